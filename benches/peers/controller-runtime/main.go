@@ -1,0 +1,63 @@
+// Runs the operator. Same flags as the other two, as far as the benchmark needs them.
+package main
+
+import (
+	"flag"
+	"os"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	testv1 "kubewright.dev/benches/controller-runtime/api/v1"
+)
+
+func main() {
+	var probes string
+	var workers int
+	flag.StringVar(&probes, "health-probe-bind-address", ":8081", "address of the probes")
+	flag.IntVar(&workers, "max-concurrent-reconciles", 1, "objects reconciled at the same time")
+	flag.Parse()
+	ctrl.SetLogger(zap.New())
+	if err := run(probes, workers); err != nil {
+		ctrl.Log.Error(err, "cannot run")
+		os.Exit(1)
+	}
+}
+
+func run(probes string, workers int) error {
+	config := ctrl.GetConfigOrDie()
+	// No client-side limit, as in the other operators: the API server limits.
+	config.QPS = -1
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, testv1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			return err
+		}
+	}
+	mgr, err := ctrl.NewManager(config, ctrl.Options{
+		Scheme:                 scheme,
+		HealthProbeBindAddress: probes,
+		Metrics:                metricsserver.Options{BindAddress: "0"},
+	})
+	if err != nil {
+		return err
+	}
+	reconciler := &FooBarReconciler{
+		Client: mgr.GetClient(), Scheme: mgr.GetScheme(), Recorder: mgr.GetEventRecorder("foobar"),
+	}
+	if err := reconciler.SetupWithManager(mgr, workers); err != nil {
+		return err
+	}
+	// Ready means, as in the generated operator, that the caches are filled.
+	if err := mgr.AddReadyzCheck("caches", cachesFilled(mgr)); err != nil {
+		return err
+	}
+	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
+		return err
+	}
+	return mgr.Start(ctrl.SetupSignalHandler())
+}

@@ -1,0 +1,38 @@
+//! A child and a status: the two things that most reconcilers write.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::{ResourceExt, api::ObjectMeta};
+use kubewright_runtime::{Action, Conditions, Context, Reconciler, Result, child_name};
+
+use crate::foobar::FooBar;
+
+/// Keeps one ConfigMap in step with each FooBar.
+pub struct FooBarReconciler;
+
+impl Reconciler<FooBar> for FooBarReconciler {
+    async fn reconcile(&self, cx: &Context<FooBar>, foobar: Arc<FooBar>) -> Result<Action> {
+        // ANCHOR: child
+        let child = ConfigMap {
+            metadata: ObjectMeta {
+                name: Some(child_name(&foobar.name_any(), "foobar")),
+                ..ObjectMeta::default()
+            },
+            data: Some(BTreeMap::from([("target".to_owned(), foobar.spec.target.clone())])),
+            ..ConfigMap::default()
+        };
+        let _applied = cx.apply_child(child).await?;
+        // ANCHOR_END: child
+
+        // ANCHOR: status
+        let ready = cx.condition("Ready", true, "Applied", "the ConfigMap is in step");
+        cx.patch_status(|status| {
+            status.observed_generation = foobar.metadata.generation;
+            status.conditions.set(ready);
+        })
+        .await?;
+        // ANCHOR_END: status
+        Ok(Action::Done)
+    }
+}

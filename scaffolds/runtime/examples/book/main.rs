@@ -1,0 +1,39 @@
+//! The Rust code that the book shows beyond that of generated projects: compiled, so that it stays true. Pages include the
+//! parts between `ANCHOR` lines.
+#![allow(
+    dead_code,
+    reason = "each module shows one thing, and only one of them can be registered"
+)]
+
+mod app;
+mod bucket;
+mod child;
+mod cleanup;
+mod errors;
+mod foobar;
+mod metrics;
+mod settings;
+mod types;
+mod watches;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use kubewright_runtime::{Operator, Options};
+
+#[derive(Parser)]
+struct Flags {
+    #[command(flatten)]
+    operator: Options,
+    #[command(flatten)]
+    app: app::Flags,
+}
+
+fn main() -> ExitCode {
+    let flags = Flags::parse();
+    Operator::new("book", flags.operator).run(async |manager| {
+        let _app = app::App::new(manager, flags.app).await?;
+        metrics::measure(manager);
+        watches::register(manager)
+    })
+}

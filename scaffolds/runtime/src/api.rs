@@ -1,0 +1,72 @@
+//! The few requests that the runtime itself sends, for any kind of either scope.
+
+use std::marker::PhantomData;
+
+use kube::{
+    Client,
+    api::{Patch, PatchParams, PostParams},
+    core::{Request, request},
+};
+use serde_json::Value;
+
+use crate::{Object, error::Error, error::Result, key::ObjectKey};
+
+/// Requests about objects of kind `K` in one namespace.
+pub(crate) struct Requests<'a, K> {
+    client: &'a Client,
+    request: Request,
+    kind: PhantomData<K>,
+}
+
+impl<'a, K: Object> Requests<'a, K> {
+    /// For the namespace of `key`, or the cluster where it has none.
+    pub(crate) fn beside(client: &'a Client, key: &ObjectKey) -> Self {
+        let request = Request::new(K::url_path(&(), key.namespace()));
+        Self {
+            client,
+            request,
+            kind: PhantomData,
+        }
+    }
+
+    /// The object as the API server has it now; `None` when it is not there.
+    pub(crate) async fn get(&self, name: &str) -> Result<Option<K>> {
+        let request = self.request.get(name, &Default::default()).map_err(build)?;
+        match self.client.request(request).await {
+            Ok(object) => Ok(Some(object)),
+            Err(kube::Error::Api(status)) if status.code == 404 => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Creates the object; fails with 409 when one of its name is there.
+    pub(crate) async fn create(&self, object: &Value, manager: &str) -> Result<K> {
+        let params = PostParams {
+            field_manager: Some(manager.to_owned()),
+            ..PostParams::default()
+        };
+        let request = self
+            .request
+            .create(&params, object.to_string().into_bytes())
+            .map_err(build)?;
+        Ok(self.client.request(request).await?)
+    }
+
+    /// Patches the object, or its subresource.
+    pub(crate) async fn patch(&self, name: &str, part: Option<&str>, patch: &Patch<Value>, manager: &str) -> Result<K> {
+        let mut params = PatchParams {
+            field_manager: Some(manager.to_owned()),
+            ..PatchParams::default()
+        };
+        params.force = matches!(patch, Patch::Apply(_));
+        let request = match part {
+            Some(part) => self.request.patch_subresource(part, name, &params, patch),
+            None => self.request.patch(name, &params, patch),
+        };
+        Ok(self.client.request(request.map_err(build)?).await?)
+    }
+}
+
+fn build(error: request::Error) -> Error {
+    Error::from(kube::Error::BuildRequest(error))
+}

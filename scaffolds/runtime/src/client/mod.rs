@@ -1,0 +1,144 @@
+//! The way to the API server: where it is, who we are there, and what every request goes through.
+
+mod outbound;
+
+use std::{env, fmt, path::Path, sync::Arc};
+
+use http::{HeaderValue, header::USER_AGENT};
+use kube::{
+    Client, Config,
+    client::ClientBuilder,
+    config::{KubeConfigOptions, Kubeconfig},
+};
+use tower::layer::layer_fn;
+
+use self::outbound::Outbound;
+use crate::{
+    error::{Error, Result},
+    metrics::Metrics,
+};
+
+/// Why a request was refused before it was sent: this process must not write (any more).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not the leader: nothing is written")]
+pub struct NotLeader;
+
+/// Asked before every request that may change something.
+#[derive(Clone)]
+pub struct WriteGate(Arc<dyn Fn() -> bool + Send + Sync>);
+
+impl WriteGate {
+    /// Lets requests pass while `may_write` says so.
+    pub fn new(may_write: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self(Arc::new(may_write))
+    }
+
+    /// Lets everything pass.
+    pub fn open() -> Self {
+        Self::new(|| true)
+    }
+
+    /// Whether writing is allowed now.
+    pub fn is_open(&self) -> bool {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for WriteGate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("WriteGate").field(&self.is_open()).finish()
+    }
+}
+
+/// Where the API server is, from the first of: `kubeconfig` (the flag `--kubeconfig`), the environment's `KUBECONFIG`, the
+/// pod's service account, `~/.kube/config`. This is controller-runtime's order (`pkg/client/config/config.go`).
+///
+/// # Errors
+///
+/// [`Error::Setup`] when the first of them that is there cannot be read, or none is there.
+pub async fn config(kubeconfig: Option<&Path>) -> Result<Config> {
+    if let Some(path) = kubeconfig {
+        let named = |error: &dyn fmt::Display| Error::Setup(format!("--kubeconfig `{}`: {error}", path.display()));
+        let file = Kubeconfig::read_from(path).map_err(|error| named(&error))?;
+        return from_file(file).await.map_err(|error| named(&error));
+    }
+    if env::var_os("KUBECONFIG").is_some_and(|value| !value.is_empty()) {
+        let file = Kubeconfig::read().map_err(|error| Error::Setup(format!("KUBECONFIG: {error}")))?;
+        return from_file(file)
+            .await
+            .map_err(|error| Error::Setup(format!("KUBECONFIG: {error}")));
+    }
+    let in_cluster = match Config::incluster() {
+        Ok(config) => return Ok(config),
+        Err(error) => error,
+    };
+    let home = match Kubeconfig::read() {
+        Ok(file) => from_file(file).await,
+        Err(error) => Err(error),
+    };
+    home.map_err(|home| {
+        Error::Setup(format!(
+            "no API server to talk to: not in a pod ({in_cluster}), and no kubeconfig ({home})\n\n\
+             hint: pass --kubeconfig FILE, or set KUBECONFIG"
+        ))
+    })
+}
+
+async fn from_file(file: Kubeconfig) -> Result<Config, kube::config::KubeconfigError> {
+    Config::from_custom_kubeconfig(file, &KubeConfigOptions::default()).await
+}
+
+/// A client whose requests all
+///
+/// - name the operator: the user agent is `agent`, as `foobar-operator/0.1.0`;
+/// - are answered within 30 s, or fail: the answer has to begin by then, and never to pause for longer. Watches have
+///   to begin by then and may pause; whoever watches has to mind the silence, as `kube::runtime::watcher` does;
+/// - are counted (`rest_client_*`);
+/// - fail with [`NotLeader`], unsent, when they may change something and `gate` is shut;
+/// - are sent once. A request that failed may have been carried out, so only those can repeat it who know what it meant:
+///   the work queue runs the whole reconcile again.
+///
+/// There is no limit on requests per second as client-go has: the API server protects itself (API priority and fairness,
+/// on by default since Kubernetes 1.20, stable since 1.29) and knows better than each client what it can bear.
+///
+/// # Errors
+///
+/// [`Error::Kube`] when credentials or certificates cannot be used.
+///
+/// # Panics
+///
+/// Outside a Tokio runtime.
+pub fn build(mut config: Config, agent: &str, metrics: &Metrics, gate: WriteGate) -> Result<Client> {
+    // Retries by kube would repeat POSTs, and hide what the queue has to know.
+    config.default_retry = false;
+    if let Ok(agent) = HeaderValue::from_str(agent) {
+        config.headers.retain(|(name, _)| name != USER_AGENT);
+        config.headers.push((USER_AGENT, agent));
+    }
+    let host = config
+        .cluster_url
+        .authority()
+        .map_or_else(String::new, |host| host.as_str().to_owned());
+    let (host, rest): (Arc<str>, _) = (host.into(), metrics.rest());
+    let layer = layer_fn(|inner| Outbound::new(inner, host.clone(), rest.clone(), gate.clone()));
+    Ok(ClientBuilder::try_from(config)?.with_layer(&layer).build())
+}
+
+/// What [`build`] does to requests, around any other service in the API server's place.
+#[cfg(test)]
+pub(crate) fn over<S, B>(service: S, namespace: &str, metrics: &Metrics, gate: WriteGate) -> Client
+where
+    S: tower::Service<http::Request<kube::client::Body>, Response = http::Response<B>> + Send + 'static,
+    S::Error: Into<tower::BoxError>,
+    S::Future: Send + 'static,
+    B: http_body::Body<Data = bytes::Bytes> + Send + Unpin + 'static,
+    B::Error: Into<tower::BoxError>,
+{
+    Client::new(
+        Outbound::new(service, "in-process".into(), metrics.rest(), gate),
+        namespace,
+    )
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,158 @@
+//! What every request of the client goes through: the write gate, the clock, the counters.
+
+use std::{
+    io,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll, ready},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use http::{Method, Request, Response, header::UPGRADE};
+use http_body::{Body, Frame, SizeHint};
+use kube::client::Body as RequestBody;
+use tokio::time::{Instant, Sleep, sleep, timeout};
+use tower::{BoxError, Service};
+
+use super::{NotLeader, WriteGate};
+use crate::metrics::RestMetrics;
+
+/// How long the API server may be silent. It cuts off its own work at 60 s (`--request-timeout`); what takes longer
+/// than half of that is tried again to better effect.
+const SILENCE: Duration = Duration::from_secs(30);
+
+/// The innermost HTTP service of a client, guarded.
+pub(super) struct Outbound<S> {
+    inner: S,
+    host: Arc<str>,
+    metrics: RestMetrics,
+    gate: WriteGate,
+}
+
+impl<S> Outbound<S> {
+    pub(super) fn new(inner: S, host: Arc<str>, metrics: RestMetrics, gate: WriteGate) -> Self {
+        Self {
+            inner,
+            host,
+            metrics,
+            gate,
+        }
+    }
+}
+
+impl<S, B> Service<Request<RequestBody>> for Outbound<S>
+where
+    S: Service<Request<RequestBody>, Response = Response<B>>,
+    S::Error: Into<BoxError>,
+    S::Future: Send + 'static,
+    B: Body<Data = Bytes> + Send + Unpin + 'static,
+    B::Error: Into<BoxError>,
+{
+    type Response = Response<Listened<B>>;
+    type Error = BoxError;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, BoxError>> + Send>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        self.inner.poll_ready(cx).map_err(Into::into)
+    }
+
+    fn call(&mut self, request: Request<RequestBody>) -> Self::Future {
+        let reads = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
+        if !reads && !self.gate.is_open() {
+            return Box::pin(async { Err(NotLeader.into()) });
+        }
+        let (kind, method) = (Kind::of(&request), request.method().clone());
+        let (host, metrics) = (self.host.clone(), self.metrics.clone());
+        let started = Instant::now();
+        let answer = self.inner.call(request);
+        Box::pin(async move {
+            let answer = match kind {
+                Kind::Session => answer.await.map_err(Into::into),
+                Kind::Plain | Kind::Watch => match timeout(SILENCE, answer).await {
+                    Ok(answer) => answer.map_err(Into::into),
+                    Err(_) => Err(silence()),
+                },
+            };
+            let code = answer.as_ref().ok().map(|answer| answer.status().as_u16());
+            metrics.requested(method.as_str(), &host, code, started.elapsed());
+            Ok(answer?.map(|body| Listened {
+                body,
+                limit: (kind == Kind::Plain).then_some(SILENCE),
+                silence: None,
+            }))
+        })
+    }
+}
+
+/// What silence means.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// One question, one answer.
+    Plain,
+    /// The answer begins at once and goes on when something happens.
+    Watch,
+    /// A followed log, or a connection that is handed over: silent as long as the other end is.
+    Session,
+}
+
+impl Kind {
+    fn of(request: &Request<RequestBody>) -> Self {
+        let mut query = request.uri().query().unwrap_or_default().split('&');
+        if request.headers().contains_key(UPGRADE) || query.clone().any(|pair| pair == "follow=true") {
+            Self::Session
+        } else if query.any(|pair| matches!(pair, "watch=true" | "watch=1")) {
+            Self::Watch
+        } else {
+            Self::Plain
+        }
+    }
+}
+
+fn silence() -> BoxError {
+    io::Error::new(
+        io::ErrorKind::TimedOut,
+        format!("the API server did not answer for {SILENCE:?}"),
+    )
+    .into()
+}
+
+/// A body that fails once it was silent for too long.
+pub(super) struct Listened<B> {
+    body: B,
+    limit: Option<Duration>,
+    /// Running while the body is waited for.
+    silence: Option<Pin<Box<Sleep>>>,
+}
+
+impl<B: Body<Data = Bytes> + Unpin> Body for Listened<B>
+where
+    B::Error: Into<BoxError>,
+{
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        let this = &mut *self;
+        if let Poll::Ready(frame) = Pin::new(&mut this.body).poll_frame(cx) {
+            this.silence = None;
+            return Poll::Ready(frame.map(|frame| frame.map_err(Into::into)));
+        }
+        let Some(limit) = this.limit else { return Poll::Pending };
+        ready!(
+            this.silence
+                .get_or_insert_with(|| Box::pin(sleep(limit)))
+                .as_mut()
+                .poll(cx)
+        );
+        Poll::Ready(Some(Err(silence())))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

@@ -1,0 +1,205 @@
+//! What requests meet on their way, with a service of our own at the end of it.
+
+use std::{
+    convert::Infallible,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use bytes::Bytes;
+use http::{Method, Request, Response};
+use http_body::Frame;
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::{
+    Api,
+    api::{ListParams, LogParams, Patch, PatchParams, PostParams, WatchParams},
+    client::Body,
+};
+use tokio::time::{Instant, sleep, timeout};
+use tower::service_fn;
+
+use super::*;
+
+/// What the service does with a request.
+#[derive(Clone, Copy)]
+enum Behaviour {
+    Answer,
+    /// Nothing, for ever.
+    Silent,
+    /// Headers and half a body, then nothing.
+    Stall,
+    /// A byte every 20 s, for an hour.
+    Trickle,
+}
+
+/// A client of such a service, and the methods of the requests that reach it.
+fn client(behaviour: Behaviour, metrics: &Metrics, gate: WriteGate) -> (Client, Arc<Mutex<Vec<Method>>>) {
+    let seen = Arc::<Mutex<Vec<_>>>::default();
+    let reached = seen.clone();
+    let service = service_fn(move |request: Request<Body>| {
+        reached.lock().unwrap().push(request.method().clone());
+        async move {
+            let frames = match behaviour {
+                Behaviour::Silent => std::future::pending().await,
+                Behaviour::Answer => Frames(vec![(0, "{\"metadata\":{\"name\":\"a\"},\"items\":[]}")]),
+                Behaviour::Stall => Frames(vec![(u64::MAX / 4, ""), (0, "{\"meta")]),
+                Behaviour::Trickle => Frames(vec![(20, " "); 180]),
+            };
+            Ok::<_, Infallible>(Response::new(http_body_util::StreamBody::new(frames.stream())))
+        }
+    });
+    (over(service, "default", metrics, gate), seen)
+}
+
+/// Pieces of a body, last to first, each after so many seconds.
+struct Frames(Vec<(u64, &'static str)>);
+
+impl Frames {
+    fn stream(self) -> impl futures::Stream<Item = Result<Frame<Bytes>, Infallible>> + Send + Unpin {
+        Box::pin(futures::stream::unfold(self.0, |mut left| async move {
+            let (seconds, text) = left.pop()?;
+            sleep(Duration::from_secs(seconds.min(86_400))).await;
+            Some((Ok(Frame::data(Bytes::from_static(text.as_bytes()))), left))
+        }))
+    }
+}
+
+fn maps(client: &Client) -> Api<ConfigMap> {
+    Api::default_namespaced(client.clone())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_silent_api_server_fails_a_request_after_thirty_seconds() {
+    for behaviour in [Behaviour::Silent, Behaviour::Stall] {
+        let metrics = Metrics::new();
+        let (client, _) = client(behaviour, &metrics, WriteGate::open());
+        let started = Instant::now();
+        let error = maps(&client).get("a").await.unwrap_err();
+        assert_eq!(started.elapsed().as_secs(), 30, "{error}");
+        let code = if matches!(behaviour, Behaviour::Silent) {
+            "<error>"
+        } else {
+            "200"
+        };
+        let line = format!("rest_client_requests_total{{code=\"{code}\",host=\"in-process\",method=\"GET\"}} 1\n");
+        assert!(metrics.encode().contains(&line), "{}", metrics.encode());
+        assert_eq!(Error::from(error).class(), crate::error::Class::Retry);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_slow_answer_that_keeps_coming_is_waited_for() {
+    let (client, _) = client(Behaviour::Trickle, &Metrics::new(), WriteGate::open());
+    // It is an hour of blanks, and then no JSON.
+    let started = Instant::now();
+    let error = maps(&client).list(&ListParams::default()).await.unwrap_err();
+    assert!(matches!(error, kube::Error::SerdeError(_)), "{error}");
+    assert_eq!(started.elapsed().as_secs(), 3600);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watch_may_be_silent_once_it_has_begun_and_a_followed_log_before() {
+    let (stalling, _) = client(Behaviour::Stall, &Metrics::new(), WriteGate::open());
+    let mut events = Box::pin(maps(&stalling).watch(&WatchParams::default(), "0").await.unwrap());
+    let silence = timeout(Duration::from_secs(7200), futures::StreamExt::next(&mut events)).await;
+    assert!(silence.is_err(), "{silence:?}");
+
+    let (silent, _) = client(Behaviour::Silent, &Metrics::new(), WriteGate::open());
+    let started = Instant::now();
+    assert!(maps(&silent).watch(&WatchParams::default(), "0").await.is_err());
+    assert_eq!(started.elapsed().as_secs(), 30);
+    let pods = Api::<k8s_openapi::api::core::v1::Pod>::default_namespaced(silent);
+    let follow = LogParams {
+        follow: true,
+        ..LogParams::default()
+    };
+    assert!(
+        timeout(Duration::from_secs(7200), pods.log_stream("a", &follow))
+            .await
+            .is_err()
+    );
+}
+
+#[tokio::test]
+async fn a_shut_gate_lets_reads_pass_and_refuses_writes_unsent() {
+    let may_write = Arc::new(AtomicBool::new(true));
+    let gate = {
+        let may_write = may_write.clone();
+        WriteGate::new(move || may_write.load(Ordering::Relaxed))
+    };
+    let (client, seen) = client(Behaviour::Answer, &Metrics::new(), gate);
+    let maps = maps(&client);
+    let map = ConfigMap::default();
+    maps.create(&PostParams::default(), &map).await.unwrap();
+    may_write.store(false, Ordering::Relaxed);
+    maps.get("a").await.unwrap();
+    maps.list(&ListParams::default()).await.unwrap();
+    for refused in [
+        maps.create(&PostParams::default(), &map).await,
+        maps.replace("a", &PostParams::default(), &map).await,
+        maps.patch("a", &PatchParams::default(), &Patch::Merge(&map)).await,
+        maps.delete("a", &Default::default()).await.map(|_| map.clone()),
+    ] {
+        assert!(matches!(Error::from(refused.unwrap_err()), Error::NotLeader));
+    }
+    assert_eq!(*seen.lock().unwrap(), [Method::POST, Method::GET, Method::GET]);
+}
+
+#[tokio::test]
+async fn the_flag_wins_and_a_bad_file_is_named() {
+    let folder = std::env::temp_dir().join(format!("kubewright-client-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("kubeconfig");
+    let text = "apiVersion: v1\nkind: Config\ncurrent-context: a\n\
+                clusters: [{name: a, cluster: {server: 'http://127.0.0.1:9'}}]\n\
+                contexts: [{name: a, context: {cluster: a, user: a, namespace: ours}}]\nusers: [{name: a, user: {}}]\n";
+    std::fs::write(&file, text).unwrap();
+    let found = config(Some(&file)).await.unwrap();
+    assert_eq!(
+        (found.cluster_url.to_string().as_str(), found.default_namespace.as_str()),
+        ("http://127.0.0.1:9/", "ours")
+    );
+    let missing = folder.join("missing");
+    let error = config(Some(&missing)).await.unwrap_err().to_string();
+    assert!(error.contains("--kubeconfig") && error.contains("missing"), "{error}");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[tokio::test]
+async fn requests_carry_the_operators_name_and_are_not_repeated() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let server = tokio::spawn(async move {
+        let mut requests = Vec::new();
+        // A second request would come within the second.
+        while let Ok(Ok((mut stream, _))) = timeout(Duration::from_secs(1), listener.accept()).await {
+            use tokio::io::{AsyncReadExt, AsyncWriteExt};
+            let mut text = vec![0; 4096];
+            let length = stream.read(&mut text).await.unwrap();
+            requests.push(String::from_utf8_lossy(&text[..length]).into_owned());
+            let head = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 0\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}";
+            stream.write_all(head.as_bytes()).await.unwrap();
+        }
+        requests
+    });
+    let config = Config::new(format!("http://{address}").parse().unwrap());
+    let client = build(config, "foobar-operator/0.1.0", &Metrics::new(), WriteGate::open()).unwrap();
+    assert!(
+        maps(&client)
+            .create(&PostParams::default(), &ConfigMap::default())
+            .await
+            .is_err()
+    );
+    let requests = server.await.unwrap();
+    assert_eq!(requests.len(), 1, "{requests:?}");
+    assert!(
+        requests[0]
+            .to_lowercase()
+            .contains("user-agent: foobar-operator/0.1.0\r\n"),
+        "{}",
+        requests[0]
+    );
+}

@@ -1,0 +1,256 @@
+//! A controller: what wakes it, and how many workers it has. What it does is the reconciler's matter.
+
+use std::{
+    any::{Any, TypeId},
+    collections::HashMap,
+    marker::PhantomData,
+    sync::Arc,
+    time::Duration,
+};
+
+use kube::Resource;
+use kubewright_schema::rbac::PolicyRule;
+
+use crate::{
+    Object,
+    child::{Applies, controller_of},
+    context::{Blocked, InFlight, OWNER_INDEX, Shared, Source, is_namespaced},
+    error::Result,
+    informer::Delta,
+    key::ObjectKey,
+    manager::Manager,
+    predicate::Predicate,
+    queue::{Backoff, Priority, WorkQueue},
+    rbac::{Registration, Use},
+    reconciler::Reconciler,
+    worker::{Main, Worker},
+};
+
+/// A controller for objects of kind `K`, before it is registered with a [`Manager`].
+///
+/// It is woken by every change of an object of kind `K`, of a child ([`owns`](Self::owns)) and of a watched
+/// object ([`watches`](Self::watches)). Its own writes through the [`Context`](crate::Context) do not wake it.
+///
+/// # Defaults
+///
+/// Workers: `--max-concurrent-reconciles` (1). Time-out of one reconcile: none. Backoff of a failing key: 5 ms,
+/// doubled each time, at most 1000 s (client-go's default rate limiter), with up to 10 % jitter. A panic fails the one
+/// reconcile it happened in.
+pub struct Controller<K: Resource> {
+    name: String,
+    workers: Option<usize>,
+    timeout: Option<Duration>,
+    backoff: Backoff,
+    predicate: Option<Predicate<K>>,
+    sources: Vec<SourceFn<K>>,
+    uses: Vec<Use>,
+    rules: Vec<PolicyRule>,
+}
+
+/// Subscribes the controller to one more kind, once its queue is there.
+type SourceFn<K> = Box<dyn FnOnce(&Manager, &Wiring<K>) -> (TypeId, Box<dyn Any + Send + Sync>)>;
+
+/// What a subscription needs of its controller.
+pub(crate) struct Wiring<K> {
+    pub(crate) queue: WorkQueue,
+    pub(crate) blocked: Arc<Blocked>,
+    pub(crate) applies: Arc<Applies>,
+    kind: PhantomData<fn(K)>,
+}
+
+impl<K: Object> Controller<K> {
+    /// A controller of this name: unique in its manager, and the label of its metrics, logs and events.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            workers: None,
+            timeout: None,
+            backoff: Backoff::default(),
+            predicate: None,
+            sources: Vec::new(),
+            uses: Vec::new(),
+            rules: Vec::new(),
+        }
+    }
+
+    /// Wakes the owner when a child of kind `C` changes, which is an object whose owner reference with
+    /// `controller: true` names an object of kind `K` (in any version). The child is known to
+    /// [`Context::apply_child`](crate::Context::apply_child) from the cache.
+    pub fn owns<C: Object>(mut self) -> Self {
+        self.uses.push(Use::owned::<C>());
+        self.sources.push(Box::new(|manager, wiring| {
+            let source = subscribe(manager, own_handler::<K, C>(wiring));
+            // Another controller that owns this kind may have added the very same index.
+            _ = source.informer.add_index(OWNER_INDEX, |child: &C| {
+                controller_of(child)
+                    .map(|owner| owner.uid.clone())
+                    .into_iter()
+                    .collect()
+            });
+            (TypeId::of::<C>(), Box::new(source))
+        }));
+        self
+    }
+
+    /// Wakes the objects that `map` names when an object of kind `W` changes. After an update `map` is asked about the
+    /// old and the new object. It runs on the informer's task: keep it short and free of I/O.
+    pub fn watches<W: Object>(mut self, map: impl Fn(&W) -> Vec<ObjectKey> + Send + Sync + 'static) -> Self {
+        self.uses.push(Use::watched::<W>());
+        self.sources.push(Box::new(|manager, wiring| {
+            let queue = wiring.queue.clone();
+            let source = subscribe(manager, move |delta: &Delta<W>| {
+                for key in objects(delta).flat_map(&map) {
+                    queue.add(key, priority(delta));
+                }
+            });
+            (TypeId::of::<W>(), Box::new(source))
+        }));
+        self
+    }
+
+    /// Wakes the controller only for those changes of its own kind that pass; deletions always do.
+    pub fn predicate(mut self, predicate: Predicate<K>) -> Self {
+        self.predicate = Some(predicate);
+        self
+    }
+
+    /// The number of workers, instead of `--max-concurrent-reconciles`. At least one.
+    pub fn concurrency(mut self, workers: usize) -> Self {
+        self.workers = Some(workers.max(1));
+        self
+    }
+
+    /// Ends a reconcile that takes longer, as a failure.
+    pub fn reconcile_timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// Another delay after failures.
+    pub fn backoff(mut self, backoff: Backoff) -> Self {
+        self.backoff = backoff;
+        self
+    }
+
+    /// A permission that the reconciler needs beyond what the controller's declaration tells: it goes into
+    /// `config/rbac/role.yaml`.
+    pub fn rule(mut self, groups: &[&str], resources: &[&str], verbs: &[&str]) -> Self {
+        let own = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+        self.rules.push(PolicyRule {
+            api_groups: own(groups),
+            resources: own(resources),
+            verbs: own(verbs),
+            ..PolicyRule::default()
+        });
+        self
+    }
+
+    /// Hands the controller to the manager, which starts it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setup`](crate::Error::Setup) when the manager has a controller of this name.
+    pub fn register<R: Reconciler<K>>(self, manager: &Manager, reconciler: R) -> Result<()> {
+        let workers = self.workers.unwrap_or(manager.default_workers());
+        manager.claim(Registration {
+            controller: self.name.clone(),
+            main: Use::main::<K>(reconciler.finalizer().is_some()),
+            others: self.uses,
+            rules: self.rules,
+        })?;
+        let wiring = Wiring {
+            queue: WorkQueue::new(self.backoff, manager.metrics().queue(&self.name)),
+            blocked: Arc::default(),
+            applies: Arc::default(),
+            kind: PhantomData,
+        };
+        let in_flight = Arc::<InFlight>::default();
+        let main = Main::new(wiring.queue.clone(), in_flight.clone(), self.predicate);
+        let source = subscribe(manager, main.handler());
+        let sources: HashMap<_, _> = self
+            .sources
+            .into_iter()
+            .map(|source| source(manager, &wiring))
+            .collect();
+
+        let shared = Shared {
+            client: manager.client().clone(),
+            recorder: manager.recorder(&self.name),
+            manager: manager.field_manager(&self.name),
+            namespace: manager.namespace().to_owned(),
+            main: source,
+            sources,
+            applies: wiring.applies,
+            blocked: wiring.blocked,
+            in_flight,
+        };
+        let worker = Worker {
+            metrics: manager.metrics().controller(&self.name, workers),
+            name: self.name,
+            queue: wiring.queue,
+            shared: Arc::new(shared),
+            reconciler,
+            timeout: self.timeout,
+            main,
+        };
+        manager.add(Arc::new(worker), workers);
+        Ok(())
+    }
+}
+
+/// Joins the subscribers of the manager's one informer of this kind.
+fn subscribe<C: Object>(manager: &Manager, handler: impl Fn(&Delta<C>) + Send + Sync + 'static) -> Source<C> {
+    let informer = manager.informer::<C>();
+    let subscription = informer.subscribe(handler).id();
+    Source { informer, subscription }
+}
+
+/// What a child's change means for its owner.
+fn own_handler<K: Object, C: Object>(wiring: &Wiring<K>) -> impl Fn(&Delta<C>) + Send + Sync + 'static {
+    let (queue, blocked, applies) = (wiring.queue.clone(), wiring.blocked.clone(), wiring.applies.clone());
+    move |delta| {
+        for owner in objects(delta).filter_map(|child| owner_of::<K, C>(child)) {
+            queue.add(owner, priority(delta));
+        }
+        if let Some(child) = objects(delta).next() {
+            let key = ObjectKey::of(child);
+            for waiting in blocked.wake::<C>(&key) {
+                queue.add(waiting, priority(delta));
+            }
+            if matches!(delta, Delta::Deleted(_)) {
+                applies.forget::<C>(&key);
+            }
+        }
+    }
+}
+
+/// The object of kind `K` that controls this child. Group and kind count, the version does not: the same object may be
+/// named in any version that is served.
+pub(crate) fn owner_of<K: Object, C: Object>(child: &C) -> Option<ObjectKey> {
+    let owner = controller_of(child)?;
+    let group = owner.api_version.rsplit_once('/').map_or("", |(group, _)| group);
+    if owner.kind != K::kind(&()) || group != K::group(&()) {
+        return None;
+    }
+    // An owner in a namespace is always in its child's; a cluster-scoped one is in none.
+    let namespace = if is_namespaced::<K>() {
+        child.meta().namespace.as_deref()
+    } else {
+        None
+    };
+    Some(ObjectKey::new(namespace, &owner.name))
+}
+
+/// The objects that a delta speaks of: after an update the new one and the old one.
+pub(crate) fn objects<C>(delta: &Delta<C>) -> impl Iterator<Item = &C> {
+    delta.object().into_iter().chain(delta.old()).map(|object| &**object)
+}
+
+/// Live changes go before what is only there already.
+pub(crate) fn priority<C>(delta: &Delta<C>) -> Priority {
+    if delta.is_routine() {
+        Priority::Low
+    } else {
+        Priority::Normal
+    }
+}

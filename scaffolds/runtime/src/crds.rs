@@ -1,0 +1,165 @@
+//! Applies the operator's own CRDs, and waits until the API server serves what they define.
+
+use std::time::Duration;
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::{
+    Api, Client, ResourceExt,
+    api::{Patch, PatchParams},
+};
+use serde_json::Value;
+use tokio::time::{Instant, sleep, timeout_at};
+use tracing::{debug, info};
+
+use crate::error::{Error, Result};
+
+/// How long all CRDs together may take. The API server needs about a second; longer means that somebody has to look.
+const TIMEOUT: Duration = Duration::from_secs(60);
+/// Who applies: one field manager for all operators of this runtime, so that a renamed operator keeps its fields.
+const MANAGER: &str = "kubewright-crds";
+const FIRST_DELAY: Duration = Duration::from_millis(50);
+const MAX_DELAY: Duration = Duration::from_secs(1);
+
+/// Applies these CRDs server-side, taking over fields that others set, and waits until each is established and its
+/// versions are served, so that an object can be created right after.
+///
+/// Versions of a CRD that are stored but not in `crds` any more are refused by the API server, not dropped.
+///
+/// # Errors
+///
+/// [`Error::Setup`] that names the CRD: it was refused, its names are taken, or it is not served within 60 s.
+pub async fn install(client: &Client, crds: &[Value]) -> Result<()> {
+    let deadline = Instant::now() + TIMEOUT;
+    let mut applied = Vec::new();
+    for crd in crds {
+        let name = crd["metadata"]["name"].as_str().unwrap_or_default();
+        if name.is_empty() {
+            return Err(Error::Setup("a CRD to be installed has no name".to_owned()));
+        }
+        let install = Install { client, name };
+        applied.push(install.patiently(deadline, || install.apply(crd)).await?);
+    }
+    for crd in &applied {
+        let name = crd.name_any();
+        let install = Install { client, name: &name };
+        install.patiently(deadline, || install.established()).await?;
+        for version in crd.spec.versions.iter().filter(|version| version.served) {
+            install
+                .patiently(deadline, || install.served(crd, &version.name))
+                .await?;
+        }
+        info!(crd = name, "installed");
+    }
+    Ok(())
+}
+
+/// One CRD on its way.
+struct Install<'a> {
+    client: &'a Client,
+    name: &'a str,
+}
+
+/// Why it is not there.
+enum Not {
+    /// It may still come.
+    Yet(String),
+    /// It will not.
+    Ever(String),
+}
+
+impl Install<'_> {
+    /// Runs `step` until it is done, it is hopeless, or the time is over.
+    async fn patiently<T, F>(&self, deadline: Instant, step: impl Fn() -> F) -> Result<T>
+    where
+        F: Future<Output = Result<T, Not>>,
+    {
+        let name = self.name;
+        let (mut delay, mut last) = (FIRST_DELAY, "no answer".to_owned());
+        let patiently = timeout_at(deadline, async {
+            loop {
+                match step().await {
+                    Ok(done) => return Ok(done),
+                    Err(Not::Ever(reason)) => return Err(Error::Setup(format!("the CRD `{name}` {reason}"))),
+                    Err(Not::Yet(reason)) => {
+                        debug!(crd = name, "not installed yet: {reason}");
+                        last = reason;
+                    }
+                }
+                sleep(delay).await;
+                delay = (delay * 2).min(MAX_DELAY);
+            }
+        });
+        match patiently.await {
+            Ok(done) => done,
+            Err(_) => Err(Error::Setup(format!(
+                "the CRD `{name}` is not served after {TIMEOUT:?}: {last}"
+            ))),
+        }
+    }
+
+    async fn apply(&self, crd: &Value) -> Result<CustomResourceDefinition, Not> {
+        let api = Api::<CustomResourceDefinition>::all(self.client.clone());
+        let params = PatchParams::apply(MANAGER).force();
+        api.patch(self.name, &params, &Patch::Apply(crd)).await.map_err(|error| match error {
+            kube::Error::Api(status) if matches!(status.code, 401 | 403) => Not::Ever(format!(
+                "may not be applied: {}\n\nhint: run `make install` as an administrator, or allow the operator to create, \
+                 get and patch customresourcedefinitions.apiextensions.k8s.io",
+                status.message
+            )),
+            kube::Error::Api(status) if is_final(status.code) => Not::Ever(format!("is refused: {}", status.message)),
+            error => Not::Yet(Error::from(error).to_string()),
+        })
+    }
+
+    async fn established(&self) -> Result<(), Not> {
+        let api = Api::<CustomResourceDefinition>::all(self.client.clone());
+        let crd = api
+            .get(self.name)
+            .await
+            .map_err(|error| Not::Yet(Error::from(error).to_string()))?;
+        let conditions = crd.status.and_then(|status| status.conditions).unwrap_or_default();
+        let is = |type_: &str, status: &str| {
+            conditions
+                .iter()
+                .find(|condition| condition.type_ == type_ && condition.status == status)
+        };
+        if let Some(taken) = is("NamesAccepted", "False") {
+            let message = taken.message.as_deref().unwrap_or_default();
+            // Perhaps only until another CRD is deleted.
+            return Err(Not::Yet(format!("its names are taken: {message}")));
+        }
+        is("Established", "True")
+            .map(|_| ())
+            .ok_or_else(|| Not::Yet("it is not established".to_owned()))
+    }
+
+    /// A CRD is established before its objects can be reached: first discovery has to know, then the handler.
+    async fn served(&self, crd: &CustomResourceDefinition, version: &str) -> Result<(), Not> {
+        let (group, plural) = (&crd.spec.group, &crd.spec.names.plural);
+        let known = self
+            .client
+            .list_api_group_resources(&format!("{group}/{version}"))
+            .await;
+        let known = known.map_err(|error| Not::Yet(Error::from(error).to_string()))?;
+        if !known.resources.iter().any(|resource| resource.name == *plural) {
+            return Err(Not::Yet(format!("discovery does not show version {version}")));
+        }
+        let list = http::Request::get(format!("/apis/{group}/{version}/{plural}?limit=1")).body(Vec::new());
+        let list = list.map_err(|error| Not::Ever(format!("has no valid path: {error}")))?;
+        match self.client.request_text(list).await {
+            Ok(_) => Ok(()),
+            // Served, but not to us: an operator of named namespaces may not list all of them.
+            Err(kube::Error::Api(status)) if matches!(status.code, 401 | 403) => Ok(()),
+            Err(error) => Err(Not::Yet(Error::from(error).to_string())),
+        }
+    }
+}
+
+/// Whether the same request will be answered the same again.
+fn is_final(code: u16) -> bool {
+    (400..500).contains(&code) && !matches!(code, 404 | 408 | 409 | 429)
+}
+
+#[cfg(test)]
+#[path = "crds_tests.rs"]
+mod tests;

@@ -1,0 +1,207 @@
+//! What can go wrong in a reconciler, and which errors are worth another try.
+
+use std::{error::Error as StdError, time::Duration};
+
+use crate::key::ObjectKey;
+
+/// The runtime's result.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Any error, as a reconciler may wrap it.
+pub type BoxError = Box<dyn StdError + Send + Sync + 'static>;
+
+/// An error of a reconciler or of the runtime. [`Error::class`] decides what the controller does with it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A request to the API server failed.
+    #[error("{}", describe(.0))]
+    Kube(#[source] Box<kube::Error>),
+    /// Something failed that may work next time: retried with the key's own growing delay.
+    #[error("{0}")]
+    Retry(#[source] BoxError),
+    /// Something failed that is worth another try only after this delay.
+    #[error("{error}")]
+    RetryAfter {
+        /// What failed.
+        #[source]
+        error: BoxError,
+        /// How long to wait.
+        after: Duration,
+    },
+    /// Trying again is useless until somebody changes the object: not retried, and reported in its status.
+    #[error("{message}")]
+    Terminal {
+        /// One CamelCase word, the reason of the `Ready` condition.
+        reason: String,
+        /// For people: what is wrong and how to mend it.
+        message: String,
+    },
+    /// An object of the child's name exists and belongs to somebody else. It was not touched, and the owner is
+    /// reconciled again when that object changes or goes.
+    #[error("{0}")]
+    NotOwned(NotOwned),
+    /// This process does not hold the leader lease (any more), so it writes nothing.
+    #[error("not the leader: nothing is written")]
+    NotLeader,
+    /// The operator's own code or flags ask for something impossible, such as two controllers of one name.
+    #[error("{0}")]
+    Setup(String),
+}
+
+/// The object that stands where a child should be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotOwned {
+    /// The child's kind.
+    pub kind: String,
+    /// The child's name.
+    pub key: ObjectKey,
+    /// The controller that owns it, as `Kind/name`; `None` where nobody does.
+    pub owner: Option<String>,
+}
+
+impl std::fmt::Display for NotOwned {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} `{}` exists and ", self.kind, self.key)?;
+        match &self.owner {
+            Some(owner) => write!(f, "is controlled by {owner}"),
+            None => f.write_str("is not controlled by this object"),
+        }
+    }
+}
+
+/// What the controller does after an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// Somebody else was faster: run again soon; not logged as an error.
+    Conflict,
+    /// Run again with the key's own growing delay (5 ms to 1000 s).
+    Retry,
+    /// Run again after exactly this delay.
+    RetryAfter(Duration),
+    /// The API server refused us (401, 403): as [`Class::Retry`], at most [`FORBIDDEN_MAX_DELAY`] apart, and
+    /// reported in the object's status, because only a person can mend it.
+    Forbidden,
+    /// Not run again before the object changes or the cache is resynced; reported in the object's status.
+    Terminal,
+    /// Dropped: another process is responsible now.
+    NotLeader,
+}
+
+/// The longest wait after a 401 or 403. RBAC is mended by people, who then watch: a minute, not the 17 that
+/// the plain backoff reaches.
+pub const FORBIDDEN_MAX_DELAY: Duration = Duration::from_secs(60);
+
+impl Error {
+    /// Wraps an error that may go away by itself.
+    pub fn retry(error: impl Into<BoxError>) -> Self {
+        Self::Retry(error.into())
+    }
+
+    /// Wraps an error that is worth another try only after `after`.
+    pub fn retry_after(error: impl Into<BoxError>, after: Duration) -> Self {
+        Self::RetryAfter {
+            error: error.into(),
+            after,
+        }
+    }
+
+    /// An error that only a change of the object can mend. `reason` is one CamelCase word.
+    pub fn terminal(reason: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::Terminal {
+            reason: reason.into(),
+            message: message.into(),
+        }
+    }
+
+    /// What the controller does with this error.
+    ///
+    /// Answers of the API server: 409 `Conflict` is [`Class::Conflict`]; 401 and 403 are [`Class::Forbidden`],
+    /// except in a namespace that is being deleted, where waiting helps; 400, 405, 413 and 422 are
+    /// [`Class::Terminal`]: the request came from the spec and will be refused again. Everything else (404, 409
+    /// `AlreadyExists`, 410, 429, 5xx, time-outs, broken connections) is [`Class::Retry`].
+    pub fn class(&self) -> Class {
+        match self {
+            Self::Kube(error) => class_of(error),
+            Self::Retry(_) | Self::NotOwned(_) => Class::Retry,
+            Self::RetryAfter { after, .. } => Class::RetryAfter(*after),
+            Self::Terminal { .. } | Self::Setup(_) => Class::Terminal,
+            Self::NotLeader => Class::NotLeader,
+        }
+    }
+
+    /// The HTTP status code, where the API server answered at all.
+    pub fn code(&self) -> Option<u16> {
+        match self {
+            Self::Kube(error) => code_of(error),
+            _ => None,
+        }
+    }
+
+    /// The reason for a condition: one CamelCase word.
+    pub(crate) fn reason(&self) -> &str {
+        match (self, self.class()) {
+            (Self::Terminal { reason, .. }, _) => reason,
+            (_, Class::Forbidden) => "Forbidden",
+            (_, Class::Terminal) => "Rejected",
+            _ => "ReconcileFailed",
+        }
+    }
+}
+
+impl From<kube::Error> for Error {
+    fn from(error: kube::Error) -> Self {
+        // The write gate of the client sits below kube, which wraps what it says.
+        if let kube::Error::Service(inner) = &error
+            && inner.downcast_ref::<crate::client::NotLeader>().is_some()
+        {
+            return Self::NotLeader;
+        }
+        Self::Kube(Box::new(error))
+    }
+}
+
+fn code_of(error: &kube::Error) -> Option<u16> {
+    match error {
+        kube::Error::Api(status) => Some(status.code),
+        _ => None,
+    }
+}
+
+fn class_of(error: &kube::Error) -> Class {
+    let kube::Error::Api(status) = error else {
+        return Class::Retry;
+    };
+    match status.code {
+        409 if status.reason == "Conflict" => Class::Conflict,
+        403 if is_terminating_namespace(status) => Class::Retry,
+        401 | 403 => Class::Forbidden,
+        400 | 405 | 413 | 422 => Class::Terminal,
+        429 | 503 | 504 => retry_after(status),
+        _ => Class::Retry,
+    }
+}
+
+/// The API server says with `retryAfterSeconds` when it wants to be asked again.
+fn retry_after(status: &kube::core::Status) -> Class {
+    match status.details.as_ref().map_or(0, |details| details.retry_after_seconds) {
+        0 => Class::Retry,
+        seconds => Class::RetryAfter(Duration::from_secs(u64::from(seconds))),
+    }
+}
+
+fn is_terminating_namespace(status: &kube::core::Status) -> bool {
+    status
+        .details
+        .iter()
+        .flat_map(|details| &details.causes)
+        .any(|cause| cause.reason == "NamespaceTerminating")
+}
+
+/// The message of the API server alone: kube's own text prints the whole `Status` after it.
+fn describe(error: &kube::Error) -> String {
+    match error {
+        kube::Error::Api(status) => format!("{} ({})", status.message, status.code),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,248 @@
+//! Which events are the same, and which are too many. Pure: time is an argument, nothing is sent from here.
+
+use std::{collections::HashMap, time::Duration};
+
+use k8s_openapi::{
+    api::events::v1::{Event, EventSeries},
+    apimachinery::pkg::apis::meta::v1::MicroTime,
+    jiff::Timestamp,
+};
+use tokio::time::Instant;
+
+use super::event::Occurrence;
+
+/// A series is over when nothing happened for this long (client-go, `tools/events/event_broadcaster.go`: `finishTime`).
+const FINISH: Duration = Duration::from_secs(6 * 60);
+/// A series that goes on is written again after this long, before the API server forgets it (ibid.: `refreshTime`).
+const REFRESH: Duration = Duration::from_secs(30 * 60);
+/// Writes about one object that are free (client-go, `tools/record/events_cache.go`: `defaultSpamBurst`).
+const BURST: f64 = 25.0;
+/// Then one write in this many seconds (ibid.: `defaultSpamQPS`).
+const REFILL_SECONDS: f64 = 300.0;
+/// Series and objects that are remembered (ibid.: `maxLruCacheEntries`); beyond it the oldest are forgotten.
+const REMEMBERED: usize = 4096;
+
+/// What makes two events the same.
+pub(super) type Key = std::sync::Arc<str>;
+
+/// What became of an event.
+#[derive(Debug, PartialEq)]
+pub(super) enum Seen {
+    /// Its series has to be written.
+    Due(Key),
+    /// Its series is written later.
+    Counted,
+    /// Too many of this object.
+    Spam,
+}
+
+/// A write that is due.
+#[derive(Debug, Clone)]
+pub(super) enum Write {
+    /// The event is new.
+    Create(Box<Event>),
+    /// The event is there, and only its series changes. `Create` if it is not there any more.
+    Series(Box<Event>),
+}
+
+/// All that is remembered.
+#[derive(Default)]
+pub(super) struct Correlator {
+    series: HashMap<Key, Series>,
+    buckets: HashMap<Key, Bucket>,
+}
+
+struct Series {
+    event: Event,
+    count: i32,
+    last: Timestamp,
+    last_seen: Instant,
+    /// The count that the API server has, and since when.
+    stored: i32,
+    stored_at: Option<Instant>,
+    writing: Option<i32>,
+    again: bool,
+    over: bool,
+}
+
+/// A token bucket.
+struct Bucket {
+    tokens: f64,
+    at: Instant,
+}
+
+impl Bucket {
+    fn full(now: Instant) -> Self {
+        Self { tokens: BURST, at: now }
+    }
+
+    fn fill(&mut self, now: Instant) {
+        let seconds = now.saturating_duration_since(self.at).as_secs_f64();
+        self.tokens = (self.tokens + seconds / REFILL_SECONDS).min(BURST);
+        self.at = now;
+    }
+
+    fn take(&mut self, now: Instant) -> bool {
+        self.fill(now);
+        let free = self.tokens >= 1.0;
+        if free {
+            self.tokens -= 1.0;
+        }
+        free
+    }
+}
+
+impl Correlator {
+    /// Takes note of one more event.
+    pub(super) fn see(&mut self, occurrence: Occurrence, now: Instant) -> Seen {
+        let (key, object) = keys(&occurrence);
+        let bucket = self.buckets.entry(object).or_insert_with(|| Bucket::full(now));
+        if let Some(series) = self.series.get_mut(&key) {
+            series.count = series.count.saturating_add(1);
+            (series.last, series.last_seen, series.over) = (occurrence.at, now, false);
+            // That it happens again is news; how often is not urgent.
+            let news = series.count == 2 && bucket.take(now);
+            return match (news, series.writing) {
+                (false, _) => Seen::Counted,
+                (true, None) => Seen::Due(key),
+                (true, Some(_)) => {
+                    series.again = true;
+                    Seen::Counted
+                }
+            };
+        }
+        if !bucket.take(now) {
+            return Seen::Spam;
+        }
+        let last = occurrence.at;
+        let series = Series {
+            event: occurrence.into_event(),
+            count: 1,
+            last,
+            last_seen: now,
+            stored: 0,
+            stored_at: None,
+            writing: None,
+            again: false,
+            over: false,
+        };
+        self.series.insert(key.clone(), series);
+        self.forget(now);
+        Seen::Due(key)
+    }
+
+    /// The write that a due series needs, unless it is being written or has nothing new.
+    pub(super) fn begin(&mut self, key: &Key) -> Option<Write> {
+        let series = self.series.get_mut(key)?;
+        if series.writing.is_some() || series.count == series.stored {
+            return None;
+        }
+        series.writing = Some(series.count);
+        let mut event = series.event.clone();
+        if series.count > 1 {
+            event.series = Some(EventSeries {
+                count: series.count,
+                last_observed_time: MicroTime(series.last),
+            });
+        }
+        Some(if series.stored == 0 {
+            Write::Create(event.into())
+        } else {
+            Write::Series(event.into())
+        })
+    }
+
+    /// The write of a series ended. Returns the series if it is due again.
+    pub(super) fn end(&mut self, key: Key, stored: bool, now: Instant) -> Option<Key> {
+        let series = self.series.get_mut(&key)?;
+        let written = series.writing.take().unwrap_or_default();
+        let again = std::mem::take(&mut series.again);
+        if !stored || series.over {
+            self.series.remove(&key);
+            return None;
+        }
+        (series.stored, series.stored_at) = (written, Some(now));
+        again.then_some(key)
+    }
+
+    /// Ends the series in which nothing happens any more. Returns those to be written: what is over a last time, and what
+    /// goes on each half hour.
+    pub(super) fn tick(&mut self, now: Instant) -> Vec<Key> {
+        let is_old = |since: Instant, age| now.saturating_duration_since(since) >= age;
+        let mut due = Vec::new();
+        self.series.retain(|key, series| {
+            let news = series.count != series.stored;
+            series.over = is_old(series.last_seen, FINISH) && series.writing.is_none();
+            if news && (series.over || series.stored_at.is_some_and(|at| is_old(at, REFRESH))) {
+                due.push(key.clone());
+            }
+            news || !series.over
+        });
+        self.buckets.retain(|_, bucket| {
+            bucket.fill(now);
+            bucket.tokens < BURST
+        });
+        due
+    }
+
+    /// The series of which the API server does not have the count.
+    pub(super) fn unwritten(&self) -> Vec<Key> {
+        self.series
+            .iter()
+            .filter(|(_, series)| series.count != series.stored)
+            .map(|(key, _)| key.clone())
+            .collect()
+    }
+
+    /// Keeps the memory bounded: an eighth goes at once, so that the search for the oldest is rare.
+    fn forget(&mut self, now: Instant) {
+        let keep = REMEMBERED - REMEMBERED / 8;
+        if self.series.len() > REMEMBERED {
+            let mut seen: Vec<_> = self.series.values().map(|series| series.last_seen).collect();
+            let (_, oldest, _) = seen.select_nth_unstable_by(keep, |one, two| two.cmp(one));
+            let oldest = *oldest;
+            let mut surplus = self.series.len() - keep;
+            self.series.retain(|_, series| {
+                let goes = surplus > 0 && series.last_seen <= oldest && series.stored > 0 && series.writing.is_none();
+                surplus -= usize::from(goes);
+                !goes
+            });
+        }
+        if self.buckets.len() > REMEMBERED {
+            self.buckets.values_mut().for_each(|bucket| bucket.fill(now));
+            let mut tokens: Vec<_> = self.buckets.values().map(|bucket| bucket.tokens).collect();
+            let (_, fullest, _) = tokens.select_nth_unstable_by(keep, f64::total_cmp);
+            let fullest = *fullest;
+            let mut surplus = self.buckets.len() - keep;
+            self.buckets.retain(|_, bucket| {
+                let goes = surplus > 0 && bucket.tokens >= fullest;
+                surplus -= usize::from(goes);
+                !goes
+            });
+        }
+    }
+}
+
+/// The key of the series, and that of the object whose events are counted against spam: source, object and type, as in
+/// client-go.
+fn keys(occurrence: &Occurrence) -> (Key, Key) {
+    let about = &occurrence.regarding;
+    let field = |field: &Option<String>| field.clone().unwrap_or_default();
+    let object = [
+        occurrence.source.controller.clone(),
+        field(&about.api_version),
+        field(&about.kind),
+        field(&about.namespace),
+        field(&about.name),
+        field(&about.uid),
+        occurrence.type_.as_str().to_owned(),
+    ]
+    .join("\0");
+    let path = field(&about.field_path);
+    let rest = [&path, &occurrence.reason, &occurrence.action, &occurrence.note].map(String::as_str);
+    (format!("{object}\0{}", rest.join("\0")).into(), object.into())
+}
+
+#[cfg(test)]
+#[path = "correlate_tests.rs"]
+mod tests;

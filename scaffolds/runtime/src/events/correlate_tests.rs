@@ -1,0 +1,119 @@
+//! The rules of series and spam, by a clock of our own.
+
+use std::sync::Arc;
+
+use k8s_openapi::api::core::v1::ObjectReference;
+
+use super::{
+    super::event::{EventType, Source},
+    *,
+};
+
+fn occurrence(name: &str, note: &str) -> Occurrence {
+    Occurrence {
+        source: Arc::new(Source::new("op", "foobar")),
+        regarding: ObjectReference {
+            name: Some(name.to_owned()),
+            ..ObjectReference::default()
+        },
+        type_: EventType::Normal,
+        reason: "Applied".to_owned(),
+        action: "Reconcile".to_owned(),
+        note: note.to_owned(),
+        at: Timestamp::now(),
+    }
+}
+
+/// Writes the series and says with which count; nothing when there is nothing to write.
+fn write(correlator: &mut Correlator, key: &Key, now: Instant) -> Option<i32> {
+    let count = match correlator.begin(key)? {
+        Write::Create(event) | Write::Series(event) => event.series.map_or(1, |series| series.count),
+    };
+    correlator.end(key.clone(), true, now);
+    Some(count)
+}
+
+fn due(seen: Seen) -> Key {
+    let Seen::Due(key) = seen else { panic!("{seen:?}") };
+    key
+}
+
+#[test]
+fn a_series_is_written_first_second_half_hourly_and_last() {
+    let (mut correlator, mut now) = (Correlator::default(), Instant::now());
+    let key = due(correlator.see(occurrence("a", "x"), now));
+    assert_eq!(write(&mut correlator, &key, now), Some(1));
+    let key = due(correlator.see(occurrence("a", "x"), now));
+    assert_eq!(write(&mut correlator, &key, now), Some(2));
+    for _ in 0..30 {
+        assert_eq!(correlator.see(occurrence("a", "x"), now), Seen::Counted);
+        assert_eq!(correlator.tick(now), Vec::<Key>::new());
+        now += Duration::from_secs(60);
+    }
+    assert_eq!(correlator.tick(now), std::slice::from_ref(&key), "refreshed");
+    assert_eq!(write(&mut correlator, &key, now), Some(32));
+    assert_eq!(correlator.see(occurrence("a", "x"), now), Seen::Counted);
+    now += FINISH;
+    assert_eq!(correlator.tick(now), std::slice::from_ref(&key), "finished");
+    assert_eq!(write(&mut correlator, &key, now), Some(33));
+    assert!(correlator.series.is_empty());
+}
+
+#[test]
+fn another_note_is_another_event() {
+    let (mut correlator, now) = (Correlator::default(), Instant::now());
+    assert_ne!(
+        due(correlator.see(occurrence("a", "x"), now)),
+        due(correlator.see(occurrence("a", "y"), now))
+    );
+}
+
+#[test]
+fn a_second_event_during_the_first_write_is_written_after_it() {
+    let (mut correlator, now) = (Correlator::default(), Instant::now());
+    let key = due(correlator.see(occurrence("a", "x"), now));
+    assert!(matches!(correlator.begin(&key), Some(Write::Create(_))));
+    assert_eq!(correlator.see(occurrence("a", "x"), now), Seen::Counted);
+    assert!(correlator.begin(&key).is_none(), "one write at a time");
+    assert_eq!(correlator.end(key.clone(), true, now), Some(key.clone()));
+    assert!(matches!(correlator.begin(&key), Some(Write::Series(event)) if event.series.as_ref().unwrap().count == 2));
+}
+
+#[test]
+fn twenty_five_writes_are_free_then_one_each_five_minutes() {
+    let (mut correlator, mut now) = (Correlator::default(), Instant::now());
+    let mut see = |name: &str, note: u32, now| correlator.see(occurrence(name, &note.to_string()), now);
+    for note in 0..25 {
+        due(see("a", note, now));
+    }
+    assert_eq!(see("a", 25, now), Seen::Spam);
+    due(see("b", 0, now));
+    now += Duration::from_secs(299);
+    assert_eq!(see("a", 25, now), Seen::Spam);
+    now += Duration::from_secs(2);
+    due(see("a", 25, now));
+    assert_eq!(see("a", 26, now), Seen::Spam);
+}
+
+#[test]
+fn a_series_that_failed_to_be_written_starts_anew() {
+    let (mut correlator, now) = (Correlator::default(), Instant::now());
+    let key = due(correlator.see(occurrence("a", "x"), now));
+    correlator.begin(&key);
+    assert_eq!(correlator.end(key, false, now), None);
+    due(correlator.see(occurrence("a", "x"), now));
+}
+
+#[test]
+fn memory_is_bounded_however_many_objects_there_are() {
+    let (mut correlator, mut now) = (Correlator::default(), Instant::now());
+    for number in 0..3 * REMEMBERED {
+        now += Duration::from_millis(1);
+        let key = due(correlator.see(occurrence(&number.to_string(), "x"), now));
+        write(&mut correlator, &key, now);
+        assert!(correlator.series.len() <= REMEMBERED + 1 && correlator.buckets.len() <= REMEMBERED + 1);
+    }
+    assert!(correlator.series.len() >= REMEMBERED / 2);
+    correlator.tick(now + Duration::from_secs(3600 * 24));
+    assert!(correlator.series.is_empty() && correlator.buckets.is_empty());
+}

@@ -1,0 +1,188 @@
+//! One event, from what happened to the object that the API server takes (`events.k8s.io/v1`).
+
+use std::{
+    hash::{BuildHasher, RandomState},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use k8s_openapi::{
+    api::{core::v1::ObjectReference, events::v1::Event},
+    apimachinery::pkg::apis::meta::v1::{MicroTime, ObjectMeta},
+    jiff::Timestamp,
+};
+
+/// Bytes that the API server takes for the note, and for each of reason, action and reporting instance (Kubernetes,
+/// `pkg/apis/core/validation/events.go`).
+pub(super) const NOTE: usize = 1024;
+pub(super) const WORD: usize = 128;
+
+/// Whether somebody should look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EventType {
+    /// All is well.
+    Normal,
+    /// Something is wrong.
+    Warning,
+}
+
+impl EventType {
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Normal => "Normal",
+            Self::Warning => "Warning",
+        }
+    }
+}
+
+/// Who reports.
+#[derive(Debug)]
+pub(super) struct Source {
+    pub(super) controller: String,
+    pub(super) instance: String,
+}
+
+impl Source {
+    /// The controller must be a qualified name: a DNS name, a slash, and up to 63 letters, digits, `-`, `_`, `.`.
+    pub(super) fn new(operator: &str, controller: &str) -> Self {
+        let host = hostname::get()
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default();
+        let controller = format!("{}/{}", dns_name(operator, 253), qualified(controller));
+        Self {
+            controller,
+            instance: cut(&format!("{operator}-{host}"), WORD),
+        }
+    }
+}
+
+/// Something happened.
+#[derive(Clone, Debug)]
+pub(super) struct Occurrence {
+    pub(super) source: Arc<Source>,
+    pub(super) regarding: ObjectReference,
+    pub(super) type_: EventType,
+    pub(super) reason: String,
+    pub(super) action: String,
+    pub(super) note: String,
+    pub(super) at: Timestamp,
+}
+
+impl Occurrence {
+    /// The event as it is created. Events about cluster-scoped objects live in the namespace `default`.
+    pub(super) fn into_event(self) -> Event {
+        let name = self.regarding.name.as_deref().unwrap_or_default();
+        let namespace = self
+            .regarding
+            .namespace
+            .clone()
+            .filter(|namespace| !namespace.is_empty());
+        let metadata = ObjectMeta {
+            name: Some(unique_name(name)),
+            namespace: Some(namespace.unwrap_or_else(|| "default".to_owned())),
+            ..ObjectMeta::default()
+        };
+        Event {
+            metadata,
+            action: Some(or_unknown(self.action)),
+            event_time: Some(MicroTime(self.at)),
+            note: Some(self.note),
+            reason: Some(or_unknown(self.reason)),
+            regarding: Some(self.regarding),
+            reporting_controller: Some(self.source.controller.clone()),
+            reporting_instance: Some(self.source.instance.clone()),
+            type_: Some(self.type_.as_str().to_owned()),
+            ..Event::default()
+        }
+    }
+}
+
+/// The longest start of `text` that fits into `max` bytes, with an ellipsis where something is missing.
+pub(super) fn cut(text: &str, max: usize) -> String {
+    if text.len() <= max {
+        return text.to_owned();
+    }
+    let end = text.floor_char_boundary(max - '…'.len_utf8());
+    format!("{}…", &text[..end])
+}
+
+/// `<name>.<16 hex digits>`, no two the same: client-go takes the time alone, so that two events in one nanosecond, or of two
+/// processes, collide.
+fn unique_name(name: &str) -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let number = RandomState::new().hash_one((NEXT.fetch_add(1, Ordering::Relaxed), Timestamp::now().as_nanosecond()));
+    format!("{}.{number:016x}", dns_name(name, 253 - 17))
+}
+
+/// `name` as part of a DNS name: objects such as roles may be named otherwise.
+fn dns_name(name: &str, max: usize) -> String {
+    let plain = |c: char| {
+        if c.is_ascii_alphanumeric() || c == '.' {
+            c.to_ascii_lowercase()
+        } else {
+            '-'
+        }
+    };
+    let name: String = name.chars().map(plain).take(max).collect();
+    let labels: Vec<_> = name
+        .split('.')
+        .map(|label| label.trim_matches('-'))
+        .filter(|label| !label.is_empty())
+        .collect();
+    if labels.is_empty() {
+        "unnamed".to_owned()
+    } else {
+        labels.join(".")
+    }
+}
+
+fn qualified(name: &str) -> String {
+    let plain = |c: char| {
+        if c.is_ascii_alphanumeric() || "-_.".contains(c) {
+            c
+        } else {
+            '-'
+        }
+    };
+    let name: String = name.chars().map(plain).take(63).collect();
+    let name = name.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+    if name.is_empty() {
+        "unnamed".to_owned()
+    } else {
+        name.to_owned()
+    }
+}
+
+fn or_unknown(word: String) -> String {
+    if word.is_empty() { "Unknown".to_owned() } else { word }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_are_cut_between_letters() {
+        assert_eq!(cut("short", NOTE), "short");
+        let cut = cut(&"ä".repeat(1000), NOTE);
+        assert!(
+            cut.len() <= NOTE && cut.len() > NOTE - 4 && cut.ends_with("ä…"),
+            "{}",
+            cut.len()
+        );
+    }
+
+    #[test]
+    fn names_are_valid_and_never_the_same() {
+        let names: std::collections::HashSet<_> = (0..10_000).map(|_| unique_name("web")).collect();
+        assert_eq!(names.len(), 10_000);
+        for name in ["system:node-1", "-a-.-b-", "", "Ümlaut", &"x".repeat(300)] {
+            let name = unique_name(name);
+            let valid = |label: &str| !label.is_empty() && !label.starts_with('-') && !label.ends_with('-');
+            assert!(name.len() <= 253 && name.split('.').all(valid), "{name}");
+        }
+        assert_eq!(Source::new("foobar-operator", "a/b").controller, "foobar-operator/a-b");
+    }
+}

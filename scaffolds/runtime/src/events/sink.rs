@@ -1,0 +1,104 @@
+//! Writes events to the API server, with patience but not for ever.
+
+use std::time::Duration;
+
+use k8s_openapi::api::events::v1::Event;
+use kube::{
+    Api, Client, Error,
+    api::{Patch, PatchParams, PostParams},
+};
+use tokio::{select, sync::watch, time::sleep};
+use tracing::debug;
+
+use super::correlate::Write;
+use crate::jitter::Jitter;
+
+/// Tries before an event is given up (client-go, `tools/events/event_broadcaster.go`: `maxTriesPerEvent`).
+const TRIES: u32 = 12;
+/// The delay between two tries, stretched by up to a quarter (ibid.: `defaultSleepDuration`).
+const DELAY: Duration = Duration::from_secs(10);
+
+/// How a write ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Written {
+    /// The API server has it.
+    Stored,
+    /// It is given up.
+    Failed,
+}
+
+/// The API server, as the place of events.
+#[derive(Clone)]
+pub(super) struct Sink {
+    client: Client,
+}
+
+impl Sink {
+    pub(super) fn new(client: Client) -> Self {
+        Self { client }
+    }
+
+    /// Writes, and tries again while the API server does not answer, but not once `stop` is true.
+    pub(super) async fn write(self, write: Write, mut stop: watch::Receiver<bool>) -> Written {
+        let (event, mut exists) = match write {
+            Write::Create(event) => (event, false),
+            Write::Series(event) => (event, true),
+        };
+        for tried in 1..=TRIES {
+            let Err(error) = self.send(&event, exists).await else {
+                return Written::Stored;
+            };
+            match next(&error, exists) {
+                Next::GiveUp => {
+                    debug!(reason = event.reason, "an event was refused: {error}");
+                    return Written::Failed;
+                }
+                // Forgotten by the API server after its --event-ttl.
+                Next::Create => exists = false,
+                Next::Stored => return Written::Stored,
+                Next::Wait => {
+                    debug!(tried, reason = event.reason, "an event could not be written: {error}");
+                    select! {
+                        () = sleep(Jitter::random().scale(DELAY, 1.0, 1.25)) => {}
+                        _ = stop.wait_for(|stop| *stop) => return Written::Failed,
+                    }
+                }
+            }
+        }
+        Written::Failed
+    }
+
+    async fn send(&self, event: &Event, exists: bool) -> Result<(), Error> {
+        let (name, namespace) = (event.metadata.name.as_deref(), event.metadata.namespace.as_deref());
+        let api = Api::<Event>::namespaced(self.client.clone(), namespace.unwrap_or("default"));
+        if exists {
+            // All else of an event is immutable.
+            let series = Patch::Merge(serde_json::json!({"series": event.series}));
+            api.patch(name.unwrap_or_default(), &PatchParams::default(), &series)
+                .await?;
+        } else {
+            api.create(&PostParams::default(), event).await?;
+        }
+        Ok(())
+    }
+}
+
+enum Next {
+    Wait,
+    Create,
+    Stored,
+    GiveUp,
+}
+
+fn next(error: &Error, exists: bool) -> Next {
+    match error {
+        Error::Api(status) if status.code == 404 && exists => Next::Create,
+        // Nobody else takes a name of 64 random bits: an earlier try arrived, and its answer did not.
+        Error::Api(status) if status.reason == "AlreadyExists" => Next::Stored,
+        Error::Api(status) if status.code == 429 || status.code >= 500 => Next::Wait,
+        // Refused, or not understood: the same again would be too.
+        Error::Api(_) | Error::SerdeError(_) | Error::BuildRequest(_) => Next::GiveUp,
+        Error::Service(inner) if inner.is::<crate::client::NotLeader>() => Next::GiveUp,
+        _ => Next::Wait,
+    }
+}

@@ -1,0 +1,149 @@
+//! What an informer watches and what it keeps of it.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::{Resource, runtime::watcher};
+
+use super::{managed, reflection::Broken};
+
+/// Where objects are watched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Scope {
+    /// Everywhere: all namespaces, or the whole of a cluster-scoped kind.
+    Cluster,
+    /// In these namespaces, each with a watch of its own. Only for namespaced kinds.
+    Namespaces(BTreeSet<String>),
+}
+
+/// Changes an object before it is stored.
+pub type Transform<K> = Arc<dyn Fn(&mut K) + Send + Sync>;
+
+/// Settings of an informer; `Default` watches everything.
+pub struct InformerConfig<K> {
+    /// Where to watch. Default: everywhere.
+    pub scope: Scope,
+    /// Only objects with these labels, in the API's syntax. Default: all.
+    pub label_selector: Option<String>,
+    /// Only objects with these field values, in the API's syntax. Default: all.
+    pub field_selector: Option<String>,
+    /// Field managers, or what their names start with, whose `managedFields` entries are kept, but for entries about
+    /// subresources. Default: none; the entries are often the larger part of an object.
+    pub keep_managers: Vec<String>,
+    /// Keeps the field trees of those entries as their JSON text in a string, a thirtieth of the memory. Default: no.
+    pub pack_managed_fields: bool,
+    /// Runs on each object after `managedFields` were stripped, to drop what nobody reads. It must leave name,
+    /// namespace, uid and resourceVersion. An object on which it panics is set aside as invalid. Default: nothing.
+    pub transform: Option<Transform<K>>,
+    /// How often each stored object is told anew, ± 10 %; `None` for never. Default: 10 h, as controller-runtime.
+    pub resync: Option<Duration>,
+    /// Objects asked for in one answer to a list. Default: 500, as client-go; it bounds the memory of a list.
+    pub page_size: u32,
+}
+
+impl<K> Default for InformerConfig<K> {
+    fn default() -> Self {
+        Self {
+            scope: Scope::Cluster,
+            label_selector: None,
+            field_selector: None,
+            keep_managers: Vec::new(),
+            pack_managed_fields: false,
+            transform: None,
+            resync: Some(Duration::from_secs(10 * 60 * 60)),
+            page_size: 500,
+        }
+    }
+}
+
+impl<K> Clone for InformerConfig<K> {
+    fn clone(&self) -> Self {
+        Self {
+            scope: self.scope.clone(),
+            label_selector: self.label_selector.clone(),
+            field_selector: self.field_selector.clone(),
+            keep_managers: self.keep_managers.clone(),
+            pack_managed_fields: self.pack_managed_fields,
+            transform: self.transform.clone(),
+            resync: self.resync,
+            page_size: self.page_size,
+        }
+    }
+}
+
+impl<K> fmt::Debug for InformerConfig<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("InformerConfig")
+            .field("scope", &self.scope)
+            .field("label_selector", &self.label_selector)
+            .field("field_selector", &self.field_selector)
+            .field("keep_managers", &self.keep_managers)
+            .field("pack_managed_fields", &self.pack_managed_fields)
+            .field("transform", &self.transform.is_some())
+            .field("resync", &self.resync)
+            .field("page_size", &self.page_size)
+            .finish()
+    }
+}
+
+impl<K: Resource> InformerConfig<K> {
+    /// The namespaces to watch, one watch each; `None` stands for all.
+    pub(super) fn namespaces(&self) -> Vec<Option<String>> {
+        match &self.scope {
+            Scope::Cluster => vec![None],
+            Scope::Namespaces(namespaces) => namespaces.iter().cloned().map(Some).collect(),
+        }
+    }
+
+    /// A paged list, then a watch with bookmarks. Not a streaming list: servers before 1.34 may refuse it, and pages
+    /// bound the memory as well. The list is a quorum read (`MostRecent`), so that a restarted operator never sees a
+    /// state older than the one it left.
+    pub(super) fn watcher(&self) -> watcher::Config {
+        watcher::Config {
+            label_selector: self.label_selector.clone(),
+            field_selector: self.field_selector.clone(),
+            page_size: Some(self.page_size.max(1)),
+            bookmarks: true,
+            list_semantic: watcher::ListSemantic::MostRecent,
+            initial_list_strategy: watcher::InitialListStrategy::ListWatch,
+            ..watcher::Config::default()
+        }
+    }
+
+    pub(super) fn has_selector(&self) -> bool {
+        self.label_selector.is_some() || self.field_selector.is_some()
+    }
+
+    /// What is kept of a decoded object. One on which the transform panics counts as undecodable: it must not take
+    /// the watch of all others with it.
+    pub(super) fn trim(&self, mut object: K) -> Result<K, Broken> {
+        let metadata = object.meta_mut();
+        managed::keep_only(metadata, &self.keep_managers);
+        if self.pack_managed_fields {
+            managed::pack(metadata);
+        }
+        let Some(transform) = &self.transform else {
+            return Ok(object);
+        };
+        let metadata = Box::new(identity(metadata));
+        match catch_unwind(AssertUnwindSafe(|| transform(&mut object))) {
+            Ok(()) => Ok(object),
+            Err(_) => Err(Broken {
+                metadata,
+                error: "the informer's transform panicked on it".into(),
+            }),
+        }
+    }
+}
+
+/// What names one version of one object.
+fn identity(metadata: &ObjectMeta) -> ObjectMeta {
+    ObjectMeta {
+        name: metadata.name.clone(),
+        namespace: metadata.namespace.clone(),
+        uid: metadata.uid.clone(),
+        resource_version: metadata.resource_version.clone(),
+        ..ObjectMeta::default()
+    }
+}

@@ -1,0 +1,132 @@
+//! Decodes each object of a list or a watch by itself, so that one that does not fit its type costs only itself.
+
+use std::{borrow::Cow, fmt::Debug};
+
+use k8s_openapi::{NamespaceResourceScope, apimachinery::pkg::apis::meta::v1::ObjectMeta};
+use kube::Resource;
+use serde::{Deserialize, Deserializer, de::DeserializeOwned};
+use serde_json::value::RawValue;
+
+/// Longest error text kept; serde quotes offending values in full.
+const MAX_ERROR: usize = 512;
+
+/// An object as the API server sent it: of type `K`, or not.
+///
+/// Takes the object's JSON as it stands in the answer and parses it once as `K`. The text is dropped with the
+/// decoding; of an undecodable object what identifies it is parsed once more.
+/// Works under `serde_json` only, and not below a buffering container (a flattened or untagged one): kube reads lists
+/// and watch events directly into their items, as the API server writes `type` before `object`.
+#[derive(Debug, Clone)]
+pub(super) enum Decoded<K> {
+    Valid(K),
+    Invalid { metadata: Box<ObjectMeta>, error: String },
+}
+
+impl<'de, K: DeserializeOwned> Deserialize<'de> for Decoded<K> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let json = Box::<RawValue>::deserialize(deserializer)?;
+        Ok(match serde_json::from_str(json.get()) {
+            Ok(object) => Self::Valid(object),
+            Err(error) => Self::Invalid {
+                metadata: Box::new(identity(json.get())),
+                error: shorten(error.to_string()),
+            },
+        })
+    }
+}
+
+/// Name, namespace, uid and version, whatever the rest looks like.
+fn identity(json: &str) -> ObjectMeta {
+    #[derive(Deserialize)]
+    struct Object {
+        metadata: Metadata,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Metadata {
+        name: Option<String>,
+        namespace: Option<String>,
+        uid: Option<String>,
+        resource_version: Option<String>,
+    }
+    let Ok(Object {
+        metadata:
+            Metadata {
+                name,
+                namespace,
+                uid,
+                resource_version,
+            },
+    }) = serde_json::from_str(json)
+    else {
+        return ObjectMeta::default();
+    };
+    ObjectMeta {
+        name,
+        namespace,
+        uid,
+        resource_version,
+        ..ObjectMeta::default()
+    }
+}
+
+fn shorten(mut error: String) -> String {
+    if error.len() > MAX_ERROR {
+        let end = (0..=MAX_ERROR)
+            .rev()
+            .find(|end| error.is_char_boundary(*end))
+            .unwrap_or(0);
+        error.truncate(end);
+        error.push('…');
+    }
+    error
+}
+
+/// The same endpoints as `K`. Called namespaced, so that one namespace can be watched; all can be in any case.
+impl<K: Resource<DynamicType = ()>> Resource for Decoded<K> {
+    type DynamicType = ();
+    type Scope = NamespaceResourceScope;
+
+    fn kind((): &()) -> Cow<'_, str> {
+        K::kind(&())
+    }
+
+    fn group((): &()) -> Cow<'_, str> {
+        K::group(&())
+    }
+
+    fn version((): &()) -> Cow<'_, str> {
+        K::version(&())
+    }
+
+    fn api_version((): &()) -> Cow<'_, str> {
+        K::api_version(&())
+    }
+
+    fn plural((): &()) -> Cow<'_, str> {
+        K::plural(&())
+    }
+
+    /// True for `PartialObjectMeta`: such an informer fetches metadata only.
+    fn metadata_api() -> bool {
+        K::metadata_api()
+    }
+
+    fn url_path((): &(), namespace: Option<&str>) -> String {
+        K::url_path(&(), namespace)
+    }
+
+    fn meta(&self) -> &ObjectMeta {
+        match self {
+            Self::Valid(object) => object.meta(),
+            Self::Invalid { metadata, .. } => metadata,
+        }
+    }
+
+    fn meta_mut(&mut self) -> &mut ObjectMeta {
+        match self {
+            Self::Valid(object) => object.meta_mut(),
+            Self::Invalid { metadata, .. } => metadata,
+        }
+    }
+}

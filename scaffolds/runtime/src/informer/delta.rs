@@ -1,0 +1,95 @@
+//! What an informer tells its subscribers.
+
+use std::sync::Arc;
+
+use kube::Resource;
+
+use crate::key::ObjectKey;
+
+/// A change of one object. The store shows it, or something newer, before it is told.
+#[derive(Debug)]
+pub enum Delta<K> {
+    /// The object is new to the informer.
+    Added {
+        /// The object.
+        object: Arc<K>,
+        /// Whether it comes from the first list, or from the replay to a late subscriber, rather than from an event.
+        initial: bool,
+    },
+    /// The object has another version.
+    Updated {
+        /// The version told last.
+        old: Arc<K>,
+        /// The version now.
+        new: Arc<K>,
+    },
+    /// The object is gone; this is the version told last. Also told when the deletion itself was missed.
+    Deleted(Arc<K>),
+    /// Nothing changed: the periodic reminder that the object exists.
+    Resync(Arc<K>),
+    /// The object exists and cannot be decoded; told once per version. It is not in the store: a valid version known
+    /// before is withdrawn, without a [`Delta::Deleted`]. Its repair is told as [`Delta::Added`], and its deletion as
+    /// [`Delta::Deleted`] if a valid version was told before.
+    Invalid {
+        /// The object.
+        key: ObjectKey,
+        /// What does not fit the type.
+        error: Arc<str>,
+    },
+}
+
+impl<K> Delta<K> {
+    /// The object as it is, or was last; absent if it cannot be decoded.
+    pub fn object(&self) -> Option<&Arc<K>> {
+        match self {
+            Self::Added { object, .. } | Self::Deleted(object) | Self::Resync(object) => Some(object),
+            Self::Updated { new, .. } => Some(new),
+            Self::Invalid { .. } => None,
+        }
+    }
+
+    /// The version before an update.
+    pub fn old(&self) -> Option<&Arc<K>> {
+        match self {
+            Self::Updated { old, .. } => Some(old),
+            _ => None,
+        }
+    }
+
+    /// Whether this belongs to the first list, a replay or a resync, which may wait behind real changes.
+    pub fn is_routine(&self) -> bool {
+        matches!(self, Self::Added { initial: true, .. } | Self::Resync(_))
+    }
+}
+
+impl<K: Resource> Delta<K> {
+    /// The key of the changed object.
+    pub fn key(&self) -> ObjectKey {
+        match self {
+            Self::Invalid { key, .. } => key.clone(),
+            Self::Added { object, .. } | Self::Updated { new: object, .. } => ObjectKey::of(&**object),
+            Self::Deleted(object) | Self::Resync(object) => ObjectKey::of(&**object),
+        }
+    }
+}
+
+impl<K> Clone for Delta<K> {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Added { object, initial } => Self::Added {
+                object: object.clone(),
+                initial: *initial,
+            },
+            Self::Updated { old, new } => Self::Updated {
+                old: old.clone(),
+                new: new.clone(),
+            },
+            Self::Deleted(object) => Self::Deleted(object.clone()),
+            Self::Resync(object) => Self::Resync(object.clone()),
+            Self::Invalid { key, error } => Self::Invalid {
+                key: key.clone(),
+                error: error.clone(),
+            },
+        }
+    }
+}

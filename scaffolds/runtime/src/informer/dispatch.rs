@@ -1,0 +1,121 @@
+//! Tells subscribers, in the order in which the store changed, and never under a lock: a handler may read the store,
+//! subscribe or write through the informer.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use super::{Shared, Watchable, delta::Delta};
+
+/// Names a subscriber towards the informer it subscribed to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct SubscriptionId(u64);
+
+pub(super) type Handler<K> = Arc<dyn Fn(&Delta<K>) + Send + Sync>;
+
+/// Replaced as a whole, so that a teller keeps its own without a lock.
+type Subscribers<K> = Arc<Vec<(SubscriptionId, Handler<K>)>>;
+
+/// What is still to be told. Kept beside the state whose changes it tells, under the same lock.
+pub(super) struct Dispatch<K> {
+    subscribers: Subscribers<K>,
+    pending: VecDeque<Item<K>>,
+    /// Somebody is telling. There is one teller at a time, so that the order holds; whoever adds an item meanwhile
+    /// leaves it to them.
+    busy: bool,
+    last_id: u64,
+}
+
+enum Item<K> {
+    Delta {
+        delta: Delta<K>,
+        except: Option<SubscriptionId>,
+    },
+    Join {
+        id: SubscriptionId,
+        handler: Handler<K>,
+        replay: Vec<Delta<K>>,
+    },
+    Listed {
+        source: usize,
+    },
+}
+
+impl<K> Dispatch<K> {
+    pub(super) fn new() -> Self {
+        Self {
+            subscribers: Arc::default(),
+            pending: VecDeque::new(),
+            busy: false,
+            last_id: 0,
+        }
+    }
+
+    pub(super) fn tell(&mut self, deltas: impl IntoIterator<Item = Delta<K>>, except: Option<SubscriptionId>) {
+        self.pending
+            .extend(deltas.into_iter().map(|delta| Item::Delta { delta, except }));
+    }
+
+    /// Adds a subscriber who is told `replay`, and then what comes after it.
+    pub(super) fn join(&mut self, handler: Handler<K>, replay: Vec<Delta<K>>) -> SubscriptionId {
+        self.last_id += 1;
+        let id = SubscriptionId(self.last_id);
+        self.pending.push_back(Item::Join { id, handler, replay });
+        id
+    }
+
+    /// Notes that `source` has been listed once everything before is told.
+    pub(super) fn listed(&mut self, source: usize) {
+        self.pending.push_back(Item::Listed { source });
+    }
+
+    /// What is pending and whom to tell, unless nothing is or somebody else is at it.
+    fn take(&mut self, mine: bool) -> Option<(VecDeque<Item<K>>, Subscribers<K>)> {
+        if self.busy && !mine {
+            return None;
+        }
+        self.busy = !self.pending.is_empty();
+        self.busy
+            .then(|| (std::mem::take(&mut self.pending), self.subscribers.clone()))
+    }
+
+    fn admit(&mut self, id: SubscriptionId, handler: Handler<K>) -> Subscribers<K> {
+        let mut subscribers = Vec::clone(&self.subscribers);
+        subscribers.push((id, handler));
+        self.subscribers = Arc::new(subscribers);
+        self.subscribers.clone()
+    }
+}
+
+impl<K: Watchable> Shared<K> {
+    /// Tells everything pending, unless somebody is at it: then they tell it.
+    pub(super) fn tell_pending(&self) {
+        let mut mine = false;
+        loop {
+            // Taken in a statement of its own: the lock must not be held while handlers run.
+            let taken = self.lock().dispatch.take(mine);
+            let Some((items, mut subscribers)) = taken else { return };
+            mine = true;
+            for item in items {
+                match item {
+                    Item::Delta { delta, except } => {
+                        let others = subscribers.iter().filter(|(id, _)| Some(*id) != except);
+                        others.for_each(|(_, handler)| call(handler, &delta));
+                    }
+                    Item::Join { id, handler, replay } => {
+                        replay.iter().for_each(|delta| call(&handler, delta));
+                        subscribers = self.lock().dispatch.admit(id, handler);
+                    }
+                    Item::Listed { source } => self.health.listed(source),
+                }
+            }
+        }
+    }
+}
+
+/// A handler's panic is its own: the others are still told, and the watch goes on.
+fn call<K>(handler: &Handler<K>, delta: &Delta<K>) {
+    if catch_unwind(AssertUnwindSafe(|| handler(delta))).is_err() {
+        tracing::error!("an informer's event handler panicked; it missed one event");
+    }
+}

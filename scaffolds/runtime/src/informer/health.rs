@@ -1,0 +1,176 @@
+//! Whether an informer has synced, and what keeps its watches from working.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use kube::{Error, Resource, runtime::watcher};
+use tokio::{sync::watch, time::Instant};
+
+use crate::jitter::Jitter;
+
+/// The state of each watch, to be read from outside.
+#[derive(Debug)]
+pub(super) struct Health {
+    sources: Mutex<Vec<SourceHealth>>,
+    synced: watch::Sender<bool>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct SourceHealth {
+    listed: bool,
+    error: Option<String>,
+}
+
+impl Health {
+    pub(super) fn new(sources: usize) -> Self {
+        Self {
+            sources: Mutex::new(vec![SourceHealth::default(); sources]),
+            synced: watch::Sender::new(sources == 0),
+        }
+    }
+
+    /// The first list of `source` has been told to the subscribers.
+    pub(super) fn listed(&self, source: usize) {
+        self.change(source, |health| health.listed = true);
+        let all = self
+            .sources
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .iter()
+            .all(|health| health.listed);
+        self.synced
+            .send_if_modified(|synced| !std::mem::replace(synced, all) && all);
+    }
+
+    pub(super) fn set_error(&self, source: usize, error: String) {
+        self.change(source, |health| health.error = Some(error));
+    }
+
+    /// Whether there was one.
+    pub(super) fn clear_error(&self, source: usize) -> bool {
+        self.change(source, |health| health.error.take().is_some())
+    }
+
+    pub(super) fn has_synced(&self) -> bool {
+        *self.synced.borrow()
+    }
+
+    pub(super) async fn synced(&self) {
+        // Fails when the sender is gone, and `self` holds it.
+        let _ = self.synced.subscribe().wait_for(|synced| *synced).await;
+    }
+
+    /// What fails, watch by watch.
+    pub(super) fn last_error(&self) -> Option<String> {
+        let sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
+        let errors: Vec<_> = sources.iter().filter_map(|health| health.error.as_deref()).collect();
+        (!errors.is_empty()).then(|| errors.join("; "))
+    }
+
+    fn change<T>(&self, source: usize, change: impl FnOnce(&mut SourceHealth) -> T) -> T {
+        change(&mut self.sources.lock().unwrap_or_else(PoisonError::into_inner)[source])
+    }
+}
+
+/// Delays between the attempts of one watch: 0.8 s, doubled up to 20 s, times a random factor in `[1, 1.5)`, hence
+/// never past 30 s (client-go's reflector: 0.8 s to 30 s, doubled). A live event or two minutes without a failure
+/// start it anew; a list alone does not, or a server that answers each watch with 410 would be listed without end.
+#[derive(Debug)]
+pub(super) struct Retry {
+    failures: u32,
+    last: Option<Instant>,
+    jitter: Jitter,
+}
+
+const FIRST_DELAY: Duration = Duration::from_millis(800);
+const LONGEST_DELAY: Duration = Duration::from_secs(20);
+const CALM: Duration = Duration::from_secs(120);
+
+impl Retry {
+    pub(super) fn new() -> Self {
+        Self {
+            failures: 0,
+            last: None,
+            jitter: Jitter::random(),
+        }
+    }
+
+    /// Counts a failure and gives the delay to the next attempt.
+    pub(super) fn failed(&mut self, now: Instant) -> Duration {
+        if self.last.is_some_and(|last| now.saturating_duration_since(last) > CALM) {
+            self.failures = 0;
+        }
+        let delay = FIRST_DELAY.saturating_mul(1 << self.failures.min(5)).min(LONGEST_DELAY);
+        self.failures = self.failures.saturating_add(1);
+        let delay = self.jitter.scale(delay, 1.0, 1.5);
+        self.last = Some(now + delay);
+        delay
+    }
+
+    /// Failures in a row.
+    pub(super) fn failures(&self) -> u32 {
+        self.failures
+    }
+
+    pub(super) fn succeeded(&mut self) {
+        self.failures = 0;
+    }
+}
+
+/// `watch of foobars.test.example.com in namespace a`.
+pub(super) fn watch_name<K: Resource<DynamicType = ()>>(namespace: Option<&str>) -> String {
+    let (plural, group) = (K::plural(&()), K::group(&()));
+    let dot = if group.is_empty() { "" } else { "." };
+    match namespace {
+        Some(namespace) => format!("watch of {plural}{dot}{group} in namespace {namespace}"),
+        None => format!("watch of {plural}{dot}{group} in all namespaces"),
+    }
+}
+
+/// What the server said, the status code first, or what kept us from asking.
+pub(super) fn reason(error: &watcher::Error) -> String {
+    let status = match error {
+        watcher::Error::InitialListFailed(Error::Api(status))
+        | watcher::Error::WatchStartFailed(Error::Api(status))
+        | watcher::Error::WatchFailed(Error::Api(status))
+        | watcher::Error::WatchError(status) => status,
+        watcher::Error::InitialListFailed(error)
+        | watcher::Error::WatchStartFailed(error)
+        | watcher::Error::WatchFailed(error) => return chain(error),
+        error @ watcher::Error::NoResourceVersion => return error.to_string(),
+    };
+    let hint = if status.code == 404 {
+        " (is its CustomResourceDefinition installed?)"
+    } else {
+        ""
+    };
+    // Go's plain answer, "404 page not found", brings its code.
+    let (code, message) = (status.code.to_string(), status.message.trim());
+    format!(
+        "{code} {}{hint}",
+        message.strip_prefix(&code).unwrap_or(message).trim_start()
+    )
+}
+
+/// An error with its causes, each named once: many of kube's messages quote their cause already.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text = format!("{text}: {cause_text}");
+        }
+        source = cause.source();
+    }
+    text
+}
+
+/// Whether the server only asks for a new list: its history no longer reaches back to where the watch was.
+pub(super) fn is_expired(error: &watcher::Error) -> bool {
+    matches!(error,
+        watcher::Error::WatchError(status)
+        | watcher::Error::WatchStartFailed(Error::Api(status))
+        | watcher::Error::WatchFailed(Error::Api(status))
+        | watcher::Error::InitialListFailed(Error::Api(status)) if status.code == 410)
+}

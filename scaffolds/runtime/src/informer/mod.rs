@@ -1,0 +1,235 @@
+//! Watches the objects of one kind into a [`Store`] and tells subscribers what changed. One informer serves every
+//! controller of a process; it knows nothing of queues or owners.
+
+mod config;
+mod decode;
+mod delta;
+mod dispatch;
+mod health;
+pub(crate) mod managed;
+mod reflection;
+mod watch;
+
+use std::fmt::{self, Debug};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use kube::{Client, Resource};
+use serde::de::DeserializeOwned;
+use tokio::{task::JoinSet, time::Instant};
+
+pub use self::config::{InformerConfig, Scope};
+pub use self::delta::Delta;
+pub use self::dispatch::SubscriptionId;
+use self::{dispatch::Dispatch, health::Health, reflection::Reflection};
+use crate::store::Store;
+
+/// A kind that can be watched. Implemented for every type that has what it takes.
+pub trait Watchable: Resource<DynamicType = ()> + DeserializeOwned + Clone + Debug + Send + Sync + 'static {}
+
+impl<K: Resource<DynamicType = ()> + DeserializeOwned + Clone + Debug + Send + Sync + 'static> Watchable for K {}
+
+/// A handle on one kind's watches, store and subscribers. Cheap to clone.
+///
+/// # Flow
+/// [`Informer::new`], indexes and subscribers, [`Informer::run`] on a task of its own, [`Informer::synced`].
+///
+/// # Guarantees
+/// - Each namespace of the scope has a watch on its own task with its own backoff (0.8 s to 30 s, jittered): one that
+///   fails, or is forbidden, delays no other. A watch is never given up, and needs nobody to poll it.
+/// - Deltas are told in the order of the store's changes, after the store shows them, to every subscriber: handlers
+///   run one at a time and must not block. A handler's panic is logged and ends nothing.
+/// - A deletion is told even if it happened while the watch was down: the next list finds it.
+/// - A version is told once, however often lists and watches show it, and an older one never.
+/// - An object that does not fit `K` is set aside ([`Store::invalid`], [`Delta::Invalid`]) and delays nothing.
+///
+/// # Caveats
+/// After the cluster's etcd was restored from a backup, versions start from an earlier number: restart the process, as
+/// Kubernetes asks of every client with a cache.
+///
+/// For metadata only, use `Informer<PartialObjectMeta<K>>`.
+pub struct Informer<K> {
+    shared: Arc<Shared<K>>,
+}
+
+struct Shared<K> {
+    client: Client,
+    config: InformerConfig<K>,
+    namespaces: Vec<Option<String>>,
+    store: Store<K>,
+    /// Taken for every change, before the store's own lock; readers of the store take only the latter.
+    state: Mutex<State<K>>,
+    health: Health,
+    started: AtomicBool,
+}
+
+struct State<K> {
+    reflection: Reflection<K>,
+    dispatch: Dispatch<K>,
+}
+
+/// A subscriber's place. Dropping it changes nothing: a subscription lasts as long as the informer.
+#[derive(Debug)]
+pub struct Subscription {
+    id: SubscriptionId,
+}
+
+impl Subscription {
+    /// For [`Informer::observe_write`]: not to be told one's own writes.
+    pub fn id(&self) -> SubscriptionId {
+        self.id
+    }
+}
+
+/// An informer has an index of this name already. The first one stays.
+#[derive(Debug, thiserror::Error)]
+#[error("there is an index `{0}` already")]
+pub struct DuplicateIndex(pub &'static str);
+
+impl<K: Watchable> Informer<K> {
+    /// An informer that does nothing until it is run.
+    pub fn new(client: Client, config: InformerConfig<K>) -> Self {
+        let store = Store::new();
+        let namespaces = config.namespaces();
+        let reflection = Reflection::new(store.clone(), namespaces.clone());
+        let state = Mutex::new(State {
+            reflection,
+            dispatch: Dispatch::new(),
+        });
+        let health = Health::new(namespaces.len());
+        let started = AtomicBool::new(false);
+        Self {
+            shared: Arc::new(Shared {
+                client,
+                config,
+                namespaces,
+                store,
+                state,
+                health,
+                started,
+            }),
+        }
+    }
+
+    /// Has `handler` called for every change from now on. What is stored already is told first, as
+    /// `Added { initial: true }`, or `Invalid`.
+    ///
+    /// The handler must not block: it runs on the informer's task, or on that of a caller of
+    /// [`Self::observe_write`], and all other changes wait for it.
+    pub fn subscribe(&self, handler: impl Fn(&Delta<K>) + Send + Sync + 'static) -> Subscription {
+        let handler = Arc::new(handler);
+        let id = self.shared.change(|state| {
+            let replay = state.reflection.replay();
+            state.dispatch.join(handler, replay)
+        });
+        Subscription { id }
+    }
+
+    /// Lets [`Store::by_index`] find objects by the values `values` gives for them: at any time, also for what is
+    /// stored already. The function must give the same values for the same object, and must not block.
+    ///
+    /// # Errors
+    /// If there is an index of that name.
+    pub fn add_index(
+        &self,
+        name: &'static str,
+        values: impl Fn(&K) -> Vec<String> + Send + Sync + 'static,
+    ) -> Result<(), DuplicateIndex> {
+        if self.shared.store.write().add_index(name, Box::new(values)) {
+            Ok(())
+        } else {
+            Err(DuplicateIndex(name))
+        }
+    }
+
+    /// The objects.
+    pub fn store(&self) -> Store<K> {
+        self.shared.store.clone()
+    }
+
+    /// Watches until `shutdown` resolves: a cancellation token's `cancelled()`, a watch channel's `wait_for`, anything.
+    /// When this returns, or is dropped, its tasks have ended. The store stays readable.
+    ///
+    /// An informer runs once; a second call only waits for its `shutdown`.
+    pub async fn run(self, shutdown: impl Future<Output = ()> + Send) {
+        let mut tasks = JoinSet::new();
+        if !self.shared.started.swap(true, Ordering::Relaxed) {
+            for source in 0..self.shared.namespaces.len() {
+                tasks.spawn(watch::watch(self.shared.clone(), source));
+            }
+            tasks.spawn(watch::resync(self.shared.clone()));
+        }
+        shutdown.await;
+        tasks.shutdown().await;
+    }
+
+    /// Waits until the first list of every namespace is stored and told to the subscribers. Has no timeout: see
+    /// [`Self::last_error`] for what it waits for.
+    pub async fn synced(&self) {
+        self.shared.health.synced().await;
+    }
+
+    /// Whether [`Self::synced`] would return at once. Stays true when a watch fails later.
+    pub fn has_synced(&self) -> bool {
+        self.shared.health.has_synced()
+    }
+
+    /// The failing watches with their last error, such as `watch of foobars.test.example.com in all namespaces: 403 …`;
+    /// absent while all work. An error may stand for 50 s after the watch was resumed, if nothing happens meanwhile.
+    pub fn last_error(&self) -> Option<String> {
+        self.shared.health.last_error()
+    }
+
+    /// Reads your own writes: hands the API server's answer to a write to the store, ahead of the watch. If it is newer
+    /// than what is stored it is merged and told to all subscribers but `from`; the watch event of the same version is
+    /// then no news. A list that was asked for before the write does not undo it.
+    ///
+    /// Returns whether the store is now at least as new as the write. It ignores the write, and returns false, where
+    /// it cannot know whether the object belongs here: outside of the scope's namespaces, under any label or field
+    /// selector, or where versions are no numbers.
+    pub fn observe_write(&self, object: K, from: Option<SubscriptionId>) -> bool {
+        if self.shared.config.has_selector() {
+            return false;
+        }
+        let Ok(object) = self.shared.config.trim(object) else {
+            return false;
+        };
+        self.shared.change(|state| {
+            let deltas = state.reflection.written(object, Instant::now());
+            let belongs = deltas.is_some();
+            state.dispatch.tell(deltas.unwrap_or_default(), from);
+            belongs
+        })
+    }
+}
+
+impl<K: Watchable> Shared<K> {
+    /// Changes the state, then tells what there is to tell.
+    fn change<T>(&self, change: impl FnOnce(&mut State<K>) -> T) -> T {
+        let result = change(&mut self.lock());
+        self.tell_pending();
+        result
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State<K>> {
+        // No foreign code runs under this lock but index functions and destructors, and those are caught or ours.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<K> Clone for Informer<K> {
+    fn clone(&self) -> Self {
+        Self {
+            shared: self.shared.clone(),
+        }
+    }
+}
+
+impl<K: Resource<DynamicType = ()>> Debug for Informer<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Informer")
+            .field("kind", &K::kind(&()))
+            .field("config", &self.shared.config)
+            .finish()
+    }
+}

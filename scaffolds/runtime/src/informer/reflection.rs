@@ -1,0 +1,319 @@
+//! The rules by which watch events, relists and our own writes become store contents and deltas. Pure state: no
+//! clock, no I/O, no handler is called from here.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::Resource;
+use tokio::time::Instant;
+
+use super::delta::Delta;
+use crate::{
+    key::ObjectKey,
+    store::{Contents, Invalid, Store},
+};
+
+/// How far one watch has come, and the writes of ours that no watch has shown yet.
+///
+/// Versions are compared as numbers, which the API server guarantees for its own kinds and for custom resources. Where
+/// one is no number (some aggregated servers) the watch is believed, and our own writes are not merged.
+#[derive(Debug)]
+pub(super) struct Reflection<K> {
+    store: Store<K>,
+    sources: Vec<Source>,
+    /// Writes of ours merged before a watch showed them.
+    unseen: HashMap<ObjectKey, Unseen>,
+    /// Counts lists begun and writes merged, to tell which came first.
+    tick: u64,
+}
+
+/// One watch: a namespace, or everything.
+#[derive(Debug)]
+struct Source {
+    namespace: Option<String>,
+    /// The names a list in progress has shown so far, and when it was begun.
+    listing: Option<(u64, HashSet<ObjectKey>)>,
+    listed_once: bool,
+    /// Newest version this watch has shown: what is older and not in the store is gone.
+    progress: u64,
+}
+
+#[derive(Debug)]
+struct Unseen {
+    version: u64,
+    tick: u64,
+    since: Instant,
+}
+
+/// An object that cannot be decoded.
+#[derive(Debug)]
+pub(super) struct Broken {
+    pub metadata: Box<ObjectMeta>,
+    pub error: Arc<str>,
+}
+
+impl<K: Resource> Reflection<K> {
+    pub(super) fn new(store: Store<K>, namespaces: Vec<Option<String>>) -> Self {
+        let source = |namespace| Source {
+            namespace,
+            listing: None,
+            listed_once: false,
+            progress: 0,
+        };
+        Self {
+            store,
+            sources: namespaces.into_iter().map(source).collect(),
+            unseen: HashMap::new(),
+            tick: 0,
+        }
+    }
+
+    /// A list begins, anew if one was in progress.
+    pub(super) fn list_begins(&mut self, source: usize) {
+        self.tick += 1;
+        self.sources[source].listing = Some((self.tick, HashSet::new()));
+    }
+
+    /// A list or a watch shows a valid object.
+    pub(super) fn shown(&mut self, source: usize, object: K) -> Vec<Delta<K>> {
+        let key = ObjectKey::of(&object);
+        let initial = self.note(source, &key, object.meta());
+        merge(&mut self.store.write(), key, object, initial).unwrap_or_default()
+    }
+
+    /// A list or a watch shows an undecodable object.
+    pub(super) fn shown_broken(&mut self, source: usize, broken: Broken) -> Vec<Delta<K>> {
+        let Broken { metadata, error } = broken;
+        let key = ObjectKey::new(
+            metadata.namespace.as_deref(),
+            metadata.name.as_deref().unwrap_or_default(),
+        );
+        self.note(source, &key, &metadata);
+        let mut contents = self.store.write();
+        let mut deltas = Vec::new();
+        let mut last = None;
+        if let Some(old) = contents.object(&key) {
+            if !supersedes(&metadata, old.meta()) {
+                return deltas;
+            }
+            last = contents.remove(&key);
+        } else if let Some(old) = contents.invalid(&key) {
+            if !supersedes(&metadata, &old.metadata()) {
+                return deltas;
+            }
+            last = contents.remove_invalid(&key).and_then(|old| old.last);
+        }
+        // The version told last belongs to an object that is gone: this one only has its name.
+        if last.as_ref().is_some_and(|last| last.meta().uid != metadata.uid) {
+            deltas.extend(last.take().map(Delta::Deleted));
+        }
+        let (uid, version) = (metadata.uid, metadata.resource_version);
+        contents.set_invalid(
+            key.clone(),
+            Invalid {
+                error: error.clone(),
+                uid,
+                version,
+                last,
+            },
+        );
+        deltas.push(Delta::Invalid { key, error });
+        deltas
+    }
+
+    /// A watch shows that an object is gone; `metadata` is that of its last state.
+    pub(super) fn gone(&mut self, source: usize, metadata: &ObjectMeta) -> Vec<Delta<K>> {
+        let key = ObjectKey::new(
+            metadata.namespace.as_deref(),
+            metadata.name.as_deref().unwrap_or_default(),
+        );
+        self.note(source, &key, metadata);
+        let mut contents = self.store.write();
+        // A successor of another uid that our own write brought here outlives its predecessor's deletion.
+        let outlives = |uid: &Option<String>, version: &Option<String>| {
+            *uid != metadata.uid && is_newer(version.as_deref(), metadata.resource_version.as_deref())
+        };
+        if let Some(old) = contents.object(&key) {
+            if outlives(&old.meta().uid, &old.meta().resource_version) {
+                return Vec::new();
+            }
+        } else if contents
+            .invalid(&key)
+            .is_some_and(|old| outlives(&old.uid, &old.version))
+        {
+            return Vec::new();
+        }
+        take_away(&mut contents, &key)
+    }
+
+    /// A list is complete: what it did not show is gone, but for writes of ours that it may be too old to show.
+    /// Also tells whether this was the first list of this watch.
+    pub(super) fn list_ends(&mut self, source: usize) -> (Vec<Delta<K>>, bool) {
+        let source = &mut self.sources[source];
+        let Some((begun, listed)) = source.listing.take() else {
+            return (Vec::new(), false);
+        };
+        let first = !std::mem::replace(&mut source.listed_once, true);
+        let unseen = &mut self.unseen;
+        let mut contents = self.store.write();
+        let known = contents
+            .objects()
+            .map(|(key, _)| key)
+            .chain(contents.invalids().map(|(key, _)| key));
+        let missing = known.filter(|key| source.covers(key) && !listed.contains(key));
+        let missing: Vec<ObjectKey> = missing
+            .filter(|key| unseen.get(key).is_none_or(|write| write.tick < begun))
+            .cloned()
+            .collect();
+        let mut deltas = Vec::new();
+        for key in missing {
+            unseen.remove(&key);
+            deltas.append(&mut take_away(&mut contents, &key));
+        }
+        (deltas, first)
+    }
+
+    /// The answer to a write of ours. `None` if it is not for this store, else what it changes: nothing when the store
+    /// is at least as new.
+    pub(super) fn written(&mut self, object: K, now: Instant) -> Option<Vec<Delta<K>>> {
+        let key = ObjectKey::of(&object);
+        let source = self.sources.iter().find(|source| source.covers(&key))?;
+        let version = number(object.meta().resource_version.as_deref()?)?;
+        let mut contents = self.store.write();
+        let known = contents.object(&key).is_some() || contents.invalid(&key).is_some();
+        if !known && version <= source.progress {
+            // The watch is past this write and there is no such object: it has been deleted since.
+            return Some(Vec::new());
+        }
+        let Some(deltas) = merge(&mut contents, key.clone(), object, false) else {
+            return Some(Vec::new());
+        };
+        self.tick += 1;
+        self.unseen.insert(
+            key,
+            Unseen {
+                version,
+                tick: self.tick,
+                since: now,
+            },
+        );
+        Some(deltas)
+    }
+
+    /// Whether the source has not been listed yet, or is being listed anew.
+    pub(super) fn is_listing(&self, source: usize) -> bool {
+        let source = &self.sources[source];
+        !source.listed_once || source.listing.is_some()
+    }
+
+    /// Whether a write of ours, merged before `deadline`, was never shown by this watch.
+    pub(super) fn misses_write(&self, source: usize, deadline: Instant) -> bool {
+        let source = &self.sources[source];
+        self.unseen
+            .iter()
+            .any(|(key, write)| write.since < deadline && source.covers(key))
+    }
+
+    /// What is stored, as it is told to a late subscriber.
+    pub(super) fn replay(&self) -> Vec<Delta<K>> {
+        let contents = self.store.read();
+        let objects = contents.objects().map(|(_, object)| Delta::Added {
+            object: object.clone(),
+            initial: true,
+        });
+        let invalid = contents.invalids();
+        let invalid = invalid.map(|(key, invalid)| Delta::Invalid {
+            key: key.clone(),
+            error: invalid.error.clone(),
+        });
+        objects.chain(invalid).collect()
+    }
+
+    /// Notes that a watch has shown `key`; tells whether that belongs to its first list.
+    fn note(&mut self, source: usize, key: &ObjectKey, metadata: &ObjectMeta) -> bool {
+        let version = metadata.resource_version.as_deref().and_then(number);
+        let source = &mut self.sources[source];
+        source.progress = source.progress.max(version.unwrap_or(0));
+        if let Some((_, listed)) = &mut source.listing {
+            listed.insert(key.clone());
+        }
+        if self
+            .unseen
+            .get(key)
+            .is_some_and(|write| version.is_none_or(|version| version >= write.version))
+        {
+            self.unseen.remove(key);
+        }
+        !source.listed_once
+    }
+}
+
+impl Source {
+    fn covers(&self, key: &ObjectKey) -> bool {
+        self.namespace.is_none() || self.namespace.as_deref() == key.namespace()
+    }
+}
+
+impl<K> Invalid<K> {
+    fn metadata(&self) -> ObjectMeta {
+        ObjectMeta {
+            uid: self.uid.clone(),
+            resource_version: self.version.clone(),
+            ..ObjectMeta::default()
+        }
+    }
+}
+
+/// Stores a valid object unless something as new is stored; `None` if so.
+fn merge<K: Resource>(contents: &mut Contents<K>, key: ObjectKey, object: K, initial: bool) -> Option<Vec<Delta<K>>> {
+    let object = Arc::new(object);
+    if let Some(old) = contents.invalid(&key) {
+        if !supersedes(object.meta(), &old.metadata()) {
+            return None;
+        }
+        let last = contents.remove_invalid(&key).and_then(|old| old.last);
+        let last = last.filter(|last| last.meta().uid != object.meta().uid);
+        contents.insert(key, object.clone());
+        return Some(
+            last.map(Delta::Deleted)
+                .into_iter()
+                .chain([Delta::Added { object, initial }])
+                .collect(),
+        );
+    }
+    if contents
+        .object(&key)
+        .is_some_and(|old| !supersedes(object.meta(), old.meta()))
+    {
+        return None;
+    }
+    Some(match contents.insert(key, object.clone()) {
+        None => vec![Delta::Added { object, initial }],
+        Some(old) if old.meta().uid == object.meta().uid => vec![Delta::Updated { old, new: object }],
+        Some(old) => vec![Delta::Deleted(old), Delta::Added { object, initial: false }],
+    })
+}
+
+/// Drops an object, decodable or not.
+fn take_away<K>(contents: &mut Contents<K>, key: &ObjectKey) -> Vec<Delta<K>> {
+    let valid = contents.remove(key);
+    let told = valid.or_else(|| contents.remove_invalid(key).and_then(|invalid| invalid.last));
+    told.map(Delta::Deleted).into_iter().collect()
+}
+
+/// Whether `new` comes after `old`. The same version is the same object, however often it is shown.
+fn supersedes(new: &ObjectMeta, old: &ObjectMeta) -> bool {
+    is_newer(new.resource_version.as_deref(), old.resource_version.as_deref())
+}
+
+fn is_newer(new: Option<&str>, old: Option<&str>) -> bool {
+    match (new.and_then(number), old.and_then(number)) {
+        (Some(new), Some(old)) => new > old,
+        _ => new != old,
+    }
+}
+
+fn number(version: &str) -> Option<u64> {
+    version.parse().ok()
+}

@@ -1,0 +1,207 @@
+//! The tasks of an informer: one per watch, and one for the resync. Each lives until it is aborted, whatever happens.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::{FutureExt, StreamExt};
+use kube::{
+    Api, Resource,
+    runtime::watcher::{self, Event, watcher},
+};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
+
+use super::{
+    Shared, Watchable,
+    decode::Decoded,
+    delta::Delta,
+    health::{Retry, is_expired, reason, watch_name},
+    reflection::Broken,
+};
+use crate::jitter::Jitter;
+
+/// A write of ours that a working watch has not shown after this time makes the informer list anew. A watch cache
+/// lags by milliseconds; the API server itself gives up waiting for it after 3 s.
+const UNSEEN_WRITE: Duration = Duration::from_secs(30);
+/// A watch that has not failed for this long works, though nothing came: connecting takes at most 30 s.
+const SILENCE: Duration = Duration::from_secs(40);
+const CHECK: Duration = Duration::from_secs(10);
+/// After a panic, which no message of the server should be able to cause.
+const AFTER_PANIC: Duration = Duration::from_secs(30);
+
+/// Watches one source for ever.
+pub(super) async fn watch<K: Watchable>(shared: Arc<Shared<K>>, source: usize) {
+    loop {
+        let watching = AssertUnwindSafe(watch_until_lost(&shared, source)).catch_unwind().await;
+        if watching.is_err() {
+            tracing::error!(
+                "{} panicked; it starts anew in {AFTER_PANIC:?}",
+                shared.watch_name(source)
+            );
+            shared
+                .health
+                .set_error(source, format!("{}: panicked", shared.watch_name(source)));
+            sleep(AFTER_PANIC).await;
+        }
+    }
+}
+
+/// Returns when the watch has lost track of our writes and has to begin with a list.
+async fn watch_until_lost<K: Watchable>(shared: &Shared<K>, source: usize) {
+    let api: Api<Decoded<K>> = match &shared.namespaces[source] {
+        Some(namespace) => Api::namespaced(shared.client.clone(), namespace),
+        None => Api::all(shared.client.clone()),
+    };
+    let mut events = std::pin::pin!(watcher(api, shared.config.watcher()));
+    let mut retry = Retry::new();
+    let mut check = interval(CHECK);
+    check.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut working_since = Instant::now();
+    loop {
+        let event = tokio::select! {
+            event = events.next() => event,
+            now = check.tick() => {
+                if now.saturating_duration_since(working_since) < SILENCE || shared.is_listing(source) {
+                    continue;
+                }
+                // A watch that was resumed says nothing until something happens.
+                recovered(shared, source);
+                if shared.misses_write(source, now - UNSEEN_WRITE) {
+                    tracing::warn!("{} does not show a write; listing anew", shared.watch_name(source));
+                    return;
+                }
+                continue;
+            }
+        };
+        match event {
+            Some(Ok(event)) => {
+                note_success(shared, source, &event, &mut retry);
+                if matches!(event, Event::InitDone) {
+                    working_since = Instant::now();
+                }
+                shared.handle(source, event);
+            }
+            Some(Err(error)) => {
+                let delay = retry.failed(Instant::now());
+                note_failure(shared, source, &error, &retry, delay);
+                sleep(delay).await;
+                working_since = Instant::now();
+            }
+            // The watcher's stream does not end; begin anew if a later one does.
+            None => return,
+        }
+    }
+}
+
+fn note_success<K: Watchable>(shared: &Shared<K>, source: usize, event: &Event<Decoded<K>>, retry: &mut Retry) {
+    // The begin of a list is only the intention.
+    if matches!(event, Event::Init) {
+        return;
+    }
+    if matches!(event, Event::Apply(_) | Event::Delete(_)) {
+        retry.succeeded();
+    }
+    recovered(shared, source);
+}
+
+fn recovered<K: Watchable>(shared: &Shared<K>, source: usize) {
+    if shared.health.clear_error(source) {
+        tracing::info!("{} works again", shared.watch_name(source));
+    }
+}
+
+/// Logs the first failure and then ever fewer: the 2nd, 4th, 8th in a row.
+fn note_failure<K: Watchable>(
+    shared: &Shared<K>,
+    source: usize,
+    error: &watcher::Error,
+    retry: &Retry,
+    delay: Duration,
+) {
+    let name = shared.watch_name(source);
+    let text = format!("{name}: {}", reason(error));
+    if is_expired(error) {
+        tracing::debug!("{text}");
+        return;
+    }
+    if retry.failures().is_power_of_two() {
+        tracing::warn!(failures = retry.failures(), retry_in = ?delay, "{text}");
+    }
+    shared.health.set_error(source, text);
+}
+
+/// Tells every stored object anew once per period, ± 10 % so that informers do not do it together.
+pub(super) async fn resync<K: Watchable>(shared: Arc<Shared<K>>) {
+    let Some(period) = shared.config.resync else { return };
+    let mut jitter = Jitter::random();
+    loop {
+        sleep(jitter.scale(period, 0.9, 1.1)).await;
+        shared.change(|state| {
+            let deltas = shared.store.list().into_iter().map(Delta::Resync);
+            state.dispatch.tell(deltas, None);
+        });
+    }
+}
+
+impl<K: Watchable> Shared<K> {
+    /// Takes in one watch event, and tells what it changes.
+    fn handle(&self, source: usize, event: Event<Decoded<K>>) {
+        match event {
+            Event::Init => self.change(|state| state.reflection.list_begins(source)),
+            Event::InitApply(object) | Event::Apply(object) => match self.finish(object) {
+                Ok(object) => self.change(|state| {
+                    let deltas = state.reflection.shown(source, object);
+                    state.dispatch.tell(deltas, None);
+                }),
+                Err(broken) => self.handle_broken(source, broken),
+            },
+            Event::Delete(object) => self.change(|state| {
+                let deltas = state.reflection.gone(source, object.meta());
+                state.dispatch.tell(deltas, None);
+            }),
+            Event::InitDone => self.change(|state| {
+                let (deltas, first) = state.reflection.list_ends(source);
+                state.dispatch.tell(deltas, None);
+                if first {
+                    state.dispatch.listed(source);
+                }
+            }),
+        }
+    }
+
+    fn handle_broken(&self, source: usize, broken: Broken) {
+        let name = self.watch_name(source);
+        self.change(|state| {
+            let deltas = state.reflection.shown_broken(source, broken);
+            for delta in &deltas {
+                if let Delta::Invalid { key, error } = delta {
+                    tracing::warn!(object = %key, "{name}: an object cannot be decoded and is left out: {error}");
+                }
+            }
+            state.dispatch.tell(deltas, None);
+        });
+    }
+
+    /// Brings a decoded object into the form in which it is stored.
+    fn finish(&self, object: Decoded<K>) -> Result<K, Broken> {
+        match object {
+            Decoded::Valid(object) => self.config.trim(object),
+            Decoded::Invalid { metadata, error } => Err(Broken {
+                metadata,
+                error: error.into(),
+            }),
+        }
+    }
+
+    fn is_listing(&self, source: usize) -> bool {
+        self.lock().reflection.is_listing(source)
+    }
+
+    fn misses_write(&self, source: usize, deadline: Instant) -> bool {
+        self.lock().reflection.misses_write(source, deadline)
+    }
+
+    fn watch_name(&self, source: usize) -> String {
+        watch_name::<K>(self.namespaces[source].as_deref())
+    }
+}

@@ -1,0 +1,203 @@
+//! Leader election: of several processes with one lease, one works. Here is what the rest of the process sees of it; the
+//! rules are in `elector.rs`.
+
+mod config;
+mod elector;
+mod lease;
+
+use std::{
+    fmt,
+    sync::{Mutex, PoisonError},
+    thread,
+};
+
+use kube::{Client, Config};
+use tokio::{
+    runtime, select,
+    sync::watch,
+    time::{Instant, sleep_until},
+};
+
+pub use self::config::ElectionConfig;
+use self::{elector::Elector, lease::Leases};
+use crate::{
+    client::{self, WriteGate},
+    error::{Error, Result},
+    metrics::Metrics,
+};
+
+/// Runs for a lease, and keeps it once it has it.
+///
+/// # Guarantees
+///
+/// - At most one process is the holder that the API server knows: every write of the lease names the version it was read at.
+/// - A holder is thought gone only after it was *seen* not to renew for its whole lease duration, by this process' own
+///   monotonic clock. Nobody's wall clock matters.
+/// - [`is_leader`](Self::is_leader) is false once the renew deadline has passed since the last renewal that succeeded was
+///   *sent*, by the clock at the moment of the question: also while this process was stopped or starved.
+///
+/// # Caveats
+///
+/// A request that was sent in time may arrive late, when another process leads. The window is narrowed, not closed: there
+/// is no fencing in the Kubernetes API.
+///
+/// # Threads
+///
+/// The election has its own thread, runtime and connection, so that no reconcile that burns CPU, and no crowd of requests,
+/// keeps it from renewing.
+pub struct Election {
+    state: watch::Receiver<State>,
+    /// True asks for the release; dropped, it ends the election without one.
+    stop: watch::Sender<bool>,
+    thread: Mutex<Option<thread::JoinHandle<()>>>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum State {
+    Candidate,
+    Leading { until: Instant },
+    Ended(LostReason),
+}
+
+/// Why this process does not lead any more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LostReason {
+    /// No renewal succeeded in time; the last failure.
+    NotRenewed(String),
+    /// Another process holds the lease, or the lease was emptied.
+    TakenOver(String),
+    /// It was released.
+    Released,
+    /// The election's thread is gone, which must not happen.
+    Ended,
+}
+
+impl fmt::Display for LostReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotRenewed(error) => write!(f, "it could not be renewed in time: {error}"),
+            Self::TakenOver(holder) if holder.is_empty() => f.write_str("somebody emptied it"),
+            Self::TakenOver(holder) => write!(f, "`{holder}` holds it"),
+            Self::Released => f.write_str("it was released"),
+            Self::Ended => f.write_str("the election ended unexpectedly"),
+        }
+    }
+}
+
+impl Election {
+    /// Starts to run for the lease, on a thread of its own.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setup`] when the durations do not fit together or there is no thread to be had, [`Error::Kube`] when the
+    /// credentials cannot be used.
+    pub fn start(config: ElectionConfig, kube: Config, metrics: &Metrics) -> Result<Self> {
+        config.validate()?;
+        let thread = |error| Error::Setup(format!("leader election has no thread to run on: {error}"));
+        let runtime = runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(thread)?;
+        let built = {
+            let _inside = runtime.enter();
+            client::build(
+                kube,
+                &format!("{} leader-election", config.name),
+                metrics,
+                WriteGate::open(),
+            )
+        };
+        let client = match built {
+            Ok(client) => client,
+            Err(error) => {
+                // To drop a runtime inside another one is a panic.
+                runtime.shutdown_background();
+                return Err(error);
+            }
+        };
+        let (election, elector) = Self::new(config, client, metrics);
+        let name = "leader-election".to_owned();
+        let handle = thread::Builder::new()
+            .name(name)
+            .spawn(move || runtime.block_on(elector.run()))
+            .map_err(thread)?;
+        *election.thread.lock().unwrap_or_else(PoisonError::into_inner) = Some(handle);
+        Ok(election)
+    }
+
+    /// Starts to run for the lease as a task of the current runtime; for tests, where the clock is the test's.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setup`] when the durations do not fit together.
+    pub fn spawn(config: ElectionConfig, client: Client, metrics: &Metrics) -> Result<Self> {
+        config.validate()?;
+        let (election, elector) = Self::new(config, client, metrics);
+        tokio::spawn(elector.run());
+        Ok(election)
+    }
+
+    fn new(config: ElectionConfig, client: Client, metrics: &Metrics) -> (Self, Elector) {
+        let (publish, state) = watch::channel(State::Candidate);
+        let (stop, stopped) = watch::channel(false);
+        let gauge = metrics.leader(&config.name);
+        let leases = Leases::new(client, &config);
+        (
+            Self {
+                state,
+                stop,
+                thread: Mutex::default(),
+            },
+            Elector::new(config, leases, publish, stopped, gauge),
+        )
+    }
+
+    /// Waits until this process leads. Returns too when the election ends otherwise: [`lost`](Self::lost) then says why,
+    /// at once.
+    pub async fn acquired(&self) {
+        // An error means that the election is gone.
+        let _ = self.state.clone().wait_for(|state| *state != State::Candidate).await;
+    }
+
+    /// Waits until this process, once leader, is it no more.
+    pub async fn lost(&self) -> LostReason {
+        let mut state = self.state.clone();
+        loop {
+            let until = match &*state.borrow_and_update() {
+                State::Ended(reason) => return reason.clone(),
+                State::Leading { until } => Some(*until),
+                State::Candidate => None,
+            };
+            let deadline = async {
+                match until {
+                    Some(until) => sleep_until(until).await,
+                    None => std::future::pending().await,
+                }
+            };
+            select! {
+                biased;
+                changed = state.changed() => if changed.is_err() {
+                    return LostReason::Ended;
+                },
+                // The elector says so itself, unless it hangs.
+                () = deadline => return LostReason::NotRenewed("the renew deadline has passed".to_owned()),
+            }
+        }
+    }
+
+    /// Whether this process leads at this moment.
+    pub fn is_leader(&self) -> bool {
+        matches!(*self.state.borrow(), State::Leading { until } if Instant::now() < until)
+    }
+
+    /// Gives the lease back, so that another process can take over at once, and ends the election. To be called when all
+    /// work has ended. Waits for the API server for half the renew deadline at most.
+    pub async fn release(&self) {
+        self.stop.send_replace(true);
+        let _ = self
+            .state
+            .clone()
+            .wait_for(|state| matches!(state, State::Ended(_)))
+            .await;
+    }
+}

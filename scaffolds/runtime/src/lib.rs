@@ -1,0 +1,89 @@
+//! The runtime of operators made with [kubewright](https://github.com/kubewright/kubewright): what controller-runtime is
+//! to Go, on kube-rs.
+//!
+//! An operator registers [`Controller`]s with a [`Manager`]; each brings a [`Reconciler`]. The manager runs one
+//! [`Informer`] per kind, shared by all its controllers. An informer keeps a cache and enqueues the keys of changed objects
+//! into each controller's [`WorkQueue`]. Workers take keys from the queue, never two the same one, and call the reconciler
+//! with the newest cached object:
+//!
+//! ```text
+//!  API server ══ watch ═▶ Informer ── key ─▶ WorkQueue ── key ─▶ worker ── object ─▶ Reconciler
+//!      ▲                   │   cache                      ▲         │                   │
+//!      │                   └──────────── read ────────────┼─────────┼───────────────────┤
+//!      │                                                  └─ retry ─┘                   │
+//!      └───────────────────────────────── apply, patch status ──────────────────────────┘
+//! ```
+//!
+//! [`Operator`] is the whole process around a manager: flags, client, signals, probes, metrics, leader election.
+//!
+//! # What it guarantees
+//!
+//! - One object is never reconciled by two workers at once.
+//! - A reconcile sees a cache at least as new as this process's own writes through its [`Context`].
+//! - A failing object delays no other; a panic stays with its object.
+//! - An object that cannot be decoded blocks no other, and is reported.
+//! - Nothing is sent that would change nothing, and a controller's own writes do not wake it.
+
+mod api;
+mod child;
+mod client;
+mod context;
+mod controller;
+mod crds;
+mod error;
+mod events;
+mod informer;
+mod intent;
+mod jitter;
+mod key;
+mod leader;
+mod logging;
+mod manager;
+mod metrics;
+mod operator;
+mod options;
+mod patch;
+mod predicate;
+mod queue;
+mod rbac;
+mod reconciler;
+mod server;
+mod status;
+mod store;
+#[cfg(feature = "testing")]
+pub mod testing;
+mod worker;
+
+use std::fmt::Debug;
+
+use serde::{Serialize, de::DeserializeOwned};
+
+pub use child::{Applied, child_name};
+pub use context::Context;
+pub use controller::Controller;
+pub use error::{BoxError, Class, Error, FORBIDDEN_MAX_DELAY, NotOwned, Result};
+pub use events::EventType;
+pub use informer::{Delta, DuplicateIndex, Informer, InformerConfig, Scope, Subscription, SubscriptionId};
+pub use key::ObjectKey;
+pub use leader::{Election, ElectionConfig, LostReason};
+pub use manager::{Manager, ManagerBuilder};
+pub use metrics::{Counter, Gauge, Histogram, Metrics};
+pub use operator::Operator;
+pub use options::{BindAddress, Command, LogFormat, Options};
+pub use predicate::Predicate;
+pub use queue::{Backoff, Held, Priority, WorkQueue};
+pub use reconciler::{Action, Cleanup, Reconciler};
+pub use server::Checks;
+pub use status::{Conditions, condition};
+pub use store::Store;
+
+/// A kind whose Rust type is known: what k8s-openapi and `#[derive(CustomResource)]` make.
+pub trait Object:
+    kube::Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned + Serialize + Send + Sync + 'static
+{
+}
+
+impl<K> Object for K where
+    K: kube::Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned + Serialize + Send + Sync + 'static
+{
+}

@@ -1,0 +1,112 @@
+//! The process' log on stderr. Nothing but set-up: whoever has something to say uses `tracing`.
+
+use std::io::{self, IsTerminal};
+
+use tracing::{Level, Metadata};
+use tracing_subscriber::{EnvFilter, Layer, filter::filter_fn, fmt, layer::SubscriberExt, util::SubscriberInitExt};
+
+use crate::{
+    error::{Error, Result},
+    options::{LogFormat, Options},
+};
+
+/// Starts logging as the flags ask: `--log-level`, else `RUST_LOG`, else `info`. Text is coloured on a terminal only, and
+/// never when `NO_COLOR` is set.
+///
+/// A log that the process has set up already stands, as in tests that run several operators.
+///
+/// # Errors
+///
+/// [`Error::Setup`] when `RUST_LOG` cannot be understood.
+pub fn init(options: &Options) -> Result<()> {
+    let registry = tracing_subscriber::registry().with(filter(options)?);
+    let writer = io::stderr;
+    // An error means that there is a log already.
+    let _ = match options.log_format {
+        LogFormat::Text => {
+            let colour =
+                io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+            let lines = fmt::layer().with_ansi(colour).with_writer(writer);
+            registry.with(lines.with_filter(filter_fn(may_be_logged))).try_init()
+        }
+        LogFormat::Json => {
+            let objects = fmt::layer()
+                .json()
+                .flatten_event(true)
+                .with_span_list(false)
+                .with_writer(writer);
+            registry.with(objects.with_filter(filter_fn(may_be_logged))).try_init()
+        }
+    };
+    Ok(())
+}
+
+fn filter(options: &Options) -> Result<EnvFilter> {
+    let rust_log = || std::env::var("RUST_LOG").ok().filter(|value| !value.is_empty());
+    let directives = options
+        .log_level
+        .clone()
+        .or_else(rust_log)
+        .unwrap_or_else(|| "info".to_owned());
+    EnvFilter::try_new(&directives).map_err(|error| {
+        Error::Setup(format!(
+            "RUST_LOG is `{directives}`, which is no filter: {error}\n\nhint: try RUST_LOG=info"
+        ))
+    })
+}
+
+/// Whatever the level: kube writes answers that it cannot decode into the log, and an answer may be a Secret. And it
+/// reports each failed request as an error without saying what was asked for; whoever sent it says so too, with the reason.
+fn may_be_logged(metadata: &Metadata<'_>) -> bool {
+    match metadata.target() {
+        "kube_client::client" => metadata.is_span(),
+        "kube_client::client::builder" => metadata.is_span() || *metadata.level() > Level::WARN,
+        // Each retry of a failing watch: the informer tells the first, and then ever fewer, with the kind's name.
+        "kube_runtime::watcher" => metadata.is_span() || *metadata.level() > Level::WARN,
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use tracing::{debug, error, info, warn};
+
+    use super::*;
+
+    /// A log that can be read.
+    #[derive(Clone, Default)]
+    struct Page(Arc<Mutex<Vec<u8>>>);
+
+    impl io::Write for Page {
+        fn write(&mut self, text: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(text);
+            Ok(text.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn bodies_of_answers_are_never_logged() {
+        let page = Page::default();
+        let writer = page.clone();
+        let lines = fmt::layer().with_ansi(false).with_writer(move || writer.clone());
+        let log = tracing_subscriber::registry()
+            .with(EnvFilter::new("trace"))
+            .with(lines.with_filter(filter_fn(may_be_logged)));
+        tracing::subscriber::with_default(log, || {
+            // As kube-client's `Client::request` and its trace layer say it.
+            warn!(target: "kube_client::client", "{}, {:?}", "{\"password\":\"hunter2\"}", "expected value");
+            error!(target: "kube_client::client::builder", "failed with status 503");
+            debug!(target: "kube_client::client::builder", "requesting");
+            info!(target: "my_operator", "hello");
+        });
+        let text = String::from_utf8(page.0.lock().unwrap().clone()).unwrap();
+        assert!(!text.contains("hunter2") && !text.contains("503"), "{text}");
+        assert!(text.contains("requesting") && text.contains("hello"), "{text}");
+    }
+}

@@ -1,0 +1,402 @@
+//! Everything one operator process runs, started and stopped in order.
+
+use std::{
+    any::{Any, TypeId},
+    collections::{BTreeSet, HashMap},
+    future::Future,
+    pin::Pin,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use kube::Client;
+use tokio::{sync::watch, task::JoinSet, time};
+use tracing::{info, warn};
+
+use crate::{
+    Object,
+    error::{Error, Result},
+    events::{Events, Recorder},
+    informer::{Informer, InformerConfig, Scope},
+    leader::Election,
+    metrics::Metrics,
+    rbac::Registration,
+    server::{Checks, Probes},
+    worker::Runnable,
+};
+
+/// How long a cache may take to fill before the process gives up, per source (controller-runtime's `CacheSyncTimeout`).
+const CACHE_SYNC_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// Holds what the controllers of one process share: the client, one informer per kind, metrics, the event recorder; and
+/// runs them.
+///
+/// # Start and stop
+///
+/// Caches are filled first, then, with leader election, the lease is acquired, then the workers start: a standby's caches
+/// are warm. On the signal no key is handed out any more, reconciles in hand get `--graceful-shutdown-timeout` (30 s) to
+/// end, events are flushed and the lease is released last. A lost lease ends everything at once, with an error.
+pub struct Manager {
+    settings: Settings,
+    events: Events,
+    informers: Mutex<HashMap<TypeId, Kind>>,
+    controllers: Mutex<Vec<(Arc<dyn Runnable>, usize)>>,
+    registrations: Mutex<Vec<Registration>>,
+    probes: Probes,
+    filled: Arc<AtomicBool>,
+}
+
+/// What a manager is built from; see [`Manager::builder`] for the defaults.
+pub struct ManagerBuilder {
+    settings: Settings,
+}
+
+struct Settings {
+    name: String,
+    client: Client,
+    namespace: String,
+    watched: BTreeSet<String>,
+    workers: usize,
+    drain: Duration,
+    metrics: Metrics,
+}
+
+/// One kind's informer: typed for those who subscribe, untyped for the manager.
+struct Kind {
+    typed: Box<dyn Any + Send + Sync>,
+    running: Box<dyn Runs>,
+}
+
+type Pending<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+
+/// An informer of whatever kind.
+trait Runs: Send + Sync {
+    fn run(&self, stop: watch::Receiver<bool>) -> Pending<()>;
+    fn synced(&self) -> Pending<()>;
+    fn last_error(&self) -> Option<String>;
+    fn kind(&self) -> String;
+}
+
+impl<K: Object> Runs for Informer<K> {
+    fn run(&self, stop: watch::Receiver<bool>) -> Pending<()> {
+        let informer = self.clone();
+        Box::pin(async move {
+            let mut stop = stop;
+            informer.run(async move { _ = stop.wait_for(|stop| *stop).await }).await;
+        })
+    }
+
+    fn synced(&self) -> Pending<()> {
+        let informer = self.clone();
+        Box::pin(async move { informer.synced().await })
+    }
+
+    fn last_error(&self) -> Option<String> {
+        Informer::last_error(self)
+    }
+
+    fn kind(&self) -> String {
+        K::kind(&()).into_owned()
+    }
+}
+
+impl ManagerBuilder {
+    /// The operator's name: the prefix of its field managers.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.settings.name = name.into();
+        self
+    }
+
+    /// The namespace the operator itself lives in.
+    pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
+        self.settings.namespace = namespace.into();
+        self
+    }
+
+    /// The namespaces to watch; none means all.
+    pub fn watch_namespaces(mut self, namespaces: impl IntoIterator<Item = String>) -> Self {
+        self.settings.watched = namespaces.into_iter().collect();
+        self
+    }
+
+    /// Workers of a controller that does not say.
+    pub fn default_workers(mut self, workers: usize) -> Self {
+        self.settings.workers = workers.max(1);
+        self
+    }
+
+    /// How long reconciles in hand may take after the signal; zero means they are not waited for.
+    pub fn graceful_shutdown_timeout(mut self, drain: Duration) -> Self {
+        self.settings.drain = drain;
+        self
+    }
+
+    /// Where to count; the same as the client's, so that one page has it all.
+    pub fn metrics(mut self, metrics: Metrics) -> Self {
+        self.settings.metrics = metrics;
+        self
+    }
+
+    /// The manager, with nothing registered and nothing running.
+    pub fn build(self) -> Manager {
+        let events = Events::new(self.settings.client.clone(), &self.settings.metrics);
+        let (probes, filled) = (Probes::default(), Arc::<AtomicBool>::default());
+        let ready = filled.clone();
+        probes.readyz.add("informer-sync", move || {
+            if ready.load(Ordering::Relaxed) {
+                Ok(())
+            } else {
+                Err("caches are not filled".to_owned())
+            }
+        });
+        Manager {
+            settings: self.settings,
+            events,
+            informers: Mutex::default(),
+            controllers: Mutex::default(),
+            registrations: Mutex::default(),
+            probes,
+            filled,
+        }
+    }
+}
+
+impl Manager {
+    /// A manager on this client, with the defaults: name `operator`, the client's default namespace as its own, all
+    /// namespaces watched, one worker a controller, 30 s to drain.
+    pub fn builder(client: Client) -> ManagerBuilder {
+        ManagerBuilder {
+            settings: Settings {
+                name: "operator".to_owned(),
+                namespace: client.default_namespace().to_owned(),
+                client,
+                watched: BTreeSet::new(),
+                workers: 1,
+                drain: Duration::from_secs(30),
+                metrics: Metrics::new(),
+            },
+        }
+    }
+
+    /// The client that all controllers share.
+    pub fn client(&self) -> &Client {
+        &self.settings.client
+    }
+
+    /// The namespace the operator itself lives in.
+    pub fn namespace(&self) -> &str {
+        &self.settings.namespace
+    }
+
+    /// Where this process counts what it does.
+    pub fn metrics(&self) -> &Metrics {
+        &self.settings.metrics
+    }
+
+    /// The checks behind `/healthz`, none at first: when one fails, the kubelet restarts the process.
+    pub fn healthz(&self) -> &Checks {
+        &self.probes.healthz
+    }
+
+    /// The checks behind `/readyz`; at first `informer-sync`, that the caches are filled.
+    pub fn readyz(&self) -> &Checks {
+        &self.probes.readyz
+    }
+
+    pub(crate) fn probes(&self) -> Probes {
+        self.probes.clone()
+    }
+
+    /// The one informer of a kind, shared by everybody who asks: one watch of the API server, one copy of each object.
+    pub fn informer<K: Object>(&self) -> Informer<K> {
+        let mut informers = lock(&self.informers);
+        let kind = informers.entry(TypeId::of::<K>()).or_insert_with(|| {
+            let informer = Informer::<K>::new(self.settings.client.clone(), self.informer_config());
+            Kind {
+                typed: Box::new(informer.clone()),
+                running: Box::new(informer),
+            }
+        });
+        let informer: Option<&Informer<K>> = kind.typed.downcast_ref();
+        // The entry under K's TypeId was made by the line above, for this K.
+        informer.expect("the informer of a kind is of that kind").clone()
+    }
+
+    fn informer_config<K: Object>(&self) -> InformerConfig<K> {
+        let watched = &self.settings.watched;
+        let everywhere = watched.is_empty() || !crate::context::is_namespaced::<K>();
+        InformerConfig {
+            scope: if everywhere {
+                Scope::Cluster
+            } else {
+                Scope::Namespaces(watched.clone())
+            },
+            // The children's comparison needs what our controllers own, and nobody else's.
+            keep_managers: vec![self.field_manager("")],
+            pack_managed_fields: true,
+            ..InformerConfig::default()
+        }
+    }
+
+    pub(crate) fn default_workers(&self) -> usize {
+        self.settings.workers
+    }
+
+    /// `<operator>/<controller>`: two controllers that write one object are two managers of its fields.
+    pub(crate) fn field_manager(&self, controller: &str) -> String {
+        format!("{}/{controller}", self.settings.name)
+    }
+
+    pub(crate) fn recorder(&self, controller: &str) -> Recorder {
+        self.events.recorder(&self.settings.name, controller)
+    }
+
+    pub(crate) fn claim(&self, registration: Registration) -> Result<()> {
+        let mut registrations = lock(&self.registrations);
+        if registrations
+            .iter()
+            .any(|known| known.controller == registration.controller)
+        {
+            let name = &registration.controller;
+            // A slip that would mix up metrics and field managers.
+            return Err(Error::Setup(format!(
+                "two controllers are named `{name}`\n\nhint: give one of them another name"
+            )));
+        }
+        registrations.push(registration);
+        Ok(())
+    }
+
+    pub(crate) fn add(&self, controller: Arc<dyn Runnable>, workers: usize) {
+        lock(&self.controllers).push((controller, workers));
+    }
+
+    pub(crate) fn registrations(&self) -> Vec<Registration> {
+        lock(&self.registrations).clone()
+    }
+
+    /// Runs everything that is registered until `stop` is ready, then drains. With an `election`, the workers run only
+    /// while its lease is held.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setup`] when a cache is not filled within two minutes, with the failing watch named; or when the lease
+    /// is lost.
+    pub async fn run(&self, stop: impl Future<Output = ()>, election: Option<Arc<Election>>) -> Result<()> {
+        tokio::pin!(stop);
+        let (halt, halted) = watch::channel(false);
+        let mut background = JoinSet::new();
+        for kind in lock(&self.informers).values() {
+            background.spawn(kind.running.run(halted.clone()));
+        }
+        background.spawn(self.events.run(halted));
+
+        let outcome = tokio::select! {
+            () = &mut stop => Ok(()),
+            filled = self.fill_caches() => match filled {
+                Ok(()) => self.lead(&mut stop, election.as_deref()).await,
+                Err(error) => Err(error),
+            },
+        };
+
+        self.filled.store(false, Ordering::Relaxed);
+        halt.send_replace(true);
+        // What is left flushes events and closes watches: bounded, because nothing good comes of waiting longer.
+        let flush = time::timeout(self.settings.drain.min(Duration::from_secs(5)), async {
+            while background.join_next().await.is_some() {}
+        });
+        if outcome.is_ok() && flush.await.is_err() {
+            warn!("background tasks did not end in time");
+        }
+        if let Some(election) = election {
+            // After the workers: whoever takes over finds nobody at work.
+            election.release().await;
+        }
+        outcome
+    }
+
+    async fn fill_caches(&self) -> Result<()> {
+        let waits: Vec<_> = lock(&self.informers)
+            .iter()
+            .map(|(id, kind)| (*id, kind.running.synced()))
+            .collect();
+        let deadline = time::Instant::now() + CACHE_SYNC_TIMEOUT;
+        for (id, synced) in waits {
+            if time::timeout_at(deadline, synced).await.is_err() {
+                return Err(self.not_synced(id));
+            }
+        }
+        info!("caches are filled");
+        self.filled.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn not_synced(&self, id: TypeId) -> Error {
+        let informers = lock(&self.informers);
+        let (kind, error) = informers
+            .get(&id)
+            .map(|kind| {
+                (
+                    kind.running.kind(),
+                    kind.running.last_error().unwrap_or_else(|| "no answer".to_owned()),
+                )
+            })
+            .unwrap_or_default();
+        Error::Setup(format!(
+            "the cache of {kind} was not filled within {CACHE_SYNC_TIMEOUT:?}: {error}"
+        ))
+    }
+
+    async fn lead(&self, mut stop: impl Future<Output = ()> + Unpin, election: Option<&Election>) -> Result<()> {
+        let Some(election) = election else {
+            let workers = self.start_workers();
+            stop.await;
+            return self.drain(workers).await;
+        };
+        tokio::select! {
+            () = &mut stop => return Ok(()),
+            () = election.acquired() => {}
+        }
+        let workers = self.start_workers();
+        tokio::select! {
+            () = stop => self.drain(workers).await,
+            // Dropping the set ends every worker at its next await: another process is at work by now.
+            reason = election.lost() => Err(Error::Setup(format!("the leader lease is lost: {reason}"))),
+        }
+    }
+
+    fn start_workers(&self) -> JoinSet<()> {
+        let mut workers = JoinSet::new();
+        for (controller, count) in lock(&self.controllers).iter() {
+            info!(controller = controller.name(), workers = count, "starting");
+            for _ in 0..*count {
+                workers.spawn(controller.clone().work());
+            }
+        }
+        workers
+    }
+
+    async fn drain(&self, mut workers: JoinSet<()>) -> Result<()> {
+        info!("stopping: no new work, waiting for what is in hand");
+        for (controller, _) in lock(&self.controllers).iter() {
+            controller.shut_down();
+        }
+        let ended = time::timeout(self.settings.drain, async {
+            while workers.join_next().await.is_some() {}
+        });
+        if ended.await.is_err() {
+            let (left, after) = (workers.len(), self.settings.drain);
+            return Err(Error::Setup(format!(
+                "{left} reconciles did not end within {after:?} and were cut off"
+            )));
+        }
+        Ok(())
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

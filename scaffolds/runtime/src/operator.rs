@@ -1,0 +1,200 @@
+//! The process around a manager: from flags to an exit code.
+
+use std::{
+    path::Path,
+    process::ExitCode,
+    sync::{Arc, OnceLock},
+};
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::{Client, Config};
+use kubewright_schema::{
+    files::{self, Mode},
+    rbac::role,
+};
+use tokio::{
+    runtime,
+    signal::unix::{SignalKind, signal},
+};
+use tracing::{error, info};
+
+use crate::{
+    client::{self, WriteGate},
+    crds,
+    error::{Error, Result},
+    leader::{Election, ElectionConfig},
+    logging,
+    manager::Manager,
+    metrics::Metrics,
+    options::{Command, Options},
+    rbac,
+    server::Servers,
+};
+
+/// A kind's type and the function that describes it, as the generated `api::crds` lists them.
+type Crd = (&'static str, fn() -> CustomResourceDefinition);
+
+/// An operator: one process that runs a [`Manager`] until it is told to stop.
+///
+/// # Flow
+///
+/// Logging, client, servers for probes and metrics, the CRDs if `--install-crds` asks for them, the controllers that
+/// `setup` registers, then [`Manager::run`]. SIGTERM and SIGINT stop it.
+///
+/// `<operator> manifests` writes the RBAC role instead, from what `setup` registers; it needs no cluster.
+pub struct Operator {
+    name: &'static str,
+    options: Options,
+    crds: Vec<Crd>,
+    namespaced: bool,
+}
+
+impl Operator {
+    /// An operator of this name, usually `env!("CARGO_PKG_NAME")`: its lease, its field managers and its requests carry it.
+    pub fn new(name: &'static str, options: Options) -> Self {
+        Self {
+            name,
+            options,
+            crds: Vec::new(),
+            namespaced: false,
+        }
+    }
+
+    /// The operator's own CRDs, for `--install-crds`.
+    pub fn crds(mut self, crds: Vec<Crd>) -> Self {
+        self.crds = crds;
+        self
+    }
+
+    /// An operator that works in named namespaces only: its permissions are a Role, and it does not start unless
+    /// `--namespace` or `WATCH_NAMESPACE` names one.
+    pub fn namespaced(mut self) -> Self {
+        self.namespaced = true;
+        self
+    }
+
+    /// Runs the operator to its end. `setup` registers the controllers; it runs before anything is watched.
+    ///
+    /// The exit code is 0 after a signal and a complete drain, and 1 after an error, which is logged: a cluster that
+    /// cannot be reached, a cache that cannot be filled, a lost lease.
+    pub fn run(self, setup: impl AsyncFnOnce(&Manager) -> Result<()>) -> ExitCode {
+        if let Err(error) = logging::init(&self.options) {
+            eprintln!("error: {error}");
+            return ExitCode::FAILURE;
+        }
+        let runtime = match runtime::Builder::new_multi_thread().enable_all().build() {
+            Ok(runtime) => runtime,
+            Err(error) => {
+                error!("no threads to run on: {error}");
+                return ExitCode::FAILURE;
+            }
+        };
+        let ended = match self.options.command.clone() {
+            Some(Command::Manifests { out, check }) => runtime.block_on(self.write_role(&out, check, setup)),
+            None => runtime.block_on(self.serve(setup)).map(|()| ExitCode::SUCCESS),
+        };
+        // What is left on other threads has nobody to serve any more.
+        runtime.shutdown_background();
+        ended.unwrap_or_else(|error| {
+            error!("{error}");
+            ExitCode::FAILURE
+        })
+    }
+
+    async fn serve(self, setup: impl AsyncFnOnce(&Manager) -> Result<()>) -> Result<()> {
+        let watched = self.options.watched_namespaces();
+        if self.namespaced && watched.is_empty() {
+            let text = "this operator works in named namespaces only, and none is named";
+            return Err(Error::Setup(format!(
+                "{text}\n\nhint: pass --namespace NAME, or set WATCH_NAMESPACE"
+            )));
+        }
+        let stop = stop_signal()?;
+        let metrics = Metrics::new();
+        let config = client::config(self.options.kubeconfig.as_deref()).await?;
+        let elected = Arc::<OnceLock<Arc<Election>>>::default();
+        let client = self.client(&config, &metrics, &elected)?;
+        let manager = Manager::builder(client.clone())
+            .name(self.name)
+            .namespace(self.namespace(&config))
+            .watch_namespaces(watched)
+            .default_workers(self.options.max_concurrent_reconciles.get())
+            .graceful_shutdown_timeout(self.options.graceful_shutdown_timeout)
+            .metrics(metrics.clone())
+            .build();
+        let _servers = Servers::start(&self.options, &config, &metrics, manager.probes()).await?;
+        if self.options.install_crds {
+            crds::install(&client, &self.finished_crds()?).await?;
+        }
+        setup(&manager).await?;
+        info!(server = %config.cluster_url, "starting {}", self.name);
+        if self.options.leader_elect {
+            let election = Arc::new(Election::start(self.election(&config)?, config, &metrics)?);
+            elected.get_or_init(|| election);
+        }
+        manager.run(stop, elected.get().cloned()).await
+    }
+
+    /// While another process leads, this one reads only.
+    fn client(&self, config: &Config, metrics: &Metrics, elected: &Arc<OnceLock<Arc<Election>>>) -> Result<Client> {
+        let elected = elected.clone();
+        let gate = WriteGate::new(move || elected.get().is_none_or(|election| election.is_leader()));
+        client::build(config.clone(), &self.agent(), metrics, gate)
+    }
+
+    /// How the API server's logs and audit events name this process.
+    fn agent(&self) -> String {
+        format!("{} kubewright-runtime/{}", self.name, env!("CARGO_PKG_VERSION"))
+    }
+
+    /// In a pod the client's default namespace is the pod's own.
+    fn namespace(&self, config: &Config) -> String {
+        let named = self.options.operator_namespace.clone().filter(|name| !name.is_empty());
+        named.unwrap_or_else(|| config.default_namespace.clone())
+    }
+
+    fn election(&self, config: &Config) -> Result<ElectionConfig> {
+        let namespace = self.options.leader_election_namespace.clone();
+        let namespace = namespace.unwrap_or_else(|| self.namespace(config));
+        ElectionConfig::from_options(&self.options, self.name, &namespace)
+    }
+
+    fn finished_crds(&self) -> Result<Vec<serde_json::Value>> {
+        kubewright_schema::finish(&self.crds, &kubewright_schema::Options::default()).map_err(|findings| {
+            let lines: Vec<_> = findings.iter().map(ToString::to_string).collect();
+            Error::Setup(lines.join("\n"))
+        })
+    }
+
+    /// Registers the controllers on a client that goes nowhere, and writes what they need.
+    async fn write_role(
+        self,
+        out: &Path,
+        check: bool,
+        setup: impl AsyncFnOnce(&Manager) -> Result<()>,
+    ) -> Result<ExitCode> {
+        let nowhere = Config::new(http::Uri::from_static("http://manifests.invalid"));
+        let client = client::build(nowhere, self.name, &Metrics::new(), WriteGate::new(|| false))?;
+        let manager = Manager::builder(client).name(self.name).build();
+        setup(&manager).await?;
+        // Kustomize puts the operator's own namespace in the place of this one.
+        let namespace = self.namespaced.then_some("system");
+        let role = role("manager-role", namespace, rbac::rules(&manager.registrations()));
+        let mode = if check { Mode::Check } else { Mode::Write };
+        let files = [("role.yaml".to_owned(), vec![role])].into();
+        Ok(files::report(files::write_manifests(out, &files, mode), mode))
+    }
+}
+
+/// Resolves at the first SIGTERM or SIGINT. Both are listened for from here on.
+fn stop_signal() -> Result<impl Future<Output = ()>> {
+    let listen = |kind| signal(kind).map_err(|error| Error::Setup(format!("signals cannot be listened for: {error}")));
+    let (mut terminate, mut interrupt) = (listen(SignalKind::terminate())?, listen(SignalKind::interrupt())?);
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        info!("told to stop");
+    })
+}

@@ -1,0 +1,259 @@
+//! The flags of every operator: kubebuilder's names and defaults where kubebuilder has the flag. What the user typed,
+//! parsed; nothing here acts.
+
+mod bind;
+mod duration;
+
+use std::{collections::BTreeSet, num::NonZeroUsize, path::PathBuf, time::Duration};
+
+use clap::{Args, Subcommand, ValueEnum};
+use tracing_subscriber::EnvFilter;
+
+pub use self::bind::BindAddress;
+use self::duration::parse as duration;
+
+/// The flags of every operator, to be flattened into the operator's own with `#[command(flatten)]`.
+///
+/// Switches take an optional value as Go's do: `--leader-elect`, `--leader-elect=false`. Durations are written as Go's
+/// are: `15s`, `1m30s`, `500ms`. Of a flag given twice the last counts.
+#[derive(Args, Clone, Debug)]
+// As in Go the last of several wins: kustomize overlays append to the arguments.
+#[command(args_override_self = true)]
+pub struct Options {
+    /// Address of the metrics server, as `:8443` or `127.0.0.1:8443`; 0 turns it off
+    #[arg(long, value_name = "ADDRESS", default_value = "0")]
+    pub metrics_bind_address: BindAddress,
+
+    /// Serve metrics over HTTPS, to those whom the API server allows to read /metrics
+    #[arg(long, value_name = "BOOL", default_value_t = true, default_missing_value = "true", num_args = 0..=1, require_equals = true, action = clap::ArgAction::Set)]
+    pub metrics_secure: bool,
+
+    /// Folder of the metrics server's certificate; without it the server makes a self-signed one
+    #[arg(long, value_name = "FOLDER")]
+    pub metrics_cert_path: Option<PathBuf>,
+
+    /// File name of the metrics server's certificate
+    #[arg(long, value_name = "FILE", default_value = "tls.crt")]
+    pub metrics_cert_name: String,
+
+    /// File name of the metrics server's key
+    #[arg(long, value_name = "FILE", default_value = "tls.key")]
+    pub metrics_cert_key: String,
+
+    /// Accepted for kubebuilder's sake: the servers speak HTTP/1.1 only
+    #[arg(long, value_name = "BOOL", default_value_t = false, default_missing_value = "true", num_args = 0..=1, require_equals = true, action = clap::ArgAction::Set, value_parser = http1)]
+    pub enable_http2: bool,
+
+    /// Address of the probes /healthz and /readyz; 0 turns them off
+    #[arg(long, value_name = "ADDRESS", default_value = ":8081")]
+    pub health_probe_bind_address: BindAddress,
+
+    /// Work only while holding the leader lease, so that one of several replicas is active
+    #[arg(long, value_name = "BOOL", default_value_t = false, default_missing_value = "true", num_args = 0..=1, require_equals = true, action = clap::ArgAction::Set)]
+    pub leader_elect: bool,
+
+    /// Namespace of the lease [default: the operator's own]
+    #[arg(long, value_name = "NAMESPACE", value_parser = namespace)]
+    pub leader_election_namespace: Option<String>,
+
+    /// How long a lease that is not renewed keeps others out
+    #[arg(long, value_name = "DURATION", default_value = "15s", value_parser = duration, hide_short_help = true)]
+    pub leader_elect_lease_duration: Duration,
+
+    /// How long the leader goes on without a successful renewal
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration, hide_short_help = true)]
+    pub leader_elect_renew_deadline: Duration,
+
+    /// How long to wait between two tries to acquire or renew
+    #[arg(long, value_name = "DURATION", default_value = "2s", value_parser = duration, hide_short_help = true)]
+    pub leader_elect_retry_period: Duration,
+
+    /// Kubeconfig file [default: KUBECONFIG, the pod's service account, ~/.kube/config, whichever is there first]
+    #[arg(long, value_name = "FILE")]
+    pub kubeconfig: Option<PathBuf>,
+
+    /// Namespaces to watch: repeated or separated by commas; none means all
+    #[arg(long = "namespace", value_name = "NAMESPACE", env = "WATCH_NAMESPACE", value_delimiter = ',', value_parser = namespace)]
+    pub namespaces: Vec<String>,
+
+    /// Namespace that the operator itself lives in: of its lease, and of the children of cluster-scoped objects
+    /// [default: the pod's, or the kubeconfig's]
+    #[arg(long, value_name = "NAMESPACE", env = "POD_NAMESPACE", value_parser = namespace, hide_short_help = true)]
+    pub operator_namespace: Option<String>,
+
+    /// Objects that a controller reconciles at the same time, unless it sets its own number
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub max_concurrent_reconciles: NonZeroUsize,
+
+    /// How long reconciles in hand may take to end after SIGTERM
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = duration)]
+    pub graceful_shutdown_timeout: Duration,
+
+    /// Apply the operator's own CRDs at start and wait until they are established
+    #[arg(long, value_name = "BOOL", default_value_t = false, default_missing_value = "true", num_args = 0..=1, require_equals = true, action = clap::ArgAction::Set)]
+    pub install_crds: bool,
+
+    /// Form of the log on stderr
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
+    pub log_format: LogFormat,
+
+    /// What is logged: error, warn, info, debug, trace, or directives as `info,my_operator=debug`
+    /// [default: RUST_LOG, or info]
+    #[arg(long, value_name = "LEVEL", value_parser = directives)]
+    pub log_level: Option<String>,
+
+    /// Instead of running the operator
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// What an operator can do instead of running.
+#[derive(Clone, Debug, Subcommand)]
+pub enum Command {
+    /// Write the permissions that the operator's controllers need, as RBAC roles
+    Manifests {
+        /// Folder to write to
+        #[arg(long, value_name = "FOLDER", default_value = "config/rbac")]
+        out: PathBuf,
+        /// Write nothing; print the difference and fail if there is one
+        #[arg(long)]
+        check: bool,
+    },
+}
+
+/// The form of the log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// Lines for people, coloured on a terminal
+    #[default]
+    Text,
+    /// One JSON object a line
+    Json,
+}
+
+impl Options {
+    /// The namespaces to watch; empty means all. An empty WATCH_NAMESPACE counts as unset.
+    pub fn watched_namespaces(&self) -> BTreeSet<String> {
+        self.namespaces
+            .iter()
+            .filter(|name| !name.is_empty())
+            .cloned()
+            .collect()
+    }
+}
+
+/// A namespace's name, or nothing: `WATCH_NAMESPACE=""` is how Go operators say "all".
+fn namespace(text: &str) -> Result<String, String> {
+    let name = text.trim();
+    let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    let edges = !name.starts_with('-') && !name.ends_with('-');
+    if name.len() <= 63 && edges && name.chars().all(inner) {
+        Ok(name.to_owned())
+    } else {
+        Err("a namespace has at most 63 small letters, digits and inner `-`".to_owned())
+    }
+}
+
+fn directives(text: &str) -> Result<String, String> {
+    EnvFilter::try_new(text)
+        .map(|_| text.to_owned())
+        .map_err(|error| error.to_string())
+}
+
+fn http1(text: &str) -> Result<bool, String> {
+    match text {
+        "false" => Ok(false),
+        "true" => Err("HTTP/2 is not built in, and neither Kubernetes nor Prometheus needs it here".to_owned()),
+        _ => Err("true or false".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory, Parser};
+
+    use super::*;
+
+    /// As an operator's author writes it.
+    #[derive(Parser)]
+    struct Flags {
+        #[command(flatten)]
+        operator: Options,
+        #[arg(long)]
+        greeting: Option<String>,
+    }
+
+    fn parse(args: &[&str]) -> Result<Options, clap::Error> {
+        Flags::try_parse_from([&["operator"], args].concat()).map(|flags| flags.operator)
+    }
+
+    #[test]
+    fn the_defaults_are_kubebuilders() {
+        Flags::command().debug_assert();
+        let options = parse(&[]).unwrap();
+        assert_eq!(options.metrics_bind_address, BindAddress::Off);
+        assert_eq!(options.health_probe_bind_address.to_string(), ":8081");
+        assert!(options.metrics_secure && !options.leader_elect && !options.enable_http2 && !options.install_crds);
+        assert_eq!(
+            (options.metrics_cert_name.as_str(), options.metrics_cert_key.as_str()),
+            ("tls.crt", "tls.key")
+        );
+        assert_eq!(options.max_concurrent_reconciles.get(), 1);
+        assert_eq!(options.graceful_shutdown_timeout, Duration::from_secs(30));
+        assert!(options.command.is_none());
+    }
+
+    #[test]
+    fn switches_are_written_as_in_go() {
+        assert!(parse(&["--leader-elect"]).unwrap().leader_elect);
+        assert!(
+            !parse(&["--leader-elect=false", "--greeting", "hi"])
+                .unwrap()
+                .leader_elect
+        );
+        assert!(!parse(&["--metrics-secure=false"]).unwrap().metrics_secure);
+        assert!(parse(&["--enable-http2=false"]).is_ok());
+        let error = parse(&["--enable-http2"]).map(|_| ()).unwrap_err().to_string();
+        assert!(error.contains("not built in"), "{error}");
+    }
+
+    #[test]
+    fn the_last_of_a_repeated_flag_wins_as_in_go() {
+        let options = parse(&[
+            "--leader-elect",
+            "--metrics-bind-address=:8443",
+            "--metrics-bind-address=0",
+            "--leader-elect=false",
+        ]);
+        let options = options.unwrap();
+        assert_eq!(
+            (options.metrics_bind_address, options.leader_elect),
+            (BindAddress::Off, false)
+        );
+    }
+
+    #[test]
+    fn namespaces_come_as_a_list_or_repeated() {
+        let options = parse(&["--namespace", "b,a", "--namespace", "c", "--namespace="]).unwrap();
+        assert_eq!(
+            options.watched_namespaces().into_iter().collect::<Vec<_>>(),
+            ["a", "b", "c"]
+        );
+        assert!(parse(&["--namespace", "Not_a_Name"]).is_err());
+    }
+
+    #[test]
+    fn the_subcommand_survives_being_flattened() {
+        let options = parse(&["--log-level", "debug", "manifests", "--out", "x", "--check"]).unwrap();
+        let Some(Command::Manifests { out, check }) = options.command else {
+            panic!("no subcommand")
+        };
+        assert_eq!((out, check), (PathBuf::from("x"), true));
+    }
+
+    #[test]
+    fn a_bad_log_level_is_a_usage_error() {
+        assert!(parse(&["--log-level", "info,kube=loud"]).is_err());
+        assert!(parse(&["--max-concurrent-reconciles", "0"]).is_err());
+    }
+}

@@ -1,0 +1,196 @@
+//! Asks the API server who somebody is and whether they may read metrics: TokenReview, then SubjectAccessReview.
+
+use std::{
+    collections::HashMap,
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+
+use http::{HeaderMap, header::AUTHORIZATION};
+use k8s_openapi::api::{
+    authentication::v1::{TokenReview, TokenReviewSpec, UserInfo},
+    authorization::v1::{NonResourceAttributes, SubjectAccessReview, SubjectAccessReviewSpec},
+};
+use kube::{Api, Client, api::PostParams};
+use tokio::{
+    sync::Semaphore,
+    time::{Instant, timeout},
+};
+use tracing::{debug, warn};
+
+use super::scrape::PATH;
+use crate::error::Error;
+
+/// How long a yes holds: controller-runtime (`pkg/metrics/filters/filters.go`) remembers who a token belongs to for a minute and
+/// what they may for five; here both are one, so the shorter.
+const ALLOWED_FOR: Duration = Duration::from_secs(60);
+/// How long a no holds (ibid.: `DenyCacheTTL`).
+const REFUSED_FOR: Duration = Duration::from_secs(30);
+/// How long the API server may take for both reviews (ibid.: `TokenAccessReviewTimeout`).
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// Answers remembered, of either kind: a scraper has one token, guessers have many.
+const REMEMBERED: usize = 256;
+/// Reviews at once. Whoever knocks makes us ask the API server; it shall not be flooded by way of us.
+const REVIEWS: usize = 4;
+/// Longer is no token: the API server takes a megabyte of headers, tokens have some thousand bytes.
+const MAX_TOKEN: usize = 32 * 1024;
+
+/// What the API server thinks of somebody.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// They may read metrics.
+    Allowed,
+    /// They are known and may not.
+    Denied,
+    /// They are not known.
+    Unknown,
+    /// The API server could not be asked.
+    Failed,
+}
+
+/// Decides who is let in.
+pub(super) struct Gatekeeper {
+    client: Client,
+    reviews: Semaphore,
+    allowed: Mutex<Remembered>,
+    refused: Mutex<Remembered>,
+}
+
+/// Verdicts by token, and until when they hold.
+type Remembered = HashMap<String, (Verdict, Instant)>;
+
+impl Gatekeeper {
+    pub(super) fn new(client: Client) -> Self {
+        Self {
+            client,
+            reviews: Semaphore::new(REVIEWS),
+            allowed: Mutex::default(),
+            refused: Mutex::default(),
+        }
+    }
+
+    /// What to do with whoever sent these headers.
+    pub(super) async fn ask(&self, headers: &HeaderMap) -> Verdict {
+        let Some(token) = bearer(headers).filter(|token| token.len() <= MAX_TOKEN) else {
+            return Verdict::Unknown;
+        };
+        if let Some(verdict) = [&self.allowed, &self.refused]
+            .into_iter()
+            .find_map(|cache| recall(cache, token))
+        {
+            return verdict;
+        }
+        match timeout(TIMEOUT, self.review(token)).await {
+            Ok(Ok(verdict)) => {
+                let (cache, time) = match verdict {
+                    Verdict::Allowed => (&self.allowed, ALLOWED_FOR),
+                    _ => (&self.refused, REFUSED_FOR),
+                };
+                remember(cache, token, (verdict, Instant::now() + time));
+                verdict
+            }
+            Ok(Err(error)) => {
+                let error = Error::from(error);
+                warn!(
+                    "a request for metrics could not be authenticated: {error}{}",
+                    hint(&error)
+                );
+                Verdict::Failed
+            }
+            Err(_) => {
+                warn!("a request for metrics could not be authenticated: no answer within {TIMEOUT:?}");
+                Verdict::Failed
+            }
+        }
+    }
+
+    async fn review(&self, token: &str) -> kube::Result<Verdict> {
+        // Never closed, so there always comes a place.
+        let _place = self.reviews.acquire().await;
+        let Some(user) = self.authenticate(token).await? else {
+            return Ok(Verdict::Unknown);
+        };
+        let name = user.username.clone().unwrap_or_default();
+        let verdict = if self.authorize(user).await? {
+            Verdict::Allowed
+        } else {
+            Verdict::Denied
+        };
+        debug!(user = name, ?verdict, "a request for metrics");
+        Ok(verdict)
+    }
+
+    async fn authenticate(&self, token: &str) -> kube::Result<Option<UserInfo>> {
+        let spec = TokenReviewSpec {
+            token: token.to_owned(),
+            audiences: None,
+        };
+        let review = TokenReview {
+            spec,
+            ..TokenReview::default()
+        };
+        let review = Api::all(self.client.clone())
+            .create(&PostParams::default(), &review)
+            .await?;
+        let status = review.status.unwrap_or_default();
+        Ok(status.user.filter(|_| status.authenticated == Some(true)))
+    }
+
+    async fn authorize(&self, user: UserInfo) -> kube::Result<bool> {
+        let spec = SubjectAccessReviewSpec {
+            user: user.username,
+            groups: user.groups,
+            uid: user.uid,
+            extra: user.extra,
+            non_resource_attributes: Some(NonResourceAttributes {
+                path: Some(PATH.to_owned()),
+                verb: Some("get".to_owned()),
+            }),
+            ..SubjectAccessReviewSpec::default()
+        };
+        let review = SubjectAccessReview {
+            spec,
+            ..SubjectAccessReview::default()
+        };
+        let review = Api::all(self.client.clone())
+            .create(&PostParams::default(), &review)
+            .await?;
+        let status = review.status.unwrap_or_default();
+        Ok(status.allowed && status.denied != Some(true))
+    }
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let (scheme, token) = headers.get(AUTHORIZATION)?.to_str().ok()?.trim().split_once(' ')?;
+    let token = token.trim();
+    (scheme.eq_ignore_ascii_case("bearer") && !token.is_empty()).then_some(token)
+}
+
+fn recall(cache: &Mutex<Remembered>, token: &str) -> Option<Verdict> {
+    let cache = cache.lock().unwrap_or_else(PoisonError::into_inner);
+    cache
+        .get(token)
+        .filter(|(_, until)| Instant::now() < *until)
+        .map(|(verdict, _)| *verdict)
+}
+
+fn remember(cache: &Mutex<Remembered>, token: &str, verdict: (Verdict, Instant)) {
+    let mut cache = cache.lock().unwrap_or_else(PoisonError::into_inner);
+    if cache.len() >= REMEMBERED {
+        let now = Instant::now();
+        cache.retain(|_, (_, until)| now < *until);
+    }
+    if cache.len() >= REMEMBERED {
+        cache.clear();
+    }
+    cache.insert(token.to_owned(), verdict);
+}
+
+fn hint(error: &Error) -> &'static str {
+    match error.code() {
+        Some(403) => {
+            "\n\nhint: the operator may not create tokenreviews or subjectaccessreviews; bind it to metrics-auth-role"
+        }
+        _ => "",
+    }
+}

@@ -1,0 +1,145 @@
+//! The process' own HTTP servers: probes for the kubelet, metrics for Prometheus. Nothing of the work happens here.
+
+mod auth;
+mod http1;
+mod probes;
+mod scrape;
+mod selfsigned;
+mod stall;
+mod tls;
+
+use std::{net::SocketAddr, sync::Arc, thread};
+
+use kube::Config;
+use tokio::{net::TcpListener, runtime, sync::oneshot};
+use tracing::info;
+
+pub use self::probes::{Checks, Probes};
+use self::{auth::Gatekeeper, http1::Handler, scrape::Scrape, tls::Identity};
+use crate::{
+    client::{self, WriteGate},
+    error::{Error, Result},
+    metrics::Metrics,
+    options::{BindAddress, Options},
+};
+
+/// The servers of one process. Dropped, they end.
+///
+/// # Threads
+///
+/// All servers share one thread with a runtime of its own: they answer while reconcilers burn CPU on all threads of theirs.
+/// Leader election has another thread, because a renewal must not wait for a scrape of large metrics.
+pub struct Servers {
+    /// Where the probes are, unless they are off.
+    probes: Option<SocketAddr>,
+    /// Where the metrics are, unless they are off.
+    metrics: Option<SocketAddr>,
+    _stop: oneshot::Sender<()>,
+}
+
+impl Servers {
+    /// Starts the servers that the flags ask for. They listen when this returns.
+    ///
+    /// Probes: `/healthz` and `/readyz` with these checks, as Kubernetes' own: `?verbose`, `?exclude=CHECK`,
+    /// `/readyz/CHECK`. Metrics: `/metrics`; with `--metrics-secure` over HTTPS and only to those whom
+    /// the API server allows to `get` the URL `/metrics`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setup`] when an address cannot be listened on or a certificate cannot be read, [`Error::Kube`] when
+    /// the credentials cannot be used.
+    pub async fn start(options: &Options, config: &Config, metrics: &Metrics, probed: Probes) -> Result<Self> {
+        let thread = |error| Error::Setup(format!("the servers have no thread to run on: {error}"));
+        let runtime = runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(thread)?;
+        let handler = Arc::new(probed);
+        let open = || -> Result<_> {
+            let _inside = runtime.enter();
+            let probes = listen(
+                "--health-probe-bind-address",
+                &options.health_probe_bind_address,
+                None,
+                handler,
+            )?;
+            let scraped = match &options.metrics_bind_address {
+                BindAddress::Off => None,
+                address => scrapes(address, options, config, metrics)?,
+            };
+            Ok((probes, scraped))
+        };
+        let (probes, scraped) = match open() {
+            Ok(open) => open,
+            Err(error) => {
+                // To drop a runtime inside another one is a panic.
+                runtime.shutdown_background();
+                return Err(error);
+            }
+        };
+        let (stop, stopped) = oneshot::channel::<()>();
+        let serve = move || {
+            // An error means that the handle was dropped, which is how it is told to stop.
+            let _ = runtime.block_on(stopped);
+        };
+        thread::Builder::new()
+            .name("servers".to_owned())
+            .spawn(serve)
+            .map_err(thread)?;
+        let servers = Self {
+            probes,
+            metrics: scraped,
+            _stop: stop,
+        };
+        info!(
+            probes = servers.probes.map(tracing::field::display),
+            metrics = servers.metrics.map(tracing::field::display),
+            "listening"
+        );
+        Ok(servers)
+    }
+}
+
+fn scrapes(address: &BindAddress, options: &Options, config: &Config, metrics: &Metrics) -> Result<Option<SocketAddr>> {
+    const FLAG: &str = "--metrics-bind-address";
+    if !options.metrics_secure {
+        return listen(FLAG, address, None, Arc::new(Scrape::open(metrics.clone())));
+    }
+    let identity = match &options.metrics_cert_path {
+        Some(folder) => Identity::files(
+            folder.join(&options.metrics_cert_name),
+            folder.join(&options.metrics_cert_key),
+            metrics,
+        )?,
+        None => Identity::self_signed()?,
+    };
+    let agent = concat!("kubewright-runtime/", env!("CARGO_PKG_VERSION"), " metrics-server");
+    let client = client::build(config.clone(), agent, metrics, WriteGate::open())?;
+    let handler = Scrape::guarded(metrics.clone(), Gatekeeper::new(client));
+    listen(FLAG, address, Some(identity), Arc::new(handler))
+}
+
+/// Listens and serves as a task of the current runtime.
+fn listen(
+    flag: &str,
+    address: &BindAddress,
+    identity: Option<Identity>,
+    handler: Arc<dyn Handler>,
+) -> Result<Option<SocketAddr>> {
+    let failed = |error| Error::Setup(format!("{flag} `{address}` cannot be listened on: {error}"));
+    let Some(listener) = address.listen().map_err(failed)? else {
+        return Ok(None);
+    };
+    listener.set_nonblocking(true).map_err(failed)?;
+    let listener = TcpListener::from_std(listener).map_err(failed)?;
+    let local = listener.local_addr().map_err(failed)?;
+    tokio::spawn(http1::serve(
+        listener,
+        identity.map(|identity| identity.acceptor()),
+        handler,
+    ));
+    Ok(Some(local))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,74 @@
+//! `/metrics`, to everybody or to those who may.
+
+use std::sync::Arc;
+
+use futures::future::{BoxFuture, FutureExt};
+use http::{HeaderValue, Method, StatusCode, header};
+
+use super::{
+    auth::{Gatekeeper, Verdict},
+    http1::{Answer, Handler, Question, text},
+};
+use crate::metrics::Metrics;
+
+/// The one path.
+pub(super) const PATH: &str = "/metrics";
+/// Prometheus' text format, as its scrapers ask for it.
+const FORMAT: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+
+/// The metrics of the process.
+pub(super) struct Scrape {
+    metrics: Metrics,
+    gatekeeper: Option<Gatekeeper>,
+}
+
+impl Scrape {
+    /// For everybody.
+    pub(super) fn open(metrics: Metrics) -> Self {
+        Self {
+            metrics,
+            gatekeeper: None,
+        }
+    }
+
+    /// For those whom the gatekeeper lets in.
+    pub(super) fn guarded(metrics: Metrics, gatekeeper: Gatekeeper) -> Self {
+        Self {
+            metrics,
+            gatekeeper: Some(gatekeeper),
+        }
+    }
+
+    async fn respond(&self, question: Question) -> Answer {
+        if let Some(gatekeeper) = &self.gatekeeper {
+            // Before anything else: strangers learn nothing, not even what is there.
+            match gatekeeper.ask(&question.headers).await {
+                Verdict::Allowed => {}
+                Verdict::Unknown => {
+                    let mut answer = text(StatusCode::UNAUTHORIZED, "Unauthorized\n");
+                    answer
+                        .headers_mut()
+                        .insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+                    return answer;
+                }
+                Verdict::Denied => return text(StatusCode::FORBIDDEN, "Forbidden\n"),
+                Verdict::Failed => return text(StatusCode::INTERNAL_SERVER_ERROR, "Authentication failed\n"),
+            }
+        }
+        if question.uri.path() != PATH {
+            return text(StatusCode::NOT_FOUND, "404 page not found\n");
+        }
+        if question.method != Method::GET {
+            return text(StatusCode::METHOD_NOT_ALLOWED, "method not allowed\n");
+        }
+        let mut answer = text(StatusCode::OK, self.metrics.encode());
+        answer.headers_mut().insert(header::CONTENT_TYPE, FORMAT);
+        answer
+    }
+}
+
+impl Handler for Scrape {
+    fn answer(self: Arc<Self>, question: Question) -> BoxFuture<'static, Answer> {
+        async move { self.respond(question).await }.boxed()
+    }
+}

@@ -1,0 +1,248 @@
+//! The certificate of a server: from files, read again when they change, or made by the process itself.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    sync::{Arc, PoisonError, RwLock},
+    time::Duration,
+};
+
+use tokio::time::{Instant, MissedTickBehavior, interval};
+use tokio_rustls::{
+    TlsAcceptor,
+    rustls::{
+        ServerConfig,
+        crypto::{CryptoProvider, ring},
+        pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
+        server::{ClientHello, ResolvesServerCert},
+        sign::CertifiedKey,
+    },
+};
+use tracing::{info, warn};
+
+use super::selfsigned;
+use crate::{
+    error::{Error, Result},
+    metrics::{Counter, Metrics},
+};
+
+/// How often files are looked at (controller-runtime, `pkg/certwatcher/certwatcher.go`: `defaultWatchInterval`). Every way
+/// of replacing them is noticed, and there is nothing that can get stuck, as file system notifications can.
+const LOOK: Duration = Duration::from_secs(10);
+
+/// A server's certificate and key.
+pub(super) struct Identity {
+    current: Arc<Current>,
+    source: Source,
+}
+
+enum Source {
+    Files(Files),
+    SelfSigned,
+}
+
+/// What handshakes use.
+#[derive(Debug)]
+struct Current(RwLock<Arc<CertifiedKey>>);
+
+impl ResolvesServerCert for Current {
+    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        Some(self.0.read().unwrap_or_else(PoisonError::into_inner).clone())
+    }
+}
+
+impl Identity {
+    /// The certificate and key of these PEM files.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setup`] when they cannot be read, or do not belong together.
+    pub(super) fn files(certificate: PathBuf, key: PathBuf, metrics: &Metrics) -> Result<Self> {
+        let counter = |name, help| metrics.counter(name, help, &[]);
+        let mut files = Files {
+            certificate,
+            key,
+            last: None,
+            reads: counter(
+                "certwatcher_read_certificate_total",
+                "Times that a certificate was read.",
+            ),
+            errors: counter(
+                "certwatcher_read_certificate_errors_total",
+                "Times that a certificate could not be read.",
+            ),
+        };
+        let Some(read) = files.read().map_err(|error| Error::Setup(error.to_string()))? else {
+            // A first reading is always news.
+            return Err(Error::Setup("the certificate was not read".to_owned()));
+        };
+        Ok(Self {
+            current: Arc::new(Current(RwLock::new(Arc::new(read)))),
+            source: Source::Files(files),
+        })
+    }
+
+    /// A certificate of the process' own. Nobody can verify it, but nobody can listen in; kube-controller-manager
+    /// does the same.
+    pub(super) fn self_signed() -> Result<Self> {
+        let made = make().map_err(Error::Setup)?;
+        Ok(Self {
+            current: Arc::new(Current(RwLock::new(Arc::new(made)))),
+            source: Source::SelfSigned,
+        })
+    }
+
+    /// What accepts TLS connections. The certificate is kept fresh by a task of the current runtime.
+    pub(super) fn acceptor(self) -> TlsAcceptor {
+        let versions = ServerConfig::builder_with_provider(provider()).with_safe_default_protocol_versions();
+        // Ring's provider has cipher suites for both TLS 1.2 and 1.3.
+        let builder = versions
+            .expect("the provider supports the default versions")
+            .with_no_client_auth();
+        let mut config = builder.with_cert_resolver(self.current.clone());
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        tokio::spawn(self.keep_fresh());
+        TlsAcceptor::from(Arc::new(config))
+    }
+
+    async fn keep_fresh(mut self) {
+        let mut look = interval(LOOK);
+        look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        // The first comes at once.
+        look.tick().await;
+        let mut made = Instant::now();
+        loop {
+            look.tick().await;
+            let fresh = match &mut self.source {
+                Source::Files(files) => files.read().map_err(|error| error.to_string()),
+                Source::SelfSigned if made.elapsed() > selfsigned::VALID / 2 => {
+                    made = Instant::now();
+                    make().map(Some)
+                }
+                Source::SelfSigned => Ok(None),
+            };
+            match fresh {
+                Ok(Some(fresh)) => {
+                    *self.current.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(fresh);
+                    info!("the metrics server has a new certificate");
+                }
+                Ok(None) => {}
+                Err(error) => warn!("the metrics server keeps its certificate: {error}"),
+            }
+        }
+    }
+}
+
+/// Certificate and key as PEM files, such as a Secret's `tls.crt` and `tls.key`.
+struct Files {
+    certificate: PathBuf,
+    key: PathBuf,
+    /// The bytes that were last understood.
+    last: Option<[Vec<u8>; 2]>,
+    reads: Counter,
+    errors: Counter,
+}
+
+impl Files {
+    /// Reads the files; `None` when they are as they were. A half-written pair is an error, and right the next time.
+    fn read(&mut self) -> io::Result<Option<CertifiedKey>> {
+        self.reads.inc();
+        self.read_pair().inspect_err(|_| self.errors.inc())
+    }
+
+    fn read_pair(&mut self) -> io::Result<Option<CertifiedKey>> {
+        let bytes = [read(&self.certificate)?, read(&self.key)?];
+        if self.last.as_ref() == Some(&bytes) {
+            return Ok(None);
+        }
+        let wrong = |path: &Path, error: &dyn std::fmt::Display| {
+            io::Error::other(format!("`{}` cannot be used: {error}", path.display()))
+        };
+        let chain: Vec<_> = CertificateDer::pem_slice_iter(&bytes[0])
+            .collect::<Result<_, _>>()
+            .map_err(|error| wrong(&self.certificate, &error))?;
+        if chain.is_empty() {
+            return Err(wrong(&self.certificate, &"there is no certificate in it"));
+        }
+        let key = PrivateKeyDer::from_pem_slice(&bytes[1]).map_err(|error| wrong(&self.key, &error))?;
+        let pair = CertifiedKey::from_der(chain, key, &provider()).map_err(|error| wrong(&self.key, &error))?;
+        self.last = Some(bytes);
+        Ok(Some(pair))
+    }
+}
+
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    fs::read(path).map_err(|error| io::Error::other(format!("`{}` cannot be read: {error}", path.display())))
+}
+
+fn make() -> Result<CertifiedKey, String> {
+    let (certificate, key) = selfsigned::make(&["localhost"])?;
+    CertifiedKey::from_der(vec![certificate.into()], key, &provider()).map_err(|error| error.to_string())
+}
+
+fn provider() -> Arc<CryptoProvider> {
+    Arc::new(ring::default_provider())
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::ByteString;
+
+    use super::*;
+
+    /// A new key pair in these files.
+    fn write(certificate: &Path, key: &Path) {
+        let pem = |label: &str, der: Vec<u8>| {
+            let text = serde_json::to_value(ByteString(der)).unwrap();
+            format!(
+                "-----BEGIN {label}-----\n{}\n-----END {label}-----\n",
+                text.as_str().unwrap()
+            )
+        };
+        let (der, pkcs8) = selfsigned::make(&["localhost"]).unwrap();
+        fs::write(certificate, pem("CERTIFICATE", der)).unwrap();
+        fs::write(key, pem("PRIVATE KEY", pkcs8.secret_der().to_vec())).unwrap();
+    }
+
+    fn shown(identity: &Current) -> CertificateDer<'static> {
+        identity.0.read().unwrap().cert[0].clone()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_new_certificate_is_used_within_ten_seconds_and_a_broken_one_is_not() {
+        let folder = std::env::temp_dir().join(format!("kubewright-tls-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let (certificate, key) = (folder.join("tls.crt"), folder.join("tls.key"));
+        let metrics = Metrics::new();
+        let error = Identity::files(certificate.clone(), key.clone(), &metrics)
+            .err()
+            .unwrap()
+            .to_string();
+        assert!(error.contains("tls.crt") && error.contains("cannot be read"), "{error}");
+
+        write(&certificate, &key);
+        let identity = Identity::files(certificate.clone(), key.clone(), &metrics).unwrap();
+        let current = identity.current.clone();
+        let (first, good_key) = (shown(&current), fs::read(&key).unwrap());
+        let _acceptor = identity.acceptor();
+        let look = || tokio::time::sleep(LOOK + Duration::from_millis(10));
+        look().await;
+        assert_eq!(shown(&current), first, "nothing changed");
+
+        write(&certificate, &key);
+        let new_key = fs::read(&key).unwrap();
+        fs::write(&key, &good_key).unwrap();
+        look().await;
+        assert_eq!(shown(&current), first, "a pair that does not match is not used");
+        fs::write(&key, new_key).unwrap();
+        look().await;
+        assert_ne!(shown(&current), first);
+        let text = metrics.encode();
+        assert!(
+            text.contains("\ncertwatcher_read_certificate_errors_total 2\n"),
+            "{text}"
+        );
+        assert!(text.contains("\ncertwatcher_read_certificate_total 5\n"), "{text}");
+        fs::remove_dir_all(folder).unwrap();
+    }
+}

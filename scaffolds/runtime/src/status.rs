@@ -1,0 +1,94 @@
+//! Conditions, as the Kubernetes API conventions want them: one entry a type, and a transition time that moves only
+//! when the verdict does.
+
+use k8s_openapi::{
+    apimachinery::pkg::apis::meta::v1::Condition, apimachinery::pkg::apis::meta::v1::Time, jiff::Timestamp,
+};
+
+/// A condition of the given type. `lastTransitionTime` is now; [`Conditions::set`] keeps the earlier one where the
+/// verdict stands. A condition without an `observed_generation` of its own is not tied to a generation.
+///
+/// `reason` is one CamelCase word; `message` is for people.
+pub fn condition(type_: &str, verdict: bool, reason: &str, message: impl Into<String>) -> Condition {
+    Condition {
+        type_: type_.to_owned(),
+        status: if verdict { "True" } else { "False" }.to_owned(),
+        reason: reason.to_owned(),
+        message: message.into(),
+        observed_generation: None,
+        last_transition_time: Time(now_in_seconds()),
+    }
+}
+
+/// A list of conditions with one entry per type.
+pub trait Conditions {
+    /// Puts `condition` in the place of the one of its type, or at the end. `lastTransitionTime` of the earlier one
+    /// is kept unless the status (`True`, `False`, `Unknown`) differs, so an unchanged condition stays equal
+    /// to the byte and is not written again.
+    fn set(&mut self, condition: Condition);
+
+    /// The condition of this type.
+    fn find(&self, type_: &str) -> Option<&Condition>;
+
+    /// Whether the condition of this type is there and `True`.
+    fn is_true(&self, type_: &str) -> bool {
+        self.find(type_).is_some_and(|condition| condition.status == "True")
+    }
+}
+
+impl Conditions for Vec<Condition> {
+    fn set(&mut self, mut condition: Condition) {
+        match self.iter_mut().find(|known| known.type_ == condition.type_) {
+            Some(known) => {
+                if known.status == condition.status {
+                    condition.last_transition_time = known.last_transition_time.clone();
+                }
+                *known = condition;
+            }
+            None => self.push(condition),
+        }
+    }
+
+    fn find(&self, type_: &str) -> Option<&Condition> {
+        self.iter().find(|condition| condition.type_ == type_)
+    }
+}
+
+/// Kubernetes stores times in whole seconds; a finer one would never compare equal to what comes back.
+fn now_in_seconds() -> Timestamp {
+    let now = Timestamp::now();
+    Timestamp::from_second(now.as_second()).unwrap_or(now)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_transition_time_moves_only_when_the_verdict_does() {
+        let long_ago = Time(Timestamp::UNIX_EPOCH);
+        let mut conditions = vec![Condition {
+            last_transition_time: long_ago.clone(),
+            ..condition("Ready", true, "Old", "")
+        }];
+
+        conditions.set(condition("Ready", true, "New", "another reason"));
+        assert_eq!(conditions[0].last_transition_time, long_ago);
+        assert_eq!(conditions[0].reason, "New");
+
+        conditions.set(condition("Ready", false, "Broken", ""));
+        assert_ne!(conditions[0].last_transition_time, long_ago);
+        assert_eq!(conditions.len(), 1);
+    }
+
+    #[test]
+    fn one_entry_a_type_and_the_order_stays() {
+        let mut conditions = Vec::new();
+        for type_ in ["Ready", "Progressing", "Ready"] {
+            conditions.set(condition(type_, true, "Ok", ""));
+        }
+        let types: Vec<_> = conditions.iter().map(|condition| condition.type_.as_str()).collect();
+        assert_eq!(types, ["Ready", "Progressing"]);
+        assert!(conditions.is_true("Ready") && !conditions.is_true("Degraded"));
+    }
+}

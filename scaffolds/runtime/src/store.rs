@@ -1,0 +1,274 @@
+//! What an informer knows of its kind, for reading: objects by key and by index, and the undecodable ones set aside.
+//! Only the informer writes here.
+
+use std::collections::{HashMap, HashSet, hash_map};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use crate::key::ObjectKey;
+
+/// A read handle on an informer's objects. Cheap to clone; reading never waits for the API server.
+///
+/// # Guarantees
+/// - An object's `resourceVersion` never goes back, unless the object was deleted and created anew.
+/// - Objects are shared, not copied: they are as the informer's transform left them, and never change. To change one,
+///   clone it.
+/// - Until the informer has synced the store may lack objects.
+#[derive(Debug)]
+pub struct Store<K> {
+    contents: Arc<RwLock<Contents<K>>>,
+}
+
+impl<K> Store<K> {
+    /// The object of this name, if it exists and can be decoded.
+    pub fn get(&self, key: &ObjectKey) -> Option<Arc<K>> {
+        self.read().objects.get(key).cloned()
+    }
+
+    /// All objects, in no particular order.
+    pub fn list(&self) -> Vec<Arc<K>> {
+        self.read().objects.values().cloned().collect()
+    }
+
+    /// The objects for which the index function named `name` gave `value`, in no particular order.
+    ///
+    /// # Panics
+    /// If there is no such index: an empty answer would be taken for the truth.
+    pub fn by_index(&self, name: &str, value: &str) -> Vec<Arc<K>> {
+        let contents = self.read();
+        let Some(index) = contents.indexes.iter().find(|index| index.name == name) else {
+            panic!("the store has no index `{name}`; add it to the informer first");
+        };
+        let keys = index.keys.get(value).into_iter().flat_map(Keys::iter);
+        keys.filter_map(|key| contents.objects.get(key).cloned()).collect()
+    }
+
+    /// Whether there is an index of this name.
+    pub fn has_index(&self, name: &str) -> bool {
+        self.read().indexes.iter().any(|index| index.name == name)
+    }
+
+    /// Why the object of this name cannot be decoded, if it exists and cannot.
+    pub fn invalid(&self, key: &ObjectKey) -> Option<Arc<str>> {
+        self.read().invalid.get(key).map(|invalid| invalid.error.clone())
+    }
+
+    /// Number of objects that exist and cannot be decoded.
+    pub fn invalid_len(&self) -> usize {
+        self.read().invalid.len()
+    }
+
+    /// Number of objects.
+    pub fn len(&self) -> usize {
+        self.read().objects.len()
+    }
+
+    /// Whether there is no object.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub(crate) fn new() -> Self {
+        Self {
+            contents: Arc::new(RwLock::new(Contents::new())),
+        }
+    }
+
+    pub(crate) fn read(&self) -> RwLockReadGuard<'_, Contents<K>> {
+        // Foreign code (index functions) is run inside `catch_unwind`, so no change is ever left half done.
+        self.contents.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn write(&self) -> RwLockWriteGuard<'_, Contents<K>> {
+        self.contents.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<K> Clone for Store<K> {
+    fn clone(&self) -> Self {
+        Self {
+            contents: self.contents.clone(),
+        }
+    }
+}
+
+/// The store behind its lock.
+#[derive(Debug)]
+pub(crate) struct Contents<K> {
+    objects: HashMap<ObjectKey, Arc<K>>,
+    invalid: HashMap<ObjectKey, Invalid<K>>,
+    indexes: Vec<Index<K>>,
+}
+
+/// An object that exists and cannot be decoded.
+#[derive(Debug)]
+pub(crate) struct Invalid<K> {
+    pub error: Arc<str>,
+    pub uid: Option<String>,
+    pub version: Option<String>,
+    /// The last version that could be decoded: its deletion is still to be told.
+    pub last: Option<Arc<K>>,
+}
+
+impl<K> Contents<K> {
+    fn new() -> Self {
+        Self {
+            objects: HashMap::new(),
+            invalid: HashMap::new(),
+            indexes: Vec::new(),
+        }
+    }
+
+    pub(crate) fn object(&self, key: &ObjectKey) -> Option<&Arc<K>> {
+        self.objects.get(key)
+    }
+
+    pub(crate) fn objects(&self) -> impl Iterator<Item = (&ObjectKey, &Arc<K>)> {
+        self.objects.iter()
+    }
+
+    pub(crate) fn invalids(&self) -> impl Iterator<Item = (&ObjectKey, &Invalid<K>)> {
+        self.invalid.iter()
+    }
+
+    pub(crate) fn invalid(&self, key: &ObjectKey) -> Option<&Invalid<K>> {
+        self.invalid.get(key)
+    }
+
+    /// Stores a version of an object and returns the one it replaces.
+    pub(crate) fn insert(&mut self, key: ObjectKey, object: Arc<K>) -> Option<Arc<K>> {
+        self.indexes.iter_mut().for_each(|index| index.insert(&key, &object));
+        let old = self.objects.insert(key.clone(), object);
+        if let Some(old) = &old {
+            // After the insertion, so that values both versions have are kept.
+            let new = &self.objects[&key];
+            self.indexes
+                .iter_mut()
+                .for_each(|index| index.remove(&key, old, Some(new)));
+        }
+        old
+    }
+
+    pub(crate) fn remove(&mut self, key: &ObjectKey) -> Option<Arc<K>> {
+        let old = self.objects.remove(key)?;
+        self.indexes.iter_mut().for_each(|index| index.remove(key, &old, None));
+        shrink(&mut self.objects);
+        Some(old)
+    }
+
+    pub(crate) fn set_invalid(&mut self, key: ObjectKey, invalid: Invalid<K>) -> Option<Invalid<K>> {
+        self.invalid.insert(key, invalid)
+    }
+
+    pub(crate) fn remove_invalid(&mut self, key: &ObjectKey) -> Option<Invalid<K>> {
+        let old = self.invalid.remove(key)?;
+        shrink(&mut self.invalid);
+        Some(old)
+    }
+
+    /// Adds an index over what is stored and what will be; false if there is one of that name.
+    pub(crate) fn add_index(&mut self, name: &'static str, values: IndexFn<K>) -> bool {
+        if self.indexes.iter().any(|index| index.name == name) {
+            return false;
+        }
+        let mut index = Index {
+            name,
+            values,
+            keys: HashMap::new(),
+        };
+        self.objects.iter().for_each(|(key, object)| index.insert(key, object));
+        self.indexes.push(index);
+        true
+    }
+}
+
+/// Gives the values under which an object is found.
+pub(crate) type IndexFn<K> = Box<dyn Fn(&K) -> Vec<String> + Send + Sync>;
+
+struct Index<K> {
+    name: &'static str,
+    values: IndexFn<K>,
+    keys: HashMap<String, Keys>,
+}
+
+/// The keys under one value. Most values (an owner's uid) have one, which then needs no table.
+#[derive(Debug)]
+enum Keys {
+    One(ObjectKey),
+    Many(HashSet<ObjectKey>),
+}
+
+impl<K> Index<K> {
+    fn insert(&mut self, key: &ObjectKey, object: &K) {
+        for value in self.values_of(key, object) {
+            match self.keys.entry(value) {
+                hash_map::Entry::Vacant(slot) => drop(slot.insert(Keys::One(key.clone()))),
+                hash_map::Entry::Occupied(mut slot) => slot.get_mut().insert(key),
+            }
+        }
+    }
+
+    /// Takes `key` out from under the values of `old` that `new` does not have.
+    fn remove(&mut self, key: &ObjectKey, old: &K, new: Option<&Arc<K>>) {
+        let kept = new.map(|new| self.values_of(key, new)).unwrap_or_default();
+        for value in self.values_of(key, old).iter().filter(|value| !kept.contains(value)) {
+            if self.keys.get_mut(value).is_some_and(|keys| keys.remove(key)) {
+                self.keys.remove(value);
+            }
+        }
+        shrink(&mut self.keys);
+    }
+
+    /// An index function that panics must not take the informer with it: the object is then under no value.
+    fn values_of(&self, key: &ObjectKey, object: &K) -> Vec<String> {
+        catch_unwind(AssertUnwindSafe(|| (self.values)(object))).unwrap_or_else(|_| {
+            tracing::error!(index = self.name, object = %key, "the index function panicked; the object is not indexed");
+            Vec::new()
+        })
+    }
+}
+
+impl<K> std::fmt::Debug for Index<K> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Index")
+            .field("name", &self.name)
+            .field("keys", &self.keys)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Keys {
+    fn insert(&mut self, key: &ObjectKey) {
+        match self {
+            Self::One(one) if one == key => {}
+            Self::One(one) => *self = Self::Many(HashSet::from([one.clone(), key.clone()])),
+            Self::Many(many) => drop(many.insert(key.clone())),
+        }
+    }
+
+    /// Whether none is left.
+    fn remove(&mut self, key: &ObjectKey) -> bool {
+        match self {
+            Self::One(one) => one == key,
+            Self::Many(many) => {
+                many.remove(key);
+                many.is_empty()
+            }
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &ObjectKey> {
+        let (one, many) = match self {
+            Self::One(one) => (Some(one), None),
+            Self::Many(many) => (None, Some(many.iter())),
+        };
+        one.into_iter().chain(many.into_iter().flatten())
+    }
+}
+
+/// Gives a table's memory back once most of it is unused.
+fn shrink<Q: std::hash::Hash + Eq, V>(table: &mut HashMap<Q, V>) {
+    if table.capacity() > 64 && table.len() * 8 < table.capacity() {
+        table.shrink_to(table.len() * 2);
+    }
+}

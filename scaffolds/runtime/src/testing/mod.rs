@@ -1,0 +1,230 @@
+//! For the tests of operators (feature `testing`): an API server to run them on, the operator as a process, and waiting.
+//!
+//! Nothing here is part of an operator's own build. Everything listens on loopback only and ends with the value that
+//! started it.
+
+mod control_plane;
+mod operator;
+
+use std::{
+    collections::hash_map::RandomState,
+    hash::{BuildHasher, Hasher},
+    io,
+    net::TcpListener,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use k8s_openapi::api::core::v1::Namespace;
+use kube::{
+    Api, Client, Config,
+    api::{DeleteParams, ObjectMeta, PostParams},
+    config::{KubeConfigOptions, Kubeconfig},
+};
+use tokio::time::{Instant, sleep};
+
+use self::control_plane::ControlPlane;
+pub use self::operator::RunningOperator;
+use crate::error::{Error, Result};
+
+/// How long [`wait_for`] waits: a test machine under load is slow, and a passing test never waits this long.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How often [`wait_for`] looks.
+const PERIOD: Duration = Duration::from_millis(50);
+
+/// A cluster for one test, and a namespace in it that no other test uses.
+///
+/// # Flow
+///
+/// With `USE_EXISTING_CLUSTER=true` it is the cluster of the kubeconfig. Otherwise `kube-apiserver` and `etcd` are
+/// started from the folder `KUBEBUILDER_ASSETS`, about three seconds; there are no controllers then, so
+/// nothing collects the children of a deleted object and no Pod ever starts.
+///
+/// # Guarantees
+///
+/// Started programs listen on 127.0.0.1 only, keep their data in a temporary folder, and are killed, like
+/// the namespace is deleted, when the value is dropped, also by a failing test.
+pub struct TestCluster {
+    client: Client,
+    config: Config,
+    namespace: String,
+    kubeconfig: Option<PathBuf>,
+    control_plane: Option<ControlPlane>,
+}
+
+impl TestCluster {
+    /// Connects to the cluster or starts one, and makes the namespace.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setup`] when neither variable is set, a program is missing or does not come up within a minute (with the
+    /// end of its log); [`Error::Kube`] when the namespace cannot be made.
+    pub async fn start() -> Result<Self> {
+        let namespace = format!("test-{:08x}", random() as u32);
+        let (control_plane, config) = if std::env::var("USE_EXISTING_CLUSTER").is_ok_and(|value| value == "true") {
+            let config = Config::infer().await;
+            (
+                None,
+                config.map_err(|error| Error::Setup(format!("no cluster to test on: {error}")))?,
+            )
+        } else {
+            let control_plane = ControlPlane::start(&namespace).await?;
+            let config = config_of(control_plane.kubeconfig()).await?;
+            (Some(control_plane), config)
+        };
+        let client = Client::try_from(config.clone())?;
+        make_namespace(&client, &namespace).await?;
+        let kubeconfig = control_plane.as_ref().map(|running| running.kubeconfig().to_owned());
+        Ok(Self {
+            client,
+            config,
+            namespace,
+            kubeconfig,
+            control_plane,
+        })
+    }
+
+    /// A client that may do everything.
+    pub fn client(&self) -> Client {
+        self.client.clone()
+    }
+
+    /// The namespace that is this test's own.
+    pub fn namespace(&self) -> &str {
+        &self.namespace
+    }
+
+    /// The file that tells kubectl how to reach the cluster; `None` where it is the user's own.
+    pub fn kubeconfig(&self) -> Option<&Path> {
+        self.kubeconfig.as_deref()
+    }
+
+    /// Runs the operator until it is ready, installing its CRDs and watching this test's namespace only. `program` is
+    /// `env!("CARGO_BIN_EXE_<package>")`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setup`] when the program cannot be started, ends, or is not ready in time.
+    pub async fn run_operator(&self, program: &str) -> Result<RunningOperator> {
+        RunningOperator::start(program, self).await
+    }
+}
+
+impl Drop for TestCluster {
+    fn drop(&mut self) {
+        if self.control_plane.is_some() {
+            return;
+        }
+        // A client lives on the runtime that made it, and a drop may not wait on that one.
+        let (config, namespace) = (self.config.clone(), self.namespace.clone());
+        let deleted = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            runtime.block_on(async {
+                let namespaces: Api<Namespace> = Api::all(Client::try_from(config).map_err(std::io::Error::other)?);
+                namespaces
+                    .delete(&namespace, &DeleteParams::default())
+                    .await
+                    .map_err(std::io::Error::other)
+            })
+        });
+        if !matches!(deleted.join(), Ok(Ok(_))) {
+            eprintln!("warning: the namespace `{}` could not be deleted", self.namespace);
+        }
+    }
+}
+
+/// Looks every 50 ms until `look` finds what it looks for.
+///
+/// # Errors
+///
+/// [`Error::Setup`] naming `what`, and what went wrong last, when [`PATIENCE`] is over. An error of `look` is no
+/// reason to stop looking.
+pub async fn wait_for(what: &str, mut look: impl AsyncFnMut() -> Result<bool>) -> Result<()> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let last = match look().await {
+            Ok(true) => return Ok(()),
+            Ok(false) => String::new(),
+            Err(error) => format!(" (last error: {error})"),
+        };
+        if Instant::now() >= deadline {
+            return Err(Error::Setup(format!(
+                "waited {} s in vain for {what}{last}",
+                PATIENCE.as_secs()
+            )));
+        }
+        sleep(PERIOD).await;
+    }
+}
+
+async fn config_of(kubeconfig: &Path) -> Result<Config> {
+    let unreadable = |error| Error::Setup(format!("`{}`: {error}", kubeconfig.display()));
+    let file = Kubeconfig::read_from(kubeconfig).map_err(unreadable)?;
+    Config::from_custom_kubeconfig(file, &KubeConfigOptions::default())
+        .await
+        .map_err(unreadable)
+}
+
+async fn make_namespace(client: &Client, name: &str) -> Result<()> {
+    let metadata = ObjectMeta {
+        name: Some(name.to_owned()),
+        ..ObjectMeta::default()
+    };
+    let namespace = Namespace {
+        metadata,
+        ..Namespace::default()
+    };
+    Api::<Namespace>::all(client.clone())
+        .create(&PostParams::default(), &namespace)
+        .await?;
+    Ok(())
+}
+
+/// 64 bits that no other process will draw: std seeds its hashers from the operating system.
+fn random() -> u64 {
+    RandomState::new().build_hasher().finish()
+}
+
+/// Ports that are free now; all are held until the last one is chosen, so they differ.
+fn free_ports<const N: usize>() -> io::Result<[u16; N]> {
+    let mut held = Vec::new();
+    let mut ports = [0; N];
+    for port in &mut ports {
+        let listener = TcpListener::bind(("127.0.0.1", 0))?;
+        *port = listener.local_addr()?.port();
+        held.push(listener);
+    }
+    Ok(ports)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn what_never_comes_is_named() {
+        let error = wait_for("Godot", async || Ok(false)).await.unwrap_err();
+        assert_eq!(error.to_string(), "waited 30 s in vain for Godot");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_error_on_the_way_does_not_end_the_wait() {
+        let mut tries = 0;
+        let found = wait_for("the third try", || {
+            tries += 1;
+            let result = if tries < 3 { Err(Error::NotLeader) } else { Ok(true) };
+            async { result }
+        });
+        found.await.unwrap();
+        assert_eq!(tries, 3);
+    }
+
+    #[tokio::test]
+    #[ignore = "needs KUBEBUILDER_ASSETS"]
+    async fn a_cluster_starts_and_answers() {
+        let cluster = TestCluster::start().await.unwrap();
+        let namespaces: Api<Namespace> = Api::all(cluster.client());
+        namespaces.get(cluster.namespace()).await.unwrap();
+    }
+}

@@ -1,0 +1,109 @@
+//! The operator under test: the real program, as a child process that ends with the test.
+
+use std::{
+    fs::{self, File},
+    io,
+    path::PathBuf,
+    process::{Child, Command, ExitStatus, Stdio},
+};
+
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    time::{Instant, sleep},
+};
+
+use super::{PATIENCE, PERIOD, TestCluster, free_ports, random};
+use crate::error::{Error, Result};
+
+/// A running operator, killed on drop. Unless [`stop`](Self::stop) was called, the test has failed, and what the operator
+/// logged is printed.
+pub struct RunningOperator {
+    child: Child,
+    log: PathBuf,
+    passed: bool,
+}
+
+impl RunningOperator {
+    pub(super) async fn start(program: &str, cluster: &TestCluster) -> Result<Self> {
+        let cannot = |error: io::Error| Error::Setup(format!("cannot run `{program}`: {error}"));
+        let [port] = free_ports().map_err(cannot)?;
+        let log = std::env::temp_dir().join(format!("kubewright-operator-{:016x}.log", random()));
+        let output = File::create(&log).map_err(cannot)?;
+        let mut command = Command::new(program);
+        command.args(["--install-crds", "--namespace", cluster.namespace()]);
+        command.arg(format!("--health-probe-bind-address=127.0.0.1:{port}"));
+        command.env("POD_NAMESPACE", cluster.namespace());
+        if let Some(kubeconfig) = cluster.kubeconfig() {
+            command.arg("--kubeconfig").arg(kubeconfig);
+        }
+        command
+            .stdin(Stdio::null())
+            .stdout(output.try_clone().map_err(cannot)?)
+            .stderr(output);
+        let mut running = Self {
+            child: command.spawn().map_err(cannot)?,
+            log,
+            passed: false,
+        };
+        running.ready(port).await?;
+        Ok(running)
+    }
+
+    /// What it has logged so far.
+    pub fn log(&self) -> String {
+        String::from_utf8_lossy(&fs::read(&self.log).unwrap_or_default()).into_owned()
+    }
+
+    /// Ends it, at the end of a test that has passed.
+    pub fn stop(mut self) {
+        self.passed = true;
+    }
+
+    /// Waits until its caches are filled.
+    async fn ready(&mut self, port: u16) -> Result<()> {
+        let deadline = Instant::now() + PATIENCE;
+        while !is_ready(port).await.unwrap_or(false) {
+            if let Some(status) = self.exited() {
+                return Err(Error::Setup(format!("the operator ended with {status}")));
+            }
+            if Instant::now() >= deadline {
+                return Err(Error::Setup(format!(
+                    "the operator was not ready after {} s",
+                    PATIENCE.as_secs()
+                )));
+            }
+            sleep(PERIOD).await;
+        }
+        Ok(())
+    }
+
+    fn exited(&mut self) -> Option<ExitStatus> {
+        // An error means that nothing is known of the process; then the deadline decides.
+        self.child.try_wait().ok().flatten()
+    }
+}
+
+impl Drop for RunningOperator {
+    fn drop(&mut self) {
+        // These fail only when what they end or remove is gone already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        if !self.passed {
+            eprintln!("the operator's log:\n{}", self.log());
+        }
+        let _ = fs::remove_file(&self.log);
+    }
+}
+
+/// Asks the readiness probe, in HTTP/1.0 because then the answer ends with the connection.
+async fn is_ready(port: u16) -> io::Result<bool> {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).await?;
+    stream
+        .write_all(b"GET /readyz HTTP/1.0\r\nHost: localhost\r\n\r\n")
+        .await?;
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).await?;
+    let status_line = answer.split(|byte| *byte == b'\r').next().unwrap_or_default();
+    Ok(status_line.ends_with(b" 200 OK"))
+}

@@ -1,0 +1,33 @@
+//! The kind that the book shows to explain schemas is one that the API server takes.
+
+#[allow(dead_code, reason = "only the description counts here")]
+#[path = "../examples/book/types.rs"]
+mod types;
+
+use kube::CustomResourceExt;
+use kubewright_schema::{Options, finish};
+
+#[test]
+fn the_kind_of_the_book_passes_and_says_what_the_book_says() {
+    let crds = finish(&[("Gallery", types::Gallery::crd as fn() -> _)], &Options::default());
+    let crds = crds.unwrap_or_else(|findings| panic!("{findings:#?}"));
+    let spec = &crds[0]["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"];
+    let field = |name: &str| &spec["properties"][name];
+
+    assert_eq!(
+        (&field("replicas")["default"], &field("replicas")["maximum"]),
+        (&1.into(), &9.into())
+    );
+    assert_eq!(field("style")["enum"].as_array().map(Vec::len), Some(2));
+    assert_eq!(field("curator")["pattern"], "^[a-z]+$");
+    assert_eq!(field("city")["x-kubernetes-validations"][0]["rule"], "self == oldSelf");
+    assert_eq!(field("opens")["format"], "date-time");
+    assert_eq!(field("tags")["x-kubernetes-list-type"], "set");
+    assert_eq!(field("rooms")["x-kubernetes-list-map-keys"][0], "name");
+    assert_eq!(field("spare")["x-kubernetes-int-or-string"], true);
+    assert_eq!(
+        field("notes")["additionalProperties"]["x-kubernetes-preserve-unknown-fields"],
+        true
+    );
+    assert_eq!(spec["required"], serde_json::json!(["city", "curator", "style"]));
+}

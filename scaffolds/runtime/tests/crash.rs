@@ -1,0 +1,153 @@
+//! The process dies around each of its writes, one run a write; the next process brings the world to the same end as if
+//! nothing had happened.
+
+mod support;
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::Condition};
+use kube::{CustomResource, api::ObjectMeta};
+use kubewright_runtime::{Action, Cleanup, Conditions, Context, Controller, Manager, Reconciler, Result, child_name};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use support::World;
+use tokio::task::JoinHandle;
+
+#[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[kube(
+    group = "test.example.com",
+    version = "v1",
+    kind = "FooBar",
+    namespaced,
+    status = "FooBarStatus"
+)]
+struct FooBarSpec {
+    target: String,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
+struct FooBarStatus {
+    #[serde(default)]
+    conditions: Vec<Condition>,
+}
+
+const FOOBARS: &str = "/apis/test.example.com/v1/namespaces/default/foobars";
+const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
+
+struct Child;
+
+impl Reconciler<FooBar> for Child {
+    fn finalizer(&self) -> Option<&str> {
+        Some("test.example.com/cleanup")
+    }
+
+    async fn reconcile(&self, cx: &Context<FooBar>, foobar: Arc<FooBar>) -> Result<Action> {
+        let child = ConfigMap {
+            metadata: ObjectMeta {
+                name: Some(child_name(cx.key().name(), "foobar")),
+                ..ObjectMeta::default()
+            },
+            data: Some(BTreeMap::from([("target".to_owned(), foobar.spec.target.clone())])),
+            ..ConfigMap::default()
+        };
+        cx.apply_child(child).await?;
+        cx.patch_status(|status| status.conditions.set(cx.condition("Ready", true, "Applied", "")))
+            .await?;
+        Ok(Action::Done)
+    }
+
+    async fn cleanup(&self, _: &Context<FooBar>, _: Arc<FooBar>) -> Result<Cleanup> {
+        Ok(Cleanup::Done)
+    }
+}
+
+fn operator(world: &World) -> JoinHandle<Result<()>> {
+    let manager = Manager::builder(world.client()).name("test").build();
+    Controller::<FooBar>::new("foobar")
+        .owns::<ConfigMap>()
+        .concurrency(2)
+        .register(&manager, Child)
+        .unwrap();
+    tokio::spawn(async move { manager.run(std::future::pending(), None).await })
+}
+
+async fn settle() {
+    tokio::time::sleep(Duration::from_secs(60)).await;
+}
+
+/// Three objects are made, one is changed, one is deleted, with the operator at work from the start.
+async fn story(world: &World, crash: Option<(usize, bool)>) -> bool {
+    if let Some((n, stored)) = crash {
+        world.crash_at(n, stored);
+    }
+    let first = operator(world);
+    let foobar = |target: &str| json!({"apiVersion": "test.example.com/v1", "kind": "FooBar", "metadata": {}, "spec": {"target": target}});
+    for name in ["a", "b", "c"] {
+        world.put(&format!("{FOOBARS}/{name}"), foobar("one"));
+    }
+    settle().await;
+    world.edit(&format!("{FOOBARS}/b"), |object| {
+        object["spec"]["target"] = json!("two")
+    });
+    world.delete(&format!("{FOOBARS}/c"));
+    settle().await;
+    first.abort();
+    let crashed = world.restart();
+    let second = operator(world);
+    settle().await;
+    second.abort();
+    crashed
+}
+
+#[tokio::test(start_paused = true)]
+async fn whatever_write_the_operator_dies_at_the_next_one_ends_the_same() {
+    let undisturbed = World::new();
+    story(&undisturbed, None).await;
+    let expected = undisturbed.end_state();
+    assert_eq!(
+        expected[&format!("{CONFIG_MAPS}/b-foobar")]["data"],
+        json!({"target": "two"})
+    );
+    assert!(!expected.contains_key(&format!("{FOOBARS}/c")));
+
+    for stored in [false, true] {
+        let mut n = 0;
+        loop {
+            let world = World::new();
+            if !story(&world, Some((n, stored))).await {
+                break;
+            }
+            let ended = without_collected(world.end_state(), &expected);
+            assert_eq!(ended, expected, "died at write {n}, which was stored: {stored}");
+            n += 1;
+        }
+        assert!(n > 10, "a story of {n} writes is too short to tell anything");
+    }
+}
+
+/// An owner deleted while no operator ran has its finalizer only if it got that far: the child's end is the garbage
+/// collector's, which this world lacks.
+fn without_collected(
+    mut ended: BTreeMap<String, Value>,
+    expected: &BTreeMap<String, Value>,
+) -> BTreeMap<String, Value> {
+    let orphan = format!("{CONFIG_MAPS}/c-foobar");
+    match (ended.get(&orphan), expected.get(&orphan)) {
+        (None, Some(_)) => ended.insert(orphan.clone(), expected[&orphan].clone()),
+        _ => None,
+    };
+    ended
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_restart_with_nothing_to_do_writes_nothing() {
+    let world = World::new();
+    story(&world, None).await;
+    let writes = |world: &World| world.requests("PATCH").len() + world.requests("POST /api").len();
+    let before = writes(&world);
+    let again = operator(&world);
+    settle().await;
+    again.abort();
+    assert_eq!(writes(&world), before);
+}

@@ -1,0 +1,75 @@
+//! What passes between an informer and a queue. That no deletion is lost there is in `informer.rs`.
+
+mod informer_server;
+
+use std::sync::{Arc, Mutex};
+
+use informer_server::{FooBar, Running, Server, settle};
+use kubewright_runtime::{Delta, InformerConfig, Predicate, Scope};
+use serde_json::json;
+
+#[tokio::test(start_paused = true)]
+async fn predicates_see_old_and_new() {
+    let server = Server::new();
+    let label = |generation: u32, app: &str| json!({"metadata": {"generation": generation, "labels": {"app": app}}, "spec": {"target": "x"}});
+    let informer = server.informer(InformerConfig {
+        scope: Scope::Cluster,
+        ..Default::default()
+    });
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let predicates = [
+        ("generation", Predicate::generation_changed()),
+        ("labels", Predicate::labels_changed()),
+        ("web", Predicate::label_selector("app in (web)").expect("a selector")),
+        ("both", Predicate::generation_changed().and(Predicate::labels_changed())),
+        (
+            "either",
+            Predicate::generation_changed().or(Predicate::labels_changed()),
+        ),
+        (
+            "neither",
+            Predicate::generation_changed().or(Predicate::labels_changed()).not(),
+        ),
+        ("version", Predicate::resource_version_changed()),
+        ("annotations", Predicate::annotations_changed()),
+        ("own", Predicate::new(|delta: &Delta<FooBar>| delta.old().is_some())),
+    ];
+    for (name, predicate) in predicates {
+        let told = told.clone();
+        informer.subscribe(move |delta| {
+            if predicate.test(delta) {
+                told.lock().expect("not poisoned").push(name);
+            }
+        });
+    }
+    let read = || std::mem::take(&mut *told.lock().expect("not poisoned"));
+    let running = Running::start(&informer);
+    informer.synced().await;
+    server.write("a", "one", label(1, "db"));
+    settle().await;
+    assert_eq!(
+        read(),
+        ["generation", "labels", "both", "either", "version", "annotations"],
+        "added, and not web"
+    );
+    server.write("a", "one", label(2, "db"));
+    settle().await;
+    assert_eq!(read(), ["generation", "either", "version", "own"]);
+    server.write("a", "one", label(2, "web"));
+    settle().await;
+    assert_eq!(read(), ["labels", "web", "either", "version", "own"]);
+    server.write("a", "one", label(3, "db"));
+    settle().await;
+    assert_eq!(
+        read(),
+        ["generation", "labels", "web", "both", "either", "version", "own"],
+        "leaving the selection is seen"
+    );
+    server.write("a", "one", label(3, "db"));
+    settle().await;
+    assert_eq!(read(), ["neither", "version", "own"]);
+    server.delete("a", "one");
+    settle().await;
+    assert_eq!(read().len(), 8, "all but the one of our own");
+    running.stop().await;
+}

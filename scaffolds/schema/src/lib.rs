@@ -1,0 +1,99 @@
+//! From Rust types to Kubernetes manifests: takes the CustomResourceDefinitions that a derive makes of Rust types,
+//! merges the versions of one kind, repairs what the API server would refuse, warn about or silently drop, checks the
+//! rest by the API server's own rules, and writes YAML that every reader takes as written.
+//!
+//! The crate knows CRDs only as JSON: it depends neither on a Kubernetes client nor on k8s-openapi.
+//!
+//! # Flow
+//! 1. [`Crd`]: a type's name and the function that describes it. A panic inside (kube-derive has several) becomes a
+//!    [`Finding`] that names the type.
+//! 2. The versions of one kind become one CRD, ordered by [Kubernetes version priority].
+//! 3. [`normalise`] repairs; [`lint`] checks.
+//! 4. [`manifests::run`] writes one file per CRD; [`finish`] hands over the values, for an operator that installs its own.
+//!
+//! # Guarantees
+//! - All or nothing: one finding anywhere, and nothing is written.
+//! - The same types give the same bytes.
+//! - A CRD that passes is accepted by a real kube-apiserver (measured on v1.36), without warnings, but for the rules
+//!   that [`lint`] lists as not checked.
+//!
+//! ```
+//! # use serde_json::{json, Value};
+//! fn crd() -> Value {
+//!     json!({
+//!         "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+//!         "metadata": {"name": "foobars.test.example.com"},
+//!         "spec": {
+//!             "group": "test.example.com", "scope": "Namespaced",
+//!             "names": {"kind": "FooBar", "plural": "foobars"},
+//!             "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {
+//!                 "type": "object",
+//!                 "properties": {"spec": {"type": "object", "properties": {"size": {"type": "integer", "format": "uint8"}}}},
+//!             }}}],
+//!         },
+//!     })
+//! }
+//! let crds = kubewright_schema::finish(&[("FooBar", crd as fn() -> Value)], &Default::default()).unwrap();
+//! let schema = &crds[0]["spec"]["versions"][0]["schema"]["openAPIV3Schema"];
+//! assert_eq!(schema["properties"]["spec"]["properties"]["size"]["maximum"], 255);
+//! ```
+//!
+//! [Kubernetes version priority]: https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#version-priority
+
+mod describe;
+mod finding;
+mod merge;
+mod version;
+
+pub mod files;
+pub mod lint;
+pub mod manifests;
+pub mod normalise;
+pub mod rbac;
+pub mod yaml;
+
+pub use finding::Finding;
+
+use serde::Serialize;
+use serde_json::Value;
+
+/// The path of a Rust type and the function that describes it as a CustomResourceDefinition, for example
+/// `("api::test::v1::FooBar", FooBar::crd)`.
+///
+/// A function and not its result, because describing a type can panic: who calls it can then say for which type.
+pub type Crd<C> = (&'static str, fn() -> C);
+
+/// What the pipeline leaves to the caller.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Descriptions longer than this many characters are cut, at the end of a sentence or word where there is one; 0
+    /// drops them all. None by default. A CRD holding whole Pod templates passes the 262,144 bytes that client-side
+    /// `kubectl apply` can store; server-side apply has no such limit.
+    pub max_description_length: Option<usize>,
+    /// Keep `nullable: true` on properties that are not required. Off by default: `kubectl explain` cannot show such
+    /// fields, and an absent value says the same. On create and update the API server drops a null that is not allowed;
+    /// server-side apply refuses it with a 422, so types that are applied want
+    /// `#[serde(skip_serializing_if = "Option::is_none")]` on their options, or this.
+    pub keep_nullable: bool,
+}
+
+/// The finished CRDs of `crds`: merged, normalised, checked, sorted by name.
+///
+/// # Errors
+/// Every finding of every type at once; never empty.
+pub fn finish<C: Serialize>(crds: &[Crd<C>], options: &Options) -> Result<Vec<Value>, Vec<Finding>> {
+    let (described, mut findings) = describe::all(crds);
+    let (merged, refused) = merge::versions(described);
+    findings.extend(refused);
+    let mut finished = Vec::new();
+    for mut kind in merged {
+        normalise::crd(&mut kind.crd, options);
+        findings.extend(lint::findings(&kind.crd, &kind.types));
+        finished.push(kind.crd);
+    }
+    if findings.is_empty() {
+        Ok(finished)
+    } else {
+        Err(findings)
+    }
+}

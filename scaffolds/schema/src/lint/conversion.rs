@@ -1,0 +1,152 @@
+//! How objects are converted between versions.
+
+use super::cause::{Cause, Path};
+use super::names;
+use serde_json::Value;
+
+/// Versions of ConversionReview that API servers speak.
+const REVIEWS: [&str; 2] = ["v1", "v1beta1"];
+
+pub(super) fn check(conversion: &Value, path: &Path) -> Vec<Cause> {
+    if !conversion.is_object() {
+        return Vec::new();
+    }
+    let webhook = &conversion["webhook"];
+    let (client, reviews) = (&webhook["clientConfig"], &webhook["conversionReviewVersions"]);
+    let reviews = reviews.as_array().map(Vec::as_slice).unwrap_or_default();
+    // The server sees these one level higher than the manifest writes them.
+    let client_path = path.child("webhookClientConfig");
+    let reviews_path = path.child("conversionReviewVersions");
+    let mut causes = Vec::new();
+    match conversion["strategy"].as_str().unwrap_or_default() {
+        "Webhook" => {
+            if client.is_object() {
+                causes.extend(client_config(client, &client_path));
+            } else {
+                causes.push(client_path.required("required when strategy is set to Webhook"));
+            }
+            causes.extend(review_versions(reviews, &reviews_path));
+            return causes;
+        }
+        "None" => {}
+        "" => causes.push(path.child("strategy").required("")),
+        other => causes.push(path.child("strategy").unsupported(other, &["None", "Webhook"])),
+    }
+    if client.is_object() {
+        causes.push(client_path.forbidden("should not be set when strategy is not set to Webhook"));
+    }
+    if !reviews.is_empty() {
+        causes.push(reviews_path.forbidden("should not be set when strategy is not set to Webhook"));
+    }
+    causes
+}
+
+fn client_config(client: &Value, path: &Path) -> Vec<Cause> {
+    let service = &client["service"];
+    if client["url"].is_string() == service.is_object() {
+        return vec![path.required("exactly one of url or service is required")];
+    }
+    if let Some(url) = client["url"].as_str() {
+        return url_causes(url, &path.child("url"));
+    }
+    let path = path.child("service");
+    let text = |key: &str| service[key].as_str().unwrap_or_default();
+    let mut causes = Vec::new();
+    // The server gives its check the name and the namespace in each other's place.
+    for (key, value) in [("name", text("namespace")), ("namespace", text("name"))] {
+        if value.is_empty() {
+            causes.push(path.child(key).required(""));
+        }
+    }
+    let port = service["port"].as_i64().unwrap_or(443);
+    if !(1..=65535).contains(&port) {
+        let detail = "port is not valid: must be between 1 and 65535, inclusive";
+        causes.push(path.child("port").invalid(port, detail));
+    }
+    if let Some(url_path) = service["path"].as_str() {
+        causes.extend(path_causes(url_path, &path.child("path")));
+    }
+    causes
+}
+
+fn url_causes(url: &str, path: &Path) -> Vec<Cause> {
+    const FORM: &str = "; desired format: https://host[/path]";
+    let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
+    let mut causes = Vec::new();
+    if scheme != "https" {
+        causes.push(path.invalid(scheme, &format!("'https' is the only allowed URL scheme{FORM}")));
+    }
+    let host = if scheme.is_empty() {
+        ""
+    } else {
+        rest.split(['/', '?', '#']).next().unwrap_or_default()
+    };
+    let (user, host) = host
+        .rsplit_once('@')
+        .map_or((None, host), |(user, host)| (Some(user), host));
+    if host.is_empty() {
+        causes.push(path.invalid("", &format!("host must be specified{FORM}")));
+    }
+    if let Some(user) = user {
+        causes.push(path.invalid(user, "user information is not permitted in the URL"));
+    }
+    let (before, fragment) = rest.split_once('#').unwrap_or((rest, ""));
+    if !fragment.is_empty() {
+        causes.push(path.invalid(fragment, "fragments are not permitted in the URL"));
+    }
+    if let Some((_, query)) = before.split_once('?').filter(|(_, query)| !query.is_empty()) {
+        causes.push(path.invalid(query, "query parameters are not permitted in the URL"));
+    }
+    causes
+}
+
+fn path_causes(url_path: &str, path: &Path) -> Vec<Cause> {
+    if url_path.is_empty() || url_path == "/" {
+        return Vec::new();
+    }
+    if url_path == "//" {
+        return vec![path.invalid(url_path, "segment[0] may not be empty")];
+    }
+    let mut causes = Vec::new();
+    if !url_path.starts_with('/') {
+        causes.push(path.invalid(url_path, "must start with a '/'"));
+    }
+    // The server takes the first byte off whatever it is.
+    let inner = url_path.get(1..).unwrap_or_default();
+    for (index, step) in inner.strip_suffix('/').unwrap_or(inner).split('/').enumerate() {
+        if step.is_empty() {
+            causes.push(path.invalid(url_path, &format!("segment[{index}] may not be empty")));
+            continue;
+        }
+        for error in names::subdomain(step) {
+            causes.push(path.invalid(url_path, &format!("segment[{index}]: {error}")));
+        }
+    }
+    causes
+}
+
+fn review_versions(versions: &[Value], path: &Path) -> Vec<Cause> {
+    if versions.is_empty() {
+        return vec![path.required("")];
+    }
+    let mut causes = Vec::new();
+    let mut seen = Vec::new();
+    for (index, version) in versions.iter().enumerate() {
+        let version = version.as_str().unwrap_or_default();
+        if seen.contains(&version) {
+            causes.push(path.index(index).invalid(version, "duplicate version"));
+            continue;
+        }
+        seen.push(version);
+        causes.extend(
+            names::label(version)
+                .iter()
+                .map(|error| path.index(index).invalid(version, error)),
+        );
+    }
+    if !seen.iter().any(|version| REVIEWS.contains(version)) {
+        let detail = format!("must include at least one of {}", REVIEWS.join(", "));
+        causes.push(path.invalid(versions.to_vec(), &detail));
+    }
+    causes
+}

@@ -1,0 +1,100 @@
+//! Formats: a server ignores those it does not know, with a warning.
+
+use serde_json::{Map, Value};
+
+/// What `format` may be on strings (k8s.io/apiextensions-apiserver v0.36, pkg/apiserver/validation/formats.go), where
+/// dashes do not count.
+const OF_STRINGS: [&str; 26] = [
+    "bsonobjectid",
+    "uri",
+    "email",
+    "hostname",
+    "ipv4",
+    "ipv6",
+    "cidr",
+    "mac",
+    "uuid",
+    "uuid3",
+    "uuid4",
+    "uuid5",
+    "isbn",
+    "isbn10",
+    "isbn13",
+    "creditcard",
+    "ssn",
+    "hexcolor",
+    "rgbcolor",
+    "byte",
+    "password",
+    "date",
+    "duration",
+    "datetime",
+    "k8sshortname",
+    "k8slongname",
+];
+
+/// The unknown formats of a CRD or schema, each with the path of its field.
+pub(super) fn unknown(value: &Value) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let versions = value.pointer("/spec/versions").and_then(Value::as_array);
+    match versions {
+        Some(versions) => {
+            for version in versions {
+                walk(&version["schema"]["openAPIV3Schema"], "", &mut found);
+            }
+        }
+        None => walk(value, "", &mut found),
+    }
+    found
+}
+
+/// The unknown formats of a schema as field, message and remedy.
+pub(super) fn findings(schema: &Value) -> Vec<(String, String, String)> {
+    let describe = |(field, format): (String, String)| {
+        let message = format!("unrecognized format \"{format}\"; the API server ignores it, with a warning");
+        let remedy = "integers have int32 and int64, numbers float and double, strings date-time, date, duration, uuid, uri, \
+                      email, hostname, ipv4, ipv6, cidr, byte, password and some more; \
+                      `#[schemars(extend(\"format\" = …))]` sets one";
+        (field, message, remedy.to_owned())
+    };
+    unknown(schema).into_iter().map(describe).collect()
+}
+
+fn walk(value: &Value, field: &str, found: &mut Vec<(String, String)>) {
+    let Value::Object(schema) = value else { return };
+    if let Some(format) = schema
+        .get("format")
+        .and_then(Value::as_str)
+        .filter(|format| !known(schema, format))
+    {
+        found.push((field.to_owned(), format.to_owned()));
+    }
+    for (name, property) in schema
+        .get("properties")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten()
+    {
+        let dot = if field.is_empty() { "" } else { "." };
+        walk(property, &format!("{field}{dot}{name}"), found);
+    }
+    for (key, suffix) in [("items", "[]"), ("additionalProperties", "{}"), ("not", "")] {
+        if let Some(child) = schema.get(key) {
+            walk(child, &format!("{field}{suffix}"), found);
+        }
+    }
+    for key in ["allOf", "anyOf", "oneOf"] {
+        for branch in schema.get(key).and_then(Value::as_array).into_iter().flatten() {
+            walk(branch, field, found);
+        }
+    }
+}
+
+fn known(schema: &Map<String, Value>, format: &str) -> bool {
+    match schema.get("type").and_then(Value::as_str).unwrap_or_default() {
+        "" | "string" => OF_STRINGS.contains(&format.replace('-', "").as_str()),
+        "integer" => ["int32", "int64"].contains(&format),
+        "number" => ["float", "double"].contains(&format),
+        _ => false,
+    }
+}

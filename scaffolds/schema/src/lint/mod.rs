@@ -1,0 +1,92 @@
+//! Checks a CustomResourceDefinition by the API server's own rules, in its own words, without one.
+//!
+//! Measured against kube-apiserver v1.36: the same verdict and the same causes for every CRD of the recorded set
+//! (`tests/server/`), which holds at least one for each rule.
+//!
+//! Not checked: that expressions of `x-kubernetes-validations` compile and keep within their cost, and that defaults are
+//! valid by the schema they stand in.
+
+mod cause;
+mod columns;
+mod conversion;
+mod fields;
+mod formats;
+mod lists;
+mod metadata;
+mod names;
+mod pattern;
+mod remedy;
+mod rules;
+mod schema;
+mod spec;
+mod structural;
+
+pub use cause::Cause;
+
+use crate::Finding;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Everything that a v1 API server would refuse in `crd` on creation, as the causes of its answer. Empty when it would
+/// accept. Sorted, without duplicates.
+///
+/// # Errors
+/// None: what is no CustomResourceDefinition at all has causes too. A server refuses wrong JSON types (`maximum: "3"`)
+/// earlier, when decoding; here they are read as absent.
+pub fn causes(crd: &Value) -> Vec<Cause> {
+    let mut causes = spec::check(crd);
+    causes.sort();
+    causes.dedup();
+    causes
+}
+
+/// The warnings of a v1 API server for `crd`: formats that it does not know and therefore ignores.
+pub fn warnings(crd: &Value) -> Vec<String> {
+    formats::unknown(crd)
+        .into_iter()
+        .map(|(_, format)| format!("unrecognized format \"{format}\""))
+        .collect()
+}
+
+/// Everything that keeps `crd` from being accepted without warnings, and what in it would not do what the Rust type
+/// says, for its author. `types` names the Rust type of each version.
+pub fn findings(crd: &Value, types: &BTreeMap<String, String>) -> Vec<Finding> {
+    let all = types.values().cloned().collect::<Vec<_>>().join("`, `");
+    let versions: Vec<&str> = crd["spec"]["versions"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|version| version["name"].as_str())
+        .collect();
+    let type_of = |index: Option<usize>| {
+        index
+            .and_then(|index| versions.get(index))
+            .and_then(|name| types.get(*name))
+            .cloned()
+            .unwrap_or(all.clone())
+    };
+    let mut findings = Vec::new();
+    // The server's own copy of the first version's name: the same is said of the version itself.
+    for cause in causes(crd).into_iter().filter(|cause| cause.field != "spec.version") {
+        let place = remedy::place(&cause.field);
+        findings.push(Finding {
+            type_name: type_of(place.version),
+            remedy: remedy::of(&cause),
+            field: place.field,
+            message: remedy::short(cause.message),
+        });
+    }
+    for (index, _) in versions.iter().enumerate() {
+        let schema = &crd["spec"]["versions"][index]["schema"]["openAPIV3Schema"];
+        for (field, message, hint) in formats::findings(schema).into_iter().chain(remedy::lost(schema)) {
+            findings.push(Finding {
+                type_name: type_of(Some(index)),
+                field,
+                message,
+                remedy: Some(hint),
+            });
+        }
+    }
+    findings.dedup();
+    findings
+}

@@ -1,0 +1,169 @@
+//! Single characters and classes of them.
+
+use super::{Error, Reader};
+
+impl<'a> Reader<'a> {
+    /// `\d`, `\pL`, `\p{Greek}` and their like, if one is next.
+    pub(super) fn class_escape(&mut self) -> Result<bool, Error> {
+        let start = self.rest;
+        let mut chars = start.chars();
+        if chars.next() != Some('\\') {
+            return Ok(false);
+        }
+        match chars.next() {
+            Some('d' | 'D' | 's' | 'S' | 'w' | 'W') => {
+                self.take(2);
+                Ok(true)
+            }
+            Some('p' | 'P') => {
+                let Some(name) = chars.next() else {
+                    return self.error("invalid character class range", start);
+                };
+                if name == '{' {
+                    let Some(end) = start.find('}') else {
+                        return self.error("invalid character class range", start);
+                    };
+                    self.take(end + 1);
+                    let name = start[3..end].trim_start_matches('^');
+                    if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphabetic() || c == '_') {
+                        return self.error("invalid character class range", self.since(start));
+                    }
+                } else {
+                    self.take(2 + name.len_utf8());
+                    if !"CLMNPSZ".contains(name) {
+                        return self.error("invalid character class range", self.since(start));
+                    }
+                }
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// A character, escaped or not; its code point.
+    pub(super) fn character(&mut self) -> Result<u32, Error> {
+        let start = self.rest;
+        let mut next = || {
+            let c = self.rest.chars().next();
+            self.rest = &self.rest[c.map_or(0, char::len_utf8)..];
+            c
+        };
+        let first = next();
+        if first != Some('\\') {
+            return Ok(first.map_or(0, u32::from));
+        }
+        let Some(c) = next() else {
+            return self.error("trailing backslash at end of expression", "");
+        };
+        match c {
+            'a' => return Ok(7),
+            'f' => return Ok(12),
+            'n' => return Ok(10),
+            'r' => return Ok(13),
+            't' => return Ok(9),
+            'v' => return Ok(11),
+            '0'..='7' if c == '0' || self.rest.starts_with(|c| ('0'..='7').contains(&c)) => return Ok(self.octal(c)),
+            'x' => {
+                if let Some(code) = self.hexadecimal() {
+                    return Ok(code);
+                }
+            }
+            c if c.is_ascii() && !c.is_ascii_alphanumeric() => return Ok(u32::from(c)),
+            _ => {}
+        }
+        self.error("invalid escape sequence", self.since(start))
+    }
+
+    fn octal(&mut self, first: char) -> u32 {
+        let mut code = first.to_digit(8).unwrap_or(0);
+        for _ in 0..2 {
+            let Some(digit) = self.rest.chars().next().and_then(|c| c.to_digit(8)) else {
+                break;
+            };
+            self.take(1);
+            code = code * 8 + digit;
+        }
+        code
+    }
+
+    /// `\x` is behind the reader: two digits, or any number of them in braces. `None`, with what was wrong taken too,
+    /// when they are not there.
+    fn hexadecimal(&mut self) -> Option<u32> {
+        let braces = self.rest.starts_with('{');
+        if braces {
+            self.take(1);
+        }
+        let (mut code, mut digits) = (0u32, 0);
+        while let Some(c) = self.rest.chars().next() {
+            self.take(c.len_utf8());
+            if braces && c == '}' {
+                return (digits > 0).then_some(code);
+            }
+            let digit = c.to_digit(16);
+            if braces || digits == 1 {
+                code = code * 16 + digit?;
+            } else {
+                // Of two plain digits Go takes both before it looks at either.
+                code = digit.unwrap_or(u32::MAX / 32);
+            }
+            digits += 1;
+            if code > u32::from(char::MAX) && (braces || digits == 2) {
+                return None;
+            }
+            if !braces && digits == 2 {
+                return Some(code);
+            }
+        }
+        None
+    }
+
+    pub(super) fn class(&mut self) -> Result<(), Error> {
+        let start = self.rest;
+        self.take(1);
+        if self.rest.starts_with('^') {
+            self.take(1);
+        }
+        let mut first = true;
+        while first || !self.rest.starts_with(']') {
+            first = false;
+            if self.named_class()? || self.class_escape()? {
+                continue;
+            }
+            let range = self.rest;
+            let low = self.class_character(start)?;
+            if self.rest.starts_with('-') && self.rest.len() >= 2 && !self.rest[1..].starts_with(']') {
+                self.take(1);
+                if self.class_character(start)? < low {
+                    return self.error("invalid character class range", self.since(range));
+                }
+            }
+        }
+        self.take(1);
+        Ok(())
+    }
+
+    fn class_character(&mut self, class: &'a str) -> Result<u32, Error> {
+        if self.rest.is_empty() {
+            self.error("missing closing ]", class)
+        } else {
+            self.character()
+        }
+    }
+
+    /// `[:alpha:]` and its like, if one is next.
+    fn named_class(&mut self) -> Result<bool, Error> {
+        const NAMES: [&str; 14] = [
+            "alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space", "upper",
+            "word", "xdigit",
+        ];
+        let start = self.rest;
+        let Some((name, _)) = start.strip_prefix("[:").and_then(|rest| rest.split_once(":]")) else {
+            return Ok(false);
+        };
+        self.take(name.len() + 4);
+        if NAMES.contains(&name.strip_prefix('^').unwrap_or(name)) {
+            return Ok(true);
+        }
+        self.error("invalid character class range", self.since(start))
+    }
+}

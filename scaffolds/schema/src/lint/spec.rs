@@ -1,0 +1,313 @@
+//! The rules about a CustomResourceDefinition outside its schemas.
+
+use super::cause::{Cause, Path};
+use super::{columns, conversion, fields, metadata, names, schema, structural};
+use serde_json::{Map, Value, json};
+
+/// What a version may have of its own and what the server moves to the top when all versions have it alike; with
+/// the name it has there.
+const SHARED: [(&str, &str); 4] = [
+    ("schema", "validation"),
+    ("subresources", "subresources"),
+    ("additionalPrinterColumns", "additionalPrinterColumns"),
+    ("selectableFields", "selectableFields"),
+];
+
+pub(super) fn check(crd: &Value) -> Vec<Cause> {
+    let spec = &crd["spec"];
+    let path = Path::new("spec");
+    let mut causes = metadata::check(crd);
+    causes.extend(group(spec, &path));
+    causes.extend(approval(crd));
+    match spec["scope"].as_str().unwrap_or_default() {
+        "" => causes.push(path.child("scope").required("")),
+        "Cluster" | "Namespaced" => {}
+        scope => causes.push(path.child("scope").unsupported(scope, &["Cluster", "Namespaced"])),
+    }
+    causes.extend(all_names(&spec["names"], &path.child("names")));
+    if spec["preserveUnknownFields"] == true {
+        causes.extend(preserved(spec, &path));
+    }
+    causes.extend(conversion::check(&spec["conversion"], &path.child("conversion")));
+    let versions = spec["versions"].as_array().map(Vec::as_slice).unwrap_or_default();
+    causes.extend(versions_as_a_whole(versions, &path));
+    for (index, version) in versions.iter().enumerate() {
+        causes.extend(one_version(version, &path.child("versions").index(index)));
+    }
+    for (key, top) in SHARED {
+        if let Some(first) = versions.first().map(|version| &version[key])
+            && versions.iter().all(|version| version[key] == *first)
+        {
+            let status = versions.iter().any(has_status);
+            causes.extend(shared(key, first, &versions[0], (&path.child(top), status)));
+        } else {
+            for (index, version) in versions.iter().enumerate() {
+                let at = path.child("versions").index(index).child(key);
+                causes.extend(shared(key, &version[key], version, (&at, has_status(version))));
+            }
+        }
+    }
+    causes
+}
+
+fn group(spec: &Value, path: &Path) -> Option<Cause> {
+    let path = path.child("group");
+    let group = spec["group"].as_str().unwrap_or_default();
+    let errors = names::subdomain(group);
+    if group.is_empty() {
+        Some(path.required(""))
+    } else if !errors.is_empty() {
+        Some(path.invalid(group, &errors.join(",")))
+    } else if !group.contains('.') {
+        Some(path.invalid(group, "should be a domain with at least one dot"))
+    } else {
+        None
+    }
+}
+
+/// Groups of the Kubernetes community need its approval.
+fn approval(crd: &Value) -> Option<Cause> {
+    const ANNOTATION: &str = "api-approved.kubernetes.io";
+    let group = crd["spec"]["group"].as_str().unwrap_or_default();
+    let protected = ["k8s.io", "kubernetes.io"].iter().any(|domain| {
+        group
+            .strip_suffix(domain)
+            .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+    });
+    if !protected {
+        return None;
+    }
+    let path = Path::new("metadata").child("annotations").key(ANNOTATION);
+    let approval = crd["metadata"]["annotations"][ANNOTATION].as_str().unwrap_or_default();
+    let is_url = approval.split_once("://").is_some_and(|(scheme, rest)| {
+        !scheme.is_empty()
+            && scheme.chars().all(|c| c.is_ascii_alphanumeric())
+            && !rest.is_empty()
+            && !rest.starts_with('/')
+    });
+    if approval.is_empty() {
+        Some(path.required(&format!(
+            "protected groups must have approval annotation \"{ANNOTATION}\", see https://github.com/kubernetes/enhancements/pull/1111"
+        )))
+    } else if approval.starts_with("unapproved") || is_url {
+        None
+    } else {
+        Some(path.invalid(
+            approval,
+            &format!(
+                "protected groups must have approval annotation \"{ANNOTATION}\" with either a URL or a reason starting \
+                 with \"unapproved\", see https://github.com/kubernetes/enhancements/pull/1111"
+            ),
+        ))
+    }
+}
+
+fn all_names(all: &Value, path: &Path) -> Vec<Cause> {
+    let text = |key: &str| all[key].as_str().unwrap_or_default();
+    let (kind, list_kind) = (text("kind"), text("listKind"));
+    let mut causes = Vec::new();
+    // The server fills in `singular` and `listKind` from the kind before it looks.
+    for key in ["plural", "kind"] {
+        if text(key).is_empty() {
+            causes.push(path.child(key).required(""));
+        }
+    }
+    if kind.is_empty() {
+        for key in ["singular", "listKind"] {
+            if text(key).is_empty() {
+                causes.push(path.child(key).required(""));
+            }
+        }
+    }
+    for (key, name) in [("plural", text("plural")), ("singular", text("singular"))] {
+        let errors = names::label(name);
+        if !name.is_empty() && !errors.is_empty() {
+            causes.push(path.child(key).invalid(name, &errors.join(",")));
+        }
+    }
+    if text("singular").is_empty() && !kind.is_empty() {
+        let errors = names::label(&kind.to_lowercase());
+        if !errors.is_empty() {
+            causes.push(path.child("singular").invalid(kind.to_lowercase(), &errors.join(",")));
+        }
+    }
+    let default_list = format!("{kind}List");
+    let list_kind = if list_kind.is_empty() && !kind.is_empty() {
+        &default_list
+    } else {
+        list_kind
+    };
+    for (key, name) in [("kind", kind), ("listKind", list_kind)] {
+        let errors = names::label(&name.to_lowercase());
+        if !name.is_empty() && !errors.is_empty() {
+            let detail = format!("may have mixed case, but should otherwise match: {}", errors.join(","));
+            causes.push(path.child(key).invalid(name, &detail));
+        }
+    }
+    if !kind.is_empty() && kind == list_kind {
+        causes.push(
+            path.child("listKind")
+                .invalid(list_kind, "kind and listKind may not be the same"),
+        );
+    }
+    for key in ["shortNames", "categories"] {
+        for (index, name) in all[key].as_array().into_iter().flatten().enumerate() {
+            let name = name.as_str().unwrap_or_default();
+            let errors = names::label(name);
+            if !errors.is_empty() {
+                causes.push(path.child(key).index(index).invalid(name, &errors.join(",")));
+            }
+        }
+    }
+    causes
+}
+
+fn preserved(spec: &Value, path: &Path) -> Vec<Cause> {
+    let at = path.child("preserveUnknownFields");
+    let mut causes = vec![at.invalid(
+        true,
+        "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead",
+    )];
+    if schema::any(spec, |node| node.contains_key("default")) {
+        causes.push(at.invalid(true, "must be false in order to use defaults in the schema"));
+    }
+    let strategy = spec["conversion"]["strategy"].as_str().unwrap_or("None");
+    if strategy != "None" {
+        let at = path.child("conversion").child("strategy");
+        causes.push(at.invalid(strategy, "must be None if spec.preserveUnknownFields is true"));
+    }
+    causes
+}
+
+fn versions_as_a_whole(versions: &[Value], path: &Path) -> Vec<Cause> {
+    let name = |version: &Value| version["name"].as_str().unwrap_or_default().to_owned();
+    let path_versions = path.child("versions");
+    let stored: Vec<String> = versions
+        .iter()
+        .filter(|version| version["storage"] == true)
+        .map(name)
+        .collect();
+    let mut causes = Vec::new();
+    // The server keeps the first version's name in a field of its own too.
+    if let Some(first) = versions.first().map(name).filter(|first| !first.is_empty()) {
+        let errors = names::label(&first);
+        if !errors.is_empty() {
+            causes.push(path.child("version").invalid(first, &errors.join(",")));
+        }
+    }
+    let mut all: Vec<String> = versions.iter().map(name).collect();
+    all.sort();
+    if all.windows(2).any(|pair| pair[0] == pair[1]) {
+        causes.push(path_versions.invalid(versions.to_vec(), "must contain unique version names"));
+    }
+    if stored.len() != 1 {
+        let detail = "must have exactly one version marked as storage version";
+        causes.push(path_versions.invalid(versions.to_vec(), detail));
+    }
+    let status = Path::new("status").child("storedVersions");
+    match stored.split_first() {
+        None => causes.push(status.invalid(json!([]), "must have at least one stored version")),
+        Some((first, others)) => {
+            for other in others {
+                causes.push(status.invalid(json!([first]), &format!("must have the storage version {other}")));
+            }
+        }
+    }
+    causes
+}
+
+fn one_version(version: &Value, path: &Path) -> Vec<Cause> {
+    let mut causes = Vec::new();
+    let name = version["name"].as_str().unwrap_or_default();
+    let errors = names::label(name);
+    if !errors.is_empty() {
+        causes.push(path.child("name").invalid(name, &errors.join(",")));
+    }
+    if !version["schema"]["openAPIV3Schema"].is_object() {
+        causes.push(path.child("schema").child("openAPIV3Schema").required(""));
+    }
+    if let Some(warning) = version["deprecationWarning"].as_str() {
+        let at = path.child("deprecationWarning");
+        causes.extend(
+            deprecation(warning, version["deprecated"] == true)
+                .iter()
+                .map(|detail| at.invalid(warning, detail)),
+        );
+    }
+    causes
+}
+
+fn deprecation(warning: &str, deprecated: bool) -> Vec<String> {
+    if !deprecated {
+        return vec!["can only be set for deprecated versions".to_owned()];
+    }
+    let mut errors = Vec::new();
+    if warning.len() > 256 {
+        errors.push("must be <= 256 characters long".to_owned());
+    }
+    if warning.is_empty() {
+        errors.push("must not be an empty string".to_owned());
+    }
+    if let Some((at, _)) = warning
+        .char_indices()
+        .find(|(_, c)| c.is_control() || (c.is_whitespace() && *c != ' '))
+    {
+        errors.push(format!(
+            "must only contain printable UTF-8 characters; non-printable character found at index {at}"
+        ));
+    }
+    errors
+}
+
+fn has_status(version: &Value) -> bool {
+    version["subresources"]["status"].is_object()
+}
+
+/// One of the [`SHARED`] parts, at the top or in a version. `at` is where the server sees it and whether there is a
+/// status subresource.
+fn shared(key: &str, value: &Value, version: &Value, at: (&Path, bool)) -> Vec<Cause> {
+    let (path, status) = at;
+    let schema = version["schema"]["openAPIV3Schema"].as_object();
+    match (key, value) {
+        (_, Value::Null) => Vec::new(),
+        ("schema", _) => schema
+            .map(|schema| one_schema(schema, path, status))
+            .unwrap_or_default(),
+        ("subresources", _) => columns::scale(&value["scale"], path),
+        ("additionalPrinterColumns", Value::Array(list)) => list
+            .iter()
+            .enumerate()
+            .flat_map(|(index, column)| columns::check(column, &path.index(index)))
+            .collect(),
+        ("selectableFields", Value::Array(list)) if !list.is_empty() => match schema {
+            Some(schema) => fields::selectable(list, schema, path),
+            None => Vec::new(),
+        },
+        _ => Vec::new(),
+    }
+}
+
+/// A schema from its root. As on the server, the structural rules are left out when the schema holds what no
+/// structural schema can.
+fn one_schema(root: &Map<String, Value>, path: &Path, status: bool) -> Vec<Cause> {
+    let at = path.child("openAPIV3Schema");
+    let mut causes = Vec::new();
+    if status {
+        causes.extend(schema::root_with_status(root, path));
+    }
+    if root.get("nullable") == Some(&Value::Bool(true)) {
+        causes.push(
+            path.child("openAPIV3Schema.nullable")
+                .forbidden("nullable cannot be true at the root"),
+        );
+    }
+    let unsupported = structural::unsupported(root);
+    if unsupported.is_none() {
+        causes.extend(structural::check(root, &at));
+    }
+    causes.extend(schema::check(root, &at));
+    if let Some(unsupported) = unsupported.filter(|_| causes.is_empty()) {
+        causes.push(at.invalid("", &unsupported));
+    }
+    causes
+}

@@ -1,0 +1,264 @@
+//! The command line that a project's `manifests` crate is: reads the arguments, runs the pipeline, writes or compares.
+
+use crate::files::{self, Mode};
+use crate::{Crd, Options, finish};
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+const HELP: &str = "\
+Writes the CustomResourceDefinitions of this project, one file per kind.
+
+Usage: manifests [OPTIONS]
+
+Options:
+      --out DIR                     The folder to keep up to date [default: config/crd/bases]
+      --check                       Write nothing; show what is stale as a diff, and exit with 1 if anything is
+      --max-description-length N    Cut descriptions to N characters; 0 drops them
+      --keep-nullable               Keep `nullable: true` on optional fields
+  -h, --help                        Print this help
+";
+
+/// What was asked for.
+#[derive(Debug)]
+struct Arguments {
+    out: PathBuf,
+    mode: Mode,
+    options: Options,
+}
+
+/// Runs `make manifests` for `crds`, with the arguments of the process.
+///
+/// # Flow
+/// All CRDs are [finished](finish) first. Then `<group>_<plural>.yaml` of each is
+/// [written](files::write_manifests) to `--out`, or with `--check` compared.
+///
+/// # Errors
+/// Exits with 1 when a type has a finding (every one is printed, nothing is written), a file cannot be written, or
+/// `--check` finds stale files; with 2 when the arguments are wrong.
+///
+/// # Caveats
+/// A panic in a type's description becomes a finding only where panics unwind, as they do unless the profile says
+/// `panic = "abort"`.
+pub fn run<C: Serialize>(crds: Vec<Crd<C>>) -> ExitCode {
+    ExitCode::from(execute(
+        &crds,
+        std::env::args().skip(1),
+        (&mut io::stdout().lock(), &mut io::stderr().lock()),
+    ))
+}
+
+/// The exit code. A closed pipe on either stream is nobody's failure here.
+fn execute<C: Serialize>(
+    crds: &[Crd<C>],
+    words: impl Iterator<Item = String>,
+    (out, err): (&mut dyn Write, &mut dyn Write),
+) -> u8 {
+    let arguments = match parse(words) {
+        Ok(Some(arguments)) => arguments,
+        Ok(None) => {
+            _ = out.write_all(HELP.as_bytes());
+            return 0;
+        }
+        Err(wrong) => {
+            _ = writeln!(err, "error: {wrong}\n\nhint: --help shows the options");
+            return 2;
+        }
+    };
+    match finish(crds, &arguments.options) {
+        Ok(finished) => {
+            let files = finished
+                .into_iter()
+                .map(|crd| (file_name(&crd), vec![crd]))
+                .collect::<BTreeMap<_, _>>();
+            let result = files::write_manifests(&arguments.out, &files, arguments.mode);
+            files::tell(result, arguments.mode, (out, err))
+        }
+        Err(findings) => {
+            for finding in &findings {
+                _ = writeln!(err, "error: {finding}\n");
+            }
+            let count = findings.len();
+            let noun = if count == 1 { "finding" } else { "findings" };
+            _ = writeln!(err, "nothing was written: {count} {noun} to repair first");
+            1
+        }
+    }
+}
+
+/// `<group>_<plural>.yaml`, as controller-gen names them.
+fn file_name(crd: &Value) -> String {
+    let text = |path: &str| crd.pointer(path).and_then(Value::as_str).unwrap_or_default();
+    format!("{}_{}.yaml", text("/spec/group"), text("/spec/names/plural"))
+}
+
+/// The arguments; `None` when help was asked for.
+fn parse(mut words: impl Iterator<Item = String>) -> Result<Option<Arguments>, String> {
+    let mut arguments = Arguments {
+        out: PathBuf::from("config/crd/bases"),
+        mode: Mode::Write,
+        options: Options::default(),
+    };
+    while let Some(word) = words.next() {
+        let (flag, mut attached) = match word.split_once('=') {
+            Some((flag, value)) => (flag.to_owned(), Some(value.to_owned())),
+            None => (word, None),
+        };
+        let mut value = || {
+            attached
+                .take()
+                .or_else(|| words.next())
+                .ok_or(format!("`{flag}` needs a value"))
+        };
+        match flag.as_str() {
+            "--out" => arguments.out = value()?.into(),
+            "--max-description-length" => {
+                let text = value()?;
+                let length = text
+                    .parse()
+                    .map_err(|_| format!("`{flag}` needs a number, not `{text}`"))?;
+                arguments.options.max_description_length = Some(length);
+            }
+            "--check" => arguments.mode = Mode::Check,
+            "--keep-nullable" => arguments.options.keep_nullable = true,
+            "-h" | "--help" => return Ok(None),
+            _ => return Err(format!("unknown argument `{flag}`")),
+        }
+        if attached.is_some() {
+            return Err(format!("`{flag}` takes no value"));
+        }
+    }
+    Ok(Some(arguments))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::execute;
+    use crate::Crd;
+    use serde_json::{Value, json};
+    use std::fs;
+    use std::path::Path;
+
+    fn crd(plural: &str, kind: &str, target: Value) -> Value {
+        json!({
+            "metadata": {"name": format!("{plural}.test.example.com")},
+            "spec": {
+                "group": "test.example.com", "scope": "Namespaced", "names": {"kind": kind, "plural": plural},
+                "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {
+                    "type": "object", "properties": {"spec": {"type": "object", "properties": {"target": target}}},
+                }}}],
+            },
+        })
+    }
+
+    fn foo() -> Value {
+        crd("foos", "Foo", json!({"type": "string"}))
+    }
+
+    fn bar() -> Value {
+        crd("bars", "Bar", json!({"type": "integer", "format": "uint8"}))
+    }
+
+    fn refused() -> Value {
+        crd("bars", "Bar", json!({"type": "array", "items": [{"type": "string"}]}))
+    }
+
+    fn panicking() -> Value {
+        panic!("no schema today")
+    }
+
+    fn run(crds: &[Crd<Value>], dir: &Path, more: &[&str]) -> (u8, String, String) {
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let words = ["--out".to_owned(), dir.display().to_string()].into_iter();
+        let words = words.chain(more.iter().map(|word| (*word).to_owned()));
+        let code = execute(crds, words, (&mut out, &mut err));
+        let text = |bytes: Vec<u8>| {
+            String::from_utf8(bytes)
+                .unwrap()
+                .replace(&dir.display().to_string(), "DIR")
+        };
+        (code, text(out), text(err))
+    }
+
+    const BOTH: [Crd<Value>; 2] = [("api::Foo", foo), ("api::Bar", bar)];
+
+    #[test]
+    fn a_kind_comes_changes_and_goes_and_its_file_with_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = &dir.path().join("config/crd/bases");
+        let wrote = "wrote DIR/test.example.com_bars.yaml\nwrote DIR/test.example.com_foos.yaml\n";
+        assert_eq!(run(&BOTH, dir, &[]), (0, wrote.into(), "".into()));
+        assert_eq!(
+            run(&BOTH, dir, &[]),
+            (0, "".into(), "".into()),
+            "nothing to do a second time"
+        );
+        assert_eq!(run(&BOTH, dir, &["--check"]), (0, "".into(), "".into()));
+        fs::write(dir.join("mine.yaml"), "a: 1\n").unwrap();
+        let (code, out, err) = run(&BOTH[..1], dir, &["--check"]);
+        assert_eq!(
+            (code, err.as_str()),
+            (
+                1,
+                "error: `DIR/test.example.com_bars.yaml` is stale\n\nhint: make manifests\n"
+            )
+        );
+        assert!(
+            out.starts_with("--- DIR/test.example.com_bars.yaml\n+++ /dev/null\n@@ -1,"),
+            "{out}"
+        );
+        assert_eq!(
+            run(&BOTH[..1], dir, &[]),
+            (0, "removed DIR/test.example.com_bars.yaml\n".into(), "".into())
+        );
+        assert!(dir.join("mine.yaml").exists(), "what is not ours stays");
+    }
+
+    #[test]
+    fn a_finding_in_one_type_keeps_all_from_being_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let crds: [Crd<Value>; 3] = [("api::Foo", foo), ("api::Bar", refused), ("api::Baz", panicking)];
+        let (code, out, err) = run(&crds, dir.path(), &[]);
+        assert_eq!((code, out.as_str()), (1, ""));
+        assert!(
+            err.contains("error: `api::Baz`: cannot be described: no schema today\n\nhint: "),
+            "{err}"
+        );
+        assert!(
+            err.contains("error: `api::Bar`, `spec.target`: Forbidden: items must be a schema object"),
+            "{err}"
+        );
+        assert!(err.contains("make it a struct"), "{err}");
+        assert!(
+            err.ends_with("nothing was written: 2 findings to repair first\n"),
+            "{err}"
+        );
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn arguments_may_be_attached_and_wrong_ones_are_named() {
+        let dir = tempfile::tempdir().unwrap();
+        let usage = |more: &[&str]| run(&BOTH, dir.path(), more);
+        assert_eq!(usage(&["--max-description-length=0"]).0, 0);
+        for (words, complaint) in [
+            (&["--chekc"][..], "unknown argument `--chekc`"),
+            (
+                &["--max-description-length", "many"][..],
+                "`--max-description-length` needs a number, not `many`",
+            ),
+            (&["--out"][..], "`--out` needs a value"),
+            (&["--check=yes"][..], "`--check` takes no value"),
+        ] {
+            let (code, _, err) = usage(words);
+            assert_eq!(
+                (code, err),
+                (2, format!("error: {complaint}\n\nhint: --help shows the options\n"))
+            );
+        }
+        assert!(usage(&["--help"]).1.contains("Usage: manifests"));
+    }
+}

@@ -1,0 +1,234 @@
+//! Several Rust types may be versions of one kind: their CRDs become one.
+
+use crate::describe::Described;
+use crate::{Finding, version};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// One kind: its CRD with all versions, and which Rust type each version comes from.
+pub(crate) struct Kind {
+    pub crd: Value,
+    /// Version name to type name.
+    pub types: BTreeMap<String, String>,
+}
+
+/// Merges the CRDs that describe the same resource, by plural and group. What cannot be merged is left out and named.
+pub(crate) fn versions(described: Vec<Described>) -> (Vec<Kind>, Vec<Finding>) {
+    let mut groups: BTreeMap<String, Vec<Described>> = BTreeMap::new();
+    for one in described {
+        let text = |path: &str| one.crd.pointer(path).and_then(Value::as_str).unwrap_or_default();
+        let name = format!("{}.{}", text("/spec/names/plural"), text("/spec/group"));
+        groups.entry(name).or_default().push(one);
+    }
+    let mut kinds = Vec::new();
+    let mut findings = Vec::new();
+    for (_, group) in groups {
+        match merge(group) {
+            Ok(kind) => kinds.push(kind),
+            Err(refused) => findings.extend(refused),
+        }
+    }
+    findings.extend(shared_kinds(&kinds));
+    (kinds, findings)
+}
+
+fn merge(group: Vec<Described>) -> Result<Kind, Vec<Finding>> {
+    let mut findings = Vec::new();
+    let mut types = BTreeMap::new();
+    let mut all = Vec::new();
+    let mut group = group.into_iter();
+    // `versions` makes no empty group.
+    let Some(first) = group.next() else {
+        return Err(findings);
+    };
+    let (base_name, mut crd) = (first.type_name, first.crd);
+    take_versions(&base_name, &mut crd, &mut all, &mut types, &mut findings);
+    for Described {
+        type_name,
+        crd: mut other,
+    } in group
+    {
+        take_versions(&type_name, &mut other, &mut all, &mut types, &mut findings);
+        for path in [
+            "/spec/group",
+            "/spec/names/kind",
+            "/spec/names/plural",
+            "/spec/names/singular",
+            "/spec/scope",
+        ] {
+            if crd.pointer(path) != other.pointer(path) {
+                findings.push(mismatch(&type_name, &base_name, path, &crd, &other));
+            }
+        }
+        for path in ["/spec/names/shortNames", "/spec/names/categories"] {
+            unite_lists(&mut crd, &other, path);
+        }
+        for path in ["/metadata/labels", "/metadata/annotations"] {
+            if let Some(key) = unite_maps(&mut crd, &other, path) {
+                // The escapes of a JSON pointer, RFC 6901, section 3.
+                let path = format!("{path}/{}", key.replace('~', "~0").replace('/', "~1"));
+                findings.push(mismatch(&type_name, &base_name, &path, &crd, &other));
+            }
+        }
+    }
+    all.sort_by(|a, b| version::priority(name(a), name(b)));
+    findings.extend(storage(&all, &types));
+    if let Some(spec) = crd.get_mut("spec").and_then(Value::as_object_mut) {
+        spec.insert("versions".into(), Value::Array(all));
+    }
+    if findings.is_empty() {
+        Ok(Kind { crd, types })
+    } else {
+        Err(findings)
+    }
+}
+
+fn name(version: &Value) -> &str {
+    version["name"].as_str().unwrap_or_default()
+}
+
+fn take_versions(
+    type_name: &str,
+    crd: &mut Value,
+    all: &mut Vec<Value>,
+    types: &mut BTreeMap<String, String>,
+    findings: &mut Vec<Finding>,
+) {
+    let Some(Value::Array(versions)) = crd.pointer_mut("/spec/versions").map(Value::take) else {
+        return;
+    };
+    for version in versions {
+        if let Some(earlier) = types.insert(name(&version).to_owned(), type_name.to_owned()) {
+            findings.push(Finding {
+                type_name: type_name.to_owned(),
+                field: String::new(),
+                message: format!(
+                    "describes version `{}` of the same resource as `{earlier}`",
+                    name(&version)
+                ),
+                remedy: Some("give one of them another `version = \"…\"` or another `plural = \"…\"`".to_owned()),
+            });
+        } else {
+            all.push(version);
+        }
+    }
+}
+
+fn mismatch(type_name: &str, base_name: &str, path: &str, base: &Value, other: &Value) -> Finding {
+    let show = |crd: &Value| crd.pointer(path).map_or("nothing".to_owned(), Value::to_string);
+    Finding {
+        type_name: type_name.to_owned(),
+        field: path
+            .trim_start_matches('/')
+            .replace('/', ".")
+            .replace("~1", "/")
+            .replace("~0", "~"),
+        message: format!(
+            "is {} here and {} in `{base_name}`, though both are versions of one resource",
+            show(other),
+            show(base)
+        ),
+        remedy: Some("write the same `#[kube(…)]` attribute on every version".to_owned()),
+    }
+}
+
+/// Exactly one version is stored. Every derive marks its own unless told otherwise, so with several versions the user
+/// has to say which; choosing for him could move his stored objects to another version unnoticed.
+fn storage(versions: &[Value], types: &BTreeMap<String, String>) -> Vec<Finding> {
+    let stored: Vec<&str> = versions
+        .iter()
+        .filter(|version| version["storage"] == true)
+        .map(name)
+        .collect();
+    let type_of = |version: &str| types.get(version).cloned().unwrap_or_default();
+    match stored.as_slice() {
+        [_] => Vec::new(),
+        [] => versions
+            .first()
+            .map(|version| Finding {
+                type_name: type_of(name(version)),
+                field: String::new(),
+                message: "no version is marked as the one that is stored".to_owned(),
+                remedy: Some("remove `storage = false` from the version to store".to_owned()),
+            })
+            .into_iter()
+            .collect(),
+        [_, others @ ..] => others
+            .iter()
+            .map(|version| Finding {
+                type_name: type_of(version),
+                field: String::new(),
+                message: format!(
+                    "versions {} are all marked as the one that is stored",
+                    stored.join(", ")
+                ),
+                remedy: Some("write `#[kube(storage = false)]` on all versions but the one to store".to_owned()),
+            })
+            .collect(),
+    }
+}
+
+fn unite_lists(base: &mut Value, other: &Value, path: &str) {
+    let Some(Value::Array(more)) = other.pointer(path) else {
+        return;
+    };
+    let slot = at(base, path).map(|slot| slot.or_insert_with(|| Value::Array(Vec::new())));
+    let Some(Value::Array(list)) = slot else { return };
+    for item in more {
+        if !list.contains(item) {
+            list.push(item.clone());
+        }
+    }
+}
+
+/// Adds the entries of `other`; the key that has another value already, if any.
+fn unite_maps(base: &mut Value, other: &Value, path: &str) -> Option<String> {
+    let Some(Value::Object(more)) = other.pointer(path) else {
+        return None;
+    };
+    let Value::Object(map) = at(base, path)?.or_insert_with(|| Value::Object(Map::new())) else {
+        return None;
+    };
+    for (key, value) in more {
+        if map.get(key).is_some_and(|present| present != value) {
+            return Some(key.clone());
+        }
+        map.insert(key.clone(), value.clone());
+    }
+    None
+}
+
+/// The entry at a path of two names or three whose parents exist.
+fn at<'a>(crd: &'a mut Value, path: &str) -> Option<serde_json::map::Entry<'a>> {
+    let (parent, key) = path.rsplit_once('/')?;
+    Some(crd.pointer_mut(parent)?.as_object_mut()?.entry(key))
+}
+
+/// Two resources of one group must not share their kind: the API server would establish only the first.
+fn shared_kinds(kinds: &[Kind]) -> Vec<Finding> {
+    let mut seen: BTreeMap<(String, String), String> = BTreeMap::new();
+    let mut findings = Vec::new();
+    for kind in kinds {
+        let text = |path: &str| {
+            kind.crd
+                .pointer(path)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .to_owned()
+        };
+        let type_name = kind.types.values().next().cloned().unwrap_or_default();
+        let plural = text("/spec/names/plural");
+        if let Some(earlier) = seen.insert((text("/spec/group"), text("/spec/names/kind")), plural.clone()) {
+            findings.push(Finding {
+                type_name,
+                field: "spec.names.plural".to_owned(),
+                message: format!(
+                    "the kind `{}` has two plurals, `{earlier}` and `{plural}`",
+                    text("/spec/names/kind")
+                ),
+                remedy: Some("write the same `plural = \"…\"` on every version".to_owned()),
+            });
+        }
+    }
+    findings
+}

@@ -1,0 +1,241 @@
+//! One node of a schema, then its children.
+
+use super::{conditions, description, number};
+use crate::Options;
+use serde_json::{Map, Value, json};
+
+type Schema = Map<String, Value>;
+
+/// Where a node stands.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Place {
+    /// The whole custom resource.
+    Root,
+    /// Its `metadata`, which the API server has its own schema for.
+    Metadata,
+    /// A property that may be left out.
+    Optional,
+    /// A required property, an item of a list, a value of a map.
+    Required,
+}
+
+const JUNCTORS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
+
+/// Formats that schemars writes and no API server knows; what they say is lost on a server either way.
+const FOREIGN_FORMATS: [&str; 1] = ["partial-date-time"];
+
+pub(super) fn normalise(schema: &mut Schema, place: Place, options: &Options) {
+    description::limit(schema, options.max_description_length);
+    number::normalise(schema);
+    maps(schema);
+    children(schema, place, options);
+    formats(schema);
+    nullable(schema, place, options);
+    open(schema, place);
+    conditions::normalise(schema);
+    defaults(schema);
+    if let Some(kind) = schema.remove("x-kubernetes-struct-type") {
+        // kube-derive's `merge_strategy = StructMerge` names a key that does not exist.
+        schema.entry("x-kubernetes-map-type").or_insert(kind);
+    }
+}
+
+fn children(schema: &mut Schema, place: Place, options: &Options) {
+    let resource = place == Place::Root || schema.get("x-kubernetes-embedded-resource") == Some(&Value::Bool(true));
+    let required = sort_required(schema);
+    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        for (name, property) in properties.iter_mut() {
+            let place = match (resource && name == "metadata", required.contains(name)) {
+                (true, _) => Place::Metadata,
+                (_, true) => Place::Required,
+                (_, false) => Place::Optional,
+            };
+            descend(property, place, options);
+        }
+    }
+    for key in ["items", "additionalProperties"] {
+        if let Some(child) = schema.get_mut(key) {
+            descend(child, Place::Required, options);
+        }
+    }
+    for key in JUNCTORS {
+        for branch in schema.get_mut(key).and_then(Value::as_array_mut).into_iter().flatten() {
+            nest(branch, options);
+        }
+    }
+    if let Some(branch) = schema.get_mut("not") {
+        nest(branch, options);
+    }
+}
+
+fn descend(value: &mut Value, place: Place, options: &Options) {
+    if let Value::Object(child) = value {
+        normalise(child, place, options);
+    }
+}
+
+/// A branch of a junctor and everything below it is validation only.
+fn nest(value: &mut Value, options: &Options) {
+    let Value::Object(schema) = value else { return };
+    description::limit(schema, options.max_description_length);
+    number::normalise(schema);
+    schema.remove("title");
+    sort_required(schema);
+    for child in schema
+        .get_mut("properties")
+        .and_then(Value::as_object_mut)
+        .into_iter()
+        .flat_map(|it| it.values_mut())
+    {
+        nest(child, options);
+    }
+    for key in ["items", "additionalProperties", "not"] {
+        if let Some(child) = schema.get_mut(key) {
+            nest(child, options);
+        }
+    }
+    for key in JUNCTORS {
+        for branch in schema.get_mut(key).and_then(Value::as_array_mut).into_iter().flatten() {
+            nest(branch, options);
+        }
+    }
+}
+
+fn sort_required(schema: &mut Schema) -> Vec<String> {
+    let Some(Value::Array(required)) = schema.get_mut("required") else {
+        return Vec::new();
+    };
+    let mut names: Vec<String> = required.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+    names.sort();
+    names.dedup();
+    if names.is_empty() {
+        schema.remove("required");
+    } else {
+        *required = names.iter().cloned().map(Value::String).collect();
+    }
+    names
+}
+
+/// Maps, in the one form that CRDs have for them.
+fn maps(schema: &mut Schema) {
+    let no_properties = schema
+        .get("properties")
+        .and_then(Value::as_object)
+        .is_none_or(Map::is_empty);
+    match schema.get("patternProperties").and_then(Value::as_object) {
+        // Keys of a JSON object are strings whatever the Rust type says; that they look like numbers is not expressible.
+        Some(patterns) if patterns.len() == 1 && no_properties => {
+            let values = patterns.values().next().cloned();
+            schema.remove("patternProperties");
+            schema.insert("additionalProperties".into(), values.unwrap_or(Value::Bool(true)));
+        }
+        Some(patterns) if patterns.is_empty() => _ = schema.remove("patternProperties"),
+        _ => {}
+    }
+    match schema.get("additionalProperties") {
+        // Written as `true` the values are kept, but whatever is inside them is pruned.
+        Some(Value::Bool(true)) if no_properties => {
+            schema.insert("additionalProperties".into(), json!({}));
+        }
+        Some(Value::Bool(true)) => {
+            schema.remove("additionalProperties");
+            schema.insert("x-kubernetes-preserve-unknown-fields".into(), true.into());
+        }
+        Some(Value::Bool(false)) => {
+            schema.remove("additionalProperties");
+            // Says that there are none, and keeps it from being taken for an object of any shape.
+            if no_properties {
+                schema.insert("properties".into(), json!({}));
+            }
+        }
+        _ => {}
+    }
+}
+
+fn formats(schema: &mut Schema) {
+    let Some(format) = schema.get("format").and_then(Value::as_str) else {
+        return;
+    };
+    if format == "ip" && !schema.contains_key("anyOf") {
+        schema.remove("format");
+        schema.insert("anyOf".into(), json!([{"format": "ipv4"}, {"format": "ipv6"}]));
+    } else if FOREIGN_FORMATS.contains(&format) {
+        schema.remove("format");
+    }
+}
+
+fn nullable(schema: &mut Schema, place: Place, options: &Options) {
+    if schema.get("nullable") == Some(&Value::Bool(false)) {
+        schema.remove("nullable");
+    }
+    let drop = match place {
+        // The custom resource itself is never null.
+        Place::Root | Place::Metadata => true,
+        Place::Optional => !options.keep_nullable,
+        Place::Required => false,
+    };
+    if !drop || schema.remove("nullable").is_none() {
+        return;
+    }
+    if let Some(Value::Array(values)) = schema.get_mut("enum")
+        && values.iter().any(|value| !value.is_null())
+    {
+        values.retain(|value| !value.is_null());
+    }
+}
+
+/// A node that says nothing about its content accepts any content in Rust; the API server would refuse it, or prune
+/// what is inside.
+fn open(schema: &mut Schema, place: Place) {
+    if matches!(place, Place::Root | Place::Metadata) {
+        return;
+    }
+    const ANNOTATIONS: [&str; 6] = ["description", "title", "default", "example", "nullable", "externalDocs"];
+    let silent = schema
+        .iter()
+        .all(|(key, value)| ANNOTATIONS.contains(&key.as_str()) || (key == "type" && value == "object"));
+    if silent {
+        schema.insert("x-kubernetes-preserve-unknown-fields".into(), true.into());
+    }
+}
+
+fn defaults(schema: &mut Schema) {
+    for key in ["default", "example"] {
+        // The API server reads a null here as nothing at all.
+        if schema.get(key) == Some(&Value::Null) {
+            schema.remove(key);
+        }
+    }
+    if let Some(mut default) = schema.remove("default") {
+        drop_nulls(&mut default, schema);
+        schema.insert("default".into(), default);
+    }
+}
+
+/// serde writes absent options as nulls, which the API server refuses inside a default unless the schema allows them.
+fn drop_nulls(value: &mut Value, schema: &Schema) {
+    match value {
+        Value::Object(map) => {
+            let child = |name: &str| {
+                schema
+                    .get("properties")
+                    .and_then(|it| it.get(name))
+                    .or(schema.get("additionalProperties"))
+            };
+            map.retain(|name, value| {
+                !value.is_null() || child(name).is_none_or(|child| child.get("nullable") == Some(&Value::Bool(true)))
+            });
+            for (name, value) in map.iter_mut() {
+                if let Some(Value::Object(child)) = child(name) {
+                    drop_nulls(value, child);
+                }
+            }
+        }
+        Value::Array(list) => {
+            if let Some(Value::Object(items)) = schema.get("items") {
+                list.iter_mut().for_each(|item| drop_nulls(item, items));
+            }
+        }
+        _ => {}
+    }
+}

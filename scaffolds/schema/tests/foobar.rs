@@ -1,0 +1,63 @@
+//! The kind of the README, from its Rust type to the bytes on the disk.
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use kube::{CustomResource, CustomResourceExt};
+use kubewright_schema::files::{self, Mode};
+use kubewright_schema::{Crd, Options, finish};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// What the user wants.
+#[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[kube(
+    group = "test.example.com",
+    version = "v1",
+    kind = "FooBar",
+    namespaced,
+    status = "FooBarStatus",
+    shortname = "fb",
+    printcolumn = r#"{"name":"Ready","type":"string","jsonPath":".status.conditions[?(@.type==\"Ready\")].status"}"#,
+    printcolumn = r#"{"name":"Age","type":"date","jsonPath":".metadata.creationTimestamp"}"#
+)]
+#[serde(rename_all = "camelCase")]
+pub struct FooBarSpec {
+    /// What the FooBar points at.
+    #[schemars(length(min = 1))]
+    pub target: String,
+    /// How it points there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub r#type: Option<String>,
+}
+
+/// What the operator saw last.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FooBarStatus {
+    /// The generation of the spec that the rest of the status is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub observed_generation: Option<i64>,
+    /// The state, one aspect at a time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<Condition>,
+}
+
+fn crds() -> Vec<Crd<CustomResourceDefinition>> {
+    vec![(std::any::type_name::<FooBar>(), FooBar::crd)]
+}
+
+#[test]
+fn a_foobar_becomes_the_file_that_is_committed() {
+    let finished = finish(&crds(), &Options::default()).unwrap();
+    let files: BTreeMap<String, Vec<Value>> = [("test.example.com_foobars.yaml".to_owned(), finished)].into();
+    let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden");
+    let mode = if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        Mode::Write
+    } else {
+        Mode::Check
+    };
+    let outcome = files::write_manifests(golden.as_ref(), &files, mode).unwrap();
+    assert_eq!(outcome.diff, "", "rerun with UPDATE_GOLDEN=1 if this is meant");
+}

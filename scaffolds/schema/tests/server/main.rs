@@ -1,0 +1,373 @@
+//! The linter beside a real kube-apiserver. What the server said about each case is recorded in `verdicts.json`, so that
+//! the comparison needs no server. To record it anew, with a control plane in KUBEBUILDER_ASSETS:
+//!
+//! `KUBEBUILDER_ASSETS=… cargo test -p kubewright-schema --test server -- --ignored record`
+
+mod cases;
+mod control_plane;
+mod random;
+
+use control_plane::ControlPlane;
+use kubewright_schema::lint;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+const VERDICTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/server/verdicts.json");
+const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+
+/// What the server answered.
+#[derive(Debug, Deserialize, PartialEq, Serialize)]
+struct Verdict {
+    accepted: bool,
+    /// Reason, field and message of each cause, sorted.
+    causes: BTreeSet<(String, String, String)>,
+    warnings: BTreeSet<String>,
+}
+
+#[derive(Deserialize, Serialize)]
+struct Recorded {
+    crd: Value,
+    verdict: Verdict,
+}
+
+fn linted(crd: &Value) -> Verdict {
+    let causes: BTreeSet<_> = lint::causes(crd)
+        .into_iter()
+        .map(|cause| (cause.reason.to_owned(), cause.field, cause.message))
+        .collect();
+    let warnings = if causes.is_empty() {
+        lint::warnings(crd).into_iter().collect()
+    } else {
+        BTreeSet::new()
+    };
+    Verdict {
+        accepted: causes.is_empty(),
+        causes,
+        warnings,
+    }
+}
+
+/// A server shows values of several fields as its own Go types; what it shows is not compared then.
+fn comparable(verdict: Verdict) -> Verdict {
+    let simple = |message: String| match message.strip_prefix("Invalid value: ") {
+        Some(rest) if rest.starts_with(['{', '[']) || rest.starts_with("null") => {
+            let end = rest.rfind(": ").map_or(rest, |at| &rest[at..]);
+            format!("Invalid value: …{end}")
+        }
+        _ => message,
+    };
+    Verdict {
+        causes: verdict
+            .causes
+            .into_iter()
+            .map(|(reason, field, message)| (reason, field, simple(message)))
+            .collect(),
+        ..verdict
+    }
+}
+
+/// One line per difference.
+fn differences(name: &str, ours: Verdict, theirs: Verdict) -> String {
+    let (ours, theirs) = (comparable(ours), comparable(theirs));
+    let mut out = String::new();
+    if ours.accepted != theirs.accepted {
+        _ = writeln!(
+            out,
+            "{name}: accepted by the server: {}, by us: {}",
+            theirs.accepted, ours.accepted
+        );
+    }
+    for cause in theirs.causes.difference(&ours.causes) {
+        _ = writeln!(out, "{name}: only the server says {cause:?}");
+    }
+    for cause in ours.causes.difference(&theirs.causes) {
+        _ = writeln!(out, "{name}: only we say {cause:?}");
+    }
+    if ours.warnings != theirs.warnings {
+        _ = writeln!(out, "{name}: warnings {:?}, ours {:?}", theirs.warnings, ours.warnings);
+    }
+    out
+}
+
+#[test]
+fn the_linter_says_what_the_server_said() {
+    let recorded: BTreeMap<String, Recorded> =
+        serde_json::from_str(&std::fs::read_to_string(VERDICTS).unwrap()).unwrap();
+    assert!(recorded.len() > 100, "the recording is incomplete");
+    let mut report = String::new();
+    for (name, Recorded { crd, verdict }) in recorded {
+        report.push_str(&differences(&name, linted(&crd), verdict));
+    }
+    assert!(report.is_empty(), "\n{report}");
+}
+
+#[test]
+fn every_case_is_recorded_as_it_is_now() {
+    let recorded: BTreeMap<String, Recorded> =
+        serde_json::from_str(&std::fs::read_to_string(VERDICTS).unwrap()).unwrap();
+    for (name, crd) in cases::all() {
+        assert_eq!(recorded.get(name).map(|it| &it.crd), Some(&crd), "{name}: record again");
+    }
+}
+
+fn ask(server: &ControlPlane, crd: &Value) -> Verdict {
+    let answer = server.post(&format!("{CRDS}?dryRun=All&fieldValidation=Strict"), crd);
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let causes = answer.body["details"]["causes"].as_array().into_iter().flatten();
+    assert!(
+        matches!(answer.status, 201 | 422),
+        "{} {}\n{crd}",
+        answer.status,
+        answer.body
+    );
+    Verdict {
+        accepted: answer.status == 201,
+        causes: causes
+            .map(|it| (text(&it["reason"]), text(&it["field"]), text(&it["message"])))
+            .collect(),
+        warnings: answer.warnings,
+    }
+}
+
+#[test]
+#[ignore = "needs KUBEBUILDER_ASSETS; writes verdicts.json"]
+fn record() {
+    let server = ControlPlane::start();
+    let mut recorded = BTreeMap::new();
+    let random = (0..40).map(|seed| (format!("random {seed:03}"), random::crd(seed)));
+    for (name, crd) in cases::all()
+        .into_iter()
+        .map(|(name, crd)| (name.to_owned(), crd))
+        .chain(random)
+    {
+        let verdict = comparable(ask(&server, &crd));
+        assert!(
+            recorded.insert(name.clone(), Recorded { crd, verdict }).is_none(),
+            "two cases are named `{name}`"
+        );
+    }
+    // One line per case, so that a diff shows which ones changed.
+    let lines: Vec<String> = recorded
+        .iter()
+        .map(|(name, it)| format!("{}: {}", json!(name), serde_json::to_string(it).unwrap()))
+        .collect();
+    std::fs::write(VERDICTS, format!("{{\n{}\n}}\n", lines.join(",\n"))).unwrap();
+}
+
+#[test]
+#[ignore = "needs KUBEBUILDER_ASSETS; takes a minute"]
+fn random_schemas_get_the_same_verdict() {
+    let server = ControlPlane::start();
+    let count = std::env::var("CASES")
+        .ok()
+        .and_then(|it| it.parse().ok())
+        .unwrap_or(2000);
+    let mut report = String::new();
+    for seed in 0..count {
+        let crd = random::crd(seed);
+        let found = differences(&format!("seed {seed}"), linted(&crd), ask(&server, &crd));
+        if !found.is_empty() {
+            _ = writeln!(report, "{found}{crd}");
+        }
+    }
+    assert!(report.is_empty(), "\n{report}");
+}
+
+/// Server-side apply of a manifest as it stands in the file, as `make install` does it.
+fn apply(server: &ControlPlane, path: &str, yaml: &str) -> control_plane::Answer {
+    server.request(
+        "PATCH",
+        &format!("{path}?fieldManager=test&force=true&fieldValidation=Strict"),
+        yaml,
+    )
+}
+
+#[test]
+#[ignore = "needs KUBEBUILDER_ASSETS"]
+fn the_foobar_is_established_without_a_warning_and_applying_it_again_changes_nothing() {
+    let server = ControlPlane::start();
+    let yaml = include_str!("../golden/test.example.com_foobars.yaml");
+    let path = format!("{CRDS}/foobars.test.example.com");
+    let first = apply(&server, &path, yaml);
+    assert_eq!((first.status, first.warnings), (201, BTreeSet::new()), "{}", first.body);
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    let established = loop {
+        let crd = server.request("GET", &path, "").body;
+        let condition = |kind: &str| {
+            let all = crd["status"]["conditions"].as_array().into_iter().flatten();
+            all.filter(|it| it["type"] == kind && it["status"] == "True").count() == 1
+        };
+        if condition("Established") && condition("NamesAccepted") {
+            assert!(!condition("NonStructuralSchema"));
+            break crd;
+        }
+        assert!(std::time::Instant::now() < deadline, "not established: {crd}");
+    };
+    let again = apply(&server, &path, yaml);
+    assert_eq!(
+        again.body["metadata"]["resourceVersion"],
+        established["metadata"]["resourceVersion"]
+    );
+    objects(&server);
+}
+
+/// What the schema lets in. But for server-side apply, a null is dropped where it is not allowed.
+fn objects(server: &ControlPlane) {
+    let path = "/apis/test.example.com/v1/namespaces/default/foobars";
+    let foobar = |name: &str, spec: Value| json!({"apiVersion": "test.example.com/v1", "kind": "FooBar", "metadata": {"name": name}, "spec": spec});
+    let created = server.post(path, &foobar("created", json!({"target": "a", "type": null})));
+    assert_eq!(
+        (created.status, &created.body["spec"]),
+        (201, &json!({"target": "a"})),
+        "{}",
+        created.body
+    );
+    let applied = foobar("applied", json!({"target": "a", "type": null})).to_string();
+    assert_eq!(
+        apply(server, &format!("{path}/applied"), &applied).status,
+        422,
+        "only apply takes a null at its word"
+    );
+    for spec in [
+        json!({}),
+        json!({"target": ""}),
+        json!({"target": 1}),
+        json!({"target": null}),
+    ] {
+        assert_eq!(server.post(path, &foobar("refused", spec)).status, 422);
+    }
+    let ready = |reason: &str| {
+        let time = "2026-01-01T00:00:00Z";
+        let condition =
+            json!({"type": "Ready", "status": "True", "reason": reason, "message": "", "lastTransitionTime": time});
+        let mut foobar = foobar("created", json!({"target": "a"}));
+        foobar["status"] = json!({"observedGeneration": 1, "conditions": [condition]});
+        apply(server, &format!("{path}/created/status"), &foobar.to_string())
+    };
+    assert_eq!((ready("AsTheSpecAsks").status, ready("").status), (200, 422));
+}
+
+#[test]
+#[ignore = "needs KUBEBUILDER_ASSETS"]
+fn random_patterns_get_the_same_verdict() {
+    let server = ControlPlane::start();
+    let count = std::env::var("CASES")
+        .ok()
+        .and_then(|it| it.parse().ok())
+        .unwrap_or(200);
+    let mut report = String::new();
+    for seed in 0..count {
+        let crd = random::patterns(seed);
+        report.push_str(&differences(&format!("seed {seed}"), linted(&crd), ask(&server, &crd)));
+    }
+    assert!(report.is_empty(), "\n{report}");
+}
+
+#[test]
+#[ignore = "needs KUBEBUILDER_ASSETS"]
+fn go_reads_the_strings_that_were_written() {
+    let server = ControlPlane::start();
+    let texts = [
+        "on",
+        "Off",
+        "yes",
+        "NO",
+        "y",
+        "N",
+        "~",
+        "null",
+        "true",
+        "False",
+        "1e3",
+        "0o7",
+        "007",
+        "0x1f",
+        "0b1",
+        "1_000",
+        "12:30",
+        "2001-01-01",
+        "2001-01-01T00:00:00Z",
+        ".inf",
+        "-.INF",
+        ".nan",
+        "+1",
+        "-0",
+        "1.",
+        ".5",
+        "=",
+        "<<",
+        "",
+        " ",
+        "a ",
+        " a",
+        "a: b",
+        "a #b",
+        "#a",
+        "- a",
+        "? a",
+        ": a",
+        "a:",
+        "---",
+        "...",
+        "[a]",
+        "{a}",
+        "a, b",
+        "&a",
+        "*a",
+        "!a",
+        "|",
+        ">",
+        "%a",
+        "@a",
+        "`a`",
+        "'a'",
+        "\"a\"",
+        "\\",
+        "a\tb",
+        "a\nb",
+        "a\nb\n",
+        "a\n\nb\n\n",
+        "\na",
+        " a\nb",
+        "a\n  b\n",
+        "a\n \nb",
+        "a\r\nb",
+        "\ta\nb",
+        "# a\nb",
+        "é",
+        "日本",
+        "🦀",
+        "\u{85}",
+        "\u{2028}a",
+        "\u{feff}",
+        "\u{7f}",
+        "\u{1}",
+        "a\n---\nb",
+        "a\n...\nb",
+        "a\n\tb",
+        "a\nb ",
+        ".status.conditions[?(@.type==\"Ready\")].status",
+        "^[a-z]([-a-z0-9]*[a-z0-9])?$",
+    ];
+    let data: Value = texts
+        .iter()
+        .enumerate()
+        .map(|(at, text)| (format!("k{at}"), json!(text)))
+        .collect::<serde_json::Map<_, _>>()
+        .into();
+    let yaml = kubewright_schema::yaml::to_string(&json!({
+        "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "texts", "namespace": "default"}, "data": data,
+    }));
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    let answer = loop {
+        let answer = apply(&server, "/api/v1/namespaces/default/configmaps/texts", &yaml);
+        // The namespace is there a moment after the server is.
+        if answer.status != 404 || std::time::Instant::now() > deadline {
+            break answer;
+        }
+    };
+    assert_eq!(answer.status, 201, "{}\n{yaml}", answer.body);
+    assert_eq!(answer.body["data"], data);
+}

@@ -1,0 +1,180 @@
+//! Several types that are versions of one kind become one CRD, or it is said why not.
+
+#![allow(missing_docs)]
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::{CustomResource, CustomResourceExt};
+use kubewright_schema::{Crd, Options, finish, lint};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// A version of the kind, with the attributes that matter.
+macro_rules! version {
+    ($name:ident, $($attribute:tt)*) => {
+        mod $name {
+            use super::*;
+
+            #[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
+            #[kube(group = "test.example.com", $($attribute)*)]
+            pub struct FooBarSpec {
+                pub $name: Option<String>,
+            }
+        }
+    };
+}
+
+version!(
+    v1beta1,
+    version = "v1beta1",
+    kind = "FooBar",
+    namespaced,
+    storage = false,
+    shortname = "fb",
+    category = "all"
+);
+version!(
+    v1,
+    version = "v1",
+    kind = "FooBar",
+    namespaced,
+    shortname = "fb",
+    shortname = "foo"
+);
+version!(
+    v2alpha1,
+    version = "v2alpha1",
+    kind = "FooBar",
+    namespaced,
+    storage = false,
+    served = false
+);
+version!(stored_too, version = "v2", kind = "FooBar", namespaced);
+version!(v1_again, version = "v1", kind = "FooBar", namespaced, storage = false);
+version!(cluster, version = "v2", kind = "FooBar", storage = false);
+version!(
+    other_plural,
+    version = "v2",
+    kind = "FooBar",
+    plural = "foobarz",
+    namespaced
+);
+version!(
+    labelled,
+    version = "v2",
+    kind = "FooBar",
+    namespaced,
+    storage = false,
+    label("team", "a"),
+    annotation("a/b", "1")
+);
+version!(
+    labelled_otherwise,
+    version = "v3",
+    kind = "FooBar",
+    namespaced,
+    storage = false,
+    annotation("a/b", "2")
+);
+
+const V1: Crd<CustomResourceDefinition> = ("api::v1::FooBar", v1::FooBar::crd);
+const V1BETA1: Crd<CustomResourceDefinition> = ("api::v1beta1::FooBar", v1beta1::FooBar::crd);
+
+fn refusal(crds: &[Crd<CustomResourceDefinition>]) -> String {
+    let findings = finish(crds, &Options::default()).unwrap_err();
+    findings
+        .iter()
+        .map(|finding| finding.to_string())
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+#[test]
+fn versions_are_merged_and_come_in_the_order_of_their_priority() {
+    let crds = finish(
+        &[V1BETA1, ("api::v2alpha1::FooBar", v2alpha1::FooBar::crd), V1],
+        &Options::default(),
+    )
+    .unwrap();
+    assert_eq!(crds.len(), 1);
+    assert_eq!(lint::causes(&crds[0]), []);
+    let versions = crds[0]["spec"]["versions"].as_array().unwrap();
+    let flags = |it: &Value| {
+        (
+            it["name"].as_str().unwrap().to_owned(),
+            it["served"] == true,
+            it["storage"] == true,
+        )
+    };
+    let flags: Vec<_> = versions.iter().map(flags).collect();
+    assert_eq!(
+        flags,
+        [
+            ("v1".into(), true, true),
+            ("v1beta1".into(), true, false),
+            ("v2alpha1".into(), false, false)
+        ]
+    );
+    let names = &crds[0]["spec"]["names"];
+    assert_eq!(
+        (&names["shortNames"], &names["categories"]),
+        (&json!(["fb", "foo"]), &json!(["all"]))
+    );
+    let field = "/schema/openAPIV3Schema/properties/spec/properties/v1beta1/type";
+    assert_eq!(
+        versions[1].pointer(field),
+        Some(&json!("string")),
+        "each version keeps its own schema"
+    );
+}
+
+#[test]
+fn which_version_is_stored_is_said_by_the_user() {
+    let both = refusal(&[V1, ("api::v2::FooBar", stored_too::FooBar::crd)]);
+    assert!(
+        both.starts_with("`api::v1::FooBar`: versions v2, v1 are all marked as the one that is stored\n\nhint: "),
+        "{both}"
+    );
+    assert!(both.contains("#[kube(storage = false)]"), "{both}");
+    let none = refusal(&[V1BETA1]);
+    assert!(
+        none.starts_with("`api::v1beta1::FooBar`: no version is marked as the one that is stored"),
+        "{none}"
+    );
+}
+
+#[test]
+fn versions_that_do_not_fit_together_are_named() {
+    let twice = refusal(&[V1, ("api::again::FooBar", v1_again::FooBar::crd)]);
+    assert!(
+        twice.contains("`api::again::FooBar`: describes version `v1` of the same resource as `api::v1::FooBar`"),
+        "{twice}"
+    );
+    let scope = refusal(&[V1, ("api::v2::FooBar", cluster::FooBar::crd)]);
+    let said = "`api::v2::FooBar`, `spec.scope`: is \"Cluster\" here and \"Namespaced\" in `api::v1::FooBar`";
+    assert!(scope.contains(said), "{scope}");
+    let plural = refusal(&[V1, ("api::v2::FooBar", other_plural::FooBar::crd)]);
+    assert!(
+        plural.contains("the kind `FooBar` has two plurals, `foobars` and `foobarz`"),
+        "{plural}"
+    );
+    let labelled = (
+        "api::v2::FooBar",
+        labelled::FooBar::crd as fn() -> CustomResourceDefinition,
+    );
+    let annotations = refusal(&[V1, labelled, ("api::v3::FooBar", labelled_otherwise::FooBar::crd)]);
+    assert!(
+        annotations.contains("`metadata.annotations.a/b`: is \"2\" here and \"1\""),
+        "{annotations}"
+    );
+}
+
+#[test]
+fn labels_and_annotations_of_all_versions_are_kept() {
+    let crds = finish(&[V1, ("api::v2::FooBar", labelled::FooBar::crd)], &Options::default()).unwrap();
+    let metadata = &crds[0]["metadata"];
+    assert_eq!(
+        (&metadata["labels"]["team"], &metadata["annotations"]["a/b"]),
+        (&json!("a"), &json!("1"))
+    );
+}

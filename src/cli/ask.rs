@@ -1,0 +1,104 @@
+//! What the user left out: asked for on a terminal, otherwise listed in one error. The only user of dialoguer.
+
+use anyhow::{Error, Result, anyhow};
+use dialoguer::{Confirm, Input};
+use std::fmt::Display;
+use std::io::{IsTerminal, stderr, stdin};
+use std::str::FromStr;
+
+/// The command line was not understood, or lacks something; the process ends with 2.
+#[derive(Debug)]
+pub struct Usage(String);
+
+impl Usage {
+    /// An error of usage.
+    pub fn error(message: impl Into<String>) -> Error {
+        Error::new(Self(message.into()))
+    }
+}
+
+impl Display for Usage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Usage {}
+
+/// Collects what is missing.
+pub struct Ask {
+    yes: bool,
+    terminal: bool,
+    missing: Vec<&'static str>,
+}
+
+impl Ask {
+    /// With `yes`, defaults are taken without a question.
+    pub fn new(yes: bool) -> Self {
+        Self {
+            yes,
+            terminal: stdin().is_terminal() && stderr().is_terminal(),
+            missing: Vec::new(),
+        }
+    }
+
+    /// The value of `flag`: given, or the default under `--yes`, or asked for. `None` is accounted for by [`Ask::done`].
+    pub fn need<T>(
+        &mut self,
+        flag: &'static str,
+        question: &str,
+        given: Option<T>,
+        default: Option<T>,
+    ) -> Result<Option<T>>
+    where
+        T: FromStr + Display + Clone,
+        T::Err: Display,
+    {
+        if given.is_some() {
+            return Ok(given);
+        }
+        if self.yes && default.is_some() {
+            return Ok(default);
+        }
+        if self.yes || !self.terminal {
+            self.missing.push(flag);
+            return Ok(None);
+        }
+        let mut input = Input::<String>::new()
+            .with_prompt(question)
+            .validate_with(|text: &String| text.parse::<T>().map(drop).map_err(|error| error.to_string()));
+        if let Some(default) = default {
+            input = input.default(default.to_string());
+        }
+        let text = input.interact_text()?;
+        text.parse()
+            .map(Some)
+            .map_err(|error: T::Err| anyhow!("`{text}` {error}"))
+    }
+
+    /// Refuses if anything is missing, naming all of it.
+    pub fn done(self, command: &str) -> Result<()> {
+        if self.missing.is_empty() {
+            return Ok(());
+        }
+        let flags: Vec<_> = self.missing.iter().map(|flag| format!("`{flag}`")).collect();
+        let are = if flags.len() == 1 { "is" } else { "are" };
+        let yes = if self.yes {
+            "these have no default"
+        } else {
+            "give them, or run it on a terminal to be asked"
+        };
+        Err(Usage::error(format!(
+            "{} {are} missing\n\nhint: {yes}; see `kubewright {command} --help`",
+            flags.join(", ")
+        )))
+    }
+}
+
+/// Asks before something is lost. Without a terminal the command line itself was the answer.
+pub fn confirm(yes: bool, question: &str) -> Result<bool> {
+    if yes || !stdin().is_terminal() || !stderr().is_terminal() {
+        return Ok(true);
+    }
+    Ok(Confirm::new().with_prompt(question).default(false).interact()?)
+}

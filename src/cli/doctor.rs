@@ -1,0 +1,236 @@
+//! `kubewright doctor`: what a project needs around it, checked one by one.
+
+use super::plan::{Row, rows};
+use super::session::Session;
+use super::{Output, report};
+use crate::project::file;
+use crate::write::State;
+use anyhow::{Result, bail};
+use kube::{Client, Config};
+use serde::Serialize;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+/// How long the cluster has to answer.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Flags of `doctor`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Exits 1 if something fails that every project needs. kubectl and a cluster are needed to deploy
+alone, so their absence is a warning.")]
+pub struct Args {
+    /// How to print it
+    #[arg(long, short, value_enum, default_value = "text")]
+    output: Output,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Verdict {
+    Ok,
+    Warning,
+    Failed,
+}
+
+#[derive(Debug, Serialize)]
+struct Finding {
+    check: &'static str,
+    verdict: Verdict,
+    detail: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+}
+
+impl Finding {
+    fn new(check: &'static str, verdict: Verdict, detail: impl Into<String>) -> Self {
+        Self {
+            check,
+            verdict,
+            detail: detail.into(),
+            hint: None,
+        }
+    }
+
+    fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+/// Checks everything and prints what was found.
+pub fn run(dir: &Path, args: Args) -> Result<()> {
+    let findings = [rust(), project(dir), kubectl(), cluster()];
+    match args.output {
+        Output::Json => report::result(&format!("{}\n", serde_json::to_string_pretty(&findings)?)),
+        Output::Text => findings.iter().for_each(|finding| report::result(&line(finding))),
+    }
+    let failed: Vec<_> = findings
+        .iter()
+        .filter(|finding| finding.verdict == Verdict::Failed)
+        .map(|f| f.check)
+        .collect();
+    match failed.is_empty() {
+        true => Ok(()),
+        false => bail!("the check of {} failed", failed.join(" and ")),
+    }
+}
+
+fn line(finding: &Finding) -> String {
+    let mark = match finding.verdict {
+        Verdict::Ok => "ok",
+        Verdict::Warning => "warning",
+        Verdict::Failed => "failed",
+    };
+    let hint = finding
+        .hint
+        .as_ref()
+        .map(|hint| format!("{:19}hint: {hint}\n", ""))
+        .unwrap_or_default();
+    format!("{mark:8} {:9} {}\n{hint}", finding.check, finding.detail)
+}
+
+/// The first line that a program prints.
+fn output(program: &str, args: &[&str]) -> Option<String> {
+    let output = Command::new(program)
+        .args(args)
+        .output()
+        .ok()
+        .filter(|output| output.status.success())?;
+    String::from_utf8_lossy(&output.stdout)
+        .lines()
+        .next()
+        .map(str::to_owned)
+}
+
+fn rust() -> Finding {
+    let wanted = env!("CARGO_PKG_RUST_VERSION");
+    let install = format!("install Rust {wanted} or newer from https://rustup.rs");
+    let (Some(cargo), Some(rustc)) = (output("cargo", &["--version"]), output("rustc", &["--version"])) else {
+        return Finding::new("rust", Verdict::Failed, "`cargo` or `rustc` is not there").hint(install);
+    };
+    let numbers = |text: &str| {
+        text.split('.')
+            .map(|part| part.parse().unwrap_or(0))
+            .collect::<Vec<u32>>()
+    };
+    let found = rustc
+        .split(' ')
+        .nth(1)
+        .unwrap_or_default()
+        .split('-')
+        .next()
+        .unwrap_or_default();
+    match numbers(found) >= numbers(wanted) {
+        true => Finding::new("rust", Verdict::Ok, format!("{rustc}, {cargo}")),
+        false => Finding::new("rust", Verdict::Failed, format!("{rustc}; projects need {wanted}")).hint(install),
+    }
+}
+
+fn project(dir: &Path) -> Finding {
+    if !dir.join(file::NAME).exists() {
+        return Finding::new(
+            "project",
+            Verdict::Warning,
+            format!("no `{}` in `{}`", file::NAME, dir.display()),
+        )
+        .hint("run it in a project's folder, or name one with `--dir`");
+    }
+    match Session::open(dir).and_then(|session| rows(&session)) {
+        Ok(rows) => drift(&rows),
+        Err(error) => {
+            let text = format!("{error:#}");
+            let (text, hint) = text
+                .split_once("\n\nhint: ")
+                .unwrap_or((&text, "see `kubewright plan`"));
+            Finding::new("project", Verdict::Failed, text).hint(hint)
+        }
+    }
+}
+
+/// What `sync` would write, or refuse to.
+fn drift(rows: &[Row]) -> Finding {
+    use crate::plan::FileKind::{Derived, Managed, Vendored};
+    let of = |states: &[State]| {
+        let ours = rows
+            .iter()
+            .filter(|row| [Managed, Vendored].contains(&row.kind) && states.contains(&row.state));
+        ours.map(|row| format!("`{}`", row.path)).collect::<Vec<_>>()
+    };
+    let (edited, stale) = (of(&[State::Edited]), of(&[State::Stale, State::Missing]));
+    if !edited.is_empty() {
+        return Finding::new("project", Verdict::Warning, format!("edited by hand: {}", edited.join(", ")))
+            .hint("restore them with git, or own them: delete the line with `@generated by kubewright`, or `kubewright eject`");
+    }
+    if !stale.is_empty() {
+        return Finding::new(
+            "project",
+            Verdict::Warning,
+            format!("not as PROJECT says: {}", stale.join(", ")),
+        )
+        .hint("run `kubewright sync`");
+    }
+    let underived = rows
+        .iter()
+        .filter(|row| row.kind == Derived && row.state == State::Missing)
+        .count();
+    match underived {
+        0 => Finding::new(
+            "project",
+            Verdict::Ok,
+            "all managed files and vendored crates are as PROJECT says",
+        ),
+        count => Finding::new(
+            "project",
+            Verdict::Warning,
+            format!("{count} manifests are not written yet"),
+        )
+        .hint("run `make manifests`"),
+    }
+}
+
+fn kubectl() -> Finding {
+    match output("kubectl", &["version", "--client"]) {
+        Some(version) => Finding::new(
+            "kubectl",
+            Verdict::Ok,
+            version.trim_start_matches("Client Version: ").to_owned(),
+        ),
+        None => Finding::new(
+            "kubectl",
+            Verdict::Warning,
+            "`kubectl` is not there; `make install` and `make deploy` need it",
+        )
+        .hint("see https://kubernetes.io/docs/tasks/tools"),
+    }
+}
+
+/// The cause that says most: `connection refused` rather than `client error`.
+fn deepest(error: &dyn std::error::Error) -> String {
+    error.source().map_or_else(|| error.to_string(), deepest)
+}
+
+fn cluster() -> Finding {
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return Finding::new("cluster", Verdict::Warning, format!("cannot be asked: {error}")),
+    };
+    let asked = runtime.block_on(async {
+        let config = Config::infer()
+            .await
+            .map_err(|error| format!("no kubeconfig: {error}"))?;
+        let url = config.cluster_url.to_string();
+        let client = Client::try_from(config).map_err(|error| error.to_string())?;
+        match tokio::time::timeout(PATIENCE, client.apiserver_version()).await {
+            Ok(Ok(info)) => Ok(format!("{} at {url}", info.git_version)),
+            Ok(Err(error)) => Err(format!("{url} does not answer: {}", deepest(&error))),
+            Err(_) => Err(format!("{url} does not answer within {} s", PATIENCE.as_secs())),
+        }
+    });
+    match asked {
+        Ok(version) => Finding::new("cluster", Verdict::Ok, version),
+        Err(reason) => Finding::new("cluster", Verdict::Warning, reason)
+            .hint("see `kubectl config current-context` and `KUBECONFIG`"),
+    }
+}

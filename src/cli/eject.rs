@@ -1,0 +1,74 @@
+//! `kubewright eject`: a vendored crate becomes the user's.
+
+use super::report;
+use super::session::Session;
+use crate::plan::{FileKind, RelPath};
+use crate::render::vendor::VERSION;
+use crate::write::{Change, Outcome};
+use anyhow::{Result, bail};
+use std::path::Path;
+
+/// Flags of `eject`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+The crate stays where it is; only its VERSION file goes, by which kubewright knows its own.
+
+Example:
+  kubewright eject runtime")]
+pub struct Args {
+    /// The crate, such as `runtime`
+    #[arg(value_name = "CRATE")]
+    name: String,
+    /// Show as a diff what would be written
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// Hands a vendored crate of the project in `dir` over.
+pub fn run(dir: &Path, args: Args) -> Result<()> {
+    let session = Session::open(dir)?;
+    let folder = vendored(&session, &args.name)?;
+    let version = folder.join(VERSION)?;
+    if !folder.under(session.root.path()).is_dir() {
+        bail!("`{folder}` is missing\n\nhint: restore it with `git checkout -- {folder}`");
+    }
+    let Some(before) = session.root.read(&version)? else {
+        report::note(&format!("nothing to do: `{folder}` is yours"));
+        return Ok(());
+    };
+    let outcome = Outcome {
+        changes: vec![Change {
+            path: version,
+            before: Some(before),
+            after: None,
+        }],
+        ..Outcome::default()
+    };
+    let project = session.project.clone();
+    session.finish(&project, outcome, args.dry_run)?;
+    if !args.dry_run {
+        report::note(&format!(
+            "`{folder}` is yours now: kubewright will neither check nor replace it"
+        ));
+    }
+    Ok(())
+}
+
+/// The folder of a crate, by any of its names.
+fn vendored(session: &Session, name: &str) -> Result<RelPath> {
+    let short = name
+        .trim_end_matches('/')
+        .trim_start_matches("crates/")
+        .trim_start_matches("kubewright-");
+    let plan = session
+        .plan(&session.project)?
+        .only(|_, entry| entry.kind == FileKind::Vendored);
+    let names: Vec<_> = plan.entries.values().map(|entry| entry.source.name()).collect();
+    if !names.contains(&short) {
+        bail!(
+            "`{name}` is not a vendored crate\n\nhint: there are `{}`",
+            names.join("`, `")
+        );
+    }
+    format!("crates/{short}").parse()
+}

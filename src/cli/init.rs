@@ -1,0 +1,186 @@
+//! `kubewright init`: a new project.
+
+use super::ask::{Ask, Usage};
+use super::session::{commit, lock, project_change, project_path};
+use super::{report, templates};
+use crate::plan::plan;
+use crate::project::{Domain, License, Project, ProjectName, file};
+use crate::render::{Templates, render};
+use crate::write::{Change, Intent, Root, compare, parent_line};
+use anyhow::{Result, bail};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Flags of `init`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  kubewright init --domain example.com
+  kubewright init --domain example.com --project-name foobar-operator --dir foobar-operator
+  kubewright init --domain example.com --license mit --owner 'Jane Doe' --dry-run")]
+pub struct Args {
+    /// What the API groups end with: group `test` becomes `test.example.com` [default with --yes: example.com]
+    #[arg(long)]
+    domain: Option<Domain>,
+    /// The name of the Cargo package and of the deployed objects [default: the folder's name]
+    #[arg(long, value_name = "NAME")]
+    project_name: Option<ProjectName>,
+    /// Watch the operator's own namespace alone, under a Role instead of a ClusterRole
+    #[arg(long)]
+    namespaced: bool,
+    /// The licence of your code
+    #[arg(long, value_enum, default_value = "none")]
+    license: License,
+    /// Whom the licence names [default: The PROJECT authors]
+    #[arg(long, value_name = "NAME", value_parser = one_line)]
+    owner: Option<String>,
+    /// The year the licence names [default: this year]
+    #[arg(long, value_name = "Y", value_parser = clap::value_parser!(u16).range(1970..=9999))]
+    year: Option<u16>,
+    /// A folder of your own templates, laid over the built-in ones by path
+    #[arg(long, value_name = "DIR")]
+    templates: Option<PathBuf>,
+    /// Take the defaults instead of asking
+    #[arg(long, short)]
+    yes: bool,
+    /// Show as a diff what would be written
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// Makes a project in `dir`.
+pub fn run(dir: &Path, args: Args) -> Result<()> {
+    let dry_run = args.dry_run;
+    let own = args
+        .templates
+        .as_deref()
+        .map(templates::read)
+        .transpose()?
+        .unwrap_or_default();
+    let project = args.project(dir, &own)?;
+    let root = lock(dir, |dir, waiting| {
+        if dry_run {
+            Root::look(dir, waiting)
+        } else {
+            Root::create(dir, waiting)
+        }
+    })?;
+    if let Some(found) = root.read(&project_path())? {
+        return again(&String::from_utf8_lossy(&found), &project);
+    }
+    let templates = Templates::load(&own)?;
+    let rendered = render(&project, &plan(&project, templates.catalogue())?, &templates)?;
+    let intents = rendered
+        .iter()
+        .map(|(path, file)| (path.clone(), Intent::Seed(file)))
+        .collect();
+    let mut changes = compare(&root, &intents, false)?.changes;
+    changes.push(project_change(None, file::format(&project)));
+    write(root, dir, &changes, dry_run)
+}
+
+fn write(root: Root, dir: &Path, changes: &[Change], dry_run: bool) -> Result<()> {
+    commit(root, changes, dry_run)?;
+    if let Some((manifest, line)) = parent_line(dir) {
+        report::note(&format!(
+            "\nthe workspace of `{}` claims this folder, and a project is a workspace of its own; add there, under [workspace]:\n  {line}",
+            manifest.display()
+        ));
+    }
+    if !dry_run {
+        let enter = if dir == Path::new(".") {
+            String::new()
+        } else {
+            format!("  cd {}\n", quoted(dir))
+        };
+        report::note(&format!(
+            "\nnext:\n{enter}  kubewright create api --group test --version v1 --kind FooBar"
+        ));
+    }
+    Ok(())
+}
+
+/// Run again with the same inputs, the command has nothing to do.
+fn again(found: &str, project: &Project) -> Result<()> {
+    let mut existing = file::parse(found)?;
+    existing.apis.clear();
+    // The version is that of the binary which ran first; the same minor release writes the same project.
+    existing.version = project.version.clone();
+    if existing == *project {
+        report::note("nothing to do: the project is there");
+        return Ok(());
+    }
+    bail!(
+        "this folder has a project already, `{}`, with other inputs\n\nhint: choose another folder with `--dir`",
+        existing.name
+    )
+}
+
+impl Args {
+    fn project(self, dir: &Path, own: &[(String, String)]) -> Result<Project> {
+        let mut ask = Ask::new(self.yes);
+        let domain = ask.need(
+            "--domain",
+            "Domain of the API groups",
+            self.domain,
+            "example.com".parse().ok(),
+        )?;
+        let folder: Option<ProjectName> = folder_name(dir).and_then(|name| name.parse().ok());
+        let name = self.project_name.or(folder);
+        let name = ask.need("--project-name", "Name of the project", name, None)?;
+        ask.done("init")?;
+        let (Some(domain), Some(name)) = (domain, name) else {
+            return Err(Usage::error("the project's name or domain is missing"));
+        };
+        let templates = match &self.templates {
+            Some(folder) => Some(templates::record(dir, folder, own)?),
+            None => None,
+        };
+        Ok(Project {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            owner: self.owner.unwrap_or_else(|| format!("The {name} authors")),
+            year: self.year.unwrap_or_else(this_year),
+            name,
+            domain,
+            namespaced: self.namespaced,
+            license: self.license,
+            templates,
+            apis: Vec::new(),
+        })
+    }
+}
+
+fn folder_name(dir: &Path) -> Option<String> {
+    let path = dir.canonicalize().or_else(|_| std::path::absolute(dir)).ok()?;
+    Some(path.file_name()?.to_str()?.to_owned())
+}
+
+/// For a shell.
+fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    match text.chars().all(|c| c.is_alphanumeric() || "/._-+@".contains(c)) {
+        true => text,
+        false => format!("'{}'", text.replace('\'', r"'\''")),
+    }
+}
+
+fn one_line(text: &str) -> Result<String, String> {
+    match text.trim().is_empty() || text.chars().any(char::is_control) {
+        true => Err("must be one line of text".into()),
+        false => Ok(text.trim().to_owned()),
+    }
+}
+
+/// The year by UTC.
+fn this_year() -> u16 {
+    let days = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs() / 86_400);
+    // Howard Hinnant's civil calendar, counted from 0000-03-01.
+    let shifted = days + 719_468;
+    let (era, day) = (shifted / 146_097, shifted % 146_097);
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day_of_year = day - (365 * year + year / 4 - year / 100);
+    let after_december = u64::from(day_of_year >= 306);
+    u16::try_from(era * 400 + year + after_december).unwrap_or(u16::MAX)
+}

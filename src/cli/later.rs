@@ -1,0 +1,26 @@
+//! Commands that have a name and no body yet: they say so, and what to do meanwhile.
+
+use anyhow::{Result, bail};
+
+/// Whatever was typed.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
+    _rest: Vec<String>,
+}
+
+/// `create webhook`.
+pub fn webhook() -> Result<()> {
+    bail!(
+        "`create webhook` is not built yet\n\nhint: validate by the schema and its rules on the type; see `kubewright create api --help`"
+    )
+}
+
+/// `upgrade`.
+pub fn upgrade() -> Result<()> {
+    bail!(
+        "`upgrade` is not built yet\n\n\
+         hint: this kubewright is {0}; a project of another release works on with `cargo install kubewright --version <its version>`",
+        env!("CARGO_PKG_VERSION")
+    )
+}

@@ -1,0 +1,105 @@
+//! The command line: one file per command, each of a few sentences. What the user typed becomes what the project means before anything else
+//! happens.
+
+mod ask;
+mod completion;
+mod create_api;
+mod delete_api;
+mod doctor;
+mod eject;
+mod init;
+mod later;
+mod plan;
+pub mod report;
+mod session;
+mod sync;
+mod templates;
+mod version;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Kubernetes operators in Rust: projects, kinds, controllers and their manifests
+#[derive(Debug, Parser)]
+#[command(name = "kubewright", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(after_help = "Start with `kubewright init --domain example.com`, then `kubewright create api`.")]
+pub struct Cli {
+    /// The project's folder [default: the current one]
+    #[arg(
+        long,
+        global = true,
+        value_name = "PATH",
+        default_value = ".",
+        hide_default_value = true
+    )]
+    dir: PathBuf,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Make a new operator project
+    Init(init::Args),
+    /// Add a kind with its controller (webhooks are not built yet)
+    #[command(subcommand)]
+    Create(Create),
+    /// Take a kind out again
+    #[command(subcommand)]
+    Delete(Delete),
+    /// Bring the managed files in line with PROJECT, as after a merge
+    Sync(sync::Args),
+    /// List the files of the project: who owns them, how they stand, where they come from
+    Plan(plan::Args),
+    /// Take over a vendored crate: kubewright will not touch it again
+    Eject(eject::Args),
+    /// Check the toolchain, the project and the cluster
+    Doctor(doctor::Args),
+    /// Print the version
+    Version(version::Args),
+    /// Print a completion script for a shell
+    Completion(completion::Args),
+    /// Move the project to this release (not built yet)
+    Upgrade(later::Args),
+}
+
+#[derive(Debug, Subcommand)]
+enum Create {
+    /// Add a kind: its type, its controller, its sample and its tests
+    Api(Box<create_api::Args>),
+    /// Add admission or conversion for a kind (not built yet)
+    Webhook(later::Args),
+}
+
+#[derive(Debug, Subcommand)]
+enum Delete {
+    /// Undo `create api`
+    Api(delete_api::Args),
+}
+
+/// How results are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Output {
+    #[default]
+    Text,
+    Json,
+}
+
+/// Runs one command.
+pub fn run(cli: Cli) -> Result<()> {
+    let dir = &cli.dir;
+    match cli.command {
+        Command::Init(args) => init::run(dir, args),
+        Command::Create(Create::Api(args)) => create_api::run(dir, *args),
+        Command::Create(Create::Webhook(_)) => later::webhook(),
+        Command::Delete(Delete::Api(args)) => delete_api::run(dir, args),
+        Command::Sync(args) => sync::run(dir, args),
+        Command::Plan(args) => plan::run(dir, args),
+        Command::Eject(args) => eject::run(dir, args),
+        Command::Doctor(args) => doctor::run(dir, args),
+        Command::Version(args) => version::run(args),
+        Command::Completion(args) => completion::run(args),
+        Command::Upgrade(_) => later::upgrade(),
+    }
+}

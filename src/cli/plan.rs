@@ -1,0 +1,89 @@
+//! `kubewright plan`: what the project consists of.
+
+use super::session::Session;
+use super::{Output, report};
+use crate::plan::FileKind;
+use crate::render::render;
+use crate::write::{State, state, vendored_state};
+use anyhow::Result;
+use serde::Serialize;
+use std::path::Path;
+
+/// Flags of `plan`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Kinds:
+  managed   follow PROJECT; kubewright rewrites them while nobody else has
+  vendored  crates of kubewright, under one hash each
+  derived   written by `make manifests` from your code
+  seeded    written once, yours since
+
+States:
+  clean     as written
+  stale     as written, but PROJECT has moved on; `kubewright sync` writes it anew
+  edited    changed by hand
+  ejected   was managed or vendored, and is yours now
+  missing   not there")]
+pub struct Args {
+    /// How to print it
+    #[arg(long, short, value_enum, default_value = "text")]
+    output: Output,
+}
+
+/// One file, or one vendored crate.
+#[derive(Debug, Serialize)]
+pub struct Row {
+    /// Below the project.
+    pub path: String,
+    /// Who owns it.
+    pub kind: FileKind,
+    /// How it stands.
+    pub state: State,
+    /// The template it comes from.
+    pub template: String,
+}
+
+/// Lists the files of the project in `dir`.
+pub fn run(dir: &Path, args: Args) -> Result<()> {
+    let rows = rows(&Session::open(dir)?)?;
+    match args.output {
+        Output::Json => report::result(&format!("{}\n", serde_json::to_string_pretty(&rows)?)),
+        Output::Text => report::result(&table(&rows)),
+    }
+    Ok(())
+}
+
+/// Every file of an open project.
+pub fn rows(session: &Session) -> Result<Vec<Row>> {
+    let plan = session.plan(&session.project)?;
+    let files = plan.clone().only(|_, entry| entry.kind != FileKind::Vendored);
+    let rendered = render(&session.project, &files, &session.templates)?;
+    let mut rows = Vec::new();
+    for (path, entry) in &plan.entries {
+        let state = match entry.kind {
+            FileKind::Vendored => vendored_state(&session.root, path)?,
+            kind => state(&session.root, path, kind, rendered.get(path))?,
+        };
+        rows.push(Row {
+            path: path.to_string(),
+            kind: entry.kind,
+            state,
+            template: entry.source.name().to_owned(),
+        });
+    }
+    Ok(rows)
+}
+
+fn table(rows: &[Row]) -> String {
+    let width = rows.iter().map(|row| row.path.len()).max().unwrap_or(0);
+    let line = |row: &Row| {
+        format!(
+            "{:width$}  {:8}  {:7}  {}\n",
+            row.path,
+            row.kind.as_str(),
+            row.state.as_str(),
+            row.template
+        )
+    };
+    rows.iter().map(line).collect()
+}

@@ -1,0 +1,160 @@
+//! A project, open: locked, completed if a command had been interrupted, read, and with its templates at hand.
+
+use super::{report, templates};
+use crate::plan::{FileKind, Plan, RelPath, plan};
+use crate::project::{Project, file};
+use crate::render::{File, Rendered, Templates, render};
+use crate::write::{ByHand, Change, Outcome, Root, diff};
+use anyhow::{Context, Result, bail};
+use std::path::Path;
+
+/// An open project.
+pub struct Session {
+    /// The folder, locked.
+    pub root: Root,
+    /// What PROJECT says.
+    pub project: Project,
+    /// The templates it is rendered from.
+    pub templates: Templates,
+    text: Vec<u8>,
+}
+
+impl Session {
+    /// Opens the project in `dir`.
+    pub fn open(dir: &Path) -> Result<Self> {
+        Self::open_with(dir, None)
+    }
+
+    /// Opens the project in `dir`, with other templates than it records.
+    pub fn open_with(dir: &Path, other: Option<&Path>) -> Result<Self> {
+        let root = lock(dir, Root::lock)?;
+        let Some(text) = root.read(&project_path())? else {
+            bail!(
+                "`{}` has no `{}` file\n\nhint: run it in a project's folder or name one with `--dir`; `kubewright init` makes one",
+                dir.display(),
+                file::NAME
+            );
+        };
+        let mut project = file::parse(&String::from_utf8_lossy(&text))?;
+        let own = match (other, &project.templates) {
+            (Some(folder), _) => {
+                let texts = templates::read(folder)?;
+                project.templates = Some(templates::record(dir, folder, &texts)?);
+                texts
+            }
+            (None, Some(folder)) => templates::recorded(dir, folder)?,
+            (None, None) => Vec::new(),
+        };
+        Ok(Self {
+            root,
+            project,
+            templates: Templates::load(&own)?,
+            text,
+        })
+    }
+
+    /// The plan of a project with this one's templates.
+    pub fn plan(&self, project: &Project) -> Result<Plan> {
+        plan(project, self.templates.catalogue())
+    }
+
+    /// The managed files of a project, and what else `keep` says.
+    pub fn render(&self, project: &Project, keep: impl Fn(&RelPath) -> bool) -> Result<Rendered> {
+        let plan = self
+            .plan(project)?
+            .only(|path, entry| entry.kind == FileKind::Managed || keep(path));
+        render(project, &plan, &self.templates)
+    }
+
+    /// Writes the changes with PROJECT, or shows them; says what is left to the user, and whether there was anything.
+    pub fn finish(self, project: &Project, mut outcome: Outcome, dry_run: bool) -> Result<bool> {
+        if file::parse(&String::from_utf8_lossy(&self.text)).ok().as_ref() != Some(project) {
+            let mut text = file::format(project);
+            if self.text.windows(2).any(|pair| pair == b"\r\n") {
+                text = text.replace('\n', "\r\n");
+            }
+            outcome.changes.push(project_change(Some(self.text), text));
+        }
+        let changed = !outcome.changes.is_empty();
+        commit(self.root, &outcome.changes, dry_run)?;
+        outcome
+            .kept
+            .iter()
+            .for_each(|path| report::note(&format!("kept `{path}`: it was changed by hand")));
+        outcome.by_hand.iter().for_each(|file| report::note(&by_hand(file)));
+        Ok(changed)
+    }
+}
+
+/// Where PROJECT is.
+pub fn project_path() -> RelPath {
+    file::NAME.parse().expect("a plain name is a path")
+}
+
+/// The change that writes PROJECT.
+pub fn project_change(before: Option<Vec<u8>>, text: String) -> Change {
+    Change {
+        path: project_path(),
+        before,
+        after: Some(File {
+            kind: FileKind::Managed,
+            executable: false,
+            text,
+        }),
+    }
+}
+
+/// Locks a folder, with a word about what that may take.
+pub fn lock(dir: &Path, how: impl FnOnce(&Path, fn()) -> Result<Root>) -> Result<Root> {
+    let root = how(dir, || report::note("waiting for another kubewright in this project"))
+        .with_context(|| format!("cannot open the project in `{}`", dir.display()))?;
+    if root.completed_another() {
+        report::note("completed a command that had been interrupted");
+    }
+    Ok(root)
+}
+
+/// Makes the changes and lists them, or shows what they would be.
+pub fn commit(root: Root, changes: &[Change], dry_run: bool) -> Result<()> {
+    if dry_run {
+        report::result(&diff(changes));
+        return Ok(());
+    }
+    root.commit(changes)?;
+    report::result(&listed(changes));
+    Ok(())
+}
+
+/// One line a file; a vendored crate is one line.
+fn listed(changes: &[Change]) -> String {
+    let mut lines = Vec::new();
+    for change in changes {
+        let verb = match (&change.before, &change.after) {
+            (None, _) => "create",
+            (_, Some(_)) => "update",
+            (_, None) => "delete",
+        };
+        let vendored = change
+            .after
+            .as_ref()
+            .is_some_and(|file| file.kind == FileKind::Vendored);
+        let path = match change.path.as_str().split('/').nth(1) {
+            Some(name) if vendored => format!("crates/{name}/"),
+            _ => change.path.to_string(),
+        };
+        lines.push(format!("{verb} {path}\n"));
+    }
+    lines.dedup();
+    lines.concat()
+}
+
+fn by_hand(file: &ByHand) -> String {
+    let line = |sign: char| move |line: &String| format!("\n  {sign} {line}");
+    let lines: String = file
+        .remove
+        .iter()
+        .map(line('-'))
+        .chain(file.add.iter().map(line('+')))
+        .collect();
+    format!("`{}` is yours; change it by hand:{lines}", file.path)
+}

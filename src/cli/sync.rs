@@ -1,0 +1,85 @@
+//! `kubewright sync`: managed files as PROJECT says, also over what a merge left in them.
+
+use super::report;
+use super::session::Session;
+use crate::plan::{FileKind, Source};
+use crate::write::{Intent, State, compare, leftovers, vendored_state};
+use anyhow::Result;
+use std::path::{Path, PathBuf};
+
+/// Flags of `sync`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+After a merge: resolve PROJECT by hand, then run this. Managed files with conflict markers are
+written anew; ones that a hand has edited are refused.")]
+pub struct Args {
+    /// Take over your templates as they are now
+    #[arg(long, value_name = "DIR")]
+    templates: Option<PathBuf>,
+    /// Show as a diff what would be written
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// Brings the managed files of the project in `dir` in line.
+pub fn run(dir: &Path, args: Args) -> Result<()> {
+    let session = Session::open_with(dir, args.templates.as_deref())?;
+    let project = session.project.clone();
+    let will = session.render(&project, |_| false)?;
+    let intents = will
+        .iter()
+        .map(|(path, file)| {
+            (
+                path.clone(),
+                Intent::Manage {
+                    after: file,
+                    before: None,
+                },
+            )
+        })
+        .collect();
+    let intents = managed_or_ejected(&session, intents)?;
+    let mut outcome = compare(&session.root, &intents, false)?;
+    outcome.changes.extend(leftovers(&session.root, &will)?);
+    for (path, entry) in session.plan(&project)?.entries {
+        if let (FileKind::Vendored, Source::Crate(name)) = (entry.kind, &entry.source) {
+            vendored(name, vendored_state(&session.root, &path)?);
+        }
+    }
+    if !session.finish(&project, outcome, args.dry_run)? {
+        report::note("nothing to do: the managed files are as PROJECT says");
+    }
+    Ok(())
+}
+
+/// A managed file without its header is the user's, and stays as it is.
+fn managed_or_ejected<'a>(
+    session: &Session,
+    mut intents: crate::write::Intents<'a>,
+) -> Result<crate::write::Intents<'a>> {
+    let mut ejected = Vec::new();
+    for (path, intent) in &intents {
+        if let Intent::Manage { after, .. } = intent
+            && crate::write::state(&session.root, path, FileKind::Managed, Some(after))? == State::Ejected
+        {
+            ejected.push(path.clone());
+        }
+    }
+    ejected.iter().for_each(|path| {
+        intents.remove(path);
+    });
+    Ok(intents)
+}
+
+/// Vendored crates are not ours to repair here, but worth a word.
+fn vendored(name: &str, state: State) {
+    match state {
+        State::Missing => report::note(&format!(
+            "`crates/{name}` is missing; restore it with `git checkout -- crates/{name}`"
+        )),
+        State::Edited => report::note(&format!(
+            "`crates/{name}` was edited; restore it with `git checkout -- crates/{name}`, or take it over with `kubewright eject {name}`"
+        )),
+        State::Clean | State::Stale | State::Ejected => {}
+    }
+}

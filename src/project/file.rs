@@ -1,0 +1,186 @@
+//! PROJECT as text. The only room that knows it is YAML.
+
+use super::Project;
+use anyhow::{Context, Result, bail};
+use serde_yaml::Value;
+
+/// The file's name, at the root of every project.
+pub const NAME: &str = "PROJECT";
+
+const HEAD: &str = "\
+# The inputs of every generated file. Commands of kubewright read and write it; after a merge resolve it by hand,
+# then run `kubewright sync`.
+";
+
+/// Reads PROJECT as this version of kubewright understands it.
+pub fn parse(text: &str) -> Result<Project> {
+    if let Some(line) = text
+        .lines()
+        .position(|line| ["<<<<<<< ", ">>>>>>> "].iter().any(|mark| line.starts_with(mark)))
+    {
+        bail!(
+            "`{NAME}` has merge conflict markers, the first on line {}\n\nhint: resolve `{NAME}` (usually both sides stay), then run `kubewright sync`",
+            line + 1
+        );
+    }
+    let version = serde_yaml::from_str::<Stamp>(text)
+        .with_context(|| format!("`{NAME}` is not a project file of kubewright"))?
+        .version;
+    check_version(&version)?;
+    let project: Project = serde_yaml::from_str(text).with_context(|| format!("`{NAME}` cannot be read"))?;
+    check_apis(project)
+}
+
+/// Only the version, which has to be read before anything else can be understood.
+#[derive(serde::Deserialize)]
+struct Stamp {
+    version: String,
+}
+
+/// The text of PROJECT. Each kind is one line, so that two branches which add one each merge by keeping both lines.
+pub fn format(project: &Project) -> String {
+    let tree = |project: &Project| serde_yaml::to_value(project).expect("strings, numbers and lists are YAML");
+    let head = Project {
+        apis: Vec::new(),
+        ..project.clone()
+    };
+    let mut text = format!(
+        "{HEAD}{}",
+        serde_yaml::to_string(&head).expect("strings and numbers are YAML")
+    );
+    let apis = tree(project)
+        .get("apis")
+        .and_then(Value::as_sequence)
+        .cloned()
+        .unwrap_or_default();
+    if !apis.is_empty() {
+        text.push_str("apis:\n");
+    }
+    apis.iter().for_each(|api| text.push_str(&format!("- {}\n", flow(api))));
+    text
+}
+
+/// A value on one line.
+fn flow(value: &Value) -> String {
+    match value {
+        Value::Mapping(map) => {
+            let fields: Vec<_> = map
+                .iter()
+                .map(|(key, value)| format!("{}: {}", flow(key), flow(value)))
+                .collect();
+            format!("{{{}}}", fields.join(", "))
+        }
+        Value::Sequence(list) => format!("[{}]", list.iter().map(flow).collect::<Vec<_>>().join(", ")),
+        Value::String(text) if is_plain(text) => text.clone(),
+        Value::String(text) => format!("'{text}'"),
+        other => serde_yaml::to_string(other).unwrap_or_default().trim_end().to_owned(),
+    }
+}
+
+/// Whether a name needs no quotes, for readers of YAML 1.1 too. Names hold no quotes themselves.
+fn is_plain(text: &str) -> bool {
+    let switch = ["y", "n", "yes", "no", "on", "off"].contains(&text.to_ascii_lowercase().as_str());
+    !switch && serde_yaml::from_str::<Value>(text).is_ok_and(|value| value.as_str() == Some(text))
+}
+
+/// Refuses a project of another minor release.
+fn check_version(project: &str) -> Result<()> {
+    let own = env!("CARGO_PKG_VERSION");
+    let minor = |version: &str| version.split('.').take(2).map(str::to_owned).collect::<Vec<_>>();
+    if minor(project) != minor(own) {
+        bail!(
+            "this project is of kubewright {project}, and this is kubewright {own}\n\n\
+             hint: install the project's own with `cargo install kubewright --version {project}`; `kubewright upgrade`, which will move projects on, is not built yet"
+        );
+    }
+    Ok(())
+}
+
+/// PROJECT may have been edited or merged by hand, so it goes through the same checks as a new kind.
+fn check_apis(written: Project) -> Result<Project> {
+    let mut checked = Project {
+        apis: Vec::new(),
+        ..written.clone()
+    };
+    for api in &written.apis {
+        if checked.api(&api.group, &api.version, &api.kind).is_some() {
+            bail!(
+                "`{NAME}` lists `{}` of `{}/{}` twice\n\nhint: remove one of them",
+                api.kind,
+                api.group,
+                api.version
+            );
+        }
+        checked = checked
+            .with_listed(api)
+            .with_context(|| format!("`{NAME}` contradicts itself"))?;
+    }
+    Ok(checked)
+}
+
+impl Project {
+    /// Takes in a kind as PROJECT lists it, controllers included.
+    fn with_listed(&self, api: &super::Api) -> Result<Self> {
+        use super::change::{NewApi, NewController};
+        let mut new = NewApi {
+            group: api.group.clone(),
+            version: api.version.clone(),
+            kind: api.kind.clone(),
+            plural: Some(api.plural.clone()),
+            short_names: api.short_names.clone(),
+            cluster: api.cluster,
+            resource: true,
+            controller: None,
+            replace: false,
+        };
+        let mut project = self.with_api(&new)?;
+        new.resource = false;
+        for controller in &api.controllers {
+            new.controller = Some(NewController {
+                name: Some(controller.name.clone()),
+                pattern: controller.pattern,
+            });
+            project = project.with_api(&new)?;
+        }
+        Ok(project)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "version: 0.1.0\nname: op\ndomain: example.com\nlicense: none\nowner: 'A: \"b\" #'\nyear: 2026\napis:\n\
+        - {group: test, version: v1, kind: FooBar, plural: foobars, shortNames: [fb], controllers: [{name: foobar, pattern: child}]}\n\
+        - {group: 'on', version: v1, kind: 'True', plural: trues, cluster: true}\n";
+
+    #[test]
+    fn what_is_written_is_read_again_one_line_a_kind() {
+        let project = parse(TEXT).unwrap();
+        let text = format(&project);
+        assert_eq!(parse(&text).unwrap(), project);
+        assert!(TEXT.lines().skip(6).all(|line| text.contains(line)), "{text}");
+    }
+
+    #[test]
+    fn what_a_merge_can_do_to_it_is_named() {
+        let twice = format!("{TEXT}{}\n", TEXT.lines().nth(7).unwrap());
+        let other = TEXT.replace("version: 0.1.0", "version: 0.9.3");
+        let module = TEXT.replace("'on'", "'te.st'").replace("group: test", "group: te-st");
+        let cases = [
+            (format!("<<<<<<< ours\n{TEXT}"), "merge conflict markers"),
+            (twice, "twice"),
+            (other, "of kubewright 0.9.3"),
+            (module, "share the Rust module"),
+            (
+                TEXT.replace("kind: FooBar", "kind: fooBar"),
+                "must start with an upper case letter",
+            ),
+            (TEXT.replace("year", "yaer"), "yaer"),
+        ];
+        for (text, word) in cases {
+            let error = format!("{:#}", parse(&text).unwrap_err());
+            assert!(error.contains(word), "{error}");
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! The names a user chooses, each checked once as Kubernetes, Cargo and Rust would check it. Past this room no bare string is a name.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// Why a name was refused; reads as the end of a sentence that starts with the name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused(String);
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Refused {}
+
+macro_rules! name {
+    ($(#[$doc:meta])* $name:ident, $check:path) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(try_from = "String", into = "String")]
+        pub struct $name(String);
+
+        impl $name {
+            /// The name as it was given.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = Refused;
+
+            fn from_str(text: &str) -> Result<Self, Refused> {
+                $check(text).map_err(Refused)?;
+                Ok(Self(text.to_owned()))
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = Refused;
+
+            fn try_from(text: String) -> Result<Self, Refused> {
+                $check(&text).map_err(|reason| Refused(format!("`{text}`: {reason}")))?;
+                Ok(Self(text))
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(name: $name) -> String {
+                name.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+
+name!(
+    /// The name of a project: a DNS-1123 label, since it names the Deployment, and a Cargo package.
+    ProjectName,
+    project_name
+);
+name!(
+    /// The domain that every API group of a project ends with: a DNS-1123 subdomain.
+    Domain,
+    domain
+);
+name!(
+    /// The part of an API group before the domain: a DNS-1123 subdomain.
+    Group,
+    group
+);
+name!(
+    /// An API version: `v1`, `v1beta2`, `v2alpha1`.
+    Version,
+    version
+);
+name!(
+    /// A kind: a Rust type name which is a DNS-1035 label in lower case.
+    Kind,
+    kind
+);
+name!(
+    /// The plural of a kind, as it stands in URLs: a DNS-1035 label.
+    Plural,
+    label_1035
+);
+name!(
+    /// A short name for kubectl: a DNS-1035 label.
+    ShortName,
+    label_1035
+);
+name!(
+    /// The name of a controller: its file, its test and its metrics bear it.
+    ControllerName,
+    controller
+);
+
+/// Kubernetes' limit for a label of a DNS name.
+const LABEL_MAX: usize = 63;
+/// Kubernetes' limit for a DNS name.
+const SUBDOMAIN_MAX: usize = 253;
+
+fn label_1123(text: &str) -> Result<(), String> {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    if text.is_empty() {
+        return Err("must not be empty".into());
+    }
+    if text.len() > LABEL_MAX {
+        return Err(format!("must have at most {LABEL_MAX} characters, has {}", text.len()));
+    }
+    if !text.chars().all(|c| plain(c) || c == '-') {
+        return Err("must consist of lower case letters, digits and `-`".into());
+    }
+    if !text.starts_with(plain) || !text.ends_with(plain) {
+        return Err("must start and end with a letter or a digit".into());
+    }
+    Ok(())
+}
+
+fn label_1035(text: &str) -> Result<(), String> {
+    label_1123(text)?;
+    if !text.starts_with(|c: char| c.is_ascii_lowercase()) {
+        return Err("must start with a letter".into());
+    }
+    Ok(())
+}
+
+fn subdomain(text: &str) -> Result<(), String> {
+    if text.len() > SUBDOMAIN_MAX {
+        return Err(format!(
+            "must have at most {SUBDOMAIN_MAX} characters, has {}",
+            text.len()
+        ));
+    }
+    text.split('.').try_for_each(|label| match label {
+        "" => Err("must consist of labels with one `.` between them".into()),
+        label => label_1123(label),
+    })
+}
+
+/// The groups that Kubernetes keeps to itself: its API server refuses their CRDs without an approval annotation.
+const PROTECTED: [&str; 2] = ["k8s.io", "kubernetes.io"];
+
+fn domain(text: &str) -> Result<(), String> {
+    subdomain(text)?;
+    match PROTECTED
+        .iter()
+        .find(|own| text == **own || text.ends_with(&format!(".{own}")))
+    {
+        Some(own) => Err(format!(
+            "`{own}` belongs to Kubernetes, whose API server refuses foreign kinds under it"
+        )),
+        None => Ok(()),
+    }
+}
+
+fn group(text: &str) -> Result<(), String> {
+    subdomain(text)
+}
+
+fn version(text: &str) -> Result<(), String> {
+    let number = |text: &str| !text.is_empty() && !text.starts_with('0') && text.chars().all(|c| c.is_ascii_digit());
+    let parsed = text.strip_prefix('v').is_some_and(|rest| {
+        let (major, pre) = match rest.find("alpha").or_else(|| rest.find("beta")) {
+            Some(at) => (
+                &rest[..at],
+                Some(rest[at..].trim_start_matches("alpha").trim_start_matches("beta")),
+            ),
+            None => (rest, None),
+        };
+        number(major) && pre.is_none_or(number)
+    });
+    match parsed && text.len() <= LABEL_MAX {
+        true => Ok(()),
+        false => Err("must look like `v1`, `v1beta2` or `v2alpha1`".into()),
+    }
+}
+
+fn kind(text: &str) -> Result<(), String> {
+    if !text.starts_with(|c: char| c.is_ascii_uppercase()) {
+        return Err("must start with an upper case letter, as a Rust type does".into());
+    }
+    if !text.chars().all(|c| c.is_ascii_alphanumeric()) {
+        return Err("must consist of ASCII letters and digits, as a Rust type does".into());
+    }
+    label_1035(&text.to_ascii_lowercase())
+}
+
+fn controller(text: &str) -> Result<(), String> {
+    if text.len() > LABEL_MAX {
+        return Err(format!("must have at most {LABEL_MAX} characters, has {}", text.len()));
+    }
+    let shape = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
+    if !text.starts_with(|c: char| c.is_ascii_lowercase()) || !text.chars().all(shape) || text.ends_with(['-', '_']) {
+        return Err(
+            "must start with a lower case letter and consist of lower case letters, digits, `-` and `_` between them"
+                .into(),
+        );
+    }
+    if text.replace('-', "_") == "kubewright_runtime" {
+        return Err("is the runtime's own name".into());
+    }
+    Ok(())
+}
+
+/// Names that Cargo keeps for its own build folders, crates that every Rust program has, and packages of the generated workspace.
+const TAKEN_PACKAGES: [&str; 13] = [
+    "alloc",
+    "api",
+    "build",
+    "core",
+    "deps",
+    "examples",
+    "incremental",
+    "manifests",
+    "proc-macro",
+    "std",
+    "test",
+    "kubewright-runtime",
+    "kubewright-schema",
+];
+
+fn project_name(text: &str) -> Result<(), String> {
+    label_1035(text)?;
+    // `<name>-controller-manager` and the like have to stay labels.
+    if text.len() > 40 {
+        return Err(format!(
+            "must have at most 40 characters, has {}: names of deployed objects are built on it",
+            text.len()
+        ));
+    }
+    if TAKEN_PACKAGES.contains(&text) {
+        return Err("is taken: Cargo, Rust or the generated workspace has a package of this name".into());
+    }
+    if super::rust::is_keyword(text) {
+        return Err("is a Rust keyword, which Cargo does not take as a package name".into());
+    }
+    Ok(())
+}

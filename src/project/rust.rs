@@ -1,0 +1,217 @@
+//! How Kubernetes names become Rust names: files, modules, types and variables, beside keywords and names that generated code uses.
+
+use heck::{ToKebabCase, ToSnakeCase};
+use std::cmp::Ordering;
+
+/// Strict and reserved keywords of edition 2024.
+const KEYWORDS: [&str; 52] = [
+    "Self", "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn",
+    "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro",
+    "match", "mod", "move", "mut", "override", "priv", "pub", "ref", "return", "self", "static", "struct", "super",
+    "trait", "true", "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
+];
+
+/// Keywords that cannot be raw identifiers, and file names that Rust reads in its own way.
+const UNUSABLE_MODULES: [&str; 6] = ["crate", "lib", "main", "mod", "self", "super"];
+
+/// Types that generated code, or what its derives expand to, names without a path. A kind of such a name gets the suffix `Resource` in Rust;
+/// in Kubernetes it keeps its name.
+pub const RESERVED: [&str; 86] = [
+    "Action",
+    "Api",
+    "App",
+    "Applied",
+    "Arc",
+    "AsMut",
+    "AsRef",
+    "BTreeMap",
+    "Box",
+    "Cleanup",
+    "Client",
+    "Clone",
+    "Condition",
+    "Conditions",
+    "ConfigMap",
+    "Context",
+    "Controller",
+    "Copy",
+    "CustomResource",
+    "CustomResourceDefinition",
+    "CustomResourceExt",
+    "Debug",
+    "Default",
+    "DeleteParams",
+    "Deserialize",
+    "DoubleEndedIterator",
+    "Drop",
+    "Duration",
+    "Eq",
+    "Err",
+    "Error",
+    "Event",
+    "EventType",
+    "ExactSizeIterator",
+    "ExitCode",
+    "Extend",
+    "Flags",
+    "Fn",
+    "FnMut",
+    "FnOnce",
+    "From",
+    "FromIterator",
+    "Future",
+    "Hash",
+    "Into",
+    "IntoFuture",
+    "IntoIterator",
+    "Iterator",
+    "JsonSchema",
+    "Manager",
+    "None",
+    "Object",
+    "ObjectKey",
+    "ObjectMeta",
+    "Ok",
+    "Operator",
+    "Option",
+    "Options",
+    "Ord",
+    "PartialEq",
+    "PartialOrd",
+    "Patch",
+    "PatchParams",
+    "PostParams",
+    "Reconciler",
+    "Resource",
+    "ResourceExt",
+    "Result",
+    "Schema",
+    "Self",
+    "Send",
+    "Serialize",
+    "Sized",
+    "Some",
+    "Status",
+    "String",
+    "Sync",
+    "TestCluster",
+    "Time",
+    "ToOwned",
+    "ToString",
+    "TryFrom",
+    "TryInto",
+    "Unpin",
+    "Value",
+    "Vec",
+];
+
+/// Whether Rust keeps this word to itself.
+pub fn is_keyword(word: &str) -> bool {
+    KEYWORDS.contains(&word)
+}
+
+/// The file or folder name of a module: `a-b.c` becomes `a_b_c`, and names that Rust reads in its own way get a `_`.
+pub fn module_file(name: &str) -> String {
+    let mut file = name.to_ascii_lowercase().replace(['-', '.'], "_");
+    if file.starts_with(|c: char| c.is_ascii_digit()) {
+        file.insert(0, '_');
+    }
+    if UNUSABLE_MODULES.contains(&file.as_str()) {
+        file.push('_');
+    }
+    file
+}
+
+/// The module of that file as it stands in Rust code: raw where it is a keyword.
+pub fn module(file: &str) -> String {
+    match is_keyword(file) {
+        true => format!("r#{file}"),
+        false => file.to_owned(),
+    }
+}
+
+/// The Rust type of a kind.
+pub fn type_name(kind: &str) -> String {
+    match RESERVED.contains(&kind) {
+        true => format!("{kind}Resource"),
+        false => kind.to_owned(),
+    }
+}
+
+/// `FooBar` as `foo_bar`.
+pub fn snake(kind: &str) -> String {
+    kind.to_snake_case()
+}
+
+/// `FooBar` as `foo-bar`.
+pub fn kebab(kind: &str) -> String {
+    kind.to_kebab_case()
+}
+
+/// Local names that generated code uses beside the object's own.
+const USED_VARIABLES: [&str; 12] = [
+    "app",
+    "args",
+    "child",
+    "cx",
+    "error",
+    "manager",
+    "name",
+    "namespace",
+    "object",
+    "ready",
+    "status",
+    "api",
+];
+
+/// A local variable for an object of this kind.
+pub fn variable(kind: &str) -> String {
+    let snake = snake(kind);
+    match is_keyword(&snake) || USED_VARIABLES.contains(&snake.as_str()) {
+        true => format!("{snake}_"),
+        false => snake,
+    }
+}
+
+/// The order in which rustfmt lists modules: by their bytes, raw or not.
+pub fn module_order(a: &str, b: &str) -> Ordering {
+    a.trim_start_matches("r#").cmp(b.trim_start_matches("r#"))
+}
+
+/// The order in which rustfmt (style edition 2024) lists imports: `_` first, runs of digits by value, then by letter.
+pub fn import_order(a: &str, b: &str) -> Ordering {
+    let (mut left, mut right) = (
+        a.trim_start_matches("r#").as_bytes(),
+        b.trim_start_matches("r#").as_bytes(),
+    );
+    loop {
+        match (left.first(), right.first()) {
+            (None, None) => return a.cmp(b),
+            (None, _) => return Ordering::Less,
+            (_, None) => return Ordering::Greater,
+            (Some(x), Some(y)) if x.is_ascii_digit() && y.is_ascii_digit() => {
+                let (x, y) = (digits(&mut left), digits(&mut right));
+                let ordering = x.len().cmp(&y.len()).then_with(|| x.cmp(y));
+                if ordering.is_ne() {
+                    return ordering;
+                }
+            }
+            (Some(x), Some(y)) if x == y => {
+                left = &left[1..];
+                right = &right[1..];
+            }
+            (Some(b'_'), _) => return Ordering::Less,
+            (_, Some(b'_')) => return Ordering::Greater,
+            (Some(x), Some(y)) => return x.cmp(y),
+        }
+    }
+}
+
+/// Takes a run of digits off the front, without its leading zeros.
+fn digits<'a>(text: &mut &'a [u8]) -> &'a [u8] {
+    let end = text.iter().position(|c| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (run, rest) = text.split_at(end);
+    *text = rest;
+    let zeros = run.iter().take_while(|c| **c == b'0').count();
+    &run[zeros.min(run.len() - 1)..]
+}

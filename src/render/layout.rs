@@ -1,0 +1,113 @@
+//! What templates need to write Rust as rustfmt would, whatever the length of a kind; and quoting, for the user's free text.
+
+use crate::project::rust;
+use tera::{Kwargs, State, Tera, TeraResult};
+
+/// rustfmt's default `max_width`.
+const WIDTH: usize = 100;
+/// The line between two layouts.
+const OR: &str = "~~~";
+
+/// Adds the filters `fit`, `rust`, `toml` and `yaml` and the function `uses`.
+pub fn register(tera: &mut Tera) {
+    tera.register_filter("fit", fit);
+    // JSON's strings are strings of YAML and, but for the control characters that names cannot hold, of TOML.
+    tera.register_filter("yaml", |text: &str, _: Kwargs, _: &State| quoted(text));
+    tera.register_filter("toml", |text: &str, _: Kwargs, _: &State| quoted(text));
+    tera.register_filter("rust", |text: &str, _: Kwargs, _: &State| format!("{text:?}"));
+    tera.register_function("uses", uses);
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// The first of several layouts, with a line `~~~` between them, whose lines are all short enough; the last otherwise.
+fn fit(text: &str, kwargs: Kwargs, _: &State) -> TeraResult<String> {
+    let width = kwargs.get::<usize>("width")?.unwrap_or(WIDTH);
+    let mut layouts = vec![Vec::new()];
+    for line in text.split('\n') {
+        match line.trim() == OR {
+            true => layouts.push(Vec::new()),
+            false => layouts.last_mut().expect("it starts with one").push(line),
+        }
+    }
+    let fitting = layouts
+        .iter()
+        .find(|lines| lines.iter().all(|line| line.chars().count() <= width));
+    Ok(fitting
+        .or(layouts.last())
+        .map(|lines| lines.join("\n"))
+        .unwrap_or_default())
+}
+
+/// One `use` of several names, sorted and wrapped.
+fn uses(kwargs: Kwargs, _: &State) -> TeraResult<String> {
+    let path = kwargs.must_get::<&str>("path")?;
+    let mut names = kwargs.must_get::<Vec<String>>("names")?;
+    let width = kwargs.get::<usize>("width")?.unwrap_or(WIDTH);
+    names.sort_by(|a, b| rust::import_order(a, b));
+    names.dedup();
+    Ok(use_lines(path, &names, width))
+}
+
+fn use_lines(path: &str, names: &[String], width: usize) -> String {
+    if let [name] = names {
+        return format!("use {path}::{name};");
+    }
+    let one = format!("use {path}::{{{}}};", names.join(", "));
+    if one.len() <= width {
+        return one;
+    }
+    let mut lines = vec![String::from("   ")];
+    for name in names {
+        let last = lines.last_mut().expect("it starts with one");
+        if last.len() > 4 && last.len() + name.len() + 2 > width {
+            lines.push(format!("    {name},"));
+        } else {
+            last.push_str(&format!(" {name},"));
+        }
+    }
+    format!("use {path}::{{\n{}\n}};", lines.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tera::Context;
+
+    fn rendered(template: &str) -> String {
+        let mut tera = Tera::new();
+        tera.autoescape_on(Vec::<&str>::new());
+        register(&mut tera);
+        tera.add_raw_template("t", template).unwrap();
+        tera.render("t", &Context::new()).unwrap()
+    }
+
+    #[test]
+    fn the_first_layout_that_fits_is_taken() {
+        assert_eq!(
+            rendered("{% filter fit(width=5) %}12345\n~~~\n1\n2{% endfilter %}"),
+            "12345"
+        );
+        assert_eq!(
+            rendered("{% filter fit(width=4) %}12345\n~~~\n1\n2{% endfilter %}"),
+            "1\n2"
+        );
+    }
+
+    #[test]
+    fn uses_are_sorted_and_wrapped() {
+        assert_eq!(rendered(r#"{{ uses(path="a", names=["B", "A"]) }}"#), "use a::{A, B};");
+        assert_eq!(rendered(r#"{{ uses(path="a", names=["B"]) }}"#), "use a::B;");
+        assert_eq!(
+            rendered(r#"{{ uses(path="a", names=["B", "A"], width=8) }}"#),
+            "use a::{\n    A,\n    B,\n};"
+        );
+    }
+
+    #[test]
+    fn free_text_is_quoted() {
+        assert_eq!(rendered(r#"{{ 'a "b" {{ c' | yaml }}"#), r#""a \"b\" {{ c""#);
+    }
+}

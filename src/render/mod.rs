@@ -1,0 +1,108 @@
+//! The text of every planned file. Pure: the templates come from the binary (or the user's folder, read by `cli`), and the user's own
+//! words are values for them, never templates.
+
+mod cargo_lock;
+mod context;
+mod embedded;
+pub mod header;
+mod layout;
+pub mod vendor;
+
+use crate::plan::{Catalogue, Entry, FileKind, Plan, RelPath, Source};
+use crate::project::Project;
+use anyhow::{Context as _, Result, anyhow};
+use std::collections::BTreeMap;
+use tera::Tera;
+
+/// All templates, parsed, and the scaffolds.
+pub struct Templates {
+    tera: Tera,
+    catalogue: Catalogue,
+}
+
+/// A file as it should stand on the disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// Who owns it. The files of a vendored crate appear one by one.
+    pub kind: FileKind,
+    /// Whether it is a program.
+    pub executable: bool,
+    /// Its whole text.
+    pub text: String,
+}
+
+/// The files of a project, by path.
+pub type Rendered = BTreeMap<RelPath, File>;
+
+impl Templates {
+    /// The templates of this binary, and over them the user's own, as pairs of name and text.
+    pub fn load(own: &[(String, String)]) -> Result<Self> {
+        let mut texts: BTreeMap<&str, &str> = embedded::templates();
+        texts.extend(own.iter().map(|(name, text)| (name.as_str(), text.as_str())));
+        let mut catalogue = Catalogue::new(embedded::verbatim_paths(), embedded::crates());
+        for (name, text) in &texts {
+            catalogue.add(name, text)?;
+        }
+        let mut tera = Tera::new();
+        tera.autoescape_on(Vec::<&str>::new());
+        layout::register(&mut tera);
+        tera.add_raw_templates(texts)
+            .map_err(|error| anyhow!("a template does not parse\n{error}"))?;
+        Ok(Self { tera, catalogue })
+    }
+
+    /// Which templates there are.
+    pub fn catalogue(&self) -> &Catalogue {
+        &self.catalogue
+    }
+
+    fn file(&self, project: &Project, shared: &tera::Context, path: &RelPath, entry: &Entry) -> Result<Option<File>> {
+        let (name, subject) = match &entry.source {
+            Source::Template(name, subject) => (name, *subject),
+            Source::Verbatim(name) => {
+                let text =
+                    embedded::verbatim(name).with_context(|| format!("no file `{name}` in scaffolds/project"))?;
+                return Ok(Some(file(entry.kind, text.to_owned())));
+            }
+            Source::Crate(_) | Source::Manifests => return Ok(None),
+        };
+        let mut context = shared.clone();
+        context::about(&mut context, project, subject);
+        let mut text = self
+            .tera
+            .render(name, &context)
+            .map_err(|error| anyhow!("template `{name}` does not render\n{error}"))?;
+        if path.as_str() == "Cargo.lock" {
+            text = cargo_lock::sort(&text);
+        }
+        let text = match entry.kind {
+            // The line that marks a template as managed leaves an empty one behind.
+            FileKind::Managed => header::stamp(path, &project.version, text.strip_prefix('\n').unwrap_or(&text)),
+            _ => context::licensed(project, path, text),
+        };
+        Ok(Some(file(entry.kind, text)))
+    }
+}
+
+fn file(kind: FileKind, text: String) -> File {
+    File {
+        kind,
+        executable: text.starts_with("#!"),
+        text,
+    }
+}
+
+/// Renders a plan, or the part of one that is wanted.
+pub fn render(project: &Project, plan: &Plan, templates: &Templates) -> Result<Rendered> {
+    let shared = context::shared(project);
+    let mut rendered = Rendered::new();
+    for (path, entry) in &plan.entries {
+        if let Some(file) = templates.file(project, &shared, path, entry)? {
+            rendered.insert(path.clone(), file);
+        }
+        if let Source::Crate(name) = &entry.source {
+            rendered.extend(vendor::files(path, name, &project.version)?);
+        }
+    }
+    Ok(rendered)
+}

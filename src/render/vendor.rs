@@ -1,0 +1,37 @@
+//! The vendored crates: each one unit with one hash in `crates/<crate>/VERSION`, and no header in its files.
+
+use super::{File, Rendered, embedded, file, header};
+use crate::plan::{FileKind, RelPath};
+use anyhow::Result;
+use std::collections::BTreeMap;
+
+/// The file in a vendored crate that names its release and hash.
+pub const VERSION: &str = "VERSION";
+
+/// The files of a crate, below the folder it goes to.
+pub fn files(folder: &RelPath, name: &str, version: &str) -> Result<Rendered> {
+    let texts = embedded::crate_files(name);
+    let mut files = Rendered::new();
+    for (path, text) in &texts {
+        files.insert(folder.join(path)?, file(FileKind::Vendored, (*text).to_owned()));
+    }
+    let stamp = format!("# {}\n", header::line(version, &hash(&texts)));
+    files.insert(
+        folder.join(VERSION)?,
+        File {
+            kind: FileKind::Vendored,
+            executable: false,
+            text: stamp,
+        },
+    );
+    Ok(files)
+}
+
+/// One hash over the paths and texts of a crate, [`VERSION`] left out.
+pub fn hash<P: AsRef<str> + Ord, T: AsRef<str>>(texts: &BTreeMap<P, T>) -> String {
+    let mut list = String::new();
+    for (path, text) in texts {
+        list.push_str(&format!("{} {}\n", header::sha256(text.as_ref()), path.as_ref()));
+    }
+    header::sha256(&list)
+}

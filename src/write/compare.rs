@@ -1,0 +1,350 @@
+//! What should stand in the project against what does: which files change, which stay because they are the user's, and every reason
+//! to refuse, found before anything is written.
+
+use super::change::Change;
+use super::root::Root;
+use crate::plan::{FileKind, RelPath};
+use crate::render::header::{self, Found};
+use crate::render::{File, Rendered, vendor};
+use anyhow::{Result, bail};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a command means to do with one file.
+#[derive(Clone, Debug)]
+pub enum Intent<'a> {
+    /// Write it anew; what stands there already is in the way.
+    Seed(&'a File),
+    /// Keep it as it should be. With `before`, what it should have been until now.
+    Manage {
+        /// What it should be.
+        after: &'a File,
+        /// What it should have been; `None` for a file that is new to the project.
+        before: Option<&'a File>,
+    },
+    /// Take it out, as long as it is what we wrote.
+    Remove(&'a File),
+}
+
+/// The intents of a command, by path.
+pub type Intents<'a> = BTreeMap<RelPath, Intent<'a>>;
+
+/// What follows from the intents and the disk.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// To be made.
+    pub changes: Vec<Change>,
+    /// Files that would go but have been changed by the user.
+    pub kept: Vec<RelPath>,
+    /// What the user has to do in managed files without a header.
+    pub by_hand: Vec<ByHand>,
+}
+
+/// Lines for a file that was managed once and is the user's now.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ByHand {
+    /// The file.
+    pub path: RelPath,
+    /// Lines to add.
+    pub add: Vec<String>,
+    /// Lines to remove.
+    pub remove: Vec<String>,
+}
+
+/// How a file on the disk stands to what it should be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// As it should be.
+    Clean,
+    /// As it was written, but PROJECT has moved on: `sync` writes it anew.
+    Stale,
+    /// Changed by hand.
+    Edited,
+    /// Managed once, now without its header: the user's.
+    Ejected,
+    /// Not there.
+    Missing,
+}
+
+impl State {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Clean => "clean",
+            Self::Stale => "stale",
+            Self::Edited => "edited",
+            Self::Ejected => "ejected",
+            Self::Missing => "missing",
+        }
+    }
+}
+
+/// Works out the changes. With `force`, seeds replace what is in their way and changed files are removed.
+pub fn compare(root: &Root, intents: &Intents<'_>, force: bool) -> Result<Outcome> {
+    let mut outcome = Outcome::default();
+    let mut refused = Refused::default();
+    for (path, intent) in intents {
+        let found = root.read(path)?;
+        match intent {
+            Intent::Seed(file) => match &found {
+                Some(bytes) if !force && !same(bytes, file) => refused.in_the_way.push(path.clone()),
+                _ => outcome.replace(path, found, file.text.clone(), file),
+            },
+            Intent::Manage { after, before } => manage(path, found, (after, *before), &mut outcome, &mut refused),
+            Intent::Remove(file) => match &found {
+                None => {}
+                Some(bytes) if force || is_ours(bytes, file) => {
+                    outcome.changes.push(Change {
+                        path: path.clone(),
+                        before: found,
+                        after: None,
+                    });
+                }
+                Some(_) => outcome.kept.push(path.clone()),
+            },
+        }
+    }
+    refused.check()?;
+    Ok(outcome)
+}
+
+fn manage(
+    path: &RelPath,
+    found: Option<Vec<u8>>,
+    (after, before): (&File, Option<&File>),
+    outcome: &mut Outcome,
+    refused: &mut Refused,
+) {
+    let Some(bytes) = &found else {
+        return outcome.replace(path, found, after.text.clone(), after);
+    };
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return refused.edited.push(path.clone());
+    };
+    match header::find(text) {
+        Found::Intact { above } | Found::Conflicted { above } => {
+            let mut wanted = format!("{}{}", above.replace("\r\n", "\n"), after.text);
+            if text.contains("\r\n") {
+                wanted = wanted.replace('\n', "\r\n");
+            }
+            outcome.replace(path, found, wanted, after);
+        }
+        // As git's merges go: right, but for the hash.
+        Found::Edited if header::below(&text.replace("\r\n", "\n")) == header::below(&after.text) => {
+            outcome.replace(path, found, after.text.clone(), after);
+        }
+        Found::Edited if before.is_some_and(|before| before.text == after.text) => {}
+        Found::Edited => refused.edited.push(path.clone()),
+        Found::None => match before {
+            Some(before) => outcome.by_hand.extend(by_hand(path, text, before, after)),
+            None if same(bytes, after) => {}
+            None => refused.in_the_way.push(path.clone()),
+        },
+    }
+}
+
+impl Outcome {
+    /// A change, unless the file stands there already.
+    fn replace(&mut self, path: &RelPath, before: Option<Vec<u8>>, text: String, file: &File) {
+        if before.as_deref() != Some(text.as_bytes()) {
+            let after = Some(File { text, ..file.clone() });
+            self.changes.push(Change {
+                path: path.clone(),
+                before,
+                after,
+            });
+        }
+    }
+}
+
+#[derive(Default)]
+struct Refused {
+    in_the_way: Vec<RelPath>,
+    edited: Vec<RelPath>,
+}
+
+impl Refused {
+    fn check(&self) -> Result<()> {
+        let list = |paths: &[RelPath]| {
+            paths
+                .iter()
+                .map(|path| format!("`{path}`"))
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
+        let verb = |paths: &[RelPath], one: &'static str, many: &'static str| if paths.len() == 1 { one } else { many };
+        if !self.edited.is_empty() {
+            let names: Vec<_> = self.edited.iter().map(RelPath::as_str).collect();
+            bail!(
+                "{} {} edited by hand\n\nhint: run `git diff {}`; restore {}, or delete the line with `@generated by kubewright` to own {}",
+                list(&self.edited),
+                verb(&self.edited, "was", "were"),
+                names.join(" "),
+                verb(&self.edited, "it", "them"),
+                verb(&self.edited, "it", "them"),
+            );
+        }
+        if !self.in_the_way.is_empty() {
+            bail!(
+                "{} {} already, with other contents\n\nhint: move {} away, or see with `--dry-run` what would be written",
+                list(&self.in_the_way),
+                verb(&self.in_the_way, "exists", "exist"),
+                verb(&self.in_the_way, "it", "them"),
+            );
+        }
+        Ok(())
+    }
+}
+
+/// Equal but for line ends.
+fn same(bytes: &[u8], file: &File) -> bool {
+    bytes == file.text.as_bytes()
+        || std::str::from_utf8(bytes).is_ok_and(|text| text.replace("\r\n", "\n") == file.text)
+}
+
+/// Equal but for line ends and comments that a tool put on top; a managed file may also be an earlier one of ours.
+fn is_ours(bytes: &[u8], file: &File) -> bool {
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return false;
+    };
+    if file.kind == FileKind::Managed {
+        return matches!(header::find(text), Found::Intact { .. });
+    }
+    let text = text.replace("\r\n", "\n");
+    let comment = |line: &str| {
+        line.trim().is_empty()
+            || ["//", "#", "/*", "*", " *", "<!--"]
+                .iter()
+                .any(|mark| line.starts_with(mark))
+    };
+    text.strip_suffix(&file.text)
+        .is_some_and(|above| above.lines().all(comment))
+}
+
+/// The lines that a change of PROJECT would have added to or removed from a file which is the user's now.
+fn by_hand(path: &RelPath, text: &str, before: &File, after: &File) -> Option<ByHand> {
+    let lines = |text: &str| text.lines().skip(1).map(str::to_owned).collect::<Vec<_>>();
+    let (old, new) = (lines(&before.text), lines(&after.text));
+    let present: BTreeSet<&str> = text.lines().map(str::trim).collect();
+    let missing = |line: &&String| !line.trim().is_empty() && !present.contains(line.trim());
+    let wanted: BTreeSet<&str> = new.iter().map(|line| line.trim()).collect();
+    let add: Vec<_> = new
+        .iter()
+        .filter(missing)
+        .filter(|line| !old.contains(line))
+        .cloned()
+        .collect();
+    let gone = |line: &&String| !wanted.contains(line.trim()) && present.contains(line.trim());
+    let remove: Vec<_> = old.iter().filter(gone).cloned().collect();
+    (!add.is_empty() || !remove.is_empty()).then(|| ByHand {
+        path: path.clone(),
+        add,
+        remove,
+    })
+}
+
+/// How one file stands.
+pub fn state(root: &Root, path: &RelPath, kind: FileKind, wanted: Option<&File>) -> Result<State> {
+    let Some(bytes) = root.read(path)? else {
+        return Ok(State::Missing);
+    };
+    let text = String::from_utf8_lossy(&bytes);
+    Ok(match (kind, wanted) {
+        (FileKind::Derived, _)
+            if text
+                .lines()
+                .next()
+                .is_some_and(|line| line.contains("@generated by make manifests")) =>
+        {
+            State::Clean
+        }
+        (FileKind::Managed, Some(file)) => match header::find(&text) {
+            Found::None => State::Ejected,
+            Found::Edited | Found::Conflicted { .. } => State::Edited,
+            Found::Intact { above } if text[above.len()..].replace("\r\n", "\n") == file.text => State::Clean,
+            Found::Intact { .. } => State::Stale,
+        },
+        (_, Some(file)) if is_ours(&bytes, file) => State::Clean,
+        _ => State::Edited,
+    })
+}
+
+/// How a vendored crate stands: its files against the hash in its own VERSION.
+pub fn vendored_state(root: &Root, folder: &RelPath) -> Result<State> {
+    if !folder.under(root.path()).is_dir() {
+        return Ok(State::Missing);
+    }
+    let Some(version) = root.read(&folder.join(vendor::VERSION)?)? else {
+        return Ok(State::Ejected);
+    };
+    let mut texts = BTreeMap::new();
+    read_crate(root, folder, folder, &mut texts)?;
+    let version = String::from_utf8_lossy(&version);
+    match version.lines().next().and_then(header::recorded) == Some(vendor::hash(&texts).as_str()) {
+        true => Ok(State::Clean),
+        false => Ok(State::Edited),
+    }
+}
+
+fn read_crate(root: &Root, top: &RelPath, folder: &RelPath, texts: &mut BTreeMap<String, String>) -> Result<()> {
+    for name in names(root, folder)? {
+        let path = folder.join(&name)?;
+        let below = path.as_str()[top.as_str().len() + 1..].to_owned();
+        if path.under(root.path()).is_dir() {
+            // Built on its own, a crate gets a target folder and a lock.
+            if below != "target" {
+                read_crate(root, top, &path, texts)?;
+            }
+        } else if ![vendor::VERSION, "Cargo.lock"].contains(&below.as_str()) {
+            let bytes = root.read(&path)?.unwrap_or_default();
+            texts.insert(below, String::from_utf8_lossy(&bytes).into_owned());
+        }
+    }
+    Ok(())
+}
+
+/// Managed files of ours that no plan knows any more, as a merge can leave them. Looks where managed files are.
+pub fn leftovers(root: &Root, wanted: &Rendered) -> Result<Vec<Change>> {
+    let mut folders: Vec<RelPath> = ["api", "config", "manifests", "src", "tests"]
+        .iter()
+        .map(|f| f.parse())
+        .collect::<Result<_>>()?;
+    let mut found = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for name in names(root, &folder)? {
+            let path = folder.join(&name)?;
+            let target = path.under(root.path());
+            if target.is_symlink() {
+                continue;
+            } else if target.is_dir() {
+                folders.push(path);
+            } else if !wanted.contains_key(&path)
+                && let Some(bytes) = root.read(&path)?
+                && matches!(header::find(&String::from_utf8_lossy(&bytes)), Found::Intact { .. })
+            {
+                found.push(Change {
+                    path,
+                    before: Some(bytes),
+                    after: None,
+                });
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// What a folder holds, if it is one: names that can be paths of ours.
+fn names(root: &Root, folder: &RelPath) -> Result<Vec<String>> {
+    let Ok(entries) = std::fs::read_dir(folder.under(root.path())) else {
+        return Ok(Vec::new());
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        if let Ok(name) = entry?.file_name().into_string() {
+            names.push(name);
+        }
+    }
+    names.sort();
+    Ok(names)
+}

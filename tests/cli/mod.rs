@@ -1,0 +1,170 @@
+//! The test driver: runs the built `kubewright` and reads folders.
+#![allow(dead_code, reason = "every test binary takes what it needs of the driver")]
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+/// A file of a tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    pub bytes: Vec<u8>,
+    pub executable: bool,
+}
+
+/// The files below a folder, by path with `/`.
+pub type Tree = BTreeMap<String, File>;
+
+pub fn tree(folder: &Path) -> Tree {
+    let mut found = Tree::new();
+    walk(folder, "", &mut found);
+    found
+}
+
+fn walk(folder: &Path, prefix: &str, found: &mut Tree) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.map(Result::unwrap) {
+        let path = format!("{prefix}{}", entry.file_name().into_string().unwrap());
+        if path == "target" || path == ".git" {
+            continue;
+        }
+        if entry.file_type().unwrap().is_dir() {
+            walk(&entry.path(), &format!("{path}/"), found);
+        } else {
+            let file = File {
+                bytes: fs::read(entry.path()).unwrap(),
+                executable: is_executable(&entry.path()),
+            };
+            found.insert(path, file);
+        }
+    }
+}
+
+#[cfg(unix)]
+fn is_executable(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    fs::metadata(path).is_ok_and(|found| found.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_executable(_path: &Path) -> bool {
+    false
+}
+
+#[cfg(unix)]
+pub fn set_executable(path: &Path, executable: bool) {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = if executable { 0o755 } else { 0o644 };
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+#[cfg(not(unix))]
+pub fn set_executable(_path: &Path, _executable: bool) {}
+
+/// What a run came to.
+pub struct Run {
+    pub stdout: String,
+    pub stderr: String,
+    pub code: Option<i32>,
+}
+
+impl Run {
+    pub fn of(output: Output) -> Self {
+        Self {
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+            code: output.status.code(),
+        }
+    }
+
+    #[track_caller]
+    pub fn succeeds(self) -> Self {
+        assert_eq!(self.code, Some(0), "{}", self.stderr);
+        self
+    }
+
+    /// Exits with `code` and says all of `words` on stderr.
+    #[track_caller]
+    pub fn refuses(self, code: i32, words: &[&str]) -> Self {
+        assert_eq!(
+            self.code,
+            Some(code),
+            "stdout: {}\nstderr: {}",
+            self.stdout,
+            self.stderr
+        );
+        for word in words {
+            assert!(self.stderr.contains(word), "`{word}` is not in: {}", self.stderr);
+        }
+        self
+    }
+}
+
+pub fn binary() -> &'static str {
+    env!("CARGO_BIN_EXE_kubewright")
+}
+
+pub fn command<S: AsRef<OsStr>>(dir: &Path, args: &[S]) -> Command {
+    let mut command = Command::new(binary());
+    command.arg("--dir").arg(dir).args(args).stdin(Stdio::null());
+    command
+}
+
+/// Runs `kubewright --dir <dir> <args>`.
+pub fn kubewright<S: AsRef<OsStr>>(dir: &Path, args: &[S]) -> Run {
+    Run::of(command(dir, args).output().unwrap())
+}
+
+/// A folder with a project in it.
+pub fn project() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    init(dir.path());
+    dir
+}
+
+pub fn init(dir: &Path) {
+    kubewright(
+        dir,
+        &[
+            "init",
+            "--domain",
+            "example.com",
+            "--project-name",
+            "foobar-operator",
+            "--year",
+            "2026",
+        ],
+    )
+    .succeeds();
+}
+
+pub fn create(dir: &Path, group: &str, kind: &str) -> Run {
+    kubewright(
+        dir,
+        &["create", "api", "--group", group, "--version", "v1", "--kind", kind],
+    )
+}
+
+/// The tree without what PROJECT and the managed files record of a run: for before and after.
+#[track_caller]
+pub fn assert_same(before: &Tree, after: &Tree) {
+    let gone: Vec<_> = before.keys().filter(|path| !after.contains_key(*path)).collect();
+    let new: Vec<_> = after.keys().filter(|path| !before.contains_key(*path)).collect();
+    let changed: Vec<_> = before
+        .iter()
+        .filter(|(path, file)| after.get(*path).is_some_and(|other| other != *file))
+        .map(|(path, _)| path)
+        .collect();
+    assert!(
+        gone.is_empty() && new.is_empty() && changed.is_empty(),
+        "gone: {gone:?}, new: {new:?}, changed: {changed:?}"
+    );
+}
+
+/// Says why a test could not do its work here; not through `eprintln`, which the test harness keeps to itself.
+pub fn skip(reason: &str) {
+    use std::io::Write;
+    let _ = writeln!(std::io::stderr().lock(), "SKIPPED: {reason}");
+}

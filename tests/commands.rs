@@ -1,0 +1,243 @@
+//! What each command promises, seen from outside.
+
+mod cli;
+
+use cli::{assert_same, create, kubewright, project, tree};
+use std::fs;
+use std::path::Path;
+
+const FOOBAR: [&str; 6] = ["--group", "test", "--version", "v1", "--kind", "FooBar"];
+
+fn api(verb: &str, more: &[&str]) -> Vec<String> {
+    [&[verb, "api"], &FOOBAR[..], more]
+        .concat()
+        .into_iter()
+        .map(str::to_owned)
+        .collect()
+}
+
+fn append(dir: &Path, file: &str, text: &str) {
+    let path = dir.join(file);
+    fs::write(&path, fs::read_to_string(&path).unwrap() + text).unwrap();
+}
+
+/// The state that `plan` gives a file.
+fn state(dir: &Path, file: &str) -> String {
+    let rows = kubewright(dir, &["plan", "-o", "json"]).succeeds().stdout;
+    let rows: Vec<serde_json::Value> = serde_json::from_str(&rows).unwrap();
+    let row = rows
+        .iter()
+        .find(|row| row["path"] == file)
+        .unwrap_or_else(|| panic!("`{file}` is not planned"));
+    row["state"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn commands_run_again_have_nothing_to_do() {
+    let dir = project();
+    create(dir.path(), "test", "FooBar").succeeds();
+    append(dir.path(), "src/controllers/foobar.rs", "// mine\n");
+    let before = tree(dir.path());
+    for args in [
+        vec![
+            "init",
+            "--domain",
+            "example.com",
+            "--project-name",
+            "foobar-operator",
+            "--year",
+            "2026",
+        ],
+        ["create", "api"].into_iter().chain(FOOBAR).collect(),
+        vec!["sync"],
+    ] {
+        let run = kubewright(dir.path(), &args).succeeds();
+        assert!(
+            run.stderr.contains("nothing to do") && run.stdout.is_empty(),
+            "{args:?}: {}{}",
+            run.stdout,
+            run.stderr
+        );
+    }
+    assert_same(&before, &tree(dir.path()));
+    kubewright(dir.path(), &["init", "--domain", "other.com", "--project-name", "x"])
+        .refuses(1, &["has a project already"]);
+}
+
+#[test]
+fn delete_undoes_create() {
+    let dir = project();
+    let before = tree(dir.path());
+    create(dir.path(), "test", "FooBar").succeeds();
+    kubewright(dir.path(), &api("delete", &[])).succeeds();
+    assert_same(&before, &tree(dir.path()));
+    assert!(!dir.path().join("api/src/test").exists(), "emptied folders go too");
+    kubewright(dir.path(), &api("delete", &[])).refuses(1, &["`FooBar` of `test.example.com/v1` is not a kind"]);
+}
+
+#[test]
+fn delete_keeps_and_names_what_the_user_changed() {
+    let dir = project();
+    create(dir.path(), "test", "FooBar").succeeds();
+    append(dir.path(), "src/controllers/foobar.rs", "// mine\n");
+    let run = kubewright(dir.path(), &api("delete", &[])).succeeds();
+    assert!(
+        run.stderr.contains("kept `src/controllers/foobar.rs`"),
+        "{}",
+        run.stderr
+    );
+    assert!(dir.path().join("src/controllers/foobar.rs").exists());
+    // It is in the way of a new beginning, unless that is forced.
+    kubewright(dir.path(), &api("create", &[])).refuses(1, &["`src/controllers/foobar.rs` exists already"]);
+    let run = kubewright(dir.path(), &api("create", &["--force"])).succeeds();
+    assert!(run.stderr.contains("-// mine"), "the diff is shown: {}", run.stderr);
+    append(dir.path(), "src/controllers/foobar.rs", "// mine\n");
+    kubewright(dir.path(), &api("delete", &["--force"])).succeeds();
+    assert!(!dir.path().join("src/controllers/foobar.rs").exists());
+}
+
+#[test]
+fn a_dry_run_shows_the_diff_and_writes_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let target = dir.path().join("new");
+    let run = kubewright(&target, &["init", "--domain", "example.com", "--dry-run"]).succeeds();
+    assert!(
+        run.stdout.contains("+++ b/src/main.rs") && run.stdout.contains("new crate crates/runtime"),
+        "{}",
+        run.stdout
+    );
+    assert!(!target.exists());
+
+    let dir = project();
+    let before = tree(dir.path());
+    let run = kubewright(dir.path(), &api("create", &["--dry-run"])).succeeds();
+    assert!(
+        run.stdout.contains("+pub mod foobar;") && run.stdout.contains("+++ b/PROJECT"),
+        "{}",
+        run.stdout
+    );
+    assert_same(&before, &tree(dir.path()));
+}
+
+#[test]
+fn an_edited_registry_is_refused_and_an_ejected_one_is_the_users() {
+    let dir = project();
+    append(dir.path(), "src/controllers/mod.rs", "// mine\n");
+    assert_eq!(state(dir.path(), "src/controllers/mod.rs"), "edited");
+    let before = tree(dir.path());
+    kubewright(dir.path(), &api("create", &[])).refuses(
+        1,
+        &["error: `src/controllers/mod.rs` was edited by hand\n\nhint: run `git diff src/controllers/mod.rs`"],
+    );
+    kubewright(dir.path(), &["sync"]).refuses(1, &["was edited by hand"]);
+    assert_same(&before, &tree(dir.path()));
+
+    let path = dir.path().join("src/controllers/mod.rs");
+    let own = fs::read_to_string(&path)
+        .unwrap()
+        .split_once('\n')
+        .unwrap()
+        .1
+        .to_owned();
+    fs::write(&path, &own).unwrap();
+    assert_eq!(state(dir.path(), "src/controllers/mod.rs"), "ejected");
+    let run = kubewright(dir.path(), &api("create", &[])).succeeds();
+    assert!(
+        run.stderr.contains("`src/controllers/mod.rs` is yours") && run.stderr.contains("+ pub mod foobar;"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(fs::read_to_string(&path).unwrap(), own);
+    // Once the lines are there nothing more is said; on the way out the same lines are named.
+    append(dir.path(), "src/controllers/mod.rs", "pub mod foobar;\n");
+    let run = kubewright(dir.path(), &api("delete", &[])).succeeds();
+    assert!(run.stderr.contains("- pub mod foobar;"), "{}", run.stderr);
+}
+
+#[test]
+fn sync_restores_managed_files_and_leaves_seeded_ones_deleted() {
+    let dir = project();
+    create(dir.path(), "test", "FooBar").succeeds();
+    let before = tree(dir.path());
+    for file in ["src/controllers/mod.rs", "api/src/test/v1/mod.rs", "tests/foobar.rs"] {
+        fs::remove_file(dir.path().join(file)).unwrap();
+    }
+    kubewright(dir.path(), &["sync"]).succeeds();
+    let mut wanted = before.clone();
+    wanted.remove("tests/foobar.rs");
+    assert_same(&wanted, &tree(dir.path()));
+    assert_eq!(state(dir.path(), "tests/foobar.rs"), "missing");
+}
+
+#[test]
+fn sync_takes_out_managed_files_that_project_no_longer_knows() {
+    let dir = project();
+    create(dir.path(), "test", "FooBar").succeeds();
+    let text = fs::read_to_string(dir.path().join("PROJECT")).unwrap();
+    let without: String = text
+        .lines()
+        .filter(|line| !line.starts_with("- ") && *line != "apis:")
+        .map(|line| format!("{line}\n"))
+        .collect();
+    fs::write(dir.path().join("PROJECT"), without).unwrap();
+    kubewright(dir.path(), &["sync"]).succeeds();
+    assert!(!dir.path().join("api/src/test/v1/mod.rs").exists());
+    assert!(
+        dir.path().join("api/src/test/v1/foobar.rs").exists(),
+        "seeded files are the user's"
+    );
+}
+
+#[test]
+fn a_registry_that_a_merge_made_right_gets_its_hash() {
+    let dir = project();
+    let path = dir.path().join("src/controllers/mod.rs");
+    let right = fs::read_to_string(&path).unwrap();
+    fs::write(&path, right.replace("sha256:", "sha256:0")).unwrap();
+    kubewright(dir.path(), &["sync"]).succeeds();
+    assert_eq!(fs::read_to_string(&path).unwrap(), right);
+}
+
+#[test]
+fn an_ejected_crate_is_the_users() {
+    let dir = project();
+    assert_eq!(state(dir.path(), "crates/runtime"), "clean");
+    append(dir.path(), "crates/runtime/src/lib.rs", "// mine\n");
+    assert_eq!(state(dir.path(), "crates/runtime"), "edited");
+    let run = kubewright(dir.path(), &["sync"]).succeeds();
+    assert!(run.stderr.contains("`crates/runtime` was edited"), "{}", run.stderr);
+    kubewright(dir.path(), &["eject", "kubewright-runtime"]).succeeds();
+    assert_eq!(state(dir.path(), "crates/runtime"), "ejected");
+    assert!(!dir.path().join("crates/runtime/VERSION").exists());
+    assert!(
+        kubewright(dir.path(), &["eject", "runtime"])
+            .succeeds()
+            .stderr
+            .contains("nothing to do")
+    );
+    kubewright(dir.path(), &["eject", "tokio"]).refuses(1, &["`tokio` is not a vendored crate", "`runtime`, `schema`"]);
+}
+
+#[test]
+fn a_forced_pattern_replaces_the_reconciler() {
+    let dir = project();
+    create(dir.path(), "test", "FooBar").succeeds();
+    kubewright(dir.path(), &api("create", &["--pattern", "minimal"]))
+        .refuses(1, &["with pattern `child`", "`--force`"]);
+    let child = fs::read(dir.path().join("src/controllers/foobar.rs")).unwrap();
+    kubewright(dir.path(), &api("create", &["--pattern", "minimal", "--force"])).succeeds();
+    assert_ne!(fs::read(dir.path().join("src/controllers/foobar.rs")).unwrap(), child);
+    assert_eq!(state(dir.path(), "src/controllers/foobar.rs"), "clean");
+}
+
+#[test]
+fn completions_exist_for_every_shell() {
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        assert!(
+            kubewright(Path::new("."), &["completion", shell])
+                .succeeds()
+                .stdout
+                .contains("kubewright")
+        );
+    }
+}

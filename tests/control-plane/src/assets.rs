@@ -1,0 +1,55 @@
+//! Where the programs of the control plane are.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+
+use crate::project::root;
+
+/// A folder with `etcd`, `kube-apiserver` and `kubectl`, and perhaps `kube-controller-manager`.
+#[derive(Clone, Debug)]
+pub struct Assets {
+    folder: PathBuf,
+}
+
+impl Assets {
+    /// The folder `KUBEBUILDER_ASSETS` if that is set, else `target/control-plane` once it is built.
+    ///
+    /// # Errors
+    ///
+    /// When neither holds a `kube-apiserver`.
+    pub fn find() -> Result<Self> {
+        let built = root().join("target/control-plane");
+        let folder = std::env::var_os("KUBEBUILDER_ASSETS")
+            .filter(|set| !set.is_empty())
+            .map_or(built, PathBuf::from);
+        if !folder.join("kube-apiserver").is_file() {
+            bail!(
+                "no `kube-apiserver` in `{}`\n\nhint: run `tests/control-plane/build`, which needs Go, or set KUBEBUILDER_ASSETS",
+                folder.display()
+            );
+        }
+        Ok(Self { folder })
+    }
+
+    /// The path of a program that has to be there.
+    pub(crate) fn program(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// Whether there is a `kube-controller-manager`. The folders that setup-envtest makes have none, so nothing collects
+    /// garbage and no namespace ever goes.
+    pub fn have_controller_manager(&self) -> bool {
+        self.program("kube-controller-manager").is_file()
+    }
+
+    /// The `kubectl` beside the API server, or else the one of the PATH.
+    pub fn kubectl(&self) -> PathBuf {
+        let own = self.program("kubectl");
+        if own.is_file() {
+            own
+        } else {
+            Path::new("kubectl").to_owned()
+        }
+    }
+}

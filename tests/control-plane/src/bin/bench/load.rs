@@ -1,0 +1,235 @@
+//! One operator under load: how long it takes until FooBars are Ready, and what that costs.
+
+use std::{
+    collections::HashMap,
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result};
+use control_plane::{
+    ControlPlane, Operator,
+    foobar::{self, FooBar, names},
+};
+use futures::{StreamExt, TryStreamExt, stream};
+use k8s_openapi::api::{
+    core::v1::{ConfigMap, Namespace},
+    events::v1::Event,
+};
+use kube::{
+    Api, Client, ResourceExt,
+    api::{DeleteParams, ListParams, ObjectMeta, PostParams, WatchEvent, WatchParams},
+};
+use tokio::{
+    sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
+    time::{sleep, timeout},
+};
+
+use crate::stats::{quantile, summary};
+
+/// Longer than the slowest has ever taken on two busy cores.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// Creations under way at the same time: more than any operator can follow.
+const CREATORS: usize = 32;
+
+/// How much is asked for.
+#[derive(Clone, Copy)]
+pub struct Amount {
+    pub objects: usize,
+    pub single: usize,
+    pub workers: usize,
+}
+
+/// One round of one operator; times in seconds but for `single`, memory in MiB.
+pub struct Sample {
+    pub wall: f64,
+    pub p50: f64,
+    pub p99: f64,
+    /// Milliseconds: min, median, max.
+    pub single: [f64; 3],
+    pub cpu: f64,
+    pub idle: f64,
+    pub peak: f64,
+    pub requests: f64,
+}
+
+/// Runs one operator through one round, in a namespace of its own, and clears up.
+pub async fn measure(plane: &ControlPlane, binary: &Path, namespace: &str, amount: Amount) -> Result<Sample> {
+    let client = plane.client().await?;
+    let metadata = ObjectMeta {
+        name: Some(namespace.to_owned()),
+        ..ObjectMeta::default()
+    };
+    let made = Namespace {
+        metadata,
+        ..Namespace::default()
+    };
+    Api::<Namespace>::all(client.clone())
+        .create(&PostParams::default(), &made)
+        .await?;
+    let foobars: Api<FooBar> = Api::namespaced(client.clone(), namespace);
+    let workers = amount.workers.to_string();
+    let arguments = ["--max-concurrent-reconciles", workers.as_str()];
+    let mut operator = Operator::start(binary, &arguments, &plane.kubeconfig(), plane.folder())?;
+    operator.ready(PATIENCE).await?;
+    // What it needed to start is given back by then, or never.
+    sleep(Duration::from_secs(3)).await;
+    let before = operator.usage()?;
+
+    let mut ready = watch(foobars.clone()).await?;
+    let single = one_at_a_time(&foobars, amount.single, &mut ready).await?;
+    // Warm, as an operator in service is.
+    let (cpu, requests) = (operator.usage()?.cpu, requests(&client).await?);
+    let (wall, latencies) = all_at_once(&foobars, amount.objects, &mut ready).await?;
+    // The last events and metrics.
+    sleep(Duration::from_secs(2)).await;
+    let after = operator.usage()?;
+    let asked = self::requests(&client).await? - requests;
+    operator.kill()?;
+    clear(&client, namespace).await?;
+    let objects = amount.objects.max(1) as f64;
+    Ok(Sample {
+        wall,
+        p50: quantile(&latencies, 0.5),
+        p99: quantile(&latencies, 0.99),
+        single: summary(&single),
+        cpu: after.cpu - cpu,
+        idle: before.resident,
+        peak: after.peak,
+        // One of them is the creation, which is ours.
+        requests: asked / objects - 1.0,
+    })
+}
+
+/// Creates one FooBar after the other, each when the one before is Ready; milliseconds from before its creation.
+async fn one_at_a_time(foobars: &Api<FooBar>, count: usize, ready: &mut Ready) -> Result<Vec<f64>> {
+    let mut times = Vec::new();
+    for name in names("single", count) {
+        let began = Instant::now();
+        foobars.create(&PostParams::default(), &FooBar::named(&name)).await?;
+        loop {
+            let (which, when) = next(ready).await?;
+            if which == name {
+                times.push((when - began).as_secs_f64() * 1e3);
+                break;
+            }
+        }
+    }
+    Ok(times)
+}
+
+/// Creates all FooBars as fast as possible; seconds from the first creation to the last Ready, and from each creation to its
+/// own Ready.
+async fn all_at_once(foobars: &Api<FooBar>, count: usize, ready: &mut Ready) -> Result<(f64, Vec<f64>)> {
+    let began = Instant::now();
+    let wanted = names("load", count);
+    let creations: Vec<_> = wanted
+        .iter()
+        .map(|name| async move {
+            let at = Instant::now();
+            foobars.create(&PostParams::default(), &FooBar::named(name)).await?;
+            Ok::<_, anyhow::Error>((name.clone(), at))
+        })
+        .collect();
+    let creations = stream::iter(creations)
+        .buffer_unordered(CREATORS)
+        .try_collect::<HashMap<_, _>>();
+    let arrivals = async {
+        let mut arrivals = HashMap::new();
+        while arrivals.len() < count {
+            let (name, when) = next(ready).await?;
+            arrivals.insert(name, when);
+        }
+        Ok::<_, anyhow::Error>(arrivals)
+    };
+    let (created, arrived) = tokio::try_join!(creations, arrivals)?;
+    let latencies = wanted
+        .iter()
+        .map(|name| (arrived[name] - created[name]).as_secs_f64())
+        .collect();
+    let last = arrived.values().max().context("nothing was created")?;
+    Ok(((*last - began).as_secs_f64(), latencies))
+}
+
+type Ready = UnboundedReceiver<(String, Instant)>;
+
+async fn next(ready: &mut Ready) -> Result<(String, Instant)> {
+    timeout(PATIENCE, ready.recv())
+        .await
+        .context("no FooBar has become Ready for minutes")?
+        .context("the watch has ended")
+}
+
+/// Each FooBar's name, once, when it is first seen Ready.
+async fn watch(foobars: Api<FooBar>) -> Result<Ready> {
+    let version = foobars
+        .list(&ListParams::default())
+        .await?
+        .metadata
+        .resource_version
+        .unwrap_or_default();
+    let (sender, receiver) = unbounded_channel();
+    tokio::spawn(async move {
+        if let Err(error) = tell(foobars, version, sender).await {
+            eprintln!("the watch: {error:#}");
+        }
+    });
+    Ok(receiver)
+}
+
+async fn tell(foobars: Api<FooBar>, version: String, ready: UnboundedSender<(String, Instant)>) -> Result<()> {
+    let mut told = std::collections::HashSet::new();
+    let mut version = version;
+    while !ready.is_closed() {
+        let mut events = foobars.watch(&WatchParams::default(), &version).await?.boxed();
+        while let Some(event) = events.try_next().await? {
+            match event {
+                WatchEvent::Added(foobar) | WatchEvent::Modified(foobar) => {
+                    version = foobar.resource_version().unwrap_or_default();
+                    if foobar.is_ready() && told.insert(foobar.name_any()) {
+                        // Nobody listens any more: the round is over.
+                        let Ok(()) = ready.send((foobar.name_any(), Instant::now())) else {
+                            return Ok(());
+                        };
+                    }
+                }
+                WatchEvent::Bookmark(bookmark) => version = bookmark.metadata.resource_version,
+                WatchEvent::Error(status) => anyhow::bail!("{}", status.message),
+                WatchEvent::Deleted(_) => return Ok(()),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// How many requests about FooBars, ConfigMaps and Events the API server has answered, watches not counted.
+async fn requests(client: &Client) -> Result<f64> {
+    let page = client
+        .request_text(http::Request::get("/metrics").body(Vec::new())?)
+        .await?;
+    let ours = |line: &&str| {
+        let about = ["\"foobars\"", "\"configmaps\"", "\"events\""]
+            .iter()
+            .any(|resource| line.contains(&format!("resource={resource}")));
+        line.starts_with("apiserver_request_total{") && about && !line.contains("verb=\"WATCH\"")
+    };
+    Ok(page
+        .lines()
+        .filter(ours)
+        .filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok())
+        .sum())
+}
+
+/// Deletes everything, so that the next operator starts with nothing.
+async fn clear(client: &Client, namespace: &str) -> Result<()> {
+    foobar::remove_by_force(client, Some(namespace)).await?;
+    let (all, now) = (ListParams::default(), DeleteParams::default());
+    Api::<ConfigMap>::namespaced(client.clone(), namespace)
+        .delete_collection(&now, &all)
+        .await?;
+    Api::<Event>::namespaced(client.clone(), namespace)
+        .delete_collection(&now, &all)
+        .await?;
+    Ok(())
+}

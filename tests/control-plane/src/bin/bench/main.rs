@@ -1,0 +1,160 @@
+//! Measures the generated operator against the same one on controller-runtime and on kube-rs' own Controller, on one control
+//! plane in one run, and the command line. `make bench` builds everything and runs it; the output is Markdown.
+
+mod commands;
+mod load;
+mod stats;
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail, ensure};
+use control_plane::{Api, Assets, ControlPlane, Project, Settings, root, run};
+
+use crate::{
+    load::{Amount, Sample},
+    stats::{Row, Table},
+};
+
+/// What the others are compared with.
+const REFERENCE: &str = "controller-runtime";
+
+/// An operator to measure.
+struct Contender {
+    name: &'static str,
+    binary: PathBuf,
+}
+
+struct Flags {
+    rounds: usize,
+    only: Option<String>,
+    amount: Amount,
+    operators: bool,
+    commands: bool,
+    first_build: bool,
+}
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    let flags = flags(std::env::args().skip(1))?;
+    let project = Project::generate(
+        "foobar-operator",
+        &[Api {
+            group: "test",
+            kind: "FooBar",
+        }],
+    )?;
+    if flags.operators {
+        let contenders = contenders(&project, flags.only.as_deref())?;
+        print!("{}", operators(&project, &contenders, &flags).await?);
+    }
+    if flags.commands {
+        print!("{}", commands::measure(&project, flags.rounds, flags.first_build)?);
+    }
+    Ok(())
+}
+
+fn flags(mut arguments: impl Iterator<Item = String>) -> Result<Flags> {
+    let amount = Amount {
+        objects: 3000,
+        single: 200,
+        workers: 8,
+    };
+    let mut flags = Flags {
+        rounds: 5,
+        only: None,
+        amount,
+        operators: true,
+        commands: true,
+        first_build: false,
+    };
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--rounds" => flags.rounds = number(arguments.next())?.max(1),
+            "--objects" => flags.amount.objects = number(arguments.next())?,
+            "--single" => flags.amount.single = number(arguments.next())?,
+            "--workers" => flags.amount.workers = number(arguments.next())?,
+            "--only" => flags.only = Some(arguments.next().context("`--only` needs a name")?),
+            "--only-operators" => flags.commands = false,
+            "--only-commands" => flags.operators = false,
+            "--first-build" => flags.first_build = true,
+            other => bail!(
+                "`{other}` is not known\n\nhint: --rounds N, --objects N, --single N, --workers N, --only OPERATOR, \
+                 --only-operators, --only-commands, --first-build"
+            ),
+        }
+    }
+    Ok(flags)
+}
+
+fn number(argument: Option<String>) -> Result<usize> {
+    let value = argument.context("a number is missing")?;
+    value.parse().with_context(|| format!("`{value}` is not a number"))
+}
+
+fn contenders(project: &Project, only: Option<&str>) -> Result<Vec<Contender>> {
+    let built = root().join("target/bench");
+    let mut contenders = Vec::new();
+    for name in ["kubewright", REFERENCE, "kube-rs"] {
+        if only.is_some_and(|only| only != name) {
+            continue;
+        }
+        let binary = match name {
+            "kubewright" => project.release()?,
+            "kube-rs" => built.join("kube-rs/release/kube-rs-operator"),
+            name => built.join(name),
+        };
+        let path = binary.display();
+        ensure!(
+            binary.is_file(),
+            "no `{path}`\n\nhint: run `make bench`, which builds it"
+        );
+        contenders.push(Contender { name, binary });
+    }
+    Ok(contenders)
+}
+
+/// All contenders in turn, round by round, each time in another order: what the machine does meanwhile meets all alike.
+async fn operators(project: &Project, contenders: &[Contender], flags: &Flags) -> Result<Table> {
+    let plane = ControlPlane::start(&Assets::find()?, Settings::default()).await?;
+    let crds = project.folder().join("config/crd");
+    run(plane.kubectl().args(["apply", "--server-side", "-k"]).arg(crds))?;
+    let mut samples: Vec<Vec<Sample>> = contenders.iter().map(|_| Vec::new()).collect();
+    for round in 0..flags.rounds {
+        for turn in 0..contenders.len() {
+            let at = (round + turn) % contenders.len();
+            eprintln!("round {} of {}: {}", round + 1, flags.rounds, contenders[at].name);
+            let namespace = format!("bench-{round}-{turn}");
+            let sample = load::measure(&plane, &contenders[at].binary, &namespace, flags.amount).await;
+            samples[at].push(sample.with_context(|| contenders[at].name)?);
+        }
+    }
+    let amount = flags.amount;
+    let of = |what: &str, value: fn(&Sample) -> f64| {
+        Row::new(what, samples.iter().map(|all| all.iter().map(value).collect()))
+    };
+    let sizes = contenders
+        .iter()
+        .map(|it| Ok(vec![it.binary.metadata()?.len() as f64 / 1e6]))
+        .collect::<Result<Vec<_>>>()?;
+    Ok(Table {
+        title: format!(
+            "{} FooBars, {} workers, {} rounds",
+            amount.objects, amount.workers, flags.rounds
+        ),
+        columns: contenders.iter().map(|contender| contender.name.to_owned()).collect(),
+        reference: contenders.iter().position(|contender| contender.name == REFERENCE),
+        rows: vec![
+            of("all Ready, s", |sample| sample.wall),
+            of("create → Ready, p50, s", |sample| sample.p50),
+            of("create → Ready, p99, s", |sample| sample.p99),
+            of("one at a time, min, ms", |sample| sample.single[0]),
+            of("one at a time, median, ms", |sample| sample.single[1]),
+            of("one at a time, max, ms", |sample| sample.single[2]),
+            of("CPU, s", |sample| sample.cpu),
+            of("memory idle, MiB", |sample| sample.idle),
+            of("memory loaded (peak), MiB", |sample| sample.peak),
+            of("requests per FooBar", |sample| sample.requests),
+            Row::new("binary, MB", sizes.into_iter()),
+        ],
+    })
+}

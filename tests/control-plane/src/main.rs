@@ -1,0 +1,25 @@
+//! Runs a control plane until its standard input closes or it is killed: for trying things by hand.
+//! `cargo run -p control-plane -- --controllers` prints the kubeconfig.
+
+use std::io::Read;
+
+use anyhow::{Result, bail};
+use control_plane::{Assets, ControlPlane, Settings};
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    let mut settings = Settings {
+        audit: true,
+        ..Settings::default()
+    };
+    for argument in std::env::args().skip(1) {
+        match argument.as_str() {
+            "--controllers" => settings.controllers = true,
+            other => bail!("`{other}` is not known\n\nhint: the only flag is `--controllers`"),
+        }
+    }
+    let plane = ControlPlane::start(&Assets::find()?, settings).await?;
+    println!("{}", plane.kubeconfig().display());
+    std::io::stdin().read_to_end(&mut Vec::new())?;
+    Ok(())
+}

@@ -1,0 +1,207 @@
+//! An operator under test or measurement: the real program as a child process.
+
+use std::{
+    fs,
+    net::{Ipv4Addr, TcpListener},
+    path::{Path, PathBuf},
+    process::{Command, ExitStatus},
+    time::Duration,
+};
+
+use anyhow::{Context, Result, bail};
+use rustix::process::Signal;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    time::{Instant, sleep},
+};
+
+use crate::{PERIOD, program::Program};
+
+/// Linux counts CPU time in hundredths of a second, whatever the kernel's own clock is.
+const TICKS: f64 = 100.0;
+
+/// A running operator, killed on drop.
+pub struct Operator {
+    program: Program,
+    probes: u16,
+}
+
+/// What a process has used so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Usage {
+    /// User and system time together, in seconds.
+    pub cpu: f64,
+    /// Resident memory now, in MiB.
+    pub resident: f64,
+    /// The most resident memory since its start, in MiB.
+    pub peak: f64,
+}
+
+impl Operator {
+    /// Starts `binary` with a free port for its probes; it is not waited for.
+    ///
+    /// `folder` takes its log, `kubeconfig` decides who it is and, by its default namespace, where it lives.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be run.
+    pub fn start(binary: &Path, arguments: &[&str], kubeconfig: &Path, folder: &Path) -> Result<Self> {
+        let [probes] = free_ports()?;
+        let name = binary
+            .file_name()
+            .context("a binary has a name")?
+            .to_string_lossy()
+            .into_owned();
+        let log = folder.join(format!("{name}-{probes}.log"));
+        let mut command = Command::new(binary);
+        command
+            .arg(format!("--health-probe-bind-address=127.0.0.1:{probes}"))
+            .args(arguments);
+        command
+            .env("KUBECONFIG", kubeconfig)
+            .env_remove("WATCH_NAMESPACE")
+            .env_remove("RUST_LOG")
+            .env("NO_COLOR", "1");
+        Ok(Self {
+            program: Program::spawn(&name, &mut command, &log)?,
+            probes,
+        })
+    }
+
+    /// Waits until its readiness probe says yes.
+    ///
+    /// # Errors
+    ///
+    /// With the end of its log when it ends, or is not ready in time.
+    pub async fn ready(&mut self, patience: Duration) -> Result<()> {
+        let deadline = Instant::now() + patience;
+        loop {
+            self.program.check()?;
+            if get(self.probes, "/readyz").await.is_ok() {
+                return Ok(());
+            }
+            if Instant::now() >= deadline {
+                bail!(
+                    self.program
+                        .failure(&format!("was not ready after {} s", patience.as_secs()))
+                );
+            }
+            sleep(PERIOD).await;
+        }
+    }
+
+    /// SIGKILL.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be signalled.
+    pub fn kill(mut self) -> Result<()> {
+        self.program.kill()
+    }
+
+    /// SIGTERM, and how it ended.
+    ///
+    /// # Errors
+    ///
+    /// With the end of its log when it has not ended after `patience`.
+    pub async fn terminate(mut self, patience: Duration) -> Result<ExitStatus> {
+        self.program.signal(Signal::TERM)?;
+        self.program.wait(patience).await
+    }
+
+    /// Waits for it to end by itself.
+    ///
+    /// # Errors
+    ///
+    /// With the end of its log when it has not ended after `patience`.
+    pub async fn wait(&mut self, patience: Duration) -> Result<ExitStatus> {
+        self.program.wait(patience).await
+    }
+
+    /// Fails, with the end of its log, once it has ended.
+    ///
+    /// # Errors
+    ///
+    /// As said.
+    pub fn check(&mut self) -> Result<()> {
+        self.program.check()
+    }
+
+    /// The file it logs to.
+    pub fn log(&self) -> PathBuf {
+        self.program.log().to_owned()
+    }
+
+    /// The last lines of its log.
+    pub fn log_end(&self) -> String {
+        self.program.log_end()
+    }
+
+    /// What it has used, from /proc.
+    ///
+    /// # Errors
+    ///
+    /// Where there is no /proc, or the process is gone.
+    pub fn usage(&self) -> Result<Usage> {
+        let proc = PathBuf::from(format!("/proc/{}", self.program.pid()));
+        let stat = fs::read_to_string(proc.join("stat")).context("no /proc")?;
+        // The name in parentheses may hold anything; user and system time are the 12th and 13th field after it.
+        let fields: Vec<_> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+        let ticks = |at: usize| {
+            fields
+                .get(at)
+                .and_then(|field| field.parse::<f64>().ok())
+                .unwrap_or(0.0)
+        };
+        let status = fs::read_to_string(proc.join("status")).context("no /proc")?;
+        let kib = |key: &str| {
+            let line = status.lines().find_map(|line| line.strip_prefix(key));
+            line.and_then(|line| line.split_whitespace().next()?.parse::<f64>().ok())
+                .unwrap_or(0.0)
+        };
+        Ok(Usage {
+            cpu: (ticks(11) + ticks(12)) / TICKS,
+            resident: kib("VmRSS:") / 1024.0,
+            peak: kib("VmHWM:") / 1024.0,
+        })
+    }
+}
+
+/// Asks a plain HTTP server on loopback for `path`; the body of a 200.
+///
+/// # Errors
+///
+/// When it does not answer, or answers anything else.
+pub async fn get(port: u16, path: &str) -> Result<String> {
+    let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await?;
+    // HTTP/1.0: the answer ends with the connection.
+    stream
+        .write_all(format!("GET {path} HTTP/1.0\r\nHost: localhost\r\n\r\n").as_bytes())
+        .await?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await?;
+    let (head, body) = answer.split_once("\r\n\r\n").context("no HTTP answer")?;
+    let status = head.lines().next().unwrap_or_default();
+    if !status.contains(" 200 ") {
+        bail!("`{path}`: {status}");
+    }
+    Ok(body.to_owned())
+}
+
+/// Ports of 127.0.0.1 that nobody listens on.
+///
+/// # Errors
+///
+/// When there are none left.
+pub fn free_ports<const N: usize>() -> Result<[u16; N]> {
+    // All are held until all are known, so that they differ.
+    let mut held = Vec::new();
+    let mut ports = [0; N];
+    for port in &mut ports {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("no free port")?;
+        *port = listener.local_addr()?.port();
+        held.push(listener);
+    }
+    Ok(ports)
+}

@@ -1,0 +1,130 @@
+//! One child process: its log, its signals, its end.
+
+use std::{
+    fs::{self, File},
+    io::{self, Read, Seek, SeekFrom},
+    path::{Path, PathBuf},
+    process::{Child, Command, ExitStatus, Stdio},
+    time::Duration,
+};
+
+use anyhow::{Context, Result, bail};
+use rustix::process::{Pid, Signal, kill_process};
+use tokio::time::{Instant, sleep};
+
+use crate::{PERIOD, guardian};
+
+/// Lines of a log that a failure shows.
+const TAIL: usize = 25;
+
+/// A running program; killed on drop.
+pub(crate) struct Program {
+    name: String,
+    child: Child,
+    log: PathBuf,
+}
+
+impl Program {
+    /// Starts it with both outputs appended to the file `log`.
+    pub(crate) fn spawn(name: &str, command: &mut Command, log: &Path) -> Result<Self> {
+        let output = File::options()
+            .create(true)
+            .append(true)
+            .open(log)
+            .context("cannot open its log")?;
+        command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output);
+        let child = command
+            .spawn()
+            .with_context(|| format!("cannot run `{}`", command.get_program().display()))?;
+        let program = Self {
+            name: name.to_owned(),
+            child,
+            log: log.to_owned(),
+        };
+        guardian::watch(program.pid())?;
+        Ok(program)
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// How it ended, if it has.
+    pub(crate) fn ended(&mut self) -> Result<Option<ExitStatus>> {
+        self.child
+            .try_wait()
+            .with_context(|| format!("cannot ask for the state of `{}`", self.name))
+    }
+
+    /// Fails, with the end of the log, once it has ended.
+    pub(crate) fn check(&mut self) -> Result<()> {
+        match self.ended()? {
+            None => Ok(()),
+            Some(status) => bail!(self.failure(&format!("ended with {status}"))),
+        }
+    }
+
+    /// What went wrong, and the end of the log.
+    pub(crate) fn failure(&self, what: &str) -> String {
+        format!("`{}` {what}; the end of its log:\n{}", self.name, self.log_end())
+    }
+
+    pub(crate) fn log(&self) -> &Path {
+        &self.log
+    }
+
+    pub(crate) fn log_end(&self) -> String {
+        // 64 KiB hold the last lines of any log; the whole may be too much to read.
+        let text = read_end(&self.log, 64 << 10).unwrap_or_default();
+        let lines: Vec<_> = text.lines().collect();
+        lines[lines.len().saturating_sub(TAIL)..].join("\n")
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) -> Result<()> {
+        let pid = i32::try_from(self.pid())
+            .ok()
+            .and_then(Pid::from_raw)
+            .context("not a process id")?;
+        kill_process(pid, signal).with_context(|| format!("cannot signal `{}`", self.name))
+    }
+
+    /// SIGKILL, and waits for the end.
+    pub(crate) fn kill(&mut self) -> Result<()> {
+        self.child
+            .kill()
+            .and_then(|()| self.child.wait())
+            .with_context(|| format!("cannot kill `{}`", self.name))?;
+        Ok(())
+    }
+
+    /// Waits until it ends by itself.
+    pub(crate) async fn wait(&mut self, patience: Duration) -> Result<ExitStatus> {
+        let deadline = Instant::now() + patience;
+        loop {
+            if let Some(status) = self.ended()? {
+                return Ok(status);
+            }
+            if Instant::now() >= deadline {
+                bail!(self.failure(&format!("has not ended within {} s", patience.as_secs())));
+            }
+            sleep(PERIOD).await;
+        }
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // These fail only when the process or the guardian is gone already.
+        _ = self.child.kill();
+        _ = self.child.wait();
+        _ = guardian::forget(self.pid());
+    }
+}
+
+fn read_end(path: &Path, bytes: u64) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    file.seek(SeekFrom::Start(fs::metadata(path)?.len().saturating_sub(bytes)))?;
+    let mut end = Vec::new();
+    file.read_to_end(&mut end)?;
+    Ok(String::from_utf8_lossy(&end).into_owned())
+}

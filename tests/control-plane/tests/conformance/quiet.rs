@@ -1,0 +1,119 @@
+//! What is not asked of the API server.
+
+use anyhow::{Result, ensure};
+use control_plane::{
+    Api as Generate, Project, eventually,
+    foobar::{FooBar, all_ready, becomes, create, names},
+    run,
+};
+use kube::{
+    Api,
+    api::{ApiResource, DynamicObject, GroupVersionKind, Patch, PatchParams, PostParams},
+};
+use serde_json::json;
+
+use crate::stage::{OPERATOR, PATIENCE, case};
+
+#[test]
+fn nothing_is_written_once_all_is_as_it_should_be() -> Result<()> {
+    case(async |case| {
+        let operator = case.operator(&["--max-concurrent-reconciles", "4"]).await?;
+        let began = case.mark()?;
+        create(&case.foobars, &names("calm", 50)).await?;
+        all_ready(&case.foobars, 50, PATIENCE).await?;
+        // A finalizer, a child, a status: three writes each, and no status update that causes another one.
+        case.stays_quiet().await?;
+        let written = case.written(began)?;
+        ensure!(
+            written.len() == 150,
+            "{} writes for 50 FooBars: {:#?}",
+            written.len(),
+            &written[..4]
+        );
+
+        // What changes nothing that matters is looked at and left.
+        let mark = case.mark()?;
+        case.merge("calm-0000", json!({"metadata": {"labels": {"seen": "yes"}}}))
+            .await?;
+        case.stays_quiet().await?;
+        ensure!(case.written(mark)?.is_empty());
+
+        // Nor does a new process find anything to do.
+        operator.kill()?;
+        let mark = case.mark()?;
+        let _operator = case.operator(&["--max-concurrent-reconciles", "4"]).await?;
+        case.stays_quiet().await?;
+        let written = case.written(mark)?;
+        ensure!(written.is_empty(), "written after a restart: {written:#?}");
+        Ok(())
+    })
+}
+
+#[test]
+fn a_status_that_somebody_wipes_is_repaired_once() -> Result<()> {
+    case(async |case| {
+        let _operator = case.operator(&[]).await?;
+        let before = case.one_ready("wiped").await?;
+        let mark = case.mark()?;
+        let wipe = Patch::Merge(json!({"status": null}));
+        case.foobars
+            .patch_status("wiped", &PatchParams::default(), &wipe)
+            .await?;
+        let after = becomes(&case.foobars, "wiped", "Ready again", PATIENCE, FooBar::is_ready).await?;
+        ensure!(before.metadata.generation == after.metadata.generation);
+        case.stays_quiet().await?;
+        let written = case.written(mark)?;
+        ensure!(
+            written.len() == 1 && written[0].resource == "foobars/status",
+            "{written:#?}"
+        );
+        Ok(())
+    })
+}
+
+#[test]
+fn two_controllers_share_one_list_and_one_watch_of_config_maps() -> Result<()> {
+    case(async |case| {
+        let apis = [
+            Generate {
+                group: "shop",
+                kind: "Widget",
+            },
+            Generate {
+                group: "bank",
+                kind: "Account",
+            },
+        ];
+        let project = Project::generate("two-kinds", &apis)?;
+        let crds = project.folder().join("config/crd");
+        run(case
+            .stage
+            .plane
+            .kubectl()
+            .args(["apply", "--server-side", "--validate=strict", "-k"])
+            .arg(crds))?;
+        let mark = case.mark()?;
+        let kubeconfig = case.stage.plane.kubeconfig_of(OPERATOR)?;
+        let mut operator = case.start(&project.operator(), &[], &kubeconfig)?;
+        operator.ready(PATIENCE).await?;
+
+        for (group, kind) in [("shop.example.com", "Widget"), ("bank.example.com", "Account")] {
+            let kind = ApiResource::from_gvk(&GroupVersionKind::gvk(group, "v1", kind));
+            let objects: Api<DynamicObject> = Api::namespaced_with(case.client.clone(), &case.namespace, &kind);
+            let mut object = DynamicObject::new("one", &kind);
+            object.data = json!({"spec": {"target": "world"}});
+            objects.create(&PostParams::default(), &object).await?;
+            eventually(&format!("the {} to be Ready", kind.kind), PATIENCE, async || {
+                let object = objects.get("one").await?;
+                let ready = object.data["status"]["conditions"][0]["status"].as_str() == Some("True");
+                Ok(ready.then_some(()))
+            })
+            .await?;
+        }
+        let mut asked = case.stage.plane.audit().since(mark)?;
+        asked.retain(|request| request.user == OPERATOR && request.resource == "configmaps" && request.code == 200);
+        let count = |verb: &str| asked.iter().filter(|request| request.verb == verb).count();
+        ensure!(count("list") <= 1 && count("watch") == 1, "{asked:#?}");
+        Ok(())
+    })
+}

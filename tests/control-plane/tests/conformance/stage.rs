@@ -1,0 +1,336 @@
+//! What the cases share: the control plane, the project, and a case's own corner of both.
+
+use std::{
+    cell::RefCell,
+    io::Write,
+    path::PathBuf,
+    sync::LazyLock,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use control_plane::{
+    Api as Generate, Assets, ControlPlane, Mark, Operator, Project, Request, Settings, eventually,
+    foobar::{self, FooBar},
+    run,
+};
+use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
+use kube::{
+    Api, Client,
+    api::{ListParams, ObjectMeta, PostParams},
+};
+use tokio::{
+    runtime::Runtime,
+    sync::{Mutex, MutexGuard},
+};
+
+/// For what takes a second on an idle machine: ten workers may share it.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A user that may do everything and is not the one that the tests themselves are.
+pub const OPERATOR: &str = "operator";
+
+static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().expect("no runtime, no tests"));
+static STAGE: Mutex<Option<Result<Stage, String>>> = Mutex::const_new(None);
+
+/// What all cases share.
+pub struct Stage {
+    pub plane: ControlPlane,
+    pub project: Project,
+    client: Client,
+    deployed: Option<Deployed>,
+    cases: usize,
+}
+
+/// What `kubectl apply -k config/default` said, and the kubeconfig of the service account that it made.
+struct Deployed {
+    kubectl: String,
+    kubeconfig: PathBuf,
+}
+
+/// One case's corner.
+pub struct Case<'a> {
+    pub stage: &'a mut Stage,
+    pub namespace: String,
+    pub client: Client,
+    pub foobars: Api<FooBar>,
+    pub children: Api<ConfigMap>,
+    began: Mark,
+    logs: RefCell<Vec<PathBuf>>,
+    may_be_refused: bool,
+}
+
+/// Tells one story on the shared stage, which it sets at the first time. When it fails, the logs of its operators are shown.
+///
+/// Besides what the story itself asserts: the API server must not once have refused the service account, or its role is short
+/// of something.
+pub fn case(story: impl AsyncFnOnce(&mut Case<'_>) -> Result<()>) -> Result<()> {
+    let Some(assets) = Assets::find()
+        .inspect_err(|error| say(&format!("SKIPPED: {error:#}")))
+        .ok()
+    else {
+        return Ok(());
+    };
+    RUNTIME.block_on(async {
+        let mut shared = STAGE.lock().await;
+        let stage = set(&mut shared, &assets).await?;
+        let mut case = stage.case().await?;
+        let told = match story(&mut case).await {
+            Ok(()) => case.check_refusals(),
+            failed => failed,
+        };
+        if told.is_err() {
+            case.show_logs();
+        }
+        told
+    })
+}
+
+async fn set<'a>(
+    shared: &'a mut MutexGuard<'_, Option<Result<Stage, String>>>,
+    assets: &Assets,
+) -> Result<&'a mut Stage> {
+    if shared.is_none() {
+        **shared = Some(Stage::set(assets).await.map_err(|error| format!("{error:#}")));
+    }
+    let stage = shared.as_mut().context("it was set just now")?;
+    stage
+        .as_mut()
+        .map_err(|error| anyhow!("the stage cannot be set: {error}"))
+}
+
+/// Printed even while the test passes: the first case builds for minutes.
+pub fn say(line: &str) {
+    _ = writeln!(std::io::stderr(), "{line}");
+}
+
+impl Stage {
+    async fn set(assets: &Assets) -> Result<Self> {
+        let began = Instant::now();
+        say("\ngenerating and building the FooBar project");
+        let project = Project::generate(
+            "foobar-operator",
+            &[Generate {
+                group: "test",
+                kind: "FooBar",
+            }],
+        )?;
+        say(&format!(
+            "built after {:.0} s; starting the control plane",
+            began.elapsed().as_secs_f64()
+        ));
+        let users = vec![(OPERATOR.to_owned(), vec!["system:masters".to_owned()])];
+        let plane = ControlPlane::start(
+            assets,
+            Settings {
+                controllers: true,
+                audit: true,
+                users,
+            },
+        )
+        .await?;
+        say(&format!("ready after {:.0} s", began.elapsed().as_secs_f64()));
+        let client = plane.client().await?;
+        Ok(Self {
+            plane,
+            project,
+            client,
+            deployed: None,
+            cases: 0,
+        })
+    }
+
+    /// Deploys unless that is done already, removes what an earlier case has left, makes a namespace.
+    async fn case(&mut self) -> Result<Case<'_>> {
+        self.cases += 1;
+        if self.deployed.is_none() {
+            self.deploy().await?;
+        }
+        foobar::remove_by_force(&self.client, None).await?;
+        let namespace = format!("case-{:02}", self.cases);
+        make_namespace(&self.client, &namespace).await?;
+        let client = self.client.clone();
+        Ok(Case {
+            foobars: Api::namespaced(client.clone(), &namespace),
+            children: Api::namespaced(client.clone(), &namespace),
+            began: self.plane.audit().mark()?,
+            stage: self,
+            namespace,
+            client,
+            logs: RefCell::default(),
+            may_be_refused: false,
+        })
+    }
+
+    /// `kubectl apply -k config/default`, as `make deploy` does it but for its strictness.
+    pub async fn deploy(&mut self) -> Result<()> {
+        let folder = self.project.folder().join("config/default");
+        let mut kubectl = self.plane.kubectl();
+        kubectl
+            .args(["apply", "--server-side", "--force-conflicts", "--validate=strict", "-k"])
+            .arg(folder);
+        let output = kubectl.output().context("cannot run kubectl")?;
+        let said = [output.stdout, output.stderr].concat();
+        let said = String::from_utf8_lossy(&said).into_owned();
+        ensure!(output.status.success(), "config/default is refused:\n{said}");
+        let foobars = foobar::of_any_form(self.client.clone(), None);
+        eventually("FooBars to be served", PATIENCE, async || {
+            Ok(Some(foobars.list(&ListParams::default()).await?))
+        })
+        .await?;
+        let (namespace, account) = (self.project.namespace(), self.project.service_account());
+        let kubeconfig = self.plane.kubeconfig_of_service_account(&namespace, &account).await?;
+        self.deployed = Some(Deployed {
+            kubectl: said,
+            kubeconfig,
+        });
+        Ok(())
+    }
+
+    /// What kubectl said at the last deployment.
+    pub fn deployment(&self) -> &str {
+        self.deployed.as_ref().map_or("", |deployed| &deployed.kubectl)
+    }
+
+    /// What is deployed is not, or not quite, any more: the next case deploys again.
+    pub fn spoil(&mut self) {
+        self.deployed = None;
+    }
+}
+
+impl Case<'_> {
+    /// Starts the operator as the deployed service account, for all namespaces, and waits until it is ready.
+    pub async fn operator(&self, arguments: &[&str]) -> Result<Operator> {
+        let mut operator = self.start_operator(arguments)?;
+        operator.ready(PATIENCE).await?;
+        Ok(operator)
+    }
+
+    /// The same without waiting.
+    pub fn start_operator(&self, arguments: &[&str]) -> Result<Operator> {
+        let kubeconfig = self
+            .stage
+            .deployed
+            .as_ref()
+            .context("nothing is deployed")?
+            .kubeconfig
+            .clone();
+        self.start(&self.stage.project.operator(), arguments, &kubeconfig)
+    }
+
+    /// Starts any operator as whoever holds the kubeconfig.
+    pub fn start(
+        &self,
+        binary: &std::path::Path,
+        arguments: &[&str],
+        kubeconfig: &std::path::Path,
+    ) -> Result<Operator> {
+        let operator = Operator::start(binary, arguments, kubeconfig, self.stage.plane.folder())?;
+        self.logs.borrow_mut().push(operator.log());
+        Ok(operator)
+    }
+
+    /// Everything from here on may be answered with 401 or 403.
+    pub fn may_be_refused(&mut self) {
+        self.may_be_refused = true;
+    }
+
+    pub fn mark(&self) -> Result<Mark> {
+        self.stage.plane.audit().mark()
+    }
+
+    /// What the service account has asked for since.
+    pub fn asked(&self, since: Mark) -> Result<Vec<Request>> {
+        let user = format!(
+            "system:serviceaccount:{}:{}",
+            self.stage.project.namespace(),
+            self.stage.project.service_account()
+        );
+        let mut requests = self.stage.plane.audit().since(since)?;
+        requests.retain(|request| request.user == user);
+        Ok(requests)
+    }
+
+    /// Its writes, but for events and the lease: those come late, and with time.
+    pub fn written(&self, since: Mark) -> Result<Vec<Request>> {
+        let mut requests = self.asked(since)?;
+        requests.retain(|request| request.is_write() && !matches!(request.resource.as_str(), "events" | "leases"));
+        Ok(requests)
+    }
+
+    /// Fails if the service account writes anything within the next three seconds.
+    pub async fn stays_quiet(&self) -> Result<()> {
+        let mark = self.mark()?;
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        let written = self.written(mark)?;
+        ensure!(written.is_empty(), "written although nothing had changed: {written:#?}");
+        Ok(())
+    }
+
+    /// Checks that there is exactly one right ConfigMap for each of these FooBars.
+    pub async fn check_children(&self, foobars: &[FooBar]) -> Result<()> {
+        let children = self.children.list(&ListParams::default()).await?.items;
+        let owned = children
+            .iter()
+            .filter(|child| child.metadata.owner_references.is_some())
+            .count();
+        ensure!(
+            owned == foobars.len(),
+            "{owned} ConfigMaps of {} FooBars",
+            foobars.len()
+        );
+        for foobar in foobars {
+            let name = foobar.metadata.name.as_deref().map(foobar::child_of);
+            let child = children.iter().find(|child| child.metadata.name == name);
+            foobar::check_child(foobar, child.with_context(|| format!("no ConfigMap {name:?}"))?)?;
+        }
+        Ok(())
+    }
+
+    pub async fn make_namespace(&self, name: &str) -> Result<()> {
+        make_namespace(&self.client, name).await
+    }
+
+    /// `kubectl` with these arguments in the case's namespace; what it printed.
+    pub fn kubectl(&self, arguments: &[&str]) -> Result<String> {
+        run(self
+            .stage
+            .plane
+            .kubectl()
+            .args(["--namespace", &self.namespace])
+            .args(arguments))
+    }
+
+    fn check_refusals(&self) -> Result<()> {
+        let mut refused = self.asked(self.began)?;
+        refused.retain(|request| matches!(request.code, 401 | 403));
+        if !refused.is_empty() && !self.may_be_refused {
+            bail!("the generated role does not allow: {refused:#?}");
+        }
+        Ok(())
+    }
+
+    fn show_logs(&self) {
+        for log in self.logs.borrow().iter() {
+            let text = std::fs::read_to_string(log).unwrap_or_default();
+            let lines: Vec<_> = text.lines().collect();
+            let end = lines[lines.len().saturating_sub(40)..].join("\n");
+            eprintln!("the end of {}:\n{end}\n", log.display());
+        }
+    }
+}
+
+async fn make_namespace(client: &Client, name: &str) -> Result<()> {
+    let metadata = ObjectMeta {
+        name: Some(name.to_owned()),
+        ..ObjectMeta::default()
+    };
+    let namespace = Namespace {
+        metadata,
+        ..Namespace::default()
+    };
+    Api::<Namespace>::all(client.clone())
+        .create(&PostParams::default(), &namespace)
+        .await?;
+    Ok(())
+}

@@ -1,0 +1,72 @@
+//! The way out.
+
+use anyhow::{Result, bail, ensure};
+use control_plane::{
+    eventually,
+    foobar::{all_ready, create, names},
+    run,
+};
+use kube::api::ListParams;
+
+use crate::{
+    accepted::path_with,
+    stage::{Case, PATIENCE, case, say},
+};
+
+impl Case<'_> {
+    /// `make TARGET` in the project, with the control plane's kubectl.
+    fn make(&self, target: &str) -> Result<String> {
+        let kubectl = self.stage.plane.assets().kubectl();
+        let mut make = self.stage.project.make();
+        make.args([target, "KUBECTL=kubectl"])
+            .env("PATH", path_with(kubectl.parent()));
+        run(make.env("KUBECONFIG", self.stage.plane.kubeconfig()))
+    }
+}
+
+#[test]
+fn undeploy_with_fifty_live_foobars_leaves_nothing() -> Result<()> {
+    case(async |case| {
+        if !case.stage.plane.has_controllers() {
+            say("SKIPPED: no kube-controller-manager, so no namespace and no child ever goes");
+            return Ok(());
+        }
+        case.make("deploy")?;
+        // Its account goes while it runs, as it does under a Pod that is being stopped.
+        case.may_be_refused();
+        let _operator = case
+            .operator(&["--max-concurrent-reconciles", "4", "--leader-elect"])
+            .await?;
+        create(&case.foobars, &names("live", 50)).await?;
+        all_ready(&case.foobars, 50, PATIENCE).await?;
+        case.stage.spoil();
+        let said = case.make("undeploy")?;
+        ensure!(said.contains("namespace \"foobar-operator-system\" deleted"), "{said}");
+
+        let all = "namespaces,crds,clusterroles,clusterrolebindings";
+        let left = case.kubectl(&["get", all, "-o", "name"])?;
+        let left: Vec<_> = left.lines().filter(|name| name.contains("foobar")).collect();
+        ensure!(left.is_empty(), "left behind: {left:#?}");
+        eventually("the children to be collected", 2 * PATIENCE, async || {
+            let children = case.children.list(&ListParams::default()).await?.items.len();
+            if children > 0 {
+                bail!("{children} are left");
+            }
+            Ok(Some(()))
+        })
+        .await?;
+        // Once more: nothing to delete is an error only for those who want to know.
+        ensure!(case.make("undeploy").is_err());
+        case.make_ignoring_what_is_gone()
+    })
+}
+
+impl Case<'_> {
+    fn make_ignoring_what_is_gone(&self) -> Result<()> {
+        let kubectl = self.stage.plane.assets().kubectl();
+        let mut make = self.stage.project.make();
+        make.args(["undeploy", "KUBECTL=kubectl", "ignore-not-found=true"])
+            .env("PATH", path_with(kubectl.parent()));
+        run(make.env("KUBECONFIG", self.stage.plane.kubeconfig())).map(|_| ())
+    }
+}

@@ -1,0 +1,158 @@
+//! The golden projects: `tests/golden/<case>.commands` says how each is made, `tests/golden/<case>/` what comes out, byte for byte.
+//! `KUBEWRIGHT_BLESS=1 cargo test --test golden` writes them anew.
+
+mod cli;
+
+use cli::{Tree, kubewright, tree};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn goldens() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
+}
+
+fn cases() -> Vec<String> {
+    let entries = fs::read_dir(goldens())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut cases: Vec<_> = entries
+        .filter_map(|name| Some(name.strip_suffix(".commands")?.to_owned()))
+        .collect();
+    cases.sort();
+    cases
+}
+
+/// The words of a command line, as a shell would split it.
+fn words(line: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut quoted = false;
+    for c in line.chars() {
+        match c {
+            '"' => quoted = !quoted,
+            ' ' if !quoted => words.push(String::new()),
+            c => words.last_mut().unwrap().push(c),
+        }
+    }
+    words
+}
+
+/// Runs the commands of a case in `dir`.
+fn make(case: &str, dir: &Path) {
+    let commands = fs::read_to_string(goldens().join(format!("{case}.commands"))).unwrap();
+    for line in commands.lines() {
+        kubewright(dir, &words(line)[1..]).succeeds();
+    }
+}
+
+/// Written by `make manifests`, so not for us to compare.
+fn derived(path: &str) -> bool {
+    path == "config/rbac/role.yaml" || (path.starts_with("config/crd/bases/") && !path.ends_with("kustomization.yaml"))
+}
+
+fn vendored(path: &str) -> bool {
+    ["crates/runtime/", "crates/schema/"]
+        .iter()
+        .any(|folder| path.starts_with(folder))
+}
+
+/// Build output of whoever worked in the golden itself.
+fn built(path: &str) -> bool {
+    path.starts_with("target/")
+}
+
+#[test]
+fn every_golden_is_what_its_commands_make() {
+    let bless = std::env::var_os("KUBEWRIGHT_BLESS").is_some();
+    let mut wrong = String::new();
+    for case in cases() {
+        let fresh = tempfile::tempdir().unwrap();
+        make(&case, fresh.path());
+        let mut made = tree(fresh.path());
+        made.retain(|path, _| !vendored(path));
+        let golden = goldens().join(&case);
+        let mut committed = tree(&golden);
+        committed.retain(|path, _| !derived(path) && !vendored(path) && !built(path));
+        if bless {
+            write(&golden, &committed, &made);
+        } else if let Some(difference) = first_difference(&committed, &made) {
+            wrong.push_str(&format!("{case}: {difference}\n"));
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "goldens are stale; look, then run `KUBEWRIGHT_BLESS=1 cargo test --test golden`\n{wrong}"
+    );
+}
+
+fn write(golden: &Path, committed: &Tree, made: &Tree) {
+    for path in committed.keys().filter(|path| !made.contains_key(*path)) {
+        fs::remove_file(golden.join(path)).unwrap();
+    }
+    for (path, file) in made {
+        if committed.get(path) != Some(file) {
+            let target = golden.join(path);
+            fs::create_dir_all(target.parent().unwrap()).unwrap();
+            fs::write(&target, &file.bytes).unwrap();
+            cli::set_executable(&target, file.executable);
+        }
+    }
+}
+
+fn first_difference(committed: &Tree, made: &Tree) -> Option<String> {
+    let paths: BTreeMap<_, _> = committed.keys().chain(made.keys()).map(|path| (path, ())).collect();
+    paths
+        .into_keys()
+        .find_map(|path| match (committed.get(path), made.get(path)) {
+            (Some(a), Some(b)) if a == b => None,
+            (Some(_), Some(_)) => Some(format!("`{path}` differs")),
+            (Some(_), None) => Some(format!("`{path}` is no longer made")),
+            _ => Some(format!("`{path}` is not committed")),
+        })
+}
+
+#[test]
+fn vendored_crates_are_the_scaffolds_without_their_tests() {
+    let fresh = tempfile::tempdir().unwrap();
+    make("none", fresh.path());
+    for name in ["runtime", "schema"] {
+        let mut vendored = tree(&fresh.path().join("crates").join(name));
+        assert!(vendored.remove("VERSION").is_some());
+        let mut scaffold = tree(&Path::new(env!("CARGO_MANIFEST_DIR")).join("scaffolds").join(name));
+        let shipped = |path: &str| path.starts_with("src/") || (!path.contains('/') && path != "Cargo.lock");
+        scaffold.retain(|path, _| shipped(path));
+        assert_eq!(vendored.keys().collect::<Vec<_>>(), scaffold.keys().collect::<Vec<_>>());
+        assert!(vendored == scaffold, "crates/{name} differs from scaffolds/{name}");
+    }
+}
+
+#[test]
+fn a_second_api_joins_the_registry_and_leaves_main_alone() {
+    let fresh = tempfile::tempdir().unwrap();
+    make("one", fresh.path());
+    let before = tree(fresh.path());
+    kubewright(
+        fresh.path(),
+        &[
+            "create",
+            "api",
+            "--group",
+            "test",
+            "--version",
+            "v1",
+            "--kind",
+            "Second",
+        ],
+    )
+    .succeeds();
+    let after = tree(fresh.path());
+    let changed: Vec<_> = before
+        .iter()
+        .filter(|(path, file)| after.get(*path) != Some(file))
+        .map(|(path, _)| path.as_str())
+        .collect();
+    assert!(changed.contains(&"src/controllers/mod.rs"), "{changed:?}");
+    assert!(!changed.contains(&"src/main.rs"), "{changed:?}");
+    let seeded = |path: &&str| !String::from_utf8_lossy(&before[*path].bytes).contains("@generated by kubewright");
+    assert_eq!(changed.into_iter().filter(seeded).collect::<Vec<_>>(), ["PROJECT"]);
+}

@@ -1,0 +1,251 @@
+//! What may be given to commands, what is asked for, and what is refused with its reason.
+
+mod cli;
+
+use cli::{create, kubewright, project};
+use std::fs;
+
+const FOOBAR: [&str; 6] = ["--group", "test", "--version", "v1", "--kind", "FooBar"];
+
+fn api(verb: &str, more: &[&str]) -> Vec<String> {
+    [&[verb, "api"], &FOOBAR[..], more]
+        .concat()
+        .into_iter()
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn what_is_missing_is_asked_for_on_a_terminal() {
+    let dir = project();
+    let line = format!(
+        "'{}' --dir '{}' create api --group test",
+        cli::binary(),
+        dir.path().display()
+    );
+    let mut script = match std::process::Command::new("script")
+        .args(["-qec", &line, "/dev/null"])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+    {
+        Ok(script) => script,
+        Err(error) => return cli::skip(&format!("no terminal can be had here, `script` says {error}")),
+    };
+    // The default version, a kind that is refused, and one that is taken.
+    std::io::Write::write_all(&mut script.stdin.take().unwrap(), b"\rfoo\rFooBar\r").unwrap();
+    let output = script.wait_with_output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}");
+    assert!(
+        text.contains("Version [v1]") && text.contains("must start with an upper case letter"),
+        "{text}"
+    );
+    assert!(dir.path().join("api/src/test/v1/foobar.rs").exists());
+}
+
+#[test]
+fn one_kind_in_two_groups_gets_two_controllers() {
+    let dir = project();
+    create(dir.path(), "test", "FooBar").succeeds();
+    create(dir.path(), "other", "FooBar").succeeds();
+    assert!(dir.path().join("src/controllers/foobar.rs").exists());
+    assert!(dir.path().join("src/controllers/other_foobar.rs").exists());
+    create(dir.path(), "other", "FooBar").succeeds();
+}
+
+#[test]
+fn a_kind_can_have_a_second_controller() {
+    let dir = project();
+    create(dir.path(), "test", "FooBar").succeeds();
+    let more = [
+        "--resource=false",
+        "--controller-name",
+        "foobar-audit",
+        "--pattern",
+        "minimal",
+    ];
+    kubewright(dir.path(), &api("create", &more)).succeeds();
+    assert!(dir.path().join("src/controllers/foobar_audit.rs").exists());
+    kubewright(
+        dir.path(),
+        &[
+            "create",
+            "api",
+            "--group",
+            "test",
+            "--version",
+            "v1",
+            "--kind",
+            "Other",
+            "--controller-name",
+            "foobar_audit",
+        ],
+    )
+    .refuses(1, &["controller `foobar_audit` exists already, for `FooBar`"]);
+}
+
+#[test]
+fn what_kubernetes_would_refuse_later_is_refused_now() {
+    let dir = project();
+    create(dir.path(), "test", "FooBar").succeeds();
+    let refused = |args: &[&str], words: &[&str]| {
+        kubewright(dir.path(), &[&["create", "api"], args].concat()).refuses(1, words);
+    };
+    let of = |kind: &'static str, more: &[&'static str]| {
+        [&["--group", "test", "--version", "v1", "--kind", kind], more].concat()
+    };
+    refused(&of("Foobar", &[]), &["would both be called `foobars`"]);
+    refused(
+        &of("Other", &["--plural", "foobars"]),
+        &["would both be called `foobars`"],
+    );
+    refused(
+        &of("Other", &["--short-name", "foobar"]),
+        &["would both be called `foobar`"],
+    );
+    refused(&of("FooBarList", &[]), &["list kind"]);
+    refused(
+        &["--group", "test", "--version", "v2", "--kind", "FooBar"],
+        &["exists already in version `v1`", "not built yet"],
+    );
+    refused(
+        &[
+            "--group",
+            "other",
+            "--version",
+            "v1",
+            "--kind",
+            "Pod",
+            "--resource=false",
+        ],
+        &["foreign kinds are not built yet"],
+    );
+    create(dir.path(), "a-b", "One").succeeds();
+    refused(
+        &["--group", "a.b", "--version", "v1", "--kind", "Two"],
+        &["would share the Rust module `a_b`"],
+    );
+
+    let own = tempfile::tempdir().unwrap();
+    kubewright(
+        own.path(),
+        &["init", "--domain", "example.com", "--project-name", "x", "--namespaced"],
+    )
+    .succeeds();
+    kubewright(own.path(), &api("create", &["--cluster"])).refuses(1, &["cannot be cluster-scoped"]);
+}
+
+#[test]
+fn what_is_missing_is_listed_at_once() {
+    let dir = project();
+    kubewright(dir.path(), &["create", "api"]).refuses(2, &["`--group`, `--version`, `--kind` are missing"]);
+    kubewright(dir.path(), &["create", "api", "--yes"]).refuses(2, &["`--group`, `--kind` are missing"]);
+    kubewright(
+        dir.path(),
+        &["create", "api", "--yes", "--group", "test", "--kind", "FooBar"],
+    )
+    .succeeds();
+    let empty = tempfile::tempdir().unwrap();
+    kubewright(empty.path(), &["plan"]).refuses(1, &["has no `PROJECT` file", "`kubewright init` makes one"]);
+    kubewright(&empty.path().join("none"), &["plan"]).refuses(1, &["is not a folder"]);
+}
+
+#[test]
+fn a_parent_workspace_that_claims_the_project_is_told_what_to_say() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(
+        dir.path().join("Cargo.toml"),
+        "[workspace]\nmembers = [\"ops/*\"]\nexclude = [\"old\"]\n",
+    )
+    .unwrap();
+    let run = kubewright(&dir.path().join("ops/mine"), &["init", "--domain", "example.com"]).succeeds();
+    assert!(
+        run.stderr.contains(r#"exclude = ["old", "ops/mine"]"#),
+        "{}",
+        run.stderr
+    );
+    let run = kubewright(&dir.path().join("other/mine"), &["init", "--domain", "example.com"]).succeeds();
+    assert!(!run.stderr.contains("exclude"), "{}", run.stderr);
+}
+
+#[test]
+fn the_users_words_are_never_a_template() {
+    let dir = tempfile::tempdir().unwrap();
+    let owner = r#"{{ project.name }} "{% raw %}""#;
+    kubewright(
+        dir.path(),
+        &[
+            "init",
+            "--domain",
+            "example.com",
+            "--project-name",
+            "x",
+            "--license",
+            "mit",
+            "--owner",
+            owner,
+        ],
+    )
+    .succeeds();
+    let main = fs::read_to_string(dir.path().join("src/main.rs")).unwrap();
+    assert!(main.lines().next().unwrap().ends_with(owner), "{main}");
+    kubewright(dir.path(), &["sync"]).succeeds();
+}
+
+#[test]
+fn own_templates_are_laid_over_and_watched() {
+    let dir = tempfile::tempdir().unwrap();
+    let (own, target) = (dir.path().join("own"), dir.path().join("project"));
+    let write = |text: &str| {
+        fs::create_dir_all(own.join("project/docs")).unwrap();
+        fs::write(own.join("project/docs/house.md.tera"), text).unwrap();
+    };
+    write("{# managed #}\nThe house rules of {{ project.name }}.\n");
+    let args = [
+        "init",
+        "--domain",
+        "example.com",
+        "--project-name",
+        "x",
+        "--templates",
+        own.to_str().unwrap(),
+    ];
+    kubewright(&target, &args).succeeds();
+    let text = fs::read_to_string(target.join("docs/house.md")).unwrap();
+    assert!(text.ends_with("-->\nThe house rules of x.\n"), "{text}");
+    assert!(
+        fs::read_to_string(target.join("PROJECT"))
+            .unwrap()
+            .contains("path: ../own")
+    );
+
+    write("{# managed #}\nNew rules.\n");
+    kubewright(&target, &["plan"]).refuses(1, &["the templates in `../own` have changed", "sync --templates"]);
+    kubewright(&target, &["sync", "--templates", own.to_str().unwrap()]).succeeds();
+    assert!(
+        fs::read_to_string(target.join("docs/house.md"))
+            .unwrap()
+            .contains("New rules.")
+    );
+    write("{{ project.nam }}\n");
+    kubewright(&target, &["sync", "--templates", own.to_str().unwrap()]).succeeds();
+    kubewright(&target, &["plan"]).refuses(1, &["template `project/docs/house.md.tera` does not render"]);
+}
+
+#[test]
+fn a_project_of_another_release_is_refused_with_the_ways_out() {
+    let dir = project();
+    let path = dir.path().join("PROJECT");
+    let text = fs::read_to_string(&path).unwrap().replace("version: 0.", "version: 9.");
+    fs::write(&path, text).unwrap();
+    for args in [vec!["sync"], vec!["plan"], vec!["eject", "runtime"]] {
+        kubewright(dir.path(), &args).refuses(
+            1,
+            &[
+                "this project is of kubewright 9.",
+                "cargo install kubewright --version 9.",
+            ],
+        );
+    }
+}

@@ -1,0 +1,254 @@
+//! Kinds, groups and controllers whose names are Rust's, a crate's or the generated code's: each is refused with a reason or works, which
+//! means formatted, compiled and linted as any other.
+
+mod cli;
+
+use cli::{kubewright, project};
+use kubewright::project::rust;
+use proptest::prelude::*;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Keywords, names of the prelude, and what generated code imports.
+const KINDS: [&str; 66] = [
+    "Action",
+    "Api",
+    "App",
+    "Arc",
+    "As",
+    "Async",
+    "Await",
+    "BTreeMap",
+    "Box",
+    "Break",
+    "Cleanup",
+    "Client",
+    "Clone",
+    "Condition",
+    "Conditions",
+    "ConfigMap",
+    "Const",
+    "Context",
+    "Controller",
+    "Crate",
+    "CustomResource",
+    "Debug",
+    "Default",
+    "Deserialize",
+    "Dyn",
+    "Err",
+    "Error",
+    "Event",
+    "EventType",
+    "Fn",
+    "From",
+    "Gen",
+    "Into",
+    "Iterator",
+    "JsonSchema",
+    "Lib",
+    "Main",
+    "Manager",
+    "Match",
+    "Mod",
+    "Move",
+    "None",
+    "ObjectMeta",
+    "Ok",
+    "Operator",
+    "Option",
+    "Options",
+    "Patch",
+    "Reconciler",
+    "Resource",
+    "ResourceExt",
+    "Result",
+    "Schema",
+    "Self",
+    "Send",
+    "Serialize",
+    "Some",
+    "Spec",
+    "Static",
+    "Status",
+    "String",
+    "Super",
+    "Test",
+    "Type",
+    "Value",
+    "Vec",
+];
+const GROUPS: [&str; 18] = [
+    "type",
+    "self",
+    "lib",
+    "crate",
+    "super",
+    "mod",
+    "std",
+    "core",
+    "alloc",
+    "kube",
+    "serde",
+    "schemars",
+    "k8s-openapi",
+    "api",
+    "a-b.c",
+    "3scale",
+    "async",
+    "main",
+];
+const CONTROLLERS: [&str; 9] = [
+    "std",
+    "core",
+    "type",
+    "main",
+    "mod",
+    "app",
+    "kube",
+    "serde-json",
+    "kubewright",
+];
+
+fn create(dir: &Path, group: &str, kind: &str, more: &[&str]) {
+    kubewright(
+        dir,
+        &[
+            &["create", "api", "--group", group, "--version", "v1", "--kind", kind],
+            more,
+        ]
+        .concat(),
+    )
+    .succeeds();
+}
+
+#[track_caller]
+fn cargo(dir: &Path, args: &[&str]) {
+    let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/golden/target");
+    let mut command = Command::new("cargo");
+    command
+        .current_dir(dir)
+        .args(args)
+        .env("CARGO_TARGET_DIR", target)
+        .env("RUSTFLAGS", "-Dwarnings");
+    // What `cargo test` says of this crate is not for another cargo: build scripts (ring's) that read it would run once more, and
+    // all that is on them would compile again.
+    for (variable, _) in std::env::vars_os() {
+        let name = variable.to_string_lossy();
+        if name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(&variable);
+        }
+    }
+    let run = command.output().unwrap();
+    assert!(
+        run.status.success(),
+        "{}{}",
+        String::from_utf8_lossy(&run.stdout),
+        String::from_utf8_lossy(&run.stderr)
+    );
+}
+
+#[test]
+#[ignore = "compiles a project of ninety kinds; run it with `--ignored`"]
+fn names_of_rust_and_of_generated_code_work() {
+    let dir = project();
+    for (nth, name) in CONTROLLERS.iter().enumerate() {
+        let pattern = if nth % 2 == 0 { "child" } else { "minimal" };
+        create(
+            dir.path(),
+            "controllers",
+            &format!("Kind{nth}"),
+            &["--controller-name", name, "--pattern", pattern],
+        );
+    }
+    // Some of them are plurals of others.
+    KINDS.iter().for_each(|kind| {
+        create(
+            dir.path(),
+            "names",
+            kind,
+            &["--plural", &format!("all-{}", kind.to_lowercase())],
+        )
+    });
+    GROUPS.iter().for_each(|group| create(dir.path(), group, "Thing", &[]));
+    cargo(dir.path(), &["fmt", "--all", "--check"]);
+    cargo(dir.path(), &["check", "--locked", "--all-targets"]);
+}
+
+#[test]
+fn generated_code_is_formatted_for_kinds_of_any_length() {
+    let dir = project();
+    // rustfmt sorts modules and imports of these in two ways.
+    ["C9", "C10", "C1a", "Option2"]
+        .iter()
+        .for_each(|kind| create(dir.path(), "test", kind, &[]));
+    let letters = "Qwertyuiopadfghjklzxcvbn";
+    for length in 1..=24 {
+        let pattern = if length % 2 == 0 { "child" } else { "minimal" };
+        create(dir.path(), "test", &letters[..length], &["--pattern", pattern]);
+        let other = if length % 2 == 0 { "minimal" } else { "child" };
+        create(
+            dir.path(),
+            "a-group-of-some-length",
+            &letters[..length],
+            &["--pattern", other, "--cluster"],
+        );
+    }
+    cargo(dir.path(), &["fmt", "--all", "--check"]);
+}
+
+#[test]
+fn a_project_name_that_a_package_has_is_refused() {
+    for name in ["test", "core", "build", "manifests", "kubewright-runtime", "async"] {
+        let dir = tempfile::tempdir().unwrap();
+        kubewright(dir.path(), &["init", "--domain", "example.com", "--project-name", name]).refuses(2, &[name]);
+    }
+}
+
+/// Whether rustfmt leaves a text as it is.
+fn formatted(text: &str) -> bool {
+    use std::io::Write;
+    let mut rustfmt = Command::new("rustfmt")
+        .args(["--edition", "2024", "--check"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    rustfmt.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    rustfmt.wait().unwrap().success()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    #[test]
+    fn modules_stand_as_rustfmt_sorts_them(names in prop::collection::btree_set("(type|async)_?|a[a_19]{0,3}[a19]", 1..12)) {
+        let mut modules: Vec<_> = names.iter().map(|name| rust::module(&rust::module_file(name))).collect();
+        modules.sort_by(|a, b| rust::module_order(a, b));
+        let text: String = modules.iter().map(|module| format!("mod {module};\n")).collect();
+        prop_assert!(formatted(&text), "{text}");
+    }
+
+    #[test]
+    fn imports_stand_as_rustfmt_sorts_them(names in prop::collection::btree_set("[Ab][Aa19_]{0,3}[Aa19]", 2..12)) {
+        let mut names: Vec<_> = names.into_iter().collect();
+        names.sort_by(|a, b| rust::import_order(a, b));
+        let text = format!("use a::{{{}}};\n", names.join(", "));
+        prop_assert!(formatted(&text), "{text}");
+    }
+
+    #[test]
+    fn a_kind_is_taken_exactly_if_it_is_a_label_and_a_type(name in "[A-Ca-c1\\-_]{0,5}") {
+        let label = !name.is_empty() && name.to_ascii_lowercase().starts_with(|c: char| c.is_ascii_lowercase());
+        let is_type = name.starts_with(|c: char| c.is_ascii_uppercase()) && name.chars().all(|c| c.is_ascii_alphanumeric());
+        prop_assert_eq!(name.parse::<kubewright::project::Kind>().is_ok(), label && is_type);
+    }
+
+    #[test]
+    fn modules_of_any_group_are_identifiers(group in "[a-z0-9]([a-z0-9-]{0,8}[a-z0-9])?(\\.[a-z0-9]{1,5})?") {
+        prop_assert!(group.parse::<kubewright::project::Group>().is_ok());
+        let module = rust::module(&rust::module_file(&group));
+        let text = format!("mod {module} {{}}\n");
+        prop_assert!(formatted(&text), "{text}");
+    }
+}
