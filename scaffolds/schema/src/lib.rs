@@ -42,9 +42,11 @@
 
 mod describe;
 mod finding;
+mod go;
 mod merge;
 mod version;
 
+pub mod cause;
 pub mod files;
 pub mod lint;
 pub mod manifests;
@@ -52,6 +54,7 @@ pub mod normalise;
 pub mod rbac;
 pub mod yaml;
 
+pub use cause::Cause;
 pub use finding::Finding;
 
 use serde::Serialize;

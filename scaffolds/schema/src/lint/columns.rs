@@ -1,6 +1,6 @@
 //! Printer columns and the scale subresource: small records that hold JSON paths.
 
-use super::cause::{Cause, Path};
+use crate::cause::{Cause, Path};
 use serde_json::Value;
 
 const TYPES: [&str; 5] = ["boolean", "date", "integer", "number", "string"];

@@ -1,6 +1,6 @@
 //! How objects are converted between versions.
 
-use super::cause::{Cause, Path};
+use crate::cause::{Cause, Path};
 use super::names;
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! Paths that lead to a field of a schema: selectable fields, and the `fieldPath` of validation rules.
 
-use super::cause::{Cause, Path};
+use crate::cause::{Cause, Path};
 use serde_json::{Map, Value};
 
 type Schema = Map<String, Value>;

@@ -1,6 +1,6 @@
 //! Kinds of lists and maps: what server-side apply merges by.
 
-use super::cause::{Cause, Path};
+use crate::cause::{Cause, Path};
 use serde_json::{Map, Value};
 
 type Schema = Map<String, Value>;

@@ -1,6 +1,6 @@
 //! The metadata of a CustomResourceDefinition: its name, labels and annotations.
 
-use super::cause::{Cause, Path};
+use crate::cause::{Cause, Path};
 use super::names;
 use serde_json::{Map, Value};
 

@@ -6,7 +6,6 @@
 //! Not checked: that expressions of `x-kubernetes-validations` compile and keep within their cost, and that defaults are
 //! valid by the schema they stand in.
 
-mod cause;
 mod columns;
 mod conversion;
 mod fields;
@@ -21,7 +20,7 @@ mod schema;
 mod spec;
 mod structural;
 
-pub use cause::Cause;
+pub use crate::Cause;
 
 use crate::Finding;
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! From the server's words to the Rust type: which field a cause speaks of, and what to change there.
 
-use super::cause::Cause;
+use crate::cause::Cause;
 use serde_json::{Map, Value};
 
 /// Where a cause points, in the terms of the type's author.

@@ -1,6 +1,6 @@
 //! What can be said of validation rules (`x-kubernetes-validations`) without compiling their expressions.
 
-use super::cause::{Cause, Path};
+use crate::cause::{Cause, Path};
 use super::fields;
 use serde_json::{Map, Value};
 

@@ -1,6 +1,6 @@
 //! The rules that the API server has for every node of a schema, structural or not.
 
-use super::cause::{Cause, Path};
+use crate::cause::{Cause, Path};
 use super::{lists, rules};
 use serde_json::{Map, Value};
 

@@ -1,6 +1,6 @@
 //! The rules about a CustomResourceDefinition outside its schemas.
 
-use super::cause::{Cause, Path};
+use crate::cause::{Cause, Path};
 use super::{columns, conversion, fields, metadata, names, schema, structural};
 use serde_json::{Map, Value, json};
 

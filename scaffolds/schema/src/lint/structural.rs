@@ -1,7 +1,7 @@
 //! The rules of structural schemas: each value has one known shape, said outside of `allOf`, `anyOf`, `oneOf` and `not`,
 //! which only validate.
 
-use super::cause::{Cause, Path};
+use crate::cause::{Cause, Path};
 use super::pattern;
 use serde_json::{Map, Value, json};
 

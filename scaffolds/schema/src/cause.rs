@@ -1,0 +1,147 @@
+//! One objection, in the form and words of the API server: a reason, a field, and a message.
+
+use crate::go;
+use serde_json::Value;
+use std::fmt;
+
+/// Why an API server refuses an object; an entry in `details.causes` of the Status that it answers with.
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub struct Cause {
+    /// The type of the error, as `k8s.io/apimachinery/pkg/util/validation/field` names it: `FieldValueRequired`,
+    /// `FieldValueInvalid`, `FieldValueTypeInvalid`, `FieldValueForbidden`, `FieldValueNotSupported`, …
+    pub reason: &'static str,
+    /// The path as the server writes it. In a CustomResourceDefinition, fields that all versions have alike stand at the
+    /// top there: `spec.validation.openAPIV3Schema.properties[spec]`, not `spec.versions[0].schema…`.
+    pub field: String,
+    /// What the server says; starts with the reason in words.
+    pub message: String,
+}
+
+/// As the message of a Status lists it.
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.field, self.message)
+    }
+}
+
+/// A path into an object, as the server writes it: `spec.list[0].name`. Each kind of objection to what stands there is a
+/// method.
+#[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct Path(String);
+
+impl Path {
+    /// The path to a field of the object.
+    pub fn new(name: &str) -> Self {
+        Self(name.to_owned())
+    }
+
+    /// The path to the object as a whole, which the server shows as `<nil>`.
+    pub const fn root() -> Self {
+        Self(String::new())
+    }
+
+    /// A field of the value at this path. The name is taken as it is: it may lead over several fields.
+    #[must_use]
+    pub fn child(&self, name: &str) -> Self {
+        if self.0.is_empty() {
+            Self::new(name)
+        } else {
+            Self(format!("{}.{name}", self.0))
+        }
+    }
+
+    /// An item of the list at this path.
+    #[must_use]
+    pub fn index(&self, index: usize) -> Self {
+        Self(format!("{}[{index}]", self.0))
+    }
+
+    /// An entry of the map at this path.
+    #[must_use]
+    pub fn key(&self, key: &str) -> Self {
+        Self(format!("{}[{key}]", self.0))
+    }
+
+    /// `properties[name]` of a schema.
+    pub(crate) fn property(&self, name: &str) -> Self {
+        self.child("properties").key(name)
+    }
+
+    /// A value must stand here and does not.
+    pub fn required(&self, detail: &str) -> Cause {
+        self.cause("FieldValueRequired", "Required value".to_owned(), detail)
+    }
+
+    /// Nothing may stand here.
+    pub fn forbidden(&self, detail: &str) -> Cause {
+        self.cause("FieldValueForbidden", "Forbidden".to_owned(), detail)
+    }
+
+    /// The value breaks a rule.
+    pub fn invalid(&self, value: impl Into<Value>, detail: &str) -> Cause {
+        self.shown("FieldValueInvalid", "Invalid value", (&value.into(), detail))
+    }
+
+    /// The value has the wrong JSON type.
+    pub fn type_invalid(&self, value: impl Into<Value>, detail: &str) -> Cause {
+        self.shown("FieldValueTypeInvalid", "Invalid value", (&value.into(), detail))
+    }
+
+    /// The value stands here twice.
+    pub fn duplicate(&self, value: impl Into<Value>) -> Cause {
+        self.shown("FieldValueDuplicate", "Duplicate value", (&value.into(), ""))
+    }
+
+    /// The value names something that is not there.
+    pub fn not_found(&self, value: impl Into<Value>) -> Cause {
+        self.shown("FieldValueNotFound", "Not found", (&value.into(), ""))
+    }
+
+    /// The value is none of those that are `supported`.
+    pub fn unsupported<S: AsRef<str>>(&self, value: impl Into<Value>, supported: &[S]) -> Cause {
+        let list: Vec<String> = supported.iter().map(|it| go::quote(it.as_ref())).collect();
+        let detail = if list.is_empty() {
+            String::new()
+        } else {
+            format!("supported values: {}", list.join(", "))
+        };
+        self.shown("FieldValueNotSupported", "Unsupported value", (&value.into(), &detail))
+    }
+
+    /// The list or map has more entries than allowed.
+    pub fn too_many(&self, count: usize, most: usize) -> Cause {
+        let items = if most == 1 { "item" } else { "items" };
+        let detail = format!("must have at most {most} {items}");
+        self.cause("FieldValueTooMany", format!("Too many: {count}"), &detail)
+    }
+
+    /// The text is longer than allowed. The server speaks of bytes even where it counts characters.
+    pub fn too_long(&self, most: usize) -> Cause {
+        let bytes = if most == 1 { "byte" } else { "bytes" };
+        let detail = format!("may not be more than {most} {bytes}");
+        self.cause("FieldValueTooLong", "Too long".to_owned(), &detail)
+    }
+
+    fn shown(&self, reason: &'static str, what: &str, (value, detail): (&Value, &str)) -> Cause {
+        self.cause(reason, format!("{what}: {}", go::show(value)), detail)
+    }
+
+    fn cause(&self, reason: &'static str, what: String, detail: &str) -> Cause {
+        let message = if detail.is_empty() {
+            what
+        } else {
+            format!("{what}: {detail}")
+        };
+        Cause {
+            reason,
+            field: self.to_string(),
+            message,
+        }
+    }
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_empty() { "<nil>" } else { &self.0 })
+    }
+}

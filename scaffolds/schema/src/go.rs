@@ -1,0 +1,178 @@
+//! How Go writes values: its `%v` of numbers, its `%q` of texts, its JSON. What the server says is full of them.
+
+use serde_json::{Number, Value};
+use std::fmt::Write;
+
+/// A value in the message of a field error: simple ones as `%v` and `%q` show them, others as JSON.
+pub(crate) fn show(value: &Value) -> String {
+    match value {
+        Value::String(text) => quote(text),
+        Value::Number(number) => plain(number),
+        other => json(other),
+    }
+}
+
+/// `%v` of a number, which is an `int64` where it fits and a `float64` otherwise.
+pub(crate) fn plain(number: &Number) -> String {
+    match (number.as_i64(), number.as_f64()) {
+        (Some(integer), _) => integer.to_string(),
+        (None, Some(float)) => decimal(float),
+        (None, None) => number.to_string(),
+    }
+}
+
+/// `%v` of a `float64`: the shortest digits that read back, with an exponent of at least two digits from 1e21 up and below 1e-4.
+pub(crate) fn decimal(float: f64) -> String {
+    let size = float.abs();
+    if size == 0.0 || (1e-4..1e21).contains(&size) {
+        return float.to_string();
+    }
+    let text = format!("{float:e}");
+    let Some((digits, exponent)) = text.split_once('e') else {
+        return text;
+    };
+    let (sign, exponent) = match exponent.strip_prefix('-') {
+        Some(exponent) => ('-', exponent),
+        None => ('+', exponent),
+    };
+    format!("{digits}e{sign}{exponent:0>2}")
+}
+
+/// `%q` of a text.
+pub(crate) fn quote(text: &str) -> String {
+    let mut out = String::from('"');
+    for c in text.chars() {
+        let code = u32::from(c);
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\u{7}' => out.push_str("\\a"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{c}' => out.push_str("\\f"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\u{b}' => out.push_str("\\v"),
+            c if printable(c) => out.push(c),
+            _ if code < 0x80 => _ = write!(out, "\\x{code:02x}"),
+            _ if code < 0x1_0000 => _ = write!(out, "\\u{code:04x}"),
+            _ => _ = write!(out, "\\U{code:08x}"),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// Letters, marks, numbers, punctuation, symbols and the plain space: what Go calls printable is what Rust's debug form
+/// leaves as it is behind another character (as the first one it would escape marks too).
+pub(crate) fn printable(c: char) -> bool {
+    matches!(c, '\'' | '"' | '\\') || [' ', c].iter().collect::<String>().escape_debug().nth(1) == Some(c)
+}
+
+/// `json.Marshal`: sorted keys, no spaces, and `<`, `>`, `&` escaped.
+pub(crate) fn json(value: &Value) -> String {
+    let mut out = String::new();
+    write_json(value, &mut out);
+    out
+}
+
+fn write_json(value: &Value, out: &mut String) {
+    match value {
+        Value::Null => out.push_str("null"),
+        Value::Bool(flag) => out.push_str(if *flag { "true" } else { "false" }),
+        Value::Number(number) => out.push_str(&json_number(number)),
+        Value::String(text) => write_text(text, out),
+        Value::Array(list) => {
+            out.push('[');
+            for (index, item) in list.iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
+                write_json(item, out);
+            }
+            out.push(']');
+        }
+        Value::Object(map) => {
+            out.push('{');
+            for (index, (key, item)) in map.iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
+                write_text(key, out);
+                out.push(':');
+                write_json(item, out);
+            }
+            out.push('}');
+        }
+    }
+}
+
+/// Unlike `%v`, without an exponent down to 1e-6, and with as few digits in one as it takes.
+fn json_number(number: &Number) -> String {
+    match (number.as_i64(), number.as_f64()) {
+        (Some(integer), _) => integer.to_string(),
+        (None, Some(float)) if float == 0.0 || (1e-6..1e21).contains(&float.abs()) => float.to_string(),
+        (None, Some(float)) => {
+            let text = format!("{float:e}");
+            if text.contains("e-") {
+                text
+            } else {
+                text.replacen('e', "e+", 1)
+            }
+        }
+        (None, None) => number.to_string(),
+    }
+}
+
+fn write_text(text: &str, out: &mut String) {
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{c}' => out.push_str("\\f"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' | '\0'..='\u{1f}' => _ = write!(out, "\\u{:04x}", u32::from(c)),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn numbers_are_shown_as_go_shows_them() {
+        for (value, plain, json) in [
+            (json!(1), "1", "1"),
+            (json!(1.0), "1", "1"),
+            (json!(-0.5), "-0.5", "-0.5"),
+            (json!(1e20), "100000000000000000000", "100000000000000000000"),
+            (json!(1e21), "1e+21", "1e+21"),
+            (json!(0.0001), "0.0001", "0.0001"),
+            (json!(0.00001), "1e-05", "0.00001"),
+            (json!(1.5e-7), "1.5e-07", "1.5e-7"),
+            (json!(u64::MAX), "18446744073709552000", "18446744073709552000"),
+        ] {
+            assert_eq!((show(&value).as_str(), super::json(&value).as_str()), (plain, json));
+        }
+    }
+
+    #[test]
+    fn texts_are_shown_as_go_shows_them() {
+        assert_eq!(
+            quote("a\u{7}\u{1}\u{7f}\u{80}\u{301}é'\"\u{feff}\u{e0001}"),
+            r#""a\a\x01\x7f\u0080́é'\"\ufeff\U000e0001""#
+        );
+        assert_eq!(
+            json(&json!({"b": "<\u{1}>", "a": [null]})),
+            r#"{"a":[null],"b":"\u003c\u0001\u003e"}"#
+        );
+    }
+}
