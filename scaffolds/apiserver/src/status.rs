@@ -1,0 +1,295 @@
+//! What the server answers when it does not do what was asked: the Status object of the API, with the texts, reasons
+//! and details of kube-apiserver 1.36.
+
+use kubewright_schema::Cause;
+use serde_json::{Map, Value, json};
+
+/// A failed request: `kind: Status`, `status: Failure`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Status {
+    /// The HTTP status.
+    pub code: u16,
+    /// The machine-readable reason, `NotFound` for example; empty for the few answers that have none.
+    pub reason: &'static str,
+    /// The sentence that kubectl prints.
+    pub message: String,
+    /// What it is about and why. Some answers have empty details, others none at all, and clients see the difference.
+    pub details: Option<Details>,
+}
+
+/// The `details` of a [`Status`]; what is empty is left out.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Details {
+    /// The object's name.
+    pub name: String,
+    /// The API group.
+    pub group: String,
+    /// The resource (plural) or the kind, as the real server has it for the reason at hand.
+    pub kind: String,
+    /// The object's uid.
+    pub uid: String,
+    /// One for each thing that is wrong.
+    pub causes: Vec<Value>,
+    /// Also sent as the header `Retry-After`.
+    pub retry_after_seconds: u32,
+}
+
+/// What most answers are about: a resource or kind of a group, `("apps", "deployments")`.
+pub type Subject<'a> = (&'a str, &'a str);
+
+impl Status {
+    /// Of this code, reason and message, without details.
+    pub fn new(code: u16, reason: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            reason,
+            message: message.into(),
+            details: None,
+        }
+    }
+
+    /// About a resource and one of its objects.
+    #[must_use]
+    pub fn about(mut self, (group, kind): Subject, name: &str) -> Self {
+        let details = self.details.get_or_insert_default();
+        (details.group, details.kind, details.name) = (group.to_owned(), kind.to_owned(), name.to_owned());
+        self
+    }
+
+    /// With the seconds after which the client may try again.
+    #[must_use]
+    pub fn retry_after(mut self, seconds: u32) -> Self {
+        self.details.get_or_insert_default().retry_after_seconds = seconds;
+        self
+    }
+
+    /// With one cause more, of a type such as `NamespaceTerminating`.
+    #[must_use]
+    pub fn because(mut self, reason: &str, message: &str, field: &str) -> Self {
+        self.details
+            .get_or_insert_default()
+            .causes
+            .push(cause(reason, message, field));
+        self
+    }
+
+    /// With the uid of the object that it is about.
+    #[must_use]
+    pub fn of_uid(mut self, uid: &str) -> Self {
+        self.details.get_or_insert_default().uid = uid.to_owned();
+        self
+    }
+
+    /// 404: no such object.
+    pub fn not_found(resource: Subject, name: &str) -> Self {
+        let message = format!("{} {} not found", qualified(resource), quoted(name));
+        Self::new(404, "NotFound", message).about(resource, name)
+    }
+
+    /// 404: nothing is served at this path below `/api` or `/apis`.
+    pub fn no_such_resource() -> Self {
+        Self::generic(404, "NotFound", "the server could not find the requested resource")
+    }
+
+    /// 409: a create of what is there.
+    pub fn already_exists(resource: Subject, name: &str) -> Self {
+        let message = format!("{} {} already exists", qualified(resource), quoted(name));
+        Self::new(409, "AlreadyExists", message).about(resource, name)
+    }
+
+    /// 409: the object's state does not allow it; `why` says what.
+    pub fn conflict(resource: Subject, name: &str, why: &str) -> Self {
+        let (subject, name_shown) = (qualified(resource), quoted(name));
+        let message = format!("Operation cannot be fulfilled on {subject} {name_shown}: {why}");
+        Self::new(409, "Conflict", message).about(resource, name)
+    }
+
+    /// 409: the resourceVersion sent is not the object's.
+    pub fn modified(resource: Subject, name: &str) -> Self {
+        let why = "the object has been modified; please apply your changes to the latest version and try again";
+        Self::conflict(resource, name, why)
+    }
+
+    /// 422: the object breaks these rules. `kind` is its group and kind. The same objection twice is listed once in the
+    /// message and twice in the causes, as upstream.
+    pub fn invalid(kind: Subject, name: &str, causes: &[Cause]) -> Self {
+        let mut said: Vec<String> = Vec::new();
+        for it in causes.iter().map(Cause::to_string) {
+            if !said.contains(&it) {
+                said.push(it);
+            }
+        }
+        let list = match said.as_slice() {
+            [one] => one.clone(),
+            several => format!("[{}]", several.join(", ")),
+        };
+        let message = format!("{} {} is invalid: {list}", qualified((kind.0, kind.1)), quoted(name));
+        let mut status = Self::new(422, "Invalid", message).about(kind, name);
+        let listed = causes.iter().map(|it| cause(it.reason, &it.message, &it.field));
+        status.details.get_or_insert_default().causes.extend(listed);
+        status
+    }
+
+    /// 400: this cannot be understood.
+    pub fn bad_request(message: impl Into<String>) -> Self {
+        Self::new(400, "BadRequest", message)
+    }
+
+    /// 403: not this user, or not now. The name is empty for a whole collection.
+    pub fn forbidden(resource: Subject, name: &str, why: &str) -> Self {
+        let message = match (resource.1, name) {
+            ("", _) => format!("forbidden: {why}"),
+            (_, "") => format!("{} is forbidden: {why}", qualified(resource)),
+            _ => format!("{} {} is forbidden: {why}", qualified(resource), quoted(name)),
+        };
+        Self::new(403, "Forbidden", message).about(resource, name)
+    }
+
+    /// 401: credentials that nobody has.
+    pub fn unauthorized() -> Self {
+        Self::new(401, "Unauthorized", "Unauthorized")
+    }
+
+    /// 405: the path is served, the method is not.
+    pub fn method_not_allowed() -> Self {
+        let message = "the server does not allow this method on the requested resource";
+        Self::generic(405, "MethodNotAllowed", message)
+    }
+
+    /// 405: the resource does not know this action (`create`, `list`, …).
+    pub fn not_supported(resource: Subject, action: &str) -> Self {
+        let message = format!(
+            "{action} is not supported on resources of kind {}",
+            quoted(&qualified(resource))
+        );
+        Self::new(405, "MethodNotAllowed", message).about(resource, "")
+    }
+
+    /// 406: none of the media types that the client accepts can be had.
+    pub fn not_acceptable(offered: &[&str]) -> Self {
+        let message = format!("only the following media types are accepted: {}", offered.join(", "));
+        Self::new(406, "NotAcceptable", message)
+    }
+
+    /// 415: the body's media type is not understood here.
+    pub fn unsupported_media_type(understood: &[&str]) -> Self {
+        let offered = understood.join(", ");
+        let message =
+            format!("the body of the request was in an unknown format - accepted media types include: {offered}");
+        Self::new(415, "UnsupportedMediaType", message)
+    }
+
+    /// 410 with reason `Expired`: the revision or continue token asked for is compacted.
+    pub fn expired(message: impl Into<String>) -> Self {
+        Self::new(410, "Expired", message)
+    }
+
+    /// 410 with reason `Gone`.
+    pub fn gone(message: impl Into<String>) -> Self {
+        Self::new(410, "Gone", message)
+    }
+
+    /// 504: it took too long.
+    pub fn timeout(message: &str, retry_after: u32) -> Self {
+        let mut status = Self::new(504, "Timeout", format!("Timeout: {message}")).retry_after(retry_after);
+        status.details.get_or_insert_default();
+        status
+    }
+
+    /// 504: a revision of the future was asked for.
+    pub fn too_large_resource_version(asked: u64, current: u64) -> Self {
+        let message = format!("Too large resource version: {asked}, current: {current}");
+        Self::timeout(&message, 1).because("ResourceVersionTooLarge", "Too large resource version", "")
+    }
+
+    /// 413: the body is longer than this many bytes.
+    pub fn request_entity_too_large(limit: usize) -> Self {
+        let message = format!("Request entity too large: limit is {limit}");
+        Self::new(413, "RequestEntityTooLarge", message)
+    }
+
+    /// 429: come back later.
+    pub fn too_many_requests(message: impl Into<String>, retry_after: u32) -> Self {
+        Self::new(429, "TooManyRequests", message).retry_after(retry_after)
+    }
+
+    /// 500: a bug, or a request that upstream answers this way.
+    pub fn internal(message: &str) -> Self {
+        let text = format!("Internal error occurred: {message}");
+        Self::new(500, "InternalError", text).because("", message, "")
+    }
+
+    /// 501: kube-apiserver does this and this server does not. Never approximated; the ledger has a row for it.
+    pub fn not_implemented(feature: &str) -> Self {
+        let message = format!("{feature} is not implemented by kubewright-apiserver: see docs/reference/fidelity.md");
+        Self::new(501, "NotImplemented", message)
+    }
+
+    /// With details that are there and empty.
+    pub(crate) fn generic(code: u16, reason: &'static str, message: &str) -> Self {
+        let mut status = Self::new(code, reason, message);
+        status.details = Some(Details::default());
+        status
+    }
+
+    /// The object that is sent, also as the object of an ERROR event.
+    pub fn body(&self) -> Value {
+        let mut body = json!({
+            "kind": "Status", "apiVersion": "v1", "metadata": {},
+            "status": "Failure", "message": self.message, "code": self.code,
+        });
+        if !self.reason.is_empty() {
+            body["reason"] = self.reason.into();
+        }
+        if let Some(details) = &self.details {
+            body["details"] = details.body();
+        }
+        body
+    }
+}
+
+impl Details {
+    /// The object in a Status, of a failure or a success.
+    pub fn body(&self) -> Value {
+        let mut body = Map::new();
+        let texts = [
+            ("name", &self.name),
+            ("group", &self.group),
+            ("kind", &self.kind),
+            ("uid", &self.uid),
+        ];
+        for (field, text) in texts.into_iter().filter(|(_, text)| !text.is_empty()) {
+            body.insert(field.to_owned(), text.as_str().into());
+        }
+        if !self.causes.is_empty() {
+            body.insert("causes".to_owned(), self.causes.clone().into());
+        }
+        if self.retry_after_seconds > 0 {
+            body.insert("retryAfterSeconds".to_owned(), self.retry_after_seconds.into());
+        }
+        body.into()
+    }
+}
+
+fn cause(reason: &str, message: &str, field: &str) -> Value {
+    let parts = [("reason", reason), ("message", message), ("field", field)];
+    let parts = parts.into_iter().filter(|(_, text)| !text.is_empty());
+    parts
+        .map(|(name, text)| (name.to_owned(), Value::from(text)))
+        .collect::<Map<_, _>>()
+        .into()
+}
+
+/// `deployments.apps`; the core group has no suffix. Upstream prints the dot also when only the kind is missing.
+fn qualified((group, name): Subject) -> String {
+    if group.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{name}.{group}")
+    }
+}
+
+/// As Go's `%q` has it.
+fn quoted(text: &str) -> String {
+    kubewright_schema::go::quote(text)
+}
