@@ -4,7 +4,7 @@ use serde_json::{Number, Value};
 use std::fmt::Write;
 
 /// A value in the message of a field error: simple ones as `%v` and `%q` show them, others as JSON.
-pub(crate) fn show(value: &Value) -> String {
+pub fn show(value: &Value) -> String {
     match value {
         Value::String(text) => quote(text),
         Value::Number(number) => plain(number),
@@ -13,7 +13,7 @@ pub(crate) fn show(value: &Value) -> String {
 }
 
 /// `%v` of a number, which is an `int64` where it fits and a `float64` otherwise.
-pub(crate) fn plain(number: &Number) -> String {
+pub fn plain(number: &Number) -> String {
     match (number.as_i64(), number.as_f64()) {
         (Some(integer), _) => integer.to_string(),
         (None, Some(float)) => decimal(float),
@@ -22,7 +22,7 @@ pub(crate) fn plain(number: &Number) -> String {
 }
 
 /// `%v` of a `float64`: the shortest digits that read back, with an exponent of at least two digits from 1e21 up and below 1e-4.
-pub(crate) fn decimal(float: f64) -> String {
+pub fn decimal(float: f64) -> String {
     let size = float.abs();
     if size == 0.0 || (1e-4..1e21).contains(&size) {
         return float.to_string();
@@ -39,7 +39,7 @@ pub(crate) fn decimal(float: f64) -> String {
 }
 
 /// `%q` of a text.
-pub(crate) fn quote(text: &str) -> String {
+pub fn quote(text: &str) -> String {
     let mut out = String::from('"');
     for c in text.chars() {
         let code = u32::from(c);
@@ -65,12 +65,12 @@ pub(crate) fn quote(text: &str) -> String {
 
 /// Letters, marks, numbers, punctuation, symbols and the plain space: what Go calls printable is what Rust's debug form
 /// leaves as it is behind another character (as the first one it would escape marks too).
-pub(crate) fn printable(c: char) -> bool {
+pub fn printable(c: char) -> bool {
     matches!(c, '\'' | '"' | '\\') || [' ', c].iter().collect::<String>().escape_debug().nth(1) == Some(c)
 }
 
 /// `json.Marshal`: sorted keys, no spaces, and `<`, `>`, `&` escaped.
-pub(crate) fn json(value: &Value) -> String {
+pub fn json(value: &Value) -> String {
     let mut out = String::new();
     write_json(value, &mut out);
     out

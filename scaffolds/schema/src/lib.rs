@@ -42,9 +42,9 @@
 
 mod describe;
 mod finding;
-mod go;
+pub mod go;
 mod merge;
-mod version;
+pub mod version;
 
 pub mod cause;
 pub mod files;

@@ -4,7 +4,7 @@ use std::cmp::{Ordering, Reverse};
 
 /// Compares two version names so that the preferred one comes first: general availability before beta before alpha,
 /// the higher number first, and what is no Kubernetes version (`foo1`) last, by name.
-pub(crate) fn priority(a: &str, b: &str) -> Ordering {
+pub fn priority(a: &str, b: &str) -> Ordering {
     match (parse(a), parse(b)) {
         (Some(a), Some(b)) => Reverse(a).cmp(&Reverse(b)),
         (Some(_), None) => Ordering::Less,
