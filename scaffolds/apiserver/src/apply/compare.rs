@@ -1,0 +1,208 @@
+//! What changed from one value to another, as sets of fields.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::{
+    element::{Element, Path},
+    schema::{Id, List, ListType, Map, Schema},
+    set::Set,
+    typed::{Form, Problem, check_scalar, item},
+    value::{is_empty, same},
+};
+
+/// No field is in more than one of the three.
+#[derive(Debug, Default)]
+pub(super) struct Comparison {
+    pub(super) added: Set,
+    pub(super) modified: Set,
+    pub(super) removed: Set,
+}
+
+impl Comparison {
+    /// Everything that is set to something else than before.
+    pub(super) fn changed(&self) -> Set {
+        self.modified.union(&self.added)
+    }
+
+    /// Leaves out these fields and what is below them.
+    pub(super) fn without(self, fields: &Set) -> Self {
+        Self {
+            added: self.added.without(fields),
+            modified: self.modified.without(fields),
+            removed: self.removed.without(fields),
+        }
+    }
+}
+
+/// Compares two values of the schema's root type.
+pub(super) fn compare(schema: &Schema, old: &Value, new: &Value) -> Result<Comparison, Vec<Problem>> {
+    let mut walk = Walk {
+        schema,
+        path: Vec::new(),
+        out: Comparison::default(),
+        problems: Vec::new(),
+    };
+    walk.visit(schema.root, Some(old), Some(new));
+    if walk.problems.is_empty() {
+        Ok(walk.out)
+    } else {
+        Err(walk.problems)
+    }
+}
+
+/// Whether a visit ended in a leaf, which has then been entered.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum End {
+    Leaf,
+    Inner,
+}
+
+struct Walk<'a> {
+    schema: &'a Schema,
+    path: Path,
+    out: Comparison,
+    problems: Vec<Problem>,
+}
+
+impl Walk<'_> {
+    /// One of the two at least is there.
+    fn visit(&mut self, id: Id, old: Option<&Value>, new: Option<&Value>) {
+        let schema = self.schema;
+        let before = schema.get(id).deduce(old);
+        let after = schema.get(id).deduce(new);
+        let end = if new.is_none() {
+            self.look(before.form, old, new)
+        } else {
+            if old.is_some() && !before.agrees(after) {
+                self.look(before.form, old, new);
+            }
+            self.look(after.form, old, new)
+        };
+        if end == End::Inner && old.is_none() {
+            self.out.added.insert(&self.path);
+        } else if end == End::Inner && new.is_none() {
+            self.out.removed.insert(&self.path);
+        }
+    }
+
+    fn look(&mut self, form: Form<'_>, old: Option<&Value>, new: Option<&Value>) -> End {
+        match form {
+            Form::Scalar(scalar) => match (check_scalar(scalar, old), check_scalar(scalar, new)) {
+                (Err(before), Err(after)) => {
+                    self.fail(format!("lhs: {before}"));
+                    self.fail(format!("rhs: {after}"));
+                    End::Inner
+                }
+                _ => self.leaf(old, new),
+            },
+            Form::List(list) => {
+                let (before, after) = (items(old), items(new));
+                if list.kind == ListType::Atomic || (before.is_empty() && after.is_empty()) {
+                    return self.leaf(old, new);
+                }
+                self.list(list, before, after);
+                End::Inner
+            }
+            Form::Map(map) => {
+                let (before, after) = (members(old), members(new));
+                if map.atomic || (is_empty(before) && is_empty(after)) {
+                    return self.leaf(old, new);
+                }
+                self.map(map, before, after);
+                End::Inner
+            }
+        }
+    }
+
+    fn leaf(&mut self, old: Option<&Value>, new: Option<&Value>) -> End {
+        match (old, new) {
+            (None, _) => self.out.added.insert(&self.path),
+            (_, None) => self.out.removed.insert(&self.path),
+            (Some(old), Some(new)) if !same(old, new) => self.out.modified.insert(&self.path),
+            _ => {}
+        }
+        End::Leaf
+    }
+
+    fn map(&mut self, map: &Map, old: Option<&Value>, new: Option<&Value>) {
+        let names = |it: Option<&Value>| {
+            it.and_then(Value::as_object)
+                .map(|it| it.keys().cloned().collect::<Vec<_>>())
+        };
+        let all: BTreeSet<String> = [names(old), names(new)].into_iter().flatten().flatten().collect();
+        for name in all {
+            let Some(id) = map.at(&name) else { continue };
+            let (before, after) = (old.and_then(|it| it.get(&name)), new.and_then(|it| it.get(&name)));
+            self.path.push(Element::Field(name));
+            self.visit(id, before, after);
+            self.path.pop();
+        }
+    }
+
+    fn list(&mut self, list: &List, old: &[Value], new: &[Value]) {
+        let mut named: BTreeMap<Element, (Vec<&Value>, Vec<&Value>)> = BTreeMap::new();
+        for it in self.named(list, old) {
+            named.entry(it.0).or_default().0.push(it.1);
+        }
+        for it in self.named(list, new) {
+            named.entry(it.0).or_default().1.push(it.1);
+        }
+        for (element, (old, new)) in named {
+            self.path.push(element);
+            self.item(list, &old, &new);
+            self.path.pop();
+        }
+    }
+
+    fn named<'v>(&mut self, list: &List, items: &'v [Value]) -> Vec<(Element, &'v Value)> {
+        let mut out = Vec::new();
+        for (index, it) in items.iter().enumerate() {
+            match item(self.schema, list, it) {
+                Ok(element) => out.push((element, it)),
+                Err(message) => self.fail(format!("element {index}: {message}")),
+            }
+        }
+        out
+    }
+
+    /// Items of one name. Several are one thing, which comes, goes and changes as a whole.
+    fn item(&mut self, list: &List, old: &[&Value], new: &[&Value]) {
+        match (old, new) {
+            ([_, _, ..], [_, _, ..]) => {
+                if old.len() != new.len() || old.iter().zip(new).any(|(old, new)| !same(old, new)) {
+                    self.out.modified.insert(&self.path);
+                }
+            }
+            ([_, _, ..], _) => {
+                if let Some(new) = new.first() {
+                    self.visit(list.element, None, Some(new));
+                }
+                self.out.removed.insert(&self.path);
+            }
+            (_, [_, _, ..]) => {
+                if let Some(old) = old.first() {
+                    self.visit(list.element, Some(old), None);
+                }
+                self.out.added.insert(&self.path);
+            }
+            _ => self.visit(list.element, old.first().copied(), new.first().copied()),
+        }
+    }
+
+    fn fail(&mut self, message: String) {
+        self.problems.push(Problem {
+            path: super::element::display(&self.path),
+            message,
+        });
+    }
+}
+
+fn items(value: Option<&Value>) -> &[Value] {
+    value.and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+fn members(value: Option<&Value>) -> Option<&Value> {
+    value.filter(|it| it.is_object())
+}

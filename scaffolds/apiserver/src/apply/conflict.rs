@@ -1,0 +1,55 @@
+//! Fields that an applier sets to something else than their owners did, in the words of the server.
+
+use kubewright_schema::go::quote;
+
+use super::{
+    element::{Path, display},
+    managed::{Manager, Operation},
+};
+
+/// One field that someone else owns.
+#[derive(Clone, Debug)]
+pub struct Conflict {
+    pub(super) manager: Manager,
+    pub(super) path: Path,
+}
+
+impl Conflict {
+    /// Whose it is: `conflict with "kubectl" using apps/v1`.
+    pub fn message(&self) -> String {
+        format!("conflict with {}", owner(&self.manager))
+    }
+
+    /// Which it is: `.spec.replicas`.
+    pub fn field(&self) -> String {
+        display(&self.path)
+    }
+}
+
+/// `Apply failed with 1 conflict: …`; several are grouped by owner.
+pub(super) fn describe(conflicts: &[Conflict]) -> String {
+    if let [only] = conflicts {
+        return format!("Apply failed with 1 conflict: {}: {}", only.message(), only.field());
+    }
+    let mut lines = Vec::new();
+    let mut current: Option<&Manager> = None;
+    for conflict in conflicts {
+        if current != Some(&conflict.manager) {
+            lines.push(format!("conflicts with {}:", owner(&conflict.manager)));
+            current = Some(&conflict.manager);
+        }
+        lines.push(format!("- {}", conflict.field()));
+    }
+    format!("Apply failed with {} conflicts: {}", conflicts.len(), lines.join("\n"))
+}
+
+fn owner(manager: &Manager) -> String {
+    let mut out = quote(&manager.name);
+    if !manager.subresource.is_empty() {
+        out += &format!(" with subresource {}", quote(&manager.subresource));
+    }
+    if manager.operation == Operation::Update {
+        out += &format!(" using {}", manager.api_version);
+    }
+    out
+}

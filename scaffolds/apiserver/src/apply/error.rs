@@ -1,0 +1,33 @@
+//! Why an apply is refused.
+
+use super::conflict::{Conflict, describe};
+use crate::status::Status;
+
+/// Why an apply is refused.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// 409: others own fields with other values; grouped by owner.
+    #[error("{}", describe(.0))]
+    Conflict(Vec<Conflict>),
+    /// 400: the configuration is not one for this request.
+    #[error("{0}")]
+    BadRequest(String),
+    /// 500: the configuration does not fit the schema, among others. The real server has no better status for it.
+    #[error("{0}")]
+    Internal(String),
+}
+
+impl Error {
+    /// The answer of the server.
+    pub fn status(&self) -> Status {
+        match self {
+            Self::Conflict(conflicts) => conflicts
+                .iter()
+                .fold(Status::new(409, "Conflict", self.to_string()), |status, it| {
+                    status.because("FieldManagerConflict", &it.message(), &it.field())
+                }),
+            Self::BadRequest(message) => Status::bad_request(message),
+            Self::Internal(message) => Status::new(500, "", message),
+        }
+    }
+}

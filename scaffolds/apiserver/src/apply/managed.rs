@@ -1,0 +1,199 @@
+//! `metadata.managedFields`: who owns what, since when.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use super::{fields, set::Set};
+
+/// Who: the name, whether by apply or otherwise, for what subresource, and for updates in which version (an applier
+/// keeps its entry when it moves to another version).
+#[derive(Clone, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
+pub(super) struct Manager {
+    pub(super) name: String,
+    pub(super) operation: Operation,
+    /// Empty for appliers.
+    pub(super) api_version: String,
+    pub(super) subresource: String,
+}
+
+/// How an entry came to be.
+#[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
+pub(super) enum Operation {
+    Apply,
+    #[default]
+    Update,
+}
+
+/// What someone owns.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Owned {
+    pub(super) set: Set,
+    /// The version that the set's paths are in.
+    pub(super) api_version: String,
+}
+
+/// All entries of an object.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Managed {
+    pub(super) owners: BTreeMap<Manager, Owned>,
+    /// RFC 3339, to the second.
+    pub(super) times: BTreeMap<Manager, String>,
+}
+
+impl Manager {
+    pub(super) fn updating(name: &str, api_version: &str, subresource: &str) -> Self {
+        let operation = Operation::Update;
+        Self {
+            name: name.into(),
+            operation,
+            api_version: api_version.into(),
+            subresource: subresource.into(),
+        }
+    }
+
+    pub(super) fn applying(name: &str, subresource: &str) -> Self {
+        let operation = Operation::Apply;
+        Self {
+            name: name.into(),
+            operation,
+            api_version: String::new(),
+            subresource: subresource.into(),
+        }
+    }
+}
+
+/// The entries of an object as they stand there; `None` when there are none or they are no entries at all.
+pub(super) fn entries(object: &Value) -> Option<&Vec<Value>> {
+    let entries = object.get("metadata")?.get("managedFields")?.as_array()?;
+    entries.iter().all(is_entry).then_some(entries)
+}
+
+/// What cannot be decoded as an entry makes all of them as if they were not there.
+fn is_entry(entry: &Value) -> bool {
+    let texts = ["manager", "operation", "apiVersion", "fieldsType", "subresource"];
+    let text = |key: &str| entry.get(key).is_none_or(|it| it.is_string() || it.is_null());
+    entry.is_object()
+        && texts.into_iter().all(text)
+        && entry.get("time").is_none_or(|it| it.is_string() || it.is_null())
+}
+
+/// Whether a client asks to forget all owners: an empty list, or one empty entry.
+pub(super) fn asks_for_reset(object: &Value) -> bool {
+    match entries(object).map(Vec::as_slice) {
+        Some([]) => true,
+        Some([only]) => only
+            .as_object()
+            .is_some_and(|it| it.values().all(|it| it.is_null() || it == "")),
+        _ => false,
+    }
+}
+
+pub(super) fn remove_entries(object: &mut Value) {
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.remove("managedFields");
+    }
+}
+
+/// Reads entries.
+pub(super) fn decode(entries: &[Value]) -> Result<Managed, String> {
+    let mut managed = Managed::default();
+    for (index, entry) in entries.iter().enumerate() {
+        let text = |key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default();
+        let operation = match text("operation") {
+            "Apply" => Operation::Apply,
+            "Update" => Operation::Update,
+            _ => return Err("operation must be `Apply` or `Update`".to_owned()),
+        };
+        let api_version = text("apiVersion");
+        if api_version.is_empty() {
+            return Err("apiVersion must not be empty".to_owned());
+        }
+        match text("fieldsType") {
+            "FieldsV1" => {}
+            "" => return Err(format!("missing fieldsType in managed fields entry {index}")),
+            other => {
+                return Err(format!(
+                    "invalid fieldsType \"{other}\" in managed fields entry {index}"
+                ));
+            }
+        }
+        let manager = Manager {
+            name: text("manager").to_owned(),
+            operation,
+            api_version: if operation == Operation::Apply {
+                String::new()
+            } else {
+                api_version.to_owned()
+            },
+            subresource: text("subresource").to_owned(),
+        };
+        let set = fields::decode(entry.get("fieldsV1").unwrap_or(&Value::Null))?;
+        if let Some(time) = entry.get("time").and_then(Value::as_str) {
+            managed.times.insert(manager.clone(), time.to_owned());
+        } else {
+            managed.times.remove(&manager);
+        }
+        managed.owners.insert(
+            manager,
+            Owned {
+                set,
+                api_version: api_version.to_owned(),
+            },
+        );
+    }
+    Ok(managed)
+}
+
+/// Writes them, in the order that they have in objects, as the object's entries.
+pub(super) fn write(object: &mut Value, managed: &Managed) {
+    remove_entries(object);
+    if managed.owners.is_empty() {
+        return;
+    }
+    let mut owners: Vec<_> = managed
+        .owners
+        .iter()
+        .map(|(who, what)| (managed.times.get(who), who, what))
+        .collect();
+    owners.sort_by(|left, right| order(left).cmp(&order(right)));
+    let entries: Vec<_> = owners
+        .into_iter()
+        .map(|(time, who, what)| encode(time, who, what))
+        .collect();
+    if let Some(object) = object.as_object_mut()
+        && let Some(metadata) = object.entry("metadata").or_insert_with(|| json!({})).as_object_mut()
+    {
+        metadata.insert("managedFields".to_owned(), Value::Array(entries));
+    }
+}
+
+/// Appliers first, then by time, name, version and subresource.
+fn order<'a>((time, who, what): &(Option<&'a String>, &'a Manager, &'a Owned)) -> impl Ord + use<'a> {
+    let time = time.map(String::as_str).unwrap_or_default();
+    (who.operation, time, &who.name, &what.api_version, &who.subresource)
+}
+
+fn encode(time: Option<&String>, who: &Manager, what: &Owned) -> Value {
+    let mut entry = Map::new();
+    let mut put = |key: &str, text: &str| {
+        if !text.is_empty() {
+            entry.insert(key.to_owned(), text.into());
+        }
+    };
+    put("manager", &who.name);
+    put(
+        "operation",
+        if who.operation == Operation::Apply {
+            "Apply"
+        } else {
+            "Update"
+        },
+    );
+    put("apiVersion", &what.api_version);
+    put("subresource", &who.subresource);
+    put("time", time.map(String::as_str).unwrap_or_default());
+    put("fieldsType", "FieldsV1");
+    entry.insert("fieldsV1".to_owned(), fields::encode(&what.set));
+    Value::Object(entry)
+}

@@ -1,0 +1,276 @@
+//! The two ways in: [`apply`] and [`update`].
+
+use std::sync::LazyLock;
+
+use kubewright_schema::go;
+use serde_json::Value;
+
+use super::{
+    ancient,
+    element::Element,
+    error::Error,
+    last_applied,
+    managed::{self, Managed, Manager},
+    schema::Schema,
+    set::Set,
+    typed::describe,
+    updater::Updater,
+    validate::{Duplicates, validate},
+};
+
+/// Manager names are cut to that many bytes.
+const MAX_MANAGER: usize = 128;
+/// Owns what was there before the first apply to an object without entries.
+const BEFORE_FIRST_APPLY: &str = "before-first-apply";
+
+/// Who writes, when, and what to.
+#[derive(Clone, Copy)]
+pub struct Writer<'a> {
+    /// `fieldManager` of the request or what [`manager_of`] makes of the user agent; empty is `unknown`.
+    pub manager: &'a str,
+    /// The version that the request is in: `apps/v1`.
+    pub api_version: &'a str,
+    /// The kind that the request is about.
+    pub kind: &'a str,
+    /// `status` and the like; empty for the object itself.
+    pub subresource: &'a str,
+    /// The time, RFC 3339 in UTC to the second: `2026-01-02T03:04:05Z`.
+    pub now: &'a str,
+    /// The fields that this endpoint resets, as paths with dots: `status` for the object of a kind that has a status
+    /// subresource; `metadata` and `spec` for the status of a custom kind.
+    pub reset: &'a [&'a str],
+    /// The shape of the kind in this version.
+    pub schema: &'a Schema,
+    /// The shapes of its other versions, for entries that are in these. Objects are looked at as they are, only the
+    /// shape differs. Entries in versions without one are dropped.
+    pub versions: &'a dyn Fn(&str) -> Option<&'a Schema>,
+}
+
+/// The manager's name for a request without `fieldManager`: the user agent up to the first slash, without what cannot
+/// be printed, 128 bytes at most.
+pub fn manager_of(user_agent: &str) -> String {
+    let mut out = String::new();
+    for it in user_agent
+        .split('/')
+        .next()
+        .unwrap_or_default()
+        .chars()
+        .filter(|it| go::printable(*it))
+    {
+        if out.len() + it.len_utf8() > MAX_MANAGER {
+            break;
+        }
+        out.push(it);
+    }
+    out
+}
+
+/// What comes of applying `applied` to `live`, or to nothing: the new object with its managedFields, not yet decoded
+/// nor defaulted. An apply that changes nothing gives `live` with managedFields as they were, but for entries that the
+/// writer gains or loses.
+///
+/// # Errors
+/// [`Error::Conflict`] without `force` when others own fields with other values. [`Error::BadRequest`] when `applied`
+/// is of another kind or has managedFields. [`Error::Internal`] when it does not fit the schema.
+pub fn apply(live: Option<&Value>, applied: &Value, force: bool, writer: &Writer<'_>) -> Result<Value, Error> {
+    check_kind(applied, writer)?;
+    let nothing = serde_json::json!({"apiVersion": writer.api_version, "kind": writer.kind});
+    let live = live.unwrap_or(&nothing);
+    let mut managed = managed::decode(managed::entries(live).map_or(&[], Vec::as_slice))
+        .map_err(|it| Error::Internal(format!("failed to decode managed fields: {it}")))?;
+    if managed.owners.is_empty() {
+        managed = writer.before_first_apply(live)?;
+    }
+    let mut object = match writer.apply(live, applied, (managed.clone(), force)) {
+        Err(Error::Conflict(conflicts)) if writer.manager == last_applied::KUBECTL => {
+            match last_applied::without_allowed(writer.schema, live, conflicts) {
+                Some(conflict) => return Err(conflict),
+                None => writer.apply(live, applied, (managed, true))?,
+            }
+        }
+        other => other?,
+    };
+    if writer.manager == last_applied::KUBECTL {
+        last_applied::follow(&mut object, applied);
+    }
+    Ok(object)
+}
+
+/// Keeps the managedFields of an object that is created (`live` is none) or that turned from `live` into `new` by
+/// anything but an apply. Entries that come in `new` are taken over where the object itself is written (not a
+/// subresource) and they are sound; an empty list, or a list of one empty entry, ends the bookkeeping of the object.
+pub fn update(live: Option<&Value>, new: &mut Value, writer: &Writer<'_>) {
+    let managed = writer.entries(live, new);
+    managed::remove_entries(new);
+    if live.is_some() && managed.owners.is_empty() {
+        return;
+    }
+    let zero;
+    let live = match live {
+        Some(live) => live,
+        None => {
+            zero = writer.schema.zero(new);
+            &zero
+        }
+    };
+    let who = Manager::updating(writer.name(), writer.api_version, writer.subresource);
+    // Like the real server, rather loses the entries than refuses a write that cannot be compared.
+    if let Ok(mut managed) = writer.update(live, new, managed, &who) {
+        ancient::cap(&mut managed);
+        managed::write(new, &managed);
+    }
+}
+
+fn check_kind(applied: &Value, writer: &Writer<'_>) -> Result<(), Error> {
+    let text = |key| applied.get(key).and_then(Value::as_str).unwrap_or_default();
+    if (text("apiVersion"), text("kind")) != (writer.api_version, writer.kind) {
+        return Err(Error::BadRequest(format!(
+            "invalid object type: {}",
+            kind(text("apiVersion"), text("kind"))
+        )));
+    }
+    if managed::entries(applied).is_some() {
+        return Err(Error::BadRequest("metadata.managedFields must be nil".to_owned()));
+    }
+    Ok(())
+}
+
+/// `apps/v1, Kind=Deployment`, `/v1, Kind=ConfigMap`.
+fn kind(api_version: &str, kind: &str) -> String {
+    let slash = if api_version.contains('/') { "" } else { "/" };
+    format!("{slash}{api_version}, Kind={kind}")
+}
+
+impl<'a> Writer<'a> {
+    fn name(&self) -> &str {
+        if self.manager.is_empty() {
+            "unknown"
+        } else {
+            self.manager
+        }
+    }
+
+    /// The entries that a write starts from: the client's, else those that are there.
+    fn entries(&self, live: Option<&Value>, new: &Value) -> Managed {
+        let there = || {
+            live.and_then(managed::entries)
+                .and_then(|it| managed::decode(it).ok())
+                .unwrap_or_default()
+        };
+        if !self.subresource.is_empty() {
+            return there();
+        }
+        if managed::asks_for_reset(new) {
+            return Managed::default();
+        }
+        let sent = managed::entries(new).and_then(|it| managed::decode(it).ok());
+        sent.filter(|it| !it.owners.is_empty()).unwrap_or_else(there)
+    }
+
+    fn before_first_apply(&self, live: &Value) -> Result<Managed, Error> {
+        let mut object = live.clone();
+        managed::remove_entries(&mut object);
+        let who = Manager::updating(BEFORE_FIRST_APPLY, self.api_version, self.subresource);
+        self.update(&self.schema.zero(&object), &object, Managed::default(), &who)
+    }
+
+    /// What `who` changed joins what it owned before in the same version.
+    fn update(&self, live: &Value, new: &Value, managed: Managed, who: &Manager) -> Result<Managed, Error> {
+        self.fits("new object", new, Duplicates::Allowed)?;
+        self.fits("live object", live, Duplicates::Allowed)?;
+        let this = Manager::default();
+        let mut owners = self.updater().update(live, new, managed.owners, &this)?;
+        let mut times = managed.times;
+        if let Some(mut owned) = owners.remove(&this) {
+            owned.set = owned.set.difference(&NEVER_OWNED);
+            if !owned.set.is_empty() {
+                if let Some(before) = owners.remove(who) {
+                    owned.set = owned.set.union(&before.set);
+                }
+                owners.insert(who.clone(), owned);
+                times.insert(who.clone(), self.now.to_owned());
+            }
+        }
+        Ok(Managed { owners, times })
+    }
+
+    fn apply(&self, live: &Value, applied: &Value, (managed, force): (Managed, bool)) -> Result<Value, Error> {
+        self.fits("typed patch object", applied, Duplicates::Refused)?;
+        self.fits("typed live object", live, Duplicates::Allowed)?;
+        let who = Manager::applying(self.name(), self.subresource);
+        let (object, mut owners) = self.updater().apply(live, applied, managed.owners, (&who, force))?;
+        if let Some(owned) = owners.get_mut(&who) {
+            owned.set = owned.set.difference(&NEVER_OWNED);
+            if owned.set.is_empty() {
+                owners.remove(&who);
+            }
+        }
+        let mut times = managed.times;
+        if object.is_some() {
+            times.insert(who, self.now.to_owned());
+        }
+        let mut object = object.unwrap_or_else(|| live.clone());
+        managed::write(&mut object, &Managed { owners, times });
+        Ok(object)
+    }
+
+    fn updater(&self) -> Updater<'a> {
+        let mut reset = Set::default();
+        for path in self.reset {
+            reset.insert(&path.split('.').map(Element::field).collect::<Vec<_>>());
+        }
+        Updater {
+            schema: self.schema,
+            api_version: self.api_version,
+            versions: self.versions,
+            reset,
+        }
+    }
+
+    fn fits(&self, what: &str, object: &Value, duplicates: Duplicates) -> Result<(), Error> {
+        let problems = validate(self.schema, object, duplicates);
+        if problems.is_empty() {
+            return Ok(());
+        }
+        let metadata = |key| {
+            object
+                .get("metadata")
+                .and_then(|it| it.get(key))
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+        };
+        let name = format!(
+            "{}/{}; {}",
+            metadata("namespace"),
+            metadata("name"),
+            kind(self.api_version, self.kind)
+        );
+        Err(Error::Internal(format!(
+            "failed to create {what} ({name}): {}",
+            describe(&problems)
+        )))
+    }
+}
+
+/// What no entry ever lists.
+static NEVER_OWNED: LazyLock<Set> = LazyLock::new(|| {
+    let metadata = [
+        "name",
+        "namespace",
+        "creationTimestamp",
+        "selfLink",
+        "uid",
+        "clusterName",
+        "generation",
+        "managedFields",
+        "resourceVersion",
+    ];
+    let below = metadata.map(|it| ["metadata", it]);
+    let above = [["apiVersion"], ["kind"], ["metadata"]];
+    Set::of(
+        above
+            .iter()
+            .map(<[_; 1]>::as_slice)
+            .chain(below.iter().map(<[_; 2]>::as_slice)),
+    )
+});
