@@ -1,5 +1,6 @@
 //! The command line that a project's `manifests` crate is: reads the arguments, runs the pipeline, writes or compares.
 
+use crate::compat::{self, Break};
 use crate::files::{self, Mode};
 use crate::{Crd, Options, finish};
 use serde::Serialize;
@@ -17,6 +18,9 @@ Usage: manifests [OPTIONS]
 Options:
       --out DIR                     The folder to keep up to date [default: config/crd/bases]
       --check                       Write nothing; show what is stale as a diff, and exit with 1 if anything is
+      --breaking-since REVISION     Write nothing; name what breaks the API that --out held at this git revision, and
+                                    exit with 1 if anything does
+  -o, --output text|json            How --breaking-since prints it [default: text]
       --max-description-length N    Cut descriptions to N characters; 0 drops them
       --keep-nullable               Keep `nullable: true` on optional fields
   -h, --help                        Print this help
@@ -27,6 +31,8 @@ Options:
 struct Arguments {
     out: PathBuf,
     mode: Mode,
+    since: Option<String>,
+    json: bool,
     options: Options,
 }
 
@@ -34,11 +40,13 @@ struct Arguments {
 ///
 /// # Flow
 /// All CRDs are [finished](finish) first. Then `<group>_<plural>.yaml` of each is
-/// [written](files::write_manifests) to `--out`, or with `--check` compared.
+/// [written](files::write_manifests) to `--out`, or with `--check` compared; with `--breaking-since` nothing is written, and
+/// the CRDs are [compared](compat::breaking) with those of a git revision.
 ///
 /// # Errors
-/// Exits with 1 when a type has a finding (every one is printed, nothing is written), a file cannot be written, or
-/// `--check` finds stale files; with 2 when the arguments are wrong.
+/// Exits with 1 when a type has a finding (every one is printed, nothing is written), a file cannot be written,
+/// `--check` finds stale files, or `--breaking-since` a break; with 2 when the arguments are wrong or the revision cannot be
+/// read.
 ///
 /// # Caveats
 /// A panic in a type's description becomes a finding only where panics unwind, as they do unless the profile says
@@ -69,6 +77,7 @@ fn execute<C: Serialize>(
         }
     };
     match finish(crds, &arguments.options) {
+        Ok(finished) if arguments.since.is_some() => verify(&arguments, &finished, (out, err)),
         Ok(finished) => {
             let files = finished
                 .into_iter()
@@ -89,6 +98,39 @@ fn execute<C: Serialize>(
     }
 }
 
+/// Names what `finished` breaks of the API of a revision.
+fn verify(arguments: &Arguments, finished: &[Value], (out, err): (&mut dyn Write, &mut dyn Write)) -> u8 {
+    let since = arguments.since.as_deref().unwrap_or_default();
+    let published = match compat::published::at(since, &arguments.out) {
+        Ok(published) => published,
+        Err(wrong) => {
+            _ = writeln!(err, "error: {wrong}");
+            return 2;
+        }
+    };
+    let breaks = compat::breaking(&published, finished);
+    // A reader that closes its end has read enough.
+    if arguments.json {
+        _ = writeln!(out, "{}", serde_json::json!(breaks));
+    } else {
+        breaks.iter().for_each(|it: &Break| _ = writeln!(out, "{it}"));
+    }
+    if breaks.is_empty() {
+        return 0;
+    }
+    let noun = if breaks.len() == 1 {
+        "change breaks"
+    } else {
+        "changes break"
+    };
+    _ = writeln!(
+        err,
+        "error: {} {noun} what `{since}` promises\n\nhint: serve a new version beside the old one, or accept it with the release",
+        breaks.len()
+    );
+    1
+}
+
 /// `<group>_<plural>.yaml`, as controller-gen names them.
 fn file_name(crd: &Value) -> String {
     let text = |path: &str| crd.pointer(path).and_then(Value::as_str).unwrap_or_default();
@@ -100,6 +142,8 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Option<Arguments>, S
     let mut arguments = Arguments {
         out: PathBuf::from("config/crd/bases"),
         mode: Mode::Write,
+        since: None,
+        json: false,
         options: Options::default(),
     };
     while let Some(word) = words.next() {
@@ -123,6 +167,12 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Option<Arguments>, S
                 arguments.options.max_description_length = Some(length);
             }
             "--check" => arguments.mode = Mode::Check,
+            "--breaking-since" => arguments.since = Some(value()?),
+            "-o" | "--output" => match value()?.as_str() {
+                "text" => arguments.json = false,
+                "json" => arguments.json = true,
+                other => return Err(format!("`{flag}` is `text` or `json`, not `{other}`")),
+            },
             "--keep-nullable" => arguments.options.keep_nullable = true,
             "-h" | "--help" => return Ok(None),
             _ => return Err(format!("unknown argument `{flag}`")),
@@ -137,7 +187,7 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Option<Arguments>, S
 #[cfg(test)]
 mod tests {
     use super::execute;
-    use crate::Crd;
+    use crate::{Crd, compat};
     use serde_json::{Value, json};
     use std::fs;
     use std::path::Path;
@@ -237,6 +287,34 @@ mod tests {
             "{err}"
         );
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn what_breaks_a_published_api_is_named_and_a_wrong_revision_too() {
+        let repository = tempfile::tempdir().unwrap();
+        let git = |arguments: &[&str]| {
+            let status = std::process::Command::new("git")
+                .args(["-c", "user.name=t", "-c", "user.email=t@example.com"])
+                .args(arguments)
+                .current_dir(repository.path())
+                .status();
+            assert!(status.unwrap().success(), "git {arguments:?}");
+        };
+        git(&["init", "--quiet"]);
+        run(&BOTH, &repository.path().join("bases"), &[]);
+        git(&["add", "--all"]);
+        git(&["commit", "--quiet", "--message", "published"]);
+        let published = compat::published::in_folder(repository.path(), "HEAD", Path::new("bases")).unwrap();
+        assert_eq!(published.len(), 2);
+        let left = crate::finish(&BOTH[..1], &crate::Options::default()).unwrap();
+        let breaks = compat::breaking(&published, &left);
+        assert_eq!(breaks.len(), 1);
+        assert_eq!(
+            breaks[0].to_string(),
+            "`bars.test.example.com`: the kind is gone: all its objects are deleted with it"
+        );
+        let unknown = compat::published::in_folder(repository.path(), "nowhere", Path::new("bases"));
+        assert_eq!(unknown.unwrap_err(), "`nowhere` is no revision of this git repository");
     }
 
     #[test]

@@ -1,0 +1,82 @@
+//! What is promised beside the fields: scope, names, endpoints.
+
+use super::text;
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// What changed about the kind as a whole, and whom it hurts.
+pub(super) fn changes(before: &Value, after: &Value) -> impl Iterator<Item = (String, &'static str)> {
+    let mut found = Vec::new();
+    for (what, pointer, consequence) in [
+        (
+            "the scope",
+            "/spec/scope",
+            "the API server refuses the change once the kind is established",
+        ),
+        (
+            "the kind",
+            "/spec/names/kind",
+            "the API server refuses the change once the kind is established",
+        ),
+        ("the singular", "/spec/names/singular", "commands that use it fail"),
+    ] {
+        let (was, is) = (text(before, pointer), text(after, pointer));
+        if was != is {
+            found.push((format!("{what} was `{was}` and is `{is}`"), consequence));
+        }
+    }
+    for (what, pointer) in [
+        ("short name", "/spec/names/shortNames"),
+        ("category", "/spec/names/categories"),
+    ] {
+        let now = list(after, pointer);
+        for name in list(before, pointer).difference(&now) {
+            found.push((format!("the {what} `{name}` is gone"), "commands that use it fail"));
+        }
+    }
+    found.into_iter()
+}
+
+/// What changed about the endpoints of a version.
+pub(super) fn of_version(was: &Value, is: &Value) -> Vec<(String, &'static str)> {
+    let mut found = Vec::new();
+    for subresource in ["status", "scale"] {
+        let (had, has) = (
+            was["subresources"].get(subresource),
+            is["subresources"].get(subresource),
+        );
+        match (had, has) {
+            (Some(_), None) => {
+                let change = format!("the subresource `{subresource}` is gone");
+                found.push((change, "clients of its endpoint get a 404"));
+            }
+            (None, Some(_)) if subresource == "status" => {
+                let change = "the subresource `status` is new".to_owned();
+                found.push((change, "writers that set the status with the object are ignored"));
+            }
+            (Some(had), Some(has)) if had != has => {
+                found.push((
+                    format!("the paths of the subresource `{subresource}` changed"),
+                    "autoscalers read other fields",
+                ));
+            }
+            _ => {}
+        }
+    }
+    let fields = |version: &Value| -> BTreeSet<String> {
+        let fields = version["selectableFields"].as_array().into_iter().flatten();
+        fields.map(|field| text(field, "/jsonPath").to_owned()).collect()
+    };
+    for field in fields(was).difference(&fields(is)) {
+        found.push((
+            format!("the selectable field `{field}` is gone"),
+            "queries with it get a 400",
+        ));
+    }
+    found
+}
+
+fn list(crd: &Value, pointer: &str) -> BTreeSet<String> {
+    let names = crd.pointer(pointer).and_then(Value::as_array).into_iter().flatten();
+    names.filter_map(Value::as_str).map(str::to_owned).collect()
+}
