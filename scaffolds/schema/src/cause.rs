@@ -108,17 +108,23 @@ impl Path {
         self.shown("FieldValueNotSupported", "Unsupported value", (&value.into(), &detail))
     }
 
-    /// The list or map has more entries than allowed.
-    pub fn too_many(&self, count: usize, most: usize) -> Cause {
-        let items = if most == 1 { "item" } else { "items" };
-        let detail = format!("must have at most {most} {items}");
+    /// The list or map has more entries than allowed. The server leaves out a limit that makes no sense.
+    pub fn too_many(&self, count: usize, most: impl Into<Option<usize>>) -> Cause {
+        let detail = match most.into() {
+            Some(1) => "must have at most 1 item".to_owned(),
+            Some(most) => format!("must have at most {most} items"),
+            None => "has too many items".to_owned(),
+        };
         self.cause("FieldValueTooMany", format!("Too many: {count}"), &detail)
     }
 
     /// The text is longer than allowed. The server speaks of bytes even where it counts characters.
-    pub fn too_long(&self, most: usize) -> Cause {
-        let bytes = if most == 1 { "byte" } else { "bytes" };
-        let detail = format!("may not be more than {most} {bytes}");
+    pub fn too_long(&self, most: impl Into<Option<usize>>) -> Cause {
+        let detail = match most.into() {
+            Some(1) => "may not be more than 1 byte".to_owned(),
+            Some(most) => format!("may not be more than {most} bytes"),
+            None => "value is too long".to_owned(),
+        };
         self.cause("FieldValueTooLong", "Too long".to_owned(), &detail)
     }
 

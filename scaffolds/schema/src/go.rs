@@ -38,6 +38,39 @@ pub fn decimal(float: f64) -> String {
     format!("{digits}e{sign}{exponent:0>2}")
 }
 
+/// The conversion of a `float64` to an `int64`: cut off, and on amd64 the lowest of all where it does not fit.
+pub(crate) fn int64(float: f64) -> i64 {
+    const BOUND: f64 = 9_223_372_036_854_775_808.0;
+    if (-BOUND..BOUND).contains(&float) {
+        float as i64
+    } else {
+        i64::MIN
+    }
+}
+
+/// `reflect.DeepEqual` of decoded JSON: an integer is no float of the same value.
+pub(crate) fn equal(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Number(one), Value::Number(other)) => match (one.as_i64(), other.as_i64()) {
+            (None, None) => one.as_f64() == other.as_f64(),
+            (one, other) => one == other,
+        },
+        (Value::Array(one), Value::Array(other)) => equal_lists(one, other),
+        (Value::Object(one), Value::Object(other)) => {
+            one.len() == other.len()
+                && one
+                    .iter()
+                    .all(|(key, value)| other.get(key).is_some_and(|other| equal(value, other)))
+        }
+        (one, other) => one == other,
+    }
+}
+
+/// [`equal`] of lists.
+pub(crate) fn equal_lists(one: &[Value], other: &[Value]) -> bool {
+    one.len() == other.len() && one.iter().zip(other).all(|(one, other)| equal(one, other))
+}
+
 /// `%q` of a text.
 pub fn quote(text: &str) -> String {
     let mut out = String::from('"');

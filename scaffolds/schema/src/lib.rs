@@ -44,14 +44,17 @@ mod describe;
 mod finding;
 pub mod go;
 mod merge;
+mod pattern;
 pub mod version;
 
 pub mod cause;
+pub mod compat;
 pub mod files;
 pub mod lint;
 pub mod manifests;
 pub mod normalise;
 pub mod rbac;
+pub mod value;
 pub mod yaml;
 
 pub use cause::Cause;

@@ -1,7 +1,7 @@
 //! How objects are converted between versions.
 
-use crate::cause::{Cause, Path};
 use super::names;
+use crate::cause::{Cause, Path};
 use serde_json::Value;
 
 /// Versions of ConversionReview that API servers speak.

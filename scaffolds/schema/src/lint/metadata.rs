@@ -1,7 +1,7 @@
 //! The metadata of a CustomResourceDefinition: its name, labels and annotations.
 
-use crate::cause::{Cause, Path};
 use super::names;
+use crate::cause::{Cause, Path};
 use serde_json::{Map, Value};
 
 const KEY: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric \

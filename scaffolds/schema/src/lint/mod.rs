@@ -13,7 +13,6 @@ mod formats;
 mod lists;
 mod metadata;
 mod names;
-mod pattern;
 mod remedy;
 mod rules;
 mod schema;

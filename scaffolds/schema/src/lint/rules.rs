@@ -1,7 +1,7 @@
 //! What can be said of validation rules (`x-kubernetes-validations`) without compiling their expressions.
 
-use crate::cause::{Cause, Path};
 use super::fields;
+use crate::cause::{Cause, Path};
 use serde_json::{Map, Value};
 
 const REASONS: [&str; 4] = [

@@ -1,7 +1,7 @@
 //! The rules that the API server has for every node of a schema, structural or not.
 
-use crate::cause::{Cause, Path};
 use super::{lists, rules};
+use crate::cause::{Cause, Path};
 use serde_json::{Map, Value};
 
 type Schema = Map<String, Value>;

@@ -1,7 +1,7 @@
 //! The rules about a CustomResourceDefinition outside its schemas.
 
-use crate::cause::{Cause, Path};
 use super::{columns, conversion, fields, metadata, names, schema, structural};
+use crate::cause::{Cause, Path};
 use serde_json::{Map, Value, json};
 
 /// What a version may have of its own and what the server moves to the top when all versions have it alike; with

@@ -2,7 +2,7 @@
 //! which only validate.
 
 use crate::cause::{Cause, Path};
-use super::pattern;
+use crate::pattern;
 use serde_json::{Map, Value, json};
 
 type Schema = Map<String, Value>;

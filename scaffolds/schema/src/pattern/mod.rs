@@ -1,24 +1,65 @@
-//! Whether a pattern is a regular expression to the API server, which takes those of Go's `regexp` (RE2): no
-//! look-around, no backreferences. Recognises only; builds nothing.
+//! Patterns, which to the API server are regular expressions of Go's `regexp` (RE2): no look-around, no backreferences.
+//! Read by Go's rules, and rewritten for the `regex` crate, whose syntax differs in the corners: `\d`, `\b` and `\Q`,
+//! literal braces, classes in classes.
 //!
 //! Two things are taken on trust: that a named Unicode class (`\p{Greek}`) exists, and that the expression is not too
-//! large to compile.
+//! large for Go to compile.
 
 mod chars;
+
+use regex::bytes::{Regex, RegexBuilder};
+use std::collections::BTreeMap;
+
+/// A compiled pattern.
+#[derive(Clone, Debug)]
+pub(crate) struct Pattern(Regex);
+
+impl Pattern {
+    /// Compiles `pattern`.
+    ///
+    /// # Errors
+    /// What is wrong with it, in Go's words; or, where it is only too large for the engine at hand, in those of that.
+    pub fn new(pattern: &str) -> Result<Self, String> {
+        let translated = translate(pattern)?;
+        let regex = RegexBuilder::new(&translated)
+            .nest_limit(MOST_NESTED)
+            .size_limit(MOST_BYTES)
+            .build();
+        regex.map(Self).map_err(|error| error.to_string())
+    }
+
+    /// Whether the pattern occurs anywhere in `text`.
+    pub fn is_match(&self, text: &str) -> bool {
+        self.0.is_match(text.as_bytes())
+    }
+}
+
+/// How deep Go lets groups nest.
+const MOST_NESTED: u32 = 1000;
+
+/// Of a compiled pattern. Go has a bound of the same order, counted in instructions.
+const MOST_BYTES: usize = 32 << 20;
 
 /// Go's bound on counted repetition, nested ones multiplied.
 const MOST_REPEATS: u64 = 1000;
 
 /// What is wrong with `pattern`, in Go's words.
-pub(super) fn check(pattern: &str) -> Result<(), String> {
+pub(crate) fn check(pattern: &str) -> Result<(), String> {
+    translate(pattern).map(|_| ())
+}
+
+/// The same in the syntax of the `regex` crate.
+fn translate(pattern: &str) -> Result<String, String> {
     let mut reader = Reader {
         whole: pattern,
         rest: pattern,
         groups: vec![Group::default()],
+        out: String::new(),
     };
-    reader.read().map_err(|error| match error {
-        Error::At(what, text) => format!("error parsing regexp: {what}: `{text}`"),
-    })
+    match reader.read() {
+        Ok(()) => Ok(reader.out),
+        Err(Error::At(what, text)) => Err(format!("error parsing regexp: {what}: `{text}`")),
+    }
 }
 
 enum Error {
@@ -37,6 +78,8 @@ struct Reader<'a> {
     whole: &'a str,
     rest: &'a str,
     groups: Vec<Group>,
+    /// What was read, rewritten.
+    out: String,
 }
 
 impl<'a> Reader<'a> {
@@ -64,6 +107,7 @@ impl<'a> Reader<'a> {
                 ')' => self.close()?,
                 '|' => {
                     self.take(1);
+                    self.out.push('|');
                     self.end_branch();
                 }
                 '[' => {
@@ -71,8 +115,14 @@ impl<'a> Reader<'a> {
                     self.operand(1);
                 }
                 '\\' => self.escape()?,
+                '.' | '^' | '$' => {
+                    self.take(1);
+                    self.out.push(c);
+                    self.operand(1);
+                }
                 c => {
                     self.take(c.len_utf8());
+                    self.literal(u32::from(c));
                     self.operand(1);
                 }
             }
@@ -162,6 +212,7 @@ impl<'a> Reader<'a> {
             return self.error("invalid repeat count", whole);
         }
         self.group().operand = Some(weight);
+        self.out.push_str(whole);
         Ok(())
     }
 
@@ -169,6 +220,7 @@ impl<'a> Reader<'a> {
         let start = self.rest;
         if !start.starts_with("(?") {
             self.take(1);
+            self.out.push_str("(?:");
             self.groups.push(Group::default());
             return Ok(());
         }
@@ -184,6 +236,7 @@ impl<'a> Reader<'a> {
             if name.is_empty() || !name.chars().all(|c| c == '_' || c.is_ascii_alphanumeric()) {
                 return self.error("invalid named capture", self.since(start));
             }
+            self.out.push_str("(?:");
             self.groups.push(Group::default());
             return Ok(());
         }
@@ -194,21 +247,40 @@ impl<'a> Reader<'a> {
     /// `(?i)`, `(?i-s:…)`, `(?:…)`; the reader stands behind the question mark.
     fn flags(&mut self, start: &'a str) -> Result<(), Error> {
         let (mut negated, mut seen) = (false, false);
+        // Of a flag that is given twice the last one counts.
+        let mut flags = BTreeMap::new();
         while let Some(c) = self.rest.chars().next() {
             self.take(c.len_utf8());
             match c {
-                'i' | 'm' | 's' | 'U' => seen = true,
+                'i' | 'm' | 's' | 'U' => {
+                    seen = true;
+                    flags.insert(c, !negated);
+                }
                 '-' if !negated => (negated, seen) = (true, false),
                 ':' | ')' if seen || !negated => {
                     if c == ':' {
                         self.groups.push(Group::default());
                     }
+                    self.write_flags(&flags, c);
                     return Ok(());
                 }
                 _ => break,
             }
         }
         self.error("invalid or unsupported Perl syntax", self.since(start))
+    }
+
+    fn write_flags(&mut self, flags: &BTreeMap<char, bool>, end: char) {
+        if flags.is_empty() && end == ')' {
+            return;
+        }
+        self.out.push_str("(?");
+        self.out.extend(flags.iter().filter(|it| *it.1).map(|it| it.0));
+        if flags.values().any(|on| !on) {
+            self.out.push('-');
+            self.out.extend(flags.iter().filter(|it| !*it.1).map(|it| it.0));
+        }
+        self.out.push(end);
     }
 
     fn close(&mut self) -> Result<(), Error> {
@@ -218,14 +290,17 @@ impl<'a> Reader<'a> {
             return self.error("unexpected )", self.whole);
         }
         let most = self.groups.pop().map_or(1, |group| group.most.max(1));
+        self.out.push(')');
         self.operand(most);
         Ok(())
     }
 
     fn escape(&mut self) -> Result<(), Error> {
         match self.rest[1..].chars().next() {
-            Some('A' | 'b' | 'B' | 'z') => {
+            Some(c @ ('A' | 'b' | 'B' | 'z')) => {
                 self.take(2);
+                // A word is one of ASCII letters, digits and underscores to Go.
+                self.out.push_str(&format!("(?-u:\\{c})"));
                 self.operand(1);
             }
             Some('C') => return self.error("invalid escape sequence", "\\C"),
@@ -233,17 +308,60 @@ impl<'a> Reader<'a> {
                 let literal = &self.rest[2..];
                 let (literal, rest) = literal.split_once("\\E").unwrap_or((literal, ""));
                 self.rest = rest;
-                if !literal.is_empty() {
+                for c in literal.chars() {
+                    self.literal(u32::from(c));
                     self.operand(1);
                 }
             }
             _ => {
-                if !self.class_escape()? {
-                    self.character()?;
+                if !self.class_escape(false)? {
+                    let code = self.character()?;
+                    self.literal(code);
                 }
                 self.operand(1);
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matches(pattern: &str, text: &str) -> bool {
+        Pattern::new(pattern).unwrap().is_match(text)
+    }
+
+    #[test]
+    fn patterns_mean_what_they_mean_to_go() {
+        for (pattern, yes, no) in [
+            (r"^\d+$", "123", "١٢٣"),
+            (r"^\w$", "_", "é"),
+            (r"^\W$", "é", "e"),
+            (r"^\s$", "\u{c}", "\u{a0}"),
+            (r"\bfoo\b", "éfoo!", "foo_"),
+            (r"^a\B", "ab", "a-"),
+            (r"^\Qa.b*\E+$", "a.b**", "aabb"),
+            (r"^x{,3}$", "x{,3}", "xx"),
+            (r"^[a&&b]+$", "&a", "c"),
+            (r"^[[a]$", "[", "x"),
+            (r"^[^[:alpha:]\d]$", "-", "1"),
+            (r"^[\D]$", "a", "1"),
+            (r"^\x{1F980}\101$", "🦀A", "🦀B"),
+            (r"(?i)^stra(?-i:S)e$", "STRASE", "strase"),
+            (r"^(?P<n>a)(?<m>b)()$", "ab", "a"),
+            (r"^a|b$", "ax", "bx"),
+            (r"^.$", "é", "\n"),
+            (r"^[^a]$", "\n", "a"),
+            (r"^\pL\p{^Lu}\P{Greek}$", "Aab", "AAb"),
+            (r"^a#b c$", "a#b c", "ab"),
+            (r"^\<\-\>$", "<->", "-"),
+            (r"^[\x{D7FF}-\x{E000}]$", "\u{e000}", "a"),
+            (r"^[^\x{D800}]$", "a", ""),
+        ] {
+            assert!(matches(pattern, yes), "{pattern} matches {yes:?}");
+            assert!(!matches(pattern, no), "{pattern} does not match {no:?}");
+        }
     }
 }

@@ -4,15 +4,25 @@ use super::{Error, Reader};
 
 impl<'a> Reader<'a> {
     /// `\d`, `\pL`, `\p{Greek}` and their like, if one is next.
-    pub(super) fn class_escape(&mut self) -> Result<bool, Error> {
+    pub(super) fn class_escape(&mut self, inside: bool) -> Result<bool, Error> {
         let start = self.rest;
         let mut chars = start.chars();
         if chars.next() != Some('\\') {
             return Ok(false);
         }
         match chars.next() {
-            Some('d' | 'D' | 's' | 'S' | 'w' | 'W') => {
+            Some(c @ ('d' | 'D' | 's' | 'S' | 'w' | 'W')) => {
                 self.take(2);
+                let members = match c.to_ascii_lowercase() {
+                    'd' => "0-9",
+                    's' => r"\t\n\x0C\r\x20",
+                    _ => "0-9A-Za-z_",
+                };
+                match (c.is_ascii_uppercase(), inside) {
+                    (true, _) => self.out.push_str(&format!("[^{members}]")),
+                    (false, true) => self.out.push_str(members),
+                    (false, false) => self.out.push_str(&format!("[{members}]")),
+                }
                 Ok(true)
             }
             Some('p' | 'P') => {
@@ -34,9 +44,39 @@ impl<'a> Reader<'a> {
                         return self.error("invalid character class range", self.since(start));
                     }
                 }
+                self.unicode_class(self.since(start));
                 Ok(true)
             }
             _ => Ok(false),
+        }
+    }
+
+    /// Writes `\pL`, `\P{Lu}` or `\p{^Lu}`.
+    fn unicode_class(&mut self, written: &str) {
+        let name = written.get(2..).unwrap_or_default().trim_matches(['{', '}']);
+        let negated = written.starts_with("\\P") != name.starts_with('^');
+        let sign = if negated { 'P' } else { 'p' };
+        self.out
+            .push_str(&format!("\\{sign}{{{}}}", name.trim_start_matches('^')));
+    }
+
+    /// Writes a single character.
+    pub(super) fn literal(&mut self, code: u32) {
+        match char::from_u32(code) {
+            Some(_) => self.out.push_str(&format!("\\x{{{code:X}}}")),
+            // A half of a surrogate pair occurs in no text.
+            None => self.out.push_str(r"[^\x00-\x{10FFFF}]"),
+        }
+    }
+
+    /// Writes a range of a class. Surrogates at its ends are left out.
+    fn range(&mut self, low: u32, high: u32) {
+        let low = if char::from_u32(low).is_none() { 0xE000 } else { low };
+        let high = if char::from_u32(high).is_none() { 0xD7FF } else { high };
+        if low <= high {
+            self.out.push_str(&format!("\\x{{{low:X}}}-\\x{{{high:X}}}"));
+        } else {
+            self.out.push_str(r"[^\x00-\x{10FFFF}]");
         }
     }
 
@@ -120,25 +160,32 @@ impl<'a> Reader<'a> {
     pub(super) fn class(&mut self) -> Result<(), Error> {
         let start = self.rest;
         self.take(1);
+        self.out.push('[');
         if self.rest.starts_with('^') {
             self.take(1);
+            self.out.push('^');
         }
         let mut first = true;
         while first || !self.rest.starts_with(']') {
             first = false;
-            if self.named_class()? || self.class_escape()? {
+            if self.named_class()? || self.class_escape(true)? {
                 continue;
             }
             let range = self.rest;
             let low = self.class_character(start)?;
             if self.rest.starts_with('-') && self.rest.len() >= 2 && !self.rest[1..].starts_with(']') {
                 self.take(1);
-                if self.class_character(start)? < low {
+                let high = self.class_character(start)?;
+                if high < low {
                     return self.error("invalid character class range", self.since(range));
                 }
+                self.range(low, high);
+            } else {
+                self.range(low, low);
             }
         }
         self.take(1);
+        self.out.push(']');
         Ok(())
     }
 
@@ -162,6 +209,7 @@ impl<'a> Reader<'a> {
         };
         self.take(name.len() + 4);
         if NAMES.contains(&name.strip_prefix('^').unwrap_or(name)) {
+            self.out.push_str(self.since(start));
             return Ok(true);
         }
         self.error("invalid character class range", self.since(start))

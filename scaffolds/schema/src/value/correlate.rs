@@ -1,0 +1,97 @@
+//! Which old value a new one replaces, and whether it is the same. Objections to what has not changed are dropped on
+//! update.
+
+use super::node::{ListType, Node};
+use super::number::Numeric;
+use crate::go;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// What stood in the place of a value before.
+#[derive(Clone, Copy)]
+pub(super) struct Old<'a>(pub &'a Value);
+
+/// What stood in a list before, by key. Only the items of lists that are maps can be told apart.
+#[derive(Default)]
+pub(super) struct OldItems<'a> {
+    keys: &'a [String],
+    items: BTreeMap<String, &'a Value>,
+}
+
+impl<'a> Old<'a> {
+    pub fn field(&self, name: &str) -> Option<Self> {
+        self.0.as_object()?.get(name).map(Old)
+    }
+
+    pub fn items(&self, node: &'a Node) -> OldItems<'a> {
+        let (Value::Array(list), ListType::Map, true) = (self.0, node.list_type, node.has_type("array")) else {
+            return OldItems::default();
+        };
+        let mut items = BTreeMap::new();
+        for item in list {
+            if let Some(key) = key(item, &node.map_keys) {
+                items.entry(key).or_insert(item);
+            }
+        }
+        OldItems {
+            keys: &node.map_keys,
+            items,
+        }
+    }
+
+    /// Whether `value` is what it was. Lists that are maps may have changed their order.
+    pub fn equals(&self, value: &Value, node: &Node) -> bool {
+        match (self.0, value) {
+            (Value::Array(old), Value::Array(new)) => old.len() == new.len() && self.equals_list(new, node),
+            (Value::Object(old), Value::Object(new)) => {
+                old.len() == new.len()
+                    && new.iter().all(|(name, value)| {
+                        // What the schema does not speak of is never taken for the same.
+                        match (old.get(name), node.property(name)) {
+                            (Some(old), Some(node)) => Old(old).equals(value, node),
+                            _ => false,
+                        }
+                    })
+            }
+            (old, new) => go::equal(old, new),
+        }
+    }
+
+    fn equals_list(&self, new: &[Value], node: &Node) -> bool {
+        match (node.list_type, &node.items) {
+            (ListType::Map, Some(items)) => {
+                let old = self.items(node);
+                let same = |item: &Value| old.matching(item).is_some_and(|old| old.equals(item, items));
+                new.iter().all(same)
+            }
+            _ => self.0.as_array().is_some_and(|old| go::equal_lists(old, new)),
+        }
+    }
+}
+
+impl<'a> OldItems<'a> {
+    pub fn matching(&self, item: &Value) -> Option<Old<'a>> {
+        let key = key(item, self.keys)?;
+        self.items.get(&key).copied().map(Old)
+    }
+}
+
+/// The values of all keys, if all are there and scalars. A single key tells an integer from a float; of several, floats
+/// count to six decimals, as on the server.
+fn key(item: &Value, keys: &[String]) -> Option<String> {
+    let item = item.as_object().filter(|_| !keys.is_empty())?;
+    keys.iter().map(|key| part(item, key, keys.len() == 1)).collect()
+}
+
+fn part(item: &Map<String, Value>, key: &str, exact: bool) -> Option<String> {
+    match item.get(key)? {
+        Value::Bool(flag) => Some(format!("\0{flag}")),
+        Value::String(text) => Some(format!("\0{}", go::quote(text))),
+        Value::Number(number) => match Numeric::of(number) {
+            Numeric::Integer(integer) => Some(format!("\0{integer}")),
+            Numeric::Float(float) if exact => Some(format!("\0{float:e}")),
+            Numeric::Float(float) => Some(format!("\0{float:.6}")),
+        },
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    }
+}

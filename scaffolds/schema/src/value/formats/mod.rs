@@ -1,0 +1,91 @@
+//! The formats of strings that the server checks, each as the Go library that it uses reads it; it ignores all others.
+
+mod internet;
+mod mail;
+mod numbers;
+mod time;
+mod uri;
+
+use crate::pattern::Pattern;
+use std::sync::OnceLock;
+
+type Check = fn(&str) -> bool;
+
+/// Name, without dashes, and check (k8s.io/kube-openapi, pkg/validation/strfmt).
+const OF_STRINGS: [(&str, Check); 26] = [
+    ("bsonobjectid", |text| {
+        text.len() == 24 && text.bytes().all(|b| b.is_ascii_hexdigit())
+    }),
+    ("uri", uri::is_request_uri),
+    ("email", mail::is_address),
+    ("hostname", internet::is_hostname),
+    ("ipv4", internet::is_ipv4),
+    ("ipv6", internet::is_ipv6),
+    ("cidr", internet::is_cidr),
+    ("mac", internet::is_mac),
+    ("uuid", numbers::is_uuid),
+    ("uuid3", |text| numbers::is_uuid_of(text, '3', false)),
+    ("uuid4", |text| numbers::is_uuid_of(text, '4', true)),
+    ("uuid5", |text| numbers::is_uuid_of(text, '5', true)),
+    ("isbn", |text| numbers::is_isbn10(text) || numbers::is_isbn13(text)),
+    ("isbn10", numbers::is_isbn10),
+    ("isbn13", numbers::is_isbn13),
+    ("creditcard", numbers::is_credit_card),
+    ("ssn", numbers::is_social_security),
+    ("hexcolor", numbers::is_hex_color),
+    ("rgbcolor", numbers::is_rgb_color),
+    ("byte", numbers::is_base64),
+    ("password", |_| true),
+    ("date", time::is_date),
+    ("duration", time::is_duration),
+    ("datetime", time::is_date_time),
+    ("k8sshortname", |text| text.len() <= 63 && internet::is_label(text)),
+    ("k8slongname", |text| {
+        text.len() <= 253 && text.split('.').all(internet::is_label)
+    }),
+];
+
+/// A format that the server knows.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Format {
+    /// As the schema spells it.
+    pub name: String,
+    check: Option<usize>,
+}
+
+impl Format {
+    /// The format of that name, if there is one for the type; no type counts as string.
+    pub fn known(kind: &str, name: &str) -> Option<Self> {
+        let plain = name.replace('-', "");
+        let check = match kind {
+            "" | "string" => Some(OF_STRINGS.iter().position(|(known, _)| *known == plain)?),
+            "integer" if ["int32", "int64"].contains(&name) => None,
+            "number" if ["float", "double"].contains(&name) => None,
+            _ => return None,
+        };
+        Some(Self {
+            name: name.to_owned(),
+            check,
+        })
+    }
+
+    /// Whether this is a format of strings.
+    pub fn is_of_texts(&self) -> bool {
+        self.check.is_some()
+    }
+
+    /// Whether `text` is of this format. Those of numbers say nothing about texts.
+    pub fn fits(&self, text: &str) -> bool {
+        self.check
+            .and_then(|at| OF_STRINGS.get(at))
+            .is_none_or(|(_, check)| check(text))
+    }
+}
+
+/// A pattern of this crate's own, compiled on its first use.
+fn matches(pattern: &'static str, compiled: &OnceLock<Option<Pattern>>, text: &str) -> bool {
+    compiled
+        .get_or_init(|| Pattern::new(pattern).ok())
+        .as_ref()
+        .is_some_and(|pattern| pattern.is_match(text))
+}

@@ -1,0 +1,177 @@
+//! Numbers: an `int64` where the text of the number is one, a `float64` otherwise; and what schemas ask of them.
+
+use super::node::{Bounds, Node};
+use super::verdict::{At, Objection, Verdict};
+use crate::go;
+use serde_json::{Number, Value, json};
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Numeric {
+    Integer(i64),
+    Float(f64),
+}
+
+impl Numeric {
+    pub fn of(number: &Number) -> Self {
+        match number.as_i64() {
+            Some(integer) => Self::Integer(integer),
+            // Without arbitrary precision every number is one or the other.
+            None => Self::Float(number.as_f64().unwrap_or(f64::NAN)),
+        }
+    }
+
+    fn float(self) -> f64 {
+        match self {
+            Self::Integer(integer) => integer as f64,
+            Self::Float(float) => float,
+        }
+    }
+
+    fn value(self) -> Value {
+        match self {
+            Self::Integer(integer) => integer.into(),
+            Self::Float(float) => json!(float),
+        }
+    }
+
+    fn shown(self) -> String {
+        match self {
+            Self::Integer(integer) => integer.to_string(),
+            Self::Float(float) => go::decimal(float),
+        }
+    }
+
+    /// A bound in the type of the number that is held against it. Go, on the processors that it is measured on, makes
+    /// the lowest integer of a float that does not fit.
+    fn bound(self, bound: f64) -> Self {
+        match self {
+            Self::Integer(_) => Self::Integer(go::int64(bound)),
+            Self::Float(_) => Self::Float(bound),
+        }
+    }
+}
+
+/// Whether a float is taken for an integer: within a relative 1e-9 of one, and one that JavaScript can hold.
+pub(super) fn is_integral(float: f64) -> bool {
+    const MOST: f64 = 9_007_199_254_740_991.0;
+    if !(-MOST..=MOST).contains(&float) {
+        return false;
+    }
+    let whole = float.trunc();
+    if float == whole {
+        return true;
+    }
+    // The server compares with the conversion to an unsigned integer, which of a negative float is far away.
+    let (near, size) = if float > 0.0 { (whole, float) } else { return false };
+    near != 0.0 && (float - near).abs() / (size + near) < 1e-9
+}
+
+pub(super) fn check(number: Numeric, node: &Node, at: &At) -> Verdict {
+    let mut verdict = Verdict::default();
+    if let Some(objection) = range(number, node, ("Checked", at)) {
+        verdict.add(objection);
+    }
+    let Bounds {
+        multiple_of,
+        minimum,
+        maximum,
+        ..
+    } = node.number;
+    let rules: [(&str, Option<f64>, Rule); 3] = [
+        ("MultipleOf", multiple_of, multiple),
+        ("Minimum boundary", minimum, least),
+        ("Maximum boundary", maximum, most),
+    ];
+    for (name, bound, rule) in rules {
+        let Some(bound) = bound else { continue };
+        // A bound that the type cannot hold is held against the number all the same, as a float.
+        let (number, bound) = match range(Numeric::Float(bound), node, (name, at)) {
+            Some(objection) => {
+                verdict.add(objection);
+                (Numeric::Float(number.float()), Numeric::Float(bound))
+            }
+            None => (number, number.bound(bound)),
+        };
+        if let Some(objection) = rule(number, bound, node, at) {
+            verdict.add(objection);
+        }
+    }
+    verdict.checks = 1;
+    verdict
+}
+
+type Rule = fn(Numeric, Numeric, &Node, &At) -> Option<Objection>;
+
+/// Whether the type and format can hold a number.
+fn range(number: Numeric, node: &Node, (name, at): (&str, &At)) -> Option<Objection> {
+    let [kind] = node.types.as_slice() else { return None };
+    let format = node.format.as_ref().map_or("", |format| format.name.as_str());
+    let fits = match (kind.as_str(), format) {
+        ("integer", _) => match number {
+            Numeric::Float(float) if float.trunc() != float => false,
+            Numeric::Float(float) => {
+                (-(2f64.powi(63))..2f64.powi(63)).contains(&float) && fits(go::int64(float), format)
+            }
+            Numeric::Integer(integer) => fits(integer, format),
+        },
+        ("number", "float") => (number.float() as f32).is_finite(),
+        _ => true,
+    };
+    let form = match format {
+        "" => "(default format)".to_owned(),
+        format => format!("with format {format}"),
+    };
+    (!fits).then(|| at.general(format!("{name} value must be of type {kind} {form} in {}", at.place)))
+}
+
+fn fits(integer: i64, format: &str) -> bool {
+    format != "int32" || i32::try_from(integer).is_ok()
+}
+
+fn multiple(number: Numeric, factor: Numeric, _: &Node, at: &At) -> Option<Objection> {
+    if factor.float() <= 0.0 {
+        let text = format!(
+            "factor MultipleOf declared for {} must be positive: {}",
+            at.place,
+            factor.shown()
+        );
+        return Some(at.invalid(factor.value(), text));
+    }
+    let fits = match (number, factor) {
+        (Numeric::Integer(number), Numeric::Integer(factor)) => number.checked_rem(factor) == Some(0),
+        _ if factor.float() < 1.0 => is_integral(1.0 / factor.float() * number.float()),
+        _ => is_integral(number.float() / factor.float()),
+    };
+    (!fits).then(|| {
+        let text = at.says(&format!("should be a multiple of {}", factor.shown()));
+        at.invalid(number.value(), text)
+    })
+}
+
+fn least(number: Numeric, bound: Numeric, node: &Node, at: &At) -> Option<Objection> {
+    let exclusive = node.number.exclusive_minimum;
+    let fits = match (number, bound) {
+        (Numeric::Integer(number), Numeric::Integer(bound)) => number > bound || number == bound && !exclusive,
+        _ => number.float() > bound.float() || number.float() == bound.float() && !exclusive,
+    };
+    let words = if exclusive {
+        "greater than"
+    } else {
+        "greater than or equal to"
+    };
+    (!fits).then(|| at.invalid(number.value(), at.says(&format!("should be {words} {}", bound.shown()))))
+}
+
+fn most(number: Numeric, bound: Numeric, node: &Node, at: &At) -> Option<Objection> {
+    let exclusive = node.number.exclusive_maximum;
+    let fits = match (number, bound) {
+        (Numeric::Integer(number), Numeric::Integer(bound)) => number < bound || number == bound && !exclusive,
+        _ => number.float() < bound.float() || number.float() == bound.float() && !exclusive,
+    };
+    let words = if exclusive {
+        "less than"
+    } else {
+        "less than or equal to"
+    };
+    (!fits).then(|| at.invalid(number.value(), at.says(&format!("should be {words} {}", bound.shown()))))
+}
