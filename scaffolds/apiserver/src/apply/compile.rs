@@ -109,6 +109,7 @@ impl Compiler<'_> {
             return untyped();
         };
         let mut it = self.build(&schema, false, 0);
+        it.name = name.rsplit('.').next().unwrap_or_default().to_owned();
         match (&mut it.map, &mut it.list, atomic) {
             (Some(map), _, Some(atomic)) => map.atomic = atomic,
             (None, Some(list), Some(true)) => list.kind = ListType::Atomic,

@@ -4,7 +4,7 @@ use kubewright_schema::go::{plain as number, quote};
 use serde_json::Value;
 
 /// `%v`: `map[a:1 b:[x y]]`.
-pub(super) fn plain(value: &Value) -> String {
+pub(crate) fn plain(value: &Value) -> String {
     match value {
         Value::Null => "<nil>".to_owned(),
         Value::Bool(it) => it.to_string(),
@@ -42,7 +42,7 @@ pub(super) fn source(value: &Value) -> String {
 }
 
 /// `%T`.
-pub(super) fn type_name(value: &Value) -> &'static str {
+pub(crate) fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "<nil>",
         Value::Bool(_) => "bool",

@@ -16,7 +16,7 @@ mod conflict;
 mod element;
 mod error;
 mod fields;
-mod go;
+pub(crate) mod go;
 mod last_applied;
 mod managed;
 mod merge;

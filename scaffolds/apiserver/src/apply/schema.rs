@@ -33,6 +33,8 @@ pub(super) struct Type {
     pub(super) scalar: Option<Scalar>,
     pub(super) list: Option<List>,
     pub(super) map: Option<Map>,
+    /// Of the definition, without its package: `DeploymentSpec`. Empty for what is defined in place.
+    pub(super) name: String,
     /// `type` and `format` of the OpenAPI schema; empty where it names none.
     pub(super) declared: String,
     pub(super) format: String,
@@ -154,6 +156,20 @@ pub struct Field<'a> {
 }
 
 impl<'a> Shape<'a> {
+    /// The name of its definition without the package, `DeploymentSpec`; empty for what is defined in place.
+    pub fn name(self) -> &'a str {
+        &self.schema.get(self.id).name
+    }
+
+    /// Whether it is an object with declared fields, and not a map of keys to values.
+    pub fn is_struct(self) -> bool {
+        self.schema
+            .get(self.id)
+            .map
+            .as_ref()
+            .is_some_and(|map| !map.fields.is_empty())
+    }
+
     /// `object`, `array`, `string`, `integer`, `number`, `boolean`, or empty when the schema names no type.
     pub fn declared(self) -> &'a str {
         &self.schema.get(self.id).declared

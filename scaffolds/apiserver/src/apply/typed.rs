@@ -10,7 +10,7 @@ use super::{
 };
 
 /// Deeper values are refused; the server's decoders take no deeper ones anyway, and the walks recurse.
-pub(super) const MAX_DEPTH: usize = 200;
+pub(super) const MAX_DEPTH: usize = 300;
 
 /// What a value is taken for.
 #[derive(Clone, Copy)]

@@ -1,0 +1,171 @@
+//! JSON patch, RFC 6902.
+
+use serde_json::{Map, Value};
+
+use super::{
+    Patched, document,
+    pointer::{Nowhere, Place, steps},
+    rejected, unmarshal,
+};
+use crate::{request::json::DEPTH, status::Status};
+
+/// The server's limit of operations in one patch.
+const MAX_OPERATIONS: usize = 10_000;
+/// The server's limit of what all copies of one patch may add, in bytes of JSON.
+const MAX_COPIED: usize = 3 * 1024 * 1024;
+
+/// Applies a JSON patch.
+///
+/// # Errors
+/// 400 for a body that is no JSON patch, 413 for one of more than 10,000 operations, 422 when an operation cannot be
+/// done or a test fails.
+pub fn json(object: &Value, patch: &[u8], checked: bool) -> Result<Patched, Status> {
+    let (operations, strange) = operations(patch, checked)?;
+    if operations.len() > MAX_OPERATIONS {
+        let count = operations.len();
+        let why = format!("The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {count}");
+        return Err(Status::new(
+            413,
+            "RequestEntityTooLarge",
+            format!("Request entity too large: {why}"),
+        ));
+    }
+    let mut run = Run {
+        document: object.clone(),
+        copied: 0,
+    };
+    for operation in &operations {
+        run.apply(operation).map_err(|Nowhere| rejected())?;
+    }
+    Ok(Patched::as_json(run.document, strange))
+}
+
+type Operation = Map<String, Value>;
+
+fn operations(patch: &[u8], checked: bool) -> Result<(Vec<Operation>, Vec<String>), Status> {
+    let prefix = if checked { "error decoding patch: " } else { "" };
+    let fail = |why: String| Status::bad_request(format!("{prefix}{why}"));
+    let (list, one) = if checked {
+        ("[]handlers.jsonPatchOp", "handlers.jsonPatchOp")
+    } else {
+        ("jsonpatch.Patch", "jsonpatch.Operation")
+    };
+    let (patch, duplicates) = document(patch, prefix)?;
+    let items = match patch {
+        Value::Null => Vec::new(),
+        Value::Array(items) => items,
+        other => return Err(fail(unmarshal(&other, &format!("value of type {list}")))),
+    };
+    let mut strange: Vec<String> = duplicates.into_iter().map(|it| format!("json patch {it}")).collect();
+    let mut out = Vec::new();
+    for (index, item) in items.into_iter().enumerate() {
+        let operation = match item {
+            Value::Null => Map::new(),
+            Value::Object(operation) => operation,
+            other => return Err(fail(unmarshal(&other, &format!("value of type {one}")))),
+        };
+        if checked {
+            check(&operation, index, &mut strange).map_err(fail)?;
+        }
+        out.push(operation);
+    }
+    Ok((out, if checked { strange } else { Vec::new() }))
+}
+
+fn check(operation: &Operation, index: usize, strange: &mut Vec<String>) -> Result<(), String> {
+    for (name, value) in operation {
+        match name.as_str() {
+            "op" | "path" | "from" if !value.is_string() && !value.is_null() => {
+                return Err(unmarshal(
+                    value,
+                    &format!("struct field jsonPatchOp.{name} of type string"),
+                ));
+            }
+            "op" | "path" | "from" | "value" => {}
+            other => strange.push(format!("json patch unknown field \"[{index}].{other}\"")),
+        }
+    }
+    Ok(())
+}
+
+struct Run {
+    document: Value,
+    copied: usize,
+}
+
+impl Run {
+    fn apply(&mut self, operation: &Operation) -> Result<(), Nowhere> {
+        let text = |name: &str| operation.get(name).and_then(Value::as_str).ok_or(Nowhere);
+        let value = || operation.get("value").cloned().unwrap_or_default();
+        let path = text("path");
+        match text("op")? {
+            "add" => self.add(path?, value()),
+            "remove" => self.at(path?)?.remove().map(drop),
+            "replace" => self.replace(path?, value()),
+            "move" => {
+                let value = self.at(text("from")?)?.remove()?;
+                self.add(path?, value)
+            }
+            "copy" => {
+                let value = self.at(text("from")?)?.get()?.cloned().unwrap_or_default();
+                self.copied += value.to_string().len();
+                if self.copied > MAX_COPIED {
+                    return Err(Nowhere);
+                }
+                self.add(path?, value)
+            }
+            "test" => self.test(path?, &value()),
+            _ => Err(Nowhere),
+        }
+    }
+
+    fn at(&mut self, path: &str) -> Result<Place<'_>, Nowhere> {
+        Place::find(&mut self.document, path)
+    }
+
+    fn add(&mut self, path: &str, value: Value) -> Result<(), Nowhere> {
+        shallow(path, &value)?;
+        self.at(path)?.add(value)
+    }
+
+    fn replace(&mut self, path: &str, value: Value) -> Result<(), Nowhere> {
+        shallow(path, &value)?;
+        if !path.is_empty() {
+            return self.at(path)?.replace(value);
+        }
+        if !value.is_object() && !value.is_array() {
+            return Err(Nowhere);
+        }
+        self.document = value;
+        Ok(())
+    }
+
+    fn test(&mut self, path: &str, value: &Value) -> Result<(), Nowhere> {
+        if path.is_empty() {
+            return if self.document == *value { Ok(()) } else { Err(Nowhere) };
+        }
+        let there = self.at(path)?;
+        if there.get()?.unwrap_or(&Value::Null) == value {
+            Ok(())
+        } else {
+            Err(Nowhere)
+        }
+    }
+}
+
+/// Operations may nest values ever deeper; the result must stay one that a request could have brought.
+fn shallow(path: &str, value: &Value) -> Result<(), Nowhere> {
+    if steps(path).len() + depth(value) > DEPTH {
+        Err(Nowhere)
+    } else {
+        Ok(())
+    }
+}
+
+fn depth(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
+        Value::Object(members) => 1 + members.values().map(depth).max().unwrap_or(0),
+        _ => 0,
+    }
+}

@@ -1,0 +1,72 @@
+//! The three patches that are no apply: JSON patch (RFC 6902), JSON merge patch (RFC 7396) and strategic merge patch,
+//! each with the answers that kube-apiserver 1.36 has for what is no such patch. Pure: documents in, documents out.
+//!
+//! All take the body as it came, and whether it is to be looked at closely (`fieldValidation` other than `Ignore`): then
+//! [`Patched::strange`] lists what the server warns of, or what strict validation refuses.
+
+mod json;
+mod merge;
+mod pointer;
+mod strategic;
+
+use kubewright_schema::{Path, go};
+use serde_json::Value;
+
+pub use self::{json::json, merge::merge, strategic::strategic};
+use crate::{
+    request::json::{Document, read},
+    status::Status,
+};
+
+/// What came of a patch; not yet decoded as the kind that it should be.
+#[derive(Clone, Debug)]
+pub struct Patched {
+    /// The document.
+    pub object: Value,
+    /// What is odd about the patch itself: `duplicate field "data.k"`.
+    pub strange: Vec<String>,
+    /// How refusals quote it.
+    shown: String,
+}
+
+impl Patched {
+    /// The 422 for a patched document that is not of its kind, or not strictly. `why` is what decoding says:
+    /// `json: cannot unmarshal …`, `strict decoding error: unknown field "x"`.
+    pub fn refuse(&self, why: &str) -> Status {
+        Status::invalid(("", ""), "", &[Path::new("patch").invalid(self.shown.as_str(), why)])
+    }
+
+    fn as_json(object: Value, strange: Vec<String>) -> Self {
+        let shown = go::json(&object);
+        Self { object, strange, shown }
+    }
+}
+
+/// 422, whatever a patch tripped over: the real server keeps that to itself.
+fn rejected() -> Status {
+    let mut status = Status::new(
+        422,
+        "Invalid",
+        "the server rejected our request due to an error in our request",
+    );
+    status.details = Some(crate::status::Details::default());
+    status
+}
+
+/// Reads a body; `prefix` leads the server's sentences about it.
+fn document(body: &[u8], prefix: &str) -> Result<Document, Status> {
+    read(body).map_err(|why| Status::bad_request(format!("{prefix}{why}")))
+}
+
+/// What Go says of JSON that is not of the type that it reads into.
+fn unmarshal(value: &Value, into: &str) -> String {
+    let name = match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    };
+    format!("json: cannot unmarshal {name} into Go {into}")
+}

@@ -1,0 +1,112 @@
+//! Lists of a strategic merge patch: maps merge by their key, scalars as sets.
+
+use serde_json::Value;
+
+use super::{
+    Bad, LIST, MAP, Members, Merged, Shape,
+    directives::unknown,
+    go, map,
+    order::{By, arrange, element, partition},
+};
+use crate::apply::Patch;
+
+/// Merges the items of a patch into a list, or takes them out of it.
+pub(super) fn merge(
+    (original, patch): (Vec<Value>, &mut Vec<Value>),
+    items: Option<Shape<'_>>,
+    how: &Patch,
+    deletes: bool,
+) -> Merged<Vec<Value>> {
+    if !how.merge && !deletes {
+        return Ok(patch.clone());
+    }
+    if original.is_empty() && patch.is_empty() {
+        return Ok(original);
+    }
+    let key = how.merge_key.as_deref();
+    if !element([&original, patch])?.is_object() {
+        return scalars(original, patch, key, deletes);
+    }
+    let Some(key) = key else {
+        return Err(Bad::Other("cannot merge lists without merge key for struct".to_owned()));
+    };
+    let (mut original, mut patch) = directives(original, patch, key)?;
+    let before = original.clone();
+    maps(&mut original, &mut patch, key, items)?;
+    let (ours, theirs) = partition(original, &patch, By::Key(key))?;
+    arrange((ours, &patch), (theirs, &before), By::Key(key))
+}
+
+fn scalars(original: Vec<Value>, patch: &[Value], key: Option<&str>, deletes: bool) -> Merged<Vec<Value>> {
+    if deletes {
+        return Ok(original.into_iter().filter(|it| !patch.contains(it)).collect());
+    }
+    let mut merged: Vec<Value> = Vec::new();
+    for it in original.iter().chain(patch) {
+        if !merged.contains(it) {
+            merged.push(it.clone());
+        }
+    }
+    match (key, merged.first()) {
+        (Some(_), Some(first)) => Err(Bad::wrong_type(MAP, first)),
+        _ => {
+            let (ours, theirs) = partition(merged, patch, By::Value)?;
+            arrange((ours, patch), (theirs, &original), By::Value)
+        }
+    }
+}
+
+/// `$patch` in items: `delete` takes matching ones out of the original, `replace` puts the patch in its place.
+fn directives(mut original: Vec<Value>, patch: &[Value], key: &str) -> Merged<(Vec<Value>, Vec<Value>)> {
+    let (mut rest, mut replace) = (Vec::new(), false);
+    for item in patch {
+        let Some(members) = item.as_object() else {
+            return Err(Bad::wrong_type(MAP, item));
+        };
+        let Some(directive) = members.get("$patch") else {
+            rest.push(item.clone());
+            continue;
+        };
+        match directive.as_str() {
+            Some("delete") => {
+                let value = members.get(key).ok_or_else(|| Bad::no_key(members, key))?;
+                original.retain(|it| it.get(key) != Some(value));
+            }
+            Some("replace") => replace = true,
+            Some("merge") => {
+                return Err(Bad::Other(
+                    "merging lists cannot yet be specified in the patch".to_owned(),
+                ));
+            }
+            _ => return Err(unknown(directive, members)),
+        }
+    }
+    Ok(if replace { (rest, Vec::new()) } else { (original, rest) })
+}
+
+fn maps(original: &mut Vec<Value>, patch: &mut [Value], key: &str, items: Option<Shape<'_>>) -> Merged<()> {
+    for item in patch {
+        let Value::Object(members) = item else {
+            return Err(Bad::wrong_type(MAP, item));
+        };
+        let value = members.get(key).ok_or_else(|| Bad::no_key(members, key))?.clone();
+        match original.iter_mut().find(|it| it.get(key) == Some(&value)) {
+            Some(found) => {
+                let before: Members = found.as_object_mut().map(std::mem::take).unwrap_or_default();
+                *found = Value::Object(map(before, members, items)?);
+            }
+            None => original.push(item.clone()),
+        }
+    }
+    Ok(())
+}
+
+/// A list, or the complaint that it is none.
+pub(super) fn list(value: &Value) -> Merged<&Vec<Value>> {
+    value.as_array().ok_or_else(|| Bad::wrong_type(LIST, value))
+}
+
+/// The items as Go prints them.
+pub(super) fn shown(items: &[Value]) -> String {
+    go::plain(&Value::Array(items.to_vec()))
+}

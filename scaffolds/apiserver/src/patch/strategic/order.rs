@@ -1,0 +1,173 @@
+//! The order of merged lists: that of `$setElementOrder`, else of the patch; and what is only on the server stays in its
+//! own order, between the others where it was.
+
+use serde_json::Value;
+
+use super::{
+    Bad, MAP, Members, Merged, SET_ORDER, Shape,
+    directives::{key_of, without_directives},
+    go, list, list_field,
+};
+use crate::apply::Patch;
+
+/// What tells items apart.
+#[derive(Clone, Copy)]
+pub(super) enum By<'a> {
+    Key(&'a str),
+    Value,
+}
+
+impl By<'_> {
+    fn of<'v>(&self, item: &'v Value) -> Option<&'v Value> {
+        match self {
+            Self::Key(key) => item.get(key),
+            Self::Value => Some(item),
+        }
+    }
+
+    fn index(&self, list: &[Value], item: &Value) -> Option<usize> {
+        list.iter().position(|it| self.of(it) == self.of(item))
+    }
+}
+
+/// Merges the lists that the patch orders, and takes them out of it.
+pub(super) fn ordered_lists(original: &mut Members, patch: &mut Members, shape: Option<Shape<'_>>) -> Merged<()> {
+    let directives: Vec<String> = patch.keys().filter(|it| it.starts_with(SET_ORDER)).cloned().collect();
+    for directive in directives {
+        let Some(order) = patch.remove(&directive) else {
+            continue;
+        };
+        let order = list::list(&order)?;
+        let name = key_of(&directive, SET_ORDER)?;
+        let mut items = patch.remove(name);
+        if let Some(merged) = ordered(original.get(name), items.as_mut(), order, list_of(shape, name))? {
+            original.insert(name.to_owned(), Value::Array(merged));
+        }
+    }
+    Ok(())
+}
+
+type Of<'a> = Merged<(Option<Shape<'a>>, &'a Patch)>;
+
+fn list_of<'a>(shape: Option<Shape<'a>>, name: &str) -> Of<'a> {
+    list_field(shape, name)
+}
+
+fn ordered(
+    there: Option<&Value>,
+    items: Option<&mut Value>,
+    order: &[Value],
+    of: Of<'_>,
+) -> Merged<Option<Vec<Value>>> {
+    let there = there.map(list::list).transpose()?;
+    let items = match items {
+        Some(Value::Array(items)) => Some(items),
+        Some(other) => return Err(Bad::wrong_type(super::LIST, other)),
+        None => None,
+    };
+    let (below, how) = of?;
+    let by = how.merge_key.as_deref().map_or(By::Value, By::Key);
+    if let Some(items) = &items {
+        check(items, order, by)?;
+    }
+    let kind = element([
+        there.map_or(&[][..], Vec::as_slice),
+        items.as_ref().map_or(&[][..], |it| it.as_slice()),
+    ])
+    .map(drop);
+    let merged = match (there, items) {
+        (None, None) => return Ok(None),
+        (Some(there), None) => there.clone(),
+        (None, Some(items)) => items.iter().cloned().filter_map(without_directives).collect(),
+        (Some(there), Some(items)) => list::merge((there.clone(), items), below, how, false)?,
+    };
+    let (ours, theirs) = partition(merged, order, by)?;
+    kind?;
+    arrange((ours, order), (theirs, there.map_or(&[], Vec::as_slice)), by).map(Some)
+}
+
+/// The items of a patch must be in the order that it asks for.
+fn check(items: &[Value], order: &[Value], by: By<'_>) -> Merged<()> {
+    let keyed = |item: &Value| match (by, item) {
+        (By::Value, _) => Ok(()),
+        (By::Key(key), Value::Object(members)) if !members.contains_key(key) => Err(Bad::no_key(members, key)),
+        (By::Key(_), Value::Object(_)) => Ok(()),
+        (By::Key(_), other) => Err(Bad::wrong_type(MAP, other)),
+    };
+    if items.is_empty() || order.is_empty() {
+        return Ok(());
+    }
+    let mut wanted = order.iter();
+    for item in items.iter().filter(|it| it.get("$patch").is_none()) {
+        keyed(item)?;
+        loop {
+            let Some(next) = wanted.next() else {
+                let (items, order) = (list::shown(items), list::shown(order));
+                let why = format!("The order in patch list:\n{items}\n doesn't match {SET_ORDER} list:\n{order}\n");
+                return Err(Bad::Other(why));
+            };
+            keyed(next)?;
+            if by.of(next) == by.of(item) {
+                break;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// An item of lists whose items are all of one type.
+pub(super) fn element<'v>(lists: [&'v [Value]; 2]) -> Merged<&'v Value> {
+    let mut all = lists.into_iter().flatten();
+    let Some(first) = all.next() else {
+        return Err(Bad::Other("no elements in any of the given slices".to_owned()));
+    };
+    if first.is_array() {
+        return Err(Bad::Rejected);
+    }
+    if first.is_null() || all.any(|it| go::type_name(it) != go::type_name(first)) {
+        let shown = lists.map(list::shown).join(" ");
+        return Err(Bad::Other(format!("list element types are not identical: [{shown}]")));
+    }
+    Ok(first)
+}
+
+/// Those of the items that are in `present`, and the others.
+pub(super) fn partition(items: Vec<Value>, present: &[Value], by: By<'_>) -> Merged<(Vec<Value>, Vec<Value>)> {
+    if let By::Key(key) = by {
+        for item in &items {
+            let Some(members) = item.as_object() else {
+                return Err(Bad::wrong_type(MAP, item));
+            };
+            if !members.contains_key(key) {
+                return Err(Bad::no_key(members, key));
+            }
+        }
+        if let Some(index) = present.iter().position(|it| !it.is_object()) {
+            return Err(Bad::Other(format!("value for key {index} is not a map")));
+        }
+    }
+    Ok(items.into_iter().partition(|it| by.index(present, it).is_some()))
+}
+
+/// Sorts the patch's items and the server's, each by their order, and puts the server's before the first of the patch's
+/// items that stood behind them.
+pub(super) fn arrange(
+    (mut ours, our_order): (Vec<Value>, &[Value]),
+    (mut theirs, their_order): (Vec<Value>, &[Value]),
+    by: By<'_>,
+) -> Merged<Vec<Value>> {
+    ours.sort_by_key(|it| by.index(our_order, it).unwrap_or(usize::MAX));
+    theirs.sort_by_key(|it| by.index(their_order, it).unwrap_or(usize::MAX));
+    let mut theirs = theirs.into_iter().peekable();
+    let mut out = Vec::new();
+    for item in ours {
+        let place = by.index(their_order, &item);
+        while let Some(next) = theirs.next_if(|it| place.zip(by.index(their_order, it)).is_some_and(|(us, it)| it < us))
+        {
+            out.push(next);
+        }
+        out.push(item);
+    }
+    out.extend(theirs);
+    Ok(out)
+}
