@@ -1,0 +1,75 @@
+//! The approval that groups of the Kubernetes community need: the annotation and the condition that speaks of it.
+
+use super::conditions::Condition;
+use serde_json::{Value, json};
+
+/// Holds the URL of the approval or a sentence that starts with `unapproved`.
+pub(crate) const ANNOTATION: &str = "api-approved.kubernetes.io";
+
+const CONDITION: &str = "KubernetesAPIApprovalPolicyConformant";
+
+/// What the annotation says.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Approval {
+    Missing,
+    Bypassed,
+    Approved,
+    Invalid,
+}
+
+/// Whether `group` is one of the community's.
+pub(crate) fn is_protected(group: &str) -> bool {
+    ["k8s.io", "kubernetes.io"].iter().any(|domain| {
+        group.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+    })
+}
+
+/// What `crd` says of its approval.
+pub(crate) fn of(crd: &Value) -> Approval {
+    let annotation = text(crd);
+    let is_url = annotation.split_once("://").is_some_and(|(scheme, rest)| {
+        !scheme.is_empty()
+            && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+            && !rest.is_empty()
+            && !rest.starts_with('/')
+    });
+    match annotation {
+        "" => Approval::Missing,
+        it if it.starts_with("unapproved") => Approval::Bypassed,
+        _ if is_url => Approval::Approved,
+        _ => Approval::Invalid,
+    }
+}
+
+/// The condition that `crd` ought to have; none outside the community's groups.
+pub(crate) fn condition(crd: &Value) -> Option<Condition> {
+    if !is_protected(crd["spec"]["group"].as_str().unwrap_or_default()) {
+        return None;
+    }
+    let annotation = text(crd);
+    let (status, reason, message) = match of(crd) {
+        Approval::Approved => (true, "ApprovedAnnotation", format!("approved in {annotation}")),
+        Approval::Bypassed => (false, "UnapprovedAnnotation", format!("not approved: {}", json!(annotation))),
+        Approval::Missing => (
+            false,
+            "MissingAnnotation",
+            format!(
+                "protected groups must have approval annotation \"{ANNOTATION}\", see \
+                 https://github.com/kubernetes/enhancements/pull/1111"
+            ),
+        ),
+        Approval::Invalid => (
+            false,
+            "InvalidAnnotation",
+            format!(
+                "protected groups must have approval annotation \"{ANNOTATION}\" with either a URL or a reason starting \
+                 with \"unapproved\", see https://github.com/kubernetes/enhancements/pull/1111"
+            ),
+        ),
+    };
+    Some(Condition::new(CONDITION, status, reason, &message))
+}
+
+fn text(crd: &Value) -> &str {
+    crd["metadata"]["annotations"][ANNOTATION].as_str().unwrap_or_default()
+}

@@ -1,0 +1,179 @@
+//! The kind CustomResourceDefinition itself. What follows from a definition is the controller's business.
+
+mod decode;
+mod defaults;
+mod shape;
+mod validate;
+
+use super::{conditions::Condition, resources::storage_version_hash};
+use crate::{
+    apply::Schema,
+    kinds,
+    resource::{Names, Resource, Subresource},
+    status::Status,
+    strategy::{Column, NameRule, Scale, Strange, Strategy},
+};
+use kubewright_schema::{Cause, lint};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+pub(crate) const GROUP: &str = "apiextensions.k8s.io";
+const VERSION: &str = "v1";
+pub(crate) const KIND: &str = "CustomResourceDefinition";
+pub(crate) const PLURAL: &str = "customresourcedefinitions";
+const SHAPE: &str = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition";
+
+/// Keeps a definition until all its objects are gone.
+pub(crate) const FINALIZER: &str = "customresourcecleanup.apiextensions.k8s.io";
+
+/// The resource `customresourcedefinitions`.
+pub(crate) fn resource() -> Resource {
+    let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+    Resource {
+        group: GROUP.to_owned(),
+        version: VERSION.to_owned(),
+        names: Names {
+            plural: PLURAL.to_owned(),
+            singular: "customresourcedefinition".to_owned(),
+            kind: KIND.to_owned(),
+            list_kind: format!("{KIND}List"),
+            short_names: owned(&["crd", "crds"]),
+            categories: owned(&["api-extensions"]),
+        },
+        namespaced: false,
+        verbs: &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"],
+        subresources: vec![Subresource {
+            name: "status".to_owned(),
+            group: GROUP.to_owned(),
+            version: VERSION.to_owned(),
+            kind: KIND.to_owned(),
+            verbs: &["get", "patch", "update"],
+        }],
+        storage_version: VERSION.to_owned(),
+        storage_version_hash: storage_version_hash(GROUP, VERSION, KIND),
+        strategy: Arc::new(Definition::new()),
+    }
+}
+
+struct Definition {
+    schema: Schema,
+}
+
+impl Definition {
+    fn new() -> Self {
+        let shape = kinds::definition(SHAPE).unwrap_or_default();
+        Self { schema: Schema::compile(&shape, &kinds::definition) }
+    }
+}
+
+impl Strategy for Definition {
+    fn decode(&self, object: &mut Value) -> Result<Strange, Status> {
+        decode::read(object).map_err(|why| {
+            let message = format!("{KIND} in version \"{VERSION}\" cannot be handled as a {KIND}: {why}");
+            Status::bad_request(message)
+        })
+    }
+
+    fn default(&self, object: &mut Value) {
+        defaults::fill(object);
+    }
+
+    fn prepare_for_create(&self, object: &mut Value) {
+        object["status"] = json!({"conditions": null, "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": null});
+        defaults::store(object);
+    }
+
+    fn prepare_for_update(&self, subresource: &str, new: &mut Value, old: &Value) {
+        if subresource == "status" {
+            new["spec"] = old["spec"].clone();
+        } else {
+            new["status"] = old["status"].clone();
+            defaults::store(new);
+        }
+    }
+
+    fn validate(&self, object: &Value) -> Vec<Cause> {
+        validate::creation(object)
+    }
+
+    fn validate_update(&self, subresource: &str, new: &Value, old: &Value) -> Vec<Cause> {
+        if subresource == "status" { validate::status(new) } else { validate::update(new, old) }
+    }
+
+    fn warnings(&self, object: &Value) -> Vec<String> {
+        lint::warnings(object)
+    }
+
+    fn update_warnings(&self, new: &Value, old: &Value) -> Vec<String> {
+        let known = lint::warnings(old);
+        let mut warnings = lint::warnings(new);
+        warnings.retain(|warning| !known.contains(warning));
+        warnings
+    }
+
+    fn begin_deletion(&self, object: &mut Value, now: &str) -> bool {
+        const MESSAGE: &str = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon";
+        object["metadata"]["deletionTimestamp"] = json!(now);
+        let finalizers = &mut object["metadata"]["finalizers"];
+        match finalizers.as_array_mut() {
+            Some(all) if all.iter().any(|it| it == FINALIZER) => {}
+            Some(all) => all.push(json!(FINALIZER)),
+            None => *finalizers = json!([FINALIZER]),
+        }
+        Condition::new("Terminating", true, "InstanceDeletionPending", MESSAGE).set(object, now);
+        true
+    }
+
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn name_rule(&self) -> NameRule {
+        NameRule::Subdomain
+    }
+
+    fn counts_generation(&self) -> bool {
+        true
+    }
+
+    fn has_status(&self) -> bool {
+        true
+    }
+
+    fn scale(&self) -> Option<&Scale> {
+        None
+    }
+
+    fn creates_on_update(&self) -> bool {
+        false
+    }
+
+    fn updates_unconditionally(&self) -> bool {
+        false
+    }
+
+    fn merges_strategically(&self) -> bool {
+        true
+    }
+
+    fn field(&self, _object: &Value, _path: &str) -> Option<String> {
+        None
+    }
+
+    fn columns(&self) -> Vec<Column> {
+        const CREATED: &str = "CreationTimestamp is a timestamp representing the server time when this object was created. \
+            It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this \
+            value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. \
+            More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
+        vec![Column {
+            name: "Created At".to_owned(),
+            r#type: "date".to_owned(),
+            description: CREATED.to_owned(),
+            ..Column::default()
+        }]
+    }
+
+    fn cells(&self, object: &Value, _now: i64) -> Vec<Value> {
+        vec![object["metadata"]["creationTimestamp"].clone()]
+    }
+}

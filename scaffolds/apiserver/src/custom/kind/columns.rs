@@ -1,0 +1,90 @@
+//! The columns of `kubectl get` that a CustomResourceDefinition asks for.
+
+use crate::{
+    custom::{age, path::Path},
+    strategy::Column,
+};
+use kubewright_schema::go;
+use serde_json::{Value, json};
+
+/// One column and where its value stands.
+pub(super) struct Printed {
+    pub column: Column,
+    path: Path,
+}
+
+/// The columns of a version, `Age` when it names none. `None` for a path that cannot be read: the server falls back
+/// to the name and age alone then.
+pub(super) fn of(version: &Value) -> Vec<Printed> {
+    const AGE: &str = ".metadata.creationTimestamp";
+    let default = json!([{"name": "Age", "type": "date", "jsonPath": AGE,
+        "description": "CreationTimestamp is a timestamp representing the server time when this object was created. \
+            It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this \
+            value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for \
+            lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata"}]);
+    let columns = match version["additionalPrinterColumns"].as_array() {
+        Some(columns) if !columns.is_empty() => columns.as_slice(),
+        _ => default.as_array().map(Vec::as_slice).unwrap_or_default(),
+    };
+    // One path that cannot be read ends the list of columns.
+    columns.iter().map_while(printed).collect()
+}
+
+fn printed(column: &Value) -> Option<Printed> {
+    let text = |key: &str| column[key].as_str().unwrap_or_default().to_owned();
+    let path = text("jsonPath");
+    let description = match text("description") {
+        it if it.is_empty() => format!("Custom resource definition column (in JSONPath format): {path}"),
+        it => it,
+    };
+    Some(Printed {
+        path: Path::parse(&path)?,
+        column: Column {
+            name: text("name"),
+            r#type: text("type"),
+            format: text("format"),
+            description,
+            priority: column["priority"].as_i64().unwrap_or_default(),
+        },
+    })
+}
+
+impl Printed {
+    /// What stands in the column for `object`.
+    pub(super) fn cell(&self, object: &Value, now: i64) -> Value {
+        let found = self.path.find(object).unwrap_or_default();
+        let Some(value) = found.first().map(|found| found.value()) else {
+            return Value::Null;
+        };
+        match (self.column.r#type.as_str(), value) {
+            ("string", value) => Value::String(text(value)),
+            ("integer", Value::Number(number)) => number
+                .as_i64()
+                .or_else(|| number.as_f64().map(truncated))
+                .map_or(Value::Null, Value::from),
+            ("number", Value::Number(_)) => value.clone(),
+            ("boolean", Value::Bool(_)) => value.clone(),
+            ("date", Value::String(time)) => Value::String(age::since(time, now)),
+            _ => Value::Null,
+        }
+    }
+}
+
+/// As Go converts: what does not fit becomes the smallest number.
+#[expect(clippy::cast_possible_truncation, reason = "checked to be within the range")]
+fn truncated(float: f64) -> i64 {
+    // 2⁶³ is the first double above every i64.
+    const LIMIT: f64 = 9_223_372_036_854_775_808.0;
+    if (-LIMIT..LIMIT).contains(&float) { float as i64 } else { i64::MIN }
+}
+
+/// A value printed as text.
+pub(super) fn text(value: &Value) -> String {
+    match value {
+        Value::Null => "<no value>".to_owned(),
+        Value::Bool(flag) => flag.to_string(),
+        Value::Number(number) => go::plain(number),
+        Value::String(text) => text.clone(),
+        Value::Array(_) | Value::Object(_) => go::json(value),
+    }
+}

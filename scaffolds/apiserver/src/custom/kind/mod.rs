@@ -1,0 +1,309 @@
+//! The kinds that CustomResourceDefinitions define: one strategy for each served version, all with the schemas of every
+//! version, because an object may have been stored in another.
+
+mod columns;
+mod finalizers;
+mod scale;
+
+use crate::{
+    apply::Schema,
+    custom::path::Path,
+    status::Status,
+    strategy::{Column, NameRule, Scale, Strange, Strategy},
+};
+use columns::Printed;
+use kubewright_schema::{Cause, value::Structural, version::priority};
+use serde_json::{Number, Value, json};
+use std::{collections::BTreeMap, sync::Arc};
+
+/// What all versions of a kind share.
+pub(super) struct Family {
+    group: String,
+    kind: String,
+    storage: String,
+    schemas: BTreeMap<String, Structural>,
+    /// The store's revision when these schemas came into force.
+    since: u64,
+    terminating: bool,
+}
+
+impl Family {
+    /// Of an accepted definition. `since` is the store's revision now; `terminating` forbids new objects.
+    pub(super) fn of(crd: &Value, since: u64, terminating: bool) -> Arc<Self> {
+        let text = |pointer: &str| crd.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let versions = crd["spec"]["versions"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let name = |version: &Value| version["name"].as_str().unwrap_or_default().to_owned();
+        Arc::new(Self {
+            group: text("/spec/group"),
+            kind: text("/status/acceptedNames/kind"),
+            storage: versions.iter().find(|it| it["storage"] == true).map(name).unwrap_or_default(),
+            schemas: versions
+                .iter()
+                .map(|it| (name(it), Structural::compile(&it["schema"]["openAPIV3Schema"])))
+                .collect(),
+            since,
+            terminating,
+        })
+    }
+
+    fn api_version(&self, version: &str) -> String {
+        format!("{}/{version}", self.group)
+    }
+
+    /// The version that `object` says it is in.
+    fn schema_of(&self, object: &Value) -> Option<&Structural> {
+        let (group, version) = object["apiVersion"].as_str()?.split_once('/')?;
+        self.schemas.get(version).filter(|_| group == self.group)
+    }
+}
+
+/// A custom kind in one version.
+pub(super) struct Custom {
+    family: Arc<Family>,
+    version: String,
+    schema: Schema,
+    has_status: bool,
+    scale: Option<Scale>,
+    columns: Vec<Printed>,
+    /// Without the leading point, as selectors have them.
+    selectable: BTreeMap<String, Path>,
+    deprecation: Option<String>,
+}
+
+impl Custom {
+    /// The strategy of `version`, one of `versions` of a definition.
+    pub(super) fn new(family: &Arc<Family>, version: &Value, versions: &[Value]) -> Self {
+        let scale = &version["subresources"]["scale"];
+        let text = |key: &str| scale[key].as_str().unwrap_or_default().to_owned();
+        let fields = version["selectableFields"].as_array().into_iter().flatten();
+        let fields = fields.filter_map(|field| field["jsonPath"].as_str());
+        Self {
+            family: family.clone(),
+            version: version["name"].as_str().unwrap_or_default().to_owned(),
+            schema: Schema::custom(&version["schema"]["openAPIV3Schema"]),
+            has_status: version["subresources"]["status"].is_object(),
+            scale: scale.is_object().then(|| Scale {
+                spec_replicas: text("specReplicasPath"),
+                status_replicas: text("statusReplicasPath"),
+                label_selector: scale["labelSelectorPath"].as_str().map(str::to_owned),
+            }),
+            columns: columns::of(version),
+            selectable: fields
+                .filter_map(|path| Some((path.strip_prefix('.').unwrap_or(path).to_owned(), Path::parse(path)?)))
+                .collect(),
+            deprecation: deprecation(family, version, versions),
+        }
+    }
+
+    fn structural(&self) -> Option<&Structural> {
+        self.family.schemas.get(&self.version)
+    }
+
+    /// Scale's objections stand before the note that rules were left out, which closes the list.
+    fn with_scale(&self, mut causes: Vec<Cause>, object: &Value, whole: bool) -> Vec<Cause> {
+        let Some(scale) = &self.scale else { return causes };
+        let wanted = scale::wanted(object, scale).filter(|_| whole);
+        let about_scale: Vec<Cause> = wanted.into_iter().chain(scale::counted(object, scale)).collect();
+        let end = causes.iter().position(|cause| cause.field == "<nil>").unwrap_or(causes.len());
+        causes.splice(end..end, about_scale);
+        causes
+    }
+}
+
+fn deprecation(family: &Family, version: &Value, versions: &[Value]) -> Option<String> {
+    if version["deprecated"] != true {
+        return None;
+    }
+    if let Some(warning) = version["deprecationWarning"].as_str() {
+        return Some(warning.to_owned());
+    }
+    let name = version["name"].as_str().unwrap_or_default();
+    let better = versions
+        .iter()
+        .filter(|it| it["served"] == true && it["deprecated"] != true)
+        .filter_map(|it| it["name"].as_str())
+        .filter(|it| priority(it, name).is_lt())
+        .min_by(|a, b| priority(a, b));
+    let Family { group, kind, .. } = family;
+    let mut warning = format!("{group}/{name} {kind} is deprecated");
+    if let Some(better) = better {
+        warning.push_str(&format!("; use {group}/{better} {kind}"));
+    }
+    Some(warning)
+}
+
+impl Strategy for Custom {
+    fn decode(&self, object: &mut Value) -> Result<Strange, Status> {
+        let kind = object["kind"].as_str().unwrap_or_default();
+        if kind != self.family.kind {
+            let cause = kubewright_schema::cause::Path::new("kind").invalid(kind, &format!("must be {}", self.family.kind));
+            let name = object["metadata"]["name"].as_str().unwrap_or_default();
+            return Err(Status::invalid((&self.family.group, kind), name, &[cause]));
+        }
+        Ok(self.structural().map(|schema| coerce(schema, object)).unwrap_or_default())
+    }
+
+    fn default(&self, object: &mut Value) {
+        if let Some(schema) = self.structural() {
+            schema.default(object);
+        }
+    }
+
+    fn prepare_for_create(&self, object: &mut Value) {
+        if self.has_status
+            && let Some(object) = object.as_object_mut()
+        {
+            object.remove("status");
+        }
+    }
+
+    fn prepare_for_update(&self, subresource: &str, new: &mut Value, old: &Value) {
+        if !self.has_status {
+            return;
+        }
+        if subresource == "status" {
+            let managed = new["metadata"].get("managedFields").cloned();
+            let status = new.get("status").cloned();
+            *new = old.clone();
+            put(&mut new["metadata"], "managedFields", managed);
+            put(new, "status", status);
+        } else {
+            put(new, "status", old.get("status").cloned());
+        }
+    }
+
+    fn validate(&self, object: &Value) -> Vec<Cause> {
+        let causes = self.structural().map(|schema| schema.validate(object)).unwrap_or_default();
+        self.with_scale(causes, object, true)
+    }
+
+    fn validate_update(&self, subresource: &str, new: &Value, old: &Value) -> Vec<Cause> {
+        let causes = self.structural().map(|schema| schema.validate_update(new, old)).unwrap_or_default();
+        self.with_scale(causes, new, subresource != "status")
+    }
+
+    fn warnings(&self, object: &Value) -> Vec<String> {
+        finalizers::warnings(object, &Value::Null)
+    }
+
+    fn update_warnings(&self, new: &Value, old: &Value) -> Vec<String> {
+        finalizers::warnings(new, old)
+    }
+
+    fn verbatim_after(&self) -> Option<u64> {
+        (self.version == self.family.storage).then_some(self.family.since)
+    }
+
+    fn read(&self, object: &mut Value) {
+        if let Some(stored) = self.family.schema_of(object) {
+            coerce(stored, object);
+            stored.default(object);
+        }
+        object["apiVersion"] = json!(self.family.api_version(&self.version));
+        if let Some(schema) = self.structural() {
+            coerce(schema, object);
+        }
+    }
+
+    fn write(&self, object: &mut Value) {
+        if self.version != self.family.storage
+            && let Some(schema) = self.family.schemas.get(&self.family.storage)
+        {
+            object["apiVersion"] = json!(self.family.api_version(&self.family.storage));
+            coerce(schema, object);
+        }
+        whole_numbers(object);
+    }
+
+    fn forbids_creation(&self) -> Option<&'static str> {
+        const WHY: &str = "create not allowed while custom resource definition is terminating";
+        self.family.terminating.then_some(WHY)
+    }
+
+    fn deprecation(&self) -> Option<&str> {
+        self.deprecation.as_deref()
+    }
+
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn name_rule(&self) -> NameRule {
+        NameRule::Subdomain
+    }
+
+    fn counts_generation(&self) -> bool {
+        true
+    }
+
+    fn has_status(&self) -> bool {
+        self.has_status
+    }
+
+    fn scale(&self) -> Option<&Scale> {
+        self.scale.as_ref()
+    }
+
+    fn creates_on_update(&self) -> bool {
+        false
+    }
+
+    fn updates_unconditionally(&self) -> bool {
+        false
+    }
+
+    fn merges_strategically(&self) -> bool {
+        false
+    }
+
+    fn field(&self, object: &Value, path: &str) -> Option<String> {
+        let found = self.selectable.get(path)?.find(object).unwrap_or_default();
+        Some(match found.first().map(|found| found.value()) {
+            None | Some(Value::Null) => String::new(),
+            Some(value) => columns::text(value),
+        })
+    }
+
+    fn columns(&self) -> Vec<Column> {
+        self.columns.iter().map(|it| it.column.clone()).collect()
+    }
+
+    fn cells(&self, object: &Value, now: i64) -> Vec<Value> {
+        self.columns.iter().map(|it| it.cell(object, now)).collect()
+    }
+}
+
+/// Drops what the schema does not have, which it returns, and nulls that may not be.
+fn coerce(schema: &Structural, object: &mut Value) -> Strange {
+    let unknown = schema.prune(object);
+    schema.drop_nulls(object);
+    unknown
+}
+
+fn put(object: &mut Value, key: &str, value: Option<Value>) {
+    if let Some(object) = object.as_object_mut() {
+        match value {
+            Some(value) => _ = object.insert(key.to_owned(), value),
+            None => _ = object.remove(key),
+        }
+    }
+}
+
+/// Once stored, a number without a fraction is an integer, however it was sent (`3.0`).
+fn whole_numbers(value: &mut Value) {
+    /// 2⁵³: up to here every whole number has a double of its own.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            let float = number.as_f64().unwrap_or_default();
+            if float.fract() == 0.0 && float.abs() <= EXACT {
+                #[expect(clippy::cast_possible_truncation, reason = "whole and within ±2⁵³")]
+                let integer = float as i64;
+                *number = Number::from(integer);
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(whole_numbers),
+        Value::Object(entries) => entries.values_mut().for_each(whole_numbers),
+        _ => {}
+    }
+}

@@ -1,0 +1,11 @@
+//! CustomResourceDefinitions and the kinds that they define: the definition's own kind, the names it gets, the resources
+//! that follow from it, and the strategy of custom objects.
+
+mod age;
+mod approval;
+mod conditions;
+pub(crate) mod definition;
+mod kind;
+mod names;
+mod path;
+mod resources;

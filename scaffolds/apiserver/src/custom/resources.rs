@@ -1,0 +1,86 @@
+//! From a CustomResourceDefinition to the resources that the server serves: one for each served version.
+
+use super::{
+    conditions::holds,
+    kind::{Custom, Family},
+};
+use crate::{
+    digest,
+    kinds::base64,
+    resource::{Names, Resource, Subresource},
+};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// As discovery prints them for custom resources.
+const VERBS: &[&str] = &["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
+const SUBRESOURCE_VERBS: &[&str] = &["get", "patch", "update"];
+
+/// The resources of `crd`: none until its names are accepted. `since` is the store's revision.
+pub(super) fn of(crd: &Value, since: u64) -> Vec<Resource> {
+    if !holds(crd, "Established") {
+        return Vec::new();
+    }
+    let family = Family::of(crd, since, holds(crd, "Terminating"));
+    let versions = crd["spec"]["versions"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let served = versions.iter().filter(|version| version["served"] == true);
+    served.map(|version| resource(crd, version, (&family, versions))).collect()
+}
+
+fn resource(crd: &Value, version: &Value, (family, versions): (&Arc<Family>, &[Value])) -> Resource {
+    let text = |pointer: &str| crd.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let group = text("/spec/group");
+    let storage = versions.iter().find(|it| it["storage"] == true).unwrap_or(version);
+    let storage = storage["name"].as_str().unwrap_or_default().to_owned();
+    let kind = text("/spec/names/kind");
+    // Only a served storage version has its hash shown.
+    let shown = versions.iter().any(|it| it["storage"] == true && it["served"] == true);
+    Resource {
+        version: version["name"].as_str().unwrap_or_default().to_owned(),
+        names: names(&crd["status"]["acceptedNames"]),
+        namespaced: crd["spec"]["scope"] == "Namespaced",
+        verbs: VERBS,
+        subresources: subresources(&group, version, &text("/status/acceptedNames/kind")),
+        storage_version_hash: if shown { storage_version_hash(&group, &storage, &kind) } else { String::new() },
+        storage_version: storage,
+        strategy: Arc::new(Custom::new(family, version, versions)),
+        group,
+    }
+}
+
+fn names(names: &Value) -> Names {
+    let text = |key: &str| names[key].as_str().unwrap_or_default().to_owned();
+    let texts = |key: &str| {
+        let list = names[key].as_array().into_iter().flatten();
+        list.filter_map(Value::as_str).map(str::to_owned).collect()
+    };
+    Names {
+        plural: text("plural"),
+        singular: text("singular"),
+        kind: text("kind"),
+        list_kind: text("listKind"),
+        short_names: texts("shortNames"),
+        categories: texts("categories"),
+    }
+}
+
+fn subresources(group: &str, version: &Value, kind: &str) -> Vec<Subresource> {
+    let name = version["name"].as_str().unwrap_or_default();
+    let status = ("status", group, name, kind);
+    let scale = ("scale", "autoscaling", "v1", "Scale");
+    let there = [status, scale].into_iter().filter(|(name, ..)| version["subresources"][*name].is_object());
+    there
+        .map(|(name, group, version, kind)| Subresource {
+            name: name.to_owned(),
+            group: group.to_owned(),
+            version: version.to_owned(),
+            kind: kind.to_owned(),
+            verbs: SUBRESOURCE_VERBS,
+        })
+        .collect()
+}
+
+/// The first eight bytes of the SHA-256 of `group/version/Kind`, in base64.
+pub(crate) fn storage_version_hash(group: &str, version: &str, kind: &str) -> String {
+    base64::encode(&digest::sha256_start(&format!("{group}/{version}/{kind}")))
+}
