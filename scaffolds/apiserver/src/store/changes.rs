@@ -1,0 +1,111 @@
+//! The history: the last changes, each in the log of its resource, and the order of all of them.
+
+use std::{
+    collections::{VecDeque, vec_deque},
+    sync::Arc,
+};
+
+use super::{Record, shelf::Shelves};
+
+/// One change of one object.
+#[derive(Debug)]
+pub struct Change {
+    /// The store's revision after it.
+    pub revision: u64,
+    /// What happened.
+    pub kind: Kind,
+    /// The new state; of a deletion the last one, with the deletion's revision.
+    pub record: Arc<Record>,
+    /// The state before, unless the object is new.
+    pub previous: Option<Arc<Record>>,
+}
+
+/// What happens to objects.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Kind {
+    /// It was not there before.
+    Created,
+    /// It was.
+    Updated,
+    /// It is no longer.
+    Deleted,
+}
+
+/// The changes of one resource, oldest first.
+#[derive(Default)]
+pub(super) struct Log(VecDeque<Arc<Change>>);
+
+/// Which resource each change that is kept belongs to. Every revision is one change, so the place tells the revision.
+pub(super) struct Changes {
+    order: VecDeque<Arc<str>>,
+    /// The revision of the last change that is forgotten.
+    compacted: u64,
+    kept: usize,
+}
+
+impl Log {
+    pub fn push(&mut self, change: Arc<Change>) {
+        self.0.push_back(change);
+    }
+
+    /// The changes after a revision.
+    pub fn after(&self, revision: u64) -> vec_deque::Iter<'_, Arc<Change>> {
+        let start = self.0.partition_point(|change| change.revision <= revision);
+        self.0.range(start..)
+    }
+
+    fn forget_first(&mut self) -> Option<Arc<Change>> {
+        // A resource that was busy once gives its memory back.
+        if self.0.capacity() > 64 && self.0.len() < self.0.capacity() / 4 {
+            self.0.shrink_to(self.0.len().saturating_mul(2));
+        }
+        self.0.pop_front()
+    }
+}
+
+impl Changes {
+    pub fn new(revision: u64, kept: usize) -> Self {
+        Self {
+            order: VecDeque::new(),
+            compacted: revision,
+            kept: kept.max(1),
+        }
+    }
+
+    /// Lists and watches can go back to this revision.
+    pub fn oldest(&self) -> u64 {
+        self.compacted
+    }
+
+    /// The resource of the change of this revision, if it is kept.
+    pub fn resource(&self, revision: u64) -> Option<&Arc<str>> {
+        let place = revision.checked_sub(self.compacted)?.checked_sub(1)?;
+        self.order.get(usize::try_from(place).ok()?)
+    }
+
+    /// Takes note of the next change.
+    pub fn push(&mut self, resource: &Arc<str>) {
+        self.order.push_back(Arc::clone(resource));
+    }
+
+    /// Forgets what is more than is kept, but nothing after `settled`: watchers have yet to see it.
+    pub fn trim(&mut self, settled: u64, shelves: &mut Shelves) {
+        let excess = self.order.len().saturating_sub(self.kept);
+        let newest = self.compacted.saturating_add(u64::try_from(excess).unwrap_or(u64::MAX));
+        self.compact(newest.min(settled), shelves);
+    }
+
+    /// Forgets the changes up to a revision.
+    pub fn compact(&mut self, revision: u64, shelves: &mut Shelves) {
+        while self.compacted < revision {
+            let Some(resource) = self.order.pop_front() else { return };
+            self.compacted += 1;
+            let Some(shelf) = shelves.get_mut(&resource) else {
+                continue;
+            };
+            if let Some(change) = shelf.log.forget_first() {
+                shelf.bells.lose(&change);
+            }
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! The objects, in memory: one revision for all, etcd's order of keys, a bounded history of changes, and watches that
+//! read it. Knows nothing of what the objects are: bytes in, the same bytes out, to any number of readers.
+//!
+//! With the feature `persist` a store can live in a directory. Then whatever a client is told must first be on disk: an
+//! answer made from a store is sent after [`Store::settled`]. Watches show settled changes only.
+
+mod bells;
+mod changes;
+mod key;
+mod list;
+mod past;
+#[cfg(feature = "persist")]
+mod persist;
+mod settle;
+mod shelf;
+mod watch;
+mod write;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+pub use changes::{Change, Kind};
+pub use key::{Key, Range, Record};
+pub use list::Page;
+#[cfg(feature = "persist")]
+pub use persist::OpenError;
+pub use settle::Lost;
+pub use watch::Watch;
+pub use write::{Changed, Exists};
+
+use changes::Changes;
+use settle::Settle;
+use shelf::Shelves;
+
+/// Changes that a store keeps when nobody says otherwise. Upstream keeps about five minutes of them in etcd and at
+/// least a hundred per resource in its watch cache.
+pub const HISTORY: usize = 10_000;
+
+/// All objects of a server. Cheap to clone; all clones are the same store.
+///
+/// # Guarantees
+/// - The revision starts at 1, as a fresh etcd's, grows by one with every change, and never goes back.
+/// - A list or watch sees every change up to its revision, each once, in their order.
+/// - No method blocks for longer than it takes to look at the objects it returns: nothing waits for a disk or a watcher.
+#[derive(Clone)]
+pub struct Store(Arc<Inner>);
+
+struct Inner {
+    state: Mutex<State>,
+    settle: Settle,
+}
+
+/// What the lock guards.
+struct State {
+    /// Of the last change.
+    revision: u64,
+    /// Of the last change that may be told: all of them in memory, those on disk otherwise.
+    settled: u64,
+    shelves: Shelves,
+    changes: Changes,
+}
+
+/// The revision asked for is no longer kept.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Compacted {
+    /// The oldest revision that can be read; a watch may start after it.
+    pub oldest: u64,
+}
+
+impl Default for Store {
+    fn default() -> Self {
+        Self::new(HISTORY)
+    }
+}
+
+impl Store {
+    /// An empty store in memory that keeps this many changes.
+    pub fn new(history: usize) -> Self {
+        Self::with(State::new(1, history), Settle::default())
+    }
+
+    fn with(state: State, settle: Settle) -> Self {
+        Self(Arc::new(Inner {
+            state: Mutex::new(state),
+            settle,
+        }))
+    }
+
+    /// The revision of the last change.
+    pub fn revision(&self) -> u64 {
+        self.lock().revision
+    }
+
+    /// An object as it is now.
+    pub fn get(&self, key: &Key) -> Option<Arc<Record>> {
+        self.lock().shelves.get(&key.resource)?.get(&key.path()).cloned()
+    }
+
+    /// Forgets the changes up to this revision; the objects as they were then can still be listed.
+    pub fn compact(&self, revision: u64) {
+        let mut state = self.lock();
+        let State {
+            changes,
+            shelves,
+            settled,
+            ..
+        } = &mut *state;
+        changes.compact(revision.min(*settled), shelves);
+    }
+
+    // Nothing panics while it holds the lock but a caller's `object`, before anything has changed.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn new(revision: u64, history: usize) -> Self {
+        Self {
+            revision,
+            settled: revision,
+            shelves: Shelves::default(),
+            changes: Changes::new(revision, history),
+        }
+    }
+}

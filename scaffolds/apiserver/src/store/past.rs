@@ -1,0 +1,57 @@
+//! How objects were at a revision of the history: those of now, with the later changes undone.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use super::{Range, Record, shelf::Shelf};
+
+/// Paths that were different then, and what was there.
+pub(super) type Undone = BTreeMap<String, Option<Arc<Record>>>;
+
+/// What undoes the changes of a range after a revision.
+pub(super) fn undone(shelf: &Shelf, range: &Range, revision: u64) -> Undone {
+    let mut undone = Undone::new();
+    let changes = shelf
+        .log
+        .after(revision)
+        .filter(|change| range.holds(&change.record.key));
+    for change in changes {
+        // The first change after the revision knows what was there at it.
+        undone
+            .entry(change.record.key.path())
+            .or_insert_with(|| change.previous.clone());
+    }
+    undone
+}
+
+/// The objects of a range as they were, from a path on, in order.
+pub(super) fn objects<'a>(
+    shelf: &'a Shelf,
+    range: &'a Range,
+    undone: &'a Undone,
+    from: &'a str,
+) -> impl Iterator<Item = &'a Arc<Record>> {
+    let mut now = shelf.from(range, from).peekable();
+    let mut then = undone
+        .range::<str, _>((std::ops::Bound::Included(from), std::ops::Bound::Unbounded))
+        .peekable();
+    std::iter::from_fn(move || {
+        loop {
+            let take_then = match (now.peek(), then.peek()) {
+                (None, None) => return None,
+                (Some(_), None) => false,
+                (None, Some(_)) => true,
+                (Some((now, _)), Some((then, _))) => then.as_str() <= *now,
+            };
+            if !take_then {
+                return now.next().map(|(_, record)| record);
+            }
+            if let Some((path, record)) = then.next() {
+                now.next_if(|(now, _)| now == path);
+                if let Some(record) = record {
+                    return Some(record);
+                }
+            }
+        }
+    })
+    .filter(|record| range.holds(&record.key))
+}

@@ -1,0 +1,216 @@
+//! A store that lives in a directory: one redb file, written by a thread of its own, as many changes at a time as have
+//! come since its last commit. What is acknowledged survives the loss of the process, and of power as far as fsync does.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Weak,
+        mpsc::{Receiver, Sender, channel},
+    },
+    thread,
+};
+
+use bytes::Bytes;
+use redb::{Database, DatabaseError, ReadableDatabase, ReadableTable, TableDefinition};
+use tokio::sync::watch;
+
+use super::{Change, HISTORY, Inner, Key, Kind, Lost, Record, State, Store, settle::Settle};
+
+/// Resource, namespace and name → revision and text.
+const OBJECTS: TableDefinition<(&str, &str, &str), (u64, &[u8])> = TableDefinition::new("objects");
+/// [`FORMAT`] and [`REVISION`].
+const NUMBERS: TableDefinition<&str, u64> = TableDefinition::new("numbers");
+/// The key of the form of this file; there is one so far.
+const FORMAT: &str = "format";
+/// The key of the revision of the last change.
+const REVISION: &str = "revision";
+/// Changes in one commit at most.
+const BATCH: usize = 1_000;
+
+/// The two ends of the thread that writes.
+pub(super) struct Disk {
+    /// Takes changes, in order. The thread ends with it.
+    queue: Sender<Arc<Change>>,
+    /// Says how far it is.
+    progress: watch::Receiver<Progress>,
+}
+
+/// How far the disk is.
+#[derive(Clone, Copy, Debug)]
+enum Progress {
+    /// This revision and all before are on it.
+    Settled(u64),
+    /// It failed.
+    Failed,
+}
+
+/// A store could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// Another process has it.
+    #[error("`{}` is in use by another process", .0.display())]
+    InUse(PathBuf),
+    /// Written by a later release.
+    #[error("`{}` has format {found}, and this release knows format 1 only", .path.display())]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// What it says of itself.
+        found: u64,
+    },
+    /// The directory cannot be made.
+    #[error("`{}` cannot be made a directory: {error}", .path.display())]
+    Directory {
+        /// Where.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// The file cannot be read or written, or is damaged.
+    #[error("`{}` cannot be opened: {error}", .path.display())]
+    Database {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: Box<redb::Error>,
+    },
+}
+
+impl Disk {
+    /// A change that the thread cannot take never settles, and [`Disk::reaches`] says so.
+    pub fn take(&self, change: Arc<Change>) {
+        let _ = self.queue.send(change);
+    }
+
+    /// Waits until this revision is on the disk.
+    pub async fn reaches(&self, revision: u64) -> Result<(), Lost> {
+        let arrived = |progress: &Progress| match progress {
+            Progress::Settled(settled) => *settled >= revision,
+            Progress::Failed => true,
+        };
+        match self.progress.clone().wait_for(arrived).await.as_deref() {
+            Ok(Progress::Settled(_)) => Ok(()),
+            Ok(Progress::Failed) | Err(_) => Err(Lost),
+        }
+    }
+}
+
+impl Store {
+    /// The store in this directory, which is made if need be. Its history begins at its last revision: watches from
+    /// before expire, as after a compaction of etcd.
+    ///
+    /// # Errors
+    /// See [`OpenError`].
+    pub fn open(directory: &Path) -> Result<Self, OpenError> {
+        fs::create_dir_all(directory).map_err(|error| OpenError::Directory {
+            path: directory.to_owned(),
+            error,
+        })?;
+        let path = directory.join("objects.redb");
+        let database = Database::create(&path).map_err(|error| match error {
+            DatabaseError::DatabaseAlreadyOpen => OpenError::InUse(path.clone()),
+            error => OpenError::Database {
+                path: path.clone(),
+                error: Box::new(error.into()),
+            },
+        })?;
+        let failed = |error| OpenError::Database {
+            path: path.clone(),
+            error: Box::new(error),
+        };
+        let found = prepare(&database).map_err(failed)?;
+        if found != 1 {
+            return Err(OpenError::Format { path, found });
+        }
+        let state = load(&database).map_err(failed)?;
+        Ok(Self::on(database, state))
+    }
+
+    fn on(database: Database, state: State) -> Self {
+        let (queue, changes) = channel();
+        let (said, progress) = watch::channel(Progress::Settled(state.revision));
+        let store = Self::with(state, Settle::on(Disk { queue, progress }));
+        // Weak, so that the thread ends when the last user of the store does.
+        let inner = Arc::downgrade(&store.0);
+        thread::spawn(move || write(&database, &changes, &said, &inner));
+        store
+    }
+}
+
+/// Makes the tables; returns the format.
+fn prepare(database: &Database) -> Result<u64, redb::Error> {
+    let transaction = database.begin_write()?;
+    let found = {
+        transaction.open_table(OBJECTS)?;
+        let mut numbers = transaction.open_table(NUMBERS)?;
+        let found = numbers.get(FORMAT)?.map(|format| format.value());
+        match found {
+            Some(found) => found,
+            None => {
+                numbers.insert(FORMAT, 1)?;
+                1
+            }
+        }
+    };
+    transaction.commit()?;
+    Ok(found)
+}
+
+fn load(database: &Database) -> Result<State, redb::Error> {
+    let transaction = database.begin_read()?;
+    let revision = transaction
+        .open_table(NUMBERS)?
+        .get(REVISION)?
+        .map_or(1, |revision| revision.value());
+    let mut state = State::new(revision, HISTORY);
+    for entry in transaction.open_table(OBJECTS)?.iter()? {
+        let (key, value) = entry?;
+        let (resource, namespace, name) = key.value();
+        let (revision, object) = value.value();
+        let key = Key::new(resource, namespace, name);
+        let shelf = state.shelves.entry(&key.resource);
+        shelf.place(
+            &key.path(),
+            Some(Arc::new(Record::new(key, revision, Bytes::copy_from_slice(object)))),
+        );
+    }
+    Ok(state)
+}
+
+/// The thread: takes what has come, commits it, says so.
+fn write(database: &Database, changes: &Receiver<Arc<Change>>, said: &watch::Sender<Progress>, store: &Weak<Inner>) {
+    while let Ok(first) = changes.recv() {
+        let batch: Vec<_> = std::iter::once(first).chain(changes.try_iter().take(BATCH)).collect();
+        if commit(database, &batch).is_err() {
+            said.send_replace(Progress::Failed);
+            return;
+        }
+        let Some(last) = batch.last() else { continue };
+        if let Some(inner) = store.upgrade() {
+            let woken = Store(inner).lock().settle(last.revision);
+            woken.into_iter().for_each(std::task::Waker::wake);
+        }
+        said.send_replace(Progress::Settled(last.revision));
+    }
+}
+
+/// Everything or nothing; on the disk when it returns.
+fn commit(database: &Database, batch: &[Arc<Change>]) -> Result<(), redb::Error> {
+    let transaction = database.begin_write()?;
+    {
+        let mut objects = transaction.open_table(OBJECTS)?;
+        let mut numbers = transaction.open_table(NUMBERS)?;
+        for change in batch {
+            let key = &change.record.key;
+            let place = (key.resource.as_ref(), key.namespace.as_str(), key.name.as_str());
+            match change.kind {
+                Kind::Deleted => drop(objects.remove(place)?),
+                _ => drop(objects.insert(place, (change.revision, change.record.object.as_ref()))?),
+            }
+            numbers.insert(REVISION, change.revision)?;
+        }
+    }
+    transaction.commit()?;
+    Ok(())
+}

@@ -1,0 +1,76 @@
+//! The objects of each resource as they are now, and the bells of those who watch it.
+
+use std::{
+    collections::{BTreeMap, HashMap, btree_map},
+    ops::Bound,
+    sync::Arc,
+};
+
+use super::{Change, Range, Record, bells::Bells, changes::Log};
+
+/// One shelf per resource that was ever written or watched.
+#[derive(Default)]
+pub(super) struct Shelves(HashMap<Arc<str>, Shelf>);
+
+/// One resource.
+#[derive(Default)]
+pub(super) struct Shelf {
+    objects: BTreeMap<Box<str>, Arc<Record>>,
+    /// Its part of the history.
+    pub log: Log,
+    /// Its watchers.
+    pub bells: Bells,
+}
+
+impl Shelves {
+    pub fn get(&self, resource: &str) -> Option<&Shelf> {
+        self.0.get(resource)
+    }
+
+    pub fn get_mut(&mut self, resource: &str) -> Option<&mut Shelf> {
+        self.0.get_mut(resource)
+    }
+
+    /// The shelf of this resource, new if need be.
+    pub fn entry(&mut self, resource: &Arc<str>) -> &mut Shelf {
+        if !self.0.contains_key(resource) {
+            self.0.insert(Arc::clone(resource), Shelf::default());
+        }
+        self.0.entry(Arc::clone(resource)).or_default()
+    }
+}
+
+impl Shelf {
+    pub fn get(&self, path: &str) -> Option<&Arc<Record>> {
+        self.objects.get(path)
+    }
+
+    /// Puts an object where it belongs, or takes it away.
+    pub fn place(&mut self, path: &str, record: Option<Arc<Record>>) {
+        match record {
+            Some(record) => drop(self.objects.insert(path.into(), record)),
+            None => drop(self.objects.remove(path)),
+        }
+    }
+
+    /// The objects of a range from a path on, in order.
+    pub fn from(&self, range: &Range, path: &str) -> impl Iterator<Item = (&str, &Arc<Record>)> {
+        let prefix = range.prefix();
+        let start = if path > prefix.as_str() { path } else { &prefix };
+        let objects: btree_map::Range<'_, Box<str>, _> =
+            self.objects.range::<str, _>((Bound::Included(start), Bound::Unbounded));
+        objects
+            .map(|(path, record)| (path.as_ref(), record))
+            .take_while(move |(path, _)| path.starts_with(&prefix))
+    }
+
+    /// Adds a change to the history and shows it in the objects.
+    pub fn apply(&mut self, path: &str, change: &Arc<Change>) {
+        let left = match change.kind {
+            super::Kind::Deleted => None,
+            _ => Some(Arc::clone(&change.record)),
+        };
+        self.place(path, left);
+        self.log.push(Arc::clone(change));
+    }
+}

@@ -1,0 +1,115 @@
+//! The changes of a range, as they come. A watch is a place in the history, not a queue: it costs the same however slow
+//! its reader is, and when the history has gone past a change that the reader has yet to see, the watch ends.
+
+use std::{
+    collections::VecDeque,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use futures::Stream;
+
+use super::{Change, Compacted, Range, Store};
+
+/// Changes taken out of the history at a time: so few that they weigh nothing, so many that the lock is rarely taken.
+const BATCH: usize = 64;
+
+/// A stream of the changes of a range. It ends after an error: the history has lost a change that was not yet read.
+pub struct Watch {
+    store: Store,
+    range: Range,
+    watcher: u64,
+    /// All changes of the range up to this revision were given out or are in `batch`.
+    position: u64,
+    batch: VecDeque<Arc<Change>>,
+    expired: bool,
+}
+
+impl Store {
+    /// The changes of a range after a revision. A revision that is yet to come is waited for.
+    ///
+    /// # Errors
+    /// When the history does not go back that far.
+    pub fn watch(&self, range: &Range, after: u64) -> Result<Watch, Compacted> {
+        let mut state = self.lock();
+        let oldest = state.changes.oldest();
+        if after < oldest {
+            return Err(Compacted { oldest });
+        }
+        let scope = (range.namespace.clone(), range.name.clone());
+        let watcher = state.shelves.entry(&range.resource).bells.join(&scope);
+        drop(state);
+        Ok(Watch {
+            store: self.clone(),
+            range: range.clone(),
+            watcher,
+            position: after,
+            batch: VecDeque::new(),
+            expired: false,
+        })
+    }
+}
+
+impl Watch {
+    /// All changes of the range up to this revision have been given out. What a bookmark says.
+    pub fn position(&self) -> u64 {
+        self.batch
+            .front()
+            .map_or(self.position, |next| next.revision.saturating_sub(1))
+    }
+
+    /// Reads what the history has, or asks to be woken.
+    fn read(&mut self, context: &Context<'_>) -> Result<(), Compacted> {
+        let mut state = self.store.lock();
+        let (settled, oldest) = (state.settled, state.changes.oldest());
+        let scope = (self.range.namespace.clone(), self.range.name.clone());
+        let shelf = state.shelves.entry(&self.range.resource);
+        if shelf.bells.lost(&scope) > self.position {
+            return Err(Compacted { oldest });
+        }
+        let settled_changes = shelf
+            .log
+            .after(self.position)
+            .take_while(|change| change.revision <= settled);
+        let mut wanted = settled_changes.filter(|change| self.range.holds(&change.record.key));
+        self.batch.extend(wanted.by_ref().take(BATCH).cloned());
+        match (self.batch.len() < BATCH, self.batch.back()) {
+            (false, Some(last)) => self.position = last.revision,
+            _ => self.position = self.position.max(settled),
+        }
+        if self.batch.is_empty() {
+            shelf.bells.wait(&scope, self.watcher, context.waker());
+        }
+        Ok(())
+    }
+}
+
+impl Stream for Watch {
+    type Item = Result<Arc<Change>, Compacted>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        if self.expired {
+            return Poll::Ready(None);
+        }
+        if self.batch.is_empty() {
+            if let Err(compacted) = self.read(context) {
+                self.expired = true;
+                return Poll::Ready(Some(Err(compacted)));
+            }
+        }
+        self.batch
+            .pop_front()
+            .map_or(Poll::Pending, |change| Poll::Ready(Some(Ok(change))))
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        let mut state = self.store.lock();
+        if let Some(shelf) = state.shelves.get_mut(&self.range.resource) {
+            let scope = (self.range.namespace.clone(), self.range.name.clone());
+            shelf.bells.leave(&scope, self.watcher);
+        }
+    }
+}

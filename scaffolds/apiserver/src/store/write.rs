@@ -1,0 +1,99 @@
+//! Create, update, delete: each one change, one revision.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::{Change, Key, Kind, Record, State, Store};
+
+/// There is such an object already.
+#[derive(Clone, Debug)]
+pub struct Exists(pub Arc<Record>);
+
+/// The object is not the one expected.
+#[derive(Clone, Debug)]
+pub struct Changed {
+    /// As it is now; `None` when it is gone.
+    pub current: Option<Arc<Record>>,
+}
+
+impl Store {
+    /// Adds an object. `object` is told the revision and gives the text with it inside; it is called once at most.
+    ///
+    /// # Errors
+    /// The object that is there.
+    pub fn create(&self, key: &Key, object: &dyn Fn(u64) -> Bytes) -> Result<Arc<Record>, Exists> {
+        self.change(key, |current| match current {
+            Some(current) => Err(Exists(Arc::clone(current))),
+            None => Ok((Kind::Created, object)),
+        })
+    }
+
+    /// Replaces the object of revision `expected`.
+    ///
+    /// # Errors
+    /// What is there instead.
+    pub fn update(&self, key: &Key, expected: u64, object: &dyn Fn(u64) -> Bytes) -> Result<Arc<Record>, Changed> {
+        self.change(key, |current| is(current, expected).map(|()| (Kind::Updated, object)))
+    }
+
+    /// Takes away the object of revision `expected`. `last` gives its last state, with the revision of the deletion: that
+    /// is what watchers get.
+    ///
+    /// # Errors
+    /// What is there instead.
+    pub fn delete(&self, key: &Key, expected: u64, last: &dyn Fn(u64) -> Bytes) -> Result<Arc<Record>, Changed> {
+        self.change(key, |current| is(current, expected).map(|()| (Kind::Deleted, last)))
+    }
+
+    fn change<'a, E>(
+        &self,
+        key: &Key,
+        decide: impl FnOnce(Option<&Arc<Record>>) -> Result<(Kind, &'a dyn Fn(u64) -> Bytes), E>,
+    ) -> Result<Arc<Record>, E> {
+        let mut state = self.lock();
+        let path = key.path();
+        let previous = state
+            .shelves
+            .get(&key.resource)
+            .and_then(|shelf| shelf.get(&path))
+            .cloned();
+        let (kind, object) = decide(previous.as_ref())?;
+        let revision = state.revision.saturating_add(1);
+        let record = Arc::new(Record::new(key.clone(), revision, object(revision)));
+        let change = Arc::new(Change {
+            revision,
+            kind,
+            record: Arc::clone(&record),
+            previous,
+        });
+        let woken = state.apply(&path, &change, self.0.settle.is_immediate());
+        self.0.settle.take(change);
+        drop(state);
+        woken.into_iter().for_each(std::task::Waker::wake);
+        Ok(record)
+    }
+}
+
+impl State {
+    fn apply(&mut self, path: &str, change: &Arc<Change>, settled: bool) -> Vec<std::task::Waker> {
+        let key = &change.record.key;
+        self.revision = change.revision;
+        self.shelves.entry(&key.resource).apply(path, change);
+        self.changes.push(&key.resource);
+        if settled {
+            self.settle(change.revision)
+        } else {
+            Vec::new()
+        }
+    }
+}
+
+fn is(current: Option<&Arc<Record>>, expected: u64) -> Result<(), Changed> {
+    match current {
+        Some(record) if record.revision == expected => Ok(()),
+        other => Err(Changed {
+            current: other.cloned(),
+        }),
+    }
+}
