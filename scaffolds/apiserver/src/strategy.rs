@@ -85,6 +85,11 @@ pub trait Strategy: Send + Sync + 'static {
     /// Brings an object of this version, ready to be stored, into the version that the store keeps.
     fn write(&self, _object: &mut Value) {}
 
+    /// The OpenAPI v3 definitions of the kind and of its list, for kinds that are not recorded with the built-in ones.
+    fn published(&self) -> Option<&[Value; 2]> {
+        None
+    }
+
     /// Why nothing new may be created for now (not even by an apply): the end of a 403's sentence, after `is forbidden: `.
     /// Discovery leaves out `create`, `update` and `patch` then; the latter two work all the same.
     fn forbids_creation(&self) -> Option<&'static str> {

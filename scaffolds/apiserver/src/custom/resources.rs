@@ -24,10 +24,11 @@ pub(super) fn of(crd: &Value, since: u64) -> Vec<Resource> {
     let family = Family::of(crd, since, holds(crd, "Terminating"));
     let versions = crd["spec"]["versions"].as_array().map(Vec::as_slice).unwrap_or_default();
     let served = versions.iter().filter(|version| version["served"] == true);
-    served.map(|version| resource(crd, version, (&family, versions))).collect()
+    served.map(|version| resource(crd, version, &family)).collect()
 }
 
-fn resource(crd: &Value, version: &Value, (family, versions): (&Arc<Family>, &[Value])) -> Resource {
+fn resource(crd: &Value, version: &Value, family: &Arc<Family>) -> Resource {
+    let versions = crd["spec"]["versions"].as_array().map(Vec::as_slice).unwrap_or_default();
     let text = |pointer: &str| crd.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
     let group = text("/spec/group");
     let storage = versions.iter().find(|it| it["storage"] == true).unwrap_or(version);
@@ -43,7 +44,7 @@ fn resource(crd: &Value, version: &Value, (family, versions): (&Arc<Family>, &[V
         subresources: subresources(&group, version, &text("/status/acceptedNames/kind")),
         storage_version_hash: if shown { storage_version_hash(&group, &storage, &kind) } else { String::new() },
         storage_version: storage,
-        strategy: Arc::new(Custom::new(family, version, versions)),
+        strategy: Arc::new(Custom::new(family, version, crd)),
         group,
     }
 }

@@ -3,11 +3,13 @@
 
 mod columns;
 mod finalizers;
+mod published;
 mod scale;
 
 use crate::{
     apply::Schema,
     custom::path::Path,
+    openapi,
     status::Status,
     strategy::{Column, NameRule, Scale, Strange, Strategy},
 };
@@ -50,6 +52,12 @@ impl Family {
         format!("{}/{version}", self.group)
     }
 
+    /// The name of the kind's OpenAPI definition: `com.example.test.v1.FooBar`.
+    fn definition(&self, version: &Value) -> String {
+        let version = version["name"].as_str().unwrap_or_default();
+        openapi::custom_definition((&self.group, version, &self.kind))
+    }
+
     /// The version that `object` says it is in.
     fn schema_of(&self, object: &Value) -> Option<&Structural> {
         let (group, version) = object["apiVersion"].as_str()?.split_once('/')?;
@@ -68,11 +76,13 @@ pub(super) struct Custom {
     /// Without the leading point, as selectors have them.
     selectable: BTreeMap<String, Path>,
     deprecation: Option<String>,
+    published: [Value; 2],
 }
 
 impl Custom {
-    /// The strategy of `version`, one of `versions` of a definition.
-    pub(super) fn new(family: &Arc<Family>, version: &Value, versions: &[Value]) -> Self {
+    /// The strategy of `version`, one of those of a definition.
+    pub(super) fn new(family: &Arc<Family>, version: &Value, crd: &Value) -> Self {
+        let versions = crd["spec"]["versions"].as_array().map(Vec::as_slice).unwrap_or_default();
         let scale = &version["subresources"]["scale"];
         let text = |key: &str| scale[key].as_str().unwrap_or_default().to_owned();
         let fields = version["selectableFields"].as_array().into_iter().flatten();
@@ -92,6 +102,7 @@ impl Custom {
                 .filter_map(|path| Some((path.strip_prefix('.').unwrap_or(path).to_owned(), Path::parse(path)?)))
                 .collect(),
             deprecation: deprecation(family, version, versions),
+            published: published::definitions(crd, version, &family.definition(version)),
         }
     }
 
@@ -99,13 +110,27 @@ impl Custom {
         self.family.schemas.get(&self.version)
     }
 
-    /// Scale's objections stand before the note that rules were left out, which closes the list.
-    fn with_scale(&self, mut causes: Vec<Cause>, object: &Value, whole: bool) -> Vec<Cause> {
-        let Some(scale) = &self.scale else { return causes };
-        let wanted = scale::wanted(object, scale).filter(|_| whole);
-        let about_scale: Vec<Cause> = wanted.into_iter().chain(scale::counted(object, scale)).collect();
-        let end = causes.iter().position(|cause| cause.field == "<nil>").unwrap_or(causes.len());
-        causes.splice(end..end, about_scale);
+    /// Objections to an object: those of its schema, to its scale, and then, unless they are too grave, of its rules.
+    fn objections(&self, object: &Value, old: Option<&Value>) -> Vec<Cause> {
+        let Some(schema) = self.structural() else { return Vec::new() };
+        let mut causes = schema.check(object, old);
+        if let Some(scale) = &self.scale {
+            causes.extend(scale::wanted(object, scale));
+            causes.extend(scale::counted(object, scale));
+        }
+        let of_rules = schema.check_rules(object, old, &causes);
+        causes.extend(of_rules);
+        causes
+    }
+
+    fn objections_to_status(&self, new: &Value, old: &Value) -> Vec<Cause> {
+        let Some(schema) = self.structural() else { return Vec::new() };
+        let mut causes = schema.validate_status(new, old);
+        if let Some(scale) = &self.scale {
+            // They stand before the note that rules were left out, which closes the list.
+            let end = causes.iter().position(|cause| cause.field == "<nil>").unwrap_or(causes.len());
+            causes.splice(end..end, scale::counted(new, scale));
+        }
         causes
     }
 }
@@ -140,7 +165,8 @@ impl Strategy for Custom {
             let name = object["metadata"]["name"].as_str().unwrap_or_default();
             return Err(Status::invalid((&self.family.group, kind), name, &[cause]));
         }
-        Ok(self.structural().map(|schema| coerce(schema, object)).unwrap_or_default())
+        let unknown = self.structural().map(|schema| schema.prune(object)).unwrap_or_default();
+        Ok(unknown.into_iter().map(|path| format!("unknown field \"{path}\"")).collect())
     }
 
     fn default(&self, object: &mut Value) {
@@ -173,13 +199,11 @@ impl Strategy for Custom {
     }
 
     fn validate(&self, object: &Value) -> Vec<Cause> {
-        let causes = self.structural().map(|schema| schema.validate(object)).unwrap_or_default();
-        self.with_scale(causes, object, true)
+        self.objections(object, None)
     }
 
     fn validate_update(&self, subresource: &str, new: &Value, old: &Value) -> Vec<Cause> {
-        let causes = self.structural().map(|schema| schema.validate_update(new, old)).unwrap_or_default();
-        self.with_scale(causes, new, subresource != "status")
+        if subresource == "status" { self.objections_to_status(new, old) } else { self.objections(new, Some(old)) }
     }
 
     fn warnings(&self, object: &Value) -> Vec<String> {
@@ -196,12 +220,12 @@ impl Strategy for Custom {
 
     fn read(&self, object: &mut Value) {
         if let Some(stored) = self.family.schema_of(object) {
-            coerce(stored, object);
+            stored.prune(object);
             stored.default(object);
         }
         object["apiVersion"] = json!(self.family.api_version(&self.version));
         if let Some(schema) = self.structural() {
-            coerce(schema, object);
+            schema.prune(object);
         }
     }
 
@@ -210,9 +234,13 @@ impl Strategy for Custom {
             && let Some(schema) = self.family.schemas.get(&self.family.storage)
         {
             object["apiVersion"] = json!(self.family.api_version(&self.family.storage));
-            coerce(schema, object);
+            schema.prune(object);
         }
         whole_numbers(object);
+    }
+
+    fn published(&self) -> Option<&[Value; 2]> {
+        Some(&self.published)
     }
 
     fn forbids_creation(&self) -> Option<&'static str> {
@@ -271,13 +299,6 @@ impl Strategy for Custom {
     fn cells(&self, object: &Value, now: i64) -> Vec<Value> {
         self.columns.iter().map(|it| it.cell(object, now)).collect()
     }
-}
-
-/// Drops what the schema does not have, which it returns, and nulls that may not be.
-fn coerce(schema: &Structural, object: &mut Value) -> Strange {
-    let unknown = schema.prune(object);
-    schema.drop_nulls(object);
-    unknown
 }
 
 fn put(object: &mut Value, key: &str, value: Option<Value>) {

@@ -1,0 +1,63 @@
+//! The definitions that documents refer to: those of built-in kinds as recorded, those of custom kinds as their CRDs
+//! have them.
+
+use super::operation::COMPONENTS;
+use crate::kinds;
+use serde_json::{Map, Value};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::LazyLock,
+};
+
+type GroupVersionKind = (String, String, String);
+
+/// The definitions of built-in kinds by what they define. Kinds of every group (`DeleteOptions`) are left out.
+static BY_KIND: LazyLock<BTreeMap<GroupVersionKind, String>> = LazyLock::new(|| {
+    let mut all = BTreeMap::new();
+    for name in kinds::definitions() {
+        let definition = kinds::definition(&name).unwrap_or_default();
+        let Some([kind]) = definition["x-kubernetes-group-version-kind"].as_array().map(Vec::as_slice) else { continue };
+        let text = |key: &str| kind[key].as_str().unwrap_or_default().to_owned();
+        all.insert((text("group"), text("version"), text("kind")), name);
+    }
+    all
+});
+
+/// The full name of the definition of a built-in kind.
+pub(super) fn built_in((group, version, kind): (&str, &str, &str)) -> Option<String> {
+    BY_KIND.get(&(group.to_owned(), version.to_owned(), kind.to_owned())).cloned()
+}
+
+/// The name of the definition of a custom kind: `com.example.test.v1.FooBar`.
+pub(crate) fn custom((group, version, kind): (&str, &str, &str)) -> String {
+    let reversed: Vec<&str> = group.rsplit('.').collect();
+    format!("{}.{version}.{kind}", reversed.join("."))
+}
+
+/// `known` and everything that `document` and they refer to.
+pub(super) fn closure(document: &Value, known: &Map<String, Value>) -> Map<String, Value> {
+    let mut found = Map::new();
+    let mut todo = BTreeSet::new();
+    references(document, &mut todo);
+    todo.extend(known.keys().cloned());
+    while let Some(name) = todo.pop_first() {
+        let definition = known.get(&name).cloned().or_else(|| kinds::definition(&name));
+        let Some(definition) = definition.filter(|_| !found.contains_key(&name)) else { continue };
+        references(&definition, &mut todo);
+        found.insert(name, definition);
+    }
+    found
+}
+
+fn references(value: &Value, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(fields) => {
+            if let Some(name) = fields.get("$ref").and_then(Value::as_str).and_then(|it| it.strip_prefix(COMPONENTS)) {
+                found.insert(name.to_owned());
+            }
+            fields.values().for_each(|it| references(it, found));
+        }
+        Value::Array(items) => items.iter().for_each(|it| references(it, found)),
+        _ => {}
+    }
+}

@@ -1,0 +1,67 @@
+//! The parameters of operations: kubectl looks here for what a server understands (`dryRun`, `fieldValidation`).
+
+use serde_json::{Value, json};
+
+/// Where a parameter stands, its type and name.
+pub(super) type Parameter = (&'static str, &'static str, &'static str);
+
+const fn query(name: &'static str, kind: &'static str) -> Parameter {
+    (name, "query", kind)
+}
+
+pub(super) const NAME: Parameter = ("name", "path", "string");
+pub(super) const NAMESPACE: Parameter = ("namespace", "path", "string");
+pub(super) const PRETTY: Parameter = query("pretty", "string");
+
+const WRITE: [Parameter; 3] =
+    [query("dryRun", "string"), query("fieldManager", "string"), query("fieldValidation", "string")];
+
+const DELETE: [Parameter; 5] = [
+    query("dryRun", "string"),
+    query("gracePeriodSeconds", "integer"),
+    query("ignoreStoreReadErrorWithClusterBreakingPotential", "boolean"),
+    query("orphanDependents", "boolean"),
+    query("propagationPolicy", "string"),
+];
+
+const LIST: [Parameter; 11] = [
+    query("allowWatchBookmarks", "boolean"),
+    query("continue", "string"),
+    query("fieldSelector", "string"),
+    query("labelSelector", "string"),
+    query("limit", "integer"),
+    query("resourceVersion", "string"),
+    query("resourceVersionMatch", "string"),
+    query("sendInitialEvents", "boolean"),
+    query("shardSelector", "string"),
+    query("timeoutSeconds", "integer"),
+    query("watch", "boolean"),
+];
+
+/// Those of an action, sorted by name. Built-in kinds declare a little differently from custom ones.
+pub(super) fn of(action: &str, built_in: bool) -> Vec<Parameter> {
+    let mut all: Vec<Parameter> = match action {
+        "list" => LIST.to_vec(),
+        "deletecollection" if built_in => {
+            let watching = ["allowWatchBookmarks", "watch"];
+            LIST.into_iter().filter(|(name, ..)| !watching.contains(name)).chain(DELETE).collect()
+        }
+        "deletecollection" => LIST.to_vec(),
+        "get" if !built_in => vec![query("resourceVersion", "string")],
+        "post" | "put" => WRITE.to_vec(),
+        "patch" => WRITE.into_iter().chain([query("force", "boolean")]).collect(),
+        "delete" => DELETE.to_vec(),
+        _ => Vec::new(),
+    };
+    all.push(PRETTY);
+    all.sort_unstable();
+    all
+}
+
+pub(super) fn document((name, place, kind): &Parameter) -> Value {
+    let mut document = json!({"name": name, "in": place, "schema": {"type": kind, "uniqueItems": true}});
+    if *place == "path" {
+        document["required"] = json!(true);
+    }
+    document
+}

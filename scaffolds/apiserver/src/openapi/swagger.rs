@@ -1,0 +1,158 @@
+//! The v2 document: the v3 ones in one, in the words of Swagger, which has less to say about schemas.
+
+use super::operation::COMPONENTS;
+use serde_json::{Map, Value, json};
+
+/// What Swagger has no word for.
+const UNKNOWN: [&str; 4] = ["allOf", "anyOf", "oneOf", "not"];
+
+/// One document of all `documents`.
+pub(super) fn of(documents: impl Iterator<Item = Value>) -> Value {
+    let (mut paths, mut definitions) = (Map::new(), Map::new());
+    for mut document in documents {
+        let take = |part: Option<&mut Value>| match part.map(Value::take) {
+            Some(Value::Object(fields)) => fields,
+            _ => Map::new(),
+        };
+        for (name, schema) in take(document.pointer_mut("/components/schemas")) {
+            definitions.insert(name, root(schema));
+        }
+        for (path, item) in take(document.get_mut("paths")) {
+            paths.insert(path, place(item));
+        }
+    }
+    json!({
+        "swagger": "2.0",
+        "info": {"title": "Kubernetes", "version": "v1.36.3"},
+        "paths": paths,
+        "definitions": definitions,
+        "security": [{"BearerToken": []}],
+        "securityDefinitions": {"BearerToken": {
+            "type": "apiKey", "description": "Bearer Token authentication", "name": "authorization", "in": "header",
+        }},
+    })
+}
+
+/// An object that keeps unknown fields must name none: clients would take the list for complete.
+fn root(schema: Value) -> Value {
+    if schema["x-kubernetes-preserve-unknown-fields"] == true {
+        return json!({"type": "object", "x-kubernetes-group-version-kind": schema["x-kubernetes-group-version-kind"]});
+    }
+    node(schema)
+}
+
+fn node(schema: Value) -> Value {
+    let Value::Object(mut fields) = schema else { return schema };
+    if let Some(name) = reference(&fields) {
+        let mut out = json!({"$ref": format!("#/definitions/{name}")});
+        if let Some(description) = fields.remove("description") {
+            out["description"] = description;
+        }
+        return out;
+    }
+    let nullable = fields.remove("nullable") == Some(json!(true));
+    let keeps = fields.get("x-kubernetes-preserve-unknown-fields") == Some(&json!(true));
+    fields.retain(|key, _| !UNKNOWN.contains(&key.as_str()));
+    if nullable || keeps {
+        fields.remove("items");
+        fields.remove("properties");
+    }
+    let is = |fields: &Map<String, Value>, kind: &str| fields.get("type").is_some_and(|it| it == kind);
+    if nullable || keeps && is(&fields, "object") || is(&fields, "array") && !fields.contains_key("items") {
+        fields.remove("type");
+    }
+    optional_where_nullable(&mut fields);
+    if let Some(Value::Object(properties)) = fields.get_mut("properties") {
+        properties.values_mut().for_each(|it| *it = node(it.take()));
+    }
+    for key in ["items", "additionalProperties"] {
+        if let Some(inner) = fields.get_mut(key) {
+            *inner = node(inner.take());
+        }
+    }
+    Value::Object(fields)
+}
+
+/// Alone, or as v3 wraps it to give it a description.
+fn reference(fields: &Map<String, Value>) -> Option<String> {
+    let wrapped = fields.get("allOf").and_then(|all| all.get(0)).and_then(|it| it.get("$ref"));
+    let reference = fields.get("$ref").or(wrapped)?;
+    reference.as_str()?.strip_prefix(COMPONENTS).map(str::to_owned)
+}
+
+/// A field that may be null cannot be required: Swagger has no nulls.
+fn optional_where_nullable(fields: &mut Map<String, Value>) {
+    let nullable = |name: &Value| {
+        let property = fields.get("properties").and_then(|all| all.get(name.as_str()?));
+        Some(property?.get("nullable") == Some(&json!(true)))
+    };
+    let Some(Value::Array(required)) = fields.get("required") else { return };
+    let left: Vec<Value> = required.iter().filter(|name| nullable(name) != Some(true)).cloned().collect();
+    if left.is_empty() {
+        fields.remove("required");
+    } else {
+        fields.insert("required".to_owned(), Value::Array(left));
+    }
+}
+
+/// A path: its operations with their bodies as parameters and their media types in front.
+fn place(item: Value) -> Value {
+    let Value::Object(fields) = item else { return item };
+    let convert = |(key, value): (String, Value)| {
+        let value = if key == "parameters" { parameters(value) } else { operation(value) };
+        (key, value)
+    };
+    Value::Object(fields.into_iter().map(convert).collect())
+}
+
+fn operation(operation: Value) -> Value {
+    let Value::Object(mut fields) = operation else { return operation };
+    let types = |content: &Value| content.as_object().into_iter().flat_map(Map::keys).cloned().collect::<Vec<_>>();
+    let mut all = match fields.remove("parameters").map(parameters) {
+        Some(Value::Array(all)) => all,
+        _ => Vec::new(),
+    };
+    fields.insert("produces".to_owned(), json!(types(&fields.get("responses").unwrap_or(&Value::Null)["200"]["content"])));
+    if let Some(body) = fields.remove("requestBody") {
+        fields.insert("consumes".to_owned(), json!(types(&body["content"])));
+        let mut parameter = json!({"name": "body", "in": "body", "schema": first_schema(&body["content"])});
+        if body["required"] == true {
+            parameter["required"] = json!(true);
+        }
+        all.insert(0, parameter);
+    }
+    if !all.is_empty() {
+        fields.insert("parameters".to_owned(), Value::Array(all));
+    }
+    if let Some(Value::Object(responses)) = fields.get_mut("responses") {
+        responses.values_mut().for_each(|it| *it = response(it));
+    }
+    fields.insert("schemes".to_owned(), json!(["https"]));
+    Value::Object(fields)
+}
+
+fn response(response: &Value) -> Value {
+    let mut out = json!({"description": response["description"]});
+    if response["content"].is_object() {
+        out["schema"] = first_schema(&response["content"]);
+    }
+    out
+}
+
+fn first_schema(content: &Value) -> Value {
+    let first = content.as_object().and_then(|all| all.values().next());
+    first.map(|it| node(it["schema"].clone())).unwrap_or_default()
+}
+
+fn parameters(all: Value) -> Value {
+    let Value::Array(all) = all else { return all };
+    let flat = |mut parameter: Value| {
+        let schema = parameter["schema"].take();
+        if let (Value::Object(fields), Value::Object(schema)) = (&mut parameter, schema) {
+            fields.remove("schema");
+            fields.extend(schema);
+        }
+        parameter
+    };
+    Value::Array(all.into_iter().map(flat).collect())
+}
