@@ -1,0 +1,208 @@
+//! The body of a request: received up to a limit, and read by its media type.
+
+use bytes::{Buf, BufMut, Bytes, BytesMut};
+use http_body::Body;
+use http_body_util::BodyExt;
+use serde_json::{Map, Value};
+
+use super::{json, yaml};
+use crate::status::Status;
+
+/// What upstream takes of a body.
+pub const LIMIT: usize = 3 * 1024 * 1024;
+
+/// What the server understands, as it lists it.
+const UNDERSTOOD: [&str; 3] = ["application/json", "application/yaml", PROTOBUF];
+/// Understood by the real server only.
+const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
+
+/// Receives a body.
+///
+/// # Errors
+/// 413 for one that is too long, without reading the rest; 400 for one that breaks off.
+pub async fn receive<B>(body: B) -> Result<Bytes, Status>
+where
+    B: Body<Error: std::fmt::Display>,
+{
+    let mut body = std::pin::pin!(body);
+    if body.size_hint().lower() > LIMIT as u64 {
+        return Err(Status::request_entity_too_large(LIMIT));
+    }
+    let mut received = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| Status::bad_request(error.to_string()))?;
+        if let Ok(mut data) = frame.into_data() {
+            if received.len() + data.remaining() > LIMIT {
+                return Err(Status::request_entity_too_large(LIMIT));
+            }
+            received.put(&mut data);
+        }
+    }
+    Ok(received.freeze())
+}
+
+/// An object, and the fields that stand in it twice, in the words of the server.
+pub type Object = (Map<String, Value>, Vec<String>);
+
+/// Reads the object of a create or update. `kind` is what it must be, as messages name it. An empty `content_type` is JSON.
+///
+/// # Errors
+/// 415 for other media types; 400 for a body that is none; 501 for Protobuf.
+pub fn object(content_type: &str, body: &[u8], kind: &str) -> Result<Object, Status> {
+    parse(content_type, body)?.map_err(|why| {
+        let body = summary(body);
+        Status::bad_request(format!(
+            "the object provided is unrecognized (must be of type {kind}): {why} ({body})"
+        ))
+    })
+}
+
+/// Reads the options of a delete, of which there may be none.
+///
+/// # Errors
+/// As for [`object`], in other words.
+pub fn options(content_type: &str, body: &[u8]) -> Result<Object, Status> {
+    if body.is_empty() {
+        return Ok(Object::default());
+    }
+    parse(content_type, body)?.map_err(Status::bad_request)
+}
+
+fn parse(content_type: &str, body: &[u8]) -> Result<Result<Object, String>, Status> {
+    let media_type = content_type
+        .split(';')
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .to_ascii_lowercase();
+    match media_type.as_str() {
+        "" | "application/json" => Ok(json::read(body)
+            .map_err(|why| format!("{AMISS}; json parse error: {why}"))
+            .and_then(typed)),
+        "application/yaml" => Ok(yaml::read(body).and_then(typed)),
+        PROTOBUF => Err(Status::not_implemented(
+            "a request body of application/vnd.kubernetes.protobuf",
+        )),
+        _ => Err(Status::unsupported_media_type(&UNDERSTOOD)),
+    }
+}
+
+/// How Go's decoder begins when it cannot tell what an object is.
+const AMISS: &str = "couldn't get version/kind";
+
+/// Only an object can say what it is; null is an empty one.
+fn typed((value, duplicates): json::Document) -> Result<Object, String> {
+    const STRUCT: &str =
+        r#"struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }"#;
+    let object = match value {
+        Value::Object(object) => object,
+        Value::Null => Map::new(),
+        other => {
+            let found = go_kind(&other);
+            return Err(format!(
+                "{AMISS}; json parse error: json: cannot unmarshal {found} into Go value of type {STRUCT}"
+            ));
+        }
+    };
+    for field in ["apiVersion", "kind"] {
+        if let Some(value) = object.get(field).filter(|value| !value.is_string() && !value.is_null()) {
+            let found = go_kind(value);
+            let why = format!("json: cannot unmarshal {found} into Go struct field .{field} of type string");
+            return Err(format!("{AMISS}; json parse error: {why}"));
+        }
+    }
+    Ok((object, duplicates))
+}
+
+fn go_kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+/// The first 30 bytes: as text when they begin an object, in hexadecimal digits otherwise.
+fn summary(body: &[u8]) -> String {
+    const MOST: usize = 30;
+    let start = body.get(..MOST).unwrap_or(body);
+    let shown = match body.first() {
+        None => return "<empty>".to_owned(),
+        Some(b'{') => String::from_utf8_lossy(start).into_owned(),
+        Some(_) => start.iter().map(|byte| format!("{byte:02x}")).collect(),
+    };
+    if body.len() > MOST {
+        format!("{shown} ...")
+    } else {
+        shown
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http_body_util::Full;
+
+    fn said(content_type: &str, body: &str) -> String {
+        object(content_type, body.as_bytes(), "ConfigMap").unwrap_err().message
+    }
+
+    #[test]
+    fn what_is_no_object_is_answered_as_by_the_real_server() {
+        const START: &str = "the object provided is unrecognized (must be of type ConfigMap): ";
+        let json = |body| said("application/json", body);
+        let amiss = "couldn't get version/kind; json parse error: ";
+        assert_eq!(
+            json(""),
+            format!("{START}{amiss}unexpected end of JSON input (<empty>)")
+        );
+        assert_eq!(
+            json("x"),
+            format!("{START}{amiss}invalid character 'x' looking for beginning of value (78)")
+        );
+        let long = r#"{"apiVersion":"v1","kind":"ConfigMap"}{}"#;
+        let shown = r#"({"apiVersion":"v1","kind":"Con ...)"#;
+        assert_eq!(
+            json(long),
+            format!("{START}{amiss}invalid character '{{' after top-level value {shown}")
+        );
+        assert_eq!(
+            json("[]"),
+            format!(
+                "{START}{amiss}json: cannot unmarshal array into Go value of type struct {{ APIVersion string \
+                 \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }} (5b5d)"
+            )
+        );
+        assert_eq!(
+            json("{\"kind\":1}"),
+            format!(
+                "{START}{amiss}json: cannot unmarshal number into Go struct field .kind of type string ({{\"kind\":1}})"
+            )
+        );
+    }
+
+    #[test]
+    fn media_types_are_told_apart() {
+        assert!(object("application/yaml; charset=utf-8", b"a: 1", "X").is_ok());
+        assert!(object("", b"{}", "X").is_ok());
+        assert_eq!(object("text/plain", b"", "X").unwrap_err().code, 415);
+        assert_eq!(object(PROTOBUF, b"k8s\0", "X").unwrap_err().code, 501);
+        assert!(object("application/yaml", b"", "X").unwrap().0.is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_body_has_a_limit() {
+        let most = receive(Full::new(Bytes::from(vec![b' '; LIMIT]))).await.unwrap();
+        assert_eq!(most.len(), LIMIT);
+        let status = receive(Full::new(Bytes::from(vec![b' '; LIMIT + 1])))
+            .await
+            .unwrap_err();
+        assert_eq!(
+            (status.code, status.message.as_str()),
+            (413, "Request entity too large: limit is 3145728")
+        );
+    }
+}

@@ -1,0 +1,400 @@
+//! Reads JSON as kube-apiserver reads it: with Go's words for what is malformed, a list of the fields that stand there
+//! twice (the last one counts), U+FFFD for what is no UTF-8, and a bound on nesting.
+
+use serde_json::{Map, Number, Value};
+
+/// How deep arrays and objects may nest. Upstream takes 10,000; nothing that Kubernetes stores comes near this, and
+/// everything that later descends into the value shall have stack enough on any thread.
+pub const DEPTH: usize = 256;
+
+/// A document and the paths of its duplicate fields, each as the server warns of it: `duplicate field "spec.a"`.
+pub type Document = (Value, Vec<String>);
+
+/// Reads one document.
+///
+/// # Errors
+/// Go's sentence about what is wrong, for example `unexpected end of JSON input`.
+pub fn read(text: &[u8]) -> Result<Document, String> {
+    let mut reader = Reader {
+        text,
+        at: 0,
+        path: Vec::new(),
+        duplicates: Vec::new(),
+    };
+    let value = reader.value()?;
+    match reader.token() {
+        None => Ok((value, reader.duplicates)),
+        Some(byte) => Err(invalid(byte, "after top-level value")),
+    }
+}
+
+struct Reader<'a> {
+    text: &'a [u8],
+    at: usize,
+    path: Vec<Step>,
+    duplicates: Vec<String>,
+}
+
+/// A way into the value that is being read; also says how deep it is.
+enum Step {
+    Field(String),
+    Item(usize),
+}
+
+type Read<T> = Result<T, String>;
+
+impl Reader<'_> {
+    fn peek(&self) -> Option<u8> {
+        self.text.get(self.at).copied()
+    }
+
+    /// The next byte that is not white space, not consumed.
+    fn token(&mut self) -> Option<u8> {
+        while let Some(b' ' | b'\t' | b'\r' | b'\n') = self.peek() {
+            self.at += 1;
+        }
+        self.peek()
+    }
+
+    fn value(&mut self) -> Read<Value> {
+        match self.token().ok_or_else(end)? {
+            byte @ (b'{' | b'[') if self.path.len() >= DEPTH => Err(invalid(byte, "exceeded max depth")),
+            b'{' => self.object(),
+            b'[' => self.array(),
+            b'"' => self.string().map(Value::String),
+            b't' => self.literal("true", Value::Bool(true)),
+            b'f' => self.literal("false", Value::Bool(false)),
+            b'n' => self.literal("null", Value::Null),
+            b'-' | b'0'..=b'9' => self.number(),
+            byte => Err(invalid(byte, "looking for beginning of value")),
+        }
+    }
+
+    fn object(&mut self) -> Read<Value> {
+        const KEY: &str = "looking for beginning of object key string";
+        self.at += 1;
+        let mut object = Map::new();
+        if self.token() == Some(b'}') {
+            self.at += 1;
+            return Ok(Value::Object(object));
+        }
+        loop {
+            match self.token().ok_or_else(end)? {
+                b'"' => {}
+                byte => return Err(invalid(byte, KEY)),
+            }
+            let key = self.string()?;
+            self.expect(b':', "after object key")?;
+            self.path.push(Step::Field(key.clone()));
+            let value = self.value()?;
+            if object.insert(key, value).is_some() {
+                let field = self.shown_path();
+                self.duplicates
+                    .push(format!("duplicate field {}", kubewright_schema::go::quote(&field)));
+            }
+            self.path.pop();
+            if self.ends(b'}', "after object key:value pair")? {
+                return Ok(Value::Object(object));
+            }
+        }
+    }
+
+    fn array(&mut self) -> Read<Value> {
+        self.at += 1;
+        let mut items = Vec::new();
+        if self.token() == Some(b']') {
+            self.at += 1;
+            return Ok(Value::Array(items));
+        }
+        loop {
+            self.path.push(Step::Item(items.len()));
+            items.push(self.value()?);
+            self.path.pop();
+            if self.ends(b']', "after array element")? {
+                return Ok(Value::Array(items));
+            }
+        }
+    }
+
+    fn expect(&mut self, wanted: u8, whereabouts: &str) -> Read<()> {
+        match self.token().ok_or_else(end)? {
+            byte if byte == wanted => self.at += 1,
+            byte => return Err(invalid(byte, whereabouts)),
+        }
+        Ok(())
+    }
+
+    /// Takes a comma, or the closing bracket.
+    fn ends(&mut self, close: u8, whereabouts: &str) -> Read<bool> {
+        match self.token().ok_or_else(end)? {
+            byte if byte == close || byte == b',' => {
+                self.at += 1;
+                Ok(byte == close)
+            }
+            byte => Err(invalid(byte, whereabouts)),
+        }
+    }
+
+    fn literal(&mut self, literal: &str, value: Value) -> Read<Value> {
+        for wanted in literal.bytes() {
+            let found = self.here();
+            if found != wanted {
+                let whereabouts = format!("in literal {literal} (expecting '{}')", char::from(wanted));
+                return Err(invalid(found, &whereabouts));
+            }
+            self.at += 1;
+        }
+        Ok(value)
+    }
+
+    fn number(&mut self) -> Read<Value> {
+        let start = self.at;
+        if self.peek() == Some(b'-') {
+            self.at += 1;
+        }
+        match self.here() {
+            b'0' => self.at += 1,
+            b'1'..=b'9' => self.digits(),
+            byte => return Err(invalid(byte, "in numeric literal")),
+        }
+        if self.peek() == Some(b'.') {
+            self.at += 1;
+            self.some_digits("after decimal point in numeric literal")?;
+        }
+        if let Some(b'e' | b'E') = self.peek() {
+            self.at += 1;
+            if let Some(b'+' | b'-') = self.peek() {
+                self.at += 1;
+            }
+            self.some_digits("in exponent of numeric literal")?;
+        }
+        let text = self
+            .text
+            .get(start..self.at)
+            .and_then(|it| str::from_utf8(it).ok())
+            .unwrap_or_default();
+        number(text).map(Value::Number)
+    }
+
+    fn some_digits(&mut self, whereabouts: &str) -> Read<()> {
+        match self.here() {
+            b'0'..=b'9' => self.digits(),
+            byte => return Err(invalid(byte, whereabouts)),
+        }
+        Ok(())
+    }
+
+    fn digits(&mut self) {
+        while let Some(b'0'..=b'9') = self.peek() {
+            self.at += 1;
+        }
+    }
+
+    /// The byte that Go's scanner would look at: at the end it tries a blank, and complains of that.
+    fn here(&self) -> u8 {
+        self.peek().unwrap_or(b' ')
+    }
+
+    fn string(&mut self) -> Read<String> {
+        self.at += 1;
+        let mut out = String::new();
+        loop {
+            let start = self.at;
+            while self
+                .peek()
+                .is_some_and(|byte| byte >= 0x20 && byte != b'"' && byte != b'\\')
+            {
+                self.at += 1;
+            }
+            out.push_str(&String::from_utf8_lossy(
+                self.text.get(start..self.at).unwrap_or_default(),
+            ));
+            match self.peek().ok_or_else(end)? {
+                b'"' => {
+                    self.at += 1;
+                    return Ok(out);
+                }
+                b'\\' => {
+                    self.at += 1;
+                    out.push(self.escape()?);
+                }
+                byte => return Err(invalid(byte, "in string literal")),
+            }
+        }
+    }
+
+    fn escape(&mut self) -> Read<char> {
+        let byte = self.here();
+        let plain = match byte {
+            b'"' | b'\\' | b'/' => char::from(byte),
+            b'b' => '\u{8}',
+            b'f' => '\u{c}',
+            b'n' => '\n',
+            b'r' => '\r',
+            b't' => '\t',
+            b'u' => {
+                self.at += 1;
+                return self.unicode();
+            }
+            _ => return Err(invalid(byte, "in string escape code")),
+        };
+        self.at += 1;
+        Ok(plain)
+    }
+
+    /// Half a surrogate pair is U+FFFD.
+    fn unicode(&mut self) -> Read<char> {
+        let first = self.hex()?;
+        if !(0xd800..0xdc00).contains(&first) || self.text.get(self.at..self.at + 2) != Some(b"\\u") {
+            return Ok(char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER));
+        }
+        let before = self.at;
+        self.at += 2;
+        let second = self.hex()?;
+        if (0xdc00..0xe000).contains(&second) {
+            let code = 0x1_0000 + ((first - 0xd800) << 10) + (second - 0xdc00);
+            return Ok(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
+        }
+        self.at = before;
+        Ok(char::REPLACEMENT_CHARACTER)
+    }
+
+    fn hex(&mut self) -> Read<u32> {
+        let mut code = 0;
+        for _ in 0..4 {
+            let byte = self.here();
+            let digit = char::from(byte).to_digit(16);
+            code = code * 16 + digit.ok_or_else(|| invalid(byte, "in \\u hexadecimal character escape"))?;
+            self.at += 1;
+        }
+        Ok(code)
+    }
+
+    fn shown_path(&self) -> String {
+        self.path.iter().fold(String::new(), |path, step| match step {
+            Step::Field(name) if path.is_empty() => name.clone(),
+            Step::Field(name) => format!("{path}.{name}"),
+            Step::Item(index) => format!("{path}[{index}]"),
+        })
+    }
+}
+
+/// An int64 where it fits, a float64 otherwise; a whole float is written as an integer again, as Go writes it.
+pub(super) fn number(text: &str) -> Result<Number, String> {
+    if let Ok(integer) = text.parse::<i64>() {
+        return Ok(integer.into());
+    }
+    let float = text.parse::<f64>().unwrap_or(f64::INFINITY);
+    if float.fract() == 0.0 && float.abs() < 9e18 {
+        return Ok((float as i64).into());
+    }
+    Number::from_f64(float).ok_or_else(|| format!("json: cannot unmarshal number {text} into Go value of type float64"))
+}
+
+fn end() -> String {
+    "unexpected end of JSON input".to_owned()
+}
+
+fn invalid(byte: u8, whereabouts: &str) -> String {
+    let shown = match byte {
+        b'\'' => "'\\''".to_owned(),
+        b'"' => "'\"'".to_owned(),
+        byte => {
+            let quoted = kubewright_schema::go::quote(&char::from(byte).to_string());
+            format!("'{}'", quoted.trim_matches('"'))
+        }
+    };
+    format!("invalid character {shown} {whereabouts}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// What kube-apiserver 1.36.3 answered to each.
+    const MALFORMED: &[(&str, &str)] = &[
+        ("", "unexpected end of JSON input"),
+        ("{", "unexpected end of JSON input"),
+        ("{\"a\"", "unexpected end of JSON input"),
+        ("{\"a\":", "unexpected end of JSON input"),
+        ("{\"a\":1", "unexpected end of JSON input"),
+        ("\"abc", "unexpected end of JSON input"),
+        (
+            "{bad",
+            "invalid character 'b' looking for beginning of object key string",
+        ),
+        (
+            "{\"a\":1,}",
+            "invalid character '}' looking for beginning of object key string",
+        ),
+        ("[1,]", "invalid character ']' looking for beginning of value"),
+        ("\"a\\q\"", "invalid character 'q' in string escape code"),
+        ("\"\\u12", "invalid character ' ' in \\u hexadecimal character escape"),
+        ("01", "invalid character '1' after top-level value"),
+        ("-", "invalid character ' ' in numeric literal"),
+        ("1.", "invalid character ' ' after decimal point in numeric literal"),
+        ("1e", "invalid character ' ' in exponent of numeric literal"),
+        ("tru", "invalid character ' ' in literal true (expecting 'e')"),
+        ("{\"a\" 1}", "invalid character '1' after object key"),
+        ("{\"a\":1}}", "invalid character '}' after top-level value"),
+        ("\"a\tb\"", "invalid character '\\t' in string literal"),
+        ("{\"a\":-x}", "invalid character 'x' in numeric literal"),
+    ];
+
+    #[test]
+    fn what_is_malformed_is_said_in_the_words_of_go() {
+        for (text, said) in MALFORMED {
+            assert_eq!(read(text.as_bytes()).unwrap_err(), *said, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_well_formed_reads_as_serde_reads_it() {
+        let text = r#" {"a": [1, -2.5, 1e3, true, null, "x\n\u00e9\ud83d\ude00"], "b": {}, "c": []} "#;
+        let (value, duplicates) = read(text.as_bytes()).unwrap();
+        assert_eq!(
+            value,
+            json!({"a": [1, -2.5, 1000, true, null, "x\né😀"], "b": {}, "c": []})
+        );
+        assert!(duplicates.is_empty());
+    }
+
+    #[test]
+    fn the_last_of_two_fields_counts_and_both_are_told_of() {
+        let (value, duplicates) = read(br#"{"spec":{"a":1,"a":2,"l":[{"b":1,"b":1}]}}"#).unwrap();
+        assert_eq!(value, json!({"spec": {"a": 2, "l": [{"b": 1}]}}));
+        assert_eq!(
+            duplicates,
+            ["duplicate field \"spec.a\"", "duplicate field \"spec.l[0].b\""]
+        );
+    }
+
+    #[test]
+    fn nesting_has_an_end() {
+        let deep = "[".repeat(100_000);
+        assert_eq!(
+            read(deep.as_bytes()).unwrap_err(),
+            "invalid character '[' exceeded max depth"
+        );
+        let fits = format!("{}{}", "[".repeat(DEPTH), "]".repeat(DEPTH));
+        assert!(read(fits.as_bytes()).is_ok());
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_replaced() {
+        assert_eq!(read(b"\"a\xffb\"").unwrap().0, json!("a\u{fffd}b"));
+        assert_eq!(read(br#""\ud800x""#).unwrap().0, json!("\u{fffd}x"));
+        assert_eq!(read(br#""\ud800\u0041""#).unwrap().0, json!("\u{fffd}A"));
+    }
+
+    #[test]
+    fn numbers_are_go_numbers() {
+        assert_eq!(read(b"9223372036854775808").unwrap().0, json!(9.223372036854775808e18));
+        assert!(
+            read(b"1e999")
+                .unwrap_err()
+                .starts_with("json: cannot unmarshal number 1e999")
+        );
+    }
+}

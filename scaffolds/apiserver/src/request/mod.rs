@@ -1,0 +1,13 @@
+//! What a client sent, read before anybody acts on it: the path, the query, the media types, the body.
+
+pub mod accept;
+pub mod body;
+pub mod duration;
+pub mod json;
+pub mod path;
+pub mod query;
+pub mod scalar;
+pub mod yaml;
+
+pub use path::Info;
+pub use query::Query;

@@ -1,0 +1,201 @@
+//! A path and method as upstream's RequestInfo has them: which resource of which group and version, in which namespace,
+//! and what is to be done with it. Knows nothing of which resources exist.
+
+use http::Method;
+use percent_encoding::percent_decode_str;
+
+use super::Query;
+
+/// What a request is about.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Info {
+    /// The path, percent-decoded.
+    pub path: String,
+    /// Whether the path names a resource: `/api/VERSION/…` or `/apis/GROUP/VERSION/…`.
+    pub is_resource: bool,
+    /// As authorization has it: `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`; the
+    /// method in lower case for other paths; empty for methods that no resource has.
+    pub verb: String,
+    /// Empty for the core group.
+    pub group: String,
+    /// `v1`.
+    pub version: String,
+    /// Empty where the path has none.
+    pub namespace: String,
+    /// The plural.
+    pub resource: String,
+    /// Empty for a collection.
+    pub name: String,
+    /// Empty for the resource itself.
+    pub subresource: String,
+    /// Whether nothing of the path is left over and none of its segments is empty: only such paths are served.
+    pub is_whole: bool,
+}
+
+/// Subresources of a Namespace; everything else below `namespaces/NAME/` is a resource in that namespace.
+const OF_NAMESPACES: [&str; 2] = ["status", "finalize"];
+
+impl Info {
+    /// Reads a path as the client sent it. Percent-decoding comes first, so an encoded slash divides segments too.
+    ///
+    /// # Errors
+    /// A path that is no percent-encoded text, which is nobody's.
+    pub fn read(method: &Method, path: &str, query: &Query) -> Result<Self, BadPath> {
+        if !well_encoded(path) {
+            return Err(BadPath);
+        }
+        let decoded = percent_decode_str(path).decode_utf8_lossy().into_owned();
+        let mut info = Self {
+            verb: method.as_str().to_ascii_lowercase(),
+            ..Self::default()
+        };
+        let segments: Vec<&str> = decoded.trim_matches('/').split('/').collect();
+        let inner = decoded.strip_prefix('/').unwrap_or(&decoded);
+        info.is_whole = !inner.strip_suffix('/').unwrap_or(inner).split('/').any(str::is_empty);
+        match segments.as_slice() {
+            ["api", version, rest @ ..] if !rest.is_empty() => info.resource(("", version), rest, (method, query)),
+            ["apis", group, version, rest @ ..] if !rest.is_empty() => {
+                info.resource((group, version), rest, (method, query));
+            }
+            _ => {}
+        }
+        info.path = decoded;
+        Ok(info)
+    }
+
+    fn resource(&mut self, (group, version): (&str, &str), rest: &[&str], (method, query): (&Method, &Query)) {
+        self.is_resource = true;
+        (self.group, self.version) = (group.to_owned(), version.to_owned());
+        verb(method).clone_into(&mut self.verb);
+        let rest = match rest {
+            // Deprecated since 1.11, and still there.
+            ["watch", rest @ ..] if !rest.is_empty() => {
+                "watch".clone_into(&mut self.verb);
+                rest
+            }
+            _ => rest,
+        };
+        let rest = match rest {
+            ["namespaces", namespace, inside, ..] if !OF_NAMESPACES.contains(inside) => {
+                (*namespace).clone_into(&mut self.namespace);
+                rest.get(2..).unwrap_or_default()
+            }
+            ["namespaces", namespace, ..] => {
+                (*namespace).clone_into(&mut self.namespace);
+                rest
+            }
+            _ => rest,
+        };
+        let mut segments = rest.iter().map(|segment| (*segment).to_owned());
+        self.resource = segments.next().unwrap_or_default();
+        self.name = segments.next().unwrap_or_default();
+        self.subresource = segments.next().unwrap_or_default();
+        self.is_whole &= segments.next().is_none();
+        if self.name.is_empty() {
+            match self.verb.as_str() {
+                "get" if query.flag("watch") => "watch".clone_into(&mut self.verb),
+                "get" => "list".clone_into(&mut self.verb),
+                "delete" => "deletecollection".clone_into(&mut self.verb),
+                _ => {}
+            }
+        }
+    }
+
+    /// `configmaps` or `pods/status`.
+    pub fn qualified_resource(&self) -> String {
+        if self.subresource.is_empty() {
+            self.resource.clone()
+        } else {
+            format!("{}/{}", self.resource, self.subresource)
+        }
+    }
+}
+
+/// A path with a broken percent escape: HTTP 400 in plain text, as Go's server answers it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BadPath;
+
+fn verb(method: &Method) -> &'static str {
+    match method.as_str() {
+        "POST" => "create",
+        "GET" | "HEAD" => "get",
+        "PUT" => "update",
+        "PATCH" => "patch",
+        "DELETE" => "delete",
+        _ => "",
+    }
+}
+
+fn well_encoded(path: &str) -> bool {
+    path.split('%').skip(1).all(|rest| {
+        let mut digits = rest.bytes();
+        let hex = |digit: Option<u8>| digit.is_some_and(|digit| digit.is_ascii_hexdigit());
+        hex(digits.next()) && hex(digits.next())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(method: Method, uri: &str) -> Info {
+        let (path, query) = uri.split_once('?').unwrap_or((uri, ""));
+        Info::read(&method, path, &Query::read(query)).unwrap()
+    }
+
+    /// Verb, group/version, namespace, resource, name, subresource.
+    fn parts(info: &Info) -> [&str; 6] {
+        [
+            &info.verb,
+            &info.group,
+            &info.namespace,
+            &info.resource,
+            &info.name,
+            &info.subresource,
+        ]
+    }
+
+    #[test]
+    fn resources_are_found_in_the_path() {
+        let info = read(Method::GET, "/apis/apps/v1/namespaces/a/deployments/b/status");
+        assert_eq!(parts(&info), ["get", "apps", "a", "deployments", "b", "status"]);
+        let info = read(Method::DELETE, "/api/v1/namespaces/a/pods?watch=1");
+        assert_eq!(parts(&info), ["deletecollection", "", "a", "pods", "", ""]);
+        assert_eq!(
+            parts(&read(Method::GET, "/api/v1/pods?watch=1")),
+            ["watch", "", "", "pods", "", ""]
+        );
+        assert_eq!(
+            parts(&read(Method::GET, "/api/v1/pods?watch=false")),
+            ["list", "", "", "pods", "", ""]
+        );
+    }
+
+    #[test]
+    fn a_namespace_is_a_resource_too() {
+        assert_eq!(
+            parts(&read(Method::GET, "/api/v1/namespaces/a")),
+            ["get", "", "a", "namespaces", "a", ""]
+        );
+        let info = read(Method::PUT, "/api/v1/namespaces/a/finalize");
+        assert_eq!(parts(&info), ["update", "", "a", "namespaces", "a", "finalize"]);
+    }
+
+    #[test]
+    fn the_old_watch_prefix_is_known() {
+        let info = read(Method::GET, "/api/v1/watch/namespaces/a/pods/b");
+        assert_eq!(parts(&info), ["watch", "", "a", "pods", "b", ""]);
+    }
+
+    #[test]
+    fn an_encoded_slash_divides_segments_and_odd_paths_are_not_whole() {
+        let info = read(Method::GET, "/api/v1/namespaces/a/pods/..%2f..");
+        assert_eq!(parts(&info), ["get", "", "a", "pods", "..", ".."]);
+        assert!(read(Method::GET, "/api/v1/pods/").is_whole);
+        assert!(!read(Method::GET, "/api/v1//pods").is_whole);
+        assert!(!read(Method::GET, "/api/v1/namespaces/a/pods/b/c/d").is_whole);
+        assert!(!read(Method::GET, "/apis/apps").is_resource);
+        assert!(Info::read(&Method::GET, "/api/%zz", &Query::default()).is_err());
+        assert!(Info::read(&Method::GET, "/api/%", &Query::default()).is_err());
+    }
+}

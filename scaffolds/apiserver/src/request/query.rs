@@ -1,0 +1,122 @@
+//! The query of a request, read as Go's net/url reads it, and its values converted as apimachinery converts them.
+
+use percent_encoding::percent_decode_str;
+
+use crate::status::Status;
+
+/// The parameters, decoded, in their order. A pair with a semicolon or a broken escape is dropped, as Go drops it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Query(Vec<(String, String)>);
+
+impl Query {
+    /// Reads what stands behind the `?`.
+    pub fn read(query: &str) -> Self {
+        let pairs = query.split('&').filter(|pair| !pair.is_empty() && !pair.contains(';'));
+        Self(
+            pairs
+                .filter_map(|pair| {
+                    let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+                    Some((decode(name)?, decode(value)?))
+                })
+                .collect(),
+        )
+    }
+
+    /// All pairs.
+    pub fn pairs(&self) -> &[(String, String)] {
+        &self.0
+    }
+
+    /// The first value of a parameter, which is the one that counts.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0
+            .iter()
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value.as_str())
+    }
+
+    /// Whether a boolean parameter is set: everything but `false` and `0` is true, also the empty text.
+    pub fn flag(&self, name: &str) -> bool {
+        self.get(name)
+            .is_some_and(|value| !value.eq_ignore_ascii_case("false") && value != "0")
+    }
+
+    /// A number.
+    ///
+    /// # Errors
+    /// What is no int64, with Go's sentence.
+    pub fn integer(&self, name: &str) -> Result<Option<i64>, Status> {
+        self.get(name)
+            .map(|text| integer(text).map_err(Status::bad_request))
+            .transpose()
+    }
+}
+
+/// `strconv.ParseInt` of a decimal number; the error is its sentence.
+///
+/// # Errors
+/// Anything else than an int64.
+pub fn integer(text: &str) -> Result<i64, String> {
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let why = if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
+        "invalid syntax"
+    } else {
+        match text.parse() {
+            Ok(number) => return Ok(number),
+            Err(_) => "value out of range",
+        }
+    };
+    Err(format!(
+        "strconv.ParseInt: parsing {}: {why}",
+        kubewright_schema::go::quote(text)
+    ))
+}
+
+fn decode(text: &str) -> Option<String> {
+    let broken = text.split('%').skip(1).any(|rest| {
+        !rest
+            .as_bytes()
+            .get(..2)
+            .is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+    });
+    (!broken).then(|| {
+        percent_decode_str(&text.replace('+', " "))
+            .decode_utf8_lossy()
+            .into_owned()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_that_go_drops_are_dropped() {
+        let query = Query::read("limit=1;b=2&a=%zz&c=%41+x&c=2&d");
+        assert_eq!(query.get("limit"), None);
+        assert_eq!(query.get("a"), None);
+        assert_eq!(query.get("c"), Some("A x"));
+        assert_eq!(query.get("d"), Some(""));
+    }
+
+    #[test]
+    fn anything_but_false_and_zero_is_true() {
+        let query = Query::read("a=false&b=0&c=&d=maybe&e=FALSE");
+        assert_eq!(
+            ["a", "b", "c", "d", "e", "f"].map(|name| query.flag(name)),
+            [false, false, true, true, false, false]
+        );
+    }
+
+    #[test]
+    fn numbers_are_refused_in_go_words() {
+        let said = |text| integer(text).unwrap_err();
+        assert_eq!(said("abc"), "strconv.ParseInt: parsing \"abc\": invalid syntax");
+        assert_eq!(said(""), "strconv.ParseInt: parsing \"\": invalid syntax");
+        assert_eq!(
+            said("9999999999999999999999"),
+            "strconv.ParseInt: parsing \"9999999999999999999999\": value out of range"
+        );
+        assert_eq!(integer("-1"), Ok(-1));
+    }
+}

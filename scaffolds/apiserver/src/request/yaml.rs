@@ -1,0 +1,249 @@
+//! Reads YAML as kube-apiserver reads it, which is by the rules of YAML 1.1: `yes` is a boolean and `010` is eight. Only
+//! the first document counts. Anchors and merge keys are followed, up to a bound.
+
+use granit_parser::{Event, Parser, ScalarStyle, ScanError, Span, Tag};
+use serde_json::{Map, Value};
+
+use super::{json::DEPTH, scalar};
+
+/// How many values a document may have, those that aliases repeat included.
+const MOST: usize = 1_000_000;
+
+/// Reads the first document; duplicate keys come as `line 3: key "data" already set in map`.
+///
+/// # Errors
+/// What is malformed, in our parser's words after upstream's `yaml: `.
+pub fn read(text: &[u8]) -> Result<super::json::Document, String> {
+    let text = str::from_utf8(text).map_err(|_| "yaml: invalid leading UTF-8 octet".to_owned())?;
+    let mut reader = Reader {
+        parser: Parser::new_from_str(text),
+        anchors: Vec::new(),
+        left: MOST,
+        depth: 0,
+        duplicates: Vec::new(),
+    };
+    loop {
+        match reader.next()? {
+            (Event::StreamStart | Event::DocumentStart(..), _) => {}
+            (Event::StreamEnd | Event::DocumentEnd, _) => return Ok((Value::Null, Vec::new())),
+            (event, span) => {
+                let value = reader.node(event, span)?;
+                return Ok((value, reader.duplicates));
+            }
+        }
+    }
+}
+
+struct Reader<'a> {
+    parser: Parser<'a, granit_parser::StrInput<'a>>,
+    /// By the parser's number of the anchor, and how many values each has.
+    anchors: Vec<(usize, Value, usize)>,
+    left: usize,
+    depth: usize,
+    duplicates: Vec<String>,
+}
+
+impl<'a> Reader<'a> {
+    fn next(&mut self) -> Result<(Event<'a>, Span), String> {
+        match self.parser.next_event() {
+            Some(Ok(event)) => Ok(event),
+            Some(Err(error)) => Err(malformed(&error)),
+            None => Ok((Event::StreamEnd, Span::default())),
+        }
+    }
+
+    fn node(&mut self, event: Event<'a>, span: Span) -> Result<Value, String> {
+        let before = self.left;
+        self.spend(1)?;
+        let (value, anchor) = match event {
+            Event::Scalar(text, style, anchor, tag) => (plain(&text, style, tag.as_deref())?, anchor),
+            Event::SequenceStart(_, anchor, _) => (self.nested(Self::sequence)?, anchor),
+            Event::MappingStart(_, anchor, _) => (self.nested(Self::mapping)?, anchor),
+            Event::Alias(id) => return self.alias(id),
+            _ => {
+                return Err(format!(
+                    "yaml: line {}: did not find expected node content",
+                    span.start.line()
+                ));
+            }
+        };
+        if anchor > 0 {
+            self.anchors.push((anchor, value.clone(), before - self.left));
+        }
+        Ok(value)
+    }
+
+    fn alias(&mut self, id: usize) -> Result<Value, String> {
+        let found = self.anchors.iter().rev().find(|(anchor, ..)| *anchor == id);
+        let (value, size) = found
+            .map(|(_, value, size)| (value.clone(), *size))
+            .ok_or("yaml: anchor value contains itself")?;
+        self.spend(size)?;
+        Ok(value)
+    }
+
+    fn spend(&mut self, values: usize) -> Result<(), String> {
+        self.left = self
+            .left
+            .checked_sub(values)
+            .ok_or("yaml: document contains excessive aliasing")?;
+        Ok(())
+    }
+
+    fn nested(&mut self, read: fn(&mut Self) -> Result<Value, String>) -> Result<Value, String> {
+        self.depth += 1;
+        if self.depth > DEPTH {
+            return Err("yaml: exceeded max depth".to_owned());
+        }
+        let value = read(self);
+        self.depth -= 1;
+        value
+    }
+
+    fn sequence(&mut self) -> Result<Value, String> {
+        let mut items = Vec::new();
+        loop {
+            match self.next()? {
+                (Event::SequenceEnd, _) => return Ok(items.into()),
+                (event, span) => items.push(self.node(event, span)?),
+            }
+        }
+    }
+
+    fn mapping(&mut self) -> Result<Value, String> {
+        let mut map = Map::new();
+        let mut merged = Map::new();
+        loop {
+            let (key, span) = match self.next()? {
+                (Event::MappingEnd, _) => break,
+                other => other,
+            };
+            let line = span.start.line();
+            let merges = matches!(&key, Event::Scalar(text, ScalarStyle::Plain, _, None) if text == "<<");
+            let key = self.node(key, span)?;
+            let (value, span) = self.next()?;
+            let value = self.node(value, span)?;
+            if merges {
+                merge(&mut merged, value)?;
+                continue;
+            }
+            let key = name(&key)?;
+            if map.contains_key(&key) {
+                let quoted = kubewright_schema::go::quote(&key);
+                self.duplicates
+                    .push(format!("line {line}: key {quoted} already set in map"));
+            }
+            map.insert(key, value);
+        }
+        for (key, value) in merged {
+            map.entry(key).or_insert(value);
+        }
+        Ok(map.into())
+    }
+}
+
+/// What a `<<` brings in: a map, or several of which the first counts.
+fn merge(into: &mut Map<String, Value>, value: Value) -> Result<(), String> {
+    let maps = match value {
+        Value::Array(maps) => maps,
+        one => vec![one],
+    };
+    for map in maps {
+        let Value::Object(map) = map else {
+            return Err("yaml: map merge requires map or sequence of maps as the value".to_owned());
+        };
+        for (key, value) in map {
+            into.entry(key).or_insert(value);
+        }
+    }
+    Ok(())
+}
+
+/// JSON has only texts for keys.
+fn name(key: &Value) -> Result<String, String> {
+    match key {
+        Value::String(text) => Ok(text.clone()),
+        Value::Bool(flag) => Ok(flag.to_string()),
+        Value::Number(number) => Ok(kubewright_schema::go::plain(number)),
+        other => Err(format!("unsupported map key: {other}")),
+    }
+}
+
+fn plain(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Result<Value, String> {
+    match tag.and_then(Tag::core_suffix) {
+        Some("str") => Ok(text.into()),
+        Some("binary") => scalar::binary(text).map(Value::String),
+        None if style != ScalarStyle::Plain => Ok(text.into()),
+        _ => scalar::resolve(text),
+    }
+}
+
+fn malformed(error: &ScanError) -> String {
+    format!("yaml: line {}: {}", error.marker().line(), error.info())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn value(text: &str) -> Value {
+        read(text.as_bytes()).unwrap().0
+    }
+
+    #[test]
+    fn the_first_document_counts() {
+        assert_eq!(value("a: {b: [1, x]}\n---\nc: d"), json!({"a": {"b": [1, "x"]}}));
+        assert_eq!(value(""), Value::Null);
+        assert_eq!(value("# nothing\n"), Value::Null);
+        assert_eq!(
+            value("{\"a\": \"yes\", \"b\": 'no', \"c\": |\n  x\n}").get("a"),
+            Some(&json!("yes"))
+        );
+    }
+
+    #[test]
+    fn keys_are_texts_and_those_set_twice_are_told_with_their_line() {
+        let (value, duplicates) = read(b"a: 1\n1: x\ntrue: y\na: {b: 1, b: 2}\n").unwrap();
+        assert_eq!(value, json!({"a": {"b": 2}, "1": "x", "true": "y"}));
+        assert_eq!(
+            duplicates,
+            [
+                "line 4: key \"b\" already set in map",
+                "line 4: key \"a\" already set in map"
+            ]
+        );
+    }
+
+    #[test]
+    fn anchors_and_merge_keys_are_followed() {
+        assert_eq!(
+            value("a: &x {b: 1}\nc: *x\nd: {<<: *x, e: 2}"),
+            json!({"a": {"b": 1}, "c": {"b": 1}, "d": {"b": 1, "e": 2}})
+        );
+        assert!(read(b"&a [*a]").is_err());
+    }
+
+    #[test]
+    fn a_bomb_of_aliases_and_a_deep_nest_are_refused() {
+        let mut bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
+        for level in 1..12 {
+            let alias = format!("*a{}", level - 1);
+            bomb += &format!("a{level}: &a{level} [{}]\n", vec![alias; 10].join(", "));
+        }
+        assert_eq!(
+            read(bomb.as_bytes()).unwrap_err(),
+            "yaml: document contains excessive aliasing"
+        );
+        assert!(read("[".repeat(10_000).as_bytes()).is_err());
+        assert!(read("- ".repeat(10_000).as_bytes()).is_err());
+    }
+
+    #[test]
+    fn what_is_no_yaml_is_said() {
+        for text in ["a: [b\nfoo", "a: b: c", "\ta: 1", "\"", "*x", "a: &", "%", "{", "\u{0}"] {
+            assert!(read(text.as_bytes()).unwrap_err().starts_with("yaml: "), "{text:?}");
+        }
+        assert!(read(b"\xff\xfe").is_err());
+    }
+}

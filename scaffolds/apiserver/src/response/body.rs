@@ -1,0 +1,66 @@
+//! The body of an answer, for any HTTP server and for none.
+
+use std::{
+    convert::Infallible,
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use bytes::Bytes;
+use futures::Stream;
+use http_body::{Frame, SizeHint};
+
+/// Either whole, or a stream that the client ends by dropping it.
+pub struct Body(Inner);
+
+enum Inner {
+    Whole(Option<Bytes>),
+    Stream(Pin<Box<dyn Stream<Item = Bytes> + Send>>),
+}
+
+impl Body {
+    /// A body that comes piece by piece: a watch.
+    pub fn stream(pieces: impl Stream<Item = Bytes> + Send + 'static) -> Self {
+        Self(Inner::Stream(Box::pin(pieces)))
+    }
+
+    /// The bytes of a whole body, so that they can be looked at before they are sent.
+    pub fn whole(&self) -> Option<&Bytes> {
+        match &self.0 {
+            Inner::Whole(bytes) => bytes.as_ref(),
+            Inner::Stream(_) => None,
+        }
+    }
+}
+
+impl From<Bytes> for Body {
+    fn from(bytes: Bytes) -> Self {
+        Self(Inner::Whole((!bytes.is_empty()).then_some(bytes)))
+    }
+}
+
+impl http_body::Body for Body {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        match &mut self.0 {
+            Inner::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
+            Inner::Stream(pieces) => pieces
+                .as_mut()
+                .poll_next(cx)
+                .map(|piece| piece.map(|piece| Ok(Frame::data(piece)))),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(self.0, Inner::Whole(None))
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match &self.0 {
+            Inner::Whole(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, Bytes::len) as u64),
+            Inner::Stream(_) => SizeHint::default(),
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! What goes back to the client: a status, a few headers, and a body that is whole or a stream.
+
+mod body;
+pub mod render;
+
+pub use body::Body;
+
+use bytes::Bytes;
+use http::{HeaderValue, Response, StatusCode, header};
+use serde_json::Value;
+
+use crate::{request::accept::Format, status::Status};
+
+/// An answer of the server.
+pub type Answer = Response<Body>;
+
+/// What stands in `Cache-Control` of every answer.
+const CACHE_CONTROL: &str = "no-cache, private";
+/// What plain answers are.
+const TEXT: &str = "text/plain; charset=utf-8";
+
+/// A body of this media type.
+pub fn bytes(code: u16, media_type: &'static str, body: impl Into<Bytes>) -> Answer {
+    let mut answer = Response::new(Body::from(body.into()));
+    *answer.status_mut() = StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let headers = answer.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(CACHE_CONTROL));
+    answer
+}
+
+/// A sentence for people and probes.
+pub fn text(code: u16, text: impl Into<Bytes>) -> Answer {
+    let mut answer = bytes(code, TEXT, text);
+    answer
+        .headers_mut()
+        .insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    answer
+}
+
+/// What paths that nobody serves answer.
+pub fn page_not_found() -> Answer {
+    text(404, "404 page not found\n")
+}
+
+/// An object, in the format that the client accepts.
+pub fn object(code: u16, object: &Value, format: Format) -> Answer {
+    bytes(code, format.media_type(), render::value(object, format))
+}
+
+/// An object that is JSON text already.
+pub fn encoded(code: u16, object: Bytes, format: Format) -> Answer {
+    bytes(code, format.media_type(), render::text(object, format))
+}
+
+/// A failure.
+pub fn failure(status: &Status, format: Format) -> Answer {
+    let mut answer = object(status.code, &status.body(), format);
+    let seconds = status.details.as_ref().map_or(0, |details| details.retry_after_seconds);
+    if seconds > 0 {
+        answer.headers_mut().insert(header::RETRY_AFTER, seconds.into());
+    }
+    if status.reason == "Forbidden" {
+        answer
+            .headers_mut()
+            .insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    }
+    answer
+}
+
+/// Adds sentences that kubectl prints as warnings, each once (RFC 7234, 5.5; code 299). Those that would make the headers
+/// longer than 4 KiB together are left out, as upstream leaves them out.
+pub fn warn(answer: &mut Answer, warnings: &[String]) {
+    const MOST: usize = 4 * 1024;
+    let mut room = MOST;
+    for (index, warning) in warnings.iter().enumerate() {
+        if warnings.iter().take(index).any(|before| before == warning) {
+            continue;
+        }
+        let clean: String = warning.chars().filter(|c| !c.is_control()).collect();
+        let quoted = format!("299 - \"{}\"", clean.replace('\\', "\\\\").replace('"', "\\\""));
+        let Some(left) = room.checked_sub(quoted.len()) else {
+            break;
+        };
+        room = left;
+        if let Ok(value) = HeaderValue::from_bytes(quoted.as_bytes()) {
+            answer.headers_mut().append(header::WARNING, value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn warnings_are_quoted_told_once_and_bounded() {
+        let mut answer = text(200, "ok");
+        let long = "x".repeat(5000);
+        warn(
+            &mut answer,
+            &[
+                "unknown field \"a\"".into(),
+                "unknown field \"a\"".into(),
+                "b\n".into(),
+                long,
+            ],
+        );
+        let warnings: Vec<_> = answer.headers().get_all(header::WARNING).iter().collect();
+        assert_eq!(warnings, [r#"299 - "unknown field \"a\"""#, r#"299 - "b""#]);
+    }
+
+    #[test]
+    fn a_status_says_when_to_come_back() {
+        let answer = failure(&Status::timeout("slow", 3), Format::Json);
+        assert_eq!(
+            (
+                answer.status().as_u16(),
+                answer.headers()[header::RETRY_AFTER].to_str().unwrap()
+            ),
+            (504, "3")
+        );
+    }
+}

@@ -1,0 +1,68 @@
+//! Discovery: `/api`, `/apis` and what is below them without being a resource.
+
+use http::{HeaderValue, Method, header, request::Parts};
+
+use super::ApiServer;
+use crate::{
+    discovery::{AGGREGATED, Document, Root},
+    request::{
+        Info, Query,
+        accept::{self, Format},
+    },
+    response::{self, Answer},
+    status::Status,
+};
+
+/// Answers a path of discovery; `None` for others.
+pub fn answer(server: &ApiServer, parts: &Parts, (info, query): (&Info, &Query)) -> Option<Answer> {
+    let format = accept::format(&parts.headers, query);
+    let segments: Vec<&str> = info.path.trim_matches('/').split('/').collect();
+    let discovery = &server.0.discovery;
+    let found = match segments.as_slice() {
+        ["api"] => return Some(root(server, parts, (Root::Api, format))),
+        ["apis"] => return Some(root(server, parts, (Root::Apis, format))),
+        ["api", version] => discovery.version("", version),
+        ["apis", group] => discovery.group(group),
+        ["apis", group, version] => discovery.version(group, version),
+        _ => return None,
+    };
+    let is_built_in = |group: &str| server.0.catalogue.snapshot().is_built_in(group);
+    match (found, segments.as_slice()) {
+        (Some(_), _) if parts.method != Method::GET => Some(response::failure(&Status::method_not_allowed(), format)),
+        (Some(object), _) => Some(response::object(200, &object, format)),
+        (None, ["api", _]) => Some(response::failure(&Status::no_such_resource(), format)),
+        (None, ["apis", group, _]) if is_built_in(group) => {
+            Some(response::failure(&Status::no_such_resource(), format))
+        }
+        _ => None,
+    }
+}
+
+fn root(server: &ApiServer, parts: &Parts, (root, format): (Root, Format)) -> Answer {
+    if parts.method != Method::GET {
+        return response::failure(&Status::method_not_allowed(), format);
+    }
+    if accept::wants_aggregated(&parts.headers) {
+        return aggregated(server.0.discovery.aggregated(root), parts);
+    }
+    response::object(200, &server.0.discovery.root(root, &server.0.options.address), format)
+}
+
+/// 304 for a client that has the document already.
+fn aggregated(document: Document, parts: &Parts) -> Answer {
+    let has_it = parts
+        .headers
+        .get(header::IF_NONE_MATCH)
+        .is_some_and(|it| it.as_bytes() == document.etag.as_bytes());
+    let mut answer = match has_it {
+        true => response::bytes(304, AGGREGATED, ""),
+        false => response::bytes(200, AGGREGATED, document.body),
+    };
+    let headers = answer.headers_mut();
+    headers.insert(header::VARY, HeaderValue::from_static("Accept"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("public"));
+    if let Ok(etag) = HeaderValue::from_str(&document.etag) {
+        headers.insert(header::ETAG, etag);
+    }
+    answer
+}

@@ -1,0 +1,86 @@
+//! One request from its first byte to its answer: read, authenticate, authorise, route.
+
+use std::{fmt::Display, panic::AssertUnwindSafe};
+
+use bytes::Buf;
+use futures::FutureExt;
+use http::{HeaderName, HeaderValue, Method, Request, header, request::Parts};
+use http_body::Body;
+
+use super::{ApiServer, discover, probes, route::route};
+use crate::{
+    auth::{self, Peer},
+    meta::generate,
+    request::{
+        Info, Query,
+        accept::{self, Format},
+        body, duration,
+    },
+    response::{self, Answer},
+    status::Status,
+};
+
+/// One answer's number in the audit log of a real server, and what clients quote.
+const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
+
+/// A failure on the way, in the format of the request.
+type Answered = Result<Answer, Status>;
+
+impl ApiServer {
+    pub(super) async fn handle<B>(&self, request: Request<B>) -> Answer
+    where
+        B: Body<Data: Buf + Send, Error: Display> + Send,
+    {
+        let (parts, body) = request.into_parts();
+        let query = Query::read(parts.uri.query().unwrap_or_default());
+        let format = accept::format(&parts.headers, &query);
+        let id = parts
+            .headers
+            .get(AUDIT_ID)
+            .cloned()
+            .or_else(|| HeaderValue::from_str(&generate::uid()).ok());
+        let answered = AssertUnwindSafe(self.answer(&parts, &query, body)).catch_unwind().await;
+        let mut answer = match answered {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(status)) => response::failure(&status, format),
+            Err(_) => response::failure(&Status::internal("the request caused a panic"), format),
+        };
+        if let Some(id) = id {
+            answer.headers_mut().insert(AUDIT_ID, id);
+        }
+        answer
+    }
+
+    async fn answer<B>(&self, parts: &Parts, query: &Query, body: B) -> Answered
+    where
+        B: Body<Data: Buf + Send, Error: Display> + Send,
+    {
+        let Ok(info) = Info::read(&parts.method, parts.uri.path(), query) else {
+            return Ok(response::text(400, "400 Bad Request"));
+        };
+        let time = duration::timeout(query)?;
+        let peer = parts.extensions.get::<Peer>().cloned().unwrap_or_default();
+        let user = self.0.authenticator.authenticate(&parts.headers, &peer)?;
+        auth::authorize(&user, &info)?;
+        if !info.is_resource {
+            return self.answer_path(parts, query, &info);
+        }
+        let answer = async {
+            let body = body::receive(body).await?;
+            self.answer_resource(parts, (&info, query), (&user, body)).await
+        };
+        if info.verb == "watch" {
+            return answer.await;
+        }
+        let late = |_| Status::timeout("request did not complete within the allotted timeout", 0);
+        tokio::time::timeout(time, answer).await.map_err(late)?
+    }
+
+    fn answer_path(&self, parts: &Parts, query: &Query, info: &Info) -> Answered {
+        let format = accept::format(&parts.headers, query);
+        if let Some(answer) = probes::answer(info, query, &self.0.catalogue.snapshot(), format) {
+            return Ok(answer);
+        }
+        Ok(discover::answer(self, parts, (info, query)).unwrap_or_else(response::page_not_found))
+    }
+}

@@ -1,0 +1,81 @@
+//! The server: one cheap handle, made from options, that answers requests of any HTTP shell and of none.
+
+mod discover;
+mod handle;
+mod probes;
+mod route;
+mod service;
+
+pub use service::Service;
+
+use std::sync::Arc;
+
+use crate::{
+    auth::{Authenticator, User},
+    catalogue::Catalogue,
+    clock::Clock,
+    discovery::Discovery,
+    kinds,
+    store::{self, Store},
+};
+
+/// What a server is made from.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// What objects are stamped with.
+    pub clock: Clock,
+    /// Who may come with a bearer token. Requests within the process need none.
+    pub tokens: Vec<(String, User)>,
+    /// How many changes are kept for watches and lists of the past; [`store::HISTORY`] if not said.
+    pub history: Option<usize>,
+    /// Host and port, as discovery tells clients; empty for a server without sockets.
+    pub address: String,
+}
+
+/// A Kubernetes API server. Clones are handles of the same one; it goes with the last of them.
+///
+/// # Guarantees
+/// - What it answers is what kube-apiserver 1.36 answers, or a 501 that names what is missing.
+/// - No request brings it down: a panic while one is answered becomes a 500.
+#[derive(Clone)]
+pub struct ApiServer(Arc<Core>);
+
+/// What requests are answered from.
+pub struct Core {
+    /// All objects.
+    pub store: Store,
+    /// All resources.
+    pub catalogue: Catalogue,
+    options: Options,
+    authenticator: Authenticator,
+    discovery: Discovery,
+}
+
+impl Core {
+    /// Seconds since 1970, see [`Clock`].
+    pub fn now(&self) -> i64 {
+        self.options.clock.seconds()
+    }
+}
+
+impl ApiServer {
+    /// Starts a server that keeps everything in memory.
+    pub fn new(options: Options) -> Self {
+        let catalogue = Catalogue::default();
+        catalogue.add_built_in(kinds::resources());
+        Self(Arc::new(Core {
+            store: Store::new(options.history.unwrap_or(store::HISTORY)),
+            authenticator: Authenticator::new(options.tokens.iter().cloned()),
+            discovery: Discovery::new(catalogue.clone()),
+            catalogue,
+            options,
+        }))
+    }
+
+    /// The server as a tower service, for `kube::Client::new(server.service(), "default")` and every HTTP server.
+    /// A request is trusted with everything unless it has credentials or a [`Peer`](crate::auth::Peer) among its
+    /// extensions.
+    pub fn service(&self) -> Service {
+        Service::new(self.clone())
+    }
+}

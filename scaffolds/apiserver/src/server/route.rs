@@ -1,0 +1,72 @@
+//! From a path to a resource and a method that it has: the answers for everything that is not served.
+
+use std::sync::Arc;
+
+use crate::{
+    catalogue::Snapshot,
+    request::Info,
+    request::accept::Format,
+    resource::Resource,
+    response::{self, Answer},
+    status::Status,
+};
+
+/// Finds the resource that a path is about, and makes sure that what is asked can be done with it.
+///
+/// # Errors
+/// The answer: 404 as a Status below groups that the server itself has and in plain text below others, 405.
+pub fn route(info: &Info, catalogue: &Snapshot, format: Format) -> Result<Arc<Resource>, Box<Answer>> {
+    let is_built_in = info.group.is_empty() || catalogue.is_built_in(&info.group);
+    let resource = catalogue.resource(&info.group, &info.version, &info.resource);
+    let Some(resource) = resource.filter(|resource| info.is_whole && fits(info, resource)) else {
+        return Err(Box::new(match is_built_in {
+            true => response::failure(&Status::no_such_resource(), format),
+            false => response::page_not_found(),
+        }));
+    };
+    if verbs(info, &resource).contains(&info.verb.as_str()) {
+        return Ok(resource);
+    }
+    let status = match is_built_in {
+        true => Status::method_not_allowed(),
+        false => Status::not_supported((&info.group, &info.resource), &info.verb),
+    };
+    Err(Box::new(response::failure(&status, format)))
+}
+
+/// Whether the path has a namespace where the resource has one, and a subresource that is there.
+fn fits(info: &Info, resource: &Resource) -> bool {
+    let is_namespace = resource.names.plural == "namespaces" && info.group.is_empty();
+    let scope_fits = match (resource.namespaced, info.namespace.is_empty()) {
+        (true, true) => info.name.is_empty(),
+        (true, false) => true,
+        (false, true) => true,
+        (false, false) => is_namespace,
+    };
+    scope_fits && (info.subresource.is_empty() || subresource_verbs(info, resource).is_some())
+}
+
+fn subresource_verbs(info: &Info, resource: &Resource) -> Option<&'static [&'static str]> {
+    resource
+        .subresources
+        .iter()
+        .find(|it| it.name == info.subresource)
+        .map(|it| it.verbs)
+}
+
+fn verbs<'a>(info: &Info, resource: &'a Resource) -> Vec<&'a str> {
+    if !info.subresource.is_empty() {
+        return subresource_verbs(info, resource).unwrap_or_default().to_vec();
+    }
+    let on_path: &[&str] = match (info.name.is_empty(), resource.namespaced && info.namespace.is_empty()) {
+        (false, _) => &["get", "update", "patch", "delete", "watch"],
+        (true, true) => &["list", "watch"],
+        (true, false) => &["list", "watch", "create", "deletecollection"],
+    };
+    resource
+        .verbs
+        .iter()
+        .copied()
+        .filter(|verb| on_path.contains(verb))
+        .collect()
+}
