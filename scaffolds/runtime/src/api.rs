@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use kube::{
     Client,
-    api::{Patch, PatchParams, PostParams},
+    api::{DeleteParams, Patch, PatchParams, PostParams, Preconditions},
     core::{Request, request},
 };
 use serde_json::Value;
@@ -50,6 +50,22 @@ impl<'a, K: Object> Requests<'a, K> {
             .create(&params, object.to_string().into_bytes())
             .map_err(build)?;
         Ok(self.client.request(request).await?)
+    }
+
+    /// Deletes the object if it is still the one of this uid; whether it was. Its own children go after it.
+    pub(crate) async fn delete(&self, name: &str, uid: &str) -> Result<bool> {
+        let only = Preconditions {
+            uid: Some(uid.to_owned()),
+            ..Preconditions::default()
+        };
+        let params = DeleteParams::background().preconditions(only);
+        let request = self.request.delete(name, &params).map_err(build)?;
+        match self.client.request_status::<K>(request).await {
+            Ok(_) => Ok(true),
+            // Gone, or another one by now.
+            Err(kube::Error::Api(status)) if [404, 409].contains(&status.code) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Patches the object, or its subresource.

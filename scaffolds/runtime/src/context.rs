@@ -2,7 +2,7 @@
 
 use std::{
     any::{Any, TypeId},
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -65,6 +65,7 @@ pub(crate) struct Shared<K> {
     pub(crate) namespace: String,
     pub(crate) main: Source<K>,
     pub(crate) sources: HashMap<TypeId, Box<dyn Any + Send + Sync>>,
+    pub(crate) prunes: HashSet<TypeId>,
     pub(crate) applies: Arc<Applies>,
     pub(crate) blocked: Arc<Blocked>,
     pub(crate) in_flight: Arc<InFlight>,
@@ -222,6 +223,43 @@ impl<K: Object> Context<K> {
             _ => {}
         }
         applied
+    }
+
+    /// Deletes the children of kind `C` whose names are not in `keep`: those that an earlier spec asked for and this one
+    /// does not. Returns how many.
+    ///
+    /// # Guarantees
+    ///
+    /// - What there is to delete is observed, never remembered: it is found after any restart. Call it after the
+    ///   children of this spec are made, in every reconcile; with nothing to delete it sends nothing.
+    /// - Only objects whose controller is this very object (by uid) are deleted, and only while they are the ones that were
+    ///   seen (by uid). Those that are on their way out already are left to it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setup`] where the controller does not declare [`prunes`](crate::Controller::prunes);
+    /// [`Error::Kube`] when a request fails, after which the rest is found by the next reconcile.
+    pub async fn prune_children<C: Object>(&self, keep: &[&str]) -> Result<usize> {
+        let children = self.children::<C>()?;
+        if !self.shared.prunes.contains(&TypeId::of::<C>()) {
+            let (controller, kind) = (&self.shared.manager, C::kind(&()));
+            let text = format!("`{controller}` does not say that it prunes {kind}");
+            return Err(Error::Setup(format!("{text}\n\nhint: add `.prunes::<{kind}>()` to it")));
+        }
+        let mut deleted = 0;
+        for child in children {
+            let meta = child.meta();
+            let (name, uid) = (
+                meta.name.as_deref().unwrap_or_default(),
+                meta.uid.as_deref().unwrap_or_default(),
+            );
+            if keep.contains(&name) || meta.deletion_timestamp.is_some() {
+                continue;
+            }
+            let requests = Requests::<C>::beside(&self.shared.client, &ObjectKey::of(&*child));
+            deleted += usize::from(requests.delete(name, uid).await?);
+        }
+        Ok(deleted)
     }
 
     /// A condition of this object, tied to the generation being reconciled.

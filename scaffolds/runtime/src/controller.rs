@@ -2,7 +2,7 @@
 
 use std::{
     any::{Any, TypeId},
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     marker::PhantomData,
     sync::Arc,
     time::Duration,
@@ -43,6 +43,7 @@ pub struct Controller<K: Resource> {
     backoff: Backoff,
     predicate: Option<Predicate<K>>,
     sources: Vec<SourceFn<K>>,
+    prunes: HashSet<TypeId>,
     uses: Vec<Use>,
     rules: Vec<PolicyRule>,
 }
@@ -68,6 +69,7 @@ impl<K: Object> Controller<K> {
             backoff: Backoff::default(),
             predicate: None,
             sources: Vec::new(),
+            prunes: HashSet::new(),
             uses: Vec::new(),
             rules: Vec::new(),
         }
@@ -89,6 +91,14 @@ impl<K: Object> Controller<K> {
             });
             (TypeId::of::<C>(), Box::new(source))
         }));
+        self
+    }
+
+    /// Lets [`Context::prune_children`](crate::Context::prune_children) delete children of kind `C`, which is a permission
+    /// of its own. Beside [`owns`](Self::owns).
+    pub fn prunes<C: Object>(mut self) -> Self {
+        self.uses.push(Use::pruned::<C>());
+        self.prunes.insert(TypeId::of::<C>());
         self
     }
 
@@ -180,6 +190,7 @@ impl<K: Object> Controller<K> {
             namespace: manager.namespace().to_owned(),
             main: source,
             sources,
+            prunes: self.prunes,
             applies: wiring.applies,
             blocked: wiring.blocked,
             in_flight,

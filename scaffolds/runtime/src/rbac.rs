@@ -18,6 +18,8 @@ enum Role {
     Main { finalizer: bool },
     /// Made and repaired.
     Owned,
+    /// Deleted when it is not asked for any more.
+    Pruned,
     /// Read.
     Watched,
 }
@@ -40,6 +42,10 @@ impl Use {
         Self::new::<K>(Role::Owned)
     }
 
+    pub(crate) fn pruned<K: Object>() -> Self {
+        Self::new::<K>(Role::Pruned)
+    }
+
     pub(crate) fn watched<K: Object>() -> Self {
         Self::new::<K>(Role::Watched)
     }
@@ -57,8 +63,9 @@ impl Use {
         let on = |part: &str, verbs: &[&str]| rule(&self.group, &format!("{}{part}", self.plural), verbs);
         match self.role {
             Role::Watched => vec![on("", &READ)],
-            // A create, and server-side apply for every later change. Deletion is the garbage collector's.
+            // A create, and server-side apply for every later change. Deletion is the garbage collector's, or `Pruned`.
             Role::Owned => vec![on("", &READ), on("", &["create", "patch"])],
+            Role::Pruned => vec![on("", &["delete"])],
             Role::Main { finalizer } => {
                 let mut rules = vec![on("", &READ), on("/status", &["get", "patch", "update"])];
                 // Owner references that block the owner's deletion need it where the admission plugin

@@ -265,12 +265,27 @@ impl World {
             "POST" => self.create(&path, owned_by(sent, &query, "Update")),
             "PATCH" if kind.contains("apply") => self.patch(&path, owned_by(sent, &query, "Apply")),
             "PATCH" => self.patch(&path, sent),
+            "DELETE" => self.remove(&path, &sent["preconditions"]["uid"]),
             _ => whole(501, failure(501, "NotImplemented", &path)),
         };
         if dies.is_some() {
             std::future::pending().await
         } else {
             reply
+        }
+    }
+
+    fn remove(&self, path: &str, uid: &Value) -> Reply {
+        match self.object(path) {
+            Some(object) if object["metadata"]["uid"] == *uid => {
+                self.delete(path);
+                whole(
+                    200,
+                    json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}),
+                )
+            }
+            Some(_) => whole(409, failure(409, "Conflict", path)),
+            None => whole(404, failure(404, "NotFound", path)),
         }
     }
 
