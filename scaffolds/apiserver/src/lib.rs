@@ -11,6 +11,8 @@ mod meta;
 pub mod request;
 pub mod resource;
 pub mod response;
+#[cfg(feature = "serve")]
+pub mod serve;
 pub mod server;
 pub mod status;
 pub mod store;

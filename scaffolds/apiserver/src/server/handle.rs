@@ -4,17 +4,16 @@ use std::{fmt::Display, panic::AssertUnwindSafe};
 
 use bytes::Buf;
 use futures::FutureExt;
-use http::{HeaderName, HeaderValue, Method, Request, header, request::Parts};
+use http::{HeaderName, HeaderValue, Request, request::Parts};
 use http_body::Body;
 
-use super::{ApiServer, discover, probes, route::route};
+use super::{ApiServer, discover, probes};
 use crate::{
     auth::{self, Peer},
     meta::generate,
     request::{
         Info, Query,
-        accept::{self, Format},
-        body, duration,
+        accept, body, duration,
     },
     response::{self, Answer},
     status::Status,

@@ -3,6 +3,7 @@
 mod discover;
 mod handle;
 mod probes;
+mod resources;
 mod route;
 mod service;
 

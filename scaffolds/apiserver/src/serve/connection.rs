@@ -1,0 +1,87 @@
+//! Connections, trusting nobody: their number, their handshakes, their headers and their silence are bounded.
+
+use std::{convert::Infallible, sync::Arc, time::Duration};
+
+use hyper::{Request, body::Incoming, server::conn::http1, service::service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::{Semaphore, watch},
+    task::JoinSet,
+    time::{sleep, timeout},
+};
+use tokio_rustls::{TlsAcceptor, server::TlsStream};
+use tower::Service;
+
+use super::{compress, hurry, identity};
+use crate::{ApiServer, auth::Peer};
+
+/// Connections open at once; each has at most one watch. The rest wait in the system's queue.
+const CONNECTIONS: usize = 16 * 1024;
+/// How long a TLS handshake may take; Go's `http.Transport` gives up then, too.
+const HANDSHAKE: Duration = Duration::from_secs(10);
+/// How long a client may take for a request's headers (kube-apiserver's `ReadHeaderTimeout`), or be silent between two.
+const HEADERS: Duration = Duration::from_secs(32);
+/// Bytes of a request's line and headers. Upstream takes Go's default, a megabyte.
+const BUFFER: usize = 1024 * 1024;
+
+/// Accepts until told to stop, then waits for what is under way. Dropping it closes everything.
+pub async fn accept(socket: TcpListener, (tls, server): (TlsAcceptor, ApiServer), mut stop: watch::Receiver<()>) {
+    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    let mut open = JoinSet::new();
+    loop {
+        while open.try_join_next().is_some() {}
+        let next = async {
+            // Never closed, so there always comes a place.
+            let place = Arc::clone(&places).acquire_owned().await;
+            (place, socket.accept().await)
+        };
+        let (place, accepted) = tokio::select! {
+            next = next => next,
+            _ = stop.changed() => break,
+        };
+        match accepted {
+            Ok((stream, _)) => {
+                let (tls, server, stop) = (tls.clone(), server.clone(), stop.clone());
+                open.spawn(async move {
+                    hurry(&stream);
+                    if let Ok(Ok(stream)) = timeout(HANDSHAKE, tls.accept(stream)).await {
+                        converse(stream, server, stop).await;
+                    }
+                    drop(place);
+                });
+            }
+            // Out of file descriptors, most likely: trying at once would spin.
+            Err(_) => sleep(Duration::from_millis(100)).await,
+        }
+    }
+    drop(socket);
+    while open.join_next().await.is_some() {}
+}
+
+/// Answers the requests of one connection.
+async fn converse(stream: TlsStream<TcpStream>, server: ApiServer, mut stop: watch::Receiver<()>) {
+    let certificate = stream.get_ref().1.peer_certificates().and_then(|chain| chain.first());
+    let peer = certificate.and_then(|certificate| identity::user(certificate)).map_or(Peer::Unknown, Peer::Certified);
+    let service = service_fn(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(peer.clone());
+        let gzip = compress::accepts(request.headers());
+        let answer = server.service().call(request);
+        async move {
+            let answer = answer.await?;
+            Ok::<_, Infallible>(if gzip { compress::compress(answer) } else { answer })
+        }
+    });
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEADERS)
+        .max_buf_size(BUFFER)
+        .serve_connection(TokioIo::new(stream), service);
+    let mut connection = std::pin::pin!(connection);
+    // How a connection ends is the client's affair.
+    tokio::select! {
+        _ = connection.as_mut() => return,
+        _ = stop.changed() => connection.as_mut().graceful_shutdown(),
+    }
+    let _ = connection.await;
+}

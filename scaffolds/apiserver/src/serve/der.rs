@@ -1,0 +1,87 @@
+//! DER (X.690), both ways: as much of it as certificates of one form need.
+
+/// Tags.
+pub const BOOLEAN: u8 = 0x01;
+pub const INTEGER: u8 = 0x02;
+pub const BIT_STRING: u8 = 0x03;
+pub const OCTET_STRING: u8 = 0x04;
+pub const OID: u8 = 0x06;
+pub const UTF8_STRING: u8 = 0x0c;
+pub const UTC_TIME: u8 = 0x17;
+pub const GENERALIZED_TIME: u8 = 0x18;
+pub const SEQUENCE: u8 = 0x30;
+pub const SET: u8 = 0x31;
+pub const KEY_IDENTIFIER: u8 = 0x80;
+pub const DNS_NAME: u8 = 0x82;
+pub const IP_ADDRESS: u8 = 0x87;
+pub const EXPLICIT_0: u8 = 0xa0;
+pub const EXPLICIT_3: u8 = 0xa3;
+
+/// Tag, length and contents.
+pub fn der(tag: u8, parts: &[&[u8]]) -> Vec<u8> {
+    let contents = parts.concat();
+    let mut encoded = vec![tag];
+    match u8::try_from(contents.len()) {
+        Ok(short @ 0..=0x7f) => encoded.push(short),
+        _ => {
+            let length = contents.len().to_be_bytes();
+            let digits: Vec<u8> = length.into_iter().skip_while(|byte| *byte == 0).collect();
+            // At most eight digits: a usize has no more.
+            encoded.push(0x80 | digits.len() as u8);
+            encoded.extend(digits);
+        }
+    }
+    encoded.extend_from_slice(&contents);
+    encoded
+}
+
+/// A bit string without unused bits.
+pub fn bits(bytes: &[u8]) -> Vec<u8> {
+    der(BIT_STRING, &[&[0], bytes])
+}
+
+/// The first value of `bytes`: its tag, its contents, and what comes after it.
+pub fn read(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
+    let (&tag, rest) = bytes.split_first()?;
+    let (&first, rest) = rest.split_first()?;
+    let (length, rest) = match first {
+        0..=0x7f => (usize::from(first), rest),
+        0x81..=0x84 => {
+            let (digits, rest) = rest.split_at_checked(usize::from(first & 0x7f))?;
+            (digits.iter().fold(0, |length, digit| length << 8 | usize::from(*digit)), rest)
+        }
+        _ => return None,
+    };
+    let (contents, rest) = rest.split_at_checked(length)?;
+    Some((tag, contents, rest))
+}
+
+/// The values that follow one another in `bytes`, up to the first that is malformed.
+pub fn each(mut bytes: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
+    std::iter::from_fn(move || {
+        let (tag, contents, rest) = read(bytes)?;
+        bytes = rest;
+        Some((tag, contents))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_can_be_read() {
+        for length in [0, 1, 0x7f, 0x80, 0xff, 0x100, 70_000] {
+            let contents = vec![7; length];
+            let written = der(OCTET_STRING, &[&contents]);
+            assert_eq!(read(&written), Some((OCTET_STRING, contents.as_slice(), [].as_slice())));
+        }
+    }
+
+    #[test]
+    fn what_breaks_off_is_nothing() {
+        for bytes in [&[][..], &[0x30], &[0x30, 5, 1], &[0x30, 0x84, 0xff, 0xff, 0xff, 0xff], &[0x30, 0x80], &[0x30, 0x82, 1]] {
+            assert_eq!(read(bytes), None);
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Who a client certificate is for: the common name is the user, the organisations are the groups. The certificate's
+//! signature has been verified when it comes here.
+
+use super::{
+    certificate::{COMMON_NAME, ORGANIZATION},
+    der::{EXPLICIT_0, OID, SEQUENCE, each, read},
+};
+use crate::auth::User;
+
+/// The user; `None` for a certificate without a common name.
+pub fn user(certificate: &[u8]) -> Option<User> {
+    let mut name = None;
+    let mut groups = Vec::new();
+    for (_, set) in each(subject(certificate)?) {
+        for (_, attribute) in each(set) {
+            let Some((OID, id, rest)) = read(attribute) else { continue };
+            let Some((_, value, _)) = read(rest) else { continue };
+            let value = String::from_utf8_lossy(value).into_owned();
+            if id == COMMON_NAME {
+                name = Some(value);
+            } else if id == ORGANIZATION {
+                groups.push(value);
+            }
+        }
+    }
+    name.filter(|name| !name.is_empty()).map(|name| User::new(&name, groups))
+}
+
+/// RFC 5280, 4.1: after the version come serial number, algorithm, issuer and validity.
+fn subject(certificate: &[u8]) -> Option<&[u8]> {
+    let (SEQUENCE, certificate, _) = read(certificate)? else { return None };
+    let (SEQUENCE, body, _) = read(certificate)? else { return None };
+    let fields = each(body).filter(|(tag, _)| *tag != EXPLICIT_0);
+    fields.map(|(_, contents)| contents).nth(4)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::serve::certificate::Authority;
+
+    #[test]
+    fn a_certificate_tells_user_and_groups() {
+        let issued = Authority::new().unwrap().client("bob", &["devs", "ops"]).unwrap();
+        assert_eq!(user(&issued.certificate), Some(User::new("bob", ["devs", "ops"])));
+    }
+
+    #[test]
+    fn bytes_that_are_no_certificate_are_nobody() {
+        let issued = Authority::new().unwrap().client("bob", &[]).unwrap().certificate;
+        for length in 0..issued.len() {
+            let _ = user(&issued[..length]);
+        }
+        assert_eq!(user(b""), None);
+        assert_eq!(user(b"\x30\x00"), None);
+    }
+}

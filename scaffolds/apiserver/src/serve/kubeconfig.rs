@@ -1,0 +1,79 @@
+//! The kubeconfig of the administrator.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, Write},
+    path::Path,
+};
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use serde_json::json;
+
+use super::Listener;
+
+/// What cluster, user and context are called.
+const NAME: &str = "kubewright";
+
+/// With everything embedded. YAML.
+pub(super) fn text(listener: &Listener) -> String {
+    let mut user = json!({
+        "client-certificate-data": pem("CERTIFICATE", &listener.admin.certificate),
+        "client-key-data": pem("PRIVATE KEY", &listener.admin.key),
+    });
+    if let Some(token) = &listener.token {
+        user["token"] = token.as_str().into();
+    }
+    let cluster = json!({
+        "server": format!("https://{}", listener.address),
+        "certificate-authority-data": pem("CERTIFICATE", &listener.authority.certificate),
+    });
+    kubewright_schema::yaml::to_string(&json!({
+        "apiVersion": "v1", "kind": "Config", "current-context": NAME,
+        "clusters": [{"name": NAME, "cluster": cluster}],
+        "users": [{"name": NAME, "user": user}],
+        "contexts": [{"name": NAME, "context": {"cluster": NAME, "user": NAME, "namespace": "default"}}],
+    }))
+}
+
+/// Writes it beside its place first, so that nobody ever reads half of it.
+pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        fs::create_dir_all(folder)?;
+    }
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(format!(".{}", std::process::id()));
+    let mut file = private(Path::new(&beside))?;
+    file.write_all(text.as_bytes())?;
+    fs::rename(&beside, path)
+}
+
+#[cfg(unix)]
+fn private(path: &Path) -> io::Result<File> {
+    use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+
+    let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
+    // A left-over of somebody else's keeps its mode.
+    file.set_permissions(fs::Permissions::from_mode(0o600))?;
+    Ok(file)
+}
+
+#[cfg(not(unix))]
+fn private(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create(true).truncate(true).open(path)
+}
+
+/// PEM (RFC 7468), encoded once more as kubeconfigs want it.
+fn pem(label: &str, der: &[u8]) -> String {
+    let text = STANDARD.encode(der);
+    let mut pem = format!("-----BEGIN {label}-----\n");
+    for (index, digit) in text.chars().enumerate() {
+        pem.push(digit);
+        if index % 64 == 63 {
+            pem.push('\n');
+        }
+    }
+    if !pem.ends_with('\n') {
+        pem.push('\n');
+    }
+    STANDARD.encode(format!("{pem}-----END {label}-----\n"))
+}
