@@ -96,6 +96,12 @@ pub trait Strategy: Send + Sync + 'static {
         None
     }
 
+    /// For kinds that come and go: the channel closes when this strategy is replaced or its kind is gone, and watches of
+    /// the resource end then.
+    fn ends(&self) -> Option<tokio::sync::watch::Receiver<()>> {
+        None
+    }
+
     /// The sentence that every answer of a deprecated version carries as `Warning: 299`.
     fn deprecation(&self) -> Option<&str> {
         None

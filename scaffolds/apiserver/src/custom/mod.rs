@@ -5,7 +5,11 @@ mod age;
 mod approval;
 mod conditions;
 pub(crate) mod definition;
+mod instances;
 mod kind;
+mod lifecycle;
 mod names;
 mod path;
 mod resources;
+
+pub(crate) use lifecycle::Definitions;

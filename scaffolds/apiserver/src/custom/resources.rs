@@ -11,20 +11,28 @@ use crate::{
 };
 use serde_json::Value;
 use std::sync::Arc;
+use tokio::sync::watch;
 
 /// As discovery prints them for custom resources.
 const VERBS: &[&str] = &["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
 const SUBRESOURCE_VERBS: &[&str] = &["get", "patch", "update"];
 
-/// The resources of `crd`: none until its names are accepted. `since` is the store's revision.
-pub(super) fn of(crd: &Value, since: u64) -> Vec<Resource> {
+/// The resources of `crd`: none until its names are accepted. `revision` is that of the definition; `ends` that they are
+/// served no more.
+pub(super) fn of(crd: &Value, revision: u64, ends: &watch::Receiver<()>) -> Vec<Resource> {
     if !holds(crd, "Established") {
         return Vec::new();
     }
-    let family = Family::of(crd, since, holds(crd, "Terminating"));
-    let versions = crd["spec"]["versions"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let served = versions.iter().filter(|version| version["served"] == true);
+    let family = Family::of(crd, revision, Some(ends.clone()));
+    let versions = crd["spec"]["versions"].as_array().into_iter().flatten();
+    let served = versions.filter(|version| version["served"] == true);
     served.map(|version| resource(crd, version, &family)).collect()
+}
+
+/// The resource in its storage version, served or not.
+pub(super) fn stored(crd: &Value) -> Option<Resource> {
+    let version = crd["spec"]["versions"].as_array()?.iter().find(|version| version["storage"] == true)?;
+    Some(resource(crd, version, &Family::of(crd, u64::MAX, None)))
 }
 
 fn resource(crd: &Value, version: &Value, family: &Arc<Family>) -> Resource {

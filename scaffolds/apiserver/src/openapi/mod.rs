@@ -1,6 +1,7 @@
 //! The shapes of all kinds and the operations on them, as OpenAPI documents: v3 for each group and version, v2 for all.
 //! Built-in kinds are described without texts; custom kinds as their CRDs describe them.
 
+mod answer;
 mod definitions;
 mod operation;
 mod parameters;

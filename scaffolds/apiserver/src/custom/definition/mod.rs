@@ -68,10 +68,14 @@ impl Definition {
 
 impl Strategy for Definition {
     fn decode(&self, object: &mut Value) -> Result<Strange, Status> {
-        decode::read(object).map_err(|why| {
+        let unknown = decode::read(object).map_err(|why| {
             let message = format!("{KIND} in version \"{VERSION}\" cannot be handled as a {KIND}: {why}");
             Status::bad_request(message)
-        })
+        })?;
+        if object["spec"]["conversion"]["strategy"] == "Webhook" {
+            return Err(Status::not_implemented("conversion of custom resources by webhook"));
+        }
+        Ok(unknown)
     }
 
     fn default(&self, object: &mut Value) {

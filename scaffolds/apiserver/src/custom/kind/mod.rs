@@ -8,7 +8,7 @@ mod scale;
 
 use crate::{
     apply::Schema,
-    custom::path::Path,
+    custom::{conditions::holds, path::Path},
     openapi,
     status::Status,
     strategy::{Column, NameRule, Scale, Strange, Strategy},
@@ -17,6 +17,7 @@ use columns::Printed;
 use kubewright_schema::{Cause, value::Structural, version::priority};
 use serde_json::{Number, Value, json};
 use std::{collections::BTreeMap, sync::Arc};
+use tokio::sync::watch;
 
 /// What all versions of a kind share.
 pub(super) struct Family {
@@ -24,14 +25,15 @@ pub(super) struct Family {
     kind: String,
     storage: String,
     schemas: BTreeMap<String, Structural>,
-    /// The store's revision when these schemas came into force.
+    /// The revision of the definition: what was written later was written under these schemas.
     since: u64,
     terminating: bool,
+    ends: Option<watch::Receiver<()>>,
 }
 
 impl Family {
-    /// Of an accepted definition. `since` is the store's revision now; `terminating` forbids new objects.
-    pub(super) fn of(crd: &Value, since: u64, terminating: bool) -> Arc<Self> {
+    /// Of an accepted definition, with its revision.
+    pub(super) fn of(crd: &Value, since: u64, ends: Option<watch::Receiver<()>>) -> Arc<Self> {
         let text = |pointer: &str| crd.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
         let versions = crd["spec"]["versions"].as_array().map(Vec::as_slice).unwrap_or_default();
         let name = |version: &Value| version["name"].as_str().unwrap_or_default().to_owned();
@@ -44,7 +46,8 @@ impl Family {
                 .map(|it| (name(it), Structural::compile(&it["schema"]["openAPIV3Schema"])))
                 .collect(),
             since,
-            terminating,
+            terminating: holds(crd, "Terminating"),
+            ends,
         })
     }
 
@@ -246,6 +249,10 @@ impl Strategy for Custom {
     fn forbids_creation(&self) -> Option<&'static str> {
         const WHY: &str = "create not allowed while custom resource definition is terminating";
         self.family.terminating.then_some(WHY)
+    }
+
+    fn ends(&self) -> Option<watch::Receiver<()>> {
+        self.family.ends.clone()
     }
 
     fn deprecation(&self) -> Option<&str> {

@@ -1,0 +1,202 @@
+//! What follows from a CustomResourceDefinition: its names are accepted, it is established and served; deleted, it takes
+//! its objects with it.
+//!
+//! The real server has a controller for each of these; here the write that calls for it does it all before it is answered,
+//! with the same states of the definition in between, each a change that watches see.
+
+use super::{
+    approval,
+    conditions::{Condition, find, holds},
+    definition::{FINALIZER, GROUP, PLURAL},
+    instances, names, resources,
+};
+use crate::{
+    meta,
+    registry::{self, Call, Verb},
+    resource::Resource,
+    server::Core,
+    store::{Key, Range, Record},
+};
+use bytes::Bytes;
+use serde_json::{Value, json};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, Mutex, PoisonError},
+};
+use tokio::sync::watch;
+
+/// Where the store keeps definitions.
+const STORED: &str = "apiextensions.k8s.io/customresourcedefinitions";
+
+/// Who the server's own writes are by.
+pub(super) const AGENT: &str = "kube-apiserver/v1.36.3";
+
+/// The definitions that are being served. One write at a time is followed up.
+#[derive(Default)]
+pub(crate) struct Definitions {
+    served: Mutex<BTreeMap<String, Served>>,
+}
+
+/// What the resources of one definition were made from.
+struct Served {
+    made_from: Value,
+    /// Dropped with the resources: open watches end then.
+    _open: watch::Sender<()>,
+}
+
+impl Definitions {
+    /// Brings the catalogue and every definition up to date: at start, when a store has definitions already.
+    pub(crate) fn restore(&self, core: &Core) {
+        for record in all(core) {
+            self.settle(core, &record.key.name);
+        }
+    }
+
+    /// Follows a write that went well: of a definition, or of an object whose definition waits for it to go.
+    pub(crate) fn follow(&self, core: &Core, call: &Call) {
+        let Resource { group, names, strategy, .. } = call.resource.as_ref();
+        if group == GROUP && names.plural == PLURAL {
+            match call.verb {
+                // One of a collection can be any, and a created one may have been named by the server.
+                Verb::DeleteCollection | Verb::Create => self.restore(core),
+                _ => self.settle(core, &call.name),
+            }
+        } else if strategy.forbids_creation().is_some() {
+            self.settle(core, &format!("{}.{group}", names.plural));
+        }
+    }
+
+    /// Does what there is to do for a definition, and for those that its change sets free.
+    fn settle(&self, core: &Core, name: &str) {
+        let mut served = self.served.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut todo = BTreeSet::from([name.to_owned()]);
+        while let Some(name) = todo.pop_first() {
+            while let Some(changed) = step(core, &name, &mut served) {
+                if changed == Changed::Names {
+                    todo.extend(siblings(core, &name));
+                }
+            }
+        }
+    }
+}
+
+/// What a step changed, and whether others may now have names that they could not have before.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Changed {
+    Names,
+    Status,
+}
+
+/// The next thing to do for a definition; `None` when nothing is left to do.
+fn step(core: &Core, name: &str, served: &mut BTreeMap<String, Served>) -> Option<Changed> {
+    let Some((crd, revision)) = load(core, name) else {
+        let (plural, group) = name.split_once('.')?;
+        served.remove(name)?;
+        core.catalogue.remove_custom(group, plural);
+        return Some(Changed::Names);
+    };
+    publish(core, (&crd, revision), served);
+    let mut next = crd.clone();
+    let now = meta::time::text(core.now());
+    if has_finalizer(&crd) && !crd["metadata"]["deletionTimestamp"].is_null() {
+        terminate(core, &mut next, &now)?;
+        return write(core, &next).then_some(Changed::Status);
+    }
+    let others: Vec<Value> = all(core).iter().filter_map(|it| decoded(it)).collect();
+    if names::accept(&mut next, &others, &now) {
+        return write(core, &next).then_some(Changed::Names);
+    }
+    let condition = if holds(&crd, "NamesAccepted") && !holds(&crd, "Established") {
+        const MESSAGE: &str = "the initial names have been accepted";
+        Condition::new("Established", true, "InitialNamesAccepted", MESSAGE)
+    } else {
+        approval::condition(&crd).filter(|it| !it.stands_in(&crd))?
+    };
+    condition.set(&mut next, &now);
+    write(core, &next).then_some(Changed::Status)
+}
+
+/// One step towards the end of a definition. `None` while objects are left that others must let go of.
+fn terminate(core: &Core, crd: &mut Value, now: &str) -> Option<()> {
+    let terminating = |status, reason, message| Condition::new("Terminating", status, reason, message);
+    let begun = find(crd, "Terminating").is_some_and(|it| it["reason"] == "InstanceDeletionInProgress");
+    if !begun {
+        terminating(true, "InstanceDeletionInProgress", "CustomResource deletion is in progress").set(crd, now);
+        return Some(());
+    }
+    let end = if !holds(crd, "Established") {
+        terminating(false, "NeverEstablished", "resource was never established")
+    } else if instances::delete(core, crd) {
+        terminating(false, "InstanceDeletionCompleted", "removed all instances")
+    } else {
+        return None;
+    };
+    end.set(crd, now);
+    if let Some(finalizers) = crd["metadata"]["finalizers"].as_array_mut() {
+        finalizers.retain(|it| it != FINALIZER);
+    }
+    Some(())
+}
+
+/// Serves what the definition says, unless that is what is served already.
+fn publish(core: &Core, (crd, revision): (&Value, u64), served: &mut BTreeMap<String, Served>) {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let made_from = json!({
+        "spec": crd["spec"], "names": crd["status"]["acceptedNames"],
+        "established": holds(crd, "Established"), "terminating": holds(crd, "Terminating"),
+    });
+    let name = text(&crd["metadata"]["name"]);
+    if served.get(&name).is_some_and(|it| it.made_from == made_from) {
+        return;
+    }
+    let (open, ends) = watch::channel(());
+    let resources = resources::of(crd, revision, &ends);
+    let (group, plural) = (text(&crd["spec"]["group"]), text(&crd["spec"]["names"]["plural"]));
+    if !resources.is_empty() || served.contains_key(&name) {
+        core.catalogue.replace_custom(&group, &plural, resources);
+    }
+    served.insert(name, Served { made_from, _open: open });
+}
+
+fn has_finalizer(crd: &Value) -> bool {
+    let finalizers = crd["metadata"]["finalizers"].as_array();
+    finalizers.is_some_and(|all| all.iter().any(|it| it == FINALIZER))
+}
+
+fn load(core: &Core, name: &str) -> Option<(Value, u64)> {
+    let record = core.store.get(&Key::new(STORED, "", name))?;
+    Some((decoded(&record)?, record.revision))
+}
+
+fn all(core: &Core) -> Vec<Arc<Record>> {
+    // Listing the present cannot fail: it is never compacted.
+    core.store.list(&Range::new(STORED, ""), None, None, 0).map(|page| page.records).unwrap_or_default()
+}
+
+fn decoded(record: &Record) -> Option<Value> {
+    serde_json::from_slice(&record.object).ok()
+}
+
+/// The other definitions of the same group.
+fn siblings(core: &Core, name: &str) -> Vec<String> {
+    let group = |name: &str| name.split_once('.').map(|(_, group)| group.to_owned());
+    let names = all(core).into_iter().map(|it| it.key.name.clone());
+    names.filter(|other| other != name && group(other) == group(name)).collect()
+}
+
+/// Writes the status, as the server. False when somebody else was faster: whoever that is follows up too.
+fn write(core: &Core, crd: &Value) -> bool {
+    let Some(resource) = core.catalogue.resource(GROUP, "v1", PLURAL) else { return false };
+    let call = Call {
+        verb: Verb::Update,
+        resource,
+        namespace: String::new(),
+        name: crd["metadata"]["name"].as_str().unwrap_or_default().to_owned(),
+        subresource: "status".to_owned(),
+        query: Vec::new(),
+        content_type: "application/json".to_owned(),
+        user_agent: AGENT.to_owned(),
+        body: Bytes::from(crd.to_string()),
+    };
+    registry::perform(core, &call).is_ok()
+}
