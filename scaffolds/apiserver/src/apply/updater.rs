@@ -26,8 +26,10 @@ pub(super) struct Updater<'a> {
     pub(super) schema: &'a Schema,
     pub(super) api_version: &'a str,
     pub(super) versions: &'a dyn Fn(&str) -> Option<&'a Schema>,
-    /// What this endpoint resets, and nobody comes to own by it.
+    /// What this endpoint resets: nobody comes to own it here, nor loses it.
     pub(super) reset: Set,
+    /// The same for entries in other versions.
+    pub(super) reset_elsewhere: Set,
 }
 
 /// What came of an apply: `None` for an object that stays as it is.
@@ -113,7 +115,8 @@ impl<'a> Updater<'a> {
                     continue;
                 };
                 if !others.contains_key(&owned.api_version) {
-                    others.insert(owned.api_version.clone(), difference(schema, live, new)?);
+                    let difference = difference(schema, live, new)?.without(&self.reset_elsewhere);
+                    others.insert(owned.api_version.clone(), difference);
                 }
                 &others[&owned.api_version]
             };

@@ -219,12 +219,11 @@ impl<'a> Writer<'a> {
         for path in self.reset {
             reset.insert(&path.split('.').map(Element::field).collect::<Vec<_>>());
         }
-        Updater {
-            schema: self.schema,
-            api_version: self.api_version,
-            versions: self.versions,
-            reset,
-        }
+        // The object's own endpoint of a custom kind is alone in not knowing what the other versions reset.
+        let own_only = !self.schema.structs && self.subresource.is_empty();
+        let reset_elsewhere = if own_only { Set::default() } else { reset.clone() };
+        let Self { schema, api_version, versions, .. } = *self;
+        Updater { schema, api_version, versions, reset, reset_elsewhere }
     }
 
     fn fits(&self, what: &str, object: &Value, duplicates: Duplicates) -> Result<(), Error> {

@@ -1,0 +1,21 @@
+//! Server-side apply beside the real server: random programs of writes, recorded from kube-apiserver 1.36 and replayed
+//! without it; and what must hold for any program.
+
+mod builtin;
+mod check;
+mod dice;
+mod properties;
+mod program;
+mod record;
+mod server;
+mod widget;
+
+use program::Program;
+
+#[test]
+fn every_recorded_program_ends_as_on_the_real_server() {
+    let programs = Program::all(include_str!("programs.json"));
+    let wrong: Vec<String> = programs.iter().flat_map(check::check).collect();
+    assert!(programs.len() > 50, "only {} programs", programs.len());
+    assert!(wrong.is_empty(), "{} steps differ\n{}", wrong.len(), wrong.join("\n"));
+}
