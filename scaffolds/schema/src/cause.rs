@@ -82,6 +82,11 @@ impl Path {
         self.shown("FieldValueInvalid", "Invalid value", (&value.into(), detail))
     }
 
+    /// [`invalid`](Self::invalid) with the value in the form that the server shows it in.
+    pub(crate) fn invalid_shown(&self, value: &str, detail: &str) -> Cause {
+        self.cause("FieldValueInvalid", format!("Invalid value: {value}"), detail)
+    }
+
     /// The value has the wrong JSON type.
     pub fn type_invalid(&self, value: impl Into<Value>, detail: &str) -> Cause {
         self.shown("FieldValueTypeInvalid", "Invalid value", (&value.into(), detail))

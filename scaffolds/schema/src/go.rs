@@ -21,10 +21,10 @@ pub fn plain(number: &Number) -> String {
     }
 }
 
-/// `%v` of a `float64`: the shortest digits that read back, with an exponent of at least two digits from 1e21 up and below 1e-4.
+/// `%v` of a `float64`: the shortest digits that read back, with an exponent of at least two digits from 1e6 up and below 1e-4.
 pub fn decimal(float: f64) -> String {
     let size = float.abs();
-    if size == 0.0 || (1e-4..1e21).contains(&size) {
+    if size == 0.0 || (1e-4..1e6).contains(&size) {
         return float.to_string();
     }
     let text = format!("{float:e}");
@@ -186,12 +186,14 @@ mod tests {
             (json!(1), "1", "1"),
             (json!(1.0), "1", "1"),
             (json!(-0.5), "-0.5", "-0.5"),
-            (json!(1e20), "100000000000000000000", "100000000000000000000"),
+            (json!(123456.5), "123456.5", "123456.5"),
+            (json!(1e6), "1e+06", "1000000"),
+            (json!(1e20), "1e+20", "100000000000000000000"),
             (json!(1e21), "1e+21", "1e+21"),
             (json!(0.0001), "0.0001", "0.0001"),
             (json!(0.00001), "1e-05", "0.00001"),
             (json!(1.5e-7), "1.5e-07", "1.5e-7"),
-            (json!(u64::MAX), "18446744073709552000", "18446744073709552000"),
+            (json!(u64::MAX), "1.8446744073709552e+19", "18446744073709552000"),
         ] {
             assert_eq!((show(&value).as_str(), super::json(&value).as_str()), (plain, json));
         }

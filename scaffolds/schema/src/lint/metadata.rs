@@ -39,7 +39,7 @@ fn name(crd: &Value, path: &Path) -> Vec<Cause> {
     errors.iter().map(|error| path.invalid(name, error)).collect()
 }
 
-fn labels(labels: &Map<String, Value>, path: &Path) -> Vec<Cause> {
+pub(crate) fn labels(labels: &Map<String, Value>, path: &Path) -> Vec<Cause> {
     let mut causes = Vec::new();
     for (key, value) in labels {
         causes.extend(key_errors(key).iter().map(|error| path.invalid(key.as_str(), error)));
@@ -54,7 +54,7 @@ fn labels(labels: &Map<String, Value>, path: &Path) -> Vec<Cause> {
     causes
 }
 
-fn annotations(annotations: &Map<String, Value>, path: &Path) -> Vec<Cause> {
+pub(crate) fn annotations(annotations: &Map<String, Value>, path: &Path) -> Vec<Cause> {
     let mut causes = Vec::new();
     let mut size = 0;
     for (key, value) in annotations {
@@ -73,7 +73,7 @@ fn annotations(annotations: &Map<String, Value>, path: &Path) -> Vec<Cause> {
 }
 
 /// What keeps `key` from being a name with an optional domain before it.
-fn key_errors(key: &str) -> Vec<String> {
+pub(crate) fn key_errors(key: &str) -> Vec<String> {
     let mut errors = Vec::new();
     let name = match key.split_once('/') {
         Some((_, name)) if name.contains('/') => {

@@ -4,6 +4,10 @@ const LABEL: &str = "a DNS-1035 label must consist of lower case alphanumeric ch
     alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for \
     validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
 
+const LABEL_1123: &str = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start \
+    and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is \
+    '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
+
 const SUBDOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or \
     '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is \
     '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
@@ -14,7 +18,7 @@ const LONGEST_LABEL: usize = 63;
 const LONGEST_SUBDOMAIN: usize = 253;
 
 /// What keeps `name` from being a DNS-1035 label.
-pub(super) fn label(name: &str) -> Vec<String> {
+pub(crate) fn label(name: &str) -> Vec<String> {
     let mut errors = too_long(name, LONGEST_LABEL);
     let starts_well = name.starts_with(|c: char| c.is_ascii_lowercase());
     if !starts_well || !is_label(name) {
@@ -23,8 +27,17 @@ pub(super) fn label(name: &str) -> Vec<String> {
     errors
 }
 
+/// What keeps `name` from being an RFC 1123 label.
+pub(crate) fn label_1123(name: &str) -> Vec<String> {
+    let mut errors = too_long(name, LONGEST_LABEL);
+    if !is_label(name) {
+        errors.push(LABEL_1123.to_owned());
+    }
+    errors
+}
+
 /// What keeps `name` from being an RFC 1123 subdomain.
-pub(super) fn subdomain(name: &str) -> Vec<String> {
+pub(crate) fn subdomain(name: &str) -> Vec<String> {
     let mut errors = too_long(name, LONGEST_SUBDOMAIN);
     if !name.split('.').all(is_label) {
         errors.push(SUBDOMAIN.to_owned());

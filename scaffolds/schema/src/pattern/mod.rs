@@ -32,6 +32,14 @@ impl Pattern {
     pub fn is_match(&self, text: &str) -> bool {
         self.0.is_match(text.as_bytes())
     }
+
+    /// All places where the pattern occurs in `text`, without overlaps.
+    #[cfg(feature = "cel")]
+    pub fn find_all<'t>(&self, text: &'t str) -> impl Iterator<Item = &'t str> {
+        let found = self.0.find_iter(text.as_bytes());
+        // A match that ends within a character is none in a text.
+        found.filter_map(|found| text.get(found.range()))
+    }
 }
 
 /// How deep Go lets groups nest.

@@ -33,6 +33,8 @@ pub(crate) struct Node {
     pub has_lists: bool,
     /// Whether this or anything below is a resource.
     pub has_resources: bool,
+    /// Whether this or anything below has validation rules.
+    pub has_rules: bool,
 }
 
 /// `additionalProperties`.
@@ -94,6 +96,7 @@ impl Node {
         };
         node.has_lists = node.list_type != ListType::Atomic || node.children().any(|it| it.has_lists);
         node.has_resources = node.embedded || node.children().any(|it| it.has_resources);
+        node.has_rules = node.has_rules || node.children().any(|it| it.has_rules);
         node
     }
 
@@ -130,6 +133,7 @@ impl Node {
             map_keys: strings(schema, "x-kubernetes-list-map-keys"),
             has_lists: false,
             has_resources: false,
+            has_rules: !list(schema, "x-kubernetes-validations").is_empty(),
         }
     }
 

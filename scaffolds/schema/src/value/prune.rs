@@ -10,7 +10,7 @@ const META: [&str; 3] = ["apiVersion", "kind", "metadata"];
 pub(super) fn unknown_fields(object: &mut Value, root: &Node) -> Vec<String> {
     let mut pruner = Pruner::default();
     if let Value::Object(object) = object {
-        pruner.fields(object, root, true);
+        pruner.fields(object, root, (true, root.preserve));
     }
     pruner.unknown.sort();
     pruner.unknown
@@ -27,7 +27,7 @@ impl Pruner {
     fn value(&mut self, value: &mut Value, node: Option<&Node>) {
         match (value, node) {
             (value, Some(node)) if node.preserve => self.preserved(value, node),
-            (Value::Object(object), Some(node)) => self.fields(object, node, node.embedded),
+            (Value::Object(object), Some(node)) => self.fields(object, node, (node.embedded, false)),
             (Value::Object(object), None) => {
                 for name in std::mem::take(object).keys() {
                     self.at_key(name, |this| this.unknown.push(this.path.clone()));
@@ -43,12 +43,13 @@ impl Pruner {
         }
     }
 
-    fn fields(&mut self, object: &mut Map<String, Value>, node: &Node, resource: bool) {
+    /// Prunes what stands in an object; whether that is a resource, and keeps what is unknown.
+    fn fields(&mut self, object: &mut Map<String, Value>, node: &Node, (resource, keeps): (bool, bool)) {
         object.retain(|name, value| {
             if resource && META.contains(&name.as_str()) {
                 return true;
             }
-            let known = self.known(name, value, node) || node.preserve;
+            let known = self.known(name, value, node) || keeps;
             if !known {
                 self.at_key(name, |this| this.unknown.push(this.path.clone()));
             }
@@ -65,10 +66,10 @@ impl Pruner {
         known
     }
 
-    /// Where unknown fields are kept, those that the schema knows are pruned all the same.
+    /// Where unknown fields are kept, also in the items of a list, those that the schema knows are pruned all the same.
     fn preserved(&mut self, value: &mut Value, node: &Node) {
         match (value, &node.items) {
-            (Value::Object(object), _) => self.fields(object, node, node.embedded),
+            (Value::Object(object), _) => self.fields(object, node, (node.embedded, true)),
             (Value::Array(list), Some(items)) => {
                 for (index, item) in list.iter_mut().enumerate() {
                     self.at_index(index, |this| this.preserved(item, items));

@@ -1,0 +1,224 @@
+//! From JSON to an ObjectMeta and back: types must fit; what is unknown, null or empty is left out.
+
+use super::time;
+use crate::go;
+use serde_json::{Map, Value};
+
+/// What a field holds (k8s.io/apimachinery, pkg/apis/meta/v1/types.go).
+#[derive(Clone, Copy)]
+enum Type {
+    Text,
+    /// A text that is written even when it is empty.
+    Word,
+    /// Left out when it is zero.
+    Count,
+    Number,
+    Flag,
+    Time,
+    Texts,
+    Words,
+    Anything,
+    Structs(&'static str, Fields),
+}
+
+type Fields = &'static [(&'static str, Type)];
+
+const OBJECT_META: Fields = &[
+    ("annotations", Type::Texts),
+    ("creationTimestamp", Type::Time),
+    ("deletionGracePeriodSeconds", Type::Number),
+    ("deletionTimestamp", Type::Time),
+    ("finalizers", Type::Words),
+    ("generateName", Type::Text),
+    ("generation", Type::Count),
+    ("labels", Type::Texts),
+    ("managedFields", Type::Structs("ManagedFieldsEntry", MANAGED_FIELDS)),
+    ("name", Type::Text),
+    ("namespace", Type::Text),
+    ("ownerReferences", Type::Structs("OwnerReference", OWNER_REFERENCE)),
+    ("resourceVersion", Type::Text),
+    ("selfLink", Type::Text),
+    ("uid", Type::Text),
+];
+
+const OWNER_REFERENCE: Fields = &[
+    ("apiVersion", Type::Word),
+    ("blockOwnerDeletion", Type::Flag),
+    ("controller", Type::Flag),
+    ("kind", Type::Word),
+    ("name", Type::Word),
+    ("uid", Type::Word),
+];
+
+const MANAGED_FIELDS: Fields = &[
+    ("apiVersion", Type::Text),
+    ("fieldsType", Type::Text),
+    ("fieldsV1", Type::Anything),
+    ("manager", Type::Text),
+    ("operation", Type::Text),
+    ("subresource", Type::Text),
+    ("time", Type::Time),
+];
+
+/// `metadata` as an ObjectMeta writes it, and the paths of what it does not know.
+///
+/// # Errors
+/// The first value of a wrong type, in the words of Go's decoder.
+pub(in crate::value) fn read(metadata: &Value) -> Result<(Value, Vec<String>), String> {
+    let mut unknown = Vec::new();
+    let read = match metadata {
+        Value::Null => Map::new(),
+        Value::Object(fields) => {
+            let mut decoder = Decoder {
+                unknown: &mut unknown,
+                type_name: "ObjectMeta",
+                path: String::new(),
+                names: Vec::new(),
+            };
+            decoder.structure(fields, OBJECT_META)?
+        }
+        other => {
+            return Err(format!(
+                "json: cannot unmarshal {} into Go value of type v1.ObjectMeta",
+                kind(other)
+            ));
+        }
+    };
+    Ok((Value::Object(read), unknown))
+}
+
+struct Decoder<'a> {
+    unknown: &'a mut Vec<String>,
+    /// The Go struct that is read.
+    type_name: &'static str,
+    /// Where in the metadata: `ownerReferences[0]`.
+    path: String,
+    /// The fields on the way, without indices.
+    names: Vec<String>,
+}
+
+impl Decoder<'_> {
+    fn structure(&mut self, from: &Map<String, Value>, fields: Fields) -> Result<Map<String, Value>, String> {
+        let mut read = Map::new();
+        for (name, value) in from {
+            let dot = if self.path.is_empty() { "" } else { "." };
+            let path = format!("{}{dot}{name}", self.path);
+            let Some((_, kind)) = fields.iter().find(|(field, _)| field == name) else {
+                self.unknown.push(path);
+                continue;
+            };
+            self.names.push(name.clone());
+            let value = match (value, kind) {
+                (Value::Null, _) => None,
+                (value, Type::Structs(type_name, fields)) => self.structures(value, (type_name, fields), &path)?,
+                (value, kind) => self.plain(value, *kind)?,
+            };
+            self.names.pop();
+            read.extend(value.map(|value| (name.clone(), value)));
+        }
+        for (name, _) in fields.iter().filter(|(_, kind)| matches!(kind, Type::Word)) {
+            read.entry(*name).or_insert_with(|| "".into());
+        }
+        Ok(read)
+    }
+
+    fn structures(
+        &mut self,
+        value: &Value,
+        (type_name, fields): (&'static str, Fields),
+        path: &str,
+    ) -> Result<Option<Value>, String> {
+        let Value::Array(list) = value else {
+            return Err(self.mismatch(value, &format!("[]v1.{type_name}")));
+        };
+        let mut read = Vec::new();
+        for (index, item) in list.iter().enumerate() {
+            let empty = Map::new();
+            let item = match item {
+                Value::Object(item) => item,
+                Value::Null => &empty,
+                other => return Err(self.mismatch(other, &format!("v1.{type_name}"))),
+            };
+            let mut inner = Decoder {
+                unknown: &mut *self.unknown,
+                type_name,
+                path: format!("{path}[{index}]"),
+                names: self.names.clone(),
+            };
+            read.push(Value::Object(inner.structure(item, fields)?));
+        }
+        Ok((!read.is_empty()).then(|| read.into()))
+    }
+
+    /// The value as it is written, if it is.
+    fn plain(&self, value: &Value, wanted: Type) -> Result<Option<Value>, String> {
+        match (wanted, value) {
+            (Type::Text, Value::String(text)) if text.is_empty() => Ok(None),
+            (Type::Text | Type::Word, Value::String(_)) | (Type::Flag, Value::Bool(_)) | (Type::Anything, _) => {
+                Ok(Some(value.clone()))
+            }
+            (Type::Count | Type::Number, Value::Number(number)) => match number.as_i64() {
+                Some(0) if matches!(wanted, Type::Count) => Ok(None),
+                Some(_) => Ok(Some(value.clone())),
+                None => Err(self.mismatch(value, "int64")),
+            },
+            (Type::Time, Value::String(text)) => Ok(time::read(text)?.map(Value::String)),
+            (Type::Texts, Value::Object(texts)) => {
+                let texts: Result<Map<_, _>, _> = texts
+                    .iter()
+                    .map(|(key, value)| Ok((key.clone(), self.text(value)?)))
+                    .collect();
+                texts.map(|texts| (!texts.is_empty()).then(|| texts.into()))
+            }
+            (Type::Words, Value::Array(words)) => {
+                let words: Result<Vec<_>, _> = words.iter().map(|word| self.text(word)).collect();
+                words.map(|words| (!words.is_empty()).then(|| words.into()))
+            }
+            (wanted, _) => Err(self.mismatch(value, go_type(wanted))),
+        }
+    }
+
+    fn text(&self, value: &Value) -> Result<Value, String> {
+        match value {
+            Value::Null => Ok("".into()),
+            Value::String(_) => Ok(value.clone()),
+            other => Err(self.mismatch(other, "string")),
+        }
+    }
+
+    fn mismatch(&self, value: &Value, wanted: &str) -> String {
+        let kind = match value {
+            Value::Number(number) if wanted == "int64" => {
+                format!("number {}", go::json(&Value::Number(number.clone())))
+            }
+            other => kind(other).to_owned(),
+        };
+        let field = self.names.join(".");
+        format!(
+            "json: cannot unmarshal {kind} into Go struct field {}.{field} of type {wanted}",
+            self.type_name
+        )
+    }
+}
+
+fn go_type(kind: Type) -> &'static str {
+    match kind {
+        Type::Count | Type::Number => "int64",
+        Type::Flag => "bool",
+        Type::Texts => "map[string]string",
+        Type::Words => "[]string",
+        Type::Text | Type::Word | Type::Time | Type::Anything | Type::Structs(..) => "string",
+    }
+}
+
+/// What Go's decoder calls the kind of a value.
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}

@@ -1,0 +1,122 @@
+//! Resources inside of resources: what the server asks of their `apiVersion`, `kind` and `metadata` beside the schema.
+
+use super::node::Node;
+use super::object_meta;
+use crate::cause::{Cause, Path};
+use crate::lint::names;
+use serde_json::{Map, Value};
+
+/// Reads the metadata of every resource in `value` as an ObjectMeta and writes it back as one. What is unknown there is
+/// dropped and its path returned.
+///
+/// # Errors
+/// The first thing of a wrong type.
+pub(super) fn coerce(value: &mut Value, node: &Node, path: &Path) -> Result<Vec<String>, Cause> {
+    let mut unknown = Vec::new();
+    walk(value, node, path, &mut unknown)?;
+    unknown.sort();
+    Ok(unknown)
+}
+
+fn walk(value: &mut Value, node: &Node, path: &Path, unknown: &mut Vec<String>) -> Result<(), Cause> {
+    if !node.has_resources {
+        return Ok(());
+    }
+    match value {
+        Value::Object(object) => {
+            if node.embedded {
+                unknown.extend(read(object, path)?);
+            }
+            for (name, value) in object {
+                if let Some(property) = node.properties.get(name) {
+                    walk(value, property, &path.child(name), unknown)?;
+                } else if let Some(values) = node.additional.schema() {
+                    walk(value, values, &path.key(name), unknown)?;
+                }
+            }
+        }
+        Value::Array(list) => {
+            if let Some(items) = &node.items {
+                for (index, item) in list.iter_mut().enumerate() {
+                    walk(item, items, &path.index(index), unknown)?;
+                }
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+fn read(resource: &mut Map<String, Value>, path: &Path) -> Result<Vec<String>, Cause> {
+    for name in ["apiVersion", "kind"] {
+        if let Some(value) = resource.get(name).filter(|value| !value.is_string()) {
+            return Err(path.child(name).invalid(value.clone(), "must be a string"));
+        }
+    }
+    let Some(metadata) = resource.get_mut("metadata") else {
+        return Ok(Vec::new());
+    };
+    let path = path.child("metadata");
+    match object_meta::read(metadata) {
+        Ok((read, unknown)) => {
+            *metadata = read;
+            Ok(unknown.iter().map(|field| path.child(field).to_string()).collect())
+        }
+        Err(error) => Err(path.invalid(metadata.clone(), &error)),
+    }
+}
+
+/// What is wrong with the resources in `value`, which have been through [`coerce`].
+pub(super) fn check(value: &Value, node: &Node, path: &Path, causes: &mut Vec<Cause>) {
+    if !node.has_resources {
+        return;
+    }
+    match value {
+        Value::Object(object) => {
+            if node.embedded {
+                resource(object, path, causes);
+            }
+            for (name, value) in object {
+                if let Some(property) = node.properties.get(name) {
+                    check(value, property, &path.child(name), causes);
+                } else if let Some(values) = node.additional.schema() {
+                    check(value, values, &path.key(name), causes);
+                }
+            }
+        }
+        Value::Array(list) => {
+            if let Some(items) = &node.items {
+                for (index, item) in list.iter().enumerate() {
+                    check(item, items, &path.index(index), causes);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn resource(object: &Map<String, Value>, path: &Path, causes: &mut Vec<Cause>) {
+    for name in ["apiVersion", "kind"] {
+        let at = path.child(name);
+        match object.get(name) {
+            None => causes.push(at.required("")),
+            Some(Value::String(text)) if text.is_empty() => causes.push(at.invalid("", "must not be empty")),
+            Some(Value::String(text)) if name == "kind" => {
+                let errors = names::label(&text.to_lowercase());
+                if !errors.is_empty() {
+                    let detail = format!("may have mixed case, but should otherwise match: {}", errors.join(","));
+                    causes.push(at.invalid(text.as_str(), &detail));
+                }
+            }
+            Some(Value::String(text)) => {
+                if text.matches('/').count() > 1 {
+                    causes.push(at.invalid(text.as_str(), &format!("unexpected GroupVersion string: {text}")));
+                }
+            }
+            Some(other) => causes.push(at.invalid(other.clone(), "must be a string")),
+        }
+    }
+    if let Some(metadata) = object.get("metadata") {
+        object_meta::check(metadata, &path.child("metadata"), causes);
+    }
+}

@@ -1,0 +1,202 @@
+//! Custom resources beside a real kube-apiserver. What the server made of each value is recorded in `recorded.json`, so
+//! that the comparison needs no server. To record it anew, with a control plane in KUBEBUILDER_ASSETS:
+//!
+//! `KUBEBUILDER_ASSETS=… cargo test -p kubewright-schema --all-features --test values -- --ignored record`
+
+mod cases;
+#[path = "../server/control_plane.rs"]
+mod control_plane;
+mod random;
+mod server;
+
+use control_plane::ControlPlane;
+use kubewright_schema::{go, value::Structural};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+const RECORDED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/values/recorded.json");
+
+/// A schema and values that are sent under it.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+struct Case {
+    name: String,
+    /// Of the field of `spec` that has the case's key, or of the object as a whole.
+    schema: Value,
+    place: Place,
+    tries: Vec<Try>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+enum Place {
+    Spec,
+    Status,
+    Whole,
+}
+
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+struct Try {
+    value: Value,
+    /// What stood there before, when the value replaces another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    old: Option<Value>,
+}
+
+/// What became of a value.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+enum Outcome {
+    /// It would be stored like this; what was unknown in it was dropped.
+    Stored(Value, BTreeSet<String>),
+    /// Reason, field and message of each cause.
+    Invalid(BTreeSet<(String, String, String)>),
+    /// It was not even read.
+    Unreadable(String),
+}
+
+#[derive(Deserialize, Serialize)]
+struct Recorded {
+    key: String,
+    case: Case,
+    outcomes: Vec<Outcome>,
+}
+
+impl Case {
+    /// The schema of the resource.
+    fn whole(&self, key: &str) -> Value {
+        match self.place {
+            Place::Whole => self.schema.clone(),
+            Place::Spec => {
+                json!({"type": "object", "properties": {"spec": {"type": "object", "properties": {key: self.schema}}}})
+            }
+            Place::Status => json!({"type": "object", "properties": {"status": self.schema}}),
+        }
+    }
+
+    /// An object with `value` in its place.
+    fn object(&self, key: &str, value: &Value) -> Value {
+        let mut object = json!({"apiVersion": "values.example.com/v2", "kind": "Foo", "metadata": {"name": "foo"}});
+        match self.place {
+            Place::Spec => object["spec"] = json!({key: value}),
+            Place::Status => object["status"] = value.clone(),
+            Place::Whole => {
+                for (name, value) in value.as_object().into_iter().flatten() {
+                    object[name] = value.clone();
+                }
+            }
+        }
+        object
+    }
+}
+
+/// What is compared of an object.
+fn content(mut object: Value) -> Value {
+    for key in ["metadata", "apiVersion", "kind"] {
+        object.as_object_mut().unwrap().remove(key);
+    }
+    object
+}
+
+/// A value as it comes out of the storage: there a whole float is written without a fraction, and so becomes an integer.
+fn stored(value: &Value) -> Value {
+    serde_json::from_str(&go::json(value)).unwrap()
+}
+
+/// What we make of a value.
+fn ours(case: &Case, key: &str, it: &Try) -> Outcome {
+    let schema = Structural::compile(&case.whole(key));
+    let mut object = case.object(key, &it.value);
+    let mut unknown: BTreeSet<String> = schema.prune(&mut object).into_iter().collect();
+    match schema.coerce(&mut object) {
+        Ok(paths) => unknown.extend(paths),
+        Err(cause) => return Outcome::Unreadable(cause.to_string()),
+    }
+    schema.default(&mut object);
+    let causes = match &it.old {
+        None => schema.validate(&object),
+        Some(old) => {
+            let mut old = case.object(key, &stored(old));
+            schema.prune(&mut old);
+            if case.place == Place::Status {
+                schema.validate_status(&object, &old)
+            } else {
+                schema.validate_update(&object, &old)
+            }
+        }
+    };
+    if causes.is_empty() {
+        return Outcome::Stored(content(object), unknown);
+    }
+    let causes = causes
+        .into_iter()
+        .map(|it| (it.reason.to_owned(), it.field, it.message));
+    Outcome::Invalid(causes.collect())
+}
+
+/// One entry per value of which the server made something else.
+fn differences(recorded: &Recorded) -> String {
+    let mut report = String::new();
+    for (it, theirs) in recorded.case.tries.iter().zip(&recorded.outcomes) {
+        let ours = ours(&recorded.case, &recorded.key, it);
+        let written = |outcome: &Outcome| go::json(&json!(outcome));
+        if written(&ours) != written(theirs) {
+            let name = &recorded.case.name;
+            let schema = &recorded.case.schema;
+            _ = writeln!(
+                report,
+                "{name}: {}\n  schema {schema}\n  server {theirs:?}\n  ours   {ours:?}",
+                json!(it)
+            );
+        }
+    }
+    report
+}
+
+fn recorded() -> Vec<Recorded> {
+    serde_json::from_str(&std::fs::read_to_string(RECORDED).unwrap()).unwrap()
+}
+
+#[test]
+fn values_become_what_the_server_made_of_them() {
+    let recorded = recorded();
+    assert!(recorded.len() > 100, "the recording is incomplete");
+    let report: String = recorded.iter().map(differences).collect();
+    assert!(report.is_empty(), "\n{report}");
+}
+
+#[test]
+fn every_case_is_recorded_as_it_is_now() {
+    let recorded = recorded();
+    for case in cases::all() {
+        let found = recorded.iter().find(|it| it.case.name == case.name);
+        assert_eq!(found.map(|it| &it.case), Some(&case), "{}: record again", case.name);
+    }
+}
+
+#[test]
+#[ignore = "needs KUBEBUILDER_ASSETS; writes recorded.json"]
+fn record() {
+    let server = ControlPlane::start();
+    let random = (0..120).map(random::case);
+    let all = cases::all().into_iter().chain(random).collect();
+    let recorded = server::ask(&server, all);
+    // One line per case, so that a diff shows which ones changed.
+    let lines: Vec<String> = recorded.iter().map(|it| serde_json::to_string(it).unwrap()).collect();
+    std::fs::write(RECORDED, format!("[\n{}\n]\n", lines.join(",\n"))).unwrap();
+}
+
+#[test]
+#[ignore = "needs KUBEBUILDER_ASSETS; takes some minutes"]
+fn random_values_become_what_the_server_makes_of_them() {
+    let server = ControlPlane::start();
+    let number = |name: &str, default| {
+        std::env::var(name)
+            .ok()
+            .and_then(|it| it.parse().ok())
+            .unwrap_or(default)
+    };
+    let first: u64 = number("SEED", 1000);
+    let all = (first..first + number("CASES", 500)).map(random::case).collect();
+    let report: String = server::ask(&server, all).iter().map(differences).collect();
+    assert!(report.is_empty(), "\n{report}");
+}

@@ -1,0 +1,255 @@
+//! Random schemas, and values that fit them more often than not.
+
+use super::{Case, Place, Try};
+use serde_json::{Map, Value, json};
+
+/// xorshift64*: enough for a test, and the same everywhere.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, sides: usize) -> usize {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) as usize % sides
+    }
+
+    /// True once in so many throws.
+    fn once_in(&mut self, throws: usize) -> bool {
+        self.below(throws) == 0
+    }
+
+    fn pick<T: Clone>(&mut self, from: &[T]) -> T {
+        from[self.below(from.len())].clone()
+    }
+}
+
+const NAMES: [&str; 4] = ["a", "b", "c", "d"];
+const TEXTS: [&str; 8] = ["", "a", "b", "ab", "abc", "xyz", "2024-01-01", "é"];
+
+/// The case of a seed: some values that are new, and some that replace others.
+pub fn case(seed: u64) -> Case {
+    let mut dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+    for _ in 0..8 {
+        dice.below(2);
+    }
+    let schema = node(&mut dice, 0);
+    let mut tries: Vec<Try> = (0..4)
+        .map(|_| Try {
+            value: value(&mut dice, &schema, 0),
+            old: None,
+        })
+        .collect();
+    for _ in 0..3 {
+        let old = value(&mut dice, &schema, 0);
+        let value = changed(&mut dice, &old, &schema, 0);
+        tries.push(Try { value, old: Some(old) });
+    }
+    Case {
+        name: format!("random {seed:04}"),
+        schema,
+        place: Place::Spec,
+        tries,
+    }
+}
+
+fn node(dice: &mut Dice, depth: usize) -> Value {
+    let kinds = [
+        "string",
+        "integer",
+        "number",
+        "boolean",
+        "any",
+        "int-or-string",
+        "object",
+        "array",
+        "map",
+        "object",
+        "keyed",
+        "set",
+    ];
+    let kind = dice.pick(&kinds[if depth == 0 { 6 } else { 0 }..if depth > 2 { 6 } else { 12 }]);
+    let mut schema = match kind {
+        "any" => json!({"x-kubernetes-preserve-unknown-fields": true}),
+        "int-or-string" => json!({"x-kubernetes-int-or-string": true}),
+        "object" => object(dice, depth),
+        "array" => json!({"type": "array", "items": node(dice, depth + 1)}),
+        "map" => json!({"type": "object", "additionalProperties": node(dice, depth + 1)}),
+        "keyed" => keyed(dice, depth),
+        "set" => {
+            json!({"type": "array", "x-kubernetes-list-type": "set", "items": {"type": dice.pick(&["string", "integer"])}})
+        }
+        kind => json!({"type": kind}),
+    };
+    let map = schema.as_object_mut().unwrap();
+    for _ in 0..dice.below(3) {
+        rule(dice, map, kind);
+    }
+    if dice.once_in(6) {
+        let branches: Vec<Value> = (0..1 + dice.below(3)).map(|_| branch(dice, map, kind)).collect();
+        map.insert(dice.pick(&["allOf", "anyOf", "oneOf"]).into(), branches.into());
+    }
+    if dice.once_in(20) {
+        let branch = branch(dice, map, kind);
+        map.insert("not".into(), branch);
+    }
+    if dice.once_in(8) {
+        map.insert("nullable".into(), json!(true));
+    }
+    if depth > 0 && dice.once_in(4) {
+        let default = value(dice, &Value::Object(map.clone()), depth + 1);
+        map.insert("default".into(), default);
+    }
+    schema
+}
+
+fn object(dice: &mut Dice, depth: usize) -> Value {
+    let mut properties = Map::new();
+    for _ in 0..1 + dice.below(3) {
+        properties.insert(dice.pick(&NAMES).into(), node(dice, depth + 1));
+    }
+    let mut schema = json!({"type": "object", "properties": properties});
+    if dice.once_in(3) {
+        schema["required"] = json!([dice.pick(&NAMES)]);
+    }
+    if dice.once_in(6) {
+        schema["x-kubernetes-preserve-unknown-fields"] = json!(true);
+    }
+    schema
+}
+
+fn keyed(dice: &mut Dice, depth: usize) -> Value {
+    let mut items = object(dice, depth + 1);
+    items["properties"]["a"] = json!({"type": dice.pick(&["string", "integer"])});
+    items["required"] = json!(["a"]);
+    json!({"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["a"], "items": items})
+}
+
+/// A keyword that more often than not is about values of this kind.
+fn rule(dice: &mut Dice, schema: &mut Map<String, Value>, kind: &str) {
+    let kind = if dice.once_in(10) { "" } else { kind };
+    let (key, value) = match kind {
+        "string" | "int-or-string" => match dice.below(5) {
+            0 => ("minLength", json!(dice.below(3))),
+            1 => ("maxLength", json!(dice.below(4))),
+            2 => ("pattern", json!(dice.pick(&["^a", "b$", "^[a-c]*$", r"^\d"]))),
+            3 => ("format", json!(dice.pick(&["date", "uri", "byte", "int32"]))),
+            _ => ("enum", json!([dice.pick(&TEXTS), "ab"])),
+        },
+        "integer" | "number" => match dice.below(5) {
+            0 => ("minimum", json!(dice.below(5))),
+            1 => ("maximum", json!(dice.below(9) as f64 / 2.0)),
+            2 => ("multipleOf", json!(dice.pick(&[1.0, 2.0, 0.5]))),
+            3 => ("enum", json!([1, 2.5])),
+            _ => ("exclusiveMinimum", json!(true)),
+        },
+        "array" | "keyed" | "set" => match dice.below(2) {
+            0 => ("minItems", json!(dice.below(3))),
+            _ => ("maxItems", json!(dice.below(3))),
+        },
+        "object" | "map" => match dice.below(3) {
+            0 => ("minProperties", json!(dice.below(3))),
+            1 => ("maxProperties", json!(dice.below(3))),
+            _ => ("required", json!([dice.pick(&NAMES)])),
+        },
+        _ => match dice.below(3) {
+            0 => ("enum", json!([true, "a", 1, {"a": 1}])),
+            1 => ("minLength", json!(2)),
+            _ => ("maximum", json!(2)),
+        },
+    };
+    schema.insert(key.into(), value);
+}
+
+/// What may stand inside of a junctor: rules for the value, or for properties that the structure names.
+fn branch(dice: &mut Dice, schema: &Map<String, Value>, kind: &str) -> Value {
+    let mut branch = Map::new();
+    rule(dice, &mut branch, kind);
+    if let Some(properties) = schema.get("properties").and_then(Value::as_object)
+        && dice.once_in(2)
+    {
+        let name = dice.pick(&properties.keys().cloned().collect::<Vec<_>>());
+        let kind = properties[&name]["type"].as_str().unwrap_or_default().to_owned();
+        let mut inner = Map::new();
+        rule(dice, &mut inner, &kind);
+        branch.insert("properties".into(), json!({name: inner}));
+    }
+    branch.into()
+}
+
+fn value(dice: &mut Dice, schema: &Value, depth: usize) -> Value {
+    if dice.once_in(15) {
+        return anything(dice, depth);
+    }
+    match schema["type"].as_str() {
+        Some("string") => json!(dice.pick(&TEXTS)),
+        Some("integer") => json!(dice.below(6)),
+        Some("number") if dice.once_in(2) => json!(dice.below(12) as f64 / 2.0),
+        Some("number") => json!(dice.below(6)),
+        Some("boolean") => json!(dice.once_in(2)),
+        Some("array") => (0..dice.below(4))
+            .map(|_| value(dice, &schema["items"], depth + 1))
+            .collect(),
+        Some("object") if schema["additionalProperties"].is_object() => (0..dice.below(3))
+            .map(|_| {
+                (
+                    dice.pick(&NAMES).to_owned(),
+                    value(dice, &schema["additionalProperties"], depth + 1),
+                )
+            })
+            .collect::<Map<_, _>>()
+            .into(),
+        Some("object") => {
+            let mut object = Map::new();
+            for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+                if !dice.once_in(4) {
+                    object.insert(name.clone(), value(dice, property, depth + 1));
+                }
+            }
+            if dice.once_in(6) {
+                object.insert(dice.pick(&NAMES).into(), anything(dice, depth + 1));
+            }
+            object.into()
+        }
+        _ => anything(dice, depth),
+    }
+}
+
+fn anything(dice: &mut Dice, depth: usize) -> Value {
+    match dice.below(if depth > 3 { 6 } else { 8 }) {
+        0 => Value::Null,
+        1 => json!(dice.once_in(2)),
+        2 => json!(dice.below(4)),
+        3 => json!(dice.below(9) as f64 / 2.0),
+        4 | 5 => json!(dice.pick(&TEXTS)),
+        6 => (0..dice.below(3)).map(|_| anything(dice, depth + 1)).collect(),
+        _ => json!({dice.pick(&NAMES): anything(dice, depth + 1)}),
+    }
+}
+
+/// The same value but for a part of it.
+fn changed(dice: &mut Dice, old: &Value, schema: &Value, depth: usize) -> Value {
+    if dice.once_in(4) {
+        return value(dice, schema, depth);
+    }
+    let mut new = old.clone();
+    match &mut new {
+        Value::Array(list) if !list.is_empty() => {
+            if dice.once_in(3) {
+                list.reverse();
+            }
+            let at = dice.below(list.len());
+            list[at] = changed(dice, &list[at].clone(), &schema["items"], depth + 1);
+        }
+        Value::Object(object) if !object.is_empty() => {
+            let name = dice.pick(&object.keys().cloned().collect::<Vec<_>>());
+            let schema = schema["properties"]
+                .get(&name)
+                .unwrap_or(&schema["additionalProperties"]);
+            let value = changed(dice, &object[&name].clone(), schema, depth + 1);
+            object.insert(name, value);
+        }
+        _ => {}
+    }
+    new
+}

@@ -1,0 +1,174 @@
+//! Asks a real API server what becomes of values. The schemas of many cases share one CustomResourceDefinition, whose
+//! version v1 takes anything, so that what v2 would refuse can stand there before an update.
+
+use super::control_plane::{Answer, ControlPlane};
+use super::{Case, Outcome, Place, Recorded, Try, content};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const GROUP: &str = "values.example.com";
+/// Schemas in one definition.
+const SHARE: usize = 80;
+
+pub fn ask(server: &ControlPlane, cases: Vec<Case>) -> Vec<Recorded> {
+    let (shared, alone): (Vec<Case>, Vec<Case>) = cases.into_iter().partition(|case| case.place == Place::Spec);
+    let mut recorded = Vec::new();
+    for chunk in shared.chunks(SHARE) {
+        recorded.extend(ask_together(server, chunk));
+    }
+    for case in alone {
+        recorded.extend(ask_together(server, &[case]));
+    }
+    recorded.sort_by(|a, b| a.case.name.cmp(&b.case.name));
+    recorded
+}
+
+fn ask_together(server: &ControlPlane, cases: &[Case]) -> Vec<Recorded> {
+    let cases: Vec<(String, &Case)> = cases
+        .iter()
+        .enumerate()
+        .map(|(at, case)| (format!("c{at}"), case))
+        .filter(|(key, case)| is_accepted(server, key, case))
+        .collect();
+    let Some((_, first)) = cases.first() else {
+        return Vec::new();
+    };
+    let schema = match first.place {
+        Place::Spec => {
+            let schemas: Map<String, Value> = cases
+                .iter()
+                .map(|(key, case)| (key.clone(), case.schema.clone()))
+                .collect();
+            json!({"type": "object", "properties": {"spec": {"type": "object", "properties": schemas}}})
+        }
+        Place::Status | Place::Whole => first.whole("c0"),
+    };
+    let plural = format!("foos{}", std::process::id());
+    let path = format!("{CRDS}/{plural}.{GROUP}");
+    let made = server.post(CRDS, &definition(&plural, &schema));
+    assert_eq!(made.status, 201, "{}", made.body);
+    established(server, &plural);
+    let recorded = cases
+        .iter()
+        .map(|(key, case)| Recorded {
+            key: key.clone(),
+            case: (*case).clone(),
+            outcomes: case
+                .tries
+                .iter()
+                .map(|it| outcome(server, &plural, (key, case, it)))
+                .collect(),
+        })
+        .collect();
+    server.request("DELETE", &path, "");
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while server.request("GET", &path, "").status == 200 {
+        assert!(Instant::now() < deadline, "{path} does not go away");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    recorded
+}
+
+fn definition(plural: &str, schema: &Value) -> Value {
+    let anything = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+    let has_status = schema["properties"]["status"].is_object();
+    let version = |name: &str, schema: &Value, storage: bool| {
+        let subresources = if has_status { json!({"status": {}}) } else { json!({}) };
+        let schema = json!({"openAPIV3Schema": schema});
+        json!({"name": name, "served": true, "storage": storage, "schema": schema, "subresources": subresources})
+    };
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": format!("{plural}.{GROUP}")},
+        "spec": {
+            "group": GROUP, "scope": "Namespaced", "names": {"kind": "Foo", "plural": plural},
+            "versions": [version("v1", &anything, true), version("v2", schema, false)],
+        },
+    })
+}
+
+/// Random schemas are not always acceptable.
+fn is_accepted(server: &ControlPlane, key: &str, case: &Case) -> bool {
+    let answer = server.post(&format!("{CRDS}?dryRun=All"), &definition("foos", &case.whole(key)));
+    assert!(
+        answer.status == 201 || case.name.starts_with("random"),
+        "{}: {}",
+        case.name,
+        answer.body
+    );
+    answer.status == 201
+}
+
+fn objects(plural: &str, version: &str) -> String {
+    format!("/apis/{GROUP}/{version}/namespaces/default/{plural}")
+}
+
+fn established(server: &ControlPlane, plural: &str) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let probe = json!({"apiVersion": format!("{GROUP}/v1"), "kind": "Foo", "metadata": {"name": "probe"}});
+    for version in ["v1", "v2"] {
+        let mut probe = probe.clone();
+        probe["apiVersion"] = json!(format!("{GROUP}/{version}"));
+        while server
+            .post(&format!("{}?dryRun=All", objects(plural, version)), &probe)
+            .status
+            == 404
+        {
+            assert!(Instant::now() < deadline, "{plural} is not established");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+}
+
+fn outcome(server: &ControlPlane, plural: &str, (key, case, it): (&str, &Case, &Try)) -> Outcome {
+    let new = case.object(key, &it.value);
+    let Some(old) = &it.old else {
+        let path = format!("{}?dryRun=All&fieldValidation=Warn", objects(plural, "v2"));
+        return read(server.post(&path, &new), &new);
+    };
+    let mut old = case.object(key, old);
+    old["apiVersion"] = json!(format!("{GROUP}/v1"));
+    let mut made = server.post(&objects(plural, "v1"), &old);
+    assert_eq!(made.status, 201, "{}: {}", case.name, made.body);
+    let part = if case.place == Place::Status { "/status" } else { "" };
+    if case.place == Place::Status {
+        old["metadata"] = made.body["metadata"].clone();
+        made = server.request(
+            "PUT",
+            &format!("{}/foo/status", objects(plural, "v1")),
+            &old.to_string(),
+        );
+        assert_eq!(made.status, 200, "{}: {}", case.name, made.body);
+    }
+    let mut changed = new.clone();
+    changed["metadata"]["resourceVersion"] = made.body["metadata"]["resourceVersion"].clone();
+    let path = format!("{}/foo{part}?dryRun=All&fieldValidation=Warn", objects(plural, "v2"));
+    let answer = server.request("PUT", &path, &changed.to_string());
+    server.request("DELETE", &format!("{}/foo", objects(plural, "v1")), "");
+    read(answer, &new)
+}
+
+fn read(answer: Answer, sent: &Value) -> Outcome {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    match answer.status {
+        200 | 201 => {
+            let unknown =
+                |warning: &String| Some(warning.strip_prefix("unknown field \"")?.strip_suffix('"')?.to_owned());
+            let unknown: BTreeSet<String> = answer.warnings.iter().filter_map(unknown).collect();
+            Outcome::Stored(content(answer.body), unknown)
+        }
+        422 => {
+            let causes = answer.body["details"]["causes"].as_array().into_iter().flatten();
+            let causes = causes.map(|it| (text(&it["reason"]), text(&it["field"]), text(&it["message"])));
+            Outcome::Invalid(causes.collect())
+        }
+        400 => {
+            let message = text(&answer.body["message"]);
+            let start = "Foo in version \"v2\" cannot be handled as a Foo: ";
+            Outcome::Unreadable(message.strip_prefix(start).unwrap_or(&message).to_owned())
+        }
+        status => panic!("{status} {}\n{sent}", answer.body),
+    }
+}
