@@ -1,0 +1,52 @@
+//! Names and uids that nobody has yet.
+
+use std::{
+    collections::hash_map::RandomState,
+    hash::BuildHasher,
+    sync::{
+        LazyLock,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+/// Without vowels and what looks like them, so that no word comes of it.
+const ALPHABET: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
+const SUFFIX: usize = 5;
+/// Prefixes are cut so that the name is a label of DNS.
+const LONGEST_PREFIX: usize = 63 - SUFFIX;
+
+/// The prefix and five random characters.
+pub fn name(prefix: &str) -> String {
+    let mut end = prefix.len().min(LONGEST_PREFIX);
+    while !prefix.is_char_boundary(end) {
+        end -= 1;
+    }
+    let mut name = prefix[..end].to_owned();
+    let mut random = random();
+    for _ in 0..SUFFIX {
+        let (rest, index) = (random / 27, random % 27);
+        random = rest;
+        name.push(char::from(ALPHABET[usize::try_from(index).unwrap_or_default()]));
+    }
+    name
+}
+
+/// A UUID of version 4.
+pub fn uid() -> String {
+    let (high, low) = (random(), random());
+    format!(
+        "{:08x}-{:04x}-4{:03x}-{:04x}-{:012x}",
+        high >> 32,
+        (high >> 16) & 0xffff,
+        high & 0xfff,
+        0x8000 | ((low >> 48) & 0x3fff),
+        low & 0xffff_ffff_ffff,
+    )
+}
+
+/// The keyed hash of a counter, with keys that the standard library draws once from the system.
+fn random() -> u64 {
+    static KEYS: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    KEYS.hash_one(COUNT.fetch_add(1, Ordering::Relaxed))
+}

@@ -1,0 +1,64 @@
+//! What the admission of a real server refuses: content of namespaces that are not there or go away, and the deletion of
+//! namespaces that must stay.
+
+use serde_json::Value;
+
+use super::{storage, work::Work};
+use crate::{meta, status::Status};
+
+/// Namespaces that nobody can delete.
+const IMMORTAL: [&str; 3] = ["default", "kube-system", "kube-public"];
+
+/// Whether an object may come into its namespace.
+///
+/// # Errors
+/// 404 for a namespace that is not there; 403 for one that terminates, or while nothing of this kind may be created.
+pub(super) fn creation(work: &Work, object: &Value) -> Result<(), Status> {
+    let (resource, namespace) = (work.resource(), work.namespace());
+    let name = match meta::text(object, "name") {
+        "" => meta::text(object, "generateName"),
+        name => name,
+    };
+    if let Some(why) = resource.strategy.forbids_creation() {
+        return Err(Status::forbidden(work.subject(), name, why));
+    }
+    let Some(found) = home(work)? else { return Ok(()) };
+    if found.pointer("/status/phase").and_then(Value::as_str) != Some("Terminating") {
+        return Ok(());
+    }
+    let why = format!("unable to create new content in namespace {namespace} because it is being terminated");
+    let cause = format!("namespace {namespace} is being terminated");
+    let status = Status::forbidden(work.subject(), name, &why);
+    Err(status.because("NamespaceTerminating", &cause, "metadata.namespace"))
+}
+
+/// Whether an object may change where it is.
+///
+/// # Errors
+/// 404 for a namespace that is not there any more, although the object is.
+pub(super) fn change(work: &Work) -> Result<(), Status> {
+    home(work).map(|_| ())
+}
+
+/// Whether an object may be deleted.
+///
+/// # Errors
+/// 403 for the namespaces that must stay.
+pub(super) fn deletion(work: &Work, name: &str) -> Result<(), Status> {
+    if work.subject() == ("", "namespaces") && IMMORTAL.contains(&name) {
+        return Err(Status::forbidden(work.subject(), name, "this namespace may not be deleted"));
+    }
+    Ok(())
+}
+
+/// The namespace of the request; none for cluster-scoped kinds.
+fn home(work: &Work) -> Result<Option<Value>, Status> {
+    let namespace = work.namespace();
+    if namespace.is_empty() {
+        return Ok(None);
+    }
+    let missing = || Status::not_found(("", "namespaces"), namespace);
+    let record = work.core.store.get(&storage::namespace(namespace)).ok_or_else(missing)?;
+    let found = serde_json::from_slice(&record.object).map_err(|error| Status::internal(&error.to_string()))?;
+    Ok(Some(found))
+}

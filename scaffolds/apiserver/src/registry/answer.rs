@@ -1,0 +1,31 @@
+//! Answers that say that it was done.
+
+use serde_json::{Value, json};
+
+use super::{Reply, record, work::Work};
+use crate::meta;
+
+/// An object.
+pub(super) fn object(code: u16, object: &Value) -> Reply {
+    Reply { code, object: record::text(object) }
+}
+
+/// A Status: the object is gone. Its uid tells the client which one went.
+pub(super) fn gone(work: &Work, object: &Value) -> Reply {
+    let mut details = json!({
+        "name": meta::text(object, "name"),
+        "kind": work.subject().1,
+        "uid": meta::text(object, "uid"),
+    });
+    if !work.subject().0.is_empty() {
+        details["group"] = json!(work.subject().0);
+    }
+    let status = json!({
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Success",
+        "details": details,
+    });
+    Reply { code: 200, object: record::text(&status) }
+}

@@ -1,0 +1,158 @@
+//! The object that a client sent, read and made ready: of the right kind and types, with defaults, in the right
+//! namespace and of the right name.
+
+use kubewright_schema::go;
+use serde_json::{Value, json};
+
+use super::{options::Validation, strict, work::Work};
+use crate::{meta, request, resource::Resource, status::Status};
+
+/// Reads the object of a create or update.
+///
+/// # Errors
+/// 400, 415 or 422 for what is none of this kind; 400 for strange fields under [`Validation::Strict`].
+pub(super) fn read(work: &mut Work, validation: Validation) -> Result<Value, Status> {
+    let (resource, call) = (work.resource(), work.call);
+    let (object, mut strange) = request::body::object(&call.content_type, &call.body, &resource.names.kind)?;
+    let mut object = Value::Object(object);
+    if let Err(why) = check_type(work, &mut object) {
+        return Err(why.about_body(resource, &object, &call.body));
+    }
+    strange.extend(typed(resource, &mut object)?);
+    strict::judge(work, validation, strange, |sentence| {
+        Status::bad_request(format!("{}: {sentence}", cannot(&object, resource)))
+    })?;
+    resource.strategy.default(&mut object);
+    Ok(object)
+}
+
+/// Decodes an object whose `apiVersion` and `kind` are right, and returns what the kind does not have.
+///
+/// # Errors
+/// The Status of an object whose types do not fit.
+pub(super) fn typed(resource: &Resource, object: &mut Value) -> Result<Vec<String>, Status> {
+    let mut strange = resource.strategy.decode(object)?;
+    if let Some(metadata) = object.get_mut("metadata").filter(|_| !resource.strategy.merges_strategically()) {
+        match meta::decode::decode(metadata) {
+            Ok(unknown) => strange.extend(unknown.iter().map(|path| format!("unknown field {}", go::quote(path)))),
+            Err(why) => return Err(Status::bad_request(format!("{}: {why}", cannot(object, resource)))),
+        }
+        strange.sort_unstable();
+    }
+    meta::of_mut(object);
+    Ok(strange)
+}
+
+/// Why the type that an object gives itself is wrong.
+#[derive(Debug)]
+pub(super) enum WrongType {
+    /// A custom object says no kind, or no version.
+    Missing(&'static str),
+    /// It is of another version of a custom kind's group, or of another group.
+    Version(String),
+    /// What the real server's scheme says of a built-in kind.
+    Scheme(String),
+}
+
+/// Checks `apiVersion` and `kind`. Built-in kinds may leave them out.
+pub(super) fn check_type(work: &Work, object: &mut Value) -> Result<(), WrongType> {
+    let resource = work.resource();
+    let text = |field: &str| object.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let (mut version, mut kind) = (text("apiVersion"), text("kind"));
+    if !work.is_built_in() {
+        return match (kind.as_str(), version.as_str()) {
+            ("", _) => Err(WrongType::Missing("Kind")),
+            (_, "") => Err(WrongType::Missing("apiVersion")),
+            _ if version != resource.api_version() => Err(WrongType::Version(version)),
+            _ => Ok(()),
+        };
+    }
+    if version.is_empty() {
+        version = resource.api_version();
+    }
+    if kind.is_empty() {
+        kind.clone_from(&resource.names.kind);
+    }
+    if (version == resource.api_version()) && kind == resource.names.kind {
+        object["apiVersion"] = json!(version);
+        object["kind"] = json!(kind);
+        return Ok(());
+    }
+    Err(WrongType::Scheme(by_scheme(work, &version, &kind)))
+}
+
+/// The real server knows the Go types of all built-in kinds, and says so.
+fn by_scheme(work: &Work, api_version: &str, kind: &str) -> String {
+    let (group, version) = meta::owners::group_version(api_version);
+    let snapshot = work.core.catalogue.snapshot();
+    let known = snapshot.is_built_in(group) && snapshot.resources(group, version).any(|it| it.names.kind == kind);
+    if known || ["Status", "DeleteOptions"].contains(&kind) {
+        let resource = work.resource();
+        let package = match resource.group.split('.').next() {
+            None | Some("") => "core",
+            Some(package) => package,
+        };
+        return format!("converting ({version}.{kind}) to ({package}.{}): unknown conversion", resource.names.kind);
+    }
+    let (kind, version) = (go::quote(kind), go::quote(api_version));
+    format!("no kind {kind} is registered for version {version} in scheme \"pkg/runtime/scheme.go:111\"")
+}
+
+impl WrongType {
+    fn about_body(self, resource: &Resource, object: &Value, body: &[u8]) -> Status {
+        match self {
+            Self::Missing(what) => {
+                let kind = &resource.names.kind;
+                let (text, shown) = (String::from_utf8_lossy(body), summary(body));
+                let why = format!("Object '{what}' is missing in '{text}'");
+                Status::bad_request(format!("the object provided is unrecognized (must be of type {kind}): {why} ({shown})"))
+            }
+            Self::Version(version) => Status::bad_request(format!(
+                "the API version in the data ({version}) does not match the expected API version ({})",
+                resource.api_version()
+            )),
+            Self::Scheme(why) => Status::bad_request(format!("{}: {why}", cannot(object, resource))),
+        }
+    }
+}
+
+/// How sentences about bodies begin.
+pub(super) fn cannot(object: &Value, resource: &Resource) -> String {
+    let text = |field: &str| object.get(field).and_then(Value::as_str).filter(|text| !text.is_empty());
+    let wanted = &resource.names.kind;
+    let kind = text("kind").unwrap_or(wanted);
+    let version = text("apiVersion").map_or(resource.version.as_str(), |it| meta::owners::group_version(it).1);
+    format!("{kind} in version {} cannot be handled as a {wanted}", go::quote(version))
+}
+
+/// The beginning of a body.
+fn summary(body: &[u8]) -> String {
+    const MOST: usize = 30;
+    let text = String::from_utf8_lossy(body.get(..MOST).unwrap_or(body)).into_owned();
+    if body.len() > MOST { format!("{text} ...") } else { text }
+}
+
+/// The object's namespace is that of the path, or is not said.
+pub(super) fn check_namespace(work: &Work, object: &mut Value) -> Result<(), Status> {
+    let expected = work.namespace();
+    let said = meta::text(object, "namespace");
+    if !said.is_empty() && !expected.is_empty() && said != expected {
+        const WHY: &str = "the namespace of the provided object does not match the namespace sent on the request";
+        return Err(Status::bad_request(WHY));
+    }
+    meta::set_text(object, "namespace", expected);
+    Ok(())
+}
+
+/// The object's name is that of the path.
+pub(super) fn check_name(work: &Work, object: &Value) -> Result<(), Status> {
+    let (said, expected) = (meta::text(object, "name"), &work.call.name);
+    if said == expected {
+        return Ok(());
+    }
+    Err(Status::bad_request(if said.is_empty() {
+        format!("the name of the object ({expected} based on URL) was undeterminable: name must be provided")
+    } else {
+        format!("the name of the object ({said}) does not match the name on the URL ({expected})")
+    }))
+}

@@ -1,0 +1,233 @@
+//! From the state of an object to the next one: read it, let a verb make the next state, check, store; and all of it
+//! again when another writer came first. So nothing is lost, whoever writes at the same time.
+
+use serde_json::{Value, json};
+
+use super::{create, record, storage, work::Work};
+use crate::{
+    apply, meta,
+    status::Status,
+    store::{Key, Record},
+};
+use kubewright_schema::cause::Path;
+
+/// What a verb wants of a change.
+pub(super) struct Plan<'a> {
+    pub name: &'a str,
+    /// The object must have this uid, unless it is empty.
+    pub uid: &'a str,
+    pub dry_run: bool,
+    /// Whether the object is created when it is not there.
+    pub may_create: bool,
+}
+
+/// The next state of an object, from its live one if there is one.
+pub(super) type Next<'n> = dyn FnMut(&mut Work, Option<&Value>) -> Result<Value, Status> + 'n;
+
+/// Brings an object to its next state and returns that, with 200 or, where it was created, 201.
+///
+/// # Errors
+/// What `next` says; 404; 409 when uid or resourceVersion are others'; 422 for a state that breaks rules.
+pub(super) fn change(work: &mut Work, plan: &Plan, next: &mut Next) -> Result<(u16, Value), Status> {
+    let key = work.key(plan.name);
+    loop {
+        let Some(live) = Live::read(work, &key)? else {
+            if !plan.may_create {
+                return Err(work.not_found(plan.name));
+            }
+            check_uid(work, (plan.uid, ""), &key)?;
+            let mut object = next(work, None)?;
+            meta::system::wipe(&mut object);
+            meta::set(&mut object, "resourceVersion", None);
+            match create::insert(work, object, plan.dry_run) {
+                Err(status) if status.reason == "AlreadyExists" => continue,
+                created => return created.map(|object| (201, object)),
+            }
+        };
+        check_uid(work, (plan.uid, meta::text(&live.object, "uid")), &key)?;
+        let new = next(work, Some(&live.object))?;
+        if let Some(done) = live.step(work, new, plan)? {
+            return Ok((200, done));
+        }
+    }
+}
+
+/// An object as it is now.
+pub(super) struct Live {
+    key: Key,
+    pub revision: u64,
+    /// As it is stored.
+    stored: Value,
+    /// In the version of the request.
+    pub object: Value,
+}
+
+impl Live {
+    /// The object of this key, if there is one.
+    pub fn read(work: &Work, key: &Key) -> Result<Option<Self>, Status> {
+        let Some(record) = work.core.store.get(key) else { return Ok(None) };
+        let stored =
+            serde_json::from_slice(&record.object).map_err(|error| Status::internal(&error.to_string()))?;
+        let object = record::read(work.resource(), &record)?;
+        Ok(Some(Self { key: key.clone(), revision: record.revision, stored, object }))
+    }
+
+    /// Checks and stores the next state, and returns it; `None` when another writer came first.
+    fn step(&self, work: &mut Work, mut new: Value, plan: &Plan) -> Result<Option<Value>, Status> {
+        let strategy = &work.resource().strategy;
+        self.check_version(work, &mut new, plan.name)?;
+        self.prepare(work, &mut new);
+        let stored = self.validate(work, &new).and_then(|()| {
+            apply::keep_times(&self.object, &mut new);
+            if self.ends_with(work, &new) {
+                Ok(self.finish(work, plan.dry_run).then_some(()))
+            } else {
+                Ok(self.write(work, &mut new, plan.dry_run))
+            }
+        });
+        if plan.dry_run || !matches!(stored, Ok(Some(()))) {
+            strategy.release(&new, Some(&self.object));
+        }
+        stored.map(|done| done.map(|()| new))
+    }
+
+    /// The resourceVersion that the writer saw must be the present one. Kinds that allow it may be written unseen.
+    fn check_version(&self, work: &Work, new: &mut Value, name: &str) -> Result<(), Status> {
+        let said = meta::text(new, "resourceVersion");
+        let said = if said.is_empty() { 0 } else { said.parse::<u64>().map_err(|_| no_number(said))? };
+        let present = self.revision;
+        if said == 0 && !work.resource().strategy.updates_unconditionally() {
+            let at = Path::new("metadata").child("resourceVersion");
+            let cause = at.invalid(0, "must be specified for an update");
+            return Err(Status::invalid(work.subject(), name, &[cause]));
+        }
+        if said != 0 && said != present {
+            return Err(Status::modified(work.subject(), name));
+        }
+        meta::set(new, "resourceVersion", Some(json!(present.to_string())));
+        Ok(())
+    }
+
+    /// Takes over from the live object what this endpoint does not write, and counts generations.
+    fn prepare(&self, work: &Work, new: &mut Value) {
+        let (strategy, live) = (&work.resource().strategy, &self.object);
+        meta::set(new, "generation", meta::of(live).get("generation").cloned());
+        match work.call.subresource.as_str() {
+            "finalize" => put(new, "status", live.get("status").cloned()),
+            subresource => strategy.prepare_for_update(part(subresource), new, live),
+        }
+        if strategy.counts_generation() && self.is_another_generation(work, new) {
+            meta::system::next_generation(new);
+        }
+        meta::system::keep(new, live);
+    }
+
+    fn is_another_generation(&self, work: &Work, new: &Value) -> bool {
+        let strategy = &work.resource().strategy;
+        let counts = |field: &str| field != "metadata" && !(field == "status" && strategy.has_status());
+        let counted = |object: &Value| {
+            let mut object = object.clone();
+            if let Some(fields) = object.as_object_mut() {
+                fields.retain(|field, _| counts(field));
+            }
+            object
+        };
+        let annotations = |object| meta::of(object).get("annotations").cloned();
+        counted(new) != counted(&self.object)
+            || (strategy.counts_annotations() && annotations(new) != annotations(&self.object))
+    }
+
+    fn validate(&self, work: &mut Work, new: &Value) -> Result<(), Status> {
+        let (resource, live) = (work.resource(), &self.object);
+        let mut causes = meta::rounds::updated(resource, new, live);
+        match work.call.subresource.as_str() {
+            "finalize" => {
+                let at = Path::new("spec").child("finalizers");
+                causes.extend(meta::finalizers::standard(&spec_finalizers(new), &at));
+            }
+            subresource => causes.extend(resource.strategy.validate_update(part(subresource), new, live)),
+        }
+        if !causes.is_empty() {
+            return Err(Status::invalid(work.kind(), meta::text(new, "name"), &causes));
+        }
+        let warnings = resource.strategy.update_warnings(new, live);
+        warnings.into_iter().for_each(|sentence| work.warn(sentence));
+        Ok(())
+    }
+
+    /// Whether this change takes away the last thing that kept an object that was deleted before.
+    fn ends_with(&self, work: &Work, new: &Value) -> bool {
+        let waits = meta::number(&self.object, "deletionGracePeriodSeconds").unwrap_or_default() != 0;
+        let is_kept = work.subject() == ("", "namespaces") && !spec_finalizers(new).is_empty();
+        meta::is_deleting(&self.object) && meta::texts(new, "finalizers").is_empty() && !waits && !is_kept
+    }
+
+    /// Deletes the object; its last state is the live one. False when another writer came first.
+    pub fn finish(&self, work: &Work, dry_run: bool) -> bool {
+        self.delete(work, dry_run).is_some()
+    }
+
+    /// Deletes the object and returns its last state, with the revision of the deletion.
+    pub fn delete(&self, work: &Work, dry_run: bool) -> Option<Value> {
+        let mut last = self.object.clone();
+        if dry_run {
+            return Some(last);
+        }
+        let deleted = work.core.store.delete(&self.key, self.revision, &|revision| record::at(&self.stored, revision));
+        let record = deleted.ok()?;
+        work.resource().strategy.release(&self.object, None);
+        meta::set(&mut last, "resourceVersion", Some(json!(record.revision.to_string())));
+        Some(last)
+    }
+
+    /// Stores the next state, if it is another. `None` when another writer came first.
+    pub fn write(&self, work: &Work, new: &mut Value, dry_run: bool) -> Option<()> {
+        let stored = record::to_storage(work.resource(), new);
+        if dry_run || stored == self.stored {
+            return Some(());
+        }
+        let written = work.core.store.update(&self.key, self.revision, &|revision| record::at(&stored, revision));
+        let record: std::sync::Arc<Record> = written.ok()?;
+        meta::set(new, "resourceVersion", Some(json!(record.revision.to_string())));
+        Some(())
+    }
+}
+
+/// The part of an object that a subresource writes: `scale` writes the object itself.
+fn part(subresource: &str) -> &str {
+    if subresource == "status" { "status" } else { "" }
+}
+
+fn check_uid(work: &Work, (wanted, found): (&str, &str), key: &Key) -> Result<(), Status> {
+    if wanted.is_empty() || wanted == found {
+        return Ok(());
+    }
+    let why = format!(
+        "StorageError: invalid object, Code: 4, Key: {}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID \
+         in precondition: {wanted}, UID in object meta: {found}",
+        storage::quoted(work.resource(), key)
+    );
+    Err(Status::conflict(work.subject(), &key.name, &why))
+}
+
+fn no_number(text: &str) -> Status {
+    let shown = kubewright_schema::go::quote(text);
+    let out_of_range = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let why = if out_of_range { "value out of range" } else { "invalid syntax" };
+    Status::new(500, "", format!("strconv.ParseUint: parsing {shown}: {why}"))
+}
+
+/// What keeps a namespace.
+pub(super) fn spec_finalizers(namespace: &Value) -> Vec<&str> {
+    let list = namespace.pointer("/spec/finalizers").and_then(Value::as_array);
+    list.into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
+fn put(object: &mut Value, field: &str, value: Option<Value>) {
+    if let Some(fields) = object.as_object_mut() {
+        match value {
+            Some(value) => _ = fields.insert(field.to_owned(), value),
+            None => _ = fields.remove(field),
+        }
+    }
+}

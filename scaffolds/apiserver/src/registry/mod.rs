@@ -1,0 +1,92 @@
+//! The verbs, the same for every kind: what differs from kind to kind is asked of its
+//! [`Strategy`](crate::strategy::Strategy). Data flows one way: a [`Call`] is decoded ([`body`], [`options`]), becomes
+//! the next state of an object ([`create`], [`update`], [`patch`], [`delete`]), and is stored by [`change`] under the
+//! eyes of [`admit`].
+
+mod admit;
+mod answer;
+mod body;
+mod call;
+mod change;
+
+mod create;
+mod delete;
+mod finalize;
+mod grace;
+mod options;
+mod patch;
+mod patched;
+mod record;
+mod scale;
+mod storage;
+mod strict;
+mod update;
+mod work;
+
+pub use call::{Answer, Call, Reply, Verb};
+pub use record::{present, store_name};
+
+use crate::{server::Core, status::Status};
+use work::Work;
+
+/// Answers a request for a resource that the catalogue has. What the client should be warned of goes to `warnings`, also
+/// when it is refused.
+///
+/// # Errors
+/// The Status to answer with.
+pub async fn serve(core: &Core, call: Call, warnings: &mut Vec<String>) -> Result<Answer, Status> {
+    if let Some(sentence) = call.resource.strategy.deprecation() {
+        warnings.push(sentence.to_owned());
+    }
+    match call.verb {
+        Verb::Get | Verb::List | Verb::Watch => read(core, &call).await,
+        _ => {
+            let mut work = Work::new(core, &call);
+            let reply = write(&mut work);
+            warnings.append(&mut work.warnings);
+            if reply.is_ok() {
+                core.definitions.follow(core, &call);
+            }
+            reply.map(Answer::Object)
+        }
+    }
+}
+
+/// A write of the server itself, which nothing follows.
+///
+/// # Errors
+/// The Status that a client would be answered with.
+pub(crate) fn perform(core: &Core, call: &Call) -> Result<Reply, Status> {
+    write(&mut Work::new(core, call))
+}
+
+fn write(work: &mut Work) -> Result<Reply, Status> {
+    let call = work.call;
+    match (call.verb, call.subresource.as_str()) {
+        (Verb::Create, "") => create::create(work),
+        (Verb::Update, "" | "status") => update::update(work),
+        (Verb::Patch, "" | "status") => patch::patch(work),
+        (Verb::Update, "scale") => scale::update(work),
+        (Verb::Patch, "scale") => scale::patch(work),
+        (Verb::Update, "finalize") => finalize::finalize(work),
+        (Verb::Delete, "") => delete::delete(work),
+
+        (_, subresource) => Err(unknown(call, subresource)),
+    }
+}
+
+async fn read(core: &Core, call: &Call) -> Result<Answer, Status> {
+    match (call.verb, call.subresource.as_str()) {
+
+        (Verb::Get, "scale") => scale::get(&Work::new(core, call)).map(Answer::Object),
+
+
+        (_, subresource) => Err(unknown(call, subresource)),
+    }
+}
+
+/// What the real server does and this one does not.
+fn unknown(call: &Call, subresource: &str) -> Status {
+    let resource = call.resource.qualified();
+    Status::not_implemented(&format!("the subresource {subresource} of {resource}"))
+}

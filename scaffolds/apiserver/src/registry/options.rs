@@ -1,0 +1,219 @@
+//! The options of writes, from the query or, of deletions, the body.
+
+use kubewright_schema::{Cause, cause::Path, go};
+use serde_json::{Map, Value, json};
+
+use super::Call;
+use crate::{request, status::Status};
+
+/// What is done about fields that a kind does not have, or that stand twice.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Validation {
+    Ignore,
+    Warn,
+    Strict,
+}
+
+/// The options of a create, update or patch.
+#[derive(Debug)]
+pub(super) struct Options {
+    pub dry_run: bool,
+    /// Empty when the client names none.
+    pub manager: String,
+    pub validation: Validation,
+    pub force: bool,
+}
+
+/// Longest name of a field manager, in bytes.
+const LONGEST_MANAGER: usize = 128;
+
+impl Options {
+    /// Of a create or update, `kind` being `CreateOptions` or `UpdateOptions`.
+    pub fn read(call: &Call, kind: &str) -> Result<Self, Status> {
+        Self::checked(call, kind, Vec::new())
+    }
+
+    /// Of a patch.
+    pub fn of_patch(call: &Call, is_apply: bool) -> Result<Self, Status> {
+        let manager = call.parameter("fieldManager").unwrap_or_default();
+        let mut causes = Vec::new();
+        if is_apply && manager.is_empty() {
+            causes.push(Path::new("fieldManager").required("is required for apply patch"));
+        }
+        if !is_apply && call.parameter("force").is_some() {
+            causes.push(Path::new("force").forbidden("may not be specified for non-apply patch"));
+        }
+        Self::checked(call, "PatchOptions", causes)
+    }
+
+    fn checked(call: &Call, kind: &str, mut causes: Vec<Cause>) -> Result<Self, Status> {
+        let manager = call.parameter("fieldManager").unwrap_or_default();
+        causes.extend(check_manager(manager));
+        let dry_run: Vec<&str> = call.parameters("dryRun").collect();
+        causes.extend(check_dry_run(&dry_run));
+        let validation = call.parameter("fieldValidation").unwrap_or_default();
+        let known = ["", "Ignore", "Strict", "Warn"];
+        if !known.contains(&validation) {
+            causes.push(Path::new("fieldValidation").unsupported(validation, &known));
+        }
+        refuse(kind, &causes)?;
+        Ok(Self {
+            dry_run: !dry_run.is_empty(),
+            manager: manager.to_owned(),
+            validation: match validation {
+                "Ignore" => Validation::Ignore,
+                "Strict" => Validation::Strict,
+                _ => Validation::Warn,
+            },
+            force: call.parameter("force").is_some_and(is_true),
+        })
+    }
+}
+
+/// The options of a deletion.
+#[derive(Clone, Debug, Default)]
+pub(super) struct DeleteOptions {
+    pub dry_run: bool,
+    /// In seconds; negative ones were made 1.
+    pub grace: Option<i64>,
+    pub orphan_dependents: Option<bool>,
+    /// `Orphan`, `Background` or `Foreground`.
+    pub propagation: Option<String>,
+    pub uid: Option<String>,
+    pub resource_version: Option<String>,
+}
+
+impl DeleteOptions {
+    /// From the body, or without one from the query.
+    pub fn read(call: &Call) -> Result<Self, Status> {
+        let (mut options, dry_run) = if call.body.is_empty() { Self::of_query(call) } else { Self::of_body(call) }?;
+        let mut causes = Vec::new();
+        if let Some(policy) = &options.propagation {
+            let at = Path::new("propagationPolicy");
+            if options.orphan_dependents.is_some() {
+                causes.push(at.invalid(policy.as_str(), "orphanDependents and deletionPropagation cannot be both set"));
+            }
+            if !["Foreground", "Background", "Orphan"].contains(&policy.as_str()) {
+                causes.push(at.unsupported(policy.as_str(), &["Foreground", "Background", "Orphan", "nil"]));
+            }
+        }
+        let dry_run: Vec<&str> = dry_run.iter().map(String::as_str).collect();
+        causes.extend(check_dry_run(&dry_run));
+        refuse("DeleteOptions", &causes)?;
+        options.dry_run = !dry_run.is_empty();
+        options.grace = options.grace.map(|seconds| if seconds < 0 { 1 } else { seconds });
+        Ok(options)
+    }
+
+    fn of_query(call: &Call) -> Result<(Self, Vec<String>), Status> {
+        let number = |text: &str| request::query::integer(text).map_err(Status::bad_request);
+        let options = Self {
+            grace: call.parameter("gracePeriodSeconds").map(number).transpose()?,
+            orphan_dependents: call.parameter("orphanDependents").map(is_true),
+            propagation: call.parameter("propagationPolicy").map(str::to_owned),
+            ..Self::default()
+        };
+        Ok((options, call.parameters("dryRun").map(str::to_owned).collect()))
+    }
+
+    fn of_body(call: &Call) -> Result<(Self, Vec<String>), Status> {
+        let (body, _) = request::body::options(&call.content_type, &call.body)?;
+        check_kind(&body)?;
+        let field = |name: &str| body.get(name).filter(|value| !value.is_null());
+        let none = Value::Null;
+        let preconditions = field("preconditions").unwrap_or(&none);
+        if !(preconditions.is_object() || preconditions.is_null()) {
+            return Err(mismatch(preconditions, "preconditions", "v1.Preconditions"));
+        }
+        let options = Self {
+            dry_run: false,
+            grace: field("gracePeriodSeconds").map(|it| whole(it, "gracePeriodSeconds")).transpose()?,
+            orphan_dependents: field("orphanDependents").map(|it| flag(it, "orphanDependents")).transpose()?,
+            propagation: field("propagationPolicy").map(|it| text(it, "propagationPolicy")).transpose()?,
+            uid: precondition(preconditions, "uid")?,
+            resource_version: precondition(preconditions, "resourceVersion")?,
+        };
+        let dry_run = match field("dryRun") {
+            None => Vec::new(),
+            Some(Value::Array(items)) => items.iter().map(|it| text(it, "dryRun")).collect::<Result<_, _>>()?,
+            Some(other) => return Err(mismatch(other, "dryRun", "[]string")),
+        };
+        Ok((options, dry_run))
+    }
+}
+
+/// The options may say that they are those of any group, or nothing.
+fn check_kind(body: &Map<String, Value>) -> Result<(), Status> {
+    let text = |name: &str, default: &'static str| match body.get(name).and_then(Value::as_str) {
+        None | Some("") => default.to_owned(),
+        Some(text) => text.to_owned(),
+    };
+    let (kind, version) = (text("kind", "DeleteOptions"), text("apiVersion", "meta.k8s.io/v1"));
+    if kind == "DeleteOptions" {
+        return Ok(());
+    }
+    let (kind, version) = (go::quote(&kind), go::quote(&version));
+    let message = format!("no kind {kind} is registered for version {version} in scheme \"pkg/runtime/scheme.go:111\"");
+    Err(Status::bad_request(message))
+}
+
+fn precondition(preconditions: &Value, name: &str) -> Result<Option<String>, Status> {
+    let value = preconditions.get(name).filter(|value| !value.is_null());
+    let field = format!("preconditions.{name}");
+    value.map(|it| it.as_str().map(str::to_owned).ok_or_else(|| mismatch(it, &field, "string"))).transpose()
+}
+
+fn text(value: &Value, field: &str) -> Result<String, Status> {
+    value.as_str().map(str::to_owned).ok_or_else(|| mismatch(value, field, "string"))
+}
+
+fn whole(value: &Value, field: &str) -> Result<i64, Status> {
+    value.as_i64().ok_or_else(|| mismatch(value, field, "int64"))
+}
+
+fn flag(value: &Value, field: &str) -> Result<bool, Status> {
+    value.as_bool().ok_or_else(|| mismatch(value, field, "bool"))
+}
+
+fn mismatch(value: &Value, field: &str, wanted: &str) -> Status {
+    let found = match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    };
+    let message = format!("json: cannot unmarshal {found} into Go struct field DeleteOptions.{field} of type {wanted}");
+    Status::bad_request(message)
+}
+
+/// As the query of the real server is read: anything but these is true.
+fn is_true(text: &str) -> bool {
+    !["false", "False", "FALSE", "0"].contains(&text)
+}
+
+fn check_manager(manager: &str) -> Vec<Cause> {
+    let at = Path::new("fieldManager");
+    let mut causes = Vec::new();
+    if manager.len() > LONGEST_MANAGER {
+        causes.push(at.too_long(LONGEST_MANAGER));
+    }
+    for (index, found) in manager.char_indices().filter(|(_, found)| !go::printable(*found)) {
+        let rule = format!("invalid character U+{:04X} (at position {index})", u32::from(found));
+        causes.push(at.invalid(manager, &rule));
+    }
+    causes
+}
+
+fn check_dry_run(values: &[&str]) -> Option<Cause> {
+    let bad = values.iter().any(|value| *value != "All");
+    bad.then(|| Path::new("dryRun").unsupported(json!(values), &["All"]))
+}
+
+fn refuse(kind: &str, causes: &[Cause]) -> Result<(), Status> {
+    if causes.is_empty() {
+        return Ok(());
+    }
+    Err(Status::invalid(("meta.k8s.io", kind), "", causes))
+}

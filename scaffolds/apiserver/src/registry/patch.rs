@@ -1,0 +1,151 @@
+//! PATCH: the object, or its status, changed in parts.
+
+use serde_json::{Map, Value};
+
+use super::{
+    Reply, admit, answer, body,
+    change::{Plan, change},
+    options::{Options, Validation},
+    patched,
+    work::Work,
+};
+use crate::{
+    apply, meta,
+    patch::{self, Patched},
+    request::yaml,
+    status::{Details, Status},
+};
+
+/// The kinds of patches.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Format {
+    Json,
+    Merge,
+    Strategic,
+    Apply,
+}
+
+/// The media types, in the order in which the server lists those that custom kinds take.
+const FORMATS: [(&str, Format); 4] = [
+    ("application/json-patch+json", Format::Json),
+    ("application/merge-patch+json", Format::Merge),
+    ("application/apply-patch+yaml", Format::Apply),
+    ("application/strategic-merge-patch+json", Format::Strategic),
+];
+
+/// Patches an object; an apply creates it where it is not there.
+pub(super) fn patch(work: &mut Work) -> Result<Reply, Status> {
+    let format = format(work)?;
+    let options = Options::of_patch(work.call, format == Format::Apply)?;
+    let plan = Plan {
+        name: &work.call.name,
+        uid: "",
+        dry_run: options.dry_run,
+        may_create: format == Format::Apply && work.call.subresource.is_empty(),
+    };
+    let (code, object) = change(work, &plan, &mut |work, live| {
+        let mut new = match (format, live) {
+            (Format::Apply, _) => applied(work, live, &options)?,
+            (_, None) => return Err(work.not_found(&work.call.name)),
+            (_, Some(live)) => updated(work, live, (format, &options))?,
+        };
+        check(work, live, &mut new)?;
+        Ok(new)
+    })?;
+    Ok(answer::object(code, &object))
+}
+
+/// Which patch the body is, if it is one that the kind takes.
+pub(super) fn format(work: &Work) -> Result<Format, Status> {
+    let media_type = work.call.content_type.split(';').next().unwrap_or_default();
+    let takes = |format: Format| format != Format::Strategic || work.is_built_in();
+    let mut known = FORMATS.iter().filter(|(_, format)| takes(*format));
+    if let Some((_, format)) = known.clone().find(|(name, _)| *name == media_type) {
+        return Ok(*format);
+    }
+    if work.is_built_in() {
+        let mut status = Status::new(415, "UnsupportedMediaType", "415: Unsupported Media Type");
+        status.details = Some(Details::default());
+        return Err(status);
+    }
+    let names: Vec<&str> = known.by_ref().map(|(name, _)| *name).collect();
+    Err(Status::unsupported_media_type(&names))
+}
+
+/// The document that a patch other than apply makes of another.
+pub(super) fn document(
+    work: &Work,
+    object: &Value,
+    (format, validation): (Format, Validation),
+) -> Result<Patched, Status> {
+    let (bytes, checked) = (work.call.body.as_ref(), validation != Validation::Ignore);
+    match format {
+        Format::Json => patch::json(object, bytes, checked),
+        Format::Strategic => patch::strategic(object, bytes, work.resource().strategy.schema(), checked),
+        Format::Merge | Format::Apply => patch::merge(object, bytes, checked),
+    }
+}
+
+fn updated(work: &mut Work, live: &Value, (format, options): (Format, &Options)) -> Result<Value, Status> {
+    let document = document(work, live, (format, options.validation))?;
+    let mut new = patched::decode(work, document, options.validation)?;
+    work.as_writer(&options.manager, |writer| apply::update(Some(live), &mut new, writer));
+    Ok(new)
+}
+
+fn applied(work: &mut Work, live: Option<&Value>, options: &Options) -> Result<Value, Status> {
+    let (config, duplicates) = configuration(work)?;
+    let config = Value::Object(config);
+    let new = work.as_writer(&options.manager, |writer| apply::apply(live, &config, options.force, writer));
+    let mut new = new.map_err(|error| error.status())?;
+    if !duplicates.is_empty() && options.validation == Validation::Strict {
+        let lines: String = duplicates.iter().map(|line| format!("\n  {line}")).collect();
+        return Err(Status::bad_request(format!(
+            "error strict decoding patch: error converting YAML to JSON: yaml: unmarshal errors:{lines}"
+        )));
+    }
+    if options.validation == Validation::Warn {
+        duplicates.into_iter().for_each(|line| work.warn(line));
+    }
+    let resource = work.resource();
+    body::typed(resource, &mut new)?;
+    resource.strategy.default(&mut new);
+    Ok(new)
+}
+
+/// What the client applies, and its duplicate fields.
+pub(super) fn configuration(work: &Work) -> Result<(Map<String, Value>, Vec<String>), Status> {
+    let found = match yaml::read(&work.call.body) {
+        Ok((Value::Object(config), duplicates)) => return Ok((config, duplicates)),
+        Ok((Value::Null, _)) => return Ok(Default::default()),
+        Ok((Value::Array(_), _)) => "array",
+        Ok((Value::String(_), _)) => "string",
+        Ok((Value::Bool(_), _)) => "bool",
+        Ok((Value::Number(_), _)) => "number",
+        Err(why) => {
+            let why = why.strip_prefix("error converting YAML to JSON: ").unwrap_or(&why);
+            return Err(Status::bad_request(format!("error decoding YAML: error converting YAML to JSON: {why}")));
+        }
+    };
+    Err(Status::bad_request(format!(
+        "error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {found} into Go value of \
+         type map[string]interface {{}}"
+    )))
+}
+
+/// What upstream checks of a patched object before it looks at its rules.
+fn check(work: &mut Work, live: Option<&Value>, new: &mut Value) -> Result<(), Status> {
+    let uid = meta::text(new, "uid");
+    if live.is_none() && !uid.is_empty() {
+        let why = format!("uid mismatch: the provided object specified uid {uid}, and no existing object was found");
+        return Err(Status::conflict(work.subject(), &work.call.name, &why));
+    }
+    body::check_namespace(work, new)?;
+    body::check_name(work, new)?;
+    match live {
+        Some(_) => admit::change(work)?,
+        None => admit::creation(work, new)?,
+    }
+    work.dedupe_owners(new, true);
+    Ok(())
+}

@@ -1,0 +1,63 @@
+//! Between a record of the store and an object in the version of a request.
+
+use bytes::Bytes;
+use serde_json::{Value, json};
+
+use super::storage;
+use crate::{meta, resource::Resource, status::Status, store::Record};
+
+/// The resource's part of the store's keys: `apps/deployments`.
+pub fn store_name(resource: &Resource) -> String {
+    storage::resource_key(resource)
+}
+
+/// The object of a record, in the version of `resource`.
+///
+/// # Errors
+/// 500 for a record that is no JSON, which no write of this server makes.
+pub(super) fn read(resource: &Resource, record: &Record) -> Result<Value, Status> {
+    let mut object =
+        serde_json::from_slice(&record.object).map_err(|error| Status::internal(&error.to_string()))?;
+    let verbatim = resource.strategy.verbatim_after().is_some_and(|since| record.revision > since);
+    if !verbatim {
+        resource.strategy.read(&mut object);
+    }
+    if resource.version != resource.storage_version {
+        resource.strategy.from_storage(&mut object);
+    }
+    Ok(object)
+}
+
+/// The JSON text of a record in the version of `resource`: that of the store itself wherever possible.
+///
+/// # Errors
+/// As for an object.
+pub fn present(resource: &Resource, record: &Record) -> Result<Bytes, Status> {
+    let verbatim = resource.strategy.verbatim_after().is_some_and(|since| record.revision > since);
+    if verbatim && resource.version == resource.storage_version {
+        return Ok(record.object.clone());
+    }
+    read(resource, record).map(|object| text(&object))
+}
+
+/// The object in the version that the store keeps.
+pub(super) fn to_storage(resource: &Resource, object: &Value) -> Value {
+    let mut object = object.clone();
+    resource.strategy.write(&mut object);
+    if resource.version != resource.storage_version {
+        resource.strategy.to_storage(&mut object);
+    }
+    object
+}
+
+/// The JSON text of an object at a revision.
+pub(super) fn at(object: &Value, revision: u64) -> Bytes {
+    let mut object = object.clone();
+    meta::set(&mut object, "resourceVersion", Some(json!(revision.to_string())));
+    text(&object)
+}
+
+/// The JSON text of an object.
+pub(super) fn text(object: &Value) -> Bytes {
+    Bytes::from(object.to_string())
+}

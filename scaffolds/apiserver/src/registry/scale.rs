@@ -1,0 +1,283 @@
+//! The subresource scale: an `autoscaling/v1 Scale` as a view of an object's replicas.
+
+use serde_json::{Map, Value, json};
+
+use super::{
+    Reply, admit, answer, body,
+    change::{Live, Plan, change},
+    options::{Options, Validation},
+    patch::{self, Format},
+    strict,
+    work::Work,
+};
+use crate::{
+    apply::{self, Schema, Writer},
+    kinds, meta, request,
+    status::Status,
+    strategy::Scale,
+};
+use kubewright_schema::cause::Path;
+use std::sync::LazyLock;
+
+const API_VERSION: &str = "autoscaling/v1";
+
+/// The shape of a Scale.
+static SCHEMA: LazyLock<Schema> = LazyLock::new(|| {
+    let scale = kinds::definition("io.k8s.api.autoscaling.v1.Scale").unwrap_or_default();
+    Schema::compile(&scale, &kinds::definition)
+});
+
+/// The Scale of an object.
+pub(super) fn get(work: &Work) -> Result<Reply, Status> {
+    let live = Live::read(work, &work.key(&work.call.name))?.ok_or_else(|| work.not_found(&work.call.name))?;
+    Ok(answer::object(200, &view(paths(work)?, &live.object)?))
+}
+
+/// PUT of a Scale.
+pub(super) fn update(work: &mut Work) -> Result<Reply, Status> {
+    let options = Options::read(work.call, "UpdateOptions")?;
+    let (sent, mut strange) = request::body::object(&work.call.content_type, &work.call.body, "Scale")?;
+    let mut sent = Value::Object(sent);
+    strange.extend(decode(work, &mut sent).map_err(|why| Status::bad_request(format!("{}: {why}", cannot(&sent))))?);
+    strict::judge(work, options.validation, strange, |sentence| {
+        Status::bad_request(format!("{}: {sentence}", cannot(&sent)))
+    })?;
+    body::check_namespace(work, &mut sent)?;
+    body::check_name(work, &sent)?;
+    let uid = meta::text(&sent, "uid").to_owned();
+    store(work, (&options, &uid), &mut |work, scale| {
+        let mut new = sent.clone();
+        as_writer(work, &options.manager, |writer| apply::update(Some(scale), &mut new, writer));
+        Ok(new)
+    })
+}
+
+/// PATCH of a Scale.
+pub(super) fn patch(work: &mut Work) -> Result<Reply, Status> {
+    let format = patch::format(work)?;
+    let options = Options::of_patch(work.call, format == Format::Apply)?;
+    store(work, (&options, ""), &mut |work, scale| match format {
+        Format::Apply => applied(work, scale, &options),
+        _ => patched(work, scale, (format, &options)),
+    })
+}
+
+fn applied(work: &mut Work, scale: &Value, options: &Options) -> Result<Value, Status> {
+    let (config, _) = patch::configuration(work)?;
+    if !work.is_built_in() {
+        return Err(Status::new(
+            500,
+            "",
+            "failed to create manager for existing fields: failed to convert live object (/; autoscaling/v1, Kind=Scale) to \
+             proper version: request to convert CR to an invalid group/version: autoscaling/v1",
+        ));
+    }
+    let config = Value::Object(config);
+    let new = as_writer(work, &options.manager, |writer| apply::apply(Some(scale), &config, options.force, writer));
+    new.map_err(|error| error.status())
+}
+
+fn patched(work: &mut Work, scale: &Value, (format, options): (Format, &Options)) -> Result<Value, Status> {
+    let document = match format {
+        Format::Strategic => {
+            crate::patch::strategic(scale, &work.call.body, &SCHEMA, options.validation != Validation::Ignore)?
+        }
+        _ => patch::document(work, scale, (format, options.validation))?,
+    };
+    let mut new = document.object.clone();
+    let mut strange = document.strange.clone();
+    strange.extend(decode(work, &mut new).map_err(|why| document.refuse(&why))?);
+    strict::judge(work, options.validation, strange, |sentence| document.refuse(&sentence))?;
+    body::check_namespace(work, &mut new)?;
+    body::check_name(work, &new)?;
+    as_writer(work, &options.manager, |writer| apply::update(Some(scale), &mut new, writer));
+    Ok(new)
+}
+
+/// The next Scale, from the one that there is.
+type Next<'n> = dyn FnMut(&mut Work, &Value) -> Result<Value, Status> + 'n;
+
+/// Writes the replicas of a Scale into its object, and answers with the Scale as it then is.
+fn store(work: &mut Work, (options, uid): (&Options, &str), next: &mut Next) -> Result<Reply, Status> {
+    let scale = paths(work)?.clone();
+    let name = work.call.name.clone();
+    let plan = Plan { name: &name, uid, dry_run: options.dry_run, may_create: false };
+    let (code, object) = change(work, &plan, &mut |work, live| {
+        let Some(live) = live else { return Err(work.not_found(&work.call.name)) };
+        let mut before = view(&scale, live).or_else(|status| if work.is_built_in() { Err(status) } else { Ok(empty(live)) })?;
+        apply::scale_entries(live, &mut before, &|version| replicas(work, version));
+        let after = next(work, &before)?;
+        admit::change(work)?;
+        written(work, live, (&scale, &after))
+    })?;
+    Ok(answer::object(code, &view(&scale, &object)?))
+}
+
+/// The object with the replicas of a Scale.
+fn written(work: &Work, live: &Value, (scale, after): (&Scale, &Value)) -> Result<Value, Status> {
+    let wanted = after.pointer("/spec/replicas").and_then(Value::as_i64).unwrap_or_default();
+    if work.is_built_in() && wanted < 0 {
+        let cause = Path::new("spec").child("replicas").invalid(wanted, "must be greater than or equal to 0");
+        return Err(Status::invalid(("autoscaling", "Scale"), &work.call.name, &[cause]));
+    }
+    let mut object = live.clone();
+    put(&mut object, &scale.spec_replicas, json!(wanted));
+    if let Some(version) = meta::of(after).get("resourceVersion") {
+        meta::set(&mut object, "resourceVersion", Some(version.clone()));
+    } else if work.is_built_in() {
+        meta::set(&mut object, "resourceVersion", None);
+    }
+    apply::scaled_entries(&mut object, after, &work.resource().api_version(), &|version| replicas(work, version));
+    Ok(object)
+}
+
+fn paths<'a>(work: &Work<'a>) -> Result<&'a Scale, Status> {
+    work.resource().strategy.scale().ok_or_else(Status::no_such_resource)
+}
+
+/// Where a version of the kind has its replicas.
+fn replicas(work: &Work, version: &str) -> Option<String> {
+    let strategy = work.strategy_of(version)?;
+    let path = strategy.scale().map(|scale| scale.spec_replicas.trim_start_matches('.').to_owned());
+    Some(path.unwrap_or_default())
+}
+
+/// The Scale of an object.
+fn view(scale: &Scale, object: &Value) -> Result<Value, Status> {
+    let number = |path: &str| at(object, path).and_then(Value::as_i64);
+    let Some(wanted) = number(&scale.spec_replicas) else {
+        return Err(Status::internal(&format!("the spec replicas field \"{}\" does not exist", scale.spec_replicas)));
+    };
+    let mut view = empty(object);
+    view["spec"] = if wanted == 0 { json!({}) } else { json!({"replicas": wanted}) };
+    view["status"] = json!({"replicas": number(&scale.status_replicas).unwrap_or_default()});
+    let selector = scale.label_selector.as_deref().and_then(|path| at(object, path)).map(selector);
+    if let Some(selector) = selector.filter(|text| !text.is_empty()) {
+        view["status"]["selector"] = json!(selector);
+    }
+    Ok(view)
+}
+
+/// A Scale without replicas.
+fn empty(object: &Value) -> Value {
+    let mut metadata = Map::new();
+    for field in ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"] {
+        if let Some(value) = meta::of(object).get(field) {
+            metadata.insert(field.to_owned(), value.clone());
+        }
+    }
+    json!({"kind": "Scale", "apiVersion": API_VERSION, "metadata": metadata, "spec": {}, "status": {"replicas": 0}})
+}
+
+/// A selector as text: of custom kinds it is that already.
+fn selector(value: &Value) -> String {
+    if let Some(text) = value.as_str() {
+        return text.to_owned();
+    }
+    // ReplicationControllers have bare labels where all others have a LabelSelector.
+    let is_bare = !["matchLabels", "matchExpressions"].iter().any(|field| value.get(field).is_some());
+    let labels = if is_bare { value.as_object() } else { value.get("matchLabels").and_then(Value::as_object) };
+    let mut parts: Vec<(String, String)> = Vec::new();
+    for (key, value) in labels.into_iter().flatten() {
+        parts.push((key.clone(), format!("{key}={}", value.as_str().unwrap_or_default())));
+    }
+    let expressions = value.get("matchExpressions").and_then(Value::as_array);
+    for expression in expressions.into_iter().flatten() {
+        let key = expression.get("key").and_then(Value::as_str).unwrap_or_default();
+        parts.push((key.to_owned(), requirement(key, expression)));
+    }
+    parts.sort_by(|a, b| a.0.cmp(&b.0));
+    parts.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join(",")
+}
+
+fn requirement(key: &str, expression: &Value) -> String {
+    let values = expression.get("values").and_then(Value::as_array);
+    let mut values: Vec<&str> = values.into_iter().flatten().filter_map(Value::as_str).collect();
+    values.sort_unstable();
+    match expression.get("operator").and_then(Value::as_str) {
+        Some("In") => format!("{key} in ({})", values.join(",")),
+        Some("NotIn") => format!("{key} notin ({})", values.join(",")),
+        Some("DoesNotExist") => format!("!{key}"),
+        _ => key.to_owned(),
+    }
+}
+
+/// The value at a path such as `.spec.replicas`.
+fn at<'v>(object: &'v Value, path: &str) -> Option<&'v Value> {
+    path.trim_start_matches('.').split('.').try_fold(object, |value, field| value.get(field))
+}
+
+fn put(object: &mut Value, path: &str, value: Value) {
+    let mut place = object;
+    for field in path.trim_start_matches('.').split('.') {
+        if !place.is_object() {
+            *place = Value::Object(Map::new());
+        }
+        place = &mut place[field];
+    }
+    *place = value;
+}
+
+/// Makes a body a Scale, and returns what a Scale does not have.
+fn decode(work: &Work, scale: &mut Value) -> Result<Vec<String>, String> {
+    let text = |field: &str, default: &str| match scale.get(field).and_then(Value::as_str) {
+        None | Some("") => default.to_owned(),
+        Some(text) => text.to_owned(),
+    };
+    let (version, kind) = (text("apiVersion", API_VERSION), text("kind", "Scale"));
+    if (version.as_str(), kind.as_str()) != (API_VERSION, "Scale") {
+        let (kind, version) = (kubewright_schema::go::quote(&kind), kubewright_schema::go::quote(&version));
+        return Err(format!("no kind {kind} is registered for version {version} in scheme \"pkg/runtime/scheme.go:111\""));
+    }
+    let mut strange = Vec::new();
+    let metadata = meta::of_mut(scale);
+    let mut metadata = Value::Object(std::mem::take(metadata));
+    strange.extend(meta::decode::decode(&mut metadata).map_err(|why| why.replace("ObjectMeta.", "ObjectMeta.metadata."))?);
+    let mut spec = scale.get("spec").cloned().unwrap_or_default();
+    strange.extend(replicas_only(&mut spec, "spec")?);
+    let known = ["apiVersion", "kind", "metadata", "spec", "status"];
+    let others = scale.as_object().into_iter().flat_map(Map::keys).filter(|field| !known.contains(&field.as_str()));
+    strange.extend(others.cloned());
+    // What a client says of the status is not looked at any further: nothing is done with it.
+    let _ = work;
+    let status = scale.get("status").cloned().unwrap_or_else(|| json!({"replicas": 0}));
+    *scale = json!({"kind": "Scale", "apiVersion": API_VERSION, "metadata": metadata, "spec": spec, "status": status});
+    Ok(strange.iter().map(|path| format!("unknown field {}", kubewright_schema::go::quote(path))).collect())
+}
+
+fn replicas_only(spec: &mut Value, path: &str) -> Result<Vec<String>, String> {
+    let Some(fields) = spec.as_object_mut() else {
+        *spec = json!({});
+        return Ok(Vec::new());
+    };
+    let strange = fields.keys().filter(|field| *field != "replicas").map(|field| format!("{path}.{field}")).collect();
+    fields.retain(|field, value| field == "replicas" && !value.is_null() && *value != json!(0));
+    match fields.get("replicas") {
+        Some(value) if value.as_i64().is_none_or(|wanted| i32::try_from(wanted).is_err()) => {
+            let found = match value {
+                Value::String(_) => "string".to_owned(),
+                Value::Bool(_) => "bool".to_owned(),
+                Value::Array(_) => "array".to_owned(),
+                Value::Object(_) => "object".to_owned(),
+                other => format!("number {other}"),
+            };
+            let field = "ScaleSpec.spec.replicas";
+            Err(format!("json: cannot unmarshal {found} into Go struct field {field} of type int32"))
+        }
+        _ => Ok(strange),
+    }
+}
+
+/// How sentences about bodies begin.
+fn cannot(scale: &Value) -> String {
+    let kind = scale.get("kind").and_then(Value::as_str).filter(|kind| !kind.is_empty()).unwrap_or("Scale");
+    format!("{kind} in version \"v1\" cannot be handled as a Scale")
+}
+
+/// Like [`Work::as_writer`], on the Scale.
+fn as_writer<T>(work: &Work, manager: &str, write: impl FnOnce(&Writer<'_>) -> T) -> T {
+    work.as_writer(manager, |writer| {
+        let versions = |version: &str| (version == API_VERSION).then_some(&*SCHEMA);
+        write(&Writer { api_version: API_VERSION, kind: "Scale", schema: &SCHEMA, versions: &versions, ..*writer })
+    })
+}

@@ -1,0 +1,35 @@
+//! PUT: the object, or its status, as the client wants it as a whole.
+
+use super::{
+    Reply, admit, answer, body,
+    change::{Plan, change},
+    options::Options,
+    work::Work,
+};
+use crate::{apply, meta, status::Status};
+
+/// Updates an object to what the body says; creates it where the kind allows it.
+pub(super) fn update(work: &mut Work) -> Result<Reply, Status> {
+    let options = Options::read(work.call, "UpdateOptions")?;
+    let mut sent = body::read(work, options.validation)?;
+    body::check_namespace(work, &mut sent)?;
+    body::check_name(work, &sent)?;
+    work.dedupe_owners(&mut sent, false);
+    let creates = work.resource().strategy.creates_on_update() && work.call.subresource.is_empty();
+    let plan = Plan {
+        name: &work.call.name,
+        uid: meta::text(&sent, "uid"),
+        dry_run: options.dry_run,
+        may_create: creates,
+    };
+    let (code, object) = change(work, &plan, &mut |work, live| {
+        let mut new = sent.clone();
+        work.as_writer(&options.manager, |writer| apply::update(live, &mut new, writer));
+        match live {
+            Some(_) => admit::change(work)?,
+            None => admit::creation(work, &new)?,
+        }
+        Ok(new)
+    })?;
+    Ok(answer::object(code, &object))
+}

@@ -1,0 +1,127 @@
+//! What one write has at hand while it is done.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::{Call, storage};
+use crate::{
+    apply::{self, Writer},
+    meta,
+    resource::Resource,
+    server::Core,
+    status::{Status, Subject},
+    store::Key,
+    strategy::Strategy,
+};
+
+/// One write of a client.
+pub(super) struct Work<'a> {
+    pub core: &'a Core,
+    pub call: &'a Call,
+    /// In the form of `creationTimestamp`.
+    pub now: String,
+    /// Sentences for headers, each once.
+    pub warnings: Vec<String>,
+    /// The resource in all versions that are served: entries of managedFields may be in any.
+    versions: Vec<Arc<Resource>>,
+}
+
+impl<'a> Work<'a> {
+    pub fn new(core: &'a Core, call: &'a Call) -> Self {
+        let (group, plural) = (&call.resource.group, &call.resource.names.plural);
+        let snapshot = core.catalogue.snapshot();
+        let versions = snapshot.versions(group);
+        let versions = versions.into_iter().filter_map(|version| snapshot.resource(group, version, plural));
+        Self { core, call, now: meta::time::text(core.now()), warnings: Vec::new(), versions: versions.collect() }
+    }
+
+    pub fn resource(&self) -> &'a Resource {
+        &self.call.resource
+    }
+
+    /// Group and plural, as answers about what is there or not name the resource.
+    pub fn subject(&self) -> Subject<'a> {
+        (&self.resource().group, &self.resource().names.plural)
+    }
+
+    /// Group and kind, as answers about bad objects name it.
+    pub fn kind(&self) -> Subject<'a> {
+        (&self.resource().group, &self.resource().names.kind)
+    }
+
+    /// The namespace of the objects: that of the path, for kinds that have one.
+    pub fn namespace(&self) -> &'a str {
+        if self.resource().namespaced { &self.call.namespace } else { "" }
+    }
+
+    pub fn key(&self, name: &str) -> Key {
+        storage::key(self.resource(), self.namespace(), name)
+    }
+
+    pub fn not_found(&self, name: &str) -> Status {
+        Status::not_found(self.subject(), name)
+    }
+
+    pub fn is_built_in(&self) -> bool {
+        self.resource().strategy.merges_strategically()
+    }
+
+    pub fn warn(&mut self, sentence: String) {
+        if !self.warnings.contains(&sentence) {
+            self.warnings.push(sentence);
+        }
+    }
+
+    /// Takes duplicate owners out of an object and warns of them.
+    pub fn dedupe_owners(&mut self, object: &mut Value, afterwards: bool) {
+        let twice = meta::owners::dedupe(object);
+        if !twice.is_empty() {
+            let after = if afterwards { " after mutating admission happens" } else { "" };
+            self.warn(format!(
+                ".metadata.ownerReferences contains duplicate entries{after}; API server dedups owner references in 1.20+, \
+                 and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: {}",
+                twice.join(", ")
+            ));
+        }
+    }
+
+    /// Lets `write` do something in the name of `manager`, or of the user agent when that is empty.
+    pub fn as_writer<T>(&self, manager: &str, write: impl FnOnce(&Writer<'_>) -> T) -> T {
+        let resource = self.resource();
+        let agent;
+        let manager = if manager.is_empty() {
+            agent = apply::manager_of(&self.call.user_agent);
+            &agent
+        } else {
+            manager
+        };
+        let versions = |version: &str| self.strategy_of(version).map(Strategy::schema);
+        write(&Writer {
+            manager,
+            api_version: &resource.api_version(),
+            kind: &resource.names.kind,
+            subresource: &self.call.subresource,
+            now: &self.now,
+            reset: self.reset(),
+            schema: resource.strategy.schema(),
+            versions: &versions,
+        })
+    }
+
+    /// What knows the kind in a version such as `apps/v1`.
+    pub fn strategy_of(&self, version: &str) -> Option<&dyn Strategy> {
+        let found = self.versions.iter().find(|resource| resource.api_version() == version)?;
+        Some(found.strategy.as_ref())
+    }
+
+    /// What the endpoint does not write, so that nobody owns it by writing here.
+    fn reset(&self) -> &'static [&'static str] {
+        match (self.call.subresource.as_str(), self.resource().strategy.has_status()) {
+            ("status", _) if self.is_built_in() => &["spec"],
+            ("status", _) => &["metadata", "spec"],
+            ("", true) => &["status"],
+            _ => &[],
+        }
+    }
+}
