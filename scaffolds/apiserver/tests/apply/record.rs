@@ -47,8 +47,13 @@ fn run(dice: &mut Dice, kind: &str, seed: u64) -> Program {
     let mut program = Program { kind: kind.to_owned(), steps: Vec::new() };
     let mut live = None;
     let name = format!("program-{}-{seed}", std::process::id());
-    for _ in 0..4 + dice.roll(6) {
+    let crowd = dice.chance(8);
+    for _ in 0..if crowd { 18 } else { 4 + dice.roll(6) } {
         let mut step = if kind == "Widget" { next(dice, live.as_ref()) } else { builtin::next(dice, kind, live.as_ref()) };
+        repeat(dice, &mut step, &program);
+        if crowd && step.media != "apply-patch+yaml" {
+            step.manager = format!("crowd-{}", dice.roll(15));
+        }
         let answer = write(kind, &name, &step, live.as_ref());
         step.code = answer.code;
         step.now = written(live.as_ref(), &answer);
@@ -62,6 +67,14 @@ fn run(dice: &mut Dice, kind: &str, seed: u64) -> Program {
     send("PATCH", &path, "application/merge-patch+json", &json!({"metadata": {"finalizers": null}}));
     send("DELETE", &path, "application/json", &json!({}));
     program
+}
+
+/// Now and then applies once more what was applied, by the same or another manager.
+fn repeat(dice: &mut Dice, step: &mut Step, program: &Program) {
+    let earlier = program.steps.iter().rfind(|it| it.media == "apply-patch+yaml" && it.subresource == step.subresource);
+    if let (Some(earlier), true, "apply-patch+yaml") = (earlier, dice.chance(20), step.media.as_str()) {
+        (step.version, step.body) = (earlier.version.clone(), earlier.body.clone());
+    }
 }
 
 /// The time that the write came to stand in managedFields with, if it did; the answer may be a second later.
@@ -136,6 +149,9 @@ fn next(dice: &mut Dice, live: Option<&Value>) -> Step {
     if !status || dice.chance(20) {
         object["spec"] = widget::spec(dice);
     }
+    if dice.chance(4) {
+        widget::spoil(dice, &mut object);
+    }
     fill(dice, &mut step, live, object);
     step
 }
@@ -188,7 +204,12 @@ fn entries(dice: &mut Dice, object: &mut Value, live: &Value) {
         2 => json!([{"manager": "x", "operation": "Wrong", "apiVersion": "v1", "fieldsType": "FieldsV1", "fieldsV1": {}}]),
         3 => json!([{"manager": "given", "operation": "Update", "apiVersion": object["apiVersion"],
             "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": {"f:size": {}}}}]),
-        4..7 => there,
+        4 => {
+            let version = dice.pick(&["apply.kubewright.dev/v7", "other.dev/v1", "v2"]);
+            json!([{"manager": "given", "operation": "Apply", "apiVersion": version, "fieldsType": "FieldsV1",
+                "fieldsV1": {"f:spec": {"f:size": {}, "f:ports": {}, "f:color": {"f:r": {}}}}}])
+        }
+        5..7 => there,
         _ => return,
     };
     object["metadata"]["managedFields"] = sent;

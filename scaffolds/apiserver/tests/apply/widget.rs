@@ -163,6 +163,28 @@ pub fn status(dice: &mut Dice) -> Value {
     })
 }
 
+/// Puts something into the object that does not fit the schema.
+pub fn spoil(dice: &mut Dice, object: &mut Value) {
+    let bad = [
+        json!({"size": "x"}), json!({"on": 1}), json!({"ratio": [1]}), json!({"when": {"a": 1}}), json!({"tags": "a"}),
+        json!({"tags": [null]}), json!({"tags": [{"a": 1}]}), json!({"tags": [["a"]]}), json!({"tags": ["a", "a"]}),
+        json!({"numbers": ["a"]}), json!({"plain": [1]}), json!({"ports": {}}), json!({"ports": [null]}),
+        json!({"ports": [{}]}), json!({"ports": ["a"]}), json!({"ports": [{"port": 1}, {"port": 1, "protocol": "TCP"}]}),
+        json!({"nested": [{"name": "a", "more": 1}]}), json!({"nested": [{"name": "a", "inner": [{"text": "x"}]}]}),
+        json!({"nested": [{"name": 1}]}), json!({"color": {"b": 1}}), json!({"color": "red"}), json!({"labels": {"x": 1}}),
+        json!({"rows": {"one": ["a"]}}), json!({"unknown": {"a": 1}}), json!({"size": 1.5}), json!({"size": "x", "on": "y"}),
+        json!({"either": {"a": 1}}), json!({"free": "x"}), json!("x"), json!([1]), json!(null), json!({"deep": {"er": "x"}}),
+    ];
+    object["spec"] = bad[dice.roll(bad.len())].clone();
+    match dice.roll(12) {
+        0 => object["metadata"]["labels"] = json!({"x": 1}),
+        1 => object["metadata"]["managedFields"] = json!([{}]),
+        2 => object["metadata"]["unknown"] = json!(1),
+        3 => object["metadata"]["finalizers"] = json!("x"),
+        _ => {}
+    }
+}
+
 /// Random labels, annotations, finalizers.
 pub fn metadata(dice: &mut Dice) -> Value {
     some_of(dice, &["labels", "annotations", "finalizers"], |dice, name| match name {
