@@ -74,6 +74,15 @@ impl Bells {
         }
     }
 
+    /// All who wait.
+    pub fn everyone(&mut self) -> Vec<Waker> {
+        self.by_scope
+            .values_mut()
+            .flat_map(|bell| bell.waiting.drain())
+            .map(|(_, waker)| waker)
+            .collect()
+    }
+
     /// The history has lost this change.
     pub fn lose(&mut self, change: &Change) {
         if self.by_scope.is_empty() {

@@ -15,17 +15,6 @@ pub struct Page {
     pub remaining: usize,
 }
 
-/// Where a page begins and ends.
-#[derive(Clone, Copy)]
-pub(crate) struct Cut<'a, F> {
-    /// The least path, as [`crate::store::Key::path`] writes them; empty for the first page.
-    pub from: &'a str,
-    /// At most this many objects; 0 for all.
-    pub limit: usize,
-    /// Which objects are wanted at all.
-    pub wanted: F,
-}
-
 impl Store {
     /// The objects of a range: now, or `at` an earlier revision; from a place on, when there is one; at most `limit`,
     /// unless that is 0.
@@ -40,24 +29,11 @@ impl Store {
         limit: usize,
     ) -> Result<Page, Compacted> {
         let from = from.map(super::Key::path).unwrap_or_default();
-        self.page(
-            range,
-            at,
-            Cut {
-                from: &from,
-                limit,
-                wanted: |_: &Record| true,
-            },
-        )
+        self.page(range, at, (&from, limit))
     }
 
-    /// Like [`Store::list`], for some objects only; `remaining` counts the others too.
-    pub(crate) fn page(
-        &self,
-        range: &Range,
-        at: Option<u64>,
-        cut: Cut<'_, impl Fn(&Record) -> bool>,
-    ) -> Result<Page, Compacted> {
+    /// Like [`Store::list`], from a path on that need not be that of a key.
+    pub(crate) fn page(&self, range: &Range, at: Option<u64>, (from, limit): (&str, usize)) -> Result<Page, Compacted> {
         let state = self.lock();
         let oldest = state.changes.oldest();
         let revision = at.map_or(state.revision, |at| at.min(state.revision));
@@ -75,27 +51,16 @@ impl Store {
             } else {
                 past::undone(shelf, range, revision)
             };
-            page.fill(past::objects(shelf, range, &undone, cut.from), &cut);
+            page.fill(past::objects(shelf, range, &undone, from), limit);
         }
         Ok(page)
     }
 }
 
 impl Page {
-    fn fill<'a>(
-        &mut self,
-        mut objects: impl Iterator<Item = &'a Arc<Record>>,
-        cut: &Cut<'_, impl Fn(&Record) -> bool>,
-    ) {
-        while let Some(record) = objects.next() {
-            if !(cut.wanted)(record) {
-                continue;
-            }
-            if cut.limit > 0 && self.records.len() == cut.limit {
-                self.remaining = 1 + objects.count();
-                return;
-            }
-            self.records.push(Arc::clone(record));
-        }
+    fn fill<'a>(&mut self, mut objects: impl Iterator<Item = &'a Arc<Record>>, limit: usize) {
+        let most = if limit == 0 { usize::MAX } else { limit };
+        self.records.extend(objects.by_ref().take(most).cloned());
+        self.remaining = objects.count();
     }
 }

@@ -57,6 +57,8 @@ struct State {
     settled: u64,
     shelves: Shelves,
     changes: Changes,
+    /// Whether watches end.
+    closed: bool,
 }
 
 /// The revision asked for is no longer kept.
@@ -75,7 +77,7 @@ impl Default for Store {
 impl Store {
     /// An empty store in memory that keeps this many changes.
     pub fn new(history: usize) -> Self {
-        Self::with(State::new(1, history), Settle::default())
+        Self::with(State::new(1, history), Settle::at(1))
     }
 
     fn with(state: State, settle: Settle) -> Self {
@@ -93,6 +95,15 @@ impl Store {
     /// An object as it is now.
     pub fn get(&self, key: &Key) -> Option<Arc<Record>> {
         self.lock().shelves.get(&key.resource)?.get(&key.path()).cloned()
+    }
+
+    /// Ends all watches, and those to come, after what they have yet to read.
+    pub fn close(&self) {
+        let mut state = self.lock();
+        state.closed = true;
+        let woken = state.shelves.everyone();
+        drop(state);
+        woken.into_iter().for_each(std::task::Waker::wake);
     }
 
     /// Forgets the changes up to this revision; the objects as they were then can still be listed.
@@ -120,6 +131,7 @@ impl State {
             settled: revision,
             shelves: Shelves::default(),
             changes: Changes::new(revision, history),
+            closed: false,
         }
     }
 }

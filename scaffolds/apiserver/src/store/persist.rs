@@ -6,16 +6,18 @@ use std::{
     path::{Path, PathBuf},
     sync::{
         Arc, Weak,
-        mpsc::{Receiver, Sender, channel},
+        mpsc::{Receiver, channel},
     },
     thread,
 };
 
 use bytes::Bytes;
 use redb::{Database, DatabaseError, ReadableDatabase, ReadableTable, TableDefinition};
-use tokio::sync::watch;
 
-use super::{Change, HISTORY, Inner, Key, Kind, Lost, Record, State, Store, settle::Settle};
+use super::{
+    Change, HISTORY, Inner, Key, Kind, Record, State, Store,
+    settle::{Progress, Settle},
+};
 
 /// Resource, namespace and name → revision and text.
 const OBJECTS: TableDefinition<(&str, &str, &str), (u64, &[u8])> = TableDefinition::new("objects");
@@ -27,23 +29,6 @@ const FORMAT: &str = "format";
 const REVISION: &str = "revision";
 /// Changes in one commit at most.
 const BATCH: usize = 1_000;
-
-/// The two ends of the thread that writes.
-pub(super) struct Disk {
-    /// Takes changes, in order. The thread ends with it.
-    queue: Sender<Arc<Change>>,
-    /// Says how far it is.
-    progress: watch::Receiver<Progress>,
-}
-
-/// How far the disk is.
-#[derive(Clone, Copy, Debug)]
-enum Progress {
-    /// This revision and all before are on it.
-    Settled(u64),
-    /// It failed.
-    Failed,
-}
 
 /// A store could not be opened.
 #[derive(Debug, thiserror::Error)]
@@ -75,25 +60,6 @@ pub enum OpenError {
         /// Why.
         error: Box<redb::Error>,
     },
-}
-
-impl Disk {
-    /// A change that the thread cannot take never settles, and [`Disk::reaches`] says so.
-    pub fn take(&self, change: Arc<Change>) {
-        let _ = self.queue.send(change);
-    }
-
-    /// Waits until this revision is on the disk.
-    pub async fn reaches(&self, revision: u64) -> Result<(), Lost> {
-        let arrived = |progress: &Progress| match progress {
-            Progress::Settled(settled) => *settled >= revision,
-            Progress::Failed => true,
-        };
-        match self.progress.clone().wait_for(arrived).await.as_deref() {
-            Ok(Progress::Settled(_)) => Ok(()),
-            Ok(Progress::Failed) | Err(_) => Err(Lost),
-        }
-    }
 }
 
 impl Store {
@@ -129,11 +95,11 @@ impl Store {
 
     fn on(database: Database, state: State) -> Self {
         let (queue, changes) = channel();
-        let (said, progress) = watch::channel(Progress::Settled(state.revision));
-        let store = Self::with(state, Settle::on(Disk { queue, progress }));
+        let settle = Settle::by(queue, state.revision);
+        let store = Self::with(state, settle);
         // Weak, so that the thread ends when the last user of the store does.
         let inner = Arc::downgrade(&store.0);
-        thread::spawn(move || write(&database, &changes, &said, &inner));
+        thread::spawn(move || write(&database, &changes, &inner));
         store
     }
 }
@@ -178,20 +144,19 @@ fn load(database: &Database) -> Result<State, redb::Error> {
     Ok(state)
 }
 
-/// The thread: takes what has come, commits it, says so.
-fn write(database: &Database, changes: &Receiver<Arc<Change>>, said: &watch::Sender<Progress>, store: &Weak<Inner>) {
+/// The thread: takes what has come, commits it, says so. It finishes what was taken when the store is gone.
+fn write(database: &Database, changes: &Receiver<Arc<Change>>, store: &Weak<Inner>) {
     while let Ok(first) = changes.recv() {
         let batch: Vec<_> = std::iter::once(first).chain(changes.try_iter().take(BATCH)).collect();
-        if commit(database, &batch).is_err() {
-            said.send_replace(Progress::Failed);
+        let written = commit(database, &batch);
+        let (Some(inner), Some(last)) = (store.upgrade(), batch.last()) else {
+            continue;
+        };
+        if written.is_err() {
+            inner.settle.say(Progress::Failed);
             return;
         }
-        let Some(last) = batch.last() else { continue };
-        if let Some(inner) = store.upgrade() {
-            let woken = Store(inner).lock().settle(last.revision);
-            woken.into_iter().for_each(std::task::Waker::wake);
-        }
-        said.send_replace(Progress::Settled(last.revision));
+        Store(inner).settle(last.revision);
     }
 }
 

@@ -2,55 +2,81 @@
 
 use std::{sync::Arc, task::Waker};
 
+use tokio::sync::watch;
+
 use super::{Change, State, Store};
 
 /// The disk takes no more: nothing that was changed since its last answer may be told to anybody.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Lost;
 
-/// The way of changes to the disk; none in memory.
-#[derive(Default)]
-pub(super) struct Settle {
+/// How far the settling is.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Progress {
+    /// This revision and all before may be told.
+    Settled(u64),
+    /// The disk failed.
     #[cfg(feature = "persist")]
-    disk: Option<super::persist::Disk>,
+    Failed,
 }
 
-#[cfg(not(feature = "persist"))]
-impl Settle {
-    pub fn is_immediate(&self) -> bool {
-        true
-    }
-
-    pub fn take(&self, _change: Arc<Change>) {}
-
-    async fn reaches(&self, _revision: u64) -> Result<(), Lost> {
-        Ok(())
-    }
+/// The way of changes to where they settle.
+pub(super) struct Settle {
+    progress: watch::Sender<Progress>,
+    #[cfg(feature = "persist")]
+    disk: Option<std::sync::mpsc::Sender<Arc<Change>>>,
 }
 
-#[cfg(feature = "persist")]
 impl Settle {
-    pub fn on(disk: super::persist::Disk) -> Self {
-        Self { disk: Some(disk) }
+    /// In memory.
+    pub fn at(revision: u64) -> Self {
+        Self {
+            progress: watch::Sender::new(Progress::Settled(revision)),
+            #[cfg(feature = "persist")]
+            disk: None,
+        }
     }
 
-    /// Whether changes may be told as soon as they are made.
-    pub fn is_immediate(&self) -> bool {
+    /// By a thread that takes changes in order, and ends with the store.
+    #[cfg(feature = "persist")]
+    pub fn by(disk: std::sync::mpsc::Sender<Arc<Change>>, revision: u64) -> Self {
+        Self {
+            disk: Some(disk),
+            ..Self::at(revision)
+        }
+    }
+
+    /// Takes a change that was just made. Returns whether it may be told at once.
+    #[cfg(feature = "persist")]
+    pub fn take(&self, change: &Arc<Change>) -> bool {
+        if let Some(disk) = &self.disk {
+            // A thread that is gone has said that it failed.
+            let _ = disk.send(Arc::clone(change));
+        }
         self.disk.is_none()
     }
 
-    /// A change to write.
-    pub fn take(&self, change: Arc<Change>) {
-        if let Some(disk) = &self.disk {
-            disk.take(change);
-        }
+    /// Takes a change that was just made. Returns whether it may be told at once.
+    #[cfg(not(feature = "persist"))]
+    pub fn take(&self, _change: &Arc<Change>) -> bool {
+        true
     }
 
-    async fn reaches(&self, revision: u64) -> Result<(), Lost> {
-        match &self.disk {
-            Some(disk) => disk.reaches(revision).await,
-            None => Ok(()),
-        }
+    /// Says how far it is. Progress never goes back.
+    pub fn say(&self, progress: Progress) {
+        self.progress.send_if_modified(|said| {
+            let news = match (&*said, &progress) {
+                (Progress::Settled(said), Progress::Settled(now)) => now > said,
+                #[cfg(feature = "persist")]
+                (_, Progress::Failed) => true,
+                #[cfg(feature = "persist")]
+                (Progress::Failed, _) => false,
+            };
+            if news {
+                *said = progress;
+            }
+            news
+        });
     }
 }
 
@@ -61,13 +87,36 @@ impl Store {
     /// # Errors
     /// The disk failed. What was changed must not be acknowledged.
     pub async fn settled(&self) -> Result<(), Lost> {
-        let revision = self.revision();
-        self.0.settle.reaches(revision).await
+        self.reached(self.revision()).await
+    }
+
+    /// Waits until there is this revision, and it may be told.
+    ///
+    /// # Errors
+    /// The disk failed.
+    pub async fn reached(&self, revision: u64) -> Result<(), Lost> {
+        let mut progress = self.0.settle.progress.subscribe();
+        let arrived = |progress: &Progress| match progress {
+            Progress::Settled(settled) => *settled >= revision,
+            #[cfg(feature = "persist")]
+            Progress::Failed => true,
+        };
+        match progress.wait_for(arrived).await.as_deref() {
+            Ok(Progress::Settled(_)) => Ok(()),
+            _ => Err(Lost),
+        }
+    }
+
+    /// The changes up to this revision may be told: wakes who waits for them.
+    pub(super) fn settle(&self, revision: u64) {
+        let woken = self.lock().settle(revision);
+        self.0.settle.say(Progress::Settled(revision));
+        woken.into_iter().for_each(Waker::wake);
     }
 }
 
 impl State {
-    /// The changes up to this revision may be told. Returns whom to wake for it, once the lock is released.
+    /// Returns whom to wake, once the lock is released.
     pub fn settle(&mut self, revision: u64) -> Vec<Waker> {
         let mut woken = Vec::new();
         for revision in self.settled.saturating_add(1)..=revision {

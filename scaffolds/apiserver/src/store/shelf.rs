@@ -4,6 +4,7 @@ use std::{
     collections::{BTreeMap, HashMap, btree_map},
     ops::Bound,
     sync::Arc,
+    task::Waker,
 };
 
 use super::{Change, Range, Record, bells::Bells, changes::Log};
@@ -37,6 +38,11 @@ impl Shelves {
             self.0.insert(Arc::clone(resource), Shelf::default());
         }
         self.0.entry(Arc::clone(resource)).or_default()
+    }
+
+    /// All who wait for anything.
+    pub fn everyone(&mut self) -> Vec<Waker> {
+        self.0.values_mut().flat_map(|shelf| shelf.bells.everyone()).collect()
     }
 }
 

@@ -15,7 +15,8 @@ use super::{Change, Compacted, Range, Store};
 /// Changes taken out of the history at a time: so few that they weigh nothing, so many that the lock is rarely taken.
 const BATCH: usize = 64;
 
-/// A stream of the changes of a range. It ends after an error: the history has lost a change that was not yet read.
+/// A stream of the changes of a range. It ends when the store is closed, or after an error: the history has lost a change
+/// that was not yet read.
 pub struct Watch {
     store: Store,
     range: Range,
@@ -23,7 +24,7 @@ pub struct Watch {
     /// All changes of the range up to this revision were given out or are in `batch`.
     position: u64,
     batch: VecDeque<Arc<Change>>,
-    expired: bool,
+    ended: bool,
 }
 
 impl Store {
@@ -46,7 +47,7 @@ impl Store {
             watcher,
             position: after,
             batch: VecDeque::new(),
-            expired: false,
+            ended: false,
         })
     }
 }
@@ -62,7 +63,7 @@ impl Watch {
     /// Reads what the history has, or asks to be woken.
     fn read(&mut self, context: &Context<'_>) -> Result<(), Compacted> {
         let mut state = self.store.lock();
-        let (settled, oldest) = (state.settled, state.changes.oldest());
+        let (settled, closed, oldest) = (state.settled, state.closed, state.changes.oldest());
         let scope = (self.range.namespace.clone(), self.range.name.clone());
         let shelf = state.shelves.entry(&self.range.resource);
         if shelf.bells.lost(&scope) > self.position {
@@ -78,7 +79,9 @@ impl Watch {
             (false, Some(last)) => self.position = last.revision,
             _ => self.position = self.position.max(settled),
         }
-        if self.batch.is_empty() {
+        if self.batch.is_empty() && closed {
+            self.ended = true;
+        } else if self.batch.is_empty() {
             shelf.bells.wait(&scope, self.watcher, context.waker());
         }
         Ok(())
@@ -89,12 +92,12 @@ impl Stream for Watch {
     type Item = Result<Arc<Change>, Compacted>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        if self.expired {
+        if self.ended {
             return Poll::Ready(None);
         }
         if self.batch.is_empty() {
             if let Err(compacted) = self.read(context) {
-                self.expired = true;
+                self.ended = true;
                 return Poll::Ready(Some(Err(compacted)));
             }
         }

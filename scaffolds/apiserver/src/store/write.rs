@@ -67,25 +67,23 @@ impl Store {
             record: Arc::clone(&record),
             previous,
         });
-        let woken = state.apply(&path, &change, self.0.settle.is_immediate());
-        self.0.settle.take(change);
+        state.apply(&path, &change);
+        // Under the lock, so that changes come to the disk in their order.
+        let settled = self.0.settle.take(&change);
         drop(state);
-        woken.into_iter().for_each(std::task::Waker::wake);
+        if settled {
+            self.settle(revision);
+        }
         Ok(record)
     }
 }
 
 impl State {
-    fn apply(&mut self, path: &str, change: &Arc<Change>, settled: bool) -> Vec<std::task::Waker> {
+    fn apply(&mut self, path: &str, change: &Arc<Change>) {
         let key = &change.record.key;
         self.revision = change.revision;
         self.shelves.entry(&key.resource).apply(path, change);
         self.changes.push(&key.resource);
-        if settled {
-            self.settle(change.revision)
-        } else {
-            Vec::new()
-        }
     }
 }
 

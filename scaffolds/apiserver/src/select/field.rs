@@ -1,0 +1,182 @@
+//! Field selectors: `metadata.name=a,spec.nodeName!=b`. Their grammar, and which fields a kind can be selected by.
+
+use serde_json::Value;
+
+use crate::{
+    resource::Resource,
+    store::{Key, Range},
+};
+
+/// Terms that all must hold; none, which is the default, always hold.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct FieldSelector {
+    /// Sorted as texts, as upstream has them.
+    pub terms: Vec<Term>,
+}
+
+/// One term.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Term {
+    /// The path of the field.
+    pub field: String,
+    /// Whether the field must be equal to the value, or must not.
+    pub equal: bool,
+    /// The value, without escapes.
+    pub value: String,
+}
+
+/// The fields that all kinds have, and that are read from an object's key.
+const NAME: &str = "metadata.name";
+const NAMESPACE: &str = "metadata.namespace";
+
+impl FieldSelector {
+    /// Reads a selector.
+    ///
+    /// # Errors
+    /// The sentence of the server's 400.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut parts = split(text);
+        parts.sort_unstable();
+        let terms = parts
+            .into_iter()
+            .filter(|part| !part.is_empty())
+            .map(|part| term(text, part));
+        Ok(Self {
+            terms: terms.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// Whether the objects of a kind can be selected by all its fields.
+    ///
+    /// # Errors
+    /// The sentence of the server's 400.
+    pub fn check(&self, resource: &Resource) -> Result<(), String> {
+        let unknown = |term: &&Term| match term.field.as_str() {
+            NAME => false,
+            NAMESPACE => !resource.namespaced && has_own_fields(resource),
+            field => resource.strategy.field(&Value::Null, field).is_none(),
+        };
+        self.terms
+            .iter()
+            .find(unknown)
+            .map_or(Ok(()), |term| Err(unsupported(resource, &term.field)))
+    }
+
+    /// Whether an object matches. It is only decoded, by `object`, when a term is about more than its name.
+    pub fn matches(&self, resource: &Resource, key: &Key, object: impl FnOnce() -> Value) -> bool {
+        let (by_key, by_object): (Vec<&Term>, Vec<&Term>) = self
+            .terms
+            .iter()
+            .partition(|term| matches!(term.field.as_str(), NAME | NAMESPACE));
+        let of_key = |term: &&Term| if term.field == NAME { &key.name } else { &key.namespace };
+        if !by_key.iter().all(|term| (*of_key(term) == term.value) == term.equal) {
+            return false;
+        }
+        if by_object.is_empty() {
+            return true;
+        }
+        let object = object();
+        let of_object = |term: &Term| resource.strategy.field(&object, &term.field).unwrap_or_default();
+        by_object
+            .iter()
+            .all(|term| (of_object(term) == term.value) == term.equal)
+    }
+
+    /// The name that it asks for, when it asks for one.
+    pub fn name(&self) -> Option<&str> {
+        self.terms
+            .iter()
+            .find(|term| term.field == NAME && term.equal)
+            .map(|term| term.value.as_str())
+    }
+
+    /// The part of a range that can match at all.
+    #[must_use]
+    pub fn narrow(&self, range: Range) -> Range {
+        match self.name() {
+            Some(name) => range.named(name),
+            None => range,
+        }
+    }
+
+    /// Whether it lets everything through.
+    pub fn is_empty(&self) -> bool {
+        self.terms.is_empty()
+    }
+}
+
+/// Kinds that convert fields themselves, and have words of their own for those they do not know. Recorded.
+fn has_own_fields(resource: &Resource) -> bool {
+    let built_in = matches!(
+        (resource.group.as_str(), resource.names.plural.as_str()),
+        (
+            "",
+            "pods" | "namespaces" | "nodes" | "secrets" | "services" | "events" | "replicationcontrollers"
+        ) | ("events.k8s.io", "events")
+            | ("certificates.k8s.io", "certificatesigningrequests")
+    );
+    let custom = resource.group != "apiextensions.k8s.io" && !resource.strategy.merges_strategically();
+    built_in || custom
+}
+
+fn unsupported(resource: &Resource, field: &str) -> String {
+    let quoted = kubewright_schema::go::quote(field);
+    if (resource.group.as_str(), resource.names.plural.as_str()) == ("batch", "jobs") {
+        return format!("field label {quoted} not supported for Job");
+    }
+    if has_own_fields(resource) {
+        return format!("field label not supported: {field}");
+    }
+    format!("{quoted} is not a known field selector: only \"{NAME}\", \"{NAMESPACE}\"")
+}
+
+/// At the commas that no backslash stands before.
+fn split(text: &str) -> Vec<&str> {
+    let mut escaped = false;
+    let at_comma = |found: char| {
+        let splits = found == ',' && !escaped;
+        escaped = found == '\\' && !escaped;
+        splits
+    };
+    text.split(at_comma).collect()
+}
+
+fn term(whole: &str, text: &str) -> Result<Term, String> {
+    let sign = text
+        .find('=')
+        .map(|at| match text.get(..at).and_then(|before| before.strip_suffix('!')) {
+            Some(field) => (field, false, text.get(at + 1..)),
+            None => (text.get(..at).unwrap_or_default(), true, text.get(at + 1..)),
+        });
+    let Some((field, equal, Some(value))) = sign else {
+        return Err(format!("invalid selector: '{whole}'; can't understand '{text}'"));
+    };
+    let value = if equal {
+        value.strip_prefix('=').unwrap_or(value)
+    } else {
+        value
+    };
+    let value = unescape(value).map_err(|why| format!("invalid field selector: {why}"))?;
+    Ok(Term {
+        field: field.to_owned(),
+        equal,
+        value,
+    })
+}
+
+fn unescape(text: &str) -> Result<String, String> {
+    let mut value = String::with_capacity(text.len());
+    let mut rest = text.chars();
+    while let Some(found) = rest.next() {
+        match found {
+            '\\' => match rest.next() {
+                Some(escaped @ ('\\' | ',' | '=')) => value.push(escaped),
+                Some(other) => return Err(format!("invalid escape sequence: \\{other}")),
+                None => return Err("invalid escape sequence: \\".to_owned()),
+            },
+            ',' | '=' => return Err(format!("unescaped character in value: {}", u32::from(found))),
+            plain => value.push(plain),
+        }
+    }
+    Ok(value)
+}

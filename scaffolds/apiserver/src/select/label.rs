@@ -1,0 +1,173 @@
+//! Label selectors: `a=b,c in (d,e),!f`, read as apimachinery reads them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{
+    lexer::{Lexer, Token},
+    requirement::{self, Operator, Requirement},
+};
+
+/// Requirements that all must be met; none, which is the default, are always met.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct LabelSelector {
+    /// In their order.
+    pub requirements: Vec<Requirement>,
+}
+
+impl LabelSelector {
+    /// Reads a selector.
+    ///
+    /// # Errors
+    /// The sentence of the server's 400.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut lexer = Lexer::new(text);
+        let mut selector = Self::default();
+        loop {
+            match lexer.peek() {
+                Token::Word(_) | Token::Symbol("!") => {}
+                Token::End => return Ok(selector),
+                found => {
+                    return Err(format!(
+                        "found '{}', expected: !, identifier, or 'end of string'",
+                        found.text()
+                    ));
+                }
+            }
+            let read = read(&mut lexer).map_err(|why| format!("unable to parse requirement: {why}"))?;
+            selector.requirements.push(read);
+            match lexer.next() {
+                Token::End => return Ok(selector),
+                Token::Symbol(",") => {}
+                found => return Err(format!("found '{}', expected: ',' or 'end of string'", found.text())),
+            }
+            let next = lexer.peek();
+            if !matches!(next, Token::Word(_) | Token::Symbol("!")) {
+                return Err(format!("found '{}', expected: identifier after ','", next.text()));
+            }
+        }
+    }
+
+    /// Whether labels meet all requirements.
+    pub fn matches(&self, labels: &BTreeMap<String, String>) -> bool {
+        self.requirements.iter().all(|requirement| requirement.matches(labels))
+    }
+
+    /// Whether it lets everything through.
+    pub fn is_empty(&self) -> bool {
+        self.requirements.is_empty()
+    }
+}
+
+fn read(lexer: &mut Lexer<'_>) -> Result<Requirement, String> {
+    let mut token = lexer.next();
+    let negated = token.is("!");
+    if negated {
+        token = lexer.next();
+    }
+    let Token::Word(key) = token else {
+        return Err(format!("found '{}', expected: identifier", token.text()));
+    };
+    requirement::check_key(key)?;
+    let alone = matches!(lexer.peek(), Token::End | Token::Symbol(","));
+    let operator = match (negated, alone) {
+        (true, _) => Operator::DoesNotExist,
+        (false, true) => Operator::Exists,
+        (false, false) => operator(lexer, key)?,
+    };
+    Ok(Requirement {
+        key: key.to_owned(),
+        operator,
+    })
+}
+
+fn operator(lexer: &mut Lexer<'_>, key: &str) -> Result<Operator, String> {
+    let (operator, values) = match lexer.next() {
+        operator @ Token::Word("in" | "notin") => (operator.text(), several(lexer)?),
+        operator @ Token::Symbol("=" | "==" | "!=" | ">" | "<") => (operator.text(), BTreeSet::from([one(lexer)?])),
+        found => {
+            return Err(format!(
+                "found '{}', expected: in, notin, =, ==, !=, gt, lt",
+                found.text()
+            ));
+        }
+    };
+    let number = || requirement::number(values.first().map_or("", String::as_str));
+    let bound = match operator {
+        ">" | "<" => Some(number()?),
+        _ => None,
+    };
+    requirement::check_values(key, &values)?;
+    Ok(match (operator, bound) {
+        (">", Some(bound)) => Operator::GreaterThan(bound),
+        ("<", Some(bound)) => Operator::LessThan(bound),
+        ("!=" | "notin", _) => Operator::NotIn(values),
+        _ => Operator::In(values),
+    })
+}
+
+/// The value behind `=` and the like; nothing is the empty text.
+fn one(lexer: &mut Lexer<'_>) -> Result<String, String> {
+    if matches!(lexer.peek(), Token::End | Token::Symbol(",")) {
+        return Ok(String::new());
+    }
+    match lexer.next() {
+        Token::Word(value) => Ok(value.to_owned()),
+        found => Err(format!("found '{}', expected: identifier", found.text())),
+    }
+}
+
+/// The values behind `in` and `notin`. Between and around commas, nothing is the empty text.
+fn several(lexer: &mut Lexer<'_>) -> Result<BTreeSet<String>, String> {
+    let open = lexer.next();
+    if !open.is("(") {
+        return Err(format!("found '{}' expected: '('", open.text()));
+    }
+    let first = lexer.peek();
+    match first {
+        Token::Symbol(")") => {
+            lexer.next();
+            return Ok(BTreeSet::from([String::new()]));
+        }
+        Token::Word(_) | Token::Symbol(",") => {}
+        _ => return Err(format!("found '{}', expected: ',', ')' or identifier", first.text())),
+    }
+    let values = listed(lexer)?;
+    let close = lexer.next();
+    if !close.is(")") {
+        return Err(format!("found '{}', expected: ')'", close.text()));
+    }
+    Ok(values)
+}
+
+fn listed(lexer: &mut Lexer<'_>) -> Result<BTreeSet<String>, String> {
+    let mut values = BTreeSet::new();
+    loop {
+        match lexer.next() {
+            Token::Word(value) => {
+                values.insert(value.to_owned());
+                match lexer.peek() {
+                    Token::Symbol(",") => {}
+                    Token::Symbol(")") => return Ok(values),
+                    found => return Err(format!("found '{}', expected: ',' or ')'", found.text())),
+                }
+            }
+            Token::Symbol(",") => {
+                if values.is_empty() {
+                    values.insert(String::new());
+                }
+                match lexer.peek() {
+                    Token::Symbol(")") => {
+                        values.insert(String::new());
+                        return Ok(values);
+                    }
+                    Token::Symbol(",") => {
+                        lexer.next();
+                        values.insert(String::new());
+                    }
+                    _ => {}
+                }
+            }
+            found => return Err(format!("found '{}', expected: ',', or identifier", found.text())),
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! Label and field selectors: their grammars, what they match, and what the server says of those that are wrong.
+
+mod field;
+mod label;
+mod lexer;
+mod requirement;
+
+pub use field::{FieldSelector, Term};
+pub use label::LabelSelector;
+pub use requirement::{Operator, Requirement};

@@ -1,0 +1,87 @@
+//! One requirement of a label selector: a key, an operator, values.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kubewright_schema::go;
+
+use crate::meta::key;
+
+/// What is required of a label.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Requirement {
+    /// The label's key.
+    pub key: String,
+    /// What about it.
+    pub operator: Operator,
+}
+
+/// What must be the case.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Operator {
+    /// The value is one of these: `=`, `==`, `in`.
+    In(BTreeSet<String>),
+    /// It is none of these, or there is no such label: `!=`, `notin`.
+    NotIn(BTreeSet<String>),
+    /// There is such a label.
+    Exists,
+    /// There is none.
+    DoesNotExist,
+    /// The value is a number greater than this.
+    GreaterThan(i64),
+    /// The value is a number less than this.
+    LessThan(i64),
+}
+
+impl Requirement {
+    /// Whether labels are as required.
+    pub fn matches(&self, labels: &BTreeMap<String, String>) -> bool {
+        let value = labels.get(&self.key);
+        let number = || value.and_then(|value| value.parse::<i64>().ok());
+        match &self.operator {
+            Operator::In(values) => value.is_some_and(|value| values.contains(value)),
+            Operator::NotIn(values) => value.is_none_or(|value| !values.contains(value)),
+            Operator::Exists => value.is_some(),
+            Operator::DoesNotExist => value.is_none(),
+            Operator::GreaterThan(than) => number().is_some_and(|number| number > *than),
+            Operator::LessThan(than) => number().is_some_and(|number| number < *than),
+        }
+    }
+}
+
+/// # Errors
+/// What is wrong with the key of a label, in the words of the server, which has no name for the field.
+pub(super) fn check_key(key: &str) -> Result<(), String> {
+    match key::qualified(key).join("; ") {
+        fine if fine.is_empty() => Ok(()),
+        faults => Err(format!("<nil>: Invalid value: {}: {faults}", go::quote(key))),
+    }
+}
+
+/// # Errors
+/// What is wrong with the values that a label of this key is compared with.
+pub(super) fn check_values(key: &str, values: &BTreeSet<String>) -> Result<(), String> {
+    let faults = values.iter().enumerate().filter_map(|(index, value)| {
+        let faults = key::label_value(value).join("; ");
+        let place = format!("values[{index}][{key}]: Invalid value: {}", go::quote(value));
+        (!faults.is_empty()).then(|| format!("{place}: {faults}"))
+    });
+    let faults: Vec<String> = faults.collect();
+    match faults.as_slice() {
+        [] => Ok(()),
+        [one] => Err(one.clone()),
+        several => Err(format!("[{}]", several.join(", "))),
+    }
+}
+
+/// # Errors
+/// What is wrong with a text that labels are to be greater or less than.
+pub(super) fn number(text: &str) -> Result<i64, String> {
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let parsed = if digits.bytes().all(|digit| digit.is_ascii_digit()) {
+        text.parse().ok()
+    } else {
+        None
+    };
+    let rule = "for 'Gt', 'Lt' operators, the value must be an integer";
+    parsed.ok_or_else(|| format!("values[0]: Invalid value: {}: {rule}", go::quote(text)))
+}
