@@ -1,0 +1,57 @@
+//! The rules of `apps/v1`.
+
+use super::{
+    check,
+    kind::{PLAIN, Rules, keep_metadata},
+    prepare,
+};
+
+const SCALE: [&str; 3] = [".spec.replicas", ".status.replicas", ".spec.selector"];
+
+pub(super) fn rules(kind: &str) -> Option<Rules> {
+    Some(match kind {
+        "Deployment" => Rules {
+            counts_generation: true,
+            counts_annotations: true,
+            scale: Some(SCALE),
+            update_status: |new, old| keep_metadata(new, old, "labels"),
+            validate: check::deployment,
+            validate_update: check::deployment_update,
+            validate_status: |new, old, faults| check::deployment_status(new, old, faults),
+            warnings: prepare::named_pods,
+            ..PLAIN
+        },
+        "ReplicaSet" => Rules {
+            counts_generation: true,
+            scale: Some(SCALE),
+            validate: check::replica_set,
+            validate_update: check::replica_set_update,
+            validate_status: |new, _, faults| check::replica_set_status(new, faults),
+            warnings: prepare::named_pods,
+            fields: &[("status.replicas", "/status/replicas", "0")],
+            ..PLAIN
+        },
+        "StatefulSet" => Rules {
+            counts_generation: true,
+            scale: Some(SCALE),
+            validate: check::stateful_set,
+            validate_update: check::stateful_set_update,
+            validate_status: |new, old, faults| check::stateful_set_status(new, old, faults),
+            ..PLAIN
+        },
+        "DaemonSet" => Rules {
+            counts_generation: true,
+            create: prepare::daemon_set,
+            update: prepare::daemon_set_update,
+            validate: check::daemon_set,
+            validate_update: check::daemon_set_update,
+            ..PLAIN
+        },
+        "ControllerRevision" => Rules {
+            validate: check::controller_revision,
+            validate_update: check::controller_revision_update,
+            ..PLAIN
+        },
+        _ => return None,
+    })
+}

@@ -1,0 +1,41 @@
+//! What the server refuses, kind by kind, in its order and words. What is not checked here and refused there stands in
+//! the ledger of fidelity.
+
+mod access;
+mod container;
+mod cron;
+mod event;
+mod format;
+mod ingress;
+mod labels;
+mod network_policy;
+mod objects;
+mod pod;
+mod pod_update;
+mod resources;
+mod scaling;
+mod service;
+mod storage;
+mod volume;
+mod workload;
+
+pub(in crate::kinds) use self::{
+    access::{binding, binding_update, role},
+    event::{event, event_update, new_event, new_event_update},
+    format::label,
+    ingress::{ingress, ingress_class, ingress_class_update, ingress_status},
+    network_policy::network_policy,
+    objects::{
+        config_map, config_map_update, lease, priority_class, priority_class_update, quota, secret, secret_update,
+    },
+    pod::{pod, pod_template},
+    pod_update::{pod_status, pod_update},
+    scaling::{autoscaler, autoscaler_update, budget},
+    service::{endpoint_slice, endpoint_slice_update, endpoints, service, service_status, service_update},
+    storage::{claim, claim_update, storage_class, storage_class_update, volume as persistent_volume, volume_update},
+    workload::{
+        controller_revision, controller_revision_update, cron_job, daemon_set, daemon_set_update, deployment,
+        deployment_status, deployment_update, job, job_update, replica_set, replica_set_status, replica_set_update,
+        replication_controller, stateful_set, stateful_set_status, stateful_set_update,
+    },
+};

@@ -1,0 +1,236 @@
+//! HorizontalPodAutoscalers and PodDisruptionBudgets.
+
+use super::{
+    format::path_segment,
+    labels::selector,
+    resources::quantity,
+    workload::{amount, at_most_all},
+};
+use crate::kinds::at::{At, Faults};
+
+const SOURCES: [(&str, &str); 5] = [
+    ("Object", "object"),
+    ("External", "external"),
+    ("Pods", "pods"),
+    ("Resource", "resource"),
+    ("ContainerResource", "containerResource"),
+];
+const TYPES: [&str; 5] = ["ContainerResource", "External", "Object", "Pods", "Resource"];
+
+pub(in crate::kinds) fn autoscaler(at: &At<'_>, faults: &mut Faults) {
+    scaled(at, 1, faults);
+}
+
+pub(in crate::kinds) fn autoscaler_update(new: &At<'_>, old: &At<'_>, faults: &mut Faults) {
+    let before = old.at("spec.minReplicas");
+    scaled(new, i64::from(!(before.is_set() && before.int() == 0)), faults);
+}
+
+fn scaled(at: &At<'_>, lowest: i64, faults: &mut Faults) {
+    let spec = at.get("spec");
+    let (least, most) = (spec.get("minReplicas"), spec.get("maxReplicas"));
+    if least.is_set() && least.int() < lowest {
+        faults.invalid(&least, &format!("must be greater than or equal to {lowest}"));
+    }
+    match most.int() {
+        0 => faults.required(&most, "must be set and greater than 0"),
+        ..0 => faults.invalid(&most, "must be greater than or equal to 1"),
+        _ => {}
+    }
+    if least.is_set() && most.int() < least.int() {
+        faults.invalid(&most, "must be greater than or equal to `minReplicas`");
+    }
+    target(&spec.get("scaleTargetRef"), faults);
+    let metrics = spec.get("metrics");
+    metrics.items().for_each(|item| metric(&item, faults));
+    let outside = metrics
+        .items()
+        .any(|item| matches!(item.get("type").str(), "Object" | "External"));
+    if least.is_set() && least.int() == 0 && !outside {
+        let detail = "must specify at least one Object or External metric to support scaling to zero replicas";
+        faults.forbidden(&metrics, detail);
+    }
+    for name in ["scaleUp", "scaleDown"] {
+        let rules = spec.get("behavior").get(name);
+        if rules.is_set() {
+            scaling_rules(&rules, faults);
+        }
+    }
+}
+
+fn target(at: &At<'_>, faults: &mut Faults) {
+    for name in ["kind", "name"] {
+        faults.required_format(&at.get(name), path_segment);
+    }
+}
+
+fn metric(at: &At<'_>, faults: &mut Faults) {
+    let r#type = at.get("type");
+    if r#type.str().is_empty() {
+        faults.required(&r#type, "must specify a metric source type");
+    }
+    faults.one_of(&r#type, &TYPES);
+    let present: Vec<&str> = SOURCES
+        .iter()
+        .map(|(_, name)| *name)
+        .filter(|name| at.get(name).is_set())
+        .collect();
+    if let Some(name) = present.first() {
+        source(name, &at.get(name), faults);
+    }
+    match SOURCES.iter().find(|(name, _)| *name == r#type.str()) {
+        Some((_, name)) if !at.get(name).is_set() => {
+            faults.required(&at.get(name), "must populate information for the given metric source");
+        }
+        Some(_) => {}
+        None => faults.not_supported(&r#type, &TYPES),
+    }
+    let expected = SOURCES
+        .iter()
+        .find(|(name, _)| *name == r#type.str())
+        .map(|(_, name)| *name);
+    if present.len() != 1 {
+        for name in present.into_iter().filter(|name| Some(*name) != expected) {
+            faults.forbidden(&at.get(name), "must populate the given metric source only");
+        }
+    }
+}
+
+fn source(name: &str, at: &At<'_>, faults: &mut Faults) {
+    let wanted = at.get("target");
+    let (average, utilization, value) = (
+        wanted.get("averageValue"),
+        wanted.get("averageUtilization"),
+        wanted.get("value"),
+    );
+    match name {
+        "resource" | "containerResource" => {
+            if at.get("name").str().is_empty() {
+                faults.required(&at.get("name"), "must specify a resource name");
+            }
+            if name == "containerResource" && at.get("container").str().is_empty() {
+                faults.required(&at.get("container"), "must specify a container");
+            }
+            metric_target(&wanted, faults);
+            if !utilization.is_set() && !average.is_set() {
+                faults.required(
+                    &utilization,
+                    "must set either a target raw value or a target utilization",
+                );
+            }
+            if utilization.is_set() && average.is_set() {
+                faults.forbidden(&average, "may not set both a target raw value and a target utilization");
+            }
+        }
+        "pods" => {
+            metric_name(at, faults);
+            metric_target(&wanted, faults);
+            if quantity(&average).is_none_or(|average| average.sign().is_le()) {
+                faults.required(&average, "must specify a positive target averageValue");
+            }
+        }
+        _ => {
+            if name == "object" {
+                target(&at.get("describedObject"), faults);
+            }
+            metric_name(at, faults);
+            metric_target(&wanted, faults);
+            if !value.is_set() && !average.is_set() {
+                faults.required(
+                    &average,
+                    "must set either a target value for metric or a per-pod target",
+                );
+            }
+            if value.is_set() && average.is_set() && name == "external" {
+                faults.forbidden(
+                    &value,
+                    "may not set both a target value for metric and a per-pod target",
+                );
+            }
+        }
+    }
+}
+
+fn metric_name(at: &At<'_>, faults: &mut Faults) {
+    let name = at.at("metric.name");
+    if name.str().is_empty() {
+        faults.required(&name, "must specify a metric name");
+    } else {
+        faults.format(&name, path_segment);
+    }
+}
+
+fn metric_target(at: &At<'_>, faults: &mut Faults) {
+    let r#type = at.get("type");
+    if r#type.str().is_empty() {
+        faults.required(&r#type, "must specify a metric target type");
+    }
+    if !matches!(r#type.str(), "Utilization" | "Value" | "AverageValue") {
+        faults.invalid(&r#type, "must be either Utilization, Value, or AverageValue");
+    }
+    for name in ["value", "averageValue"] {
+        if quantity(&at.get(name)).is_some_and(|value| value.sign().is_le()) {
+            faults.invalid(&at.get(name), "must be positive");
+        }
+    }
+    let utilization = at.get("averageUtilization");
+    if utilization.is_set() && utilization.int() < 1 {
+        faults.invalid(&utilization, "must be greater than 0");
+    }
+}
+
+fn scaling_rules(at: &At<'_>, faults: &mut Faults) {
+    let window = at.get("stabilizationWindowSeconds");
+    if window.int() < 0 {
+        faults.invalid(&window, "must be greater than or equal to zero");
+    }
+    if window.int() > 3_600 {
+        faults.invalid(&window, "must be less than or equal to 3600");
+    }
+    if at.get("selectPolicy").is_set() {
+        faults.one_of(&at.get("selectPolicy"), &["Disabled", "Max", "Min"]);
+    }
+    let policies = at.get("policies");
+    if policies.len() == 0 {
+        faults.required(&policies, "must specify at least one Policy");
+    }
+    for policy in policies.items() {
+        faults.one_of(&policy.get("type"), &["Percent", "Pods"]);
+        for name in ["value", "periodSeconds"] {
+            if policy.get(name).int() <= 0 {
+                faults.invalid(&policy.get(name), "must be greater than zero");
+            }
+        }
+        if policy.get("periodSeconds").int() > 1_800 {
+            faults.invalid(&policy.get("periodSeconds"), "must be less than or equal to 1800");
+        }
+    }
+    if quantity(&at.get("tolerance")).is_some_and(|tolerance| tolerance.sign().is_lt()) {
+        faults.invalid(&at.get("tolerance"), super::resources::NEGATIVE);
+    }
+}
+
+pub(in crate::kinds) fn budget(at: &At<'_>, faults: &mut Faults) {
+    let spec = at.get("spec");
+    let limits = [spec.get("minAvailable"), spec.get("maxUnavailable")];
+    if limits.iter().all(At::is_set) {
+        let part = |name: &str| spec.get(name).value.to_string();
+        let shown = format!(
+            r#"{{"MinAvailable":{},"Selector":{},"MaxUnavailable":{},"UnhealthyPodEvictionPolicy":{}}}"#,
+            part("minAvailable"),
+            part("selector"),
+            part("maxUnavailable"),
+            part("unhealthyPodEvictionPolicy")
+        );
+        faults.invalid_as(&spec, &shown, "minAvailable and maxUnavailable cannot be both set");
+    }
+    for limit in limits.iter().filter(|limit| limit.is_set()) {
+        amount(limit, faults);
+        at_most_all(limit, faults);
+    }
+    selector(&spec.get("selector"), faults);
+    let policy = spec.get("unhealthyPodEvictionPolicy");
+    if policy.is_set() {
+        faults.one_of(&policy, &["AlwaysAllow", "IfHealthyBudget"]);
+    }
+}

@@ -1,0 +1,398 @@
+//! Services, Endpoints and EndpointSlices.
+
+use std::{collections::BTreeSet, net::IpAddr};
+
+use serde_json::Value;
+
+use super::{
+    format::{label, qualified, subdomain},
+    labels::labels,
+};
+use crate::kinds::at::{At, Faults};
+
+const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];
+const IP: &str = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
+
+pub(in crate::kinds) fn service(at: &At<'_>, faults: &mut Faults) {
+    let spec = at.get("spec");
+    let kind = spec.get("type").str();
+    let headless = spec.get("clusterIP").str() == "None";
+    if spec.get("ports").len() == 0 && !headless && kind != "ExternalName" {
+        faults.required(&spec.get("ports"), "");
+    }
+    of_type(&spec, kind, headless, faults);
+    ports(&spec.get("ports"), faults);
+    labels(&spec.get("selector"), faults);
+    affinity(&spec, faults);
+    if kind != "ExternalName" {
+        cluster_ips(&spec, faults);
+    }
+    for ip in spec.get("externalIPs").items() {
+        endpoint_ip(&ip, faults);
+    }
+    faults.one_of(
+        &spec.get("type"),
+        &["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"],
+    );
+    port_conflicts(&spec, kind, faults);
+    balancer(&spec, kind, faults);
+    traffic(&spec, kind, faults);
+}
+
+fn of_type(spec: &At<'_>, kind: &str, headless: bool, faults: &mut Faults) {
+    let ips = spec.get("clusterIPs");
+    match kind {
+        "LoadBalancer" | "NodePort" if headless => {
+            let place = At {
+                value: spec.get("clusterIP").value,
+                path: format!("{}[0]", ips.path),
+            };
+            faults.invalid(&place, &format!("may not be set to 'None' for {kind} services"));
+        }
+        "ExternalName" => {
+            for name in ["clusterIPs", "ipFamilies", "ipFamilyPolicy"] {
+                let at = spec.get(name);
+                if at.len() > 0 || at.value.is_string() {
+                    faults.forbidden(&at, "may not be set for ExternalName services");
+                }
+            }
+            let name = spec.get("externalName");
+            let text = name.str().strip_suffix('.').unwrap_or(name.str());
+            if text.is_empty() {
+                faults.required(&name, "");
+            }
+            for sentence in subdomain(text).iter().filter(|_| !text.is_empty()) {
+                faults.invalid_as(&name, &crate::kinds::at::quoted(text), sentence);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn ports(at: &At<'_>, faults: &mut Faults) {
+    let mut names = BTreeSet::new();
+    for port in at.items() {
+        let name = port.get("name");
+        if name.str().is_empty() {
+            if at.len() > 1 {
+                faults.required(&name, "");
+            }
+        } else {
+            faults.format(&name, label);
+            if !names.insert(name.str()) {
+                faults.duplicate(&name);
+            }
+        }
+        faults.port(&port.get("port"));
+        faults.one_of(&port.get("protocol"), &PROTOCOLS);
+        faults.port_or_name(&port.get("targetPort"));
+        if port.get("appProtocol").is_set() {
+            faults.format(&port.get("appProtocol"), qualified);
+        }
+    }
+}
+
+fn affinity(spec: &At<'_>, faults: &mut Faults) {
+    let affinity = spec.get("sessionAffinity");
+    faults.one_of(&affinity, &["ClientIP", "None"]);
+    let seconds = spec.at("sessionAffinityConfig.clientIP.timeoutSeconds");
+    if affinity.str() == "ClientIP" && !(1..=86_400).contains(&seconds.int()) {
+        faults.invalid(&seconds, "must be greater than 0 and less than 86400");
+    }
+}
+
+fn cluster_ips(spec: &At<'_>, faults: &mut Faults) {
+    let (first, ips) = (spec.get("clusterIP"), spec.get("clusterIPs"));
+    match (first.str(), ips.items().next()) {
+        ("", None) => {}
+        ("", Some(_)) => faults.invalid(&ips, "must be empty when `clusterIP` is not specified"),
+        (_, None) => faults.required(&ips, ""),
+        (first, Some(ip)) if ip.str() != first => faults.invalid(&ips, "first value must match `clusterIP`"),
+        _ => {}
+    }
+    let mut families = BTreeSet::new();
+    for family in spec.get("ipFamilies").items() {
+        faults.one_of(&family, &["IPv4", "IPv6"]);
+        if !families.insert(family.str()) {
+            faults.duplicate(&family);
+        }
+    }
+    let policy = spec.get("ipFamilyPolicy");
+    if policy.is_set() {
+        faults.one_of(&policy, &["PreferDualStack", "RequireDualStack", "SingleStack"]);
+    }
+    for (index, ip) in ips.items().enumerate() {
+        if index == 0 && ip.str() == "None" {
+            if ips.len() > 1 {
+                faults.invalid(&ips, "'None' must be the first and only value");
+            }
+        } else if ip.str().parse::<IpAddr>().is_err() {
+            faults.invalid(&ip, IP);
+        }
+    }
+    if ips.len() > 2 {
+        faults.invalid(&ips, "may only hold up to 2 values");
+    }
+}
+
+fn endpoint_ip(at: &At<'_>, faults: &mut Faults) {
+    let Ok(ip) = at.str().parse::<IpAddr>() else {
+        return faults.invalid(at, IP);
+    };
+    if ip.is_unspecified() {
+        faults.invalid(at, &format!("may not be unspecified ({})", at.str()));
+    }
+    if ip.is_loopback() {
+        faults.invalid(at, "may not be in the loopback range (127.0.0.0/8, ::1/128)");
+    }
+    let (link_local, link_multicast) = match ip {
+        IpAddr::V4(ip) => (ip.is_link_local(), ip.octets().starts_with(&[224, 0, 0])),
+        IpAddr::V6(ip) => (ip.segments()[0] & 0xffc0 == 0xfe80, ip.segments()[0] & 0xff0f == 0xff02),
+    };
+    if link_local {
+        faults.invalid(at, "may not be in the link-local range (169.254.0.0/16, fe80::/10)");
+    }
+    if link_multicast {
+        faults.invalid(
+            at,
+            "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)",
+        );
+    }
+}
+
+fn port_conflicts(spec: &At<'_>, kind: &str, faults: &mut Faults) {
+    let all = spec.get("ports");
+    for port in all
+        .items()
+        .filter(|port| kind == "ClusterIP" && port.get("nodePort").int() != 0)
+    {
+        faults.forbidden(&port.get("nodePort"), "may not be used when `type` is 'ClusterIP'");
+    }
+    let mut taken = BTreeSet::new();
+    for port in all.items().filter(|port| port.get("nodePort").int() != 0) {
+        if !taken.insert((port.get("protocol").str(), port.get("nodePort").int())) {
+            faults.duplicate(&port.get("nodePort"));
+        }
+    }
+    let mut taken = BTreeSet::new();
+    for port in all.items() {
+        let (protocol, number) = (port.get("protocol"), port.get("port").int());
+        if !taken.insert((protocol.str(), number)) {
+            let shown = format!(
+                r#"{{"Name":"","Protocol":{},"AppProtocol":null,"Port":{number},"TargetPort":0,"NodePort":0}}"#,
+                protocol.value
+            );
+            faults.duplicate_as(&port, &shown);
+        }
+    }
+}
+
+fn balancer(spec: &At<'_>, kind: &str, faults: &mut Faults) {
+    let is_balancer = kind == "LoadBalancer";
+    let only = "may only be used when `type` is 'LoadBalancer'";
+    let ranges = spec
+        .get("loadBalancerSourceRanges")
+        .called(&format!("{}.LoadBalancerSourceRanges", spec.path));
+    if ranges.len() > 0 && !is_balancer {
+        faults.forbidden(&ranges, only);
+    }
+    for range in ranges.items() {
+        let fits = range.str().trim().split_once('/').is_some_and(|(ip, bits)| {
+            let most = if ip.contains(':') { 128 } else { 32 };
+            ip.parse::<IpAddr>().is_ok() && bits.parse::<u8>().is_ok_and(|bits| bits <= most)
+        });
+        if !fits {
+            faults.invalid(
+                &range,
+                "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)",
+            );
+        }
+    }
+    let allocate = spec.get("allocateLoadBalancerNodePorts");
+    if allocate.is_set() && !is_balancer {
+        faults.forbidden(&allocate, only);
+    }
+    let class = spec.get("loadBalancerClass");
+    if class.is_set() {
+        if is_balancer {
+            faults.format(&class, qualified);
+        } else {
+            faults.forbidden(&class, only);
+        }
+    }
+}
+
+fn traffic(spec: &At<'_>, kind: &str, faults: &mut Faults) {
+    let (outer, inner) = (spec.get("externalTrafficPolicy"), spec.get("internalTrafficPolicy"));
+    let has_ips = spec.get("externalIPs").len() > 0;
+    let external = matches!(kind, "LoadBalancer" | "NodePort") || kind == "ClusterIP" && has_ips;
+    if external {
+        faults.one_of(&outer, &["Cluster", "Local"]);
+    } else if !outer.str().is_empty() {
+        faults.invalid(&outer, "may only be set for externally-accessible services");
+    }
+    let health = spec.get("healthCheckNodePort");
+    let checked = kind == "LoadBalancer" && outer.str() == "Local";
+    if health.int() != 0 && !checked {
+        faults.invalid(
+            &health,
+            "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'",
+        );
+    }
+    match inner.value {
+        Value::Null if matches!(kind, "LoadBalancer" | "NodePort" | "ClusterIP") => faults.required(&inner, ""),
+        Value::Null => {}
+        _ => faults.one_of(&inner, &["Cluster", "Local"]),
+    }
+    let distribution = spec.get("trafficDistribution");
+    if distribution.is_set() {
+        faults.one_of(&distribution, &["PreferClose", "PreferSameNode", "PreferSameZone"]);
+    }
+}
+
+pub(in crate::kinds) fn service_update(new: &At<'_>, old: &At<'_>, faults: &mut Faults) {
+    let (spec, before) = (new.get("spec"), old.get("spec"));
+    let (ips, were) = (spec.get("clusterIPs"), before.get("clusterIPs"));
+    let external = [&spec, &before]
+        .iter()
+        .any(|spec| spec.get("type").str() == "ExternalName");
+    let headless = [&spec, &before]
+        .iter()
+        .all(|spec| spec.get("clusterIP").str() == "None");
+    if !external && !headless {
+        for (index, ip) in were.items().enumerate() {
+            let place = At {
+                value: ips.value,
+                path: format!("{}[{index}]", ips.path),
+            };
+            match ips.items().nth(index) {
+                Some(new) if new.value != ip.value => faults.invalid(&place, "may not change once set"),
+                None if index == 0 => faults.invalid(&place, "primary clusterIP can not be unset"),
+                _ => {}
+            }
+        }
+    }
+    let (families, were) = (spec.get("ipFamilies"), before.get("ipFamilies"));
+    if !external
+        && families.items().next().map(|at| at.value) != were.items().next().map(|at| at.value)
+        && were.len() > 0
+    {
+        let place = At {
+            value: families.value,
+            path: format!("{}[0]", families.path),
+        };
+        faults.invalid(&place, "may not change once set");
+    }
+    let (class, was) = (spec.get("loadBalancerClass"), before.get("loadBalancerClass"));
+    let stays = [&spec, &before]
+        .iter()
+        .all(|spec| spec.get("type").str() == "LoadBalancer");
+    if stays && class.value != was.value {
+        faults.invalid(&class, "may not change once set");
+    }
+    service(new, faults);
+}
+
+pub(in crate::kinds) fn service_status(new: &At<'_>, faults: &mut Faults) {
+    super::ingress_status(new, faults);
+}
+
+pub(in crate::kinds) fn endpoints(at: &At<'_>, faults: &mut Faults) {
+    for subset in at.get("subsets").items() {
+        let (ready, others, ports) = (
+            subset.get("addresses"),
+            subset.get("notReadyAddresses"),
+            subset.get("ports"),
+        );
+        if ready.len() + others.len() == 0 {
+            faults.required(&subset, "must specify `addresses` or `notReadyAddresses`");
+        }
+        for address in ready.items().chain(others.items()) {
+            endpoint_ip(&address.get("ip"), faults);
+            if !address.get("hostname").str().is_empty() {
+                faults.format(&address.get("hostname"), label);
+            }
+            if address.get("nodeName").is_set() {
+                faults.format(&address.get("nodeName"), subdomain);
+            }
+        }
+        for port in ports.items() {
+            let name = port.get("name");
+            if ports.len() > 1 && name.str().is_empty() {
+                faults.required(&name, "");
+            } else if !name.str().is_empty() {
+                faults.format(&name, label);
+            }
+            faults.port(&port.get("port"));
+            faults.one_of(&port.get("protocol"), &PROTOCOLS);
+        }
+    }
+}
+
+pub(in crate::kinds) fn endpoint_slice(at: &At<'_>, faults: &mut Faults) {
+    let kind = at.get("addressType");
+    let endpoints = at.get("endpoints");
+    if kind.str().is_empty() {
+        faults.required(&kind, "");
+    } else {
+        faults.one_of(&kind, &["FQDN", "IPv4", "IPv6"]);
+    }
+    if endpoints.len() > 1_000 {
+        faults.too_many(&endpoints, 1_000);
+    }
+    for endpoint in endpoints.items() {
+        slice_endpoint(&endpoint, kind.str(), faults);
+    }
+    let ports = at.get("ports");
+    if ports.len() > 20_000 {
+        faults.too_many(&ports, 20_000);
+    }
+    let mut names = BTreeSet::new();
+    for port in ports.items() {
+        let name = port.get("name");
+        if !name.str().is_empty() {
+            faults.format(&name, label);
+        }
+        if !names.insert(name.str()) {
+            faults.duplicate(&name);
+        }
+        faults.one_of(&port.get("protocol"), &PROTOCOLS);
+        if port.get("appProtocol").is_set() {
+            faults.format(&port.get("appProtocol"), qualified);
+        }
+    }
+}
+
+fn slice_endpoint(endpoint: &At<'_>, kind: &str, faults: &mut Faults) {
+    let addresses = endpoint.get("addresses");
+    if addresses.len() == 0 {
+        faults.required(&addresses, "must contain at least 1 address");
+    }
+    if addresses.len() > 100 {
+        faults.too_many(&addresses, 100);
+    }
+    for address in addresses.items() {
+        let whole = At {
+            value: address.value,
+            path: addresses.path.clone(),
+        };
+        match (kind, address.str().parse::<IpAddr>()) {
+            ("IPv4" | "IPv6", Err(_)) => faults.invalid(&address, IP),
+            ("IPv4", Ok(IpAddr::V6(_))) => faults.invalid(&whole, "must be an IPv4 address"),
+            ("IPv6", Ok(IpAddr::V4(_))) => faults.invalid(&whole, "must be an IPv6 address"),
+            ("IPv4" | "IPv6", Ok(_)) => endpoint_ip(&address, faults),
+            _ => {}
+        }
+    }
+    if endpoint.get("nodeName").is_set() {
+        faults.format(&endpoint.get("nodeName"), subdomain);
+    }
+    if endpoint.get("hostname").is_set() {
+        faults.format(&endpoint.get("hostname"), label);
+    }
+}
+
+pub(in crate::kinds) fn endpoint_slice_update(new: &At<'_>, old: &At<'_>, faults: &mut Faults) {
+    endpoint_slice(new, faults);
+    faults.immutable(&new.get("addressType"), &old.get("addressType"));
+}

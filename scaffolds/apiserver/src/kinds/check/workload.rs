@@ -1,0 +1,689 @@
+//! Kinds that make Pods: apps, batch and replication controllers.
+
+use serde_json::{Value, json};
+
+use super::{
+    cron,
+    format::label,
+    labels::{selector, selects, shown},
+    pod::pod_template,
+    storage::claim_spec,
+};
+use crate::kinds::at::{At, Faults, quoted};
+
+const MISMATCH: &str = "`selector` does not match template `labels`";
+
+/// The selector, which must select the template's labels; `kind` is what the server calls it in one of its sentences.
+fn selection(spec: &At<'_>, kind: &str, faults: &mut Faults) {
+    let at = spec.get("selector");
+    if !at.is_set() {
+        return faults.required(&at, "");
+    }
+    selector(&at, faults);
+    if at.get("matchLabels").len() + at.get("matchExpressions").len() == 0 {
+        let detail = format!("empty selector is invalid for {kind}");
+        faults.invalid_as(&at, &shown(&at), &detail);
+    }
+}
+
+fn matches(spec: &At<'_>, faults: &mut Faults) {
+    let found = spec.at("template.metadata.labels");
+    if !selects(&spec.get("selector"), &found) {
+        faults.invalid(&found, MISMATCH);
+    }
+}
+
+/// The template of Pods that run forever.
+fn template(spec: &At<'_>, kind: &str, faults: &mut Faults) {
+    let at = spec.get("template");
+    pod_template(&at, faults);
+    forever(&at, kind, faults);
+}
+
+fn forever(template: &At<'_>, kind: &str, faults: &mut Faults) {
+    let (policy, deadline) = (
+        template.at("spec.restartPolicy"),
+        template.at("spec.activeDeadlineSeconds"),
+    );
+    faults.one_of(&policy, &["Always"]);
+    if deadline.is_set() {
+        faults.forbidden(&deadline, &format!("activeDeadlineSeconds in {kind} is not Supported"));
+    }
+}
+
+/// Whether a selector selects something at all.
+fn is_selective(spec: &At<'_>) -> bool {
+    let at = spec.get("selector");
+    at.get("matchLabels").len() + at.get("matchExpressions").len() > 0
+}
+
+/// What the selector and the template of ReplicaSets and Deployments must be.
+fn replicated(spec: &At<'_>, faults: &mut Faults) {
+    let at = spec.get("selector");
+    if !at.is_set() || is_selective(spec) {
+        matches(spec, faults);
+    }
+    template(spec, "ReplicaSet", faults);
+}
+
+pub(in crate::kinds) fn deployment(at: &At<'_>, faults: &mut Faults) {
+    let spec = at.get("spec");
+    faults.not_negative(&spec.get("replicas"));
+    selection(&spec, "deployment", faults);
+    replicated(&spec, faults);
+    strategy(&spec.get("strategy"), faults);
+    let ready = spec.get("minReadySeconds");
+    faults.not_negative(&ready);
+    faults.not_negative(&spec.get("revisionHistoryLimit"));
+    let deadline = spec.get("progressDeadlineSeconds");
+    faults.not_negative(&deadline);
+    if deadline.is_set() && deadline.int() <= ready.int() {
+        faults.invalid(&deadline, "must be greater than minReadySeconds");
+    }
+}
+
+fn strategy(at: &At<'_>, faults: &mut Faults) {
+    let rolling = at.get("rollingUpdate");
+    match at.get("type").str() {
+        "Recreate" if rolling.is_set() => {
+            faults.forbidden(&rolling, "may not be specified when strategy `type` is 'Recreate'");
+        }
+        "Recreate" => {}
+        "RollingUpdate" => {
+            let (unavailable, surge) = (rolling.get("maxUnavailable"), rolling.get("maxSurge"));
+            amount(&unavailable, faults);
+            amount(&surge, faults);
+            if share(&unavailable) == 0 && share(&surge) == 0 {
+                faults.invalid(&unavailable, "may not be 0 when `maxSurge` is 0");
+            }
+            at_most_all(&unavailable, faults);
+        }
+        _ => {
+            let r#type = at.get("type").value.to_string();
+            let rolling = if rolling.is_set() {
+                let part = |name: &str| rolling.get(name).value.to_string();
+                format!(
+                    r#"{{"MaxUnavailable":{},"MaxSurge":{}}}"#,
+                    part("maxUnavailable"),
+                    part("maxSurge")
+                )
+            } else {
+                "null".to_owned()
+            };
+            let shown = format!(r#"{{"Type":{type},"RollingUpdate":{rolling}}}"#);
+            faults.not_supported_as(at, &shown, &["Recreate", "RollingUpdate"]);
+        }
+    }
+}
+
+/// A number or percentage that is not negative.
+pub(super) fn amount(at: &At<'_>, faults: &mut Faults) {
+    if !at.value.is_string() {
+        return faults.not_negative(at);
+    }
+    let digits = at.str().strip_suffix('%').unwrap_or_default();
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        faults.invalid(
+            at,
+            "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used \
+             for validation is '[0-9]+%')",
+        );
+    }
+}
+
+/// The number, or that of the percentage.
+fn share(at: &At<'_>) -> i64 {
+    match at.str().strip_suffix('%') {
+        Some(digits) => digits.parse().unwrap_or_default(),
+        None => at.int(),
+    }
+}
+
+/// No more than 100 %.
+pub(super) fn at_most_all(at: &At<'_>, faults: &mut Faults) {
+    if at.value.is_string() && share(at) > 100 {
+        faults.invalid(at, "must not be greater than 100%");
+    }
+}
+
+pub(in crate::kinds) fn deployment_update(new: &At<'_>, old: &At<'_>, faults: &mut Faults) {
+    deployment(new, faults);
+    faults.immutable(&new.at("spec.selector"), &old.at("spec.selector"));
+}
+
+/// What statuses of Deployments and ReplicaSets have in common: counts that fit each other.
+fn counts(status: &At<'_>, names: &[&str], faults: &mut Faults) {
+    for name in names {
+        faults.not_negative(&status.get(name));
+    }
+}
+
+fn not_more(status: &At<'_>, name: &str, than: &str, detail: &str, faults: &mut Faults) {
+    let value = status.get(name);
+    if value.int() > status.get(than).int() {
+        faults.invalid(&value, detail);
+    }
+}
+
+const TOO_MANY: &str = "cannot be greater than status.replicas";
+
+pub(in crate::kinds) fn deployment_status(new: &At<'_>, old: &At<'_>, faults: &mut Faults) {
+    let status = new.get("status");
+    let names = [
+        "observedGeneration",
+        "replicas",
+        "updatedReplicas",
+        "readyReplicas",
+        "availableReplicas",
+        "unavailableReplicas",
+        "terminatingReplicas",
+        "collisionCount",
+    ];
+    counts(&status, &names, faults);
+    not_more(&status, "updatedReplicas", "replicas", TOO_MANY, faults);
+    not_more(&status, "readyReplicas", "replicas", TOO_MANY, faults);
+    not_more(&status, "availableReplicas", "replicas", TOO_MANY, faults);
+    not_more(
+        &status,
+        "availableReplicas",
+        "readyReplicas",
+        "cannot be greater than readyReplicas",
+        faults,
+    );
+    decrement(&status, &old.get("status"), faults);
+}
+
+fn decrement(new: &At<'_>, old: &At<'_>, faults: &mut Faults) {
+    let (now, before) = (new.get("collisionCount"), old.get("collisionCount"));
+    if now.int() < before.int() {
+        faults.invalid(&now, "cannot be decremented");
+    }
+}
+
+pub(in crate::kinds) fn replica_set(at: &At<'_>, faults: &mut Faults) {
+    let spec = at.get("spec");
+    faults.not_negative(&spec.get("replicas"));
+    faults.not_negative(&spec.get("minReadySeconds"));
+    selection(&spec, "deployment", faults);
+    replicated(&spec, faults);
+}
+
+pub(in crate::kinds) fn replica_set_update(new: &At<'_>, old: &At<'_>, faults: &mut Faults) {
+    replica_set(new, faults);
+    faults.immutable(&new.at("spec.selector"), &old.at("spec.selector"));
+}
+
+pub(in crate::kinds) fn replica_set_status(new: &At<'_>, faults: &mut Faults) {
+    let status = new.get("status");
+    let names = [
+        "replicas",
+        "fullyLabeledReplicas",
+        "readyReplicas",
+        "availableReplicas",
+        "observedGeneration",
+        "terminatingReplicas",
+    ];
+    counts(&status, &names, faults);
+    not_more(&status, "fullyLabeledReplicas", "replicas", TOO_MANY, faults);
+    not_more(&status, "readyReplicas", "replicas", TOO_MANY, faults);
+    not_more(&status, "availableReplicas", "replicas", TOO_MANY, faults);
+    not_more(
+        &status,
+        "availableReplicas",
+        "readyReplicas",
+        "cannot be greater than readyReplicas",
+        faults,
+    );
+}
+
+pub(in crate::kinds) fn stateful_set(at: &At<'_>, faults: &mut Faults) {
+    let spec = at.get("spec");
+    set_basics(&spec, faults);
+    for claim in spec.get("volumeClaimTemplates").items() {
+        claim_spec(&claim.get("spec"), faults);
+    }
+    set_rest(&spec, faults);
+}
+
+fn set_basics(spec: &At<'_>, faults: &mut Faults) {
+    let policy = spec.get("podManagementPolicy");
+    if !matches!(policy.str(), "OrderedReady" | "Parallel") {
+        faults.invalid(&policy, "must be 'OrderedReady' or 'Parallel'");
+    }
+    let strategy = spec.get("updateStrategy");
+    let rolling = strategy.get("rollingUpdate");
+    match strategy.get("type").str() {
+        "OnDelete" if rolling.is_set() => {
+            let (partition, unavailable) = (rolling.get("partition").int(), rolling.get("maxUnavailable").value);
+            let shown = format!(r#"{{"Partition":{partition},"MaxUnavailable":{unavailable}}}"#);
+            faults.invalid_as(&rolling, &shown, "only allowed for updateStrategy 'RollingUpdate'");
+        }
+        "OnDelete" => {}
+        "RollingUpdate" => faults.not_negative(&rolling.get("partition")),
+        other => {
+            let shown = format!(r#"{{"Type":{},"RollingUpdate":null}}"#, quoted(other));
+            faults.invalid_as(&strategy, &shown, "must be 'RollingUpdate' or 'OnDelete'");
+        }
+    }
+    let retention = spec.get("persistentVolumeClaimRetentionPolicy");
+    for name in ["whenDeleted", "whenScaled"] {
+        faults.one_of(&retention.get(name), &["Retain", "Delete"]);
+    }
+}
+
+fn set_rest(spec: &At<'_>, faults: &mut Faults) {
+    for path in ["replicas", "minReadySeconds", "ordinals.start"] {
+        faults.not_negative(&spec.at(path));
+    }
+    if !spec.get("serviceName").str().is_empty() {
+        faults.format(&spec.get("serviceName"), label);
+    }
+    selection(spec, "statefulset", faults);
+    if !spec.get("selector").is_set() || is_selective(spec) {
+        matches(spec, faults);
+    }
+    let template = with_claims(spec);
+    let at = At {
+        value: &template,
+        path: format!("{}.template", spec.path),
+    };
+    pod_template(&at, faults);
+    forever(&at, "StatefulSet", faults);
+}
+
+/// The template as it is checked: claims are volumes of their names, and the host's name is given by the set.
+fn with_claims(spec: &At<'_>) -> Value {
+    let mut template = spec.get("template").value.clone();
+    let names: Vec<&str> = spec
+        .get("volumeClaimTemplates")
+        .items()
+        .map(|claim| claim.at("metadata.name").str())
+        .collect();
+    let Some(fields) = template.get_mut("spec").and_then(Value::as_object_mut) else {
+        return template;
+    };
+    fields.remove("hostname");
+    fields.remove("subdomain");
+    if !names.is_empty() {
+        let volume = |name: &&str| json!({"name": name, "persistentVolumeClaim": {"claimName": name}});
+        let mut volumes: Vec<Value> = names.iter().map(volume).collect();
+        let others = fields
+            .get("volumes")
+            .and_then(Value::as_array)
+            .cloned()
+            .unwrap_or_default();
+        let is_other = |volume: &Value| !names.contains(&volume["name"].as_str().unwrap_or_default());
+        volumes.extend(others.into_iter().filter(is_other));
+        fields.insert("volumes".to_owned(), Value::Array(volumes));
+    }
+    template
+}
+
+const SET_CHANGES: [&str; 7] = [
+    "replicas",
+    "template",
+    "updateStrategy",
+    "minReadySeconds",
+    "ordinals",
+    "revisionHistoryLimit",
+    "persistentVolumeClaimRetentionPolicy",
+];
+
+pub(in crate::kinds) fn stateful_set_update(new: &At<'_>, old: &At<'_>, faults: &mut Faults) {
+    let (spec, before) = (new.get("spec"), old.get("spec"));
+    set_basics(&spec, faults);
+    let without_name = without(spec.value, &["serviceName"]);
+    set_rest(
+        &At {
+            value: &without_name,
+            path: spec.path.clone(),
+        },
+        faults,
+    );
+    if without(spec.value, &SET_CHANGES) != without(before.value, &SET_CHANGES) {
+        faults.forbidden(
+            &spec,
+            "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', \
+             'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden",
+        );
+    }
+}
+
+fn without(value: &Value, names: &[&str]) -> Value {
+    let mut value = value.clone();
+    if let Some(fields) = value.as_object_mut() {
+        fields.retain(|name, _| !names.contains(&name.as_str()));
+    }
+    value
+}
+
+pub(in crate::kinds) fn stateful_set_status(new: &At<'_>, old: &At<'_>, faults: &mut Faults) {
+    let status = new.get("status");
+    let names = [
+        "replicas",
+        "readyReplicas",
+        "currentReplicas",
+        "updatedReplicas",
+        "availableReplicas",
+        "observedGeneration",
+    ];
+    counts(&status, &names, faults);
+    for name in [
+        "readyReplicas",
+        "currentReplicas",
+        "updatedReplicas",
+        "availableReplicas",
+    ] {
+        not_more(&status, name, "replicas", TOO_MANY, faults);
+    }
+    not_more(
+        &status,
+        "availableReplicas",
+        "readyReplicas",
+        "cannot be greater than status.readyReplicas",
+        faults,
+    );
+    decrement(&status, &old.get("status"), faults);
+}
+
+pub(in crate::kinds) fn daemon_set(at: &At<'_>, faults: &mut Faults) {
+    let spec = at.get("spec");
+    let at = spec.get("selector");
+    selector(&at, faults);
+    matches(&spec, faults);
+    if at.is_set() && !is_selective(&spec) {
+        faults.invalid_as(&at, &shown(&at), "empty selector is invalid for daemonset");
+    }
+    template(&spec, "DaemonSet", faults);
+    faults.not_negative(&spec.get("minReadySeconds"));
+    daemon_strategy(&spec.get("updateStrategy"), faults);
+    faults.not_negative(&spec.get("revisionHistoryLimit"));
+}
+
+fn daemon_strategy(at: &At<'_>, faults: &mut Faults) {
+    let rolling = at.get("rollingUpdate");
+    match at.get("type").str() {
+        "OnDelete" => {}
+        "RollingUpdate" => {
+            let (unavailable, surge) = (rolling.get("maxUnavailable"), rolling.get("maxSurge"));
+            amount(&unavailable, faults);
+            amount(&surge, faults);
+            at_most_all(&unavailable, faults);
+            at_most_all(&surge, faults);
+            match (share(&unavailable) != 0, share(&surge) != 0) {
+                (true, true) => faults.invalid(&surge, "may not be set when maxUnavailable is non-zero"),
+                (false, false) => faults.required(&unavailable, "cannot be 0 when maxSurge is 0"),
+                _ => {}
+            }
+        }
+        _ => faults.not_supported(&at.get("type"), &["RollingUpdate", "OnDelete"]),
+    }
+}
+
+pub(in crate::kinds) fn daemon_set_update(new: &At<'_>, old: &At<'_>, faults: &mut Faults) {
+    daemon_set(new, faults);
+    faults.immutable(&new.at("spec.selector"), &old.at("spec.selector"));
+}
+
+pub(in crate::kinds) fn replication_controller(at: &At<'_>, faults: &mut Faults) {
+    let spec = at.get("spec");
+    faults.not_negative(&spec.get("minReadySeconds"));
+    let selector = spec.get("selector");
+    if selector.len() == 0 {
+        faults.required(&selector, "");
+    }
+    faults.not_negative(&spec.get("replicas"));
+    if !spec.get("template").is_set() {
+        return faults.required(&spec.get("template"), "");
+    }
+    let found = spec.at("template.metadata.labels");
+    if selector
+        .entries()
+        .any(|(key, value)| found.get(key).value != value.value)
+    {
+        faults.invalid(&found, MISMATCH);
+    }
+    template(&spec, "ReplicationController", faults);
+}
+
+pub(in crate::kinds) fn controller_revision(at: &At<'_>, faults: &mut Faults) {
+    faults.not_negative(&at.get("revision"));
+    let data = at.get("data");
+    if !data.is_set() {
+        faults.required(&data, "data is mandatory");
+    }
+}
+
+pub(in crate::kinds) fn controller_revision_update(new: &At<'_>, old: &At<'_>, faults: &mut Faults) {
+    controller_revision(new, faults);
+    faults.immutable(&new.get("data"), &old.get("data"));
+}
+
+pub(in crate::kinds) fn job(at: &At<'_>, faults: &mut Faults) {
+    let spec = at.get("spec");
+    generated(at, faults);
+    job_spec(&spec, faults);
+    let found = spec.get("selector");
+    if found.is_set() {
+        selector(&found, faults);
+    } else {
+        faults.required(&found, "");
+    }
+    matches(&spec, faults);
+}
+
+/// The labels that the server gives to a Job's Pods, and the selector of them.
+fn generated(job: &At<'_>, faults: &mut Faults) {
+    let spec = job.get("spec");
+    if spec.get("manualSelector").is_true() || !spec.get("selector").is_set() {
+        return;
+    }
+    let (uid, name) = (job.at("metadata.uid").str(), job.at("metadata.name").str());
+    let metadata = spec.at("template.metadata");
+    let found = metadata.get("labels");
+    let wanted = [
+        ("controller-uid", uid),
+        ("job-name", name),
+        ("batch.kubernetes.io/controller-uid", uid),
+        ("batch.kubernetes.io/job-name", name),
+    ];
+    for (key, value) in wanted {
+        let actual = found.get(key);
+        let path = format!("{}.labels", metadata.path);
+        if !actual.is_set() {
+            faults.required(&found.called(&path), &format!("must be '{value}'"));
+        } else if actual.str() != value {
+            let detail = format!("must be '{value}'");
+            faults.invalid(&found.called(&path), &detail);
+        }
+    }
+    let labels: Value = wanted
+        .into_iter()
+        .map(|(key, value)| (key.to_owned(), json!(value)))
+        .collect::<serde_json::Map<_, _>>()
+        .into();
+    if !selects(&spec.get("selector"), &At::root(&labels)) {
+        let at = spec.get("selector");
+        faults.invalid_as(&at, &shown(&at), "`selector` not auto-generated");
+    }
+}
+
+/// The most Pods of an indexed Job.
+const MOST_INDEXED: i64 = 100_000;
+
+pub(super) fn job_spec(spec: &At<'_>, faults: &mut Faults) {
+    for name in [
+        "parallelism",
+        "completions",
+        "activeDeadlineSeconds",
+        "backoffLimit",
+        "ttlSecondsAfterFinished",
+        "backoffLimitPerIndex",
+        "maxFailedIndexes",
+    ] {
+        faults.not_negative(&spec.get(name));
+    }
+    let (failed, per_index) = (spec.get("maxFailedIndexes"), spec.get("backoffLimitPerIndex"));
+    if failed.is_set() && !per_index.is_set() {
+        faults.required(&per_index, "when maxFailedIndexes is specified");
+    }
+    completion(spec, faults);
+    let replacement = spec.get("podReplacementPolicy");
+    if replacement.is_set() {
+        let known: &[&str] = if spec.get("podFailurePolicy").is_set() {
+            &["Failed"]
+        } else {
+            &["Failed", "TerminatingOrFailed"]
+        };
+        faults.one_of(&replacement, known);
+    }
+    let template = spec.get("template");
+    pod_template(&template, faults);
+    let policy = template.at("spec.restartPolicy");
+    match policy.str() {
+        "Always" | "" => faults.required(&policy, "valid values: \"OnFailure\", \"Never\""),
+        "OnFailure" if spec.get("podFailurePolicy").is_set() => {
+            faults.invalid(
+                &policy,
+                "only \"Never\" is supported when podFailurePolicy is specified",
+            );
+        }
+        "OnFailure" | "Never" => {}
+        _ => faults.not_supported(&policy, &["OnFailure", "Never"]),
+    }
+}
+
+fn completion(spec: &At<'_>, faults: &mut Faults) {
+    let (mode, completions) = (spec.get("completionMode"), spec.get("completions"));
+    let (failed, per_index) = (spec.get("maxFailedIndexes"), spec.get("backoffLimitPerIndex"));
+    if mode.is_set() {
+        faults.one_of(&mode, &["NonIndexed", "Indexed"]);
+    }
+    if mode.str() == "Indexed" {
+        if !completions.is_set() {
+            faults.required(&completions, "when completion mode is Indexed");
+        }
+        if spec.get("parallelism").int() > MOST_INDEXED {
+            let detail = "must be less than or equal to 100000 when completion mode is Indexed";
+            faults.invalid(&spec.get("parallelism"), detail);
+        }
+        if failed.is_set() && completions.is_set() && failed.int() > completions.int() {
+            faults.invalid(&failed, "must be less than or equal to completions");
+        }
+    } else if matches!(mode.str(), "" | "NonIndexed") {
+        for at in [per_index, failed].into_iter().filter(At::is_set) {
+            faults.invalid(&at, "requires indexed completion mode");
+        }
+    }
+}
+
+pub(in crate::kinds) fn job_update(new: &At<'_>, old: &At<'_>, faults: &mut Faults) {
+    let (spec, before) = (new.get("spec"), old.get("spec"));
+    job_spec(&spec, faults);
+    let found = spec.get("selector");
+    if found.is_set() {
+        selector(&found, faults);
+    } else {
+        faults.required(&found, "");
+    }
+    matches(&spec, faults);
+    let (completions, was) = (spec.get("completions"), before.get("completions"));
+    if spec.get("completionMode").str() != "Indexed" {
+        faults.immutable(&completions, &was);
+    } else if completions.is_set()
+        && completions.value != was.value
+        && completions.int() != spec.get("parallelism").int()
+    {
+        faults.invalid(&completions, "can only be modified in tandem with spec.parallelism");
+    }
+    faults.immutable(&found, &before.get("selector"));
+    job_template(&spec, &before, faults);
+    for name in [
+        "completionMode",
+        "podFailurePolicy",
+        "backoffLimitPerIndex",
+        "managedBy",
+        "successPolicy",
+    ] {
+        faults.immutable(&spec.get(name), &before.get(name));
+    }
+}
+
+/// The template may not change but for where its Pods run, while the Job is suspended and has not started.
+fn job_template(spec: &At<'_>, before: &At<'_>, faults: &mut Faults) {
+    let (new, old) = (spec.get("template"), before.get("template"));
+    let free = ["nodeSelector", "affinity", "tolerations", "schedulingGates"];
+    let is_free = before.get("suspend").is_true();
+    let comparable = |template: &At<'_>| {
+        let mut value = template.value.clone();
+        if let (true, Some(fields)) = (is_free, value.get_mut("spec").and_then(Value::as_object_mut)) {
+            fields.retain(|name, _| !free.contains(&name.as_str()));
+        }
+        if let (true, Some(fields)) = (is_free, value.get_mut("metadata").and_then(Value::as_object_mut)) {
+            fields.retain(|name, _| !matches!(name.as_str(), "labels" | "annotations"));
+        }
+        value
+    };
+    if comparable(&new) != comparable(&old) {
+        faults.invalid(&new, "field is immutable");
+    }
+}
+
+pub(in crate::kinds) fn cron_job(at: &At<'_>, faults: &mut Faults) {
+    let spec = at.get("spec");
+    let schedule = spec.get("schedule");
+    if schedule.str().is_empty() {
+        faults.required(&schedule, "");
+    } else {
+        if let Err(sentence) = cron::is_schedule(schedule.str()) {
+            faults.invalid(&schedule, &sentence);
+        }
+        if schedule.str().contains("TZ") {
+            faults.invalid(
+                &schedule,
+                "cannot use TZ or CRON_TZ in schedule, use timeZone field instead",
+            );
+        }
+    }
+    faults.not_negative(&spec.get("startingDeadlineSeconds"));
+    time_zone(&spec.get("timeZone"), faults);
+    faults.one_of(&spec.get("concurrencyPolicy"), &["Allow", "Forbid", "Replace"]);
+    let template = spec.at("jobTemplate.spec");
+    if template.get("selector").is_set() {
+        faults.invalid(&template.get("selector"), "`selector` will be auto-generated");
+    }
+    if template.get("manualSelector").is_true() {
+        faults.not_supported_as(&template.get("manualSelector"), "true", &["nil", "false"]);
+    }
+    job_spec(&template, faults);
+    faults.not_negative(&spec.get("successfulJobsHistoryLimit"));
+    faults.not_negative(&spec.get("failedJobsHistoryLimit"));
+    let name = at.at("metadata.name");
+    if name.str().len() > 52 {
+        faults.invalid(&name, "must be no more than 52 characters");
+    }
+}
+
+fn time_zone(at: &At<'_>, faults: &mut Faults) {
+    if !at.is_set() {
+        return;
+    }
+    if at.str().is_empty() {
+        return faults.invalid(at, "timeZone must be nil or non-empty string");
+    }
+    let fits = |part: &str| {
+        let inner = |byte: u8| byte.is_ascii_alphanumeric() || b"._-+".contains(&byte);
+        !matches!(part, "." | "..")
+            && !part.starts_with('-')
+            && !part.is_empty()
+            && part.len() <= 255
+            && part.bytes().all(inner)
+    };
+    if !at.str().split('/').all(fits) {
+        return faults.invalid(at, &format!("unknown time zone {}", at.str()));
+    }
+    if at.str().eq_ignore_ascii_case("local") {
+        let detail = "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones";
+        faults.invalid(at, detail);
+    }
+}

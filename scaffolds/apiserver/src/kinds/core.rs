@@ -1,0 +1,151 @@
+//! The rules of the core group's kinds.
+
+use super::{
+    at::At,
+    check,
+    kind::{PLAIN, Rules},
+    prepare,
+};
+use crate::strategy::NameRule;
+
+pub(super) fn rules(kind: &str) -> Option<Rules> {
+    Some(match kind {
+        "ConfigMap" => Rules {
+            validate: check::config_map,
+            validate_update: check::config_map_update,
+            ..PLAIN
+        },
+        "Secret" => Rules {
+            create: prepare::secret,
+            update: |new, _| prepare::secret(new),
+            validate: check::secret,
+            validate_update: check::secret_update,
+            fields: &[("type", "/type", "")],
+            ..PLAIN
+        },
+        "ServiceAccount" => Rules { ..PLAIN },
+        "Service" => service_rules(),
+        "Endpoints" => Rules {
+            creates_on_update: true,
+            validate: check::endpoints,
+            validate_update: |new, _, faults| check::endpoints(new, faults),
+            ..PLAIN
+        },
+        "Event" => Rules {
+            creates_on_update: true,
+            validate: check::event,
+            validate_update: |new, _, faults| check::event_update(new, faults),
+            fields: EVENT_FIELDS,
+            ..PLAIN
+        },
+        "LimitRange" => Rules {
+            creates_on_update: true,
+            ..PLAIN
+        },
+        "ResourceQuota" => Rules {
+            validate: check::quota,
+            validate_update: |new, _, faults| check::quota(new, faults),
+            ..PLAIN
+        },
+        "PodTemplate" => Rules {
+            counts_generation: true,
+            validate: |at, faults| check::pod_template(&at.get("template"), faults),
+            validate_update: |at, _, faults| check::pod_template(&at.get("template"), faults),
+            ..PLAIN
+        },
+        "Pod" => pod_rules(),
+        "ReplicationController" => Rules {
+            counts_generation: true,
+            scale: Some([".spec.replicas", ".status.replicas", ".spec.selector"]),
+            validate: check::replication_controller,
+            validate_update: |new, _, faults| check::replication_controller(new, faults),
+            fields: &[("status.replicas", "/status/replicas", "0")],
+            ..PLAIN
+        },
+        _ => return cluster(kind),
+    })
+}
+
+/// Of the cluster rather than of namespaces, and claims.
+fn cluster(kind: &str) -> Option<Rules> {
+    Some(match kind {
+        "Namespace" => Rules {
+            name: NameRule::Label,
+            create: prepare::namespace,
+            update: prepare::namespace_update,
+            fields: &[("status.phase", "/status/phase", "")],
+            ..PLAIN
+        },
+        "Node" => Rules {
+            clears_status: false,
+            fields: &[("spec.unschedulable", "/spec/unschedulable", "false")],
+            ..PLAIN
+        },
+        "PersistentVolume" => Rules {
+            create: prepare::volume,
+            validate: check::persistent_volume,
+            validate_update: check::volume_update,
+            ..PLAIN
+        },
+        "PersistentVolumeClaim" => Rules {
+            create: prepare::claim,
+            validate: check::claim,
+            validate_update: check::claim_update,
+            ..PLAIN
+        },
+        _ => return None,
+    })
+}
+
+const EVENT_FIELDS: &[(&str, &str, &str)] = &[
+    ("involvedObject.kind", "/involvedObject/kind", ""),
+    ("involvedObject.namespace", "/involvedObject/namespace", ""),
+    ("involvedObject.name", "/involvedObject/name", ""),
+    ("involvedObject.uid", "/involvedObject/uid", ""),
+    ("involvedObject.apiVersion", "/involvedObject/apiVersion", ""),
+    ("involvedObject.resourceVersion", "/involvedObject/resourceVersion", ""),
+    ("involvedObject.fieldPath", "/involvedObject/fieldPath", ""),
+    ("reason", "/reason", ""),
+    ("reportingComponent", "/reportingComponent", ""),
+    ("source", "/source/component", "/reportingComponent"),
+    ("type", "/type", ""),
+];
+
+fn service_rules() -> Rules {
+    Rules {
+        name: NameRule::Label1035,
+        creates_on_update: true,
+        allocates: true,
+        validate: check::service,
+        validate_update: check::service_update,
+        validate_status: |new, _, faults| check::service_status(new, faults),
+        fields: &[
+            ("spec.clusterIP", "/spec/clusterIP", ""),
+            ("spec.type", "/spec/type", ""),
+        ],
+        ..PLAIN
+    }
+}
+
+fn pod_rules() -> Rules {
+    Rules {
+        counts_generation: true,
+        create: prepare::pod,
+        update_status: prepare::pod_status,
+        validate: check::pod,
+        validate_update: check::pod_update,
+        validate_status: |new, _, faults| check::pod_status(new, faults),
+        warnings: |pod| prepare::pod_warnings(&At::root(pod)),
+        fields: &[
+            ("spec.nodeName", "/spec/nodeName", ""),
+            ("spec.restartPolicy", "/spec/restartPolicy", ""),
+            ("spec.schedulerName", "/spec/schedulerName", ""),
+            ("spec.serviceAccountName", "/spec/serviceAccountName", ""),
+            ("spec.hostNetwork", "/spec/hostNetwork", "false"),
+            ("status.phase", "/status/phase", ""),
+            ("status.podIP", "/status/podIPs/0/ip", ""),
+            ("status.nominatedNodeName", "/status/nominatedNodeName", ""),
+        ],
+        ..PLAIN
+    }
+}

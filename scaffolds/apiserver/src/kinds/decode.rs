@@ -1,0 +1,285 @@
+//! Typed decoding and encoding in one step: a body becomes what Go's decoder and encoder would make of it. Types must
+//! fit, unknown fields go, nulls and empty fields go or stay as each field's tags say, and quantities, times and bytes
+//! take their canonical form.
+
+use serde_json::{Map, Value, json};
+
+use super::{
+    base64,
+    quantity::Quantity,
+    shapes::{self, Field, Shape, Type},
+    time,
+};
+
+/// A recursion through CustomResourceDefinitions' schemas ends here; bodies that deep are refused before.
+const DEEPEST: usize = 200;
+
+/// Makes `object` what the definition `name` can hold and returns the paths of the fields that it has not.
+///
+/// # Errors
+/// The sentence of Go's decoder about the first value that does not fit.
+pub(super) fn decode(name: &str, object: &mut Value) -> Result<Vec<String>, String> {
+    let mut reader = Reader::default();
+    if let (Some(shape), Some(fields)) = (shapes::shape(name), object.as_object_mut()) {
+        reader.object(shape, fields)?;
+    }
+    Ok(reader.unknown)
+}
+
+#[derive(Default)]
+struct Reader {
+    /// Field names for errors, without indices.
+    fields: Vec<&'static str>,
+    /// The struct that the innermost field belongs to.
+    owner: &'static str,
+    /// The path for unknown fields.
+    path: String,
+    unknown: Vec<String>,
+    depth: usize,
+}
+
+impl Reader {
+    fn object(&mut self, shape: &'static Shape, object: &mut Map<String, Value>) -> Result<(), String> {
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return Err("json: exceeded max depth".to_owned());
+        }
+        for (name, value) in std::mem::take(object) {
+            let end = self.path.len();
+            self.push(&name);
+            match shape.field(&name) {
+                None => self.unknown.push(self.path.clone()),
+                Some(_) if value.is_null() => {}
+                Some(field) => {
+                    let owner = std::mem::replace(&mut self.owner, shape.go);
+                    self.fields.push(field.name);
+                    let value = self.value(&field.kind, &field.go_type(), value)?;
+                    self.fields.pop();
+                    self.owner = owner;
+                    if !is_left_out(field, &value) {
+                        object.insert(name, value);
+                    }
+                }
+            }
+            self.path.truncate(end);
+        }
+        for field in shape
+            .fields
+            .iter()
+            .filter(|field| !object.contains_key(field.name))
+            .collect::<Vec<_>>()
+        {
+            if let Some(zero) = zero(field) {
+                object.insert(field.name.to_owned(), zero);
+            }
+        }
+        self.depth -= 1;
+        Ok(())
+    }
+
+    fn push(&mut self, name: &str) {
+        if !self.path.is_empty() {
+            self.path.push('.');
+        }
+        self.path.push_str(name);
+    }
+
+    fn value(&mut self, kind: &'static Type, go: &str, value: Value) -> Result<Value, String> {
+        match (kind, value) {
+            (Type::Ref(name, _), value) => self.reference(name, go, value),
+            (_, Value::Null) => Ok(zero_of(kind)),
+            (Type::Str, Value::String(text)) => Ok(Value::String(text)),
+            (Type::Bool, Value::Bool(flag)) => Ok(Value::Bool(flag)),
+            (Type::I32, Value::Number(number)) if fits_i32(&number) => Ok(Value::Number(number)),
+            (Type::I64, Value::Number(number)) if number.as_i64().is_some() => Ok(Value::Number(number)),
+            (Type::F64, Value::Number(number)) => Ok(Value::Number(number)),
+            (Type::Bytes, value) => self.bytes(go, value),
+            (Type::List(item), Value::Array(items)) => self.list(item, go, items),
+            (Type::Map(item), Value::Object(entries)) => self.map(item, go, entries),
+            (_, value) => Err(self.mismatch(&value, go)),
+        }
+    }
+
+    fn list(&mut self, item: &'static Type, go: &str, items: Vec<Value>) -> Result<Value, String> {
+        let go = go.strip_prefix("[]").map_or_else(|| item.go(), str::to_owned);
+        let mut out = Vec::with_capacity(items.len());
+        for (index, value) in items.into_iter().enumerate() {
+            let end = self.path.len();
+            self.path.push_str(&format!("[{index}]"));
+            out.push(self.value(item, &go, value)?);
+            self.path.truncate(end);
+        }
+        Ok(Value::Array(out))
+    }
+
+    fn map(&mut self, item: &'static Type, go: &str, entries: Map<String, Value>) -> Result<Value, String> {
+        let go = go.strip_prefix("map[string]").map_or_else(|| item.go(), str::to_owned);
+        let mut out = Map::new();
+        for (key, value) in entries {
+            let end = self.path.len();
+            self.push(&key);
+            let value = self.value(item, &go, value)?;
+            out.insert(key, value);
+            self.path.truncate(end);
+        }
+        Ok(Value::Object(out))
+    }
+
+    fn bytes(&self, go: &str, value: Value) -> Result<Value, String> {
+        match value {
+            Value::String(text) => match base64::decode(&text) {
+                Ok(bytes) => Ok(Value::String(base64::encode(&bytes))),
+                Err(at) => Err(format!("illegal base64 data at input byte {at}")),
+            },
+            // A slice of bytes may also be written as numbers.
+            Value::Array(items) => {
+                let mut bytes = Vec::with_capacity(items.len());
+                for item in items {
+                    let byte = item.as_u64().and_then(|number| u8::try_from(number).ok());
+                    bytes.push(byte.ok_or_else(|| self.mismatch(&item, "uint8"))?);
+                }
+                Ok(Value::String(base64::encode(&bytes)))
+            }
+            other => Err(self.mismatch(&other, go)),
+        }
+    }
+
+    fn reference(&mut self, name: &'static str, go: &str, value: Value) -> Result<Value, String> {
+        match (name, value) {
+            ("~api.resource.Quantity", value) => quantity(&value),
+            ("~util.intstr.IntOrString", value) => self.int_or_string(value),
+            ("~apis.meta.v1.Time", value) => self.time(value, time::seconds),
+            ("~apis.meta.v1.MicroTime", value) => self.time(value, time::micros),
+            (raw, value) if is_raw(raw) => Ok(value),
+            (_, Value::Null) => self.structure(name, Map::new()),
+            (_, Value::Object(fields)) => self.structure(name, fields),
+            (_, value) => Err(self.mismatch(&value, go)),
+        }
+    }
+
+    fn structure(&mut self, name: &str, mut fields: Map<String, Value>) -> Result<Value, String> {
+        if let Some(shape) = shapes::shape(name) {
+            self.object(shape, &mut fields)?;
+        }
+        Ok(Value::Object(fields))
+    }
+
+    fn int_or_string(&self, value: Value) -> Result<Value, String> {
+        match value {
+            Value::String(text) => Ok(Value::String(text)),
+            Value::Number(number) if fits_i32(&number) => Ok(Value::Number(number)),
+            Value::Null => Ok(json!(0)),
+            other => Err(self.mismatch(&other, "int32")),
+        }
+    }
+
+    fn time(&self, value: Value, canonical: fn(&str) -> Result<String, String>) -> Result<Value, String> {
+        match value {
+            Value::String(text) => canonical(&text).map(Value::String),
+            Value::Null => Ok(Value::Null),
+            other => Err(self.mismatch(&other, "string")),
+        }
+    }
+
+    fn mismatch(&self, value: &Value, go: &str) -> String {
+        let found = match value {
+            Value::Null => "null".to_owned(),
+            Value::Bool(_) => "bool".to_owned(),
+            Value::String(_) => "string".to_owned(),
+            Value::Array(_) => "array".to_owned(),
+            Value::Object(_) => "object".to_owned(),
+            Value::Number(number) if takes_numbers(go) => format!("number {number}"),
+            Value::Number(_) => "number".to_owned(),
+        };
+        let field = self.fields.join(".");
+        format!(
+            "json: cannot unmarshal {found} into Go struct field {}.{field} of type {go}",
+            self.owner
+        )
+    }
+}
+
+/// Only where Go expects a number it shows the one that does not fit.
+fn takes_numbers(go: &str) -> bool {
+    matches!(go, "int32" | "int64" | "float64" | "uint8")
+}
+
+fn fits_i32(number: &serde_json::Number) -> bool {
+    number.as_i64().is_some_and(|number| i32::try_from(number).is_ok())
+}
+
+/// Definitions whose values Go keeps as they are.
+fn is_raw(name: &str) -> bool {
+    matches!(name, "~apis.meta.v1.FieldsV1" | "~runtime.RawExtension")
+        || name.contains(".v1.JSON") && !name.ends_with(".JSONSchemaProps")
+}
+
+fn quantity(value: &Value) -> Result<Value, String> {
+    let text = match value {
+        Value::Null => return Ok(json!("0")),
+        Value::String(text) => text.trim().to_owned(),
+        other => other.to_string(),
+    };
+    Ok(Value::String(Quantity::parse(&text)?.canonical()))
+}
+
+/// Whether Go's encoder leaves the field out with this value.
+fn is_left_out(field: &Field, value: &Value) -> bool {
+    if field.pointer || !field.omit_empty {
+        return false;
+    }
+    match value {
+        Value::Null => true,
+        Value::Bool(flag) => !flag,
+        Value::Number(number) => matches!(field.kind, Type::I32 | Type::I64) && number.as_i64() == Some(0),
+        Value::String(text) => text.is_empty() && !matches!(field.kind, Type::Ref(..)),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(entries) => entries.is_empty() && matches!(field.kind, Type::Map(_)),
+    }
+}
+
+/// What Go's encoder writes for a field that nobody set, if anything.
+fn zero(field: &Field) -> Option<Value> {
+    if field.omit_zero || field.pointer && field.omit_empty {
+        return None;
+    }
+    if field.pointer {
+        return Some(Value::Null);
+    }
+    match &field.kind {
+        Type::Ref(..) => Some(zero_of(&field.kind)),
+        _ if field.omit_empty => None,
+        kind => Some(zero_of(kind)),
+    }
+}
+
+/// Go's zero value of a type.
+fn zero_of(kind: &Type) -> Value {
+    match kind {
+        Type::Str | Type::Bytes => json!(""),
+        Type::I32 | Type::I64 | Type::F64 => json!(0),
+        Type::Bool => json!(false),
+        Type::List(_) | Type::Map(_) => Value::Null,
+        Type::Ref("~api.resource.Quantity", _) => json!("0"),
+        Type::Ref("~util.intstr.IntOrString", _) => json!(0),
+        Type::Ref("~apis.meta.v1.Time" | "~apis.meta.v1.MicroTime", _) => Value::Null,
+        Type::Ref(name, _) if is_raw(name) => Value::Null,
+        Type::Ref(name, _) => {
+            let mut object = Map::new();
+            for field in shapes::shape(name)
+                .map(|shape| shape.fields.as_slice())
+                .unwrap_or_default()
+            {
+                if let Some(value) = zero(field) {
+                    object.insert(field.name.to_owned(), value);
+                }
+            }
+            Value::Object(object)
+        }
+    }
+}
+
+/// What Go's encoder writes for the field `name` of a new object.
+pub(super) fn empty(definition: &str, name: &str) -> Option<Value> {
+    zero(shapes::shape(definition)?.field(name)?)
+}

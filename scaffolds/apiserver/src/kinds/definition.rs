@@ -1,0 +1,154 @@
+//! The recorded shapes as OpenAPI v3 definitions, for server-side apply, strategic merge and `/openapi`.
+
+use serde_json::{Map, Value, json};
+
+use super::shapes::{self, Field, Shape, Type};
+
+const REFERENCE: &str = "#/components/schemas/";
+
+/// The definition with this full name (`io.k8s.api.apps.v1.Deployment`), as the real server publishes it but for
+/// descriptions.
+pub fn definition(name: &str) -> Option<Value> {
+    shapes::shape(&short(name)).map(object)
+}
+
+/// The full names of all definitions there are.
+pub fn definitions() -> Vec<String> {
+    let mut names: Vec<String> = shapes::names().map(full).collect();
+    names.sort();
+    names
+}
+
+pub(super) fn short(name: &str) -> String {
+    match name.strip_prefix("io.k8s.api.") {
+        Some(rest) => rest.to_owned(),
+        None => name.replace("io.k8s.apimachinery.pkg.", "~"),
+    }
+}
+
+pub(super) fn full(name: &str) -> String {
+    if name.starts_with('~') {
+        name.replace('~', "io.k8s.apimachinery.pkg.")
+    } else if name.starts_with("io.") {
+        name.to_owned()
+    } else {
+        format!("io.k8s.api.{name}")
+    }
+}
+
+fn object(shape: &Shape) -> Value {
+    let mut out = Map::new();
+    for (key, value) in &shape.attributes {
+        match *key {
+            "t" => _ = out.insert("type".to_owned(), json!(value)),
+            "f" => _ = out.insert("format".to_owned(), json!(value)),
+            "m" => _ = out.insert("x-kubernetes-map-type".to_owned(), json!(value)),
+            "o" => {
+                let alternatives: Vec<Value> = value.split('|').map(|name| json!({"type": name})).collect();
+                out.insert("oneOf".to_owned(), json!(alternatives));
+            }
+            "k" => kind(&mut out, value),
+            "u" => _ = out.insert("x-kubernetes-unions".to_owned(), parsed(value)),
+            _ => {}
+        }
+    }
+    let required: Vec<&str> = shape
+        .fields
+        .iter()
+        .filter(|field| field.required)
+        .map(|field| field.name)
+        .collect();
+    if !required.is_empty() {
+        out.insert("required".to_owned(), json!(required));
+    }
+    if !shape.fields.is_empty() {
+        let properties = shape
+            .fields
+            .iter()
+            .map(|field| (field.name.to_owned(), property(field)));
+        out.insert("properties".to_owned(), Value::Object(properties.collect()));
+    }
+    Value::Object(out)
+}
+
+fn kind(out: &mut Map<String, Value>, text: &str) {
+    let mut parts = text.split('/');
+    let mut next = || parts.next().unwrap_or_default();
+    let kind = json!({"group": next(), "version": next(), "kind": next()});
+    let kinds = out
+        .entry("x-kubernetes-group-version-kind")
+        .or_insert_with(|| json!([]));
+    if let Some(kinds) = kinds.as_array_mut() {
+        kinds.push(kind);
+    }
+}
+
+fn property(field: &Field) -> Value {
+    let mut out = schema(&field.kind, field.attribute("ie"));
+    let words = |text: &str, between: char| json!(text.split(between).collect::<Vec<_>>());
+    for (key, value) in &field.attributes {
+        let (name, value) = match *key {
+            "d" => ("default", parsed(value)),
+            "e" => ("enum", words(value, '|')),
+            "l" => ("x-kubernetes-list-type", json!(value)),
+            "lk" => ("x-kubernetes-list-map-keys", words(value, ',')),
+            "m" => ("x-kubernetes-map-type", json!(value)),
+            "p" => ("x-kubernetes-patch-strategy", json!(value)),
+            "pk" => ("x-kubernetes-patch-merge-key", json!(value)),
+            _ => continue,
+        };
+        out.insert(name.to_owned(), value);
+    }
+    Value::Object(out)
+}
+
+fn schema(kind: &Type, item_values: Option<&str>) -> Map<String, Value> {
+    let scalar = |name: &str, format: Option<&str>| {
+        let mut out = Map::from_iter([("type".to_owned(), json!(name))]);
+        if let Some(format) = format {
+            out.insert("format".to_owned(), json!(format));
+        }
+        out
+    };
+    match kind {
+        Type::Str => scalar("string", None),
+        Type::Bytes => scalar("string", Some("byte")),
+        Type::I32 => scalar("integer", Some("int32")),
+        Type::I64 => scalar("integer", Some("int64")),
+        Type::F64 => scalar("number", Some("double")),
+        Type::Bool => scalar("boolean", None),
+        Type::Ref(name, true) => Map::from_iter([("$ref".to_owned(), json!(reference(name)))]),
+        Type::Ref(name, false) => Map::from_iter([("allOf".to_owned(), json!([{"$ref": reference(name)}]))]),
+        Type::List(item) => container("array", "items", item, item_values),
+        Type::Map(item) => container("object", "additionalProperties", item, item_values),
+    }
+}
+
+fn container(name: &str, inner: &str, item: &Type, values: Option<&str>) -> Map<String, Value> {
+    let mut schema = schema(item, None);
+    let default = match item {
+        Type::Str => Some(json!("")),
+        Type::I32 | Type::I64 => Some(json!(0)),
+        Type::Ref(_, false) => Some(json!({})),
+        _ => None,
+    };
+    if let Some(default) = default {
+        schema.insert("default".to_owned(), default);
+    }
+    if let Some(values) = values {
+        schema.insert("enum".to_owned(), json!(values.split('|').collect::<Vec<_>>()));
+    }
+    Map::from_iter([
+        ("type".to_owned(), json!(name)),
+        (inner.to_owned(), Value::Object(schema)),
+    ])
+}
+
+fn reference(name: &str) -> String {
+    format!("{REFERENCE}{}", full(name))
+}
+
+/// A value that the recorder wrote; what cannot be read is null, which no definition has.
+fn parsed(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_default()
+}

@@ -1,0 +1,198 @@
+//! Definitions as compact text. Whatever an OpenAPI document says that the format has no place for is an error, so that
+//! nothing is left out unnoticed.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write,
+};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::{Value, json};
+
+/// All definitions that `roots` reach.
+pub fn write(definitions: &BTreeMap<String, Value>, roots: &BTreeSet<String>, go: &Value) -> Result<String> {
+    let (mut todo, mut done): (Vec<String>, BTreeMap<String, String>) =
+        (roots.iter().cloned().collect(), BTreeMap::new());
+    while let Some(name) = todo.pop() {
+        if done.contains_key(&name) {
+            continue;
+        }
+        let schema = definitions
+            .get(&name)
+            .with_context(|| format!("no definition {name}"))?;
+        let text = definition(&name, schema, &go[&name], &mut todo).with_context(|| name.clone())?;
+        done.insert(name, text);
+    }
+    Ok(done.into_values().collect())
+}
+
+fn definition(name: &str, schema: &Value, go: &Value, todo: &mut Vec<String>) -> Result<String> {
+    let mut out = short(name);
+    for (key, value) in schema.as_object().context("not an object")? {
+        match key.as_str() {
+            "description" | "properties" | "required" => {}
+            "type" => write!(out, " t={}", value.as_str().unwrap_or_default())?,
+            "format" => write!(out, " f={}", value.as_str().unwrap_or_default())?,
+            "oneOf" => write!(out, " o={}", words(value, "type"))?,
+            "x-kubernetes-map-type" => write!(out, " m={}", value.as_str().unwrap_or_default())?,
+            "x-kubernetes-group-version-kind" => {
+                for kind in value.as_array().into_iter().flatten() {
+                    let part = |field: &str| kind[field].as_str().unwrap_or_default().to_owned();
+                    write!(out, " k={}/{}/{}", part("group"), part("version"), part("kind"))?;
+                }
+            }
+            "x-kubernetes-unions" => write!(out, " u={}", serde_json::to_string(value)?)?,
+            other => bail!("nothing is known of `{other}`"),
+        }
+    }
+    out.push('\n');
+    let required = schema["required"].as_array().cloned().unwrap_or_default();
+    for (field, property) in schema["properties"].as_object().into_iter().flatten() {
+        let line = property_line(field, property, &go[field], todo).with_context(|| field.clone())?;
+        let mark = if required.contains(&json!(field)) { " !" } else { "" };
+        writeln!(out, " {field} {line}{mark}")?;
+    }
+    Ok(out)
+}
+
+fn property_line(field: &str, property: &Value, go: &Value, todo: &mut Vec<String>) -> Result<String> {
+    ensure!(go.is_object(), "Go has no field `{field}`");
+    let mut out = String::new();
+    for (flag, sign) in [("pointer", '*'), ("omitempty", 'o'), ("omitzero", 'z')] {
+        if go[flag] == true {
+            out.push(sign);
+        }
+    }
+    if out.is_empty() {
+        out.push('-');
+    }
+    let r#type = type_of(property, todo)?;
+    let go_type = go["type"].as_str().context("no Go type")?.trim_start_matches('*');
+    write!(out, " {type}")?;
+    if go_type != derived(&r#type) {
+        write!(out, " g={go_type}")?;
+    }
+    for (key, value) in property.as_object().context("not an object")? {
+        let text = value.as_str().unwrap_or_default();
+        match key.as_str() {
+            "description" | "type" | "format" | "$ref" | "allOf" | "items" | "additionalProperties" => {}
+            "default" => write!(out, " d={}", serde_json::to_string(value)?)?,
+            "enum" => write!(out, " e={}", list(value, "|"))?,
+            "x-kubernetes-list-type" => write!(out, " l={text}")?,
+            "x-kubernetes-list-map-keys" => write!(out, " lk={}", list(value, ","))?,
+            "x-kubernetes-map-type" => write!(out, " m={text}")?,
+            "x-kubernetes-patch-strategy" => write!(out, " p={text}")?,
+            "x-kubernetes-patch-merge-key" => write!(out, " pk={text}")?,
+            other => bail!("nothing is known of `{other}`"),
+        }
+    }
+    if let Some(values) = property.pointer("/items/enum") {
+        write!(out, " ie={}", list(values, "|"))?;
+    }
+    Ok(out)
+}
+
+/// `str`, `i32`, `&Definition`, `[str]`, `{str}`.
+fn type_of(schema: &Value, todo: &mut Vec<String>) -> Result<String> {
+    if let Some(reference) = schema["$ref"].as_str() {
+        return Ok(format!("${}", target(reference, todo)?));
+    }
+    if let Some(reference) = schema.pointer("/allOf/0/$ref").and_then(Value::as_str) {
+        return Ok(format!("&{}", target(reference, todo)?));
+    }
+    let format = schema["format"].as_str();
+    Ok(match (schema["type"].as_str().context("no type")?, format) {
+        ("string", None) => "str".to_owned(),
+        ("string", Some(format)) => format!("str:{format}"),
+        ("boolean", None) => "bool".to_owned(),
+        ("integer", Some("int32")) => "i32".to_owned(),
+        ("integer", Some("int64")) => "i64".to_owned(),
+        ("number", Some("double")) => "f64".to_owned(),
+        ("array", None) => format!("[{}]", inner(&schema["items"], todo)?),
+        ("object", None) => format!("{{{}}}", inner(&schema["additionalProperties"], todo)?),
+        other => bail!("nothing is known of {other:?}"),
+    })
+}
+
+/// The type of items; their defaults follow from it.
+fn inner(schema: &Value, todo: &mut Vec<String>) -> Result<String> {
+    let name = type_of(schema, todo)?;
+    let implied = match name.as_bytes().first() {
+        Some(b'&') => json!({}),
+        Some(b's') if name == "str" => json!(""),
+        Some(b'i') => json!(0),
+        _ => Value::Null,
+    };
+    ensure!(schema["default"] == implied, "unexpected default of items: {schema}");
+    let known = [
+        "default",
+        "type",
+        "format",
+        "$ref",
+        "allOf",
+        "items",
+        "additionalProperties",
+        "enum",
+    ];
+    for key in schema.as_object().into_iter().flatten().map(|(key, _)| key) {
+        ensure!(known.contains(&key.as_str()), "nothing is known of `{key}` in items");
+    }
+    Ok(name)
+}
+
+fn target(reference: &str, todo: &mut Vec<String>) -> Result<String> {
+    let name = reference
+        .strip_prefix("#/components/schemas/")
+        .context("a reference elsewhere")?;
+    todo.push(name.to_owned());
+    Ok(short(name))
+}
+
+/// What Go calls a type, as far as it follows from ours.
+fn derived(r#type: &str) -> String {
+    match r#type {
+        "str" => "string".to_owned(),
+        "i32" => "int32".to_owned(),
+        "i64" => "int64".to_owned(),
+        "f64" => "float64".to_owned(),
+        "str:byte" => "[]uint8".to_owned(),
+        other => match other.as_bytes().first() {
+            Some(b'&' | b'$') => other[1..]
+                .rsplitn(3, '.')
+                .take(2)
+                .collect::<Vec<_>>()
+                .into_iter()
+                .rev()
+                .collect::<Vec<_>>()
+                .join("."),
+            Some(b'[') => format!("[]{}", derived(&other[1..other.len() - 1])),
+            Some(b'{') => format!("map[string]{}", derived(&other[1..other.len() - 1])),
+            _ => other.to_owned(),
+        },
+    }
+}
+
+fn short(name: &str) -> String {
+    match name.strip_prefix("io.k8s.api.") {
+        Some(rest) => rest.to_owned(),
+        None => name.replace("io.k8s.apimachinery.pkg.", "~"),
+    }
+}
+
+fn list(value: &Value, between: &str) -> String {
+    value
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect::<Vec<_>>()
+        .join(between)
+}
+
+fn words(value: &Value, field: &str) -> String {
+    let items = value.as_array().into_iter().flatten();
+    items
+        .filter_map(|item| item[field].as_str())
+        .collect::<Vec<_>>()
+        .join("|")
+}
