@@ -2,8 +2,10 @@
 //! `system:masters` may do everything, and for everybody else the server says what it would have to evaluate.
 
 mod authorize;
+mod reviews;
 
 pub use authorize::authorize;
+pub use reviews::{is_review, review};
 
 use std::collections::BTreeMap;
 

@@ -9,7 +9,7 @@ mod merge;
 mod pointer;
 mod strategic;
 
-use kubewright_schema::{Path, go};
+use kubewright_schema::{cause::Path, go};
 use serde_json::Value;
 
 pub use self::{json::json, merge::merge, strategic::strategic};

@@ -8,7 +8,7 @@ mod answer;
 mod body;
 mod call;
 mod change;
-
+mod collection;
 mod create;
 mod delete;
 mod finalize;
@@ -17,6 +17,7 @@ mod options;
 mod patch;
 mod patched;
 mod record;
+mod review;
 mod scale;
 mod storage;
 mod strict;
@@ -25,6 +26,7 @@ mod work;
 
 pub use call::{Answer, Call, Reply, Verb};
 pub use record::{present, store_name};
+pub use review::read as read_review;
 
 use crate::{server::Core, status::Status};
 use work::Work;
@@ -40,16 +42,22 @@ pub async fn serve(core: &Core, call: Call, warnings: &mut Vec<String>) -> Resul
     }
     match call.verb {
         Verb::Get | Verb::List | Verb::Watch => read(core, &call).await,
-        _ => {
-            let mut work = Work::new(core, &call);
-            let reply = write(&mut work);
-            warnings.append(&mut work.warnings);
-            if reply.is_ok() {
-                core.definitions.follow(core, &call);
-            }
-            reply.map(Answer::Object)
-        }
+        _ => serve_write(core, &call, warnings).map(Answer::Object),
     }
+}
+
+/// Answers a write, and does what follows from it.
+///
+/// # Errors
+/// The Status to answer with.
+pub(crate) fn serve_write(core: &Core, call: &Call, warnings: &mut Vec<String>) -> Result<Reply, Status> {
+    let mut work = Work::new(core, call);
+    let reply = write(&mut work);
+    warnings.append(&mut work.warnings);
+    if reply.is_ok() {
+        core.definitions.follow(core, call);
+    }
+    reply
 }
 
 /// A write of the server itself, which nothing follows.
@@ -70,19 +78,29 @@ fn write(work: &mut Work) -> Result<Reply, Status> {
         (Verb::Patch, "scale") => scale::patch(work),
         (Verb::Update, "finalize") => finalize::finalize(work),
         (Verb::Delete, "") => delete::delete(work),
-
+        (Verb::DeleteCollection, "") => collection::delete(work),
         (_, subresource) => Err(unknown(call, subresource)),
     }
 }
 
 async fn read(core: &Core, call: &Call) -> Result<Answer, Status> {
     match (call.verb, call.subresource.as_str()) {
-
+        (Verb::Get, "" | "status") => one(core, call).map(Answer::Object),
         (Verb::Get, "scale") => scale::get(&Work::new(core, call)).map(Answer::Object),
-
-
         (_, subresource) => Err(unknown(call, subresource)),
     }
+}
+
+fn one(core: &Core, call: &Call) -> Result<Reply, Status> {
+    let work = Work::new(core, call);
+    let record = core
+        .store
+        .get(&work.key(&call.name))
+        .ok_or_else(|| work.not_found(&call.name))?;
+    Ok(Reply {
+        code: 200,
+        object: present(&call.resource, &record)?,
+    })
 }
 
 /// What the real server does and this one does not.

@@ -101,6 +101,11 @@ impl Info {
         }
     }
 
+    /// Whether it is about Namespaces themselves, which are not in one.
+    pub fn is_namespace(&self) -> bool {
+        self.group.is_empty() && self.resource == "namespaces"
+    }
+
     /// `configmaps` or `pods/status`.
     pub fn qualified_resource(&self) -> String {
         if self.subresource.is_empty() {

@@ -11,10 +11,7 @@ use super::{ApiServer, discover, probes};
 use crate::{
     auth::{self, Peer},
     meta::generate,
-    request::{
-        Info, Query,
-        accept, body, duration,
-    },
+    request::{Info, Query, accept, body, duration},
     response::{self, Answer},
     status::Status,
 };
@@ -79,6 +76,9 @@ impl ApiServer {
         let format = accept::format(&parts.headers, query);
         if let Some(answer) = probes::answer(info, query, &self.0.catalogue.snapshot(), format) {
             return Ok(answer);
+        }
+        if let Some(answered) = self.0.openapi.answer(&info.path, query, &parts.headers) {
+            return answered;
         }
         Ok(discover::answer(self, parts, (info, query)).unwrap_or_else(response::page_not_found))
     }

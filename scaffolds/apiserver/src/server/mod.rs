@@ -1,5 +1,6 @@
 //! The server: one cheap handle, made from options, that answers requests of any HTTP shell and of none.
 
+mod bootstrap;
 mod discover;
 mod handle;
 mod probes;
@@ -15,8 +16,10 @@ use crate::{
     auth::{Authenticator, User},
     catalogue::Catalogue,
     clock::Clock,
+    custom::{self, Definitions},
     discovery::Discovery,
     kinds,
+    openapi::OpenApi,
     store::{self, Store},
 };
 
@@ -47,9 +50,12 @@ pub struct Core {
     pub store: Store,
     /// All resources.
     pub catalogue: Catalogue,
+    /// The custom kinds.
+    pub(crate) definitions: Definitions,
     options: Options,
     authenticator: Authenticator,
     discovery: Discovery,
+    openapi: OpenApi,
 }
 
 impl Core {
@@ -62,15 +68,34 @@ impl Core {
 impl ApiServer {
     /// Starts a server that keeps everything in memory.
     pub fn new(options: Options) -> Self {
+        let store = Store::new(options.history.unwrap_or(store::HISTORY));
+        Self::on(store, options)
+    }
+
+    /// Starts a server that keeps its objects in a directory, and has those of an earlier one. What is answered is on
+    /// the disk. [`Options::history`] has no effect.
+    ///
+    /// # Errors
+    /// [`OpenError`](store::OpenError), when another process has the directory for example.
+    #[cfg(feature = "persist")]
+    pub fn open(directory: &std::path::Path, options: Options) -> Result<Self, store::OpenError> {
+        Ok(Self::on(Store::open(directory)?, options))
+    }
+
+    fn on(store: Store, options: Options) -> Self {
         let catalogue = Catalogue::default();
-        catalogue.add_built_in(kinds::resources());
-        Self(Arc::new(Core {
-            store: Store::new(options.history.unwrap_or(store::HISTORY)),
+        catalogue.add_built_in(kinds::resources().into_iter().chain([custom::definition::resource()]));
+        let core = Core {
+            store,
             authenticator: Authenticator::new(options.tokens.iter().cloned()),
             discovery: Discovery::new(catalogue.clone()),
+            openapi: OpenApi::new(catalogue.clone()),
             catalogue,
+            definitions: Definitions::default(),
             options,
-        }))
+        };
+        bootstrap::bootstrap(&core);
+        Self(Arc::new(core))
     }
 
     /// The server as a tower service, for `kube::Client::new(server.service(), "default")` and every HTTP server.

@@ -1,28 +1,106 @@
-//! A request for a resource: routed, handed to the registry, and its answer put in the shape that the client wants.
+//! A request for a resource: routed, handed to the registry, and its answer put into the shape that the client wants.
 
 use bytes::Bytes;
-use http::request::Parts;
+use http::{HeaderMap, header, header::HeaderName, request::Parts};
 
-use super::{ApiServer, route::route};
+use super::{ApiServer, route};
 use crate::{
-    auth::User,
-    request::{Info, Query, accept},
-    response::Answer,
+    auth::{self, User},
+    registry::{self, Call, Verb},
+    request::{
+        Info, Query,
+        accept::{self, Wanted},
+    },
+    response,
     status::Status,
 };
 
+/// An answer, or the failure to answer with.
+type Answered = Result<response::Answer, Status>;
+
 impl ApiServer {
+    /// Answers a request for a resource.
     pub(super) async fn answer_resource(
         &self,
         parts: &Parts,
         (info, query): (&Info, &Query),
-        (_user, _body): (&User, Bytes),
-    ) -> Result<Answer, Status> {
+        (user, body): (&User, Bytes),
+    ) -> Answered {
         let format = accept::format(&parts.headers, query);
-        let _resource = match route(info, &self.0.catalogue.snapshot(), format) {
+        let resource = match route::route((&parts.method, info), &self.0.catalogue.snapshot(), format) {
             Ok(resource) => resource,
             Err(answer) => return Ok(*answer),
         };
-        Err(Status::not_implemented("resources"))
+        let wanted = accept::negotiate(&parts.headers, query, info.verb == "watch")?;
+        route::check_names(info)?;
+        let Some(verb) = verb(&info.verb) else {
+            return Err(Status::method_not_allowed());
+        };
+        let call = Call {
+            verb,
+            resource,
+            namespace: if info.is_namespace() {
+                String::new()
+            } else {
+                info.namespace.clone()
+            },
+            name: info.name.clone(),
+            subresource: info.subresource.clone(),
+            query: query.pairs().to_vec(),
+            content_type: text(&parts.headers, header::CONTENT_TYPE),
+            user_agent: text(&parts.headers, header::USER_AGENT),
+            body,
+        };
+        let mut warnings = Vec::new();
+        let answered = match auth::is_review(&info.group) {
+            true => self.review(user, &call, (wanted, &mut warnings)),
+            false => self.serve(call, (wanted, &mut warnings)).await,
+        };
+        let mut answer = answered.unwrap_or_else(|status| response::failure(&status, format));
+        response::warn(&mut answer, &warnings);
+        Ok(answer)
     }
+
+    async fn serve(&self, call: Call, (wanted, warnings): (Wanted, &mut Vec<String>)) -> Answered {
+        let answer = registry::serve(&self.0, call, warnings).await;
+        // Whatever is told must not be lost again.
+        if self.0.store.settled().await.is_err() {
+            return Err(Status::internal("the data directory cannot be written any more"));
+        }
+        self.shape(answer?, wanted)
+    }
+
+    fn shape(&self, answer: registry::Answer, wanted: Wanted) -> Answered {
+        match answer {
+            registry::Answer::Object(reply) => Ok(response::encoded(reply.code, reply.object, wanted.format)),
+        }
+    }
+
+    fn review(&self, user: &User, call: &Call, (wanted, warnings): (Wanted, &mut Vec<String>)) -> Answered {
+        let object = registry::read_review(&self.0, call, warnings)?;
+        let plural = &call.resource.names.plural;
+        let answer = auth::review(&self.0.authenticator, (user, self.0.now()), plural, object)?;
+        Ok(response::object(201, &answer, wanted.format))
+    }
+}
+
+fn verb(verb: &str) -> Option<Verb> {
+    Some(match verb {
+        "get" => Verb::Get,
+        "list" => Verb::List,
+        "watch" => Verb::Watch,
+        "create" => Verb::Create,
+        "update" => Verb::Update,
+        "patch" => Verb::Patch,
+        "delete" => Verb::Delete,
+        "deletecollection" => Verb::DeleteCollection,
+        _ => return None,
+    })
+}
+
+fn text(headers: &HeaderMap, name: HeaderName) -> String {
+    headers
+        .get(name)
+        .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
+        .unwrap_or_default()
 }

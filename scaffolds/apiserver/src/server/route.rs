@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use http::Method;
+
 use crate::{
     catalogue::Snapshot,
     request::Info,
@@ -15,7 +17,11 @@ use crate::{
 ///
 /// # Errors
 /// The answer: 404 as a Status below groups that the server itself has and in plain text below others, 405.
-pub fn route(info: &Info, catalogue: &Snapshot, format: Format) -> Result<Arc<Resource>, Box<Answer>> {
+pub fn route(
+    (method, info): (&Method, &Info),
+    catalogue: &Snapshot,
+    format: Format,
+) -> Result<Arc<Resource>, Box<Answer>> {
     let is_built_in = info.group.is_empty() || catalogue.is_built_in(&info.group);
     let resource = catalogue.resource(&info.group, &info.version, &info.resource);
     let Some(resource) = resource.filter(|resource| info.is_whole && fits(info, resource)) else {
@@ -24,7 +30,8 @@ pub fn route(info: &Info, catalogue: &Snapshot, format: Format) -> Result<Arc<Re
             false => response::page_not_found(),
         }));
     };
-    if verbs(info, &resource).contains(&info.verb.as_str()) {
+    // To authorization HEAD is a GET; the router does not have it.
+    if method != Method::HEAD && verbs(info, &resource).contains(&info.verb.as_str()) {
         return Ok(resource);
     }
     let status = match is_built_in {
@@ -34,14 +41,40 @@ pub fn route(info: &Info, catalogue: &Snapshot, format: Format) -> Result<Arc<Re
     Err(Box::new(response::failure(&status, format)))
 }
 
+/// Refuses names that no object can have because of what they would mean in a path.
+///
+/// # Errors
+/// 400; for a namespace 500, as the real server's storage says it.
+pub fn check_names(info: &Info) -> Result<(), Status> {
+    if [".", ".."].contains(&info.namespace.as_str()) {
+        let name = if info.name.is_empty() {
+            String::new()
+        } else {
+            format!("/{}", info.name)
+        };
+        let key = format!("/{}/{}{name}", info.resource, info.namespace);
+        return Err(Status::new(
+            500,
+            "",
+            format!("invalid key: {}", kubewright_schema::go::quote(&key)),
+        ));
+    }
+    let why = match info.name.as_str() {
+        name @ ("." | "..") => format!("may not be '{name}'"),
+        name if name.contains('%') => "may not contain '%'".to_owned(),
+        _ => return Ok(()),
+    };
+    let name = kubewright_schema::go::quote(&info.name);
+    Err(Status::bad_request(format!("Name parameter invalid: {name}: {why}")))
+}
+
 /// Whether the path has a namespace where the resource has one, and a subresource that is there.
 fn fits(info: &Info, resource: &Resource) -> bool {
-    let is_namespace = resource.names.plural == "namespaces" && info.group.is_empty();
     let scope_fits = match (resource.namespaced, info.namespace.is_empty()) {
         (true, true) => info.name.is_empty(),
         (true, false) => true,
         (false, true) => true,
-        (false, false) => is_namespace,
+        (false, false) => info.is_namespace(),
     };
     scope_fits && (info.subresource.is_empty() || subresource_verbs(info, resource).is_some())
 }

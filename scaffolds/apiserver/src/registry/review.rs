@@ -1,0 +1,21 @@
+//! Reads the object of a create that is answered and never stored: a review.
+
+use serde_json::Value;
+
+use super::{Call, body, options::Options, work::Work};
+use crate::{server::Core, status::Status};
+
+/// The object that the client sent, read as every create reads it.
+///
+/// # Errors
+/// As of a create, up to validation.
+pub fn read(core: &Core, call: &Call, warnings: &mut Vec<String>) -> Result<Value, Status> {
+    let options = Options::read(call, "CreateOptions")?;
+    let mut work = Work::new(core, call);
+    let object = body::read(&mut work, options.validation).and_then(|mut object| {
+        body::check_namespace(&work, &mut object)?;
+        Ok(object)
+    });
+    warnings.append(&mut work.warnings);
+    object
+}
