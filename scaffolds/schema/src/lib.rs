@@ -48,6 +48,8 @@ mod pattern;
 pub mod version;
 
 pub mod cause;
+#[cfg(feature = "cel")]
+pub mod cel;
 pub mod compat;
 pub mod files;
 pub mod lint;

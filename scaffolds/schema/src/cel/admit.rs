@@ -1,0 +1,195 @@
+//! What a server objects to in the rules of a schema when a CustomResourceDefinition comes in.
+
+use super::declare::Declared;
+use super::rules::Compiled;
+use super::schema::Node;
+use crate::cause::{Cause, Path};
+use serde_json::Value;
+
+/// What one rule may cost at most, by the estimate, and all rules of a schema together
+/// (StaticEstimatedCostLimit and StaticEstimatedCRDCostLimit of apiextensions-apiserver).
+const MOST_PER_RULE: u64 = 10_000_000;
+const MOST_PER_SCHEMA: u64 = 100_000_000;
+
+/// So many of the most expensive rules are named.
+const NAMED: usize = 4;
+
+const ADVICE: &str = "(try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)";
+
+struct Admission<'a> {
+    causes: Vec<Cause>,
+    structural: &'a [Cause],
+    total: u64,
+    expensive: Vec<(u64, Path)>,
+}
+
+/// Where a node stands.
+#[derive(Clone)]
+struct Place {
+    path: Path,
+    root: bool,
+    /// How many values of the node one object can have; `None` if nothing limits them.
+    count: Option<u64>,
+    /// Below what old and new values cannot be told to belong together.
+    uncorrelatable: Option<Path>,
+}
+
+pub(super) fn check(schema: &Value, path: &str, structural: &[Cause]) -> Vec<Cause> {
+    let root = Node::read(schema);
+    let mut admission = Admission {
+        causes: Vec::new(),
+        structural,
+        total: 0,
+        expensive: Vec::new(),
+    };
+    let place = Place {
+        path: Path::new(path),
+        root: true,
+        count: Some(1),
+        uncorrelatable: None,
+    };
+    admission.node(&root, &place);
+    if admission.total > MOST_PER_SCHEMA {
+        for (_, path) in &admission.expensive {
+            admission.causes.push(path.forbidden(
+                "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema",
+            ));
+        }
+        let what = "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema";
+        admission
+            .causes
+            .push(Path::new(path).forbidden(&too_expensive(what, (admission.total, MOST_PER_SCHEMA))));
+    }
+    admission.causes
+}
+
+fn too_expensive(what: &str, (cost, limit): (u64, u64)) -> String {
+    let factor = cost as f64 / limit as f64;
+    let shown = if factor > 100.0 {
+        "more than 100x".to_owned()
+    } else if factor < 1.5 {
+        format!("{factor:.6}x")
+    } else {
+        format!("{factor:.1}x")
+    };
+    format!("{what} exceeds budget by factor of {shown} {ADVICE}")
+}
+
+impl Admission<'_> {
+    fn node(&mut self, node: &Node, place: &Place) {
+        let below = |path: Path, uncorrelatable: bool| Place {
+            path,
+            root: false,
+            count: place
+                .count
+                .and_then(|count| Some(count.saturating_mul(most_children(node)?))),
+            uncorrelatable: if uncorrelatable {
+                Some(place.path.clone())
+            } else {
+                place.uncorrelatable.clone()
+            },
+        };
+        if let Some(values) = &node.additional {
+            self.node(values, &below(place.path.child("additionalProperties"), false));
+        }
+        for (name, property) in node.properties.iter().flatten() {
+            self.node(property, &below(place.path.property(name), !node.is_correlatable()));
+        }
+        if let Some(items) = &node.items {
+            self.node(
+                items,
+                &below(place.path.child("items"), node.list_type.as_deref() != Some("map")),
+            );
+        }
+        if !node.rules.is_empty() && !self.is_objected_to(&place.path) {
+            self.rules(node, place);
+        }
+    }
+
+    /// Whether anything was already said of the node or of what is below it.
+    fn is_objected_to(&self, path: &Path) -> bool {
+        let path = path.to_string();
+        self.structural.iter().any(|cause| {
+            cause
+                .field
+                .strip_prefix(&path)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+        })
+    }
+
+    fn rules(&mut self, node: &Node, place: &Place) {
+        let at = place.path.child("x-kubernetes-validations");
+        let Some(declared) = Declared::of(node, place.root || node.embedded) else {
+            let why = "internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations";
+            let message = format!("Internal error: {why}");
+            self.causes.push(Cause {
+                reason: "InternalError",
+                field: at.to_string(),
+                message,
+            });
+            return;
+        };
+        let count = place.count.unwrap_or_else(|| declared.most_in_a_request());
+        for (index, compiled) in Compiled::all(node, &declared).iter().enumerate() {
+            self.rule(compiled, &at.index(index), (count, place.uncorrelatable.as_ref()));
+        }
+    }
+
+    fn rule(&mut self, compiled: &Compiled, at: &Path, (count, uncorrelatable): (u64, Option<&Path>)) {
+        let rule = &compiled.rule;
+        let (rule_at, message_at) = (at.child("rule"), at.child("messageExpression"));
+        let cost = match &compiled.program {
+            Some(Ok(program)) => program.most.saturating_mul(count),
+            _ => 0,
+        };
+        if cost > MOST_PER_RULE {
+            self.causes
+                .push(rule_at.forbidden(&too_expensive("estimated rule cost", (cost, MOST_PER_RULE))));
+        }
+        self.observe(cost, &rule_at);
+        if let Some(Err(detail)) = &compiled.program {
+            self.causes.push(rule.invalid(&rule_at.to_string(), detail));
+        }
+        match &compiled.message {
+            Some(Err(detail)) => self.causes.push(rule.invalid(&message_at.to_string(), detail)),
+            Some(Ok(program)) => {
+                if program.most > MOST_PER_RULE {
+                    let what = "estimated messageExpression cost";
+                    self.causes
+                        .push(message_at.forbidden(&too_expensive(what, (program.most, MOST_PER_RULE))));
+                }
+                self.observe(program.most, &message_at);
+            }
+            None => {}
+        }
+        if compiled.uses_old_self() {
+            if let Some(within) = uncorrelatable {
+                let detail =
+                    format!("oldSelf cannot be used on the uncorrelatable portion of the schema within {within}");
+                self.causes.push(rule_at.invalid(rule.rule.as_str(), &detail));
+            }
+        } else if let Some(flag) = rule.optional_old_self {
+            let detail = "may not be set if oldSelf is not used in rule";
+            self.causes.push(at.child("optionalOldSelf").invalid(flag, detail));
+        }
+    }
+
+    fn observe(&mut self, cost: u64, at: &Path) {
+        self.total = self.total.saturating_add(cost);
+        if cost >= MOST_PER_SCHEMA / 100 {
+            self.expensive.push((cost, at.clone()));
+            self.expensive.sort_by_key(|(cost, _)| std::cmp::Reverse(*cost));
+            self.expensive.truncate(NAMED);
+        }
+    }
+}
+
+/// How many children a value of the node has at most.
+fn most_children(node: &Node) -> Option<u64> {
+    let limit = match node.kind.as_str() {
+        "object" if node.any_additional => node.max_properties?,
+        "array" => node.max_items?,
+        _ => return Some(1),
+    };
+    Some(u64::try_from(limit).unwrap_or(0))
+}

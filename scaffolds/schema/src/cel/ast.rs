@@ -1,0 +1,154 @@
+//! Expressions as the parser makes them, macros already expanded.
+
+use std::sync::Arc;
+
+/// A node of an expression.
+#[derive(Clone, Debug)]
+pub(super) struct Expr {
+    /// Unique within one expression; the checker's findings are filed under it.
+    pub(super) id: usize,
+    /// Where it stands, in characters: an operator or bracket where there is one.
+    pub(super) at: usize,
+    pub(super) kind: Kind,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Kind {
+    Literal(Literal),
+    Ident(String),
+    Select {
+        operand: Box<Expr>,
+        field: String,
+        /// Made by `has()`: asks for presence.
+        test: bool,
+    },
+    Call {
+        function: String,
+        target: Option<Box<Expr>>,
+        args: Vec<Expr>,
+    },
+    /// Items; the flag marks `?item`.
+    List(Vec<(Expr, bool)>),
+    Map(Vec<Entry>),
+    /// `name{field: value}`: the name and the values.
+    Struct(String, Vec<Expr>),
+    Fold(Box<Fold>),
+    /// Stands for what could not be parsed.
+    Broken,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Literal {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Uint(u64),
+    Double(f64),
+    String(Arc<str>),
+    Bytes(Arc<[u8]>),
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub(super) key: Expr,
+    pub(super) value: Expr,
+    pub(super) optional: bool,
+}
+
+/// A loop: what `all`, `map` and their like become.
+#[derive(Clone, Debug)]
+pub(super) struct Fold {
+    pub(super) range: Expr,
+    pub(super) var: String,
+    pub(super) var2: Option<String>,
+    pub(super) accu: String,
+    pub(super) init: Expr,
+    pub(super) condition: Expr,
+    pub(super) step: Expr,
+    pub(super) result: Expr,
+}
+
+/// The accumulator of every loop that a macro makes; no identifier of an author can be called that.
+pub(super) const ACCUMULATOR: &str = "@result";
+
+impl Fold {
+    /// Whether this binds a variable and does not loop.
+    pub(super) fn is_bind(&self) -> bool {
+        matches!(&self.range.kind, Kind::List(items) if items.is_empty())
+            && matches!(self.condition.kind, Kind::Literal(Literal::Bool(false)))
+            && self.accu != ACCUMULATOR
+    }
+}
+
+impl Expr {
+    /// `a.b.c` as a name, if the node is one.
+    pub(super) fn qualified_name(&self) -> Option<String> {
+        match &self.kind {
+            Kind::Ident(name) => Some(name.clone()),
+            Kind::Select {
+                operand,
+                field,
+                test: false,
+            } => Some(format!("{}.{field}", operand.qualified_name()?)),
+            _ => None,
+        }
+    }
+
+    /// Calls `visit` with every node, parents first.
+    pub(super) fn walk<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
+        visit(self);
+        for child in self.children() {
+            child.walk(visit);
+        }
+    }
+
+    pub(super) fn children(&self) -> Vec<&Expr> {
+        match &self.kind {
+            Kind::Literal(_) | Kind::Ident(_) | Kind::Broken => Vec::new(),
+            Kind::Select { operand, .. } => vec![operand],
+            Kind::Call { target, args, .. } => target.as_deref().into_iter().chain(args).collect(),
+            Kind::List(items) => items.iter().map(|(item, _)| item).collect(),
+            Kind::Map(entries) => entries.iter().flat_map(|entry| [&entry.key, &entry.value]).collect(),
+            Kind::Struct(_, values) => values.iter().collect(),
+            Kind::Fold(fold) => {
+                vec![&fold.range, &fold.init, &fold.condition, &fold.step, &fold.result]
+            }
+        }
+    }
+}
+
+impl Expr {
+    /// Gives every node of a copy an id of its own.
+    pub(super) fn renumber(&mut self, next: &mut dyn FnMut() -> usize) {
+        self.id = next();
+        match &mut self.kind {
+            Kind::Literal(_) | Kind::Ident(_) | Kind::Broken => {}
+            Kind::Select { operand, .. } => operand.renumber(next),
+            Kind::Call { target, args, .. } => {
+                target.iter_mut().for_each(|target| target.renumber(next));
+                args.iter_mut().for_each(|arg| arg.renumber(next));
+            }
+            Kind::List(items) => items.iter_mut().for_each(|(item, _)| item.renumber(next)),
+            Kind::Map(entries) => {
+                for entry in entries {
+                    entry.key.renumber(next);
+                    entry.value.renumber(next);
+                }
+            }
+            Kind::Struct(_, values) => values.iter_mut().for_each(|value| value.renumber(next)),
+            Kind::Fold(fold) => {
+                let Fold {
+                    range,
+                    init,
+                    condition,
+                    step,
+                    result,
+                    ..
+                } = &mut **fold;
+                for part in [range, init, condition, step, result] {
+                    part.renumber(next);
+                }
+            }
+        }
+    }
+}

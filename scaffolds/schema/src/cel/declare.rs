@@ -1,0 +1,159 @@
+//! What a schema declares to rules: a type, and how large its values can get within one request.
+
+use super::escape::escape;
+use super::schema::Node;
+use super::types::{Object, Type};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The largest request that the server prices rules for: 3 MiB (celconfig.MaxRequestSizeBytes).
+pub(super) const LARGEST_REQUEST: i64 = 3 * 1024 * 1024;
+
+/// A type with sizes.
+#[derive(Debug)]
+pub(super) struct Declared {
+    pub(super) shape: Shape,
+    /// The most characters, bytes, items or entries.
+    pub(super) most: u64,
+    /// The fewest bytes of JSON.
+    least_bytes: i64,
+}
+
+#[derive(Debug)]
+pub(super) enum Shape {
+    Scalar(Type),
+    List(Arc<Declared>),
+    Map(Arc<Declared>),
+    /// Fields bear their escaped names.
+    Object(BTreeMap<String, Arc<Declared>>),
+}
+
+impl Declared {
+    /// `None` where rules cannot see the value: what a schema preserves without describing it.
+    pub(super) fn of(node: &Node, root: bool) -> Option<Self> {
+        if node.int_or_string {
+            return Some(scalar(
+                Type::Dyn,
+                (1, node.max_length.map_or(LARGEST_REQUEST - 2, by_characters)),
+            ));
+        }
+        if root {
+            return Self::by_kind(&node.with_meta());
+        }
+        Self::by_kind(node)
+    }
+
+    fn by_kind(node: &Node) -> Option<Self> {
+        Some(match node.kind.as_str() {
+            "array" => {
+                let item = Self::below(node.items.as_deref()?)?;
+                let fit = (LARGEST_REQUEST - 2) / (item.least_bytes + 1);
+                let most = unsigned(node.max_items.unwrap_or(fit));
+                Self {
+                    shape: Shape::List(Arc::new(item)),
+                    most,
+                    least_bytes: 2,
+                }
+            }
+            "object" => match node.additional.as_deref() {
+                Some(values) => {
+                    let value = Self::below(values)?;
+                    // Two quotes, colon, comma and the shortest of keys.
+                    let fit = (LARGEST_REQUEST - 2) / (value.least_bytes + 6);
+                    let most = unsigned(node.max_properties.unwrap_or(fit));
+                    Self {
+                        shape: Shape::Map(Arc::new(value)),
+                        most,
+                        least_bytes: 2,
+                    }
+                }
+                None => Self::object(node),
+            },
+            "string" => text(node),
+            "boolean" => scalar(Type::Bool, (4, 0)),
+            "number" => scalar(Type::Double, (1, 0)),
+            "integer" => scalar(Type::Int, (1, 0)),
+            _ => return None,
+        })
+    }
+
+    fn below(node: &Node) -> Option<Self> {
+        Self::of(node, node.embedded)
+    }
+
+    fn object(node: &Node) -> Self {
+        let mut fields = BTreeMap::new();
+        let mut least_bytes = 2;
+        for (name, property) in node.properties.iter().flatten() {
+            let Some(declared) = Self::below(property) else {
+                continue;
+            };
+            // What has a default need not be sent.
+            if node.required.contains(name) && !property.defaulted {
+                least_bytes += i64::try_from(name.len()).unwrap_or(0) + declared.least_bytes + 4;
+            }
+            if let Some(escaped) = escape(name) {
+                fields.insert(escaped, Arc::new(declared));
+            }
+        }
+        Self {
+            shape: Shape::Object(fields),
+            most: 0,
+            least_bytes,
+        }
+    }
+
+    /// How often such a value can stand in one request.
+    pub(super) fn most_in_a_request(&self) -> u64 {
+        unsigned(LARGEST_REQUEST / (self.least_bytes + 1))
+    }
+
+    /// The type, with objects named after where they stand below `name`.
+    pub(super) fn r#type(&self, name: &str) -> Type {
+        match &self.shape {
+            Shape::Scalar(r#type) => r#type.clone(),
+            Shape::List(item) => Type::list(item.r#type(&format!("{name}.@idx"))),
+            Shape::Map(value) => Type::map(Type::String, value.r#type(&format!("{name}.@elem"))),
+            Shape::Object(fields) => Type::Object(Arc::new(Object {
+                name: name.to_owned(),
+                fields: fields
+                    .iter()
+                    .map(|(field, declared)| (field.clone(), declared.r#type(&format!("{name}.{field}"))))
+                    .collect(),
+            })),
+        }
+    }
+}
+
+fn unsigned(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or(0)
+}
+
+fn scalar(r#type: Type, (least_bytes, most): (i64, i64)) -> Declared {
+    Declared {
+        shape: Shape::Scalar(r#type),
+        most: unsigned(most),
+        least_bytes,
+    }
+}
+
+/// A limit in characters, in bytes: the server counts four for each.
+fn by_characters(max_length: i64) -> i64 {
+    max_length.max(0).saturating_mul(4)
+}
+
+/// Strings by format; the sizes are those of apiserver's `pkg/cel/limits.go`.
+fn text(node: &Node) -> Declared {
+    let unlimited = LARGEST_REQUEST - 2;
+    match node.format.as_str() {
+        "byte" => scalar(Type::Bytes, (2, node.max_length.unwrap_or(unlimited))),
+        "duration" => scalar(Type::Duration, (3, 32)),
+        "date" => scalar(Type::Timestamp, (12, 12)),
+        "date-time" => scalar(Type::Timestamp, (21, 32)),
+        _ => {
+            let longest = node.longest_enum.map(|it| i64::try_from(it).unwrap_or(unlimited));
+            let most = node.max_length.map(by_characters).or(longest).unwrap_or(unlimited);
+            scalar(Type::String, (2, most))
+        }
+    }
+}

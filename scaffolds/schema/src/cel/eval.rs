@@ -1,0 +1,470 @@
+//! Evaluation, with the costs that the server counts while it evaluates.
+
+use super::ast::{ACCUMULATOR, Expr, Fold, Kind};
+use super::check::{Checked, Name};
+use super::constants;
+use super::library;
+use super::meter::Meter;
+use super::operators;
+use super::program::Program;
+use super::value::{Fault, Key, List, Map, Outcome, Val};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// What the variables of a rule stand for.
+pub(super) struct Variables<'a> {
+    pub(super) this: Outcome<Val<'a>>,
+    pub(super) old: Option<Outcome<Val<'a>>>,
+}
+
+impl Program {
+    /// The value of the expression, or the error; and what it cost to find out.
+    pub(super) fn run<'a>(&'a self, variables: &Variables<'a>) -> (Outcome<Val<'a>>, u64) {
+        let mut evaluator = Evaluator {
+            program: self,
+            checked: &self.checked,
+            variables,
+            locals: Vec::new(),
+            meter: Meter::default(),
+        };
+        let value = evaluator.value(&self.expr);
+        (value, evaluator.meter.spent())
+    }
+}
+
+struct Evaluator<'a, 'v> {
+    program: &'a Program,
+    checked: &'a Checked,
+    variables: &'v Variables<'a>,
+    locals: Vec<(&'a str, Outcome<Val<'a>>)>,
+    meter: Meter,
+}
+
+/// What a qualifier picks from.
+#[derive(Clone, Copy)]
+enum Pick<'x, 'a> {
+    /// By a name or a constant.
+    Constant(&'x Val<'a>),
+    /// By what a variable holds, or something selected from one.
+    Attribute(&'x Val<'a>),
+    Computed(&'x Val<'a>),
+}
+
+impl<'a> Evaluator<'a, '_> {
+    fn value(&mut self, expr: &'a Expr) -> Outcome<Val<'a>> {
+        if self.program.is_constant(expr) {
+            return constants::value(expr);
+        }
+        match &expr.kind {
+            Kind::Literal(literal) => Ok(Val::literal(literal)),
+            Kind::Ident(name) => self.variable(expr, name),
+            Kind::Select { operand, field, test } => self.select(expr, (operand, field), *test),
+            Kind::Call { function, target, args } => self.call(expr, function, target.as_deref(), args),
+            Kind::List(items) => self.list(items),
+            Kind::Map(entries) => self.map(entries),
+            Kind::Fold(fold) => self.fold(fold),
+            Kind::Struct(..) | Kind::Broken => Err(Fault::no_overload()),
+        }
+    }
+
+    fn variable(&mut self, expr: &'a Expr, name: &str) -> Outcome<Val<'a>> {
+        if let Some(Name::Type(name)) = self.checked.name(expr) {
+            return Ok(Val::Type(name));
+        }
+        self.meter.spend(1)?;
+        match self.checked.name(expr) {
+            Some(Name::This) => self.variables.this.clone(),
+            Some(Name::Old) => match &self.variables.old {
+                Some(old) => old.clone(),
+                None => Err(Fault::new("no such attribute(s): oldSelf")),
+            },
+            _ => match self.locals.iter().rev().find(|(local, _)| *local == name) {
+                Some((_, value)) => value.clone(),
+                None => Err(Fault::new(format!("no such attribute(s): {name}"))),
+            },
+        }
+    }
+
+    /// The value before a `.` or `[`. What is not selected from a variable costs one more.
+    fn operand(&mut self, operand: &'a Expr) -> Outcome<Val<'a>> {
+        let value = self.value(operand);
+        if !is_attribute(operand) {
+            self.meter.spend(1)?;
+        }
+        value
+    }
+
+    fn select(&mut self, expr: &'a Expr, (operand, field): (&'a Expr, &'a str), test: bool) -> Outcome<Val<'a>> {
+        if let Some(Name::Type(name)) = self.checked.name(expr) {
+            return Ok(Val::Type(name));
+        }
+        let value = self.operand(operand)?;
+        let key = Val::String(field.into());
+        if test {
+            return Ok(Val::Bool(match &value {
+                Val::Optional(inner) => match inner {
+                    Some(inner) => present(&opened(inner), &key)?.is_some(),
+                    None => false,
+                },
+                value => present(value, &key)?.is_some(),
+            }));
+        }
+        self.qualify(value, Pick::Constant(&key), false)
+    }
+
+    /// `value.key` or `value[key]`; of an optional, or when `optional`, an optional.
+    fn qualify(&mut self, value: Val<'a>, pick: Pick<'_, 'a>, optional: bool) -> Outcome<Val<'a>> {
+        let (key, price) = match pick {
+            Pick::Constant(key) | Pick::Computed(key) => (key, 1),
+            Pick::Attribute(key) => (key, 0),
+        };
+        let (value, optional) = match value {
+            Val::Optional(None) => return Ok(Val::Optional(None)),
+            Val::Optional(Some(inner)) => (opened(&inner), true),
+            value => (value, optional),
+        };
+        if optional {
+            return Ok(match present(&value, key)? {
+                None => Val::Optional(None),
+                Some(found) => {
+                    self.meter.spend(price)?;
+                    match found {
+                        Val::Optional(inner) => Val::Optional(inner),
+                        found => found.some(),
+                    }
+                }
+            });
+        }
+        self.meter.spend(price)?;
+        match present(&value, key)? {
+            Some(found) => Ok(found),
+            None if matches!(value, Val::List(_)) => Err(Fault::no_index(key)),
+            None => Err(Fault::no_key(key)),
+        }
+    }
+
+    fn index(&mut self, (container, index): (&'a Expr, &'a Expr), optional: bool) -> Outcome<Val<'a>> {
+        let value = self.operand(container)?;
+        let key = self.value(index)?;
+        let pick = if self.program.is_constant(index) {
+            Pick::Constant(&key)
+        } else if is_attribute(index) {
+            Pick::Attribute(&key)
+        } else {
+            Pick::Computed(&key)
+        };
+        self.qualify(value, pick, optional)
+    }
+
+    fn call(
+        &mut self,
+        expr: &'a Expr,
+        function: &'a str,
+        target: Option<&'a Expr>,
+        args: &'a [Expr],
+    ) -> Outcome<Val<'a>> {
+        match (function, target, args) {
+            ("_&&_", None, terms) => self.logical(terms, false),
+            ("_||_", None, terms) => self.logical(terms, true),
+            ("_?_:_", None, [condition, yes, no]) => match self.value(condition)? {
+                Val::Bool(true) => self.branch(yes),
+                Val::Bool(false) => self.branch(no),
+                _ => Err(Fault::no_overload()),
+            },
+            ("_[_]", None, [container, index]) => self.index((container, index), false),
+            ("_[?_]", None, [container, index]) => self.index((container, index), true),
+            ("_?._", None, [operand, field]) => {
+                let value = self.operand(operand)?;
+                let key = self.value(field)?;
+                self.qualify(value, Pick::Constant(&key), true)
+            }
+            ("or" | "orValue", Some(target), [other]) => match self.value(target)? {
+                Val::Optional(Some(value)) if function == "orValue" => Ok((*value).clone()),
+                Val::Optional(None) => self.value(other),
+                value @ Val::Optional(_) => Ok(value),
+                _ => Err(Fault::no_overload()),
+            },
+            ("@not_strictly_false", None, [arg]) => self.not_strictly_false(arg),
+            ("_+_", None, [accu, item]) if is_accumulator(accu) => self.append(expr, accu, item),
+            ("@in", None, [item, list]) if self.program.is_constant(list) && constants::is_set(list) => {
+                let item = self.value(item)?;
+                operators::within(&item, &constants::value(list)?)
+            }
+            _ => self.function(expr, function, target, args),
+        }
+    }
+
+    /// What `?:` chose. The server does not charge for reaching a variable there, only for what is selected from it.
+    fn branch(&mut self, expr: &'a Expr) -> Outcome<Val<'a>> {
+        let free = match &expr.kind {
+            Kind::Call { function, .. } => function != "_?_:_" && is_attribute(expr),
+            _ => is_attribute(expr) && !matches!(self.checked.name(expr), Some(Name::Type(_))),
+        };
+        let value = self.value(expr);
+        if free {
+            self.meter.refund(1);
+        }
+        value
+    }
+
+    /// `&&` and `||`: one term can decide, whatever errors the others are.
+    fn logical(&mut self, terms: &'a [Expr], decides: bool) -> Outcome<Val<'a>> {
+        let mut fault = None;
+        for term in terms {
+            match self.value(term) {
+                Ok(Val::Bool(value)) if value == decides => return Ok(Val::Bool(decides)),
+                Ok(Val::Bool(_)) => {}
+                Err(Fault::Budget) => return Err(Fault::Budget),
+                Err(error) => fault = fault.or(Some(error)),
+                Ok(_) => fault = fault.or(Some(Fault::no_overload())),
+            }
+        }
+        fault.map_or(Ok(Val::Bool(!decides)), Err)
+    }
+
+    fn not_strictly_false(&mut self, arg: &'a Expr) -> Outcome<Val<'a>> {
+        let value = self.value(arg);
+        self.meter.spend(1)?;
+        match value {
+            Ok(Val::Bool(false)) => Ok(Val::Bool(false)),
+            Err(Fault::Budget) => Err(Fault::Budget),
+            _ => Ok(Val::Bool(true)),
+        }
+    }
+
+    fn function(
+        &mut self,
+        expr: &'a Expr,
+        function: &'a str,
+        target: Option<&'a Expr>,
+        args: &'a [Expr],
+    ) -> Outcome<Val<'a>> {
+        let (function, target) = match self.checked.name(expr) {
+            Some(Name::Function(name)) => (*name, None),
+            _ => (
+                library::name(function.trim_start_matches('.')).unwrap_or_default(),
+                target,
+            ),
+        };
+        let overload = match self.checked.overloads(expr) {
+            [one] => one.id,
+            _ => "",
+        };
+        let mut values = Vec::with_capacity(args.len() + 1);
+        let mut fault = None;
+        for arg in target.into_iter().chain(args) {
+            match self.value(arg) {
+                Ok(value) => values.push(value),
+                Err(Fault::Budget) => return Err(Fault::Budget),
+                // Both sides of an operator are evaluated, however the first ends.
+                Err(error) => {
+                    fault = fault.or(Some(error));
+                    values.push(Val::Null);
+                    if args.len() + usize::from(target.is_some()) > 2 {
+                        break;
+                    }
+                }
+            }
+        }
+        let result = match fault {
+            Some(fault) => Err(fault),
+            None => match (function, values.as_slice()) {
+                ("_==_", [one, other]) => one.equal(other).map(Val::Bool),
+                ("_!=_", [one, other]) => one.equal(other).map(|equal| Val::Bool(!equal)),
+                _ => match self.program.patterns.get(&expr.id) {
+                    Some(pattern) => library::search(function, pattern, &values),
+                    None => library::call(function, overload, &values),
+                },
+            },
+        };
+        self.meter.call(function, overload, (&values, result.as_ref().ok()))?;
+        result
+    }
+
+    /// `accumulator + [item]`: the list is taken out of its variable, so that it grows in place.
+    fn append(&mut self, expr: &'a Expr, accu: &'a Expr, item: &'a Expr) -> Outcome<Val<'a>> {
+        let Kind::List(items) = &item.kind else {
+            return self.function(
+                expr,
+                "_+_",
+                None,
+                match &expr.kind {
+                    Kind::Call { args, .. } => args,
+                    _ => &[],
+                },
+            );
+        };
+        let [(only, false)] = items.as_slice() else {
+            return Err(Fault::no_overload());
+        };
+        self.meter.spend(1)?;
+        let constant = self.program.is_constant(item);
+        let added = self.value(only);
+        self.meter.spend(if constant { 1 } else { 11 })?;
+        let Kind::Ident(name) = &accu.kind else {
+            return Err(Fault::no_overload());
+        };
+        let place = self.locals.iter_mut().rev().find(|(local, _)| local == name);
+        let list = place.map(|(_, value)| std::mem::replace(value, Ok(Val::Null)));
+        match list {
+            Some(Ok(Val::List(list))) => operators::append(list, added?),
+            Some(Err(fault)) => Err(fault),
+            _ => Err(Fault::no_overload()),
+        }
+    }
+
+    fn list(&mut self, items: &'a [(Expr, bool)]) -> Outcome<Val<'a>> {
+        let mut out = Vec::with_capacity(items.len());
+        for (item, optional) in items {
+            match self.value(item)? {
+                Val::Optional(inner) if *optional => out.extend(inner.map(|it| (*it).clone())),
+                other if *optional => {
+                    let shown = other.shown();
+                    return Err(Fault::new(format!(
+                        "cannot initialize optional list element from non-optional value {shown}"
+                    )));
+                }
+                value => out.push(value),
+            }
+        }
+        self.meter.spend(10)?;
+        Ok(Val::List(List::own(out)))
+    }
+
+    fn map(&mut self, entries: &'a [super::ast::Entry]) -> Outcome<Val<'a>> {
+        let mut out = BTreeMap::new();
+        for entry in entries {
+            let key = self.value(&entry.key)?;
+            let value = self.value(&entry.value)?;
+            let key = Key::of(&key).ok_or_else(|| Fault::new(format!("unsupported key type: {}", key.type_name())))?;
+            match value {
+                Val::Optional(Some(inner)) if entry.optional => _ = out.insert(key, (*inner).clone()),
+                Val::Optional(None) if entry.optional => _ = out.remove(&key),
+                value => _ = out.insert(key, value),
+            }
+        }
+        self.meter.spend(30)?;
+        Ok(Val::Map(Map::own(out)))
+    }
+
+    fn fold(&mut self, fold: &'a Fold) -> Outcome<Val<'a>> {
+        let outer = self.locals.len();
+        let result = self.folded(fold);
+        self.locals.truncate(outer);
+        result
+    }
+
+    fn folded(&mut self, fold: &'a Fold) -> Outcome<Val<'a>> {
+        if fold.is_bind() {
+            let bound = self.value(&fold.init);
+            self.locals.push((&fold.accu, bound));
+            return self.value(&fold.result);
+        }
+        let range = self.value(&fold.range)?;
+        let init = self.value(&fold.init);
+        let place = self.locals.len();
+        self.locals.push((&fold.accu, init));
+        for (first, second) in entries(&range, fold.var2.is_some())? {
+            self.locals.push((&fold.var, first));
+            if let Some(var2) = &fold.var2 {
+                self.locals.push((var2, second));
+            }
+            let go_on = self.value(&fold.condition);
+            if matches!(go_on, Ok(Val::Bool(false))) {
+                self.locals.truncate(place + 1);
+                break;
+            }
+            let step = self.value(&fold.step);
+            self.locals.truncate(place + 1);
+            if matches!(go_on, Err(Fault::Budget)) || matches!(step, Err(Fault::Budget)) {
+                return Err(Fault::Budget);
+            }
+            if let Some((_, accu)) = self.locals.last_mut() {
+                *accu = step;
+            }
+        }
+        self.value(&fold.result)
+    }
+}
+
+type Pair<'a> = (Outcome<Val<'a>>, Outcome<Val<'a>>);
+
+/// What a loop runs over: items or keys; with two variables, indices and items or keys and values.
+fn entries<'a>(range: &Val<'a>, two: bool) -> Outcome<Vec<Pair<'a>>> {
+    let index = |at: usize| Ok(Val::Int(i64::try_from(at).unwrap_or(i64::MAX)));
+    Ok(match range {
+        Val::List(list) if two => list.iter().enumerate().map(|(at, item)| (index(at), item)).collect(),
+        Val::List(list) => list.iter().map(|item| (item, Ok(Val::Null))).collect(),
+        Val::Map(map) => {
+            let value = |key: &Val<'a>| map.find(key).and_then(|it| it.ok_or_else(|| Fault::no_key(key)));
+            map.keys()
+                .into_iter()
+                .map(|key| (Ok(key.clone()), if two { value(&key) } else { Ok(Val::Null) }))
+                .collect()
+        }
+        other => {
+            let name = match other {
+                Val::String(_) => "types.String",
+                Val::Int(_) => "types.Int",
+                Val::Bool(_) => "types.Bool",
+                Val::Double(_) => "types.Double",
+                Val::Null => "types.Null",
+                other => other.type_name(),
+            };
+            return Err(Fault::new(if two {
+                format!("unsupported comprehension range type: {name}")
+            } else {
+                format!("got '{name}', expected iterable type")
+            }));
+        }
+    })
+}
+
+/// What stands at a key, or nothing.
+fn present<'a>(value: &Val<'a>, key: &Val<'a>) -> Outcome<Option<Val<'a>>> {
+    match value {
+        Val::Map(map) => map.find(key),
+        Val::List(list) => {
+            let index = match key {
+                Val::Int(index) => usize::try_from(*index).ok(),
+                Val::Uint(index) => usize::try_from(*index).ok(),
+                Val::Double(index) if index.fract() == 0.0 && *index >= 0.0 && *index < 1e15 => Some(*index as usize),
+                Val::Double(_) => {
+                    return Err(Fault::new(format!("unsupported index value {} in list", key.shown())));
+                }
+                other => {
+                    return Err(Fault::new(format!(
+                        "unsupported index type '{}' in list",
+                        other.type_name()
+                    )));
+                }
+            };
+            index.and_then(|index| list.get(index)).transpose()
+        }
+        _ => Ok(None),
+    }
+}
+
+/// What is in an optional, as selections from it see it: fields of an object by their own names and types, for the
+/// server forgets the schema there.
+fn opened<'a>(inner: &Rc<Val<'a>>) -> Val<'a> {
+    match &**inner {
+        Val::Map(Map::Json(map, Some(_))) => Val::Map(Map::json(map, None)),
+        other => other.clone(),
+    }
+}
+
+/// Whether an expression is a variable or selected from one, which the server evaluates in one go.
+fn is_attribute(expr: &Expr) -> bool {
+    match &expr.kind {
+        Kind::Ident(_) | Kind::Select { test: false, .. } => true,
+        Kind::Call {
+            function, target: None, ..
+        } => matches!(function.as_str(), "_[_]" | "_[?_]" | "_?._" | "_?_:_"),
+        _ => false,
+    }
+}
+
+fn is_accumulator(expr: &Expr) -> bool {
+    matches!(&expr.kind, Kind::Ident(name) if name == ACCUMULATOR)
+}

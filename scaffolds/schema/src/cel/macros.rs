@@ -1,0 +1,327 @@
+//! Macros: calls that become loops, bindings and tests of presence before anything is checked.
+
+use super::ast::{ACCUMULATOR, Expr, Fold, Kind, Literal};
+use super::parse::Parser;
+
+/// Chained `optMap`s double what stands before them. The server expands them all, and then refuses the cost.
+const MOST_NODES: usize = 100_000;
+
+/// A loop in the making: what it runs over and under which names.
+struct Loop {
+    at: usize,
+    range: Expr,
+    var: String,
+    var2: Option<String>,
+}
+
+/// A call of a free function.
+pub(super) fn function(parser: &mut Parser<'_>, (at, name): (usize, &str), mut args: Vec<Expr>) -> Expr {
+    if name != "has" || args.len() != 1 {
+        return parser.call(at, name, args);
+    }
+    match args.pop() {
+        Some(Expr {
+            kind: Kind::Select { operand, field, .. },
+            ..
+        }) => parser.node(
+            at,
+            Kind::Select {
+                operand,
+                field,
+                test: true,
+            },
+        ),
+        other => parser.wrong(other.map_or(at, |it| it.at), "invalid argument to has() macro"),
+    }
+}
+
+/// A call with a receiver.
+pub(super) fn method(parser: &mut Parser<'_>, (at, name): (usize, &str), target: Expr, args: Vec<Expr>) -> Expr {
+    match (name, args.len()) {
+        ("all" | "exists" | "exists_one", 2) | ("all" | "exists" | "exists_one" | "existsOne", 3) => {
+            quantifier(parser, (at, name), target, args)
+        }
+        ("map", 2 | 3) => map(parser, at, target, args),
+        ("filter", 2) => filter(parser, at, target, args),
+        ("transformList" | "transformMap" | "transformMapEntry", 3 | 4) => transform(parser, (at, name), target, args),
+        ("optMap" | "optFlatMap", 2) => optional(parser, (at, name), target, args),
+        ("sortBy", 2) => sort_by(parser, at, target, args),
+        _ => parser.node(
+            at,
+            Kind::Call {
+                function: name.to_owned(),
+                target: Some(Box::new(target)),
+                args,
+            },
+        ),
+    }
+}
+
+/// The names of a loop's variables, taken off the front of its arguments.
+fn begin(
+    parser: &mut Parser<'_>,
+    (at, count): (usize, usize),
+    range: Expr,
+    args: &mut Vec<Expr>,
+    refusal: &str,
+) -> Result<Loop, Expr> {
+    let mut names = Vec::new();
+    for arg in args.drain(..count.min(args.len())) {
+        match arg.kind {
+            Kind::Ident(name) => names.push((arg.at, name)),
+            _ => return Err(parser.wrong(arg.at, refusal)),
+        }
+    }
+    if let [(_, first), (at, second)] = names.as_slice()
+        && first == second
+    {
+        return Err(parser.wrong(*at, format!("duplicate variable name: {first}")));
+    }
+    if let Some((at, _)) = names
+        .iter()
+        .find(|(_, name)| name == "__result__" || name == ACCUMULATOR)
+    {
+        return Err(parser.wrong(*at, "iteration variable overwrites accumulator variable"));
+    }
+    let mut names = names.into_iter().map(|(_, name)| name);
+    Ok(Loop {
+        at,
+        range,
+        var: names.next().unwrap_or_default(),
+        var2: names.next(),
+    })
+}
+
+impl Loop {
+    fn finish(self, parser: &mut Parser<'_>, parts: [Expr; 4]) -> Expr {
+        let [init, condition, step, result] = parts;
+        let accu = ACCUMULATOR.to_owned();
+        let fold = Fold {
+            range: self.range,
+            var: self.var,
+            var2: self.var2,
+            accu,
+            init,
+            condition,
+            step,
+            result,
+        };
+        parser.node(self.at, Kind::Fold(Box::new(fold)))
+    }
+}
+
+fn accu(parser: &mut Parser<'_>, at: usize) -> Expr {
+    parser.node(at, Kind::Ident(ACCUMULATOR.to_owned()))
+}
+
+fn literal(parser: &mut Parser<'_>, at: usize, value: Literal) -> Expr {
+    parser.node(at, Kind::Literal(value))
+}
+
+/// `filter ? step : accumulator`.
+fn only_if(parser: &mut Parser<'_>, at: usize, filter: Option<Expr>, step: Expr) -> Expr {
+    match filter {
+        None => step,
+        Some(filter) => {
+            let unchanged = accu(parser, at);
+            parser.call(at, "_?_:_", vec![filter, step, unchanged])
+        }
+    }
+}
+
+fn quantifier(parser: &mut Parser<'_>, (at, name): (usize, &str), target: Expr, mut args: Vec<Expr>) -> Expr {
+    let refusal = "argument must be a simple name";
+    let names = args.len() - 1;
+    let this = match begin(parser, (at, names), target, &mut args, refusal) {
+        Ok(this) => this,
+        Err(wrong) => return wrong,
+    };
+    let Some(predicate) = args.pop() else {
+        return parser.wrong(at, refusal);
+    };
+    let so_far = accu(parser, at);
+    let parts = match name {
+        "all" => {
+            let init = literal(parser, at, Literal::Bool(true));
+            let condition = parser.call(at, "@not_strictly_false", vec![so_far]);
+            let so_far = accu(parser, at);
+            [
+                init,
+                condition,
+                parser.call(at, "_&&_", vec![so_far, predicate]),
+                accu(parser, at),
+            ]
+        }
+        "exists" => {
+            let init = literal(parser, at, Literal::Bool(false));
+            let not = parser.call(at, "!_", vec![so_far]);
+            let condition = parser.call(at, "@not_strictly_false", vec![not]);
+            let so_far = accu(parser, at);
+            [
+                init,
+                condition,
+                parser.call(at, "_||_", vec![so_far, predicate]),
+                accu(parser, at),
+            ]
+        }
+        _ => {
+            let init = literal(parser, at, Literal::Int(0));
+            let condition = literal(parser, at, Literal::Bool(true));
+            let one = literal(parser, at, Literal::Int(1));
+            let more = parser.call(at, "_+_", vec![so_far, one]);
+            let step = only_if(parser, at, Some(predicate), more);
+            let (count, one) = (accu(parser, at), literal(parser, at, Literal::Int(1)));
+            [init, condition, step, parser.call(at, "_==_", vec![count, one])]
+        }
+    };
+    this.finish(parser, parts)
+}
+
+/// A loop that appends `item` to a list, where `filter` lets it.
+fn collect(parser: &mut Parser<'_>, this: Loop, filter: Option<Expr>, item: Expr) -> Expr {
+    let at = this.at;
+    let init = parser.node(at, Kind::List(Vec::new()));
+    let condition = literal(parser, at, Literal::Bool(true));
+    let so_far = accu(parser, at);
+    let list = parser.node(at, Kind::List(vec![(item, false)]));
+    let step = parser.call(at, "_+_", vec![so_far, list]);
+    let step = only_if(parser, at, filter, step);
+    let result = accu(parser, at);
+    this.finish(parser, [init, condition, step, result])
+}
+
+fn map(parser: &mut Parser<'_>, at: usize, target: Expr, mut args: Vec<Expr>) -> Expr {
+    match begin(parser, (at, 1), target, &mut args, "argument is not an identifier") {
+        Ok(this) => match (args.pop(), args.pop()) {
+            (Some(item), filter) => collect(parser, this, filter, item),
+            (None, _) => parser.wrong(at, "argument is not an identifier"),
+        },
+        Err(wrong) => wrong,
+    }
+}
+
+fn filter(parser: &mut Parser<'_>, at: usize, target: Expr, mut args: Vec<Expr>) -> Expr {
+    let var_at = args.first().map_or(at, |arg| arg.at);
+    match begin(parser, (at, 1), target, &mut args, "argument is not an identifier") {
+        Ok(this) => {
+            let item = parser.node(var_at, Kind::Ident(this.var.clone()));
+            collect(parser, this, args.pop(), item)
+        }
+        Err(wrong) => wrong,
+    }
+}
+
+fn transform(parser: &mut Parser<'_>, (at, name): (usize, &str), target: Expr, mut args: Vec<Expr>) -> Expr {
+    let this = match begin(parser, (at, 2), target, &mut args, "argument must be a simple name") {
+        Ok(this) => this,
+        Err(wrong) => return wrong,
+    };
+    let (item, filter) = (args.pop(), args.pop());
+    let Some(item) = item else {
+        return parser.wrong(at, "argument must be a simple name");
+    };
+    if name == "transformList" {
+        return collect(parser, this, filter, item);
+    }
+    let init = parser.node(at, Kind::Map(Vec::new()));
+    let condition = literal(parser, at, Literal::Bool(true));
+    let mut insert = vec![accu(parser, at)];
+    if name == "transformMap" {
+        insert.push(parser.node(at, Kind::Ident(this.var.clone())));
+    }
+    insert.push(item);
+    let step = parser.call(at, "cel.@mapInsert", insert);
+    let step = only_if(parser, at, filter, step);
+    let result = accu(parser, at);
+    this.finish(parser, [init, condition, step, result])
+}
+
+/// Binds `name` to `value` while `result` is computed: a loop over nothing.
+fn bind(parser: &mut Parser<'_>, at: usize, (name, value): (String, Expr), result: Expr) -> Expr {
+    let range = parser.node(at, Kind::List(Vec::new()));
+    let condition = literal(parser, at, Literal::Bool(false));
+    let step = parser.node(at, Kind::Ident(name.clone()));
+    let var = "#unused".to_owned();
+    let fold = Fold {
+        range,
+        var,
+        var2: None,
+        accu: name,
+        init: value,
+        condition,
+        step,
+        result,
+    };
+    parser.node(at, Kind::Fold(Box::new(fold)))
+}
+
+fn member(parser: &mut Parser<'_>, at: usize, target: Expr, function: &str) -> Expr {
+    let (function, target) = (function.to_owned(), Some(Box::new(target)));
+    parser.node(
+        at,
+        Kind::Call {
+            function,
+            target,
+            args: Vec::new(),
+        },
+    )
+}
+
+fn optional(parser: &mut Parser<'_>, (at, name): (usize, &str), target: Expr, mut args: Vec<Expr>) -> Expr {
+    let (Some(inner), Some(var)) = (args.pop(), args.pop()) else {
+        return parser.wrong(at, "argument must be a simple name");
+    };
+    let Kind::Ident(var) = var.kind else {
+        return parser.wrong(var.at, format!("{name}() variable name must be a simple identifier"));
+    };
+    if parser.ids > MOST_NODES {
+        return parser.wrong(at, "expression is too large once its macros are expanded");
+    }
+    let copy = renumbered(parser, &target);
+    let value = member(parser, at, copy, "value");
+    let mut bound = bind(parser, at, (var, value), inner);
+    if name == "optMap" {
+        bound = parser.call(at, "optional.of", vec![bound]);
+    }
+    let has = member(parser, at, target, "hasValue");
+    let none = parser.call(at, "optional.none", Vec::new());
+    parser.call(at, "_?_:_", vec![has, bound, none])
+}
+
+fn sort_by(parser: &mut Parser<'_>, at: usize, target: Expr, args: Vec<Expr>) -> Expr {
+    const INPUT: &str = "@__sortBy_input__";
+    let sortable = matches!(
+        target.kind,
+        Kind::List(_) | Kind::Select { .. } | Kind::Ident(_) | Kind::Fold(_) | Kind::Call { .. }
+    );
+    if !sortable {
+        let message = "sortBy can only be applied to a list, identifier, comprehension, call or select expression";
+        return parser.wrong(target.at, message);
+    }
+    let input = parser.node(at, Kind::Ident(INPUT.to_owned()));
+    let keys = map(parser, at, input, args);
+    if matches!(keys.kind, Kind::Broken) {
+        return keys;
+    }
+    let input = parser.node(at, Kind::Ident(INPUT.to_owned()));
+    let function = "@sortByAssociatedKeys".to_owned();
+    let sorted = parser.node(
+        at,
+        Kind::Call {
+            function,
+            target: Some(Box::new(input)),
+            args: vec![keys],
+        },
+    );
+    bind(parser, at, (INPUT.to_owned(), target), sorted)
+}
+
+/// A copy with ids of its own.
+fn renumbered(parser: &mut Parser<'_>, expr: &Expr) -> Expr {
+    let mut copy = expr.clone();
+    copy.renumber(&mut || {
+        parser.ids += 1;
+        parser.ids - 1
+    });
+    copy
+}

@@ -1,0 +1,196 @@
+//! What an evaluation has cost so far.
+
+use super::cost::{REGEX, TRAVERSAL, compares_sizes, scaled};
+use super::value::{Fault, Foreign, List, Outcome, Val};
+
+/// What one evaluation of an expression may cost (celconfig.PerCallLimit).
+const MOST: u64 = 1_000_000;
+
+#[derive(Default)]
+pub(super) struct Meter {
+    spent: u64,
+}
+
+impl Meter {
+    pub(super) fn spent(&self) -> u64 {
+        self.spent
+    }
+
+    pub(super) fn spend(&mut self, cost: u64) -> Outcome<()> {
+        self.spent = self.spent.saturating_add(cost);
+        if self.spent > MOST { Err(Fault::Budget) } else { Ok(()) }
+    }
+
+    /// Takes back what was charged too much.
+    pub(super) fn refund(&mut self, cost: u64) {
+        self.spent = self.spent.saturating_sub(cost);
+    }
+
+    /// Pays for a call, now that its arguments and (`None` after an error) its result are known.
+    pub(super) fn call(
+        &mut self,
+        function: &str,
+        overload: &str,
+        (args, result): (&[Val<'_>], Option<&Val<'_>>),
+    ) -> Outcome<()> {
+        let cost = extension(overload, args, result)
+            .or_else(|| kubernetes(function, overload, (args, result)))
+            .unwrap_or_else(|| standard(overload, function, args));
+        self.spend(cost)
+    }
+}
+
+fn size(value: Option<&Val<'_>>) -> u64 {
+    match value {
+        Some(Val::Optional(Some(inner))) => size(Some(inner)),
+        Some(value) => value.size().unwrap_or(1),
+        None => 1,
+    }
+}
+
+fn read(value: Option<&Val<'_>>, factor: f64) -> u64 {
+    scaled(size(value), TRAVERSAL * factor)
+}
+
+/// cel-go's lists and sets.
+fn extension(overload: &str, args: &[Val<'_>], result: Option<&Val<'_>>) -> Option<u64> {
+    let allocates = |factor: f64, count: u64| (count as f64 * factor) as u64 + 11;
+    if overload.starts_with("list_") && (overload.ends_with("_sort") || overload.ends_with("_sortByAssociatedKeys")) {
+        return args.last().map(|keys| compare_all(keys, allocates));
+    }
+    Some(match overload {
+        "list_slice" | "lists_range" | "list_reverse" => allocates(1.0, size(result)),
+        "list_flatten" => allocates(1.0, size(args.first())),
+        "list_flatten_int" => match args.get(1) {
+            Some(Val::Int(depth)) => allocates(*depth as f64, size(args.first())),
+            _ => return None,
+        },
+        "list_distinct" => compare_all(args.first()?, allocates),
+        "list_sets_contains_list" | "list_sets_intersects_list" => {
+            1 + size(args.first()).saturating_mul(size(args.get(1)))
+        }
+        "list_sets_equivalent_list" => 1 + size(args.first()).saturating_mul(size(args.get(1))).saturating_mul(2),
+        _ => return None,
+    })
+}
+
+fn compare_all(list: &Val<'_>, allocates: impl Fn(f64, u64) -> u64) -> u64 {
+    let count = size(Some(list));
+    let texts = match list {
+        Val::List(list) => matches!(list.get(0), Some(Ok(Val::String(_) | Val::Bytes(_)))),
+        _ => false,
+    };
+    allocates(if texts { 2.0 + TRAVERSAL } else { 2.0 }, count.saturating_mul(count))
+}
+
+/// What apiserver's `pkg/cel/library/cost.go` prices.
+fn kubernetes(function: &str, overload: &str, (args, result): (&[Val<'_>], Option<&Val<'_>>)) -> Option<u64> {
+    let (first, second) = (args.first(), args.get(1));
+    Some(match function {
+        "isSorted" | "sum" | "max" | "min" | "indexOf" | "lastIndexOf" => first.map_or(0, traversal),
+        "url" | "lowerAscii" | "upperAscii" | "substring" | "trim" | "cidr" | "isIP" | "isCIDR" | "quantity"
+        | "isQuantity" | "semver" | "isSemver" => read(first, 1.0),
+        "replace" | "split" | "ip.isCanonical" => read(first, 2.0),
+        "join" => read(result, 2.0),
+        "find" | "findAll" => regex(first, second),
+        "ip" if overload == "cidr_ip" => 1,
+        "ip" => read(first, 1.0),
+        "containsIP" | "containsCIDR" => contains(function, overload, (first, second)),
+        "validate" => {
+            let Some(Val::Foreign(format)) = first else {
+                return None;
+            };
+            let Foreign::Format(format) = &**format else {
+                return None;
+            };
+            text_cost(second).saturating_mul((format.regex * REGEX).ceil() as u64)
+        }
+        "masked"
+        | "prefixLength"
+        | "family"
+        | "isUnspecified"
+        | "isLoopback"
+        | "isLinkLocalMulticast"
+        | "isLinkLocalUnicast"
+        | "isGlobalUnicast"
+        | "format.named"
+        | "sign"
+        | "asInteger"
+        | "isInteger"
+        | "asApproximateFloat"
+        | "isGreaterThan"
+        | "isLessThan"
+        | "compareTo"
+        | "add"
+        | "sub"
+        | "major"
+        | "minor"
+        | "patch"
+        | "getScheme"
+        | "getHostname"
+        | "getHost"
+        | "getPort"
+        | "getEscapedPath"
+        | "getQuery" => 1,
+        "_==_" if matches!(first, Some(Val::Foreign(_))) => 1,
+        _ => return None,
+    })
+}
+
+fn contains(function: &str, overload: &str, (first, second): (Option<&Val<'_>>, Option<&Val<'_>>)) -> u64 {
+    let mut cost = read(first, 2.0);
+    if function == "containsCIDR" {
+        cost += read(first, 1.0) + 1;
+    }
+    if matches!(overload, "cidr_contains_ip_string" | "cidr_contains_cidr_string") {
+        cost += read(second, 1.0);
+    }
+    cost
+}
+
+/// The price of reading a text once more than it is long: expressions can cost even on an empty one.
+fn text_cost(value: Option<&Val<'_>>) -> u64 {
+    scaled(size(value).saturating_add(1), TRAVERSAL)
+}
+
+fn regex(text: Option<&Val<'_>>, pattern: Option<&Val<'_>>) -> u64 {
+    text_cost(text).saturating_mul(scaled(size(pattern), REGEX))
+}
+
+/// What cel-go's `interpreter/runtimecost.go` prices itself.
+fn standard(overload: &str, function: &str, args: &[Val<'_>]) -> u64 {
+    let (first, second) = (args.first(), args.get(1));
+    match overload {
+        "starts_with_string" | "ends_with_string" | "string_to_bytes" | "bytes_to_string" | "strings_quote"
+        | "string_format" => read(first, 1.0),
+        "in_list" => size(second),
+        "add_string" | "add_bytes" => scaled(size(first).saturating_add(size(second)), TRAVERSAL),
+        "matches_string" => regex(first, second),
+        "contains_string" => read(first, 1.0).saturating_mul(read(second, 1.0)),
+        // The server knows these operators by one name, whatever the types.
+        _ if compares_sizes(overload) || matches!(function, "_==_" | "_!=_") => {
+            scaled(size(first).min(size(second)), TRAVERSAL)
+        }
+        _ => 1,
+    }
+}
+
+/// One for each value in a tree, and a tenth for each byte of text.
+fn traversal(value: &Val<'_>) -> u64 {
+    let texts = |length: usize| (length as f64 * TRAVERSAL) as u64;
+    match value {
+        Val::String(text) => texts(text.len()),
+        Val::Bytes(bytes) => texts(bytes.len()),
+        Val::List(list) => items(list),
+        Val::Map(map) => map
+            .keys()
+            .iter()
+            .map(|key| traversal(key) + map.find(key).ok().flatten().map_or(1, |value| traversal(&value)))
+            .sum(),
+        _ => 1,
+    }
+}
+
+fn items(list: &List<'_>) -> u64 {
+    list.iter().map(|item| item.map_or(1, |item| traversal(&item))).sum()
+}

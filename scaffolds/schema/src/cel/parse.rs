@@ -1,0 +1,541 @@
+//! Tokens to expressions: the grammar of CEL by precedence climbing, with the server's limits on depth and its recovery
+//! after the mistakes that people make.
+
+use super::ast::{Entry, Expr, Kind, Literal};
+use super::issue::Issues;
+use super::lex::{Lexeme, Token, tokens};
+use super::{literal, macros};
+
+/// How deep the server lets one rule of the grammar nest.
+const DEEPEST: usize = 250;
+
+/// How many characters the server reads.
+const LONGEST: usize = 100_000;
+
+const OPERAND: &str =
+    "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
+
+/// Words that are no names of variables and functions, though they are names of fields.
+const RESERVED: [&str; 21] = [
+    "as",
+    "break",
+    "const",
+    "continue",
+    "else",
+    "false",
+    "for",
+    "function",
+    "if",
+    "import",
+    "in",
+    "let",
+    "loop",
+    "package",
+    "namespace",
+    "null",
+    "return",
+    "true",
+    "var",
+    "void",
+    "while",
+];
+
+/// Stops the parser after an error that it cannot recover from; the issue is recorded.
+struct Stop;
+
+type Parsed<T = Expr> = Result<T, Stop>;
+
+pub(super) struct Parser<'a> {
+    lexemes: Vec<Lexeme>,
+    next: usize,
+    pub(super) ids: usize,
+    pub(super) issues: &'a mut Issues,
+    depth: Depth,
+}
+
+/// How often a rule of the grammar is open.
+#[derive(Default)]
+struct Depth {
+    expr: usize,
+    relation: usize,
+    calc: usize,
+    member: usize,
+}
+
+/// The expression and how many ids it uses; what is wrong with it stands in `issues`.
+pub(super) fn parse(source: &str, issues: &mut Issues) -> (Expr, usize) {
+    let broken = Expr {
+        id: 0,
+        at: 0,
+        kind: Kind::Broken,
+    };
+    let length = source.chars().count();
+    if length > LONGEST {
+        let message = format!("expression code point size exceeds limit: size: {length}, limit {LONGEST}");
+        issues.add(None, message);
+        return (broken, 1);
+    }
+    let lexemes = tokens(source, issues);
+    let mut parser = Parser {
+        lexemes,
+        next: 0,
+        ids: 1,
+        issues,
+        depth: Depth::default(),
+    };
+    let parsed = parser.expr().and_then(|expr| parser.end().map(|()| expr));
+    (parsed.unwrap_or(broken), parser.ids)
+}
+
+/// The function that a binary operator stands for, and how tightly it binds.
+fn binary(sign: &str) -> Option<(&'static str, u8)> {
+    Some(match sign {
+        "==" => ("_==_", 1),
+        "!=" => ("_!=_", 1),
+        "<" => ("_<_", 1),
+        "<=" => ("_<=_", 1),
+        ">" => ("_>_", 1),
+        ">=" => ("_>=_", 1),
+        "in" => ("@in", 1),
+        "+" => ("_+_", 2),
+        "-" => ("_-_", 2),
+        "*" => ("_*_", 3),
+        "/" => ("_/_", 3),
+        "%" => ("_%_", 3),
+        _ => return None,
+    })
+}
+
+impl Parser<'_> {
+    /// A node with an id of its own.
+    pub(super) fn node(&mut self, at: usize, kind: Kind) -> Expr {
+        self.ids += 1;
+        Expr {
+            id: self.ids - 1,
+            at,
+            kind,
+        }
+    }
+
+    pub(super) fn call(&mut self, at: usize, function: &str, args: Vec<Expr>) -> Expr {
+        self.node(
+            at,
+            Kind::Call {
+                function: function.to_owned(),
+                target: None,
+                args,
+            },
+        )
+    }
+
+    /// Records what is wrong, and goes on with a node that stands for nothing.
+    pub(super) fn wrong(&mut self, at: usize, message: impl Into<String>) -> Expr {
+        self.issues.add(Some(at), message.into());
+        self.node(at, Kind::Broken)
+    }
+
+    fn peek(&self) -> &Lexeme {
+        // The last one is the end, and nothing steps over it.
+        &self.lexemes[self.next.min(self.lexemes.len() - 1)]
+    }
+
+    fn after(&self) -> &Lexeme {
+        &self.lexemes[(self.next + 1).min(self.lexemes.len() - 1)]
+    }
+
+    fn advance(&mut self) -> Lexeme {
+        let lexeme = self.peek().clone();
+        self.next = (self.next + 1).min(self.lexemes.len() - 1);
+        lexeme
+    }
+
+    fn is(&self, sign: &str) -> bool {
+        is_sign(self.peek(), sign)
+    }
+
+    fn eat(&mut self, sign: &str) -> Option<usize> {
+        self.is(sign).then(|| self.advance().at)
+    }
+
+    fn syntax(&mut self, message: &str) {
+        let at = self.peek().at;
+        self.issues.add(Some(at), format!("Syntax error: {message}"));
+    }
+
+    fn mismatch<T>(&mut self, expected: &str) -> Parsed<T> {
+        self.syntax(&format!("mismatched input '{}' expecting {expected}", self.peek().text));
+        Err(Stop)
+    }
+
+    /// A closing sign: one too many before it is skipped, a missing one is made up.
+    fn close(&mut self, sign: &str) -> Parsed<()> {
+        if self.eat(sign).is_some() {
+            return Ok(());
+        }
+        if is_sign(self.after(), sign) {
+            self.syntax(&format!("extraneous input '{}' expecting '{sign}'", self.peek().text));
+            self.advance();
+            self.advance();
+            return Ok(());
+        }
+        if follows(self.peek()) {
+            self.syntax(&format!("missing '{sign}' at '{}'", self.peek().text));
+            return Ok(());
+        }
+        self.mismatch(&format!("'{sign}'"))
+    }
+
+    fn end(&mut self) -> Parsed<()> {
+        if self.peek().token == Token::End {
+            return Ok(());
+        }
+        if self.after().token != Token::End {
+            return self.mismatch("<EOF>");
+        }
+        self.syntax(&format!("extraneous input '{}' expecting <EOF>", self.peek().text));
+        Ok(())
+    }
+
+    /// Runs `parse` one level deeper.
+    fn deeper<T>(
+        &mut self,
+        rule: fn(&mut Depth) -> &mut usize,
+        by: usize,
+        parse: impl FnOnce(&mut Self) -> Parsed<T>,
+    ) -> Parsed<T> {
+        *rule(&mut self.depth) += by;
+        if *rule(&mut self.depth) > DEEPEST {
+            self.issues
+                .add(None, format!("expression recursion limit exceeded: {DEEPEST}"));
+            return Err(Stop);
+        }
+        let parsed = parse(self);
+        let open = rule(&mut self.depth);
+        *open = open.saturating_sub(by);
+        parsed
+    }
+
+    fn expr(&mut self) -> Parsed {
+        self.deeper(
+            |depth| &mut depth.expr,
+            1,
+            |this| {
+                let condition = this.logical("||", "_||_", |this| this.logical("&&", "_&&_", Self::relation))?;
+                let Some(at) = this.eat("?") else {
+                    return Ok(condition);
+                };
+                let yes = this.logical("||", "_||_", |this| this.logical("&&", "_&&_", Self::relation))?;
+                if this.eat(":").is_none() {
+                    return this.mismatch("':'");
+                }
+                let no = this.expr()?;
+                Ok(this.call(at, "_?_:_", vec![condition, yes, no]))
+            },
+        )
+    }
+
+    /// `term op term op …` becomes one node with all terms, however many.
+    fn logical(&mut self, sign: &str, function: &str, term: impl Fn(&mut Self) -> Parsed) -> Parsed {
+        let first = term(self)?;
+        let Some(at) = self.eat(sign) else {
+            return Ok(first);
+        };
+        let mut terms = vec![first, term(self)?];
+        while self.eat(sign).is_some() {
+            terms.push(term(self)?);
+        }
+        Ok(self.call(at, function, terms))
+    }
+
+    fn relation(&mut self) -> Parsed {
+        self.deeper(
+            |depth| &mut depth.relation,
+            1,
+            |this| this.deeper(|depth| &mut depth.calc, 1, |this| this.operators(1)),
+        )
+    }
+
+    /// Operators that bind at least as tightly as `least`; they group to the left.
+    fn operators(&mut self, least: u8) -> Parsed {
+        let mut left = self.unary()?;
+        let (mut relations, mut calcs) = (0, 0);
+        while self.peek().token == Token::Sign
+            && let Some((function, level)) = binary(&self.peek().text)
+            && level >= least
+        {
+            let at = self.advance().at;
+            let count = if level == 1 { &mut relations } else { &mut calcs };
+            *count += 1;
+            let limit: fn(&mut Depth) -> &mut usize = if level == 1 {
+                |depth| &mut depth.relation
+            } else {
+                |depth| &mut depth.calc
+            };
+            let open = *count + 1;
+            let right = self.deeper(limit, open, |this| this.operators(level + 1))?;
+            left = self.call(at, function, vec![left, right]);
+        }
+        Ok(left)
+    }
+
+    fn unary(&mut self) -> Parsed {
+        let sign = if self.is("!") { "!" } else { "-" };
+        let number = |lexeme: &Lexeme| matches!(lexeme.token, Token::Int | Token::Float);
+        if !self.is(sign) || (sign == "-" && number(self.after())) {
+            return self.member();
+        }
+        let at = self.peek().at;
+        let mut count = 0;
+        while self.is(sign) {
+            self.advance();
+            count += 1;
+        }
+        let operand = self.member()?;
+        // Pairs cancel out before anything is checked.
+        if count % 2 == 0 {
+            return Ok(operand);
+        }
+        Ok(self.call(at, if sign == "!" { "!_" } else { "-_" }, vec![operand]))
+    }
+
+    fn member(&mut self) -> Parsed {
+        self.deeper(
+            |depth| &mut depth.member,
+            1,
+            |this| {
+                let mut expr = this.primary()?;
+                let mut links = 0;
+                loop {
+                    if !this.is(".") && !this.is("[") {
+                        return Ok(expr);
+                    }
+                    links += 1;
+                    expr = this.deeper(|depth| &mut depth.member, links, |this| this.link(expr))?;
+                }
+            },
+        )
+    }
+
+    /// `.field`, `.?field`, `.method(…)`, `[index]` or `[?index]`.
+    fn link(&mut self, operand: Expr) -> Parsed {
+        let link = self.advance();
+        let optional = self.eat("?").is_some();
+        if link.text == "[" {
+            let index = self.expr()?;
+            self.close("]")?;
+            return Ok(self.call(link.at, if optional { "_[?_]" } else { "_[_]" }, vec![operand, index]));
+        }
+        if !matches!(self.peek().token, Token::Ident | Token::EscapedIdent) {
+            let text = if self.peek().token == Token::End {
+                ""
+            } else {
+                self.peek().text.as_str()
+            };
+            let message = match text {
+                "true" | "false" | "null" => format!("mismatched input '{text}' expecting IDENTIFIER"),
+                _ => format!(
+                    "no viable alternative at input '.{}{text}'",
+                    if optional { "?" } else { "" }
+                ),
+            };
+            self.syntax(&message);
+            return Err(Stop);
+        }
+        let name = self.advance();
+        if name.token == Token::EscapedIdent {
+            self.issues.add(Some(name.at), "unsupported syntax: '`'".to_owned());
+        }
+        if optional {
+            let field = self.node(name.at, Kind::Literal(name.text.as_str().into()));
+            return Ok(self.call(link.at, "_?._", vec![operand, field]));
+        }
+        if let Some(at) = self.eat("(") {
+            let args = self.arguments()?;
+            return Ok(macros::method(self, (at, &name.text), operand, args));
+        }
+        let kind = Kind::Select {
+            operand: Box::new(operand),
+            field: name.text,
+            test: false,
+        };
+        Ok(self.node(link.at, kind))
+    }
+
+    fn arguments(&mut self) -> Parsed<Vec<Expr>> {
+        let mut args = Vec::new();
+        if self.eat(")").is_some() {
+            return Ok(args);
+        }
+        args.push(self.expr()?);
+        while self.eat(",").is_some() {
+            args.push(self.expr()?);
+        }
+        self.close(")")?;
+        Ok(args)
+    }
+
+    fn primary(&mut self) -> Parsed {
+        if !begins(self.peek()) {
+            if !begins(self.after()) {
+                return self.mismatch(OPERAND);
+            }
+            self.syntax(&format!("extraneous input '{}' expecting {OPERAND}", self.peek().text));
+            self.advance();
+            return self.unary();
+        }
+        let lexeme = self.advance();
+        let at = lexeme.at;
+        match lexeme.token {
+            Token::Ident => self.name(lexeme, ""),
+            Token::Sign => match lexeme.text.as_str() {
+                "(" => {
+                    let inner = self.expr()?;
+                    self.close(")")?;
+                    Ok(inner)
+                }
+                "[" => self.list(at),
+                "{" => self.map(at),
+                "." if self.peek().token == Token::Ident => {
+                    let name = self.advance();
+                    self.name(Lexeme { at, ..name }, ".")
+                }
+                "true" => Ok(self.node(at, Kind::Literal(Literal::Bool(true)))),
+                "false" => Ok(self.node(at, Kind::Literal(Literal::Bool(false)))),
+                "null" => Ok(self.node(at, Kind::Literal(Literal::Null))),
+                "-" => {
+                    let number = self.advance();
+                    Ok(self.literal(at, &number, true))
+                }
+                sign => {
+                    let message = format!("no viable alternative at input '{sign}{}'", self.peek().text);
+                    self.syntax(&message);
+                    Err(Stop)
+                }
+            },
+            _ => Ok(self.literal(at, &lexeme, false)),
+        }
+    }
+
+    fn literal(&mut self, at: usize, lexeme: &Lexeme, minus: bool) -> Expr {
+        match literal::value(lexeme, minus) {
+            Ok(value) => self.node(at, Kind::Literal(value)),
+            Err(message) => self.wrong(at, message),
+        }
+    }
+
+    /// A variable, a function's call, or a message: all three begin with a name.
+    fn name(&mut self, name: Lexeme, dot: &str) -> Parsed {
+        if let Some(last) = self.message_name() {
+            let mut full = format!("{dot}{}", name.text);
+            while self.next < last {
+                full.push_str(&self.advance().text);
+            }
+            return self.message(full);
+        }
+        let reserved = RESERVED.contains(&name.text.as_str());
+        let full = format!("{dot}{}", name.text);
+        if let Some(at) = self.eat("(") {
+            let args = self.arguments()?;
+            if reserved {
+                return Ok(self.wrong(name.at, format!("reserved identifier: {}", name.text)));
+            }
+            return Ok(macros::function(self, (at, &full), args));
+        }
+        if reserved {
+            return Ok(self.wrong(name.at, format!("reserved identifier: {}", name.text)));
+        }
+        Ok(self.node(name.at, Kind::Ident(full)))
+    }
+
+    /// Where the `{` of `a.b.c{` stands, when that is what comes.
+    fn message_name(&self) -> Option<usize> {
+        let mut at = self.next;
+        while is_sign(self.lexemes.get(at)?, ".") && self.lexemes.get(at + 1)?.token == Token::Ident {
+            at += 2;
+        }
+        is_sign(self.lexemes.get(at)?, "{").then_some(at)
+    }
+
+    /// Whether a list ends here: one comma too many is allowed.
+    fn ends(&self, close: &str) -> bool {
+        self.is(close) || (self.is(",") && is_sign(self.after(), close))
+    }
+
+    /// What stands between braces or brackets, with commas in between; the opening one has been read.
+    fn separated<T>(&mut self, close: &str, mut item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+        let mut items = Vec::new();
+        while !self.ends(close) {
+            items.push(item(self)?);
+            if !self.ends(close) && self.eat(",").is_none() {
+                return self.mismatch(&format!("{{'{close}', ','}}"));
+            }
+        }
+        self.eat(",");
+        self.close(close)?;
+        Ok(items)
+    }
+
+    /// `: value`.
+    fn value(&mut self) -> Parsed {
+        if self.eat(":").is_none() {
+            return self.mismatch("':'");
+        }
+        self.expr()
+    }
+
+    fn message(&mut self, name: String) -> Parsed {
+        let at = self.advance().at;
+        let values = self.separated("}", |this| {
+            this.eat("?");
+            if this.peek().token != Token::Ident {
+                return this.mismatch("{'}', ',', '?', IDENTIFIER, ESC_IDENTIFIER}");
+            }
+            this.advance();
+            this.value()
+        })?;
+        Ok(self.node(at, Kind::Struct(name, values)))
+    }
+
+    fn list(&mut self, at: usize) -> Parsed {
+        let items = self.separated("]", |this| {
+            let optional = this.eat("?").is_some();
+            Ok((this.expr()?, optional))
+        })?;
+        Ok(self.node(at, Kind::List(items)))
+    }
+
+    fn map(&mut self, at: usize) -> Parsed {
+        let entries = self.separated("}", |this| {
+            let optional = this.eat("?").is_some();
+            let key = this.expr()?;
+            let value = this.value()?;
+            Ok(Entry { key, value, optional })
+        })?;
+        Ok(self.node(at, Kind::Map(entries)))
+    }
+}
+
+fn is_sign(lexeme: &Lexeme, sign: &str) -> bool {
+    lexeme.token == Token::Sign && lexeme.text == sign
+}
+
+/// Whether an operand can begin with it.
+fn begins(lexeme: &Lexeme) -> bool {
+    match lexeme.token {
+        Token::End | Token::EscapedIdent => false,
+        Token::Sign => ["[", "{", "(", ".", "-", "!", "true", "false", "null"].contains(&lexeme.text.as_str()),
+        _ => true,
+    }
+}
+
+/// Whether it can come after an operand.
+fn follows(lexeme: &Lexeme) -> bool {
+    match lexeme.token {
+        Token::End => true,
+        Token::Sign => {
+            binary(&lexeme.text).is_some()
+                || [")", "]", "}", ",", ":", "?", "&&", "||", ".", "["].contains(&lexeme.text.as_str())
+        }
+        _ => false,
+    }
+}

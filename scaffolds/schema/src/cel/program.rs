@@ -1,0 +1,96 @@
+//! One expression, compiled: parsed, checked, priced, and with its constants tried out.
+
+use super::ast::{Expr, Kind, Literal};
+use super::check::{Checked, Name, Scope, check};
+use super::constants;
+use super::cost;
+use super::declare::Declared;
+use super::issue::Issues;
+use super::parse::parse;
+use super::types::Type;
+use crate::pattern::Pattern;
+use std::collections::HashMap;
+
+/// An expression that can be evaluated.
+#[derive(Debug)]
+pub(super) struct Program {
+    pub(super) expr: Expr,
+    pub(super) checked: Checked,
+    /// By the ids of the nodes: whether the value is known beforehand.
+    constant: Vec<bool>,
+    /// Regular expressions that are constant, by the ids of the calls that search for them.
+    pub(super) patterns: HashMap<usize, Pattern>,
+    /// The most that it can cost.
+    pub(super) most: u64,
+}
+
+/// Why an expression was refused.
+#[derive(Debug)]
+pub(super) enum Refusal {
+    /// It does not parse, or types do not fit; with the places.
+    Compilation(String),
+    /// It gives something else than is wanted.
+    Type,
+    /// A constant in it cannot be computed.
+    Instantiation(String),
+}
+
+impl Program {
+    /// Compiles `source`, which must give `wanted`.
+    pub(super) fn compile(source: &str, scope: &Scope, declared: &Declared, wanted: &Type) -> Result<Self, Refusal> {
+        let mut issues = Issues::default();
+        let (expr, ids) = parse(source, &mut issues);
+        if !issues.is_empty() {
+            return Err(Refusal::Compilation(issues.show(source)));
+        }
+        let checked = check(&expr, ids, scope, &mut issues);
+        if issues.is_empty() {
+            constants::check(&expr, &checked, &mut issues);
+        }
+        if !issues.is_empty() {
+            return Err(Refusal::Compilation(issues.show(source)));
+        }
+        if checked.of(&expr) != wanted {
+            return Err(Refusal::Type);
+        }
+        // The checker knows these two names, the runtime only their long ones.
+        for name in checked.names() {
+            if let Name::Type(name @ ("duration" | "timestamp")) = name {
+                return Err(Refusal::Instantiation(format!("reference to undefined type: {name}")));
+            }
+        }
+        let mut constant = vec![false; ids];
+        constants::mark(&expr, &mut constant);
+        let patterns = constants::compute(&expr, &constant).map_err(Refusal::Instantiation)?;
+        let most = cost::most(&expr, &checked, declared);
+        Ok(Self {
+            expr,
+            checked,
+            constant,
+            patterns,
+            most,
+        })
+    }
+
+    pub(super) fn is_constant(&self, expr: &Expr) -> bool {
+        self.constant.get(expr.id).is_some_and(|constant| *constant)
+    }
+}
+
+/// A call of `function` whose first argument is a constant.
+pub(super) fn constant_argument<'a>(expr: &'a Expr, function: &str) -> Option<(&'a Expr, &'a Literal)> {
+    match &expr.kind {
+        Kind::Call {
+            function: called, args, ..
+        } if called == function => match args.first() {
+            Some(
+                arg @ Expr {
+                    kind: Kind::Literal(literal),
+                    ..
+                },
+            ) => Some((arg, literal)),
+            _ => None,
+        },
+        _ => None,
+    }
+}

@@ -1,0 +1,112 @@
+//! The rules of one node of a schema, compiled.
+
+use super::check::Scope;
+use super::declare::Declared;
+use super::field_path;
+use super::program::{Program, Refusal};
+use super::schema::{Node, Rule};
+use super::types::Type;
+use crate::cause::Cause;
+use crate::go;
+
+/// A rule with its expressions.
+#[derive(Debug)]
+pub(super) struct Compiled {
+    pub(super) rule: Rule,
+    /// `None` where the rule is blank. The error is the detail of the server's cause.
+    pub(super) program: Option<Result<Program, String>>,
+    pub(super) message: Option<Result<Program, String>>,
+    /// Where the cause is to point, below the value.
+    pub(super) field_path: Option<String>,
+}
+
+impl Compiled {
+    pub(super) fn all(node: &Node, declared: &Declared) -> Vec<Self> {
+        if node.rules.is_empty() {
+            return Vec::new();
+        }
+        // The server makes up a number each time, lest anybody relies on the name.
+        let this = declared.r#type("selfType0");
+        node.rules
+            .iter()
+            .map(|rule| Self::one(rule, node, (declared, &this)))
+            .collect()
+    }
+
+    fn one(rule: &Rule, node: &Node, (declared, this): (&Declared, &Type)) -> Self {
+        let old = if rule.optional_old_self == Some(true) {
+            Type::optional(this.clone())
+        } else {
+            this.clone()
+        };
+        let scope = Scope {
+            this: this.clone(),
+            old,
+        };
+        let blank = rule.rule.trim().is_empty();
+        let program = (!blank).then(|| {
+            Program::compile(&rule.rule, &scope, declared, &Type::Bool).map_err(|refusal| match refusal {
+                Refusal::Compilation(issues) => format!("compilation failed: {issues}"),
+                Refusal::Type => "cel expression must evaluate to a bool".to_owned(),
+                Refusal::Instantiation(why) => format!("program instantiation failed: {why}"),
+            })
+        });
+        let sound = matches!(program, Some(Ok(_)));
+        let message = (sound && !rule.message_expression.is_empty()).then(|| {
+            Program::compile(&rule.message_expression, &scope, declared, &Type::String).map_err(|refusal| match refusal
+            {
+                Refusal::Compilation(issues) => format!("messageExpression compilation failed: {issues}"),
+                Refusal::Type => "messageExpression must evaluate to a string".to_owned(),
+                Refusal::Instantiation(why) => format!("messageExpression instantiation failed: {why}"),
+            })
+        });
+        let field_path = if rule.field_path.is_empty() {
+            None
+        } else {
+            field_path::follow(&rule.field_path, node)
+        };
+        Self {
+            rule: rule.clone(),
+            program,
+            message,
+            field_path,
+        }
+    }
+
+    pub(super) fn uses_old_self(&self) -> bool {
+        matches!(&self.program, Some(Ok(program)) if program.checked.uses_old_self)
+    }
+
+    /// What a cause calls the rule: its message, or itself.
+    pub(super) fn title(&self) -> &str {
+        if self.rule.message.is_empty() {
+            self.rule.rule.trim()
+        } else {
+            self.rule.message.trim()
+        }
+    }
+}
+
+impl Rule {
+    /// An objection to the rule, which the server shows as JSON of its own Go type.
+    pub(super) fn invalid(&self, field: &str, detail: &str) -> Cause {
+        let text = |text: &str| go::json(&text.into());
+        let reason = self.reason.as_deref().map_or("null".to_owned(), text);
+        let optional = self
+            .optional_old_self
+            .map_or("null".to_owned(), |flag| flag.to_string());
+        let shown = format!(
+            r#"{{"Rule":{},"Message":{},"MessageExpression":{},"Reason":{reason},"FieldPath":{},"OptionalOldSelf":{optional}}}"#,
+            text(&self.rule),
+            text(&self.message),
+            text(&self.message_expression),
+            text(&self.field_path),
+        );
+        let message = format!("Invalid value: {shown}: {detail}");
+        Cause {
+            reason: "FieldValueInvalid",
+            field: field.to_owned(),
+            message,
+        }
+    }
+}

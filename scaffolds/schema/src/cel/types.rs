@@ -1,0 +1,150 @@
+//! The types of expressions, and how the server spells them in its messages.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+/// A type that the checker infers, or that a signature asks for.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) enum Type {
+    Bool,
+    Bytes,
+    Double,
+    Duration,
+    Dyn,
+    /// What follows from an expression that was already objected to; fits everywhere, so that one mistake gives one error.
+    Error,
+    Int,
+    List(Arc<Type>),
+    Map(Arc<(Type, Type)>),
+    Null,
+    /// Types of libraries, with parameters: `optional_type(int)`, `net.IP`.
+    Opaque(&'static str, Arc<[Type]>),
+    /// Objects of the schema.
+    Object(Arc<Object>),
+    /// A parameter of a signature, by its letter.
+    Param(char),
+    String,
+    /// Types of libraries that the server models as messages: `kubernetes.Quantity`.
+    Message(&'static str),
+    Timestamp,
+    /// The type of a type.
+    Meta(Option<Arc<Type>>),
+    Uint,
+    /// Still to be inferred.
+    Var(u32),
+}
+
+/// An object of the schema: what can be selected from it. Fields bear their escaped names.
+#[derive(Debug)]
+pub(super) struct Object {
+    pub(super) name: String,
+    pub(super) fields: BTreeMap<String, Type>,
+}
+
+impl PartialEq for Object {
+    /// Names are unique within one rule: they say where the object stands below `self`.
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Object {}
+
+impl Type {
+    pub(super) fn list(of: Self) -> Self {
+        Self::List(Arc::new(of))
+    }
+
+    pub(super) fn map(key: Self, value: Self) -> Self {
+        Self::Map(Arc::new((key, value)))
+    }
+
+    pub(super) fn optional(of: Self) -> Self {
+        Self::Opaque("optional_type", Arc::from([of]))
+    }
+
+    /// What is inside an optional.
+    pub(super) fn unwrapped(&self) -> Option<&Self> {
+        match self {
+            Self::Opaque("optional_type", of) => of.first(),
+            _ => None,
+        }
+    }
+
+    pub(super) fn is_dyn(&self) -> bool {
+        matches!(self, Self::Dyn)
+    }
+
+    pub(super) fn is_dyn_or_error(&self) -> bool {
+        matches!(self, Self::Dyn | Self::Error)
+    }
+
+    /// Types that `null` can be used for.
+    pub(super) fn is_nullable(&self) -> bool {
+        matches!(
+            self,
+            Self::Opaque(..) | Self::Object(_) | Self::Message(_) | Self::Duration | Self::Timestamp | Self::Null
+        )
+    }
+
+    /// The types that this one is made of.
+    pub(super) fn parameters(&self) -> Vec<&Self> {
+        match self {
+            Self::List(of) => vec![of],
+            Self::Map(of) => vec![&of.0, &of.1],
+            Self::Opaque(_, of) => of.iter().collect(),
+            Self::Meta(of) => of.as_deref().into_iter().collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The same kind of type around `change`d parameters.
+    pub(super) fn rebuilt(&self, change: &mut dyn FnMut(&Self) -> Self) -> Self {
+        match self {
+            Self::List(of) => Self::list(change(of)),
+            Self::Map(of) => {
+                let key = change(&of.0);
+                Self::map(key, change(&of.1))
+            }
+            Self::Opaque(name, of) => Self::Opaque(name, of.iter().map(change).collect()),
+            Self::Meta(Some(of)) => Self::Meta(Some(Arc::new(change(of)))),
+            other => other.clone(),
+        }
+    }
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = match self {
+            Self::Bool => "bool",
+            Self::Bytes => "bytes",
+            Self::Double => "double",
+            Self::Duration => "duration",
+            Self::Dyn => "dyn",
+            Self::Error => "!error!",
+            Self::Int => "int",
+            Self::List(_) => "list",
+            Self::Map(_) => "map",
+            Self::Null => "null",
+            Self::Opaque(name, _) | Self::Message(name) => name,
+            Self::Object(object) => &object.name,
+            Self::Param(letter) => return write!(f, "{letter}"),
+            Self::String => "string",
+            Self::Timestamp => "timestamp",
+            Self::Meta(_) => "type",
+            Self::Uint => "uint",
+            Self::Var(number) => return write!(f, "_var{number}"),
+        };
+        f.write_str(name)?;
+        let parameters = self.parameters();
+        if parameters.is_empty() {
+            return Ok(());
+        }
+        f.write_str("(")?;
+        for (index, parameter) in parameters.into_iter().enumerate() {
+            write!(f, "{}{parameter}", if index > 0 { ", " } else { "" })?;
+        }
+        f.write_str(")")
+    }
+}

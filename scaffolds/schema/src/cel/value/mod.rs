@@ -1,0 +1,171 @@
+//! Values of expressions. What comes from an object stays where it is, beside the schema that gives it its types.
+
+mod foreign;
+mod json;
+mod list;
+mod map;
+pub(super) mod moment;
+
+pub(super) use foreign::Foreign;
+pub(super) use list::List;
+pub(super) use map::{Key, Map};
+pub(super) use moment::Moment;
+
+use super::ast::Literal;
+use serde_json::Value;
+use std::borrow::Cow;
+use std::rc::Rc;
+
+/// Why there is no value.
+#[derive(Clone, Debug)]
+pub(super) enum Fault {
+    /// An error that operators can absorb, in the server's words.
+    Error(Rc<str>),
+    /// The expression cost more than one may; nothing absorbs that.
+    Budget,
+}
+
+impl Fault {
+    pub(super) fn new(message: impl AsRef<str>) -> Self {
+        Self::Error(Rc::from(message.as_ref()))
+    }
+
+    pub(super) fn no_overload() -> Self {
+        Self::new("no such overload")
+    }
+
+    pub(super) fn no_key(key: &Val<'_>) -> Self {
+        Self::new(format!("no such key: {}", key.shown()))
+    }
+
+    pub(super) fn no_index(index: &Val<'_>) -> Self {
+        Self::new(format!("index out of bounds: {}", index.shown()))
+    }
+}
+
+pub(super) type Outcome<T> = Result<T, Fault>;
+
+/// A value.
+#[derive(Clone, Debug)]
+pub(super) enum Val<'a> {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Uint(u64),
+    Double(f64),
+    String(Cow<'a, str>),
+    Bytes(Rc<[u8]>),
+    /// Nanoseconds.
+    Duration(i64),
+    Timestamp(Moment),
+    List(List<'a>),
+    Map(Map<'a>),
+    /// The name of a type.
+    Type(&'static str),
+    Optional(Option<Rc<Val<'a>>>),
+    /// A value of a Kubernetes library.
+    Foreign(Rc<Foreign>),
+    /// What the schema preserves without describing it: only equality is defined.
+    Unknown(&'a Value),
+}
+
+impl<'a> Val<'a> {
+    pub(super) fn text(text: impl Into<String>) -> Self {
+        Self::String(Cow::Owned(text.into()))
+    }
+
+    pub(super) fn list(items: Vec<Self>) -> Self {
+        Self::List(List::own(items))
+    }
+
+    pub(super) fn some(self) -> Self {
+        Self::Optional(Some(Rc::new(self)))
+    }
+
+    pub(super) fn foreign(value: Foreign) -> Self {
+        Self::Foreign(Rc::new(value))
+    }
+
+    pub(super) fn literal(literal: &'a Literal) -> Self {
+        match literal {
+            Literal::Null => Self::Null,
+            Literal::Bool(value) => Self::Bool(*value),
+            Literal::Int(value) => Self::Int(*value),
+            Literal::Uint(value) => Self::Uint(*value),
+            Literal::Double(value) => Self::Double(*value),
+            Literal::String(value) => Self::String(Cow::Borrowed(value)),
+            Literal::Bytes(value) => Self::Bytes(Rc::from(&**value)),
+        }
+    }
+
+    /// The name of its type.
+    pub(super) fn type_name(&self) -> &'static str {
+        match self {
+            Self::Null => "null_type",
+            Self::Bool(_) => "bool",
+            Self::Int(_) => "int",
+            Self::Uint(_) => "uint",
+            Self::Double(_) => "double",
+            Self::String(_) => "string",
+            Self::Bytes(_) => "bytes",
+            Self::Duration(_) => "google.protobuf.Duration",
+            Self::Timestamp(_) => "google.protobuf.Timestamp",
+            Self::List(_) => "list",
+            Self::Map(_) => "map",
+            Self::Type(_) => "type",
+            Self::Optional(_) => "optional_type",
+            Self::Foreign(value) => value.type_name(),
+            Self::Unknown(_) => "unknown",
+        }
+    }
+
+    /// How many characters, bytes, items or entries it has, if it has a size.
+    pub(super) fn size(&self) -> Option<u64> {
+        let size = match self {
+            Self::String(text) => text.chars().count(),
+            Self::Bytes(bytes) => bytes.len(),
+            Self::List(list) => list.len(),
+            Self::Map(map) => map.len(),
+            Self::Foreign(value) => return value.size(),
+            _ => return None,
+        };
+        Some(size as u64)
+    }
+
+    /// As messages show keys and indices.
+    pub(super) fn shown(&self) -> String {
+        match self {
+            Self::Null => "null".to_owned(),
+            Self::Bool(value) => value.to_string(),
+            Self::Int(value) => value.to_string(),
+            Self::Uint(value) => value.to_string(),
+            Self::Double(value) => crate::go::decimal(*value),
+            Self::String(text) => text.clone().into_owned(),
+            other => other.type_name().to_owned(),
+        }
+    }
+
+    /// Equality, for which numbers of all types are numbers.
+    pub(super) fn equal(&self, other: &Self) -> Outcome<bool> {
+        Ok(match (self, other) {
+            (Self::Null, Self::Null) => true,
+            (Self::Bool(one), Self::Bool(other)) => one == other,
+            (Self::String(one), Self::String(other)) => one == other,
+            (Self::Bytes(one), Self::Bytes(other)) => one == other,
+            (Self::Duration(one), Self::Duration(other)) => one == other,
+            (Self::Timestamp(one), Self::Timestamp(other)) => one == other,
+            (Self::Type(one), Self::Type(other)) => one == other,
+            (Self::List(one), Self::List(other)) => one.equal(other)?,
+            (Self::Map(one), Self::Map(other)) => one.equal(other)?,
+            (Self::Optional(None), Self::Optional(None)) => true,
+            (Self::Optional(Some(one)), Self::Optional(Some(other))) => one.equal(other)?,
+            (Self::Foreign(one), Self::Foreign(other)) => one.equal(other)?,
+            (Self::Unknown(one), Self::Unknown(other)) => one == other,
+            // Only lists and maps that the rule made are equal to nothing else; those of an object have no such overload.
+            (Self::List(list), Self::Bool(_) | Self::Int(_) | Self::String(_)) if list.is_json() => {
+                return Err(Fault::no_overload());
+            }
+            _ => self.compare_numbers(other) == Some(std::cmp::Ordering::Equal),
+        })
+    }
+}

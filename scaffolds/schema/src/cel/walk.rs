@@ -1,0 +1,450 @@
+//! Rules on an object: the walk that finds each value's rules and its old value, and what becomes of their results.
+
+use super::declare::{Declared, Shape};
+use super::escape::escape;
+use super::eval::Variables;
+use super::rules::Compiled;
+use super::schema::Node;
+use super::value::{Fault, Val};
+use crate::cause::{Cause, Path};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What all rules may cost on one object together (celconfig.RuntimeCELCostBudget).
+const BUDGET: u64 = 10_000_000;
+
+/// The longest result of a `messageExpression`, in bytes.
+const LONGEST_MESSAGE: usize = 5 * 1024;
+
+/// The rules of a node and of those below it.
+#[derive(Debug)]
+pub(super) struct Checks {
+    node: Arc<Node>,
+    rules: Vec<Compiled>,
+    items: Option<Box<Checks>>,
+    properties: BTreeMap<String, Checks>,
+    additional: Option<Box<Checks>>,
+    all_of: Vec<Checks>,
+}
+
+/// What rules object to.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// What makes the server refuse the object.
+    pub causes: Vec<Cause>,
+    /// Objections to values that an update leaves as they were, in words: the server only warns of those.
+    pub warnings: Vec<String>,
+}
+
+/// A value, its old one, and how far the two correspond.
+#[derive(Clone, Copy)]
+struct Pair<'a> {
+    new: &'a Value,
+    old: Option<&'a Value>,
+    ratchet: Ratchet,
+}
+
+/// Whether an update left the value alone.
+#[derive(Clone, Copy)]
+enum Ratchet {
+    /// The value has an old one; were they equal?
+    Known(bool),
+    /// It has none, but something around it has.
+    Around(bool),
+    /// There is no old object.
+    None,
+}
+
+impl Ratchet {
+    fn is_unchanged(self) -> bool {
+        matches!(self, Self::Known(true) | Self::Around(true))
+    }
+}
+
+impl Checks {
+    pub(super) fn compile(node: Arc<Node>) -> Option<Self> {
+        if !node.has_rules() {
+            return None;
+        }
+        let declared = Declared::of(&node, true).map(Arc::new);
+        Self::of(&node, &node, declared)
+    }
+
+    /// `rules` is the node whose rules apply, which is `node` or a branch of its `allOf`.
+    fn of(rules: &Arc<Node>, node: &Arc<Node>, declared: Option<Arc<Declared>>) -> Option<Self> {
+        let compiled = match &declared {
+            Some(declared) => compile(rules, node, declared),
+            None => Vec::new(),
+        };
+        let inner = match declared.as_deref().map(|it| &it.shape) {
+            Some(Shape::List(inner) | Shape::Map(inner)) => Some(inner.clone()),
+            _ => None,
+        };
+        let child = |rules: &Option<Arc<Node>>, node: &Option<Arc<Node>>| {
+            let (rules, node) = rules.as_ref().zip(node.as_ref())?;
+            Self::of(rules, node, inner.clone()).map(Box::new)
+        };
+        let mut properties = BTreeMap::new();
+        for (name, property) in rules.properties.iter().flatten() {
+            let Some(spine) = node.properties.as_ref().and_then(|it| it.get(name)) else {
+                continue;
+            };
+            let field = match (escape(name), declared.as_deref().map(|it| &it.shape)) {
+                (Some(escaped), Some(Shape::Object(fields))) => fields.get(&escaped).cloned(),
+                (Some(_), _) => None,
+                (None, _) => Declared::of(spine, spine.embedded).map(Arc::new),
+            };
+            if let Some(field) = field
+                && let Some(checks) = Self::of(property, spine, Some(field))
+            {
+                properties.insert(name.clone(), checks);
+            }
+        }
+        let all_of: Vec<Self> = rules
+            .all_of
+            .iter()
+            .filter_map(|branch| Self::of(branch, node, declared.clone()))
+            .collect();
+        let this = Self {
+            node: node.clone(),
+            rules: compiled,
+            items: child(&rules.items, &node.items),
+            properties,
+            additional: child(&rules.additional, &node.additional),
+            all_of,
+        };
+        let idle = this.rules.is_empty()
+            && this.items.is_none()
+            && this.properties.is_empty()
+            && this.additional.is_none()
+            && this.all_of.is_empty();
+        (!idle).then_some(this)
+    }
+
+    pub(super) fn evaluate(&self, object: &Value, old: Option<&Value>) -> Outcome {
+        let mut run = Run {
+            outcome: Outcome::default(),
+            budget: BUDGET,
+        };
+        let ratchet = old.map_or(Ratchet::None, |old| Ratchet::Known(same(object, old, &self.node)));
+        // Running out of budget ends the walk; what was found stays.
+        _ = run.node(
+            self,
+            &Path::root(),
+            Pair {
+                new: object,
+                old,
+                ratchet,
+            },
+        );
+        run.outcome
+    }
+}
+
+fn compile(rules: &Node, node: &Node, declared: &Declared) -> Vec<Compiled> {
+    if std::ptr::eq(rules, node) {
+        return Compiled::all(node, declared);
+    }
+    let merged = Node {
+        rules: rules.rules.clone(),
+        properties: node.properties.clone(),
+        additional: node.additional.clone(),
+        ..Node::default()
+    };
+    Compiled::all(&merged, declared)
+}
+
+/// The budget is used up.
+struct Spent;
+
+struct Run {
+    outcome: Outcome,
+    budget: u64,
+}
+
+impl Run {
+    fn node(&mut self, checks: &Checks, path: &Path, pair: Pair<'_>) -> Result<(), Spent> {
+        if pair.new.is_null() {
+            return Ok(());
+        }
+        self.rules(checks, path, pair)?;
+        for branch in &checks.all_of {
+            // A branch is not ratcheted by the value itself, only by what is around it.
+            let around = match pair.ratchet {
+                Ratchet::Around(unchanged) => Ratchet::Around(unchanged),
+                _ => Ratchet::None,
+            };
+            self.node(
+                branch,
+                path,
+                Pair {
+                    ratchet: around,
+                    ..pair
+                },
+            )?;
+        }
+        match pair.new {
+            Value::Array(items) => self.items(checks, path, (items, pair)),
+            Value::Object(map) => self.fields(checks, path, (map, pair)),
+            _ => Ok(()),
+        }
+    }
+
+    fn items(&mut self, checks: &Checks, path: &Path, (items, pair): (&[Value], Pair<'_>)) -> Result<(), Spent> {
+        let (Some(inner), Some(node)) = (&checks.items, &checks.node.items) else {
+            return Ok(());
+        };
+        let before = pair.old.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        for (index, item) in items.iter().enumerate() {
+            let old = match checks.node.list_type.as_deref() {
+                Some("map") => with_same_keys(item, before, &checks.node.list_keys),
+                _ => None,
+            };
+            let ratchet = further(pair.ratchet, old.map(|old| same(item, old, node)));
+            self.node(
+                inner,
+                &path.index(index),
+                Pair {
+                    new: item,
+                    old,
+                    ratchet,
+                },
+            )?;
+        }
+        Ok(())
+    }
+
+    fn fields(
+        &mut self,
+        checks: &Checks,
+        path: &Path,
+        (map, pair): (&serde_json::Map<String, Value>, Pair<'_>),
+    ) -> Result<(), Spent> {
+        let node = &checks.node;
+        for (name, value) in map {
+            let property = checks.properties.get(name);
+            let (Some(inner), at) = (match (&checks.additional, property) {
+                (Some(additional), _) => (Some(&**additional), path.key(name)),
+                (None, property) => (property, path.child(name)),
+            }) else {
+                continue;
+            };
+            let old = pair.old.and_then(|old| old.get(name));
+            let equal = old.map(|old| same(value, old, &inner.node));
+            let old = if node.is_correlatable() { old } else { None };
+            self.node(
+                inner,
+                &at,
+                Pair {
+                    new: value,
+                    old,
+                    ratchet: further(pair.ratchet, equal),
+                },
+            )?;
+        }
+        Ok(())
+    }
+
+    fn rules(&mut self, checks: &Checks, path: &Path, pair: Pair<'_>) -> Result<(), Spent> {
+        if checks.rules.is_empty() {
+            return Ok(());
+        }
+        let kind = checks.node.kind.as_str();
+        if self.budget == 0 {
+            return self.exhausted(path, kind);
+        }
+        let old = pair.old.filter(|old| !old.is_null());
+        for compiled in &checks.rules {
+            let program = match &compiled.program {
+                None => continue,
+                Some(Err(detail)) => {
+                    self.outcome
+                        .causes
+                        .push(path.invalid(kind, &format!("rule compile error: {detail}")));
+                    continue;
+                }
+                Some(Ok(program)) => program,
+            };
+            let optional = compiled.rule.optional_old_self == Some(true);
+            // A transition needs two states.
+            if compiled.uses_old_self() && old.is_none() && !optional {
+                continue;
+            }
+            let before = old.map(|old| Val::of(old, Some(&checks.node)));
+            let before = match (optional, before) {
+                (true, None) => Some(Ok(Val::Optional(None))),
+                (true, Some(before)) => Some(before.map(Val::some)),
+                (false, before) => before,
+            };
+            let variables = Variables {
+                this: Val::of(pair.new, Some(&checks.node)),
+                old: before,
+            };
+            let (result, cost) = program.run(&variables);
+            self.pay(cost, path, kind)?;
+            match result {
+                Ok(Val::Bool(true)) => {}
+                Ok(_) => self.failed(compiled, path, (pair, kind, &variables))?,
+                Err(Fault::Budget) => {
+                    let detail = format!(
+                        "'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to call cost exceeds limit for rule: {}",
+                        compiled.title()
+                    );
+                    self.outcome.causes.push(path.invalid(kind, &detail));
+                    return Err(Spent);
+                }
+                Err(Fault::Error(error)) => {
+                    let title = compiled.title();
+                    let detail = if error.starts_with("no such overload") {
+                        format!(
+                            "'{error}': call arguments did not match a supported operator, function or macro signature for rule: {title}"
+                        )
+                    } else {
+                        format!("{error} evaluating rule: {title}")
+                    };
+                    self.outcome.causes.push(path.invalid(kind, &detail));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn pay(&mut self, cost: u64, path: &Path, kind: &str) -> Result<(), Spent> {
+        if cost > self.budget {
+            return self.exhausted(path, kind);
+        }
+        self.budget -= cost;
+        Ok(())
+    }
+
+    fn exhausted(&mut self, path: &Path, kind: &str) -> Result<(), Spent> {
+        let detail = "validation failed due to running out of cost budget, no further validation rules will be run";
+        self.outcome.causes.push(path.invalid(kind, detail));
+        Err(Spent)
+    }
+
+    /// A rule is broken: says so in the words that it asks for.
+    fn failed<'a>(
+        &mut self,
+        compiled: &'a Compiled,
+        path: &Path,
+        (pair, kind, variables): (Pair<'_>, &str, &Variables<'a>),
+    ) -> Result<(), Spent> {
+        let at = match compiled.field_path.as_deref().filter(|it| !it.is_empty()) {
+            Some(below) => path.child(below),
+            None => path.clone(),
+        };
+        let unchanged = !compiled.uses_old_self() && pair.ratchet.is_unchanged();
+        let mut say = |cause: Cause| {
+            if unchanged {
+                self.outcome.warnings.push(cause.to_string());
+            } else {
+                self.outcome.causes.push(cause);
+            }
+        };
+        let mut detail = None;
+        if let Some(Ok(program)) = &compiled.message {
+            let (message, cost) = program.run(variables);
+            if cost > self.budget {
+                say(at.invalid(kind, "messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run"));
+                return Err(Spent);
+            }
+            if let Err(Fault::Budget) = message {
+                let source = crate::go::quote(&compiled.rule.message_expression);
+                say(at.invalid(kind, &format!("no further validation rules will be run due to call cost exceeds limit for messageExpression: {source}")));
+                return Err(Spent);
+            }
+            self.budget -= cost;
+            detail = usable(message);
+        }
+        let detail = detail.unwrap_or_else(|| {
+            if compiled.rule.message.is_empty() {
+                format!("failed rule: {}", compiled.title())
+            } else {
+                compiled.title().to_owned()
+            }
+        });
+        say(cause(compiled, &at, (pair.new, kind, &detail)));
+        Ok(())
+    }
+}
+
+/// The result of a `messageExpression`, unless it is too long, blank or more than one line.
+fn usable(message: Result<Val<'_>, Fault>) -> Option<String> {
+    let Ok(Val::String(message)) = message else {
+        return None;
+    };
+    let message = message.trim();
+    (!message.is_empty() && message.len() <= LONGEST_MESSAGE && !message.contains('\n')).then(|| message.to_owned())
+}
+
+/// The cause by the rule's `reason`. Values of objects and lists are not shown.
+fn cause(compiled: &Compiled, at: &Path, (value, kind, detail): (&Value, &str, &str)) -> Cause {
+    let hidden = matches!(kind, "object" | "array");
+    let bare = |reason: &'static str, message: String| Cause {
+        reason,
+        field: at.to_string(),
+        message,
+    };
+    match compiled.rule.reason.as_deref() {
+        Some("FieldValueForbidden") => at.forbidden(detail),
+        Some("FieldValueRequired") => at.required(detail),
+        Some("FieldValueDuplicate") if hidden => bare("FieldValueDuplicate", "Duplicate value".to_owned()),
+        Some("FieldValueDuplicate") => at.duplicate(value.clone()),
+        _ if hidden => bare("FieldValueInvalid", format!("Invalid value: {detail}")),
+        _ => at.invalid(value.clone(), detail),
+    }
+}
+
+/// How a value below relates to its old one.
+fn further(from: Ratchet, equal: Option<bool>) -> Ratchet {
+    match (from, equal) {
+        (Ratchet::None, _) => Ratchet::None,
+        (Ratchet::Known(_), Some(equal)) => Ratchet::Known(equal),
+        (Ratchet::Known(unchanged) | Ratchet::Around(unchanged), _) => Ratchet::Around(unchanged),
+    }
+}
+
+fn with_same_keys<'a>(item: &Value, others: &'a [Value], keys: &[String]) -> Option<&'a Value> {
+    let scalar = |value: &Value| value.is_boolean() || value.is_number() || value.is_string();
+    if keys.is_empty() || !keys.iter().all(|key| item.get(key).is_some_and(scalar)) {
+        return None;
+    }
+    // With several items of the same keys, which the schema's own validation refuses, the last counts.
+    others
+        .iter()
+        .rev()
+        .find(|other| keys.iter().all(|key| other.get(key) == item.get(key)))
+}
+
+/// Equality for which the order of keyed lists does not count.
+fn same(one: &Value, other: &Value, node: &Node) -> bool {
+    match (one, other) {
+        (Value::Array(items), Value::Array(others)) => {
+            if items.len() != others.len() {
+                return false;
+            }
+            match (&node.items, node.list_type.as_deref()) {
+                (Some(inner), Some("map")) => items.iter().all(|item| {
+                    with_same_keys(item, others, &node.list_keys).is_some_and(|old| same(item, old, inner))
+                }),
+                _ => items == others,
+            }
+        }
+        (Value::Object(map), Value::Object(others)) => {
+            map.len() == others.len()
+                && map.iter().all(|(name, value)| {
+                    let inner = node
+                        .properties
+                        .as_ref()
+                        .and_then(|it| it.get(name))
+                        .or(node.additional.as_ref());
+                    others
+                        .get(name)
+                        .is_some_and(|old| inner.map_or(value == old, |inner| same(value, old, inner)))
+                })
+        }
+        _ => one == other,
+    }
+}
