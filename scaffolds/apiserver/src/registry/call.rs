@@ -63,6 +63,10 @@ pub struct Reply {
 pub enum Answer {
     /// An object, or a Status that says Success.
     Object(Reply),
+    /// A list, in whole.
+    List(Reply),
+    /// What happens from now on.
+    Events(super::Events),
 }
 
 impl Call {

@@ -65,11 +65,17 @@ pub(super) struct Live {
 impl Live {
     /// The object of this key, if there is one.
     pub fn read(work: &Work, key: &Key) -> Result<Option<Self>, Status> {
-        let Some(record) = work.core.store.get(key) else { return Ok(None) };
-        let stored =
-            serde_json::from_slice(&record.object).map_err(|error| Status::internal(&error.to_string()))?;
+        let Some(record) = work.core.store.get(key) else {
+            return Ok(None);
+        };
+        let stored = serde_json::from_slice(&record.object).map_err(|error| Status::internal(&error.to_string()))?;
         let object = record::read(work.resource(), &record)?;
-        Ok(Some(Self { key: key.clone(), revision: record.revision, stored, object }))
+        Ok(Some(Self {
+            key: key.clone(),
+            revision: record.revision,
+            stored,
+            object,
+        }))
     }
 
     /// Checks and stores the next state, and returns it; `None` when another writer came first.
@@ -94,7 +100,11 @@ impl Live {
     /// The resourceVersion that the writer saw must be the present one. Kinds that allow it may be written unseen.
     fn check_version(&self, work: &Work, new: &mut Value, name: &str) -> Result<(), Status> {
         let said = meta::text(new, "resourceVersion");
-        let said = if said.is_empty() { 0 } else { said.parse::<u64>().map_err(|_| no_number(said))? };
+        let said = if said.is_empty() {
+            0
+        } else {
+            said.parse::<u64>().map_err(|_| no_number(said))?
+        };
         let present = self.revision;
         if said == 0 && !work.resource().strategy.updates_unconditionally() {
             let at = Path::new("metadata").child("resourceVersion");
@@ -173,7 +183,10 @@ impl Live {
         if dry_run {
             return Some(last);
         }
-        let deleted = work.core.store.delete(&self.key, self.revision, &|revision| record::at(&self.stored, revision));
+        let deleted = work
+            .core
+            .store
+            .delete(&self.key, self.revision, &|revision| record::at(&self.stored, revision));
         let record = deleted.ok()?;
         work.resource().strategy.release(&self.object, None);
         meta::set(&mut last, "resourceVersion", Some(json!(record.revision.to_string())));
@@ -186,7 +199,10 @@ impl Live {
         if dry_run || stored == self.stored {
             return Some(());
         }
-        let written = work.core.store.update(&self.key, self.revision, &|revision| record::at(&stored, revision));
+        let written = work
+            .core
+            .store
+            .update(&self.key, self.revision, &|revision| record::at(&stored, revision));
         let record: std::sync::Arc<Record> = written.ok()?;
         meta::set(new, "resourceVersion", Some(json!(record.revision.to_string())));
         Some(())
@@ -213,7 +229,11 @@ fn check_uid(work: &Work, (wanted, found): (&str, &str), key: &Key) -> Result<()
 fn no_number(text: &str) -> Status {
     let shown = kubewright_schema::go::quote(text);
     let out_of_range = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let why = if out_of_range { "value out of range" } else { "invalid syntax" };
+    let why = if out_of_range {
+        "value out of range"
+    } else {
+        "invalid syntax"
+    };
     Status::new(500, "", format!("strconv.ParseUint: parsing {shown}: {why}"))
 }
 

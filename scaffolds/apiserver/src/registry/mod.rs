@@ -12,7 +12,9 @@ mod collection;
 mod create;
 mod delete;
 mod finalize;
+mod get;
 mod grace;
+mod list;
 mod options;
 mod patch;
 mod patched;
@@ -22,11 +24,13 @@ mod scale;
 mod storage;
 mod strict;
 mod update;
+mod watch;
 mod work;
 
 pub use call::{Answer, Call, Reply, Verb};
 pub use record::{present, store_name};
 pub use review::read as read_review;
+pub use watch::{Event, Events};
 
 use crate::{server::Core, status::Status};
 use work::Work;
@@ -85,22 +89,12 @@ fn write(work: &mut Work) -> Result<Reply, Status> {
 
 async fn read(core: &Core, call: &Call) -> Result<Answer, Status> {
     match (call.verb, call.subresource.as_str()) {
-        (Verb::Get, "" | "status") => one(core, call).map(Answer::Object),
+        (Verb::Get, "" | "status") => get::get(core, call).await.map(Answer::Object),
+        (Verb::List, "") => list::list(core, call).await.map(Answer::List),
+        (Verb::Watch, "") => watch::watch(core, call).await.map(Answer::Events),
         (Verb::Get, "scale") => scale::get(&Work::new(core, call)).map(Answer::Object),
         (_, subresource) => Err(unknown(call, subresource)),
     }
-}
-
-fn one(core: &Core, call: &Call) -> Result<Reply, Status> {
-    let work = Work::new(core, call);
-    let record = core
-        .store
-        .get(&work.key(&call.name))
-        .ok_or_else(|| work.not_found(&call.name))?;
-    Ok(Reply {
-        code: 200,
-        object: present(&call.resource, &record)?,
-    })
 }
 
 /// What the real server does and this one does not.

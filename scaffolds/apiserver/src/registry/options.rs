@@ -86,12 +86,19 @@ pub(super) struct DeleteOptions {
 impl DeleteOptions {
     /// From the body, or without one from the query.
     pub fn read(call: &Call) -> Result<Self, Status> {
-        let (mut options, dry_run) = if call.body.is_empty() { Self::of_query(call) } else { Self::of_body(call) }?;
+        let (mut options, dry_run) = if call.body.is_empty() {
+            Self::of_query(call)
+        } else {
+            Self::of_body(call)
+        }?;
         let mut causes = Vec::new();
         if let Some(policy) = &options.propagation {
             let at = Path::new("propagationPolicy");
             if options.orphan_dependents.is_some() {
-                causes.push(at.invalid(policy.as_str(), "orphanDependents and deletionPropagation cannot be both set"));
+                causes.push(at.invalid(
+                    policy.as_str(),
+                    "orphanDependents and deletionPropagation cannot be both set",
+                ));
             }
             if !["Foreground", "Background", "Orphan"].contains(&policy.as_str()) {
                 causes.push(at.unsupported(policy.as_str(), &["Foreground", "Background", "Orphan", "nil"]));
@@ -127,9 +134,15 @@ impl DeleteOptions {
         }
         let options = Self {
             dry_run: false,
-            grace: field("gracePeriodSeconds").map(|it| whole(it, "gracePeriodSeconds")).transpose()?,
-            orphan_dependents: field("orphanDependents").map(|it| flag(it, "orphanDependents")).transpose()?,
-            propagation: field("propagationPolicy").map(|it| text(it, "propagationPolicy")).transpose()?,
+            grace: field("gracePeriodSeconds")
+                .map(|it| whole(it, "gracePeriodSeconds"))
+                .transpose()?,
+            orphan_dependents: field("orphanDependents")
+                .map(|it| flag(it, "orphanDependents"))
+                .transpose()?,
+            propagation: field("propagationPolicy")
+                .map(|it| text(it, "propagationPolicy"))
+                .transpose()?,
             uid: precondition(preconditions, "uid")?,
             resource_version: precondition(preconditions, "resourceVersion")?,
         };
@@ -160,11 +173,20 @@ fn check_kind(body: &Map<String, Value>) -> Result<(), Status> {
 fn precondition(preconditions: &Value, name: &str) -> Result<Option<String>, Status> {
     let value = preconditions.get(name).filter(|value| !value.is_null());
     let field = format!("preconditions.{name}");
-    value.map(|it| it.as_str().map(str::to_owned).ok_or_else(|| mismatch(it, &field, "string"))).transpose()
+    value
+        .map(|it| {
+            it.as_str()
+                .map(str::to_owned)
+                .ok_or_else(|| mismatch(it, &field, "string"))
+        })
+        .transpose()
 }
 
 fn text(value: &Value, field: &str) -> Result<String, Status> {
-    value.as_str().map(str::to_owned).ok_or_else(|| mismatch(value, field, "string"))
+    value
+        .as_str()
+        .map(str::to_owned)
+        .ok_or_else(|| mismatch(value, field, "string"))
 }
 
 fn whole(value: &Value, field: &str) -> Result<i64, Status> {

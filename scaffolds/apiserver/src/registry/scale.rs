@@ -47,7 +47,9 @@ pub(super) fn update(work: &mut Work) -> Result<Reply, Status> {
     let uid = meta::text(&sent, "uid").to_owned();
     store(work, (&options, &uid), &mut |work, scale| {
         let mut new = sent.clone();
-        as_writer(work, &options.manager, |writer| apply::update(Some(scale), &mut new, writer));
+        as_writer(work, &options.manager, |writer| {
+            apply::update(Some(scale), &mut new, writer)
+        });
         Ok(new)
     })
 }
@@ -73,15 +75,20 @@ fn applied(work: &mut Work, scale: &Value, options: &Options) -> Result<Value, S
         ));
     }
     let config = Value::Object(config);
-    let new = as_writer(work, &options.manager, |writer| apply::apply(Some(scale), &config, options.force, writer));
+    let new = as_writer(work, &options.manager, |writer| {
+        apply::apply(Some(scale), &config, options.force, writer)
+    });
     new.map_err(|error| error.status())
 }
 
 fn patched(work: &mut Work, scale: &Value, (format, options): (Format, &Options)) -> Result<Value, Status> {
     let document = match format {
-        Format::Strategic => {
-            crate::patch::strategic(scale, &work.call.body, &SCHEMA, options.validation != Validation::Ignore)?
-        }
+        Format::Strategic => crate::patch::strategic(
+            scale,
+            &work.call.body,
+            &SCHEMA,
+            options.validation != Validation::Ignore,
+        )?,
         _ => patch::document(work, scale, (format, options.validation))?,
     };
     let mut new = document.object.clone();
@@ -90,7 +97,9 @@ fn patched(work: &mut Work, scale: &Value, (format, options): (Format, &Options)
     strict::judge(work, options.validation, strange, |sentence| document.refuse(&sentence))?;
     body::check_namespace(work, &mut new)?;
     body::check_name(work, &new)?;
-    as_writer(work, &options.manager, |writer| apply::update(Some(scale), &mut new, writer));
+    as_writer(work, &options.manager, |writer| {
+        apply::update(Some(scale), &mut new, writer)
+    });
     Ok(new)
 }
 
@@ -101,10 +110,23 @@ type Next<'n> = dyn FnMut(&mut Work, &Value) -> Result<Value, Status> + 'n;
 fn store(work: &mut Work, (options, uid): (&Options, &str), next: &mut Next) -> Result<Reply, Status> {
     let scale = paths(work)?.clone();
     let name = work.call.name.clone();
-    let plan = Plan { name: &name, uid, dry_run: options.dry_run, may_create: false };
+    let plan = Plan {
+        name: &name,
+        uid,
+        dry_run: options.dry_run,
+        may_create: false,
+    };
     let (code, object) = change(work, &plan, &mut |work, live| {
-        let Some(live) = live else { return Err(work.not_found(&work.call.name)) };
-        let mut before = view(&scale, live).or_else(|status| if work.is_built_in() { Err(status) } else { Ok(empty(live)) })?;
+        let Some(live) = live else {
+            return Err(work.not_found(&work.call.name));
+        };
+        let mut before = view(&scale, live).or_else(|status| {
+            if work.is_built_in() {
+                Err(status)
+            } else {
+                Ok(empty(live))
+            }
+        })?;
         apply::scale_entries(live, &mut before, &|version| replicas(work, version));
         let after = next(work, &before)?;
         admit::change(work)?;
@@ -115,9 +137,14 @@ fn store(work: &mut Work, (options, uid): (&Options, &str), next: &mut Next) -> 
 
 /// The object with the replicas of a Scale.
 fn written(work: &Work, live: &Value, (scale, after): (&Scale, &Value)) -> Result<Value, Status> {
-    let wanted = after.pointer("/spec/replicas").and_then(Value::as_i64).unwrap_or_default();
+    let wanted = after
+        .pointer("/spec/replicas")
+        .and_then(Value::as_i64)
+        .unwrap_or_default();
     if work.is_built_in() && wanted < 0 {
-        let cause = Path::new("spec").child("replicas").invalid(wanted, "must be greater than or equal to 0");
+        let cause = Path::new("spec")
+            .child("replicas")
+            .invalid(wanted, "must be greater than or equal to 0");
         return Err(Status::invalid(("autoscaling", "Scale"), &work.call.name, &[cause]));
     }
     let mut object = live.clone();
@@ -127,7 +154,9 @@ fn written(work: &Work, live: &Value, (scale, after): (&Scale, &Value)) -> Resul
     } else if work.is_built_in() {
         meta::set(&mut object, "resourceVersion", None);
     }
-    apply::scaled_entries(&mut object, after, &work.resource().api_version(), &|version| replicas(work, version));
+    apply::scaled_entries(&mut object, after, &work.resource().api_version(), &|version| {
+        replicas(work, version)
+    });
     Ok(object)
 }
 
@@ -138,7 +167,9 @@ fn paths<'a>(work: &Work<'a>) -> Result<&'a Scale, Status> {
 /// Where a version of the kind has its replicas.
 fn replicas(work: &Work, version: &str) -> Option<String> {
     let strategy = work.strategy_of(version)?;
-    let path = strategy.scale().map(|scale| scale.spec_replicas.trim_start_matches('.').to_owned());
+    let path = strategy
+        .scale()
+        .map(|scale| scale.spec_replicas.trim_start_matches('.').to_owned());
     Some(path.unwrap_or_default())
 }
 
@@ -146,12 +177,23 @@ fn replicas(work: &Work, version: &str) -> Option<String> {
 fn view(scale: &Scale, object: &Value) -> Result<Value, Status> {
     let number = |path: &str| at(object, path).and_then(Value::as_i64);
     let Some(wanted) = number(&scale.spec_replicas) else {
-        return Err(Status::internal(&format!("the spec replicas field \"{}\" does not exist", scale.spec_replicas)));
+        return Err(Status::internal(&format!(
+            "the spec replicas field \"{}\" does not exist",
+            scale.spec_replicas
+        )));
     };
     let mut view = empty(object);
-    view["spec"] = if wanted == 0 { json!({}) } else { json!({"replicas": wanted}) };
+    view["spec"] = if wanted == 0 {
+        json!({})
+    } else {
+        json!({"replicas": wanted})
+    };
     view["status"] = json!({"replicas": number(&scale.status_replicas).unwrap_or_default()});
-    let selector = scale.label_selector.as_deref().and_then(|path| at(object, path)).map(selector);
+    let selector = scale
+        .label_selector
+        .as_deref()
+        .and_then(|path| at(object, path))
+        .map(selector);
     if let Some(selector) = selector.filter(|text| !text.is_empty()) {
         view["status"]["selector"] = json!(selector);
     }
@@ -175,8 +217,14 @@ fn selector(value: &Value) -> String {
         return text.to_owned();
     }
     // ReplicationControllers have bare labels where all others have a LabelSelector.
-    let is_bare = !["matchLabels", "matchExpressions"].iter().any(|field| value.get(field).is_some());
-    let labels = if is_bare { value.as_object() } else { value.get("matchLabels").and_then(Value::as_object) };
+    let is_bare = !["matchLabels", "matchExpressions"]
+        .iter()
+        .any(|field| value.get(field).is_some());
+    let labels = if is_bare {
+        value.as_object()
+    } else {
+        value.get("matchLabels").and_then(Value::as_object)
+    };
     let mut parts: Vec<(String, String)> = Vec::new();
     for (key, value) in labels.into_iter().flatten() {
         parts.push((key.clone(), format!("{key}={}", value.as_str().unwrap_or_default())));
@@ -204,7 +252,9 @@ fn requirement(key: &str, expression: &Value) -> String {
 
 /// The value at a path such as `.spec.replicas`.
 fn at<'v>(object: &'v Value, path: &str) -> Option<&'v Value> {
-    path.trim_start_matches('.').split('.').try_fold(object, |value, field| value.get(field))
+    path.trim_start_matches('.')
+        .split('.')
+        .try_fold(object, |value, field| value.get(field))
 }
 
 fn put(object: &mut Value, path: &str, value: Value) {
@@ -226,23 +276,36 @@ fn decode(work: &Work, scale: &mut Value) -> Result<Vec<String>, String> {
     };
     let (version, kind) = (text("apiVersion", API_VERSION), text("kind", "Scale"));
     if (version.as_str(), kind.as_str()) != (API_VERSION, "Scale") {
-        let (kind, version) = (kubewright_schema::go::quote(&kind), kubewright_schema::go::quote(&version));
-        return Err(format!("no kind {kind} is registered for version {version} in scheme \"pkg/runtime/scheme.go:111\""));
+        let (kind, version) = (
+            kubewright_schema::go::quote(&kind),
+            kubewright_schema::go::quote(&version),
+        );
+        return Err(format!(
+            "no kind {kind} is registered for version {version} in scheme \"pkg/runtime/scheme.go:111\""
+        ));
     }
     let mut strange = Vec::new();
     let metadata = meta::of_mut(scale);
     let mut metadata = Value::Object(std::mem::take(metadata));
-    strange.extend(meta::decode::decode(&mut metadata).map_err(|why| why.replace("ObjectMeta.", "ObjectMeta.metadata."))?);
+    strange
+        .extend(meta::decode::decode(&mut metadata).map_err(|why| why.replace("ObjectMeta.", "ObjectMeta.metadata."))?);
     let mut spec = scale.get("spec").cloned().unwrap_or_default();
     strange.extend(replicas_only(&mut spec, "spec")?);
     let known = ["apiVersion", "kind", "metadata", "spec", "status"];
-    let others = scale.as_object().into_iter().flat_map(Map::keys).filter(|field| !known.contains(&field.as_str()));
+    let others = scale
+        .as_object()
+        .into_iter()
+        .flat_map(Map::keys)
+        .filter(|field| !known.contains(&field.as_str()));
     strange.extend(others.cloned());
     // What a client says of the status is not looked at any further: nothing is done with it.
     let _ = work;
     let status = scale.get("status").cloned().unwrap_or_else(|| json!({"replicas": 0}));
     *scale = json!({"kind": "Scale", "apiVersion": API_VERSION, "metadata": metadata, "spec": spec, "status": status});
-    Ok(strange.iter().map(|path| format!("unknown field {}", kubewright_schema::go::quote(path))).collect())
+    Ok(strange
+        .iter()
+        .map(|path| format!("unknown field {}", kubewright_schema::go::quote(path)))
+        .collect())
 }
 
 fn replicas_only(spec: &mut Value, path: &str) -> Result<Vec<String>, String> {
@@ -250,7 +313,11 @@ fn replicas_only(spec: &mut Value, path: &str) -> Result<Vec<String>, String> {
         *spec = json!({});
         return Ok(Vec::new());
     };
-    let strange = fields.keys().filter(|field| *field != "replicas").map(|field| format!("{path}.{field}")).collect();
+    let strange = fields
+        .keys()
+        .filter(|field| *field != "replicas")
+        .map(|field| format!("{path}.{field}"))
+        .collect();
     fields.retain(|field, value| field == "replicas" && !value.is_null() && *value != json!(0));
     match fields.get("replicas") {
         Some(value) if value.as_i64().is_none_or(|wanted| i32::try_from(wanted).is_err()) => {
@@ -262,7 +329,9 @@ fn replicas_only(spec: &mut Value, path: &str) -> Result<Vec<String>, String> {
                 other => format!("number {other}"),
             };
             let field = "ScaleSpec.spec.replicas";
-            Err(format!("json: cannot unmarshal {found} into Go struct field {field} of type int32"))
+            Err(format!(
+                "json: cannot unmarshal {found} into Go struct field {field} of type int32"
+            ))
         }
         _ => Ok(strange),
     }
@@ -270,7 +339,11 @@ fn replicas_only(spec: &mut Value, path: &str) -> Result<Vec<String>, String> {
 
 /// How sentences about bodies begin.
 fn cannot(scale: &Value) -> String {
-    let kind = scale.get("kind").and_then(Value::as_str).filter(|kind| !kind.is_empty()).unwrap_or("Scale");
+    let kind = scale
+        .get("kind")
+        .and_then(Value::as_str)
+        .filter(|kind| !kind.is_empty())
+        .unwrap_or("Scale");
     format!("{kind} in version \"v1\" cannot be handled as a Scale")
 }
 
@@ -278,6 +351,12 @@ fn cannot(scale: &Value) -> String {
 fn as_writer<T>(work: &Work, manager: &str, write: impl FnOnce(&Writer<'_>) -> T) -> T {
     work.as_writer(manager, |writer| {
         let versions = |version: &str| (version == API_VERSION).then_some(&*SCHEMA);
-        write(&Writer { api_version: API_VERSION, kind: "Scale", schema: &SCHEMA, versions: &versions, ..*writer })
+        write(&Writer {
+            api_version: API_VERSION,
+            kind: "Scale",
+            schema: &SCHEMA,
+            versions: &versions,
+            ..*writer
+        })
     })
 }

@@ -32,8 +32,16 @@ impl<'a> Work<'a> {
         let (group, plural) = (&call.resource.group, &call.resource.names.plural);
         let snapshot = core.catalogue.snapshot();
         let versions = snapshot.versions(group);
-        let versions = versions.into_iter().filter_map(|version| snapshot.resource(group, version, plural));
-        Self { core, call, now: meta::time::text(core.now()), warnings: Vec::new(), versions: versions.collect() }
+        let versions = versions
+            .into_iter()
+            .filter_map(|version| snapshot.resource(group, version, plural));
+        Self {
+            core,
+            call,
+            now: meta::time::text(core.now()),
+            warnings: Vec::new(),
+            versions: versions.collect(),
+        }
     }
 
     pub fn resource(&self) -> &'a Resource {
@@ -52,7 +60,11 @@ impl<'a> Work<'a> {
 
     /// The namespace of the objects: that of the path, for kinds that have one.
     pub fn namespace(&self) -> &'a str {
-        if self.resource().namespaced { &self.call.namespace } else { "" }
+        if self.resource().namespaced {
+            &self.call.namespace
+        } else {
+            ""
+        }
     }
 
     pub fn key(&self, name: &str) -> Key {
@@ -77,7 +89,11 @@ impl<'a> Work<'a> {
     pub fn dedupe_owners(&mut self, object: &mut Value, afterwards: bool) {
         let twice = meta::owners::dedupe(object);
         if !twice.is_empty() {
-            let after = if afterwards { " after mutating admission happens" } else { "" };
+            let after = if afterwards {
+                " after mutating admission happens"
+            } else {
+                ""
+            };
             self.warn(format!(
                 ".metadata.ownerReferences contains duplicate entries{after}; API server dedups owner references in 1.20+, \
                  and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: {}",
@@ -111,7 +127,10 @@ impl<'a> Work<'a> {
 
     /// What knows the kind in a version such as `apps/v1`.
     pub fn strategy_of(&self, version: &str) -> Option<&dyn Strategy> {
-        let found = self.versions.iter().find(|resource| resource.api_version() == version)?;
+        let found = self
+            .versions
+            .iter()
+            .find(|resource| resource.api_version() == version)?;
         Some(found.strategy.as_ref())
     }
 

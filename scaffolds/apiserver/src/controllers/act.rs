@@ -1,0 +1,73 @@
+//! What controllers do, each a request as a client would send it.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use serde_json::Value;
+
+use crate::{
+    registry::{self, Call, Reply, Verb, store_name},
+    resource::Resource,
+    server::Core,
+    status::Status,
+    store::Key,
+};
+
+/// Who writes, by the user agent: the manager that managedFields name.
+pub(super) const MANAGER: &str = "kube-controller-manager";
+
+/// The resource of a key, in the version that the store keeps; `None` while it is not served.
+pub(super) fn resource(core: &Core, stored: &str) -> Option<Arc<Resource>> {
+    let snapshot = core.catalogue.snapshot();
+    let found = snapshot
+        .all()
+        .find(|it| it.version == it.storage_version && store_name(it) == stored);
+    found
+        .or_else(|| snapshot.all().find(|it| store_name(it) == stored))
+        .cloned()
+}
+
+/// DELETE with these options.
+pub(super) fn delete(core: &Core, key: &Key, options: &Value) -> Result<Reply, Status> {
+    send(core, (Verb::Delete, "", "application/json"), key, options)
+}
+
+/// PATCH with a merge patch.
+pub(super) fn merge(core: &Core, key: &Key, patch: &Value) -> Result<Reply, Status> {
+    send(core, (Verb::Patch, "", "application/merge-patch+json"), key, patch)
+}
+
+/// PUT of a subresource.
+pub(super) fn put(core: &Core, (key, subresource): (&Key, &str), object: &Value) -> Result<Reply, Status> {
+    send(core, (Verb::Update, subresource, "application/json"), key, object)
+}
+
+/// POST of an object into the namespace of the key.
+pub(super) fn post(core: &Core, key: &Key, object: &Value) -> Result<Reply, Status> {
+    send(core, (Verb::Create, "", "application/json"), key, object)
+}
+
+fn send(
+    core: &Core,
+    (verb, subresource, content_type): (Verb, &str, &str),
+    key: &Key,
+    body: &Value,
+) -> Result<Reply, Status> {
+    let resource = resource(core, &key.resource).ok_or_else(Status::no_such_resource)?;
+    let call = Call {
+        verb,
+        resource,
+        namespace: key.namespace.clone(),
+        name: if verb == Verb::Create {
+            String::new()
+        } else {
+            key.name.clone()
+        },
+        subresource: subresource.to_owned(),
+        query: Vec::new(),
+        content_type: content_type.to_owned(),
+        user_agent: MANAGER.to_owned(),
+        body: Bytes::from(body.to_string()),
+    };
+    registry::serve_write(core, &call, &mut Vec::new())
+}

@@ -1,0 +1,23 @@
+//! The ServiceAccount `default` of every namespace.
+
+use serde_json::{Value, json};
+
+use super::{act, namespaces};
+use crate::{meta, server::Core, store::Key};
+
+const RESOURCE: &str = "/serviceaccounts";
+const NAME: &str = "default";
+
+/// Gives a namespace that is there to stay its ServiceAccount, if it has none.
+pub(super) fn provide(core: &Core, namespace: &str) {
+    let Some(record) = core.store.get(&Key::new(namespaces::RESOURCE, "", namespace)) else {
+        return;
+    };
+    let object: Value = serde_json::from_slice(&record.object).unwrap_or_default();
+    let key = Key::new(RESOURCE, namespace, NAME);
+    if meta::is_deleting(&object) || core.store.get(&key).is_some() {
+        return;
+    }
+    // Somebody else may have been quicker, which is as good.
+    let _ = act::post(core, &key, &json!({"metadata": {"name": NAME}}));
+}
