@@ -6,6 +6,7 @@ pub mod render;
 pub use body::Body;
 
 use bytes::Bytes;
+use futures::Stream;
 use http::{HeaderValue, Response, StatusCode, header};
 use serde_json::Value;
 
@@ -26,6 +27,13 @@ pub fn bytes(code: u16, media_type: &'static str, body: impl Into<Bytes>) -> Ans
     let headers = answer.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(CACHE_CONTROL));
+    answer
+}
+
+/// A watch: lines of JSON for as long as it lasts.
+pub fn stream(lines: impl Stream<Item = Bytes> + Send + 'static) -> Answer {
+    let mut answer = bytes(200, Format::Json.media_type(), Bytes::new());
+    *answer.body_mut() = Body::stream(lines);
     answer
 }
 

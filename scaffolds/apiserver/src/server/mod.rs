@@ -98,6 +98,11 @@ impl ApiServer {
         Self(Arc::new(core))
     }
 
+    /// All resources that are served now.
+    pub fn catalogue(&self) -> &Catalogue {
+        &self.0.catalogue
+    }
+
     /// The server as a tower service, for `kube::Client::new(server.service(), "default")` and every HTTP server.
     /// A request is trusted with everything unless it has credentials or a [`Peer`](crate::auth::Peer) among its
     /// extensions.

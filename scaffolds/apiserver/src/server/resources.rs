@@ -1,6 +1,7 @@
 //! A request for a resource: routed, handed to the registry, and its answer put into the shape that the client wants.
 
 use bytes::Bytes;
+use futures::StreamExt;
 use http::{HeaderMap, header, header::HeaderName, request::Parts};
 
 use super::{ApiServer, route};
@@ -72,7 +73,10 @@ impl ApiServer {
 
     fn shape(&self, answer: registry::Answer, wanted: Wanted) -> Answered {
         match answer {
-            registry::Answer::Object(reply) => Ok(response::encoded(reply.code, reply.object, wanted.format)),
+            registry::Answer::Object(reply) | registry::Answer::List(reply) => {
+                Ok(response::encoded(reply.code, reply.object, wanted.format))
+            }
+            registry::Answer::Events(events) => Ok(response::stream(events.map(|event| event.line()))),
         }
     }
 

@@ -1,0 +1,68 @@
+//! Requests as bytes, for tests of what no client library would send.
+#![allow(dead_code, reason = "each test uses a part")]
+
+use bytes::Bytes;
+use http::{HeaderName, HeaderValue, Request};
+use http_body_util::{BodyExt, Full};
+use kubewright_apiserver::{ApiServer, Options};
+use serde_json::Value;
+use tower::ServiceExt;
+
+/// Sends requests to a server within the process.
+#[derive(Clone)]
+pub struct Wire {
+    pub server: ApiServer,
+    headers: Vec<(String, String)>,
+}
+
+/// What came back.
+pub struct Answer {
+    pub code: u16,
+    pub text: String,
+    headers: http::HeaderMap,
+}
+
+/// To a new server.
+pub fn wire() -> Wire {
+    Wire { server: ApiServer::new(Options::default()), headers: Vec::new() }
+}
+
+impl Wire {
+    /// With one header more.
+    pub fn with(&self, name: &str, value: &str) -> Self {
+        let mut wire = self.clone();
+        wire.headers.push((name.to_owned(), value.to_owned()));
+        wire
+    }
+
+    pub async fn get(&self, path: &str) -> Answer {
+        self.send("GET", path, "").await
+    }
+
+    /// POSTs JSON.
+    pub async fn post(&self, path: &str, body: impl Into<Bytes>) -> Answer {
+        self.with("content-type", "application/json").send("POST", path, body).await
+    }
+
+    pub async fn send(&self, method: &str, path: &str, body: impl Into<Bytes>) -> Answer {
+        let mut request = Request::builder().method(method).uri(path).body(Full::new(body.into())).unwrap();
+        for (name, value) in &self.headers {
+            let name = HeaderName::try_from(name).unwrap();
+            request.headers_mut().insert(name, HeaderValue::from_str(value).unwrap());
+        }
+        let (parts, body) = self.server.service().oneshot(request).await.unwrap().into_parts();
+        let body = body.collect().await.unwrap().to_bytes();
+        Answer { code: parts.status.as_u16(), text: String::from_utf8(body.to_vec()).unwrap(), headers: parts.headers }
+    }
+}
+
+impl Answer {
+    /// Empty when it is not there.
+    pub fn header(&self, name: &str) -> String {
+        self.headers.get(name).map(|value| value.to_str().unwrap().to_owned()).unwrap_or_default()
+    }
+
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {}", self.text))
+    }
+}
