@@ -46,6 +46,18 @@ impl FieldSelector {
         })
     }
 
+    /// The one of the object of this name.
+    pub fn of_name(name: &str) -> Self {
+        let (field, value) = (NAME.to_owned(), name.to_owned());
+        Self {
+            terms: vec![Term {
+                field,
+                equal: true,
+                value,
+            }],
+        }
+    }
+
     /// Whether the objects of a kind can be selected by all its fields.
     ///
     /// # Errors
@@ -115,8 +127,7 @@ fn has_own_fields(resource: &Resource) -> bool {
         ) | ("events.k8s.io", "events")
             | ("certificates.k8s.io", "certificatesigningrequests")
     );
-    let custom = resource.group != "apiextensions.k8s.io" && !resource.strategy.merges_strategically();
-    built_in || custom
+    built_in || !resource.is_typed()
 }
 
 fn unsupported(resource: &Resource, field: &str) -> String {

@@ -5,6 +5,5 @@ mod label;
 mod lexer;
 mod requirement;
 
-pub use field::{FieldSelector, Term};
+pub use field::FieldSelector;
 pub use label::LabelSelector;
-pub use requirement::{Operator, Requirement};

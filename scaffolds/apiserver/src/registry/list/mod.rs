@@ -1,0 +1,181 @@
+//! Many objects: all there are, a page of them, or how they were.
+
+mod body;
+pub mod options;
+pub mod revision;
+mod token;
+
+use std::sync::Arc;
+
+use super::{Call, Reply, storage};
+use crate::{
+    server::Core,
+    status::Status,
+    store::{Compacted, Range, Record},
+};
+use options::Options;
+use token::Token;
+
+/// What a list is of.
+struct Wanted {
+    /// The state of an earlier revision.
+    at: Option<u64>,
+    /// At least this one.
+    not_older: u64,
+    /// Where the page begins, without the range's prefix.
+    from: String,
+    /// At most this many objects; 0 for all.
+    limit: usize,
+}
+
+/// The objects that are left after a page.
+struct Page {
+    revision: u64,
+    records: Vec<Arc<Record>>,
+    remaining: usize,
+}
+
+/// Lists the objects of a call's collection.
+///
+/// # Errors
+/// 400 and 422 for parameters, 410 for a revision or token that is compacted, 504 for a revision that does not come.
+pub(super) async fn list(core: &Core, call: &Call) -> Result<Reply, Status> {
+    let options = Options::read(call)?;
+    let wanted = Wanted::by(&options)?;
+    let not_older = wanted.at.unwrap_or(wanted.not_older);
+    revision::wait(&core.store, not_older).await?;
+    let range = options.fields.narrow(range(call));
+    let page =
+        page(core, (call, &options), (&range, &wanted)).map_err(|Compacted { .. }| expired(&options, &wanted))?;
+    let object = body::write(&call.resource, &page.metadata(&options, &range), &page.records)?;
+    Ok(Reply { code: 200, object })
+}
+
+/// All objects of a call's collection.
+pub(super) fn range(call: &Call) -> Range {
+    let namespace = if call.resource.namespaced {
+        call.namespace.as_str()
+    } else {
+        ""
+    };
+    Range::new(&storage::resource_key(&call.resource), namespace)
+}
+
+impl Wanted {
+    fn by(options: &Options) -> Result<Self, Status> {
+        // Upstream serves resourceVersion 0 from its cache, whole.
+        let limit = if options.resource_version == "0" {
+            0
+        } else {
+            options.limit
+        };
+        if !options.token.is_empty() {
+            let token = Token::decode(&options.token)?;
+            if !["", "0"].contains(&options.resource_version.as_str()) {
+                return Err(Status::bad_request(
+                    "specifying resource version is not allowed when using continue",
+                ));
+            }
+            let (at, from) = (token.revision, token.start);
+            return Ok(Self {
+                at,
+                not_older: 0,
+                from,
+                limit,
+            });
+        }
+        let revision = revision::parse(&options.resource_version)
+            .map_err(|why| Status::bad_request(format!("invalid resource version: {why}")))?;
+        let not_older = revision.unwrap_or_default();
+        let exact = match options.resource_version_match.as_str() {
+            "Exact" => true,
+            // As it was before there was a parameter to say so.
+            "" => options.limit > 0 && not_older > 0,
+            _ => false,
+        };
+        Ok(Self {
+            at: exact.then_some(not_older),
+            not_older,
+            from: String::new(),
+            limit,
+        })
+    }
+}
+
+fn page(
+    core: &Core,
+    (call, options): (&Call, &Options),
+    (range, wanted): (&Range, &Wanted),
+) -> Result<Page, Compacted> {
+    let from = match wanted.from.as_str() {
+        "" => String::new(),
+        from => format!("{}{from}", prefix(range)),
+    };
+    if options.selects_all() {
+        let page = core.store.page(range, wanted.at, (&from, wanted.limit))?;
+        let (revision, records, remaining) = (page.revision, page.records, page.remaining);
+        return Ok(Page {
+            revision,
+            records,
+            remaining,
+        });
+    }
+    // Objects are looked at outside the store's lock. What is left is counted before it is looked at, as upstream: so
+    // the page after a full one may be empty.
+    let all = core.store.page(range, wanted.at, (&from, 0))?;
+    let mut left = all.records.into_iter();
+    let limit = if wanted.limit == 0 { usize::MAX } else { wanted.limit };
+    let records = left
+        .by_ref()
+        .filter(|record| options.matches(call, record))
+        .take(limit)
+        .collect();
+    Ok(Page {
+        revision: all.revision,
+        records,
+        remaining: left.len(),
+    })
+}
+
+impl Page {
+    fn metadata(&self, options: &Options, range: &Range) -> body::Metadata {
+        let last = self.records.last().filter(|_| self.remaining > 0);
+        let token = last.map(|record| {
+            let path = record.key.path();
+            let path = path.strip_prefix(&prefix(range)).unwrap_or(&path);
+            Token::behind(self.revision, path).encode()
+        });
+        let remaining = (token.is_some() && options.selects_all()).then_some(self.remaining);
+        body::Metadata {
+            revision: self.revision,
+            token,
+            remaining,
+        }
+    }
+}
+
+/// What the paths of a list begin with, and tokens leave out.
+fn prefix(range: &Range) -> String {
+    range
+        .namespace
+        .as_ref()
+        .map(|namespace| format!("{namespace}/"))
+        .unwrap_or_default()
+}
+
+/// 410. Whoever was in the middle of a list is told how to go on with what is there now.
+fn expired(options: &Options, wanted: &Wanted) -> Status {
+    if options.token.is_empty() {
+        return Status::expired("The resourceVersion for the provided list is too old.");
+    }
+    let token = Token {
+        revision: None,
+        start: wanted.from.clone(),
+    };
+    let message = "The provided continue parameter is too old to display a consistent list result. You can start a new \
+                   list without the continue parameter, or use the continue token in this response to retrieve the \
+                   remainder of the results. Continuing with the provided token results in an inconsistent list - \
+                   objects that were created, modified, or deleted between the time the first chunk was returned and \
+                   now may show up in the list.";
+    Status::expired(message).to_continue_with(&token.encode_plain())
+}

@@ -1,0 +1,151 @@
+//! The parameters of lists, watches and deletions of collections, read in upstream's order, so that of several mistakes
+//! the same one is told.
+
+use kubewright_schema::{Cause, cause::Path};
+
+use super::super::Call;
+use crate::{
+    request::query,
+    select::{FieldSelector, LabelSelector},
+    status::Status,
+    store::Record,
+};
+
+/// The parameters, checked.
+#[derive(Debug, Default)]
+pub struct Options {
+    /// Which labels.
+    pub labels: LabelSelector,
+    /// Which fields, all of them such that the kind has them.
+    pub fields: FieldSelector,
+    /// As it was sent.
+    pub resource_version: String,
+    /// How `resource_version` is meant; empty if not said.
+    pub resource_version_match: String,
+    /// At most this many objects; 0 for all.
+    pub limit: usize,
+    /// Where an earlier page ended.
+    pub token: String,
+    /// How long a watch lasts, in seconds.
+    pub timeout: Option<i64>,
+    /// Whether a watch has bookmarks.
+    pub bookmarks: bool,
+    /// Whether a watch begins with what there is, if said.
+    pub initial_events: Option<bool>,
+}
+
+impl Options {
+    /// Reads the parameters of a request.
+    ///
+    /// # Errors
+    /// 400 for what cannot be read, 422 for what does not go together.
+    pub fn read(call: &Call) -> Result<Self, Status> {
+        let text = |name: &str| call.parameter(name).unwrap_or_default().to_owned();
+        let flag = |name: &str| call.parameter(name).map(is_true);
+        let number = |name: &str| {
+            let number = call.parameter(name).map(query::integer);
+            number.transpose().map_err(Status::bad_request)
+        };
+        let mut options = Self {
+            resource_version: text("resourceVersion"),
+            resource_version_match: text("resourceVersionMatch"),
+            token: text("continue"),
+            timeout: number("timeoutSeconds")?,
+            limit: usize::try_from(number("limit")?.unwrap_or_default()).unwrap_or_default(),
+            bookmarks: flag("allowWatchBookmarks").unwrap_or_default(),
+            initial_events: flag("sendInitialEvents"),
+            labels: LabelSelector::parse(&text("labelSelector")).map_err(Status::bad_request)?,
+            fields: FieldSelector::parse(&text("fieldSelector")).map_err(Status::bad_request)?,
+        };
+        let causes = if flag("watch") == Some(true) {
+            options.check_watch()
+        } else {
+            options.check_list()
+        };
+        if !causes.is_empty() {
+            return Err(Status::invalid(("meta.k8s.io", "ListOptions"), "", &causes));
+        }
+        options.fields.check(&call.resource).map_err(Status::bad_request)?;
+        options.name_one(&call.name)?;
+        Ok(options)
+    }
+
+    /// Whether an object is wanted.
+    pub fn matches(&self, call: &Call, record: &Record) -> bool {
+        let object = || super::super::record::read(&call.resource, record).unwrap_or_default();
+        (self.labels.is_empty() || self.labels.matches(record.labels()))
+            && self.fields.matches(&call.resource, &record.key, object)
+    }
+
+    /// Whether everything is wanted.
+    pub fn selects_all(&self) -> bool {
+        self.labels.is_empty() && self.fields.is_empty()
+    }
+
+    /// A watch of one object, by the old paths below `/watch/`: the name is a field selector.
+    fn name_one(&mut self, name: &str) -> Result<(), Status> {
+        if name.is_empty() {
+            return Ok(());
+        }
+        if self.fields.is_empty() {
+            self.fields = FieldSelector::of_name(name);
+        }
+        match self.fields.name() == Some(name) {
+            true => Ok(()),
+            false => Err(Status::bad_request(
+                "fieldSelector metadata.name doesn't match requested name",
+            )),
+        }
+    }
+
+    fn check_list(&self) -> Vec<Cause> {
+        let at = Path::new("resourceVersionMatch");
+        let said = self.resource_version_match.as_str();
+        let mut causes = Vec::new();
+        if !said.is_empty() {
+            if self.resource_version.is_empty() {
+                causes.push(at.forbidden("resourceVersionMatch is forbidden unless resourceVersion is provided"));
+            }
+            if !self.token.is_empty() {
+                causes.push(at.forbidden("resourceVersionMatch is forbidden when continue is provided"));
+            }
+            if !["Exact", "NotOlderThan"].contains(&said) {
+                causes.push(at.unsupported(said, &["Exact", "NotOlderThan", ""]));
+            }
+            if said == "Exact" && self.resource_version == "0" {
+                causes.push(at.forbidden("resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\""));
+            }
+        }
+        if self.initial_events.is_some() {
+            causes.push(Path::new("sendInitialEvents").forbidden("sendInitialEvents is forbidden for list"));
+        }
+        causes
+    }
+
+    fn check_watch(&self) -> Vec<Cause> {
+        let at = Path::new("resourceVersionMatch");
+        let said = self.resource_version_match.as_str();
+        let mut causes = Vec::new();
+        if self.initial_events.is_some() && said != "NotOlderThan" {
+            causes.push(at.forbidden("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"));
+        }
+        if !said.is_empty() {
+            if self.initial_events.is_none() {
+                let rule = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
+                causes.push(at.forbidden(rule));
+            }
+            if said != "NotOlderThan" {
+                causes.push(at.unsupported(said, &["NotOlderThan"]));
+            }
+        }
+        if !self.token.is_empty() {
+            causes.push(at.forbidden("resourceVersionMatch is forbidden when continue is provided"));
+        }
+        causes
+    }
+}
+
+/// As the query of the real server is read: anything but these is true.
+fn is_true(text: &str) -> bool {
+    !["false", "False", "FALSE", "0"].contains(&text)
+}

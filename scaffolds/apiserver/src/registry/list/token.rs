@@ -1,0 +1,122 @@
+//! Where a page of a list ended, as the opaque text that the client hands back: upstream's own form.
+
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use serde_json::{Value, json};
+
+use crate::{request::json, status::Status};
+
+/// The only form there is.
+const VERSION: &str = "meta.k8s.io/v1";
+
+/// A place in a list.
+#[derive(Debug, Eq, PartialEq)]
+pub struct Token {
+    /// The revision of the list; `None` for whatever is there now.
+    pub revision: Option<u64>,
+    /// The least path of the rest, without what all paths of the list begin with.
+    pub start: String,
+}
+
+impl Token {
+    /// Behind the object with this path.
+    pub fn behind(revision: u64, path: &str) -> Self {
+        Self {
+            revision: Some(revision),
+            start: format!("{path}\0"),
+        }
+    }
+
+    /// Of a page, with the slash that upstream puts first.
+    pub fn encode(&self) -> String {
+        self.written(&format!("/{}", self.start))
+    }
+
+    /// Of the answer to a token that has expired: without the slash.
+    pub fn encode_plain(&self) -> String {
+        self.written(&self.start)
+    }
+
+    fn written(&self, start: &str) -> String {
+        let revision = self.revision.map_or(json!(-1), |revision| json!(revision));
+        // By hand, because the order of fields is part of the text.
+        let text = format!(r#"{{"v":"{VERSION}","rv":{revision},"start":{}}}"#, json!(start));
+        URL_SAFE_NO_PAD.encode(text)
+    }
+
+    /// Reads what a client sent.
+    ///
+    /// # Errors
+    /// 400.
+    pub fn decode(text: &str) -> Result<Self, Status> {
+        let wrong =
+            |why: String| Status::bad_request(format!("invalid continue token: continue key is not valid: {why}"));
+        let bytes = URL_SAFE_NO_PAD
+            .decode(text)
+            .map_err(|error| wrong(illegal(text, &error)))?;
+        let (fields, _) = json::read(&bytes).map_err(wrong)?;
+        Self::read(&fields).map_err(wrong)
+    }
+
+    fn read(fields: &Value) -> Result<Self, String> {
+        if !(fields.is_object() || fields.is_null()) {
+            return Err(format!(
+                "json: cannot unmarshal {} into Go value of type storage.continueToken",
+                name(fields)
+            ));
+        }
+        let mismatch = |field: &str, wanted: &str| {
+            let found = name(&fields[field]);
+            format!("json: cannot unmarshal {found} into Go struct field continueToken.{field} of type {wanted}")
+        };
+        let text = |field: &str| match &fields[field] {
+            Value::Null => Ok(""),
+            Value::String(text) => Ok(text.as_str()),
+            _ => Err(mismatch(field, "string")),
+        };
+        let version = text("v")?;
+        let revision = match &fields["rv"] {
+            Value::Null => 0,
+            other => other.as_i64().ok_or_else(|| mismatch("rv", "int64"))?,
+        };
+        let start = text("start")?;
+        if version != VERSION {
+            return Err(format!("server does not recognize this encoded version {version}"));
+        }
+        if revision == 0 {
+            return Err(format!("incorrect encoded start resourceVersion (version {VERSION})"));
+        }
+        if start.is_empty() {
+            return Err(format!("encoded start key empty (version {VERSION})"));
+        }
+        let path = start.strip_prefix('/').unwrap_or(start);
+        if path.split('/').any(|segment| matches!(segment, "" | "." | "..")) {
+            return Err(start.to_owned());
+        }
+        Ok(Self {
+            revision: u64::try_from(revision).ok(),
+            start: path.to_owned(),
+        })
+    }
+}
+
+/// Go's complaint. It counts characters as they are read, four at a time, and blames the first that is out of place.
+fn illegal(text: &str, error: &base64::DecodeError) -> String {
+    use base64::DecodeError::{InvalidByte, InvalidLastSymbol, InvalidLength, InvalidPadding};
+    let at = match error {
+        InvalidByte(at, _) => *at,
+        InvalidLastSymbol(at, _) => *at,
+        InvalidLength(_) | InvalidPadding => text.len(),
+    };
+    format!("illegal base64 data at input byte {at}")
+}
+
+fn name(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}

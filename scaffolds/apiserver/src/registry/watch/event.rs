@@ -1,0 +1,51 @@
+//! One event of a watch.
+
+use bytes::Bytes;
+use serde_json::{Value, json};
+
+use super::super::{Call, record};
+use crate::{meta, status::Status, store::Record};
+
+/// What happened, and the object that it happened to.
+#[derive(Clone, Debug)]
+pub struct Event {
+    /// `ADDED`, `MODIFIED`, `DELETED`, `BOOKMARK` or `ERROR`.
+    pub kind: &'static str,
+    /// JSON text in the version of the request, of a Status for `ERROR`; not yet a Table or PartialObjectMetadata.
+    pub object: Bytes,
+}
+
+impl Event {
+    pub(super) fn of(kind: &'static str, call: &Call, record: &Record) -> Result<Self, Status> {
+        let object = record::present(&call.resource, record)?;
+        Ok(Self { kind, object })
+    }
+
+    /// The object has left the selector: it is shown as it was before, at the revision of the change.
+    pub(super) fn left(call: &Call, before: &Record, revision: u64) -> Result<Self, Status> {
+        let mut object: Value = record::read(&call.resource, before)?;
+        meta::set(&mut object, "resourceVersion", Some(json!(revision.to_string())));
+        Ok(Self {
+            kind: "DELETED",
+            object: record::text(&object),
+        })
+    }
+
+    pub(super) fn error(status: &Status) -> Self {
+        Self {
+            kind: "ERROR",
+            object: record::text(&status.body()),
+        }
+    }
+
+    /// As it is sent: one line.
+    pub fn line(&self) -> Bytes {
+        let mut line = Vec::with_capacity(self.object.len() + 40);
+        line.extend_from_slice(br#"{"type":""#);
+        line.extend_from_slice(self.kind.as_bytes());
+        line.extend_from_slice(br#"","object":"#);
+        line.extend_from_slice(&self.object);
+        line.extend_from_slice(b"}\n");
+        line.into()
+    }
+}

@@ -1,0 +1,159 @@
+//! What happens to the objects of a collection, as it happens.
+
+mod bookmark;
+mod event;
+mod start;
+
+pub use event::Event;
+
+use std::{collections::VecDeque, pin::Pin, sync::Arc, time::Duration};
+
+use futures::{Stream, StreamExt, stream};
+use tokio::time::{Instant, sleep_until};
+
+use super::{Call, list::options::Options};
+use crate::{
+    server::Core,
+    status::Status,
+    store::{Change, Compacted, Record, Watch},
+};
+
+/// The events of a watch. It ends with the time that was asked for, after an ERROR, and when the server closes.
+pub type Events = Pin<Box<dyn Stream<Item = Event> + Send>>;
+
+/// Upstream's `--min-request-timeout`: a watch that names no time lasts as long as this to twice as long.
+const LEAST: u64 = 30 * 60;
+/// Time between bookmarks.
+const BOOKMARKS: Duration = Duration::from_secs(60);
+/// How long before its end a watch has its last bookmark.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// One watch.
+struct Watching {
+    call: Call,
+    options: Options,
+    /// What was there at the start, yet to be told.
+    initial: VecDeque<Arc<Record>>,
+    /// The revision of the bookmark behind `initial`, yet to be sent.
+    initial_end: Option<u64>,
+    changes: Watch,
+    /// The revision that the client has: bookmarks tell later ones only.
+    known: u64,
+    deadline: Instant,
+    bookmark: Option<Instant>,
+    ended: bool,
+}
+
+/// Begins a watch.
+///
+/// # Errors
+/// 400 and 422 for parameters, 500 for a `resourceVersion` that is no number, as upstream. What comes later, a
+/// compacted revision for one, is an event of the stream.
+pub(super) async fn watch(core: &Core, call: &Call) -> Result<Events, Status> {
+    let options = Options::read(call)?;
+    let deadline = Instant::now() + lifetime(&options);
+    let begun = match start::start(core, call, &options).await? {
+        Ok(begun) => begun,
+        Err(status) => return Ok(Box::pin(stream::iter([Event::error(&status)]))),
+    };
+    let watching = Watching {
+        call: call.clone(),
+        initial: begun.initial.into(),
+        initial_end: begun.initial_end,
+        changes: begun.changes,
+        known: begun.revision,
+        deadline,
+        bookmark: options.bookmarks.then(|| next_bookmark(deadline)),
+        options,
+        ended: false,
+    };
+    let next = |mut watching: Watching| async { watching.next().await.map(|event| (event, watching)) };
+    Ok(Box::pin(stream::unfold(watching, next)))
+}
+
+/// A time below zero is over at once.
+fn lifetime(options: &Options) -> Duration {
+    match options.timeout {
+        None | Some(0) => {
+            let random = std::hash::BuildHasher::hash_one(&std::collections::hash_map::RandomState::new(), LEAST);
+            Duration::from_secs(LEAST + random % LEAST)
+        }
+        // Longer than anybody waits, and short enough to be added to any instant.
+        Some(seconds) => Duration::from_secs(u64::try_from(seconds).unwrap_or_default().min(u64::from(u32::MAX))),
+    }
+}
+
+fn next_bookmark(deadline: Instant) -> Instant {
+    let now = Instant::now();
+    let regular = now + BOOKMARKS;
+    match deadline.checked_sub(FAREWELL) {
+        Some(last) if last > now => regular.min(last),
+        _ => regular,
+    }
+}
+
+impl Watching {
+    async fn next(&mut self) -> Option<Event> {
+        if self.ended {
+            return None;
+        }
+        if let Some(event) = self.next_initial() {
+            return Some(event);
+        }
+        loop {
+            let bookmark = self.bookmark.unwrap_or(self.deadline);
+            tokio::select! {
+                biased;
+                () = sleep_until(self.deadline) => return None,
+                change = self.changes.next() => match change? {
+                    Ok(change) => if let Some(event) = self.told(&change) { return Some(event) },
+                    Err(compacted) => return Some(self.expired(compacted)),
+                },
+                () = sleep_until(bookmark), if self.bookmark.is_some() => {
+                    self.bookmark = Some(next_bookmark(self.deadline));
+                    let revision = self.changes.position();
+                    if revision > self.known {
+                        return Some(bookmark::event(&self.call.resource, revision, false));
+                    }
+                }
+            }
+        }
+    }
+
+    fn next_initial(&mut self) -> Option<Event> {
+        if let Some(record) = self.initial.pop_front() {
+            return Some(self.or_error(Event::of("ADDED", &self.call, &record)));
+        }
+        let revision = self.initial_end.take()?;
+        Some(bookmark::event(&self.call.resource, revision, true))
+    }
+
+    /// A change as those see it who look through a selector: what comes into it is added, what leaves it is deleted and
+    /// looks as it did before.
+    fn told(&mut self, change: &Change) -> Option<Event> {
+        let wanted = |record: &Arc<Record>| self.options.matches(&self.call, record);
+        let before = change.previous.as_ref().filter(|record| wanted(record));
+        let gone = change.kind == crate::store::Kind::Deleted;
+        let after = Some(&change.record).filter(|record| !gone && wanted(record));
+        let event = match (before, after) {
+            (None, None) => return None,
+            (None, Some(record)) => Event::of("ADDED", &self.call, record),
+            (Some(_), Some(record)) => Event::of("MODIFIED", &self.call, record),
+            (Some(_), None) if gone => Event::of("DELETED", &self.call, &change.record),
+            (Some(record), None) => Event::left(&self.call, record, change.revision),
+        };
+        Some(self.or_error(event))
+    }
+
+    fn expired(&mut self, Compacted { oldest }: Compacted) -> Event {
+        self.ended = true;
+        Event::error(&start::too_old(self.changes.position(), oldest))
+    }
+
+    fn or_error(&mut self, event: Result<Event, Status>) -> Event {
+        event.unwrap_or_else(|status| {
+            self.ended = true;
+            Event::error(&status)
+        })
+    }
+}

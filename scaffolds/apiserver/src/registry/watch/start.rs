@@ -1,0 +1,72 @@
+//! Where a watch begins: with what there is now, or with what came after a revision.
+
+use std::sync::Arc;
+
+use super::super::{
+    Call,
+    list::{self, options::Options, revision},
+};
+use crate::{
+    server::Core,
+    status::Status,
+    store::{Compacted, Record, Watch},
+};
+
+/// A watch that has begun.
+pub(super) struct Begun {
+    /// What is there, when the client wants it told.
+    pub initial: Vec<Arc<Record>>,
+    /// The revision of `initial`, when a bookmark is to tell where it ends.
+    pub initial_end: Option<u64>,
+    /// The revision after which changes come.
+    pub revision: u64,
+    pub changes: Watch,
+}
+
+/// Begins. What is wrong with the request is the outer error; what only shows in the stream, the inner.
+pub(super) async fn start(core: &Core, call: &Call, options: &Options) -> Result<Result<Begun, Status>, Status> {
+    let asked = revision::parse(&options.resource_version).map_err(|why| Status::new(500, "", why))?;
+    let asked = asked.unwrap_or_default();
+    // Without a word about it, watches from nowhere begin with what there is.
+    let initial = options.initial_events.unwrap_or(asked == 0);
+    if initial {
+        if let Err(status) = revision::wait(&core.store, asked).await {
+            return Ok(Err(status));
+        }
+    }
+    let begun = begin(core, (call, options), (asked, initial));
+    Ok(begun.map_err(|Compacted { oldest }| too_old(asked, oldest)))
+}
+
+fn begin(core: &Core, (call, options): (&Call, &Options), (asked, initial): (u64, bool)) -> Result<Begun, Compacted> {
+    let range = options.fields.narrow(list::range(call));
+    if initial {
+        let page = core.store.page(&range, None, ("", 0))?;
+        let changes = core.store.watch(&range, page.revision)?;
+        let initial = page
+            .records
+            .into_iter()
+            .filter(|record| options.matches(call, record))
+            .collect();
+        let initial_end = options.bookmarks.then_some(page.revision);
+        return Ok(Begun {
+            initial,
+            initial_end,
+            revision: page.revision,
+            changes,
+        });
+    }
+    let revision = if asked == 0 { core.store.revision() } else { asked };
+    let changes = core.store.watch(&range, revision)?;
+    Ok(Begun {
+        initial: Vec::new(),
+        initial_end: None,
+        revision,
+        changes,
+    })
+}
+
+/// 410: the history does not go back to `asked`.
+pub(super) fn too_old(asked: u64, oldest: u64) -> Status {
+    Status::expired(format!("too old resource version: {asked} ({oldest})"))
+}

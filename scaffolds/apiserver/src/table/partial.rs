@@ -1,0 +1,67 @@
+//! Metadata alone, and the refusals of those who ask for it in the wrong number.
+
+use serde_json::{Value, json};
+
+use super::head;
+use crate::{resource::Resource, status::Status};
+
+/// PartialObjectMetadata.
+pub(super) fn of(object: &Value) -> Value {
+    let mut shown = head("PartialObjectMetadata");
+    shown["metadata"] = object.get("metadata").cloned().unwrap_or_else(|| json!({}));
+    shown
+}
+
+/// PartialObjectMetadataList. Without objects its list is null.
+pub(super) fn list(list: &Value) -> Value {
+    let mut shown = head("PartialObjectMetadataList");
+    shown["metadata"] = metadata(list);
+    shown["items"] = match list["items"].as_array().map(Vec::as_slice) {
+        None | Some([]) => Value::Null,
+        Some(items) => items.iter().map(of).collect(),
+    };
+    shown
+}
+
+/// The metadata of a list; those of custom kinds have an empty token when they are whole, and nobody else has.
+pub(super) fn metadata(list: &Value) -> Value {
+    let mut metadata = list["metadata"].clone();
+    if let Some(fields) = metadata.as_object_mut() {
+        fields.retain(|_, value| *value != "");
+    }
+    metadata
+}
+
+/// 406: the metadata of one object was wanted, of a list.
+pub(super) fn not_one(resource: &Resource) -> Status {
+    let kind = if resource.is_typed() {
+        go_type(resource, &resource.names.list_kind)
+    } else {
+        unstructured("List")
+    };
+    let message = format!("you requested PartialObjectMetadata, but the requested object is a list ({kind})");
+    Status::new(406, "NotAcceptable", message)
+}
+
+/// 406, or for custom kinds 500: the metadata of a list was wanted, of one object.
+pub(super) fn not_many(resource: &Resource) -> Status {
+    if !resource.is_typed() {
+        return Status::new(500, "", "content is not a list");
+    }
+    let kind = go_type(resource, &resource.names.kind);
+    let message = format!("you requested PartialObjectMetadataList, but the requested object is not a list ({kind})");
+    Status::new(406, "NotAcceptable", message)
+}
+
+/// The type that upstream has for a built-in kind within itself: the package is named after the group.
+fn go_type(resource: &Resource, kind: &str) -> String {
+    let package = match resource.group.as_str() {
+        "" | "events.k8s.io" => "core",
+        group => group.split('.').next().unwrap_or(group),
+    };
+    format!("*{package}.{kind}")
+}
+
+fn unstructured(suffix: &str) -> String {
+    format!("*unstructured.Unstructured{suffix}")
+}

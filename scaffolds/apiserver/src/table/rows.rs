@@ -1,0 +1,76 @@
+//! Tables: what `kubectl get` prints.
+
+use serde_json::{Value, json};
+
+use super::{Include, head, partial};
+use crate::{resource::Resource, strategy::Column};
+
+const NAME: &str = "Name must be unique within a namespace. Is required when creating resources, although some resources \
+    may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for \
+    creation idempotence and configuration definition. Cannot be updated. More info: \
+    https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names";
+
+/// The Table of one object or of a list.
+pub(super) fn table(resource: &Resource, answer: &Value, (include, now): (Include, i64)) -> Value {
+    let items = answer["items"]
+        .as_array()
+        .filter(|_| answer["kind"] == resource.names.list_kind.as_str());
+    let objects = items.map_or(std::slice::from_ref(answer), Vec::as_slice);
+    let named = !resource.strategy.columns().iter().any(|column| column.format == "name");
+    let mut shown = head("Table");
+    shown["metadata"] = match items {
+        Some(_) => partial::metadata(answer),
+        None => json!({"resourceVersion": answer["metadata"]["resourceVersion"]}),
+    };
+    shown["columnDefinitions"] = columns(resource, named);
+    let rows = objects.iter().map(|object| {
+        let mut cells = resource.strategy.cells(object, now);
+        if named {
+            cells.insert(0, object["metadata"]["name"].as_str().unwrap_or_default().into());
+        }
+        json!({"cells": cells, "object": part(resource, object, include)})
+    });
+    shown["rows"] = rows.collect();
+    shown
+}
+
+/// What a row has of its object.
+fn part(resource: &Resource, object: &Value, include: Include) -> Value {
+    match include {
+        Include::Nothing => Value::Null,
+        Include::Metadata => partial::of(object),
+        Include::Object => {
+            let mut object = object.clone();
+            // Those of typed lists do not say what they are.
+            object["apiVersion"] = resource.api_version().into();
+            object["kind"] = resource.names.kind.as_str().into();
+            object
+        }
+    }
+}
+
+/// The columns; for kinds that leave it to us the name is the first.
+fn columns(resource: &Resource, named: bool) -> Value {
+    let mut columns = resource.strategy.columns();
+    if named {
+        let (name, r#type, format) = ("Name".to_owned(), "string".to_owned(), "name".to_owned());
+        let description = NAME.to_owned();
+        columns.insert(
+            0,
+            Column {
+                name,
+                r#type,
+                format,
+                description,
+                priority: 0,
+            },
+        );
+    }
+    let definitions = columns.iter().map(|column| {
+        json!({
+            "name": column.name, "type": column.r#type, "format": column.format,
+            "description": column.description, "priority": column.priority,
+        })
+    });
+    definitions.collect()
+}
