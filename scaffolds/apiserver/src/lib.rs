@@ -16,9 +16,11 @@ pub mod auth;
 pub mod catalogue;
 pub mod clock;
 mod custom;
+#[cfg(feature = "serve")]
+pub mod dev;
 mod digest;
 mod discovery;
-mod kinds;
+pub mod kinds;
 mod meta;
 mod openapi;
 mod patch;
@@ -33,5 +35,6 @@ pub mod server;
 pub mod status;
 pub mod store;
 pub mod strategy;
+mod table;
 
 pub use server::{ApiServer, Options};

@@ -70,6 +70,11 @@ impl Resource {
         }
     }
 
+    /// Whether upstream has a Go type for it: all but custom kinds. Lists of those leave out what each object is.
+    pub fn is_typed(&self) -> bool {
+        self.strategy.merges_strategically() || self.group == "apiextensions.k8s.io"
+    }
+
     /// `configmaps` or `deployments.apps`: how messages name it.
     pub fn qualified(&self) -> String {
         if self.group.is_empty() {

@@ -15,6 +15,8 @@ pub struct Status {
     pub message: String,
     /// What it is about and why. Some answers have empty details, others none at all, and clients see the difference.
     pub details: Option<Details>,
+    /// `metadata.continue`: how a list can go on whose own token has expired; empty otherwise.
+    pub continue_token: String,
 }
 
 /// The `details` of a [`Status`]; what is empty is left out.
@@ -45,6 +47,7 @@ impl Status {
             reason,
             message: message.into(),
             details: None,
+            continue_token: String::new(),
         }
     }
 
@@ -60,6 +63,13 @@ impl Status {
     #[must_use]
     pub fn retry_after(mut self, seconds: u32) -> Self {
         self.details.get_or_insert_default().retry_after_seconds = seconds;
+        self
+    }
+
+    /// With a token to go on listing with.
+    #[must_use]
+    pub fn to_continue_with(mut self, token: &str) -> Self {
+        token.clone_into(&mut self.continue_token);
         self
     }
 
@@ -240,6 +250,9 @@ impl Status {
         });
         if !self.reason.is_empty() {
             body["reason"] = self.reason.into();
+        }
+        if !self.continue_token.is_empty() {
+            body["metadata"]["continue"] = self.continue_token.as_str().into();
         }
         if let Some(details) = &self.details {
             body["details"] = details.body();

@@ -61,10 +61,8 @@ pub struct Reply {
 
 /// The answer of one request.
 pub enum Answer {
-    /// An object, or a Status that says Success.
+    /// An object, a list, or a Status that says Success.
     Object(Reply),
-    /// A list, in whole.
-    List(Reply),
     /// What happens from now on.
     Events(super::Events),
 }

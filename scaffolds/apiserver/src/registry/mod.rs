@@ -90,7 +90,7 @@ fn write(work: &mut Work) -> Result<Reply, Status> {
 async fn read(core: &Core, call: &Call) -> Result<Answer, Status> {
     match (call.verb, call.subresource.as_str()) {
         (Verb::Get, "" | "status") => get::get(core, call).await.map(Answer::Object),
-        (Verb::List, "") => list::list(core, call).await.map(Answer::List),
+        (Verb::List, "") => list::list(core, call).await.map(Answer::Object),
         (Verb::Watch, "") => watch::watch(core, call).await.map(Answer::Events),
         (Verb::Get, "scale") => scale::get(&Work::new(core, call)).map(Answer::Object),
         (_, subresource) => Err(unknown(call, subresource)),

@@ -1,5 +1,7 @@
 //! A request for a resource: routed, handed to the registry, and its answer put into the shape that the client wants.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use futures::StreamExt;
 use http::{HeaderMap, header, header::HeaderName, request::Parts};
@@ -14,6 +16,7 @@ use crate::{
     },
     response,
     status::Status,
+    table::View,
 };
 
 /// An answer, or the failure to answer with.
@@ -63,20 +66,22 @@ impl ApiServer {
     }
 
     async fn serve(&self, call: Call, (wanted, warnings): (Wanted, &mut Vec<String>)) -> Answered {
+        let view = View::new(wanted.shape, &call, self.0.now());
+        let resource = Arc::clone(&call.resource);
         let answer = registry::serve(&self.0, call, warnings).await;
         // Whatever is told must not be lost again.
         if self.0.store.settled().await.is_err() {
             return Err(Status::internal("the data directory cannot be written any more"));
         }
-        self.shape(answer?, wanted)
-    }
-
-    fn shape(&self, answer: registry::Answer, wanted: Wanted) -> Answered {
-        match answer {
-            registry::Answer::Object(reply) | registry::Answer::List(reply) => {
-                Ok(response::encoded(reply.code, reply.object, wanted.format))
+        match (answer?, view?) {
+            (registry::Answer::Object(reply), view) => {
+                let shown = view.show(&resource, reply.object)?;
+                Ok(response::encoded(reply.code, shown, wanted.format))
             }
-            registry::Answer::Events(events) => Ok(response::stream(events.map(|event| event.line()))),
+            (registry::Answer::Events(events), view) => {
+                let events = view.events(&resource, events);
+                Ok(response::stream(events.map(|event| event.line())))
+            }
         }
     }
 
