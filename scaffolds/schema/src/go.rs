@@ -48,6 +48,21 @@ pub(crate) fn int64(float: f64) -> i64 {
     }
 }
 
+/// A value as it comes out of a server's storage: a whole float, which is written without a fraction, is read as an
+/// integer where it fits.
+pub fn stored(value: Value) -> Value {
+    const BOUND: f64 = 9_223_372_036_854_775_808.0;
+    match value {
+        Value::Number(number) => match (number.as_i64(), number.as_f64()) {
+            (None, Some(float)) if float.fract() == 0.0 && (-BOUND..BOUND).contains(&float) => (float as i64).into(),
+            _ => Value::Number(number),
+        },
+        Value::Array(list) => list.into_iter().map(stored).collect(),
+        Value::Object(map) => map.into_iter().map(|(key, value)| (key, stored(value))).collect(),
+        other => other,
+    }
+}
+
 /// `reflect.DeepEqual` of decoded JSON: an integer is no float of the same value.
 pub(crate) fn equal(one: &Value, other: &Value) -> bool {
     match (one, other) {

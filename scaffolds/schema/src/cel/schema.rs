@@ -64,7 +64,7 @@ impl Node {
             list.filter_map(Value::as_str).map(str::to_owned).collect()
         };
         let list_type = schema.get("x-kubernetes-list-type").and_then(Value::as_str);
-        Self {
+        let node = Self {
             kind: text("type"),
             format: text("format"),
             nullable: flag("nullable"),
@@ -92,10 +92,11 @@ impl Node {
             required: texts("required"),
             longest_enum: longest(schema),
             rules: rules(schema),
-        }
+        };
+        if node.embedded { node.with_meta() } else { node }
     }
 
-    /// The node with the fields that the root of every resource has for rules, whatever its schema says.
+    /// The node with the fields that every resource has for rules, whatever its schema says.
     pub(super) fn with_meta(&self) -> Self {
         let text = || {
             Arc::new(Self {

@@ -2,6 +2,7 @@
 
 use super::{columns, conversion, fields, metadata, names, schema, structural};
 use crate::cause::{Cause, Path};
+use crate::value::defaults;
 use serde_json::{Map, Value, json};
 
 /// What a version may have of its own and what the server moves to the top when all versions have it alike; with
@@ -302,10 +303,20 @@ fn one_schema(root: &Map<String, Value>, path: &Path, status: bool) -> Vec<Cause
         );
     }
     let unsupported = structural::unsupported(root);
-    if unsupported.is_none() {
-        causes.extend(structural::check(root, &at));
+    let mut unsound = structural::check(root, &at);
+    if unsound.is_empty() {
+        // Only a structural schema says what becomes of its defaults.
+        unsound = defaults::check(root, &at);
     }
-    causes.extend(schema::check(root, &at));
+    let found = schema::check(root, &at);
+    if unsupported.is_none() {
+        #[cfg(feature = "cel")]
+        if unsound.is_empty() {
+            causes.extend(crate::cel::check(&Value::Object(root.clone()), &at.to_string(), &found));
+        }
+        causes.extend(unsound);
+    }
+    causes.extend(found);
     if let Some(unsupported) = unsupported.filter(|_| causes.is_empty()) {
         causes.push(at.invalid("", &unsupported));
     }

@@ -38,6 +38,7 @@
 mod check;
 mod correlate;
 mod default;
+pub(crate) mod defaults;
 mod formats;
 mod junctors;
 mod kinds;
@@ -52,7 +53,7 @@ mod verdict;
 
 use crate::cause::{Cause, Path};
 use correlate::Old;
-use node::Node;
+use node::{Node, Reading};
 use place::Place;
 use serde_json::Value;
 use verdict::At;
@@ -61,13 +62,19 @@ use verdict::At;
 #[derive(Debug)]
 pub struct Structural {
     root: Node,
+    #[cfg(feature = "cel")]
+    rules: Option<crate::cel::Rules>,
 }
 
 impl Structural {
     /// Compiles a schema that a server accepts.
     pub fn compile(schema: &Value) -> Self {
+        let mut root = Node::read(schema, Reading::Objects);
+        root.prune_defaults();
         Self {
-            root: Node::read(schema),
+            root,
+            #[cfg(feature = "cel")]
+            rules: crate::cel::Rules::compile(schema),
         }
     }
 
@@ -113,7 +120,7 @@ impl Structural {
         let mut causes = Vec::new();
         if let (Some(node), Some(status)) = (self.root.properties.get("status"), object.get("status")) {
             let old = old.get("status").unwrap_or(&Value::Null);
-            causes = schema_causes((status, Some(old)), node, &Path::new("status"));
+            causes = object_causes((status, Some(old)), node, &Path::new("status"));
         }
         causes.extend(self.list_causes(object, Some(old)));
         causes.extend(self.check_rules(object, Some(old), &causes));
@@ -123,14 +130,17 @@ impl Structural {
     /// [`validate`](Self::validate) or [`validate_update`](Self::validate_update) without the rules, for servers that
     /// have something to say in between.
     pub fn check(&self, object: &Value, old: Option<&Value>) -> Vec<Cause> {
-        let mut causes = schema_causes((object, old), &self.root, &Path::root());
+        let mut causes = object_causes((object, old), &self.root, &Path::root());
         resource::check(object, &self.root, &Path::root(), &mut causes);
         causes.extend(self.list_causes(object, old));
         causes
     }
 
     /// What the validation rules say of the object; or, when what was `found` before keeps them from being run, that.
-    pub fn check_rules(&self, _object: &Value, _old: Option<&Value>, found: &[Cause]) -> Vec<Cause> {
+    ///
+    /// Without the feature `cel` no rule is run.
+    #[cfg_attr(not(feature = "cel"), expect(unused_variables, reason = "only rules look at them"))]
+    pub fn check_rules(&self, object: &Value, old: Option<&Value>, found: &[Cause]) -> Vec<Cause> {
         const BLOCKING: [&str; 5] = [
             "FieldValueNotSupported",
             "FieldValueRequired",
@@ -146,6 +156,10 @@ impl Structural {
                         errors to complete validation";
             return vec![Path::root().invalid(Value::Null, note)];
         }
+        #[cfg(feature = "cel")]
+        if let Some(rules) = &self.rules {
+            return rules.evaluate(object, old).causes;
+        }
         Vec::new()
     }
 
@@ -158,8 +172,20 @@ impl Structural {
     }
 }
 
+/// Causes as Go shows a list of errors; `None` if there are none.
+fn aggregate(causes: &[Cause]) -> Option<String> {
+    match causes {
+        [] => None,
+        [one] => Some(one.to_string()),
+        _ => {
+            let all: Vec<String> = causes.iter().map(ToString::to_string).collect();
+            Some(format!("[{}]", all.join(", ")))
+        }
+    }
+}
+
 /// What the keywords of a schema say of a value, which stands at `path`, and stood there before.
-fn schema_causes((value, old): (&Value, Option<&Value>), node: &Node, path: &Path) -> Vec<Cause> {
+fn object_causes((value, old): (&Value, Option<&Value>), node: &Node, path: &Path) -> Vec<Cause> {
     let at = At {
         part: path,
         place: Place::Start,

@@ -1,6 +1,7 @@
 //! The compiled form of a schema: one node for each place in an object, read once from JSON.
 
 use super::formats::Format;
+use crate::go;
 use crate::pattern::Pattern;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -87,13 +88,27 @@ pub(crate) struct Junctors {
 
 type Schema = Map<String, Value>;
 
+/// What the schema is read for: the server has two ways of it.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Reading {
+    /// To check objects. An integer or string is of these types, and formats that the server does not know are dropped.
+    Objects,
+    /// To check defaults. An integer or string is of no type, and every format counts as one.
+    Defaults,
+}
+
 impl Node {
     /// Reads a schema as the server does: what has the wrong JSON type, which it refuses when decoding, is absent here.
-    pub fn read(schema: &Value) -> Self {
-        let mut node = match schema {
-            Value::Object(schema) => Self::read_object(schema),
+    pub fn read(schema: &Value, reading: Reading) -> Self {
+        match schema {
+            Value::Object(schema) => Self::of(schema, reading),
             _ => Self::default(),
-        };
+        }
+    }
+
+    /// [`read`](Self::read), of what is known to be a schema.
+    pub fn of(schema: &Schema, reading: Reading) -> Self {
+        let mut node = Self::read_object(schema, reading);
         node.has_lists = node.list_type != ListType::Atomic || node.children().any(|it| it.has_lists);
         node.has_resources = node.embedded || node.children().any(|it| it.has_resources);
         node.has_rules = node.has_rules || node.children().any(|it| it.has_rules);
@@ -106,23 +121,51 @@ impl Node {
         single.chain(self.properties.values())
     }
 
-    fn read_object(schema: &Schema) -> Self {
-        let (types, format) = types(schema);
+    /// Makes this the node of a resource, as that at the root of a schema is one, said or not.
+    pub fn become_resource(&mut self) {
+        self.embedded = true;
+        self.has_resources = true;
+    }
+
+    /// Drops from every default what the schema would drop from an object.
+    pub fn prune_defaults(&mut self) {
+        if let Some(mut default) = self.default.take() {
+            super::prune::unknown_in(&mut default, self);
+            // What cannot be read, the server drops; it does not accept such a schema to begin with.
+            _ = super::resource::coerce(&mut default, self, &crate::cause::Path::root());
+            self.default = Some(default);
+        }
+        if let Some(items) = &mut self.items {
+            items.prune_defaults();
+        }
+        if let Additional::Schema(values) = &mut self.additional {
+            values.prune_defaults();
+        }
+        self.properties.values_mut().for_each(Node::prune_defaults);
+    }
+
+    fn read_object(schema: &Schema, reading: Reading) -> Self {
+        let (types, format) = types(schema, reading);
+        let as_read = |value: Value| match reading {
+            // The definition has been stored by now.
+            Reading::Objects => go::stored(value),
+            Reading::Defaults => value,
+        };
         Self {
             types,
             format,
             nullable: flag(schema, "nullable"),
-            default: schema.get("default").filter(|it| !it.is_null()).cloned(),
-            one_of_values: list(schema, "enum").to_vec(),
+            default: schema.get("default").filter(|it| !it.is_null()).cloned().map(as_read),
+            one_of_values: list(schema, "enum").iter().cloned().map(as_read).collect(),
             number: bounds(schema),
             text: text(schema),
-            items: boxed(schema, "items"),
+            items: boxed(schema, "items", reading),
             item_count: count(schema, "minItems", "maxItems"),
-            properties: properties(schema),
-            additional: additional(schema),
+            properties: properties(schema, reading),
+            additional: additional(schema, reading),
             property_count: count(schema, "minProperties", "maxProperties"),
             required: strings(schema, "required"),
-            junctors: junctors(schema),
+            junctors: junctors(schema, reading),
             preserve: flag(schema, "x-kubernetes-preserve-unknown-fields"),
             embedded: flag(schema, "x-kubernetes-embedded-resource"),
             list_type: match word(schema, "x-kubernetes-list-type") {
@@ -160,9 +203,17 @@ impl Additional {
     }
 }
 
-fn types(schema: &Schema) -> (Vec<String>, Option<Format>) {
+fn types(schema: &Schema, reading: Reading) -> (Vec<String>, Option<Format>) {
     let kind = word(schema, "type");
     let format = word(schema, "format");
+    if reading == Reading::Defaults {
+        let types = if kind.is_empty() {
+            Vec::new()
+        } else {
+            vec![kind.to_owned()]
+        };
+        return (types, Format::any(format));
+    }
     if flag(schema, "x-kubernetes-int-or-string") {
         return (
             vec!["integer".to_owned(), "string".to_owned()],
@@ -206,36 +257,41 @@ fn count(schema: &Schema, least: &str, most: &str) -> Count {
     }
 }
 
-fn properties(schema: &Schema) -> BTreeMap<String, Node> {
+fn properties(schema: &Schema, reading: Reading) -> BTreeMap<String, Node> {
     let properties = schema.get("properties").and_then(Value::as_object);
     properties
         .into_iter()
         .flatten()
-        .map(|(name, schema)| (name.clone(), Node::read(schema)))
+        .map(|(name, schema)| (name.clone(), Node::read(schema, reading)))
         .collect()
 }
 
-fn additional(schema: &Schema) -> Additional {
+fn additional(schema: &Schema, reading: Reading) -> Additional {
     match schema.get("additionalProperties") {
         Some(Value::Bool(allowed)) => Additional::Allowed(*allowed),
-        Some(values @ Value::Object(_)) => Additional::Schema(Box::new(Node::read(values))),
+        Some(values @ Value::Object(_)) => Additional::Schema(Box::new(Node::read(values, reading))),
         _ => Additional::Unsaid,
     }
 }
 
-fn junctors(schema: &Schema) -> Junctors {
-    let branches = |key: &str| list(schema, key).iter().map(Node::read).collect();
+fn junctors(schema: &Schema, reading: Reading) -> Junctors {
+    let branches = |key: &str| {
+        list(schema, key)
+            .iter()
+            .map(|branch| Node::read(branch, reading))
+            .collect()
+    };
     Junctors {
         all_of: branches("allOf"),
         any_of: branches("anyOf"),
         one_of: branches("oneOf"),
-        not: boxed(schema, "not"),
+        not: boxed(schema, "not", reading),
     }
 }
 
-fn boxed(schema: &Schema, key: &str) -> Option<Box<Node>> {
+fn boxed(schema: &Schema, key: &str, reading: Reading) -> Option<Box<Node>> {
     let value = schema.get(key).filter(|it| it.is_object())?;
-    Some(Box::new(Node::read(value)))
+    Some(Box::new(Node::read(value, reading)))
 }
 
 fn flag(schema: &Schema, key: &str) -> bool {

@@ -16,6 +16,11 @@ pub(super) fn unknown_fields(object: &mut Value, root: &Node) -> Vec<String> {
     pruner.unknown
 }
 
+/// Drops unknown fields from a value that may be anything.
+pub(super) fn unknown_in(value: &mut Value, node: &Node) {
+    Pruner::default().value(value, Some(node));
+}
+
 #[derive(Default)]
 struct Pruner {
     /// The path to where the walk stands.

@@ -12,6 +12,8 @@ pub fn all() -> Vec<(&'static str, Value)> {
     all.extend(lists());
     all.extend(structure());
     all.extend(patterns());
+    all.extend(defaults());
+    all.extend(rules());
     all
 }
 
@@ -1057,4 +1059,229 @@ fn patterns() -> Vec<(&'static str, Value)> {
 /// Cases are named by static text; a pattern is its own name.
 fn name(pattern: &'static str) -> &'static str {
     Box::leak(format!("pattern {pattern}").into_boxed_str())
+}
+
+/// Defaults that the schema itself takes or refuses.
+fn defaults() -> Vec<(&'static str, Value)> {
+    let embedded = |metadata: Value| {
+        node(json!({
+            "type": "object", "x-kubernetes-embedded-resource": true,
+            "properties": {"metadata": metadata, "spec": {"type": "object", "properties": {"a": {"type": "string"}}}},
+        }))
+    };
+    let resource = |default: Value| {
+        node(json!({
+            "type": "object", "x-kubernetes-embedded-resource": true, "default": default,
+            "properties": {"spec": {"type": "object", "properties": {"a": {"type": "string"}}}},
+        }))
+    };
+    let names =
+        |default: Value| json!({"type": "object", "properties": {"name": {"type": "string", "default": default}}});
+    vec![
+        (
+            "default of the wrong type",
+            node(json!({"type": "string", "default": 1})),
+        ),
+        (
+            "default too long",
+            node(json!({"type": "string", "maxLength": 2, "default": "abc"})),
+        ),
+        (
+            "default against its pattern",
+            node(json!({"type": "string", "pattern": "^a$", "default": "b"})),
+        ),
+        (
+            "default not in its enum",
+            node(json!({"type": "string", "enum": ["a"], "default": "b"})),
+        ),
+        (
+            "default against its format",
+            node(json!({"type": "string", "format": "date", "default": "b"})),
+        ),
+        (
+            "default with an unknown format",
+            node(json!({"type": "string", "format": "semver", "default": "b"})),
+        ),
+        (
+            "default integer with a fraction",
+            node(json!({"type": "integer", "default": 1.5})),
+        ),
+        (
+            "default integer out of bounds",
+            node(json!({"type": "integer", "format": "int32", "maximum": 5, "default": 3000000000u32})),
+        ),
+        (
+            "default of an integer or string",
+            node(json!({"x-kubernetes-int-or-string": true, "default": "50%"})),
+        ),
+        (
+            "default of an integer or string, neither",
+            node(json!({"x-kubernetes-int-or-string": true, "default": true})),
+        ),
+        (
+            "default of anything",
+            node(json!({"x-kubernetes-preserve-unknown-fields": true, "default": {"a": [null]}})),
+        ),
+        (
+            "default object with unknown fields",
+            node(json!({"type": "object", "properties": {"a": {"type": "string"}}, "default": {"a": "b", "c": 1}})),
+        ),
+        (
+            "default object without what is required",
+            node(json!({"type": "object", "required": ["a"], "properties": {"a": {"type": "string"}}, "default": {}})),
+        ),
+        (
+            "default object filled in by defaults",
+            node(
+                json!({"type": "object", "required": ["a"], "properties": {"a": {"type": "string", "default": "b"}}, "default": {}}),
+            ),
+        ),
+        (
+            "default object with a null",
+            node(json!({"type": "object", "properties": {"a": {"type": "string"}}, "default": {"a": null}})),
+        ),
+        (
+            "default object against a junctor",
+            node(
+                json!({"type": "object", "properties": {"a": {"type": "string"}}, "oneOf": [{"required": ["a"]}], "default": {}}),
+            ),
+        ),
+        (
+            "default of an item",
+            node(json!({"type": "array", "items": {"type": "string", "default": 1}})),
+        ),
+        (
+            "default of a list",
+            node(json!({"type": "array", "default": ["a", 1], "items": {"type": "string"}})),
+        ),
+        (
+            "default of a set",
+            node(
+                json!({"type": "array", "x-kubernetes-list-type": "set", "default": ["a", "a"], "items": {"type": "string"}}),
+            ),
+        ),
+        (
+            "default in a map",
+            node(json!({"type": "object", "additionalProperties": {"type": "string", "default": 1}})),
+        ),
+        (
+            "default in a map of objects",
+            node(
+                json!({"type": "object", "additionalProperties": {"type": "object", "properties": {"a": {"type": "string", "default": 1}}}}),
+            ),
+        ),
+        ("default at the root", root("default", json!({"spec": {"target": "a"}}))),
+        (
+            "default at the root, wrong",
+            root("default", json!({"spec": {"target": 1}, "x": 1})),
+        ),
+        (
+            "default resource",
+            resource(json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": {"a": "b"}})),
+        ),
+        (
+            "default resource without a kind",
+            resource(json!({"apiVersion": "v1", "spec": {}})),
+        ),
+        (
+            "default resource with unknown fields",
+            resource(json!({"apiVersion": "v1", "kind": "Pod", "spec": {"b": 1}})),
+        ),
+        (
+            "default resource with an unreadable name",
+            resource(json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": 1}})),
+        ),
+        (
+            "default resource with a wrong label",
+            resource(json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"labels": {"a": "-"}}})),
+        ),
+        ("default name of a resource", embedded(names(json!("a")))),
+        ("default name of a resource, wrong", embedded(names(json!("a/b%")))),
+        ("default name of a resource, unreadable", embedded(names(json!(1)))),
+        (
+            "default metadata of a resource",
+            embedded(
+                json!({"type": "object", "default": {"name": "..", "labels": {"a": "-"}}, "properties": {"name": {"type": "string"}}}),
+            ),
+        ),
+        (
+            "several defaults of the wrong type",
+            node(
+                json!({"type": "object", "default": {"a": 1, "b": [1]}, "properties": {"a": {"type": "string", "default": true}, "b": {"type": "array", "default": {}, "items": {"type": "string", "default": []}}}}),
+            ),
+        ),
+    ]
+}
+
+/// Validation rules; how their expressions are judged has tests of its own.
+fn rules() -> Vec<(&'static str, Value)> {
+    let rule = |rule: &str| json!([{"rule": rule}]);
+    let with_rules = |mut schema: Value, rules: Value| {
+        schema["x-kubernetes-validations"] = rules;
+        node(schema)
+    };
+    let string = json!({"type": "string", "maxLength": 10});
+    let endless = json!({"type": "array", "items": {"type": "string"}});
+    vec![
+        ("rule on a text", with_rules(string.clone(), rule("self != 'a'"))),
+        ("rule that does not compile", with_rules(string.clone(), rule("self +"))),
+        ("rule of the wrong type", with_rules(string.clone(), rule("self"))),
+        (
+            "rule on a field that is not there",
+            with_rules(
+                json!({"type": "object", "properties": {"a": string}}),
+                rule("self.b == ''"),
+            ),
+        ),
+        (
+            "rule beside a wrong schema",
+            with_rules(json!({"type": "string", "pattern": "("}), rule("self.b == ''")),
+        ),
+        (
+            "rule beside a wrong default",
+            with_rules(json!({"type": "string", "default": 1}), rule("self.b == ''")),
+        ),
+        (
+            "rule beside a rule without text",
+            with_rules(string.clone(), json!([{"rule": ""}, {"rule": "self.b == ''"}])),
+        ),
+        (
+            "rule too expensive",
+            with_rules(endless, rule("self.all(a, self.all(b, a.contains(b)))")),
+        ),
+        (
+            "rule that its default breaks",
+            with_rules(
+                json!({"type": "string", "maxLength": 10, "default": "a"}),
+                json!([{"rule": "self != 'a'", "message": "no a"}]),
+            ),
+        ),
+        (
+            "rule that its default breaks below",
+            with_rules(
+                json!({"type": "object", "properties": {"a": {"type": "integer"}}, "default": {"a": 1}}),
+                json!([{"rule": "self.a > 1", "fieldPath": ".a"}]),
+            ),
+        ),
+        (
+            "rule that its default breaks in a list",
+            node(
+                json!({"type": "array", "maxItems": 5, "default": [1], "items": {"type": "integer", "x-kubernetes-validations": rule("self > 1")}}),
+            ),
+        ),
+        (
+            "rule that its default breaks where nothing was",
+            with_rules(
+                json!({"type": "string", "maxLength": 10, "default": "a"}),
+                json!([{"rule": "oldSelf.hasValue()", "optionalOldSelf": true}]),
+            ),
+        ),
+        (
+            "rule that its default keeps",
+            with_rules(
+                json!({"type": "string", "maxLength": 10, "default": "a"}),
+                rule("self == 'a' && self == oldSelf"),
+            ),
+        ),
+    ]
 }

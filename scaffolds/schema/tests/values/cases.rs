@@ -18,6 +18,7 @@ pub fn all() -> Vec<Case> {
     all.extend(resources());
     all.extend(updates());
     all.extend(wholes());
+    all.extend(rules());
     all
 }
 
@@ -1203,5 +1204,49 @@ fn wholes() -> Vec<Case> {
             json!({"type": "object", "required": ["data"], "properties": {"metadata": {"type": "object", "properties": {"name": {"type": "string", "maxLength": 2}}}, "kind": {"type": "string", "maxLength": 1}, "spec": spec}}),
             json!([[{"spec": {"a": "x"}}, {"spec": {"a": "x"}}]]),
         )),
+    ]
+}
+
+fn rules() -> Vec<Case> {
+    let ruled = |rules: Value| {
+        json!({"type": "object", "x-kubernetes-validations": rules, "required": ["r"], "properties": {
+            "a": {"type": "integer"}, "b": {"type": "string", "maxLength": 3, "enum": ["x", "y"]}, "r": {"type": "string", "default": "r"}, "m": {"type": "integer", "minimum": 1},
+        }})
+    };
+    let greater = json!([{"rule": "!has(self.a) || self.a > 1", "message": "a is small", "fieldPath": ".a"}, {"rule": "self.r == 'r'"}]);
+    let tries = json!([{}, {"a": 1}, {"a": 2, "r": "s"}, {"a": 1, "b": "z"}, {"a": "x"}, {"a": 1, "m": 0}, {"a": 1, "r": null}]);
+    let keyed = json!({"type": "array", "maxItems": 5, "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"], "items": {"type": "object", "required": ["k"], "properties": {"k": {"type": "string", "maxLength": 5}, "v": {"type": "integer", "x-kubernetes-validations": [{"rule": "self >= oldSelf", "reason": "FieldValueForbidden", "message": "v must not fall"}]}}}});
+    vec![
+        case("rules", ruled(greater.clone()), tries),
+        update(
+            "rules on change",
+            ruled(json!([{"rule": "self.r == oldSelf.r", "message": "r stays"}])),
+            json!([[{}, {}], [{"r": "a"}, {"r": "b"}], [{"r": "a", "b": "z"}, {"r": "b", "b": "z"}]]),
+        ),
+        update(
+            "rules on items of a map list",
+            keyed,
+            json!([[[{"k": "a", "v": 2}], [{"k": "b", "v": 1}, {"k": "a", "v": 1}]], [[{"k": "a", "v": 2}], [{"k": "b", "v": 1}, {"k": "a", "v": 3}]]]),
+        ),
+        update(
+            "rules that were broken before",
+            ruled(greater.clone()),
+            json!([[{"a": 1}, {"a": 1}], [{"a": 1}, {"a": 0}], [{"a": 1, "r": "s"}, {"a": 1, "r": "s", "m": 5}]]),
+        ),
+        in_status(update(
+            "rules on a status",
+            ruled(greater),
+            json!([[{}, {"a": 1}], [{}, {"a": 1, "b": "z"}], [{"a": 1}, {"a": 1}]]),
+        )),
+        as_whole(case(
+            "rules at the root",
+            json!({"type": "object", "x-kubernetes-validations": [{"rule": "self.metadata.name == 'bar'"}, {"rule": "has(self.spec)"}], "properties": {"spec": {"type": "object"}}}),
+            json!([{}, {"spec": {}}, {"spec": 1}]),
+        )),
+        case(
+            "rules and resources",
+            json!({"type": "object", "x-kubernetes-embedded-resource": true, "x-kubernetes-preserve-unknown-fields": true, "x-kubernetes-validations": [{"rule": "self.kind == 'Pod'"}]}),
+            json!([{"apiVersion": "v1", "kind": "Foo"}, {"kind": "Foo"}, {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "%"}}]),
+        ),
     ]
 }

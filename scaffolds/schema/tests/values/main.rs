@@ -97,11 +97,6 @@ fn content(mut object: Value) -> Value {
     object
 }
 
-/// A value as it comes out of the storage: there a whole float is written without a fraction, and so becomes an integer.
-fn stored(value: &Value) -> Value {
-    serde_json::from_str(&go::json(value)).unwrap()
-}
-
 /// What we make of a value.
 fn ours(case: &Case, key: &str, it: &Try) -> Outcome {
     let schema = Structural::compile(&case.whole(key));
@@ -115,7 +110,7 @@ fn ours(case: &Case, key: &str, it: &Try) -> Outcome {
     let causes = match &it.old {
         None => schema.validate(&object),
         Some(old) => {
-            let mut old = case.object(key, &stored(old));
+            let mut old = case.object(key, &go::stored(old.clone()));
             schema.prune(&mut old);
             if case.place == Place::Status {
                 schema.validate_status(&object, &old)

@@ -69,6 +69,15 @@ impl Format {
         })
     }
 
+    /// The format of that name, of whatever type; one that the server does not know fits every text.
+    pub fn any(name: &str) -> Option<Self> {
+        let plain = name.replace('-', "");
+        (!name.is_empty()).then(|| Self {
+            name: name.to_owned(),
+            check: OF_STRINGS.iter().position(|(known, _)| *known == plain),
+        })
+    }
+
     /// Whether this is a format of strings.
     pub fn is_of_texts(&self) -> bool {
         self.check.is_some()

@@ -1,0 +1,169 @@
+//! Whether the defaults of a schema are values that the schema itself would take.
+
+use super::node::{Node, Reading};
+use super::{aggregate, object_causes, prune, resource};
+use crate::cause::{Cause, Path};
+use crate::go;
+use serde_json::{Map, Value, json};
+
+/// The objections to the defaults in the schema of a resource, which stands at `path`.
+pub(crate) fn check(schema: &Map<String, Value>, path: &Path) -> Vec<Cause> {
+    let mut causes = Vec::new();
+    let scope = Scope {
+        resource: schema,
+        steps: Vec::new(),
+        inside_meta: false,
+    };
+    walk(schema, path, &scope, &mut causes);
+    causes
+}
+
+/// What a node stands in.
+#[derive(Clone)]
+struct Scope<'a> {
+    /// The schema of the innermost resource.
+    resource: &'a Map<String, Value>,
+    /// The way from there.
+    steps: Vec<Step<'a>>,
+    /// Whether that leads through its metadata.
+    inside_meta: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Step<'a> {
+    Property(&'a str),
+    Item,
+}
+
+impl<'a> Scope<'a> {
+    fn step(&self, step: Step<'a>) -> Self {
+        let mut below = self.clone();
+        below.steps.push(step);
+        below
+    }
+
+    /// A resource that has `value` in this place and nothing else.
+    fn resource_around(&self, value: Value) -> Value {
+        let inner = self.steps.iter().rev().fold(value, |value, step| match step {
+            Step::Property(name) => json!({*name: value}),
+            Step::Item => json!([value]),
+        });
+        let mut resource = json!({"apiVersion": "validation/v1", "kind": "Validation"});
+        if let (Value::Object(resource), Value::Object(inner)) = (&mut resource, inner) {
+            resource.extend(inner);
+        }
+        resource
+    }
+}
+
+fn walk<'a>(schema: &'a Map<String, Value>, path: &Path, scope: &Scope<'a>, causes: &mut Vec<Cause>) {
+    let embedded = schema.get("x-kubernetes-embedded-resource") == Some(&Value::Bool(true));
+    let own = Scope {
+        resource: schema,
+        steps: Vec::new(),
+        inside_meta: false,
+    };
+    let scope = if embedded { &own } else { scope };
+    if let Some(default) = schema.get("default").filter(|it| !it.is_null()) {
+        let path = path.child("default");
+        causes.extend(if scope.inside_meta {
+            in_metadata(default, schema, &path, scope)
+        } else {
+            anywhere(default, schema, &path, scope.steps.is_empty())
+        });
+    }
+    // Below `additionalProperties` nothing is checked, on the server either.
+    if let Some(Value::Object(items)) = schema.get("items") {
+        walk(items, &path.child("items"), &scope.step(Step::Item), causes);
+    }
+    for (name, property) in schema
+        .get("properties")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten()
+    {
+        if let Value::Object(property) = property {
+            let mut below = scope.step(Step::Property(name));
+            let meta = ["metadata", "apiVersion", "kind"].contains(&name.as_str());
+            below.inside_meta |= meta && scope.steps.is_empty();
+            walk(property, &path.property(name), &below, causes);
+        }
+    }
+}
+
+/// A default inside of the metadata of a resource, which must come out as one that is valid.
+fn in_metadata(default: &Value, schema: &Map<String, Value>, path: &Path, scope: &Scope) -> Vec<Cause> {
+    let mut resource_node = Node::of(scope.resource, Reading::Defaults);
+    resource_node.become_resource();
+    let mut object = scope.resource_around(default.clone());
+    let fault = match resource::coerce(&mut object, &resource_node, &Path::root()) {
+        Err(cause) => Some(cause.to_string()),
+        Ok(_) => {
+            let mut causes = Vec::new();
+            resource::check(&object, &resource_node, &Path::root(), &mut causes);
+            aggregate(&causes)
+        }
+    };
+    match fault {
+        Some(fault) => vec![path.invalid(default.clone(), &format!("must result in valid metadata: {fault}"))],
+        None => by_schema(default, (schema, &Node::of(schema, Reading::Defaults)), path),
+    }
+}
+
+fn anywhere(default: &Value, schema: &Map<String, Value>, path: &Path, resource: bool) -> Vec<Cause> {
+    let mut node = Node::of(schema, Reading::Defaults);
+    if resource {
+        node.become_resource();
+    }
+    let mut causes = Vec::new();
+    let mut value = default.clone();
+    prune::unknown_in(&mut value, &node);
+    if !go::equal(&value, default) {
+        causes.push(path.invalid(default.clone(), "must not have unknown fields"));
+    }
+    let mut value = default.clone();
+    if let Err(cause) = resource::coerce(&mut value, &node, path) {
+        causes.push(cause);
+        return causes;
+    }
+    let mut found = Vec::new();
+    resource::check(&value, &node, path, &mut found);
+    if found.is_empty() {
+        found = by_schema(&value, (schema, &node), path);
+    }
+    causes.extend(found);
+    causes
+}
+
+/// What keywords, and if they have no objection, rules say of a default.
+fn by_schema(default: &Value, (schema, node): (&Map<String, Value>, &Node), path: &Path) -> Vec<Cause> {
+    let causes = object_causes((default, None), node, path);
+    if causes.is_empty() && node.has_rules {
+        return by_rules(default, schema, path);
+    }
+    causes
+}
+
+#[cfg(not(feature = "cel"))]
+fn by_rules(_: &Value, _: &Map<String, Value>, _: &Path) -> Vec<Cause> {
+    Vec::new()
+}
+
+/// A default must pass both where it has not changed and where it is new.
+#[cfg(feature = "cel")]
+fn by_rules(default: &Value, schema: &Map<String, Value>, path: &Path) -> Vec<Cause> {
+    let around = json!({"type": "object", "properties": {"default": schema}});
+    let object = json!({"default": default});
+    let Some(rules) = crate::cel::Rules::compile(&around) else {
+        return Vec::new();
+    };
+    let mut causes = rules.evaluate(&object, Some(&object)).causes;
+    if causes.is_empty() {
+        causes = rules.evaluate(&object, None).causes;
+    }
+    for cause in &mut causes {
+        let below = cause.field.strip_prefix("default").unwrap_or_default();
+        cause.field = format!("{path}{below}");
+    }
+    causes
+}
