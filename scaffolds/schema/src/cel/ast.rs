@@ -9,6 +9,8 @@ pub(super) struct Expr {
     pub(super) id: usize,
     /// Where it stands, in characters: an operator or bracket where there is one.
     pub(super) at: usize,
+    /// How many operators, selections and method calls are within one another.
+    pub(super) height: usize,
     pub(super) kind: Kind,
 }
 

@@ -50,16 +50,11 @@ pub(super) struct Parser<'a> {
     next: usize,
     pub(super) ids: usize,
     pub(super) issues: &'a mut Issues,
-    depth: Depth,
-}
-
-/// How often a rule of the grammar is open.
-#[derive(Default)]
-struct Depth {
-    expr: usize,
-    relation: usize,
-    calc: usize,
-    member: usize,
+    /// How many expressions are open.
+    open: usize,
+    too_high: bool,
+    /// What else the server would take at a place than an operand.
+    also: (usize, &'static str),
 }
 
 /// The expression and how many ids it uses; what is wrong with it stands in `issues`.
@@ -67,6 +62,7 @@ pub(super) fn parse(source: &str, issues: &mut Issues) -> (Expr, usize) {
     let broken = Expr {
         id: 0,
         at: 0,
+        height: 0,
         kind: Kind::Broken,
     };
     let length = source.chars().count();
@@ -81,7 +77,9 @@ pub(super) fn parse(source: &str, issues: &mut Issues) -> (Expr, usize) {
         next: 0,
         ids: 1,
         issues,
-        depth: Depth::default(),
+        open: 0,
+        too_high: false,
+        also: (usize::MAX, ""),
     };
     let parsed = parser.expr().and_then(|expr| parser.end().map(|()| expr));
     (parsed.unwrap_or(broken), parser.ids)
@@ -107,14 +105,37 @@ fn binary(sign: &str) -> Option<(&'static str, u8)> {
 }
 
 impl Parser<'_> {
-    /// A node with an id of its own.
+    /// A node with an id of its own. What gets too high is cut off, so that no tree can exhaust a stack.
     pub(super) fn node(&mut self, at: usize, kind: Kind) -> Expr {
+        let step = match &kind {
+            Kind::Select { .. } | Kind::Fold(_) | Kind::Call { target: Some(_), .. } => 1,
+            Kind::Call { function, .. } => {
+                usize::from(function.starts_with('_') && !matches!(function.as_str(), "_&&_" | "_||_"))
+            }
+            _ => 0,
+        };
+        let id = self.ids;
         self.ids += 1;
-        Expr {
-            id: self.ids - 1,
+        let mut expr = Expr {
+            id,
             at,
+            height: 0,
             kind,
+        };
+        expr.height = step + expr.children().iter().map(|child| child.height).max().unwrap_or(0);
+        if expr.height > DEEPEST {
+            if !self.too_high {
+                self.issues.add(None, "max recursion depth exceeded".to_owned());
+            }
+            self.too_high = true;
+            return Expr {
+                id,
+                at,
+                height: 0,
+                kind: Kind::Broken,
+            };
         }
+        expr
     }
 
     pub(super) fn call(&mut self, at: usize, function: &str, args: Vec<Expr>) -> Expr {
@@ -196,42 +217,35 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Runs `parse` one level deeper.
-    fn deeper<T>(
-        &mut self,
-        rule: fn(&mut Depth) -> &mut usize,
-        by: usize,
-        parse: impl FnOnce(&mut Self) -> Parsed<T>,
-    ) -> Parsed<T> {
-        *rule(&mut self.depth) += by;
-        if *rule(&mut self.depth) > DEEPEST {
+    fn expr(&mut self) -> Parsed {
+        self.open += 1;
+        if self.open > DEEPEST {
             self.issues
                 .add(None, format!("expression recursion limit exceeded: {DEEPEST}"));
             return Err(Stop);
         }
-        let parsed = parse(self);
-        let open = rule(&mut self.depth);
-        *open = open.saturating_sub(by);
-        parsed
+        let expr = self.ternary();
+        self.open -= 1;
+        expr
     }
 
-    fn expr(&mut self) -> Parsed {
-        self.deeper(
-            |depth| &mut depth.expr,
-            1,
-            |this| {
-                let condition = this.logical("||", "_||_", |this| this.logical("&&", "_&&_", Self::relation))?;
-                let Some(at) = this.eat("?") else {
-                    return Ok(condition);
-                };
-                let yes = this.logical("||", "_||_", |this| this.logical("&&", "_&&_", Self::relation))?;
-                if this.eat(":").is_none() {
-                    return this.mismatch("':'");
-                }
-                let no = this.expr()?;
-                Ok(this.call(at, "_?_:_", vec![condition, yes, no]))
-            },
-        )
+    fn ternary(&mut self) -> Parsed {
+        let condition = self.either()?;
+        let Some(at) = self.eat("?") else {
+            return Ok(condition);
+        };
+        let yes = self.either()?;
+        if self.eat(":").is_none() {
+            return self.mismatch("':'");
+        }
+        let no = self.expr()?;
+        Ok(self.call(at, "_?_:_", vec![condition, yes, no]))
+    }
+
+    fn either(&mut self) -> Parsed {
+        self.logical("||", "_||_", |this| {
+            this.logical("&&", "_&&_", |this| this.operators(1))
+        })
     }
 
     /// `term op term op …` becomes one node with all terms, however many.
@@ -247,32 +261,15 @@ impl Parser<'_> {
         Ok(self.call(at, function, terms))
     }
 
-    fn relation(&mut self) -> Parsed {
-        self.deeper(
-            |depth| &mut depth.relation,
-            1,
-            |this| this.deeper(|depth| &mut depth.calc, 1, |this| this.operators(1)),
-        )
-    }
-
     /// Operators that bind at least as tightly as `least`; they group to the left.
     fn operators(&mut self, least: u8) -> Parsed {
         let mut left = self.unary()?;
-        let (mut relations, mut calcs) = (0, 0);
         while self.peek().token == Token::Sign
             && let Some((function, level)) = binary(&self.peek().text)
             && level >= least
         {
             let at = self.advance().at;
-            let count = if level == 1 { &mut relations } else { &mut calcs };
-            *count += 1;
-            let limit: fn(&mut Depth) -> &mut usize = if level == 1 {
-                |depth| &mut depth.relation
-            } else {
-                |depth| &mut depth.calc
-            };
-            let open = *count + 1;
-            let right = self.deeper(limit, open, |this| this.operators(level + 1))?;
+            let right = self.operators(level + 1)?;
             left = self.call(at, function, vec![left, right]);
         }
         Ok(left)
@@ -299,21 +296,11 @@ impl Parser<'_> {
     }
 
     fn member(&mut self) -> Parsed {
-        self.deeper(
-            |depth| &mut depth.member,
-            1,
-            |this| {
-                let mut expr = this.primary()?;
-                let mut links = 0;
-                loop {
-                    if !this.is(".") && !this.is("[") {
-                        return Ok(expr);
-                    }
-                    links += 1;
-                    expr = this.deeper(|depth| &mut depth.member, links, |this| this.link(expr))?;
-                }
-            },
-        )
+        let mut expr = self.primary()?;
+        while self.is(".") || self.is("[") {
+            expr = self.link(expr)?;
+        }
+        Ok(expr)
     }
 
     /// `.field`, `.?field`, `.method(…)`, `[index]` or `[?index]`.
@@ -321,6 +308,9 @@ impl Parser<'_> {
         let link = self.advance();
         let optional = self.eat("?").is_some();
         if link.text == "[" {
+            if !optional {
+                self.also = (self.next, "?");
+            }
             let index = self.expr()?;
             self.close("]")?;
             return Ok(self.call(link.at, if optional { "_[?_]" } else { "_[_]" }, vec![operand, index]));
@@ -366,6 +356,7 @@ impl Parser<'_> {
         if self.eat(")").is_some() {
             return Ok(args);
         }
+        self.also = (self.next, ")");
         args.push(self.expr()?);
         while self.eat(",").is_some() {
             args.push(self.expr()?);
@@ -376,10 +367,11 @@ impl Parser<'_> {
 
     fn primary(&mut self) -> Parsed {
         if !begins(self.peek()) {
+            let expected = self.expected();
             if !begins(self.after()) {
-                return self.mismatch(OPERAND);
+                return self.mismatch(&expected);
             }
-            self.syntax(&format!("extraneous input '{}' expecting {OPERAND}", self.peek().text));
+            self.syntax(&format!("extraneous input '{}' expecting {expected}", self.peek().text));
             self.advance();
             return self.unary();
         }
@@ -413,6 +405,15 @@ impl Parser<'_> {
                 }
             },
             _ => Ok(self.literal(at, &lexeme, false)),
+        }
+    }
+
+    /// What can stand here, in the order of the grammar.
+    fn expected(&self) -> String {
+        match self.also {
+            (at, ")") if at == self.next => OPERAND.replacen("'(', ", "'(', ')', ", 1),
+            (at, "?") if at == self.next => OPERAND.replacen("'!', ", "'!', '?', ", 1),
+            _ => OPERAND.to_owned(),
         }
     }
 
@@ -467,7 +468,13 @@ impl Parser<'_> {
         while !self.ends(close) {
             items.push(item(self)?);
             if !self.ends(close) && self.eat(",").is_none() {
-                return self.mismatch(&format!("{{'{close}', ','}}"));
+                let expected = format!("{{'{close}', ','}}");
+                if !is_sign(self.after(), close) && !is_sign(self.after(), ",") {
+                    return self.mismatch(&expected);
+                }
+                self.syntax(&format!("extraneous input '{}' expecting {expected}", self.peek().text));
+                self.advance();
+                self.eat(",");
             }
         }
         self.eat(",");
@@ -478,7 +485,10 @@ impl Parser<'_> {
     /// `: value`.
     fn value(&mut self) -> Parsed {
         if self.eat(":").is_none() {
-            return self.mismatch("':'");
+            if !begins(self.peek()) {
+                return self.mismatch("':'");
+            }
+            self.syntax(&format!("missing ':' at '{}'", self.peek().text));
         }
         self.expr()
     }
