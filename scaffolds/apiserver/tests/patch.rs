@@ -31,11 +31,14 @@ fn schema() -> Schema {
         "metadata": {"$ref": "#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"},
         "data": {"type": "object", "additionalProperties": {"type": "string"}},
         "items": merged, "plain": {"type": "array", "items": {"type": "string"}}, "strategy": strategy}});
-    Schema::compile(&json!({"$ref": "#/components/schemas/io.ConfigMap"}), &|name| match name {
-        "io.Item" => Some(item.clone()),
-        "io.ConfigMap" => Some(root.clone()),
-        _ => None,
-    })
+    Schema::compile(
+        &json!({"$ref": "#/components/schemas/io.ConfigMap"}),
+        &|name| match name {
+            "io.Item" => Some(item.clone()),
+            "io.ConfigMap" => Some(root.clone()),
+            _ => None,
+        },
+    )
 }
 
 fn strategic(object: &Value, patch: &Value) -> Result<Patched, Status> {
@@ -43,7 +46,11 @@ fn strategic(object: &Value, patch: &Value) -> Result<Patched, Status> {
 }
 
 fn becomes(object: Value, patch: Value, expected: Value) {
-    assert_eq!(strategic(&object, &patch).map(|it| it.object), Ok(expected), "{patch} on {object}");
+    assert_eq!(
+        strategic(&object, &patch).map(|it| it.object),
+        Ok(expected),
+        "{patch} on {object}"
+    );
 }
 
 #[test]
@@ -66,27 +73,43 @@ fn json_patches_that_cannot_be_done_are_rejected_without_a_reason() {
     ] {
         let status = json_patch(patch).expect_err(patch);
         let body = status.body();
-        assert_eq!((status.code, status.message.as_str(), &body["details"]), (422, REJECTED, &json!({})), "{patch}");
+        assert_eq!(
+            (status.code, status.message.as_str(), &body["details"]),
+            (422, REJECTED, &json!({})),
+            "{patch}"
+        );
     }
 }
 
 #[test]
 fn bodies_that_are_no_json_patch_are_named_in_the_words_of_go() {
     for (patch, checked, message) in [
-        ("nope", true, "error decoding patch: invalid character 'o' in literal null (expecting 'u')"),
+        (
+            "nope",
+            true,
+            "error decoding patch: invalid character 'o' in literal null (expecting 'u')",
+        ),
         ("", true, "error decoding patch: unexpected end of JSON input"),
         (
             r#"{"op":"x"}"#,
             true,
             "error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp",
         ),
-        ("[1]", true, "error decoding patch: json: cannot unmarshal number into Go value of type handlers.jsonPatchOp"),
+        (
+            "[1]",
+            true,
+            "error decoding patch: json: cannot unmarshal number into Go value of type handlers.jsonPatchOp",
+        ),
         (
             r#"[{"op":1,"path":"/x"}]"#,
             true,
             "error decoding patch: json: cannot unmarshal number into Go struct field jsonPatchOp.op of type string",
         ),
-        ("[1]", false, "json: cannot unmarshal number into Go value of type jsonpatch.Operation"),
+        (
+            "[1]",
+            false,
+            "json: cannot unmarshal number into Go value of type jsonpatch.Operation",
+        ),
         ("nope", false, "invalid character 'o' in literal null (expecting 'u')"),
     ] {
         let status = patch::json(&config(), patch.as_bytes(), checked).expect_err(patch);
@@ -99,16 +122,56 @@ fn json_patches_do_what_they_say() {
     for (patch, pointer, expected) in [
         (r#"[]"#, "/data", json!({"k": "v"})),
         (r#"null"#, "/data", json!({"k": "v"})),
-        (r#"[{"op":"add","path":"/data/q"}]"#, "/data", json!({"k": "v", "q": null})),
-        (r#"[{"op":"replace","path":"/data/new","value":"1"}]"#, "/data", json!({"k": "v", "new": "1"})),
-        (r#"[{"op":"copy","from":"/data/k","path":"/data/k2"}]"#, "/data", json!({"k": "v", "k2": "v"})),
-        (r#"[{"op":"move","from":"/data/k","path":"/data/k2"}]"#, "/data", json!({"k2": "v"})),
-        (r#"[{"op":"add","path":"/data/a~1b~0c","value":"1"}]"#, "/data", json!({"k": "v", "a/b~c": "1"})),
-        (r#"[{"op":"add","path":"/metadata/finalizers/-","value":"x"}]"#, "/metadata/finalizers", json!(["e/f", "c/d", "x"])),
-        (r#"[{"op":"add","path":"/metadata/finalizers/1","value":"x"}]"#, "/metadata/finalizers", json!(["e/f", "x", "c/d"])),
-        (r#"[{"op":"add","path":"/metadata/finalizers/-1","value":"x"}]"#, "/metadata/finalizers", json!(["e/f", "c/d", "x"])),
-        (r#"[{"op":"remove","path":"/metadata/finalizers/-1"}]"#, "/metadata/finalizers", json!(["e/f"])),
-        (r#"[{"op":"test","path":"/nope","value":null}]"#, "/data", json!({"k": "v"})),
+        (
+            r#"[{"op":"add","path":"/data/q"}]"#,
+            "/data",
+            json!({"k": "v", "q": null}),
+        ),
+        (
+            r#"[{"op":"replace","path":"/data/new","value":"1"}]"#,
+            "/data",
+            json!({"k": "v", "new": "1"}),
+        ),
+        (
+            r#"[{"op":"copy","from":"/data/k","path":"/data/k2"}]"#,
+            "/data",
+            json!({"k": "v", "k2": "v"}),
+        ),
+        (
+            r#"[{"op":"move","from":"/data/k","path":"/data/k2"}]"#,
+            "/data",
+            json!({"k2": "v"}),
+        ),
+        (
+            r#"[{"op":"add","path":"/data/a~1b~0c","value":"1"}]"#,
+            "/data",
+            json!({"k": "v", "a/b~c": "1"}),
+        ),
+        (
+            r#"[{"op":"add","path":"/metadata/finalizers/-","value":"x"}]"#,
+            "/metadata/finalizers",
+            json!(["e/f", "c/d", "x"]),
+        ),
+        (
+            r#"[{"op":"add","path":"/metadata/finalizers/1","value":"x"}]"#,
+            "/metadata/finalizers",
+            json!(["e/f", "x", "c/d"]),
+        ),
+        (
+            r#"[{"op":"add","path":"/metadata/finalizers/-1","value":"x"}]"#,
+            "/metadata/finalizers",
+            json!(["e/f", "c/d", "x"]),
+        ),
+        (
+            r#"[{"op":"remove","path":"/metadata/finalizers/-1"}]"#,
+            "/metadata/finalizers",
+            json!(["e/f"]),
+        ),
+        (
+            r#"[{"op":"test","path":"/nope","value":null}]"#,
+            "/data",
+            json!({"k": "v"}),
+        ),
         (r#"[{"op":"test","path":"/nope"}]"#, "/data", json!({"k": "v"})),
         (r#"[{"op":"replace","path":"","value":{"a":1}}]"#, "", json!({"a": 1})),
     ] {
@@ -121,8 +184,19 @@ fn json_patches_do_what_they_say() {
 fn odd_members_and_duplicates_of_operations_are_told() {
     let patch = br#"[{"op":"add","op":"add","path":"/data/q","value":"1","extra":1}]"#;
     let strange = patch::json(&config(), patch, true).expect("applies").strange;
-    assert_eq!(strange, ["json patch duplicate field \"[0].op\"", "json patch unknown field \"[0].extra\""]);
-    assert!(patch::json(&config(), patch, false).expect("applies").strange.is_empty());
+    assert_eq!(
+        strange,
+        [
+            "json patch duplicate field \"[0].op\"",
+            "json patch unknown field \"[0].extra\""
+        ]
+    );
+    assert!(
+        patch::json(&config(), patch, false)
+            .expect("applies")
+            .strange
+            .is_empty()
+    );
 }
 
 #[test]
@@ -130,26 +204,48 @@ fn too_many_operations_are_too_much() {
     let patch = vec![r#"{"op":"test","path":"/data/k","value":"v"}"#; 10_001].join(",");
     let status = json_patch(&format!("[{patch}]")).expect_err("too many");
     let message = "Request entity too large: The allowed maximum operations in a JSON patch is 10000, got 10001";
-    assert_eq!((status.code, status.reason, status.message.as_str()), (413, "RequestEntityTooLarge", message));
+    assert_eq!(
+        (status.code, status.reason, status.message.as_str()),
+        (413, "RequestEntityTooLarge", message)
+    );
 }
 
 #[test]
 fn patches_cannot_grow_an_object_without_bound() {
     let mut deep = vec![r#"{"op":"add","path":"/x","value":{"y":1}}"#.to_owned()];
     deep.extend((1..300).map(|depth| format!(r#"{{"op":"add","path":"/x{}","value":{{"y":1}}}}"#, "/y".repeat(depth))));
-    assert_eq!(json_patch(&format!("[{}]", deep.join(","))).expect_err("too deep").code, 422);
-    let mut wide = vec![format!(r#"{{"op":"add","path":"/data/k","value":"{}"}}"#, "x".repeat(100_000))];
+    assert_eq!(
+        json_patch(&format!("[{}]", deep.join(","))).expect_err("too deep").code,
+        422
+    );
+    let mut wide = vec![format!(
+        r#"{{"op":"add","path":"/data/k","value":"{}"}}"#,
+        "x".repeat(100_000)
+    )];
     wide.extend((0..40).map(|at| format!(r#"{{"op":"copy","from":"/data/k","path":"/data/{at}"}}"#)));
-    assert_eq!(json_patch(&format!("[{}]", wide.join(","))).expect_err("too much").code, 422);
+    assert_eq!(
+        json_patch(&format!("[{}]", wide.join(","))).expect_err("too much").code,
+        422
+    );
 }
 
 #[test]
 fn merge_patches_delete_by_null_and_replace_lists() {
-    let merge = |patch: Value| patch::merge(&config(), patch.to_string().as_bytes(), true).expect("applies").object;
+    let merge = |patch: Value| {
+        patch::merge(&config(), patch.to_string().as_bytes(), true)
+            .expect("applies")
+            .object
+    };
     assert_eq!(merge(json!({"data": {"k": null}}))["data"], json!({}));
     assert_eq!(merge(json!({"data": null})).get("data"), None);
-    assert_eq!(merge(json!({"metadata": {"finalizers": ["x"]}}))["metadata"]["finalizers"], json!(["x"]));
-    assert_eq!(merge(json!({"new": {"a": null, "b": [null, {"c": null}]}}))["new"], json!({"b": [null, {}]}));
+    assert_eq!(
+        merge(json!({"metadata": {"finalizers": ["x"]}}))["metadata"]["finalizers"],
+        json!(["x"])
+    );
+    assert_eq!(
+        merge(json!({"new": {"a": null, "b": [null, {"c": null}]}}))["new"],
+        json!({"b": [null, {}]})
+    );
     assert_eq!(merge(json!({"data": [{"c": null}]}))["data"], json!([{"c": null}]));
 }
 
@@ -159,18 +255,29 @@ fn bodies_that_are_no_merge_patch_are_refused() {
         ("null", true, "Invalid JSON Patch"),
         ("nope", false, "Invalid JSON Patch"),
         (r#""x""#, false, "Invalid JSON Patch"),
-        ("nope", true, "error decoding patch: invalid character 'o' in literal null (expecting 'u')"),
+        (
+            "nope",
+            true,
+            "error decoding patch: invalid character 'o' in literal null (expecting 'u')",
+        ),
         (
             "[]",
             true,
             "error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}",
         ),
-        (r#"{"data":{"z":"1"}} x"#, true, "error decoding patch: invalid character 'x' after top-level value"),
+        (
+            r#"{"data":{"z":"1"}} x"#,
+            true,
+            "error decoding patch: invalid character 'x' after top-level value",
+        ),
     ] {
         let status = patch::merge(&config(), patch.as_bytes(), checked).expect_err(patch);
         assert_eq!((status.code, status.message.as_str()), (400, message), "{patch}");
     }
-    assert_eq!(patch::merge(&config(), b"[1]", false).expect("a list").object, json!([1]));
+    assert_eq!(
+        patch::merge(&config(), b"[1]", false).expect("a list").object,
+        json!([1])
+    );
 }
 
 #[test]
@@ -178,7 +285,10 @@ fn what_decoding_finds_wrong_is_told_with_the_patched_document_or_the_patch() {
     let patched = patch::merge(&json!({"kind": "X"}), br#"{"a":"<"}"#, true).expect("applies");
     let status = patched.refuse("strict decoding error: unknown field \"a\"");
     let message = r#" "" is invalid: patch: Invalid value: "{\"a\":\"\\u003c\",\"kind\":\"X\"}": strict decoding error: unknown field "a""#;
-    assert_eq!((status.code, status.reason, status.message.as_str()), (422, "Invalid", message));
+    assert_eq!(
+        (status.code, status.reason, status.message.as_str()),
+        (422, "Invalid", message)
+    );
     assert_eq!(status.body()["details"]["causes"][0]["field"], "patch");
     let patched = strategic(&config(), &json!({"data": {"n": {"a": 1}}})).expect("applies");
     let message = r#" "" is invalid: patch: Invalid value: "map[data:map[n:map[a:1]]]": unrecognized type: string"#;
@@ -208,8 +318,16 @@ fn strategic_patches_merge_lists_by_key_and_scalars_as_sets() {
         json!({"$setElementOrder/items": [{"name": "b"}, {"name": "a"}]}),
         json!({"items": [{"name": "b"}, {"name": "a", "value": "1"}], "plain": ["x"]}),
     );
-    becomes(object.clone(), json!({"plain": null}), json!({"items": [{"name": "a", "value": "1"}, {"name": "b"}]}));
-    becomes(object, json!({"$patch": "replace", "plain": ["z"]}), json!({"plain": ["z"]}));
+    becomes(
+        object.clone(),
+        json!({"plain": null}),
+        json!({"items": [{"name": "a", "value": "1"}, {"name": "b"}]}),
+    );
+    becomes(
+        object,
+        json!({"$patch": "replace", "plain": ["z"]}),
+        json!({"plain": ["z"]}),
+    );
     becomes(
         config(),
         json!({"metadata": {"finalizers": ["a/b"]}, "data": {"$patch": "replace", "only": "1"}}),
@@ -232,25 +350,56 @@ fn strategic_patches_retain_only_the_keys_that_they_name() {
         json!({"strategy": {"type": "B"}}),
     );
     let status = strategic(&object, &json!({"strategy": {"$retainKeys": ["more"], "type": "B"}})).expect_err("no");
-    assert_eq!((status.code, status.message.as_str()), (400, "invalid patch format of retainKeys"));
+    assert_eq!(
+        (status.code, status.message.as_str()),
+        (400, "invalid patch format of retainKeys")
+    );
 }
 
 #[test]
 fn strategic_patches_that_do_not_fit_have_the_servers_answers() {
     let owner = json!({"metadata": {"finalizers": ["e/f", "c/d"], "ownerReferences": [{"uid": "1", "name": "x"}]}});
     for (patch, code, message) in [
-        (json!({"$patch": "wat"}), 500, "unknown patch type: wat in map: map[$patch:wat]"),
-        (json!([]), 400, "json: cannot unmarshal array into Go value of type map[string]interface {}"),
-        (json!("x"), 400, "json: cannot unmarshal string into Go value of type map[string]interface {}"),
+        (
+            json!({"$patch": "wat"}),
+            500,
+            "unknown patch type: wat in map: map[$patch:wat]",
+        ),
+        (
+            json!([]),
+            400,
+            "json: cannot unmarshal array into Go value of type map[string]interface {}",
+        ),
+        (
+            json!("x"),
+            400,
+            "json: cannot unmarshal string into Go value of type map[string]interface {}",
+        ),
         (
             json!({"metadata": {"$setElementOrder/finalizers": 1}}),
             500,
             "expected a []interface {}, but received a int64",
         ),
-        (json!({"metadata": {"$setElementOrder": ["x"]}}), 400, "invalid patch format of setElementOrder list"),
-        (json!({"metadata": {"$deleteFromPrimitiveList": ["x"]}}), 400, "invalid patch format of primitive list"),
-        (json!({"metadata": {"finalizers": [1]}}), 500, "list element types are not identical: [[e/f c/d] [1]]"),
-        (json!({"metadata": {"finalizers": [["x"]]}}), 500, "list element types are not identical: [[e/f c/d] [[x]]]"),
+        (
+            json!({"metadata": {"$setElementOrder": ["x"]}}),
+            400,
+            "invalid patch format of setElementOrder list",
+        ),
+        (
+            json!({"metadata": {"$deleteFromPrimitiveList": ["x"]}}),
+            400,
+            "invalid patch format of primitive list",
+        ),
+        (
+            json!({"metadata": {"finalizers": [1]}}),
+            500,
+            "list element types are not identical: [[e/f c/d] [1]]",
+        ),
+        (
+            json!({"metadata": {"finalizers": [["x"]]}}),
+            500,
+            "list element types are not identical: [[e/f c/d] [[x]]]",
+        ),
         (
             json!({"metadata": {"ownerReferences": [{"name": "x"}]}}),
             500,
@@ -263,5 +412,10 @@ fn strategic_patches_that_do_not_fit_have_the_servers_answers() {
             Err(status) => assert_eq!((status.code, status.message.as_str()), (code, message), "{patch}"),
         }
     }
-    assert_eq!(patch::strategic(&owner, b"null", &schema(), true).expect("nothing").object, owner);
+    assert_eq!(
+        patch::strategic(&owner, b"null", &schema(), true)
+            .expect("nothing")
+            .object,
+        owner
+    );
 }

@@ -21,6 +21,7 @@ mod last_applied;
 mod managed;
 mod merge;
 mod owned;
+mod prune;
 mod reconcile;
 mod remove;
 mod scale;

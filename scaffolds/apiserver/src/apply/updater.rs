@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use kubewright_schema::go::quote;
 use serde_json::Value;
 
 use super::{
@@ -12,11 +13,12 @@ use super::{
     merge::merge,
     owned::fields,
     reconcile::reconcile,
-    remove::remove,
     schema::Schema,
     set::Set,
     typed::describe,
+    validate::{Duplicates, validate},
     value::same,
+    writer::kind,
 };
 
 pub(super) type Owners = BTreeMap<Manager, Owned>;
@@ -25,6 +27,7 @@ pub(super) type Owners = BTreeMap<Manager, Owned>;
 pub(super) struct Updater<'a> {
     pub(super) schema: &'a Schema,
     pub(super) api_version: &'a str,
+    pub(super) kind: &'a str,
     pub(super) versions: &'a dyn Fn(&str) -> Option<&'a Schema>,
     /// What this endpoint resets: nobody comes to own it here, nor loses it.
     pub(super) reset: Set,
@@ -38,7 +41,7 @@ pub(super) type Applied = (Option<Value>, Owners);
 impl<'a> Updater<'a> {
     /// After `writer` turned `live` into `new`.
     pub(super) fn update(&self, live: &Value, new: &Value, owners: Owners, writer: &Manager) -> Result<Owners, Error> {
-        let owners = self.reconcile(owners);
+        let owners = self.reconcile(live, owners)?;
         let (mut owners, comparison) = self.move_ownership(live, new, owners, (writer, true))?;
         let before = owners.remove(writer).unwrap_or_default();
         let set = before
@@ -64,7 +67,7 @@ impl<'a> Updater<'a> {
         owners: Owners,
         (applier, force): (&Manager, bool),
     ) -> Result<Applied, Error> {
-        let mut owners = self.reconcile(owners);
+        let mut owners = self.reconcile(live, owners)?;
         let merged =
             merge(self.schema, live, config).map_err(|it| internal("failed to merge config", &describe(&it)))?;
         let set = fields(self.schema, config).without(&self.reset);
@@ -78,16 +81,46 @@ impl<'a> Updater<'a> {
         Ok(((!same(live, &new)).then_some(new), owners))
     }
 
-    fn reconcile(&self, owners: Owners) -> Owners {
-        let each = |(manager, mut owned): (Manager, Owned)| {
-            let schema = self.schema_of(&owned.api_version)?;
-            owned.set = reconcile(schema, &owned.set);
-            Some((manager, owned))
-        };
-        owners.into_iter().filter_map(each).collect()
+    fn reconcile(&self, live: &Value, owners: Owners) -> Result<Owners, Error> {
+        let mut out = Owners::new();
+        for (manager, mut owned) in owners {
+            if let Some(schema) = self.convert(live, &owned.api_version).map_err(Error::Internal)? {
+                owned.set = reconcile(schema, &owned.set);
+                out.insert(manager, owned);
+            }
+        }
+        Ok(out)
     }
 
-    fn schema_of(&self, api_version: &str) -> Option<&'a Schema> {
+    /// The shape that an object has in a version; nothing for a version that the kind does not have any more.
+    fn convert(&self, object: &Value, api_version: &str) -> Result<Option<&'a Schema>, String> {
+        let Some(schema) = self.schema_of(api_version) else {
+            return if self.schema.structs {
+                Ok(None)
+            } else {
+                Err(self.no_version(api_version))
+            };
+        };
+        if api_version == self.api_version {
+            return Ok(Some(schema));
+        }
+        // Unlike an object in its own version, a converted one must not have an item twice.
+        match validate(schema, object, Duplicates::Refused).as_slice() {
+            [] => Ok(Some(schema)),
+            problems => Err(describe(problems)),
+        }
+    }
+
+    fn no_version(&self, api_version: &str) -> String {
+        let group = |it: &str| it.split_once('/').map(|(group, _)| group.to_owned());
+        if group(api_version) == group(self.api_version) {
+            return format!("request to convert CR to an invalid group/version: {api_version}");
+        }
+        let (from, to) = (kind(self.api_version, self.kind), quote(api_version));
+        format!("{from} is unstructured and is not suitable for converting to {to}")
+    }
+
+    pub(super) fn schema_of(&self, api_version: &str) -> Option<&'a Schema> {
         if api_version == self.api_version {
             Some(self.schema)
         } else {
@@ -111,9 +144,9 @@ impl<'a> Updater<'a> {
             let comparison = if owned.api_version == self.api_version {
                 &own
             } else {
-                let Some(schema) = self.schema_of(&owned.api_version) else {
-                    continue;
-                };
+                let schema = self.convert(new, &owned.api_version);
+                let schema = schema.map_err(|it| internal("failed to convert new object", &it))?;
+                let Some(schema) = schema else { continue };
                 if !others.contains_key(&owned.api_version) {
                     let difference = difference(schema, live, new)?.without(&self.reset_elsewhere);
                     others.insert(owned.api_version.clone(), difference);
@@ -133,41 +166,6 @@ impl<'a> Updater<'a> {
         // An applier's entry without a field goes too.
         owners.retain(|_, owned| !owned.set.is_empty());
         Ok((owners, own))
-    }
-
-    /// Takes out what the applier had applied before, does not apply any more, and nobody else owns.
-    fn prune(&self, merged: Value, owners: &Owners, last: Option<&Owned>) -> Value {
-        let Some(last) = last.filter(|it| !it.set.is_empty()) else {
-            return merged;
-        };
-        let Some(schema) = self.schema_of(&last.api_version) else {
-            return merged;
-        };
-        let named = |set: &Set| set.with_named_fields(schema, Some(schema.root));
-        let given_up = named(&last.set);
-        let mut pruned = remove(schema, &merged, &given_up);
-        pruned = self.add_back_owned(&merged, pruned, owners, &last.api_version);
-        let dangling = named(&fields(schema, &merged)).difference(&named(&fields(schema, &pruned)));
-        remove(schema, &merged, &dangling.intersection(&given_up))
-    }
-
-    /// Puts back what some entry owns, version by version, beginning with `first`.
-    fn add_back_owned(&self, merged: &Value, mut pruned: Value, owners: &Owners, first: &str) -> Value {
-        let mut by_version: BTreeMap<&str, Set> = BTreeMap::new();
-        for owned in owners.values() {
-            let set = by_version.entry(&owned.api_version).or_default();
-            *set = set.union(&owned.set);
-        }
-        let first = by_version.remove_entry(first);
-        for (version, owned) in first.into_iter().chain(by_version) {
-            let Some(schema) = self.schema_of(version) else {
-                continue;
-            };
-            let named = |set: &Set| set.with_named_fields(schema, Some(schema.root));
-            let kept = named(&fields(schema, &pruned)).union(&named(&owned));
-            pruned = remove(schema, merged, &named(&fields(schema, merged)).difference(&kept));
-        }
-        pruned
     }
 }
 

@@ -42,7 +42,8 @@ pub struct Writer<'a> {
     /// The shape of the kind in this version.
     pub schema: &'a Schema,
     /// The shapes of its other versions, for entries that are in these. Objects are looked at as they are, only the
-    /// shape differs. Entries in versions without one are dropped.
+    /// shape differs. Entries in versions without one are dropped for built-in kinds; for custom ones they are an error,
+    /// at which an update drops all entries and an apply is refused.
     pub versions: &'a dyn Fn(&str) -> Option<&'a Schema>,
 }
 
@@ -136,7 +137,7 @@ fn check_kind(applied: &Value, writer: &Writer<'_>) -> Result<(), Error> {
 }
 
 /// `apps/v1, Kind=Deployment`, `/v1, Kind=ConfigMap`.
-fn kind(api_version: &str, kind: &str) -> String {
+pub(super) fn kind(api_version: &str, kind: &str) -> String {
     let slash = if api_version.contains('/') { "" } else { "/" };
     format!("{slash}{api_version}, Kind={kind}")
 }
@@ -222,8 +223,21 @@ impl<'a> Writer<'a> {
         // The object's own endpoint of a custom kind is alone in not knowing what the other versions reset.
         let own_only = !self.schema.structs && self.subresource.is_empty();
         let reset_elsewhere = if own_only { Set::default() } else { reset.clone() };
-        let Self { schema, api_version, versions, .. } = *self;
-        Updater { schema, api_version, versions, reset, reset_elsewhere }
+        let Self {
+            schema,
+            api_version,
+            kind,
+            versions,
+            ..
+        } = *self;
+        Updater {
+            schema,
+            api_version,
+            kind,
+            versions,
+            reset,
+            reset_elsewhere,
+        }
     }
 
     fn fits(&self, what: &str, object: &Value, duplicates: Duplicates) -> Result<(), Error> {

@@ -20,8 +20,14 @@ pub fn check(program: &Program) -> Vec<String> {
     for (index, step) in program.steps.iter().enumerate() {
         if let Some(why) = kind.check(live.as_ref(), step) {
             let sent = format!("{} {} {}", step.method, step.media, step.body);
-            let entries = live.as_ref().map(|it| it["metadata"]["managedFields"].to_string()).unwrap_or_default();
-            wrong.push(format!("{} step {index} ({} {sent}\n  on {entries}\n  {why}", program.kind, step.manager));
+            let entries = live
+                .as_ref()
+                .map(|it| it["metadata"]["managedFields"].to_string())
+                .unwrap_or_default();
+            wrong.push(format!(
+                "{} step {index} ({} {sent}\n  on {entries}\n  {why}",
+                program.kind, step.manager
+            ));
         }
         if step.code < 300 {
             live = Some(step.answer.clone());
@@ -38,10 +44,16 @@ pub struct Kind {
 impl Kind {
     pub fn of(name: &str) -> Self {
         match name {
-            "Widget" => Self { name: "Widget", schema: Schema::custom(&widget::schema()) },
+            "Widget" => Self {
+                name: "Widget",
+                schema: Schema::custom(&widget::schema()),
+            },
             other => {
                 let name = builtin::KINDS.into_iter().find(|it| *it == other).expect("a kind");
-                Self { name, schema: builtin::schema(name) }
+                Self {
+                    name,
+                    schema: builtin::schema(name),
+                }
             }
         }
     }
@@ -55,7 +67,9 @@ impl Kind {
         match self.run(live.as_ref(), step) {
             Ok(Some(object)) if step.code < 300 => self.compare(&object, step),
             // Refused for reasons that are not ours to give: validation, the decoding of a patched object.
-            Ok(_) if step.code == 422 || step.code == 404 || step.code >= 300 && step.media != "apply-patch+yaml" => None,
+            Ok(_) if step.code == 422 || step.code == 404 || step.code >= 300 && step.media != "apply-patch+yaml" => {
+                None
+            }
             Ok(_) => Some(format!("expected {} {}, not an object", step.code, step.answer)),
             Err(refusal) if step.code < 300 => Some(format!("expected an object, not {refusal}")),
             Err(refusal) => different(&step.answer, &refusal),
@@ -65,7 +79,9 @@ impl Kind {
     /// The object as it would be stored, or the Status of a refusal. Nothing where the step is about what is not there.
     fn run(&self, live: Option<&Value>, step: &Step) -> Result<Option<Value>, Value> {
         let media = step.media.as_str();
-        let versions = |version: &str| version.starts_with(widget::GROUP).then_some(&self.schema);
+        let served = ["v1", "v1beta1"].map(|it| format!("{}/{it}", widget::GROUP));
+        let versions =
+            |version: &str| (self.is_custom() && served.iter().any(|it| it == version)).then_some(&self.schema);
         let writer = self.writer(step, &versions);
         let mut new = match (media, live) {
             ("apply-patch+yaml", live) => apply(live, &step.body, step.force, &writer).map_err(|it| answer(&it))?,
@@ -94,7 +110,11 @@ impl Kind {
 
     fn writer<'a>(&'a self, step: &'a Step, versions: &'a dyn Fn(&str) -> Option<&'a Schema>) -> Writer<'a> {
         Writer {
-            manager: if step.manager.is_empty() { "agent" } else { &step.manager },
+            manager: if step.manager.is_empty() {
+                "agent"
+            } else {
+                &step.manager
+            },
             api_version: &step.version,
             kind: self.name,
             subresource: &step.subresource,
@@ -115,7 +135,9 @@ impl Kind {
             *new = step.answer.clone();
             if let ("json", Some(spec)) = (step.media.as_str(), new.get_mut("spec").and_then(Value::as_object_mut)) {
                 // Allocated, or taken over from before, after the bookkeeping.
-                spec.retain(|name, _| !["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"].contains(&name.as_str()));
+                spec.retain(|name, _| {
+                    !["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"].contains(&name.as_str())
+                });
             }
             if let Some(metadata) = new["metadata"].as_object_mut() {
                 metadata.remove("managedFields");
@@ -156,9 +178,12 @@ impl Kind {
         if self.is_custom() {
             return different(&step.answer, object);
         }
-        different(&step.answer["metadata"]["managedFields"], &object["metadata"]["managedFields"])
-            .or_else(|| builtin::lost(&step.answer["spec"], &object["spec"], "spec"))
-            .or_else(|| builtin::lost(&step.answer["data"], &object["data"], "data"))
+        different(
+            &step.answer["metadata"]["managedFields"],
+            &object["metadata"]["managedFields"],
+        )
+        .or_else(|| builtin::lost(&step.answer["spec"], &object["spec"], "spec"))
+        .or_else(|| builtin::lost(&step.answer["data"], &object["data"], "data"))
     }
 }
 
@@ -174,13 +199,18 @@ fn answer(error: &Error) -> Value {
 
 fn different(expected: &Value, found: &Value) -> Option<String> {
     let mut out = Vec::new();
-    collect(&with_sorted_causes(expected), &with_sorted_causes(found), "", &mut out);
+    collect(&sorted(expected), &sorted(found), "", &mut out);
     (!out.is_empty()).then(|| out.join("\n  "))
 }
 
-/// The real server lists the conflicts with several managers in random order.
-fn with_sorted_causes(status: &Value) -> Value {
+/// The real server lists the conflicts with several managers in random order, and the errors of several fields.
+fn sorted(status: &Value) -> Value {
     let mut status = status.clone();
+    if let Some(message) = status["message"].as_str().filter(|it| it.contains(" errors:\n")) {
+        let mut lines: Vec<_> = message.lines().collect();
+        lines[1..].sort_unstable();
+        status["message"] = json!(lines.join("\n"));
+    }
     if let Some(causes) = status.pointer_mut("/details/causes").and_then(Value::as_array_mut) {
         causes.sort_by_key(ToString::to_string);
     }
@@ -191,7 +221,8 @@ fn collect(expected: &Value, found: &Value, path: &str, out: &mut Vec<String>) {
     match (expected, found) {
         (Value::Object(left), Value::Object(right)) => {
             for name in left.keys().chain(right.keys().filter(|name| !left.contains_key(*name))) {
-                let get = |it: &serde_json::Map<String, Value>| it.get(name).cloned().unwrap_or_else(|| json!("(none)"));
+                let get =
+                    |it: &serde_json::Map<String, Value>| it.get(name).cloned().unwrap_or_else(|| json!("(none)"));
                 collect(&get(left), &get(right), &format!("{path}.{name}"), out);
             }
         }

@@ -32,7 +32,10 @@ pub struct Step {
 
 impl Program {
     pub fn all(text: &str) -> Vec<Self> {
-        let all: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("a program per line")).collect();
+        let all: Vec<Value> = text
+            .lines()
+            .map(|line| serde_json::from_str(line).expect("a program per line"))
+            .collect();
         all.iter().map(Self::from_json).collect()
     }
 
@@ -41,16 +44,32 @@ impl Program {
     }
 
     fn from_json(it: &Value) -> Self {
-        let steps = it["steps"].as_array().into_iter().flatten().map(Step::from_json).collect();
-        Self { kind: text(&it["kind"]), steps }
+        let steps = it["steps"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(Step::from_json)
+            .collect();
+        Self {
+            kind: text(&it["kind"]),
+            steps,
+        }
     }
 }
 
 impl Step {
     fn to_json(&self) -> Value {
         json!([
-            self.method, self.version, self.subresource, self.media, self.manager, self.force, self.body, self.code,
-            self.now, self.answer
+            self.method,
+            self.version,
+            self.subresource,
+            self.media,
+            self.manager,
+            self.force,
+            self.body,
+            self.code,
+            self.now,
+            self.answer
         ])
     }
 

@@ -24,9 +24,17 @@ fn random_programs_end_as_on_the_real_server() {
     let (mut lines, mut wrong) = (String::new(), Vec::new());
     for seed in seed..seed + count {
         let mut dice = Dice::new(seed);
-        let kind = if dice.chance(60) { "Widget" } else { dice.pick(&builtin::KINDS) };
+        let kind = if dice.chance(60) {
+            "Widget"
+        } else {
+            dice.pick(&builtin::KINDS)
+        };
         let program = run(&mut dice, kind, seed);
-        wrong.extend(check::check(&program).into_iter().map(|it| format!("seed {seed}: {it}")));
+        wrong.extend(
+            check::check(&program)
+                .into_iter()
+                .map(|it| format!("seed {seed}: {it}")),
+        );
         if (lines.lines().count() as u64) < kept {
             // Writing to a String cannot fail.
             let _ = writeln!(lines, "{}", program.to_json());
@@ -39,17 +47,29 @@ fn random_programs_end_as_on_the_real_server() {
 }
 
 fn install() {
-    send("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", "application/json", &widget::definition());
+    send(
+        "POST",
+        "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+        "application/json",
+        &widget::definition(),
+    );
     std::thread::sleep(std::time::Duration::from_secs(2));
 }
 
 fn run(dice: &mut Dice, kind: &str, seed: u64) -> Program {
-    let mut program = Program { kind: kind.to_owned(), steps: Vec::new() };
+    let mut program = Program {
+        kind: kind.to_owned(),
+        steps: Vec::new(),
+    };
     let mut live = None;
     let name = format!("program-{}-{seed}", std::process::id());
     let crowd = dice.chance(8);
     for _ in 0..if crowd { 18 } else { 4 + dice.roll(6) } {
-        let mut step = if kind == "Widget" { next(dice, live.as_ref()) } else { builtin::next(dice, kind, live.as_ref()) };
+        let mut step = if kind == "Widget" {
+            next(dice, live.as_ref())
+        } else {
+            builtin::next(dice, kind, live.as_ref())
+        };
         repeat(dice, &mut step, &program);
         if crowd && step.media != "apply-patch+yaml" {
             step.manager = format!("crowd-{}", dice.roll(15));
@@ -64,14 +84,22 @@ fn run(dice: &mut Dice, kind: &str, seed: u64) -> Program {
         program.steps.push(step);
     }
     let path = format!("{}/{name}", collection(kind, "v1"));
-    send("PATCH", &path, "application/merge-patch+json", &json!({"metadata": {"finalizers": null}}));
+    send(
+        "PATCH",
+        &path,
+        "application/merge-patch+json",
+        &json!({"metadata": {"finalizers": null}}),
+    );
     send("DELETE", &path, "application/json", &json!({}));
     program
 }
 
 /// Now and then applies once more what was applied, by the same or another manager.
 fn repeat(dice: &mut Dice, step: &mut Step, program: &Program) {
-    let earlier = program.steps.iter().rfind(|it| it.media == "apply-patch+yaml" && it.subresource == step.subresource);
+    let earlier = program
+        .steps
+        .iter()
+        .rfind(|it| it.media == "apply-patch+yaml" && it.subresource == step.subresource);
     if let (Some(earlier), true, "apply-patch+yaml") = (earlier, dice.chance(20), step.media.as_str()) {
         (step.version, step.body) = (earlier.version.clone(), earlier.body.clone());
     }
@@ -80,8 +108,14 @@ fn repeat(dice: &mut Dice, step: &mut Step, program: &Program) {
 /// The time that the write came to stand in managedFields with, if it did; the answer may be a second later.
 fn written(live: Option<&Value>, answer: &Answer) -> String {
     let times = |object: &Value| -> Vec<String> {
-        let entries = object["metadata"]["managedFields"].as_array().cloned().unwrap_or_default();
-        entries.iter().filter_map(|it| it["time"].as_str().map(str::to_owned)).collect()
+        let entries = object["metadata"]["managedFields"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
+        entries
+            .iter()
+            .filter_map(|it| it["time"].as_str().map(str::to_owned))
+            .collect()
     };
     let before = live.map(times).unwrap_or_default();
     let after = times(&answer.body);
@@ -118,7 +152,14 @@ fn write(kind: &str, name: &str, step: &Step, live: Option<&Value>) -> Answer {
     if !step.manager.is_empty() {
         path += &format!("&fieldManager={}", step.manager);
     }
-    send(&step.method, &path.replace("force=&", "").replace("?force=", if step.force { "?force=" } else { "" }), &format!("application/{}", step.media), &body)
+    send(
+        &step.method,
+        &path
+            .replace("force=&", "")
+            .replace("?force=", if step.force { "?force=" } else { "" }),
+        &format!("application/{}", step.media),
+        &body,
+    )
 }
 
 /// Without what differs from run to run.
@@ -138,7 +179,10 @@ fn next(dice: &mut Dice, live: Option<&Value>) -> Step {
     let version = format!("{}/{version}", widget::GROUP);
     let mut object = json!({"apiVersion": version, "kind": "Widget", "metadata": widget::metadata(dice)});
     object["metadata"]["name"] = json!("it");
-    let mut step = Step { version, ..Step::default() };
+    let mut step = Step {
+        version,
+        ..Step::default()
+    };
     let status = live.is_some() && dice.chance(20);
     if status {
         step.subresource = "status".to_owned();
@@ -149,10 +193,10 @@ fn next(dice: &mut Dice, live: Option<&Value>) -> Step {
     if !status || dice.chance(20) {
         object["spec"] = widget::spec(dice);
     }
-    if dice.chance(4) {
-        widget::spoil(dice, &mut object);
-    }
     fill(dice, &mut step, live, object);
+    if step.media == "apply-patch+yaml" && dice.chance(6) {
+        widget::spoil(dice, &mut step.body);
+    }
     step
 }
 
@@ -201,7 +245,9 @@ fn entries(dice: &mut Dice, object: &mut Value, live: &Value) {
     let sent = match dice.roll(10) {
         0 => json!([]),
         1 => json!([{}]),
-        2 => json!([{"manager": "x", "operation": "Wrong", "apiVersion": "v1", "fieldsType": "FieldsV1", "fieldsV1": {}}]),
+        2 => {
+            json!([{"manager": "x", "operation": "Wrong", "apiVersion": "v1", "fieldsType": "FieldsV1", "fieldsV1": {}}])
+        }
         3 => json!([{"manager": "given", "operation": "Update", "apiVersion": object["apiVersion"],
             "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": {"f:size": {}}}}]),
         4 => {

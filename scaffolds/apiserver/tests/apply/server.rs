@@ -19,8 +19,23 @@ pub fn send(method: &str, path: &str, media: &str, body: &Value) -> Answer {
     let address = std::env::var("KUBEWRIGHT_SERVER").expect("KUBEWRIGHT_SERVER");
     let token = std::env::var("KUBEWRIGHT_TOKEN").expect("KUBEWRIGHT_TOKEN");
     let mut curl = Command::new("curl")
-        .args(["-sk", "-X", method, "-A", "agent/1.0", "-w", "\n%{http_code} %header{date}", "--data-binary", "@-"])
-        .args(["-H", &format!("Authorization: Bearer {token}"), "-H", &format!("Content-Type: {media}")])
+        .args([
+            "-sk",
+            "-X",
+            method,
+            "-A",
+            "agent/1.0",
+            "-w",
+            "\n%{http_code} %header{date}",
+            "--data-binary",
+            "@-",
+        ])
+        .args([
+            "-H",
+            &format!("Authorization: Bearer {token}"),
+            "-H",
+            &format!("Content-Type: {media}"),
+        ])
         .arg(format!("{address}{path}"))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -34,14 +49,20 @@ pub fn send(method: &str, path: &str, media: &str, body: &Value) -> Answer {
     let (body, trailer) = text.rsplit_once('\n').expect("the trailer");
     let (code, date) = trailer.split_once(' ').expect("a code and a date");
     let code = code.parse().expect("a code");
-    Answer { code, body: serde_json::from_str(body).unwrap_or_default(), now: rfc3339(date) }
+    Answer {
+        code,
+        body: serde_json::from_str(body).unwrap_or_default(),
+        now: rfc3339(date),
+    }
 }
 
 /// `Sat, 21 Nov 2026 11:12:00 GMT`.
 fn rfc3339(date: &str) -> String {
     const MONTHS: &str = "JanFebMarAprMayJunJulAugSepOctNovDec";
     let parts: Vec<&str> = date.split_whitespace().collect();
-    let [_, day, month, year, time, _] = parts[..] else { panic!("no date: {date}") };
+    let [_, day, month, year, time, _] = parts[..] else {
+        panic!("no date: {date}")
+    };
     let month = MONTHS.find(month).expect("a month") / 3 + 1;
     format!("{year}-{month:02}-{day}T{time}Z")
 }

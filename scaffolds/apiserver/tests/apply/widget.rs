@@ -74,7 +74,10 @@ pub fn decode(object: &mut Value) {
         spec.retain(|_, it| !it.is_null());
         spec.get_mut("object").into_iter().for_each(metadata_of);
     }
-    let ports = object.get_mut("spec").and_then(|it| it.get_mut("ports")).and_then(Value::as_array_mut);
+    let ports = object
+        .get_mut("spec")
+        .and_then(|it| it.get_mut("ports"))
+        .and_then(Value::as_array_mut);
     for port in ports.into_iter().flatten().filter_map(Value::as_object_mut) {
         port.entry("protocol").or_insert_with(|| json!("TCP"));
     }
@@ -136,7 +139,9 @@ fn field(dice: &mut Dice, name: &str) -> Value {
         "color" => some_of(dice, &["r", "g"], |dice, _| json!(dice.roll(2))),
         "labels" => strings(dice),
         "rows" => some_of(dice, &["one", "two"], |dice, _| integers(dice)),
-        "deep" => some_of(dice, &["er"], |dice, _| some_of(dice, &["a", "b"], |dice, _| json!(dice.roll(2)))),
+        "deep" => some_of(dice, &["er"], |dice, _| {
+            some_of(dice, &["a", "b"], |dice, _| json!(dice.roll(2)))
+        }),
         "free" => some_of(dice, &["known", "list", "map"], |dice, name| match name {
             "known" => json!(dice.pick(&["x", "y"])),
             "list" => integers(dice),
@@ -157,23 +162,49 @@ fn field(dice: &mut Dice, name: &str) -> Value {
 pub fn status(dice: &mut Dice) -> Value {
     some_of(dice, &["phase", "conditions"], |dice, name| match name {
         "phase" => json!(dice.pick(&["Ready", "Waiting"])),
-        _ => list(dice, &["Ready", "Failed"], |dice, name| {
-            json!({"type": name, "status": dice.pick(&["True", "False"])})
-        }),
+        _ => list(
+            dice,
+            &["Ready", "Failed"],
+            |dice, name| json!({"type": name, "status": dice.pick(&["True", "False"])}),
+        ),
     })
 }
 
 /// Puts something into the object that does not fit the schema.
 pub fn spoil(dice: &mut Dice, object: &mut Value) {
     let bad = [
-        json!({"size": "x"}), json!({"on": 1}), json!({"ratio": [1]}), json!({"when": {"a": 1}}), json!({"tags": "a"}),
-        json!({"tags": [null]}), json!({"tags": [{"a": 1}]}), json!({"tags": [["a"]]}), json!({"tags": ["a", "a"]}),
-        json!({"numbers": ["a"]}), json!({"plain": [1]}), json!({"ports": {}}), json!({"ports": [null]}),
-        json!({"ports": [{}]}), json!({"ports": ["a"]}), json!({"ports": [{"port": 1}, {"port": 1, "protocol": "TCP"}]}),
-        json!({"nested": [{"name": "a", "more": 1}]}), json!({"nested": [{"name": "a", "inner": [{"text": "x"}]}]}),
-        json!({"nested": [{"name": 1}]}), json!({"color": {"b": 1}}), json!({"color": "red"}), json!({"labels": {"x": 1}}),
-        json!({"rows": {"one": ["a"]}}), json!({"unknown": {"a": 1}}), json!({"size": 1.5}), json!({"size": "x", "on": "y"}),
-        json!({"either": {"a": 1}}), json!({"free": "x"}), json!("x"), json!([1]), json!(null), json!({"deep": {"er": "x"}}),
+        json!({"size": "x"}),
+        json!({"on": 1}),
+        json!({"ratio": [1]}),
+        json!({"when": {"a": 1}}),
+        json!({"tags": "a"}),
+        json!({"tags": [null]}),
+        json!({"tags": [{"a": 1}]}),
+        json!({"tags": [["a"]]}),
+        json!({"tags": ["a", "a"]}),
+        json!({"numbers": ["a"]}),
+        json!({"plain": [1]}),
+        json!({"ports": {}}),
+        json!({"ports": [null]}),
+        json!({"ports": [{}]}),
+        json!({"ports": ["a"]}),
+        json!({"ports": [{"port": 1}, {"port": 1, "protocol": "TCP"}]}),
+        json!({"nested": [{"name": "a", "more": 1}]}),
+        json!({"nested": [{"name": "a", "inner": [{"text": "x"}]}]}),
+        json!({"nested": [{"name": 1}]}),
+        json!({"color": {"b": 1}}),
+        json!({"color": "red"}),
+        json!({"labels": {"x": 1}}),
+        json!({"rows": {"one": ["a"]}}),
+        json!({"unknown": {"a": 1}}),
+        json!({"size": 1.5}),
+        json!({"size": "x", "on": "y"}),
+        json!({"either": {"a": 1}}),
+        json!({"free": "x"}),
+        json!("x"),
+        json!([1]),
+        json!(null),
+        json!({"deep": {"er": "x"}}),
     ];
     object["spec"] = bad[dice.roll(bad.len())].clone();
     match dice.roll(12) {
@@ -187,15 +218,24 @@ pub fn spoil(dice: &mut Dice, object: &mut Value) {
 
 /// Random labels, annotations, finalizers.
 pub fn metadata(dice: &mut Dice) -> Value {
-    some_of(dice, &["labels", "annotations", "finalizers"], |dice, name| match name {
-        "finalizers" => json!(dice.some(&["example.com/a", "example.com/b"])),
-        _ => strings(dice),
-    })
+    some_of(
+        dice,
+        &["labels", "annotations", "finalizers"],
+        |dice, name| match name {
+            "finalizers" => json!(dice.some(&["example.com/a", "example.com/b"])),
+            _ => strings(dice),
+        },
+    )
 }
 
 pub fn some_of(dice: &mut Dice, names: &[&str], of: impl Fn(&mut Dice, &str) -> Value) -> Value {
     let names = dice.some(names);
-    Value::Object(names.into_iter().map(|name| (name.to_owned(), of(dice, name))).collect())
+    Value::Object(
+        names
+            .into_iter()
+            .map(|name| (name.to_owned(), of(dice, name)))
+            .collect(),
+    )
 }
 
 pub fn list(dice: &mut Dice, keys: &[&str], of: impl Fn(&mut Dice, &str) -> Value) -> Value {
@@ -211,7 +251,9 @@ fn texts(dice: &mut Dice) -> Value {
 }
 
 fn integers(dice: &mut Dice) -> Value {
-    list(dice, &["1", "2", "3"], |_, it| json!(it.parse::<u16>().expect("a number")))
+    list(dice, &["1", "2", "3"], |_, it| {
+        json!(it.parse::<u16>().expect("a number"))
+    })
 }
 
 pub fn strings(dice: &mut Dice) -> Value {
