@@ -1,6 +1,7 @@
 //! The command line: one file per command, each of a few sentences. What the user typed becomes what the project means before anything else
 //! happens.
 
+mod apiserver;
 mod ask;
 mod completion;
 mod create_api;
@@ -54,6 +55,8 @@ enum Command {
     Plan(plan::Args),
     /// Take over a vendored crate: kubewright will not touch it again
     Eject(eject::Args),
+    /// Run a Kubernetes API server on this machine, for development and tests
+    Apiserver(apiserver::Args),
     /// Check the toolchain, the project and the cluster
     Doctor(doctor::Args),
     /// Print the version
@@ -97,6 +100,7 @@ pub fn run(cli: Cli) -> Result<()> {
         Command::Sync(args) => sync::run(dir, args),
         Command::Plan(args) => plan::run(dir, args),
         Command::Eject(args) => eject::run(dir, args),
+        Command::Apiserver(args) => apiserver::run(args),
         Command::Doctor(args) => doctor::run(dir, args),
         Command::Version(args) => version::run(args),
         Command::Completion(args) => completion::run(args),

@@ -15,6 +15,7 @@ pub mod apply;
 pub mod auth;
 pub mod catalogue;
 pub mod clock;
+pub mod controllers;
 mod custom;
 #[cfg(feature = "serve")]
 pub mod dev;

@@ -42,6 +42,8 @@ pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
     }
     let mut beside = path.as_os_str().to_owned();
     beside.push(format!(".{}", std::process::id()));
+    // A left-over, or something that somebody has put there: never write through it.
+    let _ = fs::remove_file(&beside);
     let mut file = private(Path::new(&beside))?;
     file.write_all(text.as_bytes())?;
     fs::rename(&beside, path)
@@ -49,17 +51,14 @@ pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
 
 #[cfg(unix)]
 fn private(path: &Path) -> io::Result<File> {
-    use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+    use std::os::unix::fs::OpenOptionsExt;
 
-    let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
-    // A left-over of somebody else's keeps its mode.
-    file.set_permissions(fs::Permissions::from_mode(0o600))?;
-    Ok(file)
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
 #[cfg(not(unix))]
 fn private(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).create(true).truncate(true).open(path)
+    OpenOptions::new().write(true).create_new(true).open(path)
 }
 
 /// PEM (RFC 7468), encoded once more as kubeconfigs want it.

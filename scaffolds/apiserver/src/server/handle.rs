@@ -56,7 +56,7 @@ impl ApiServer {
         };
         let time = duration::timeout(query)?;
         let peer = parts.extensions.get::<Peer>().cloned().unwrap_or_default();
-        let user = self.0.authenticator.authenticate(&parts.headers, &peer)?;
+        let user = self.core.authenticator.authenticate(&parts.headers, &peer)?;
         auth::authorize(&user, &info)?;
         if !info.is_resource {
             return self.answer_path(parts, query, &info);
@@ -74,10 +74,10 @@ impl ApiServer {
 
     fn answer_path(&self, parts: &Parts, query: &Query, info: &Info) -> Answered {
         let format = accept::format(&parts.headers, query);
-        if let Some(answer) = probes::answer(info, query, &self.0.catalogue.snapshot(), format) {
+        if let Some(answer) = probes::answer(info, query, &self.core.catalogue.snapshot(), format) {
             return Ok(answer);
         }
-        if let Some(answered) = self.0.openapi.answer(&info.path, query, &parts.headers) {
+        if let Some(answered) = self.core.openapi.answer(&info.path, query, &parts.headers) {
             return answered;
         }
         Ok(discover::answer(self, parts, (info, query)).unwrap_or_else(response::page_not_found))

@@ -1,6 +1,5 @@
 //! The server: one cheap handle, made from options, that answers requests of any HTTP shell and of none.
 
-mod bootstrap;
 mod discover;
 mod handle;
 mod probes;
@@ -12,10 +11,13 @@ pub use service::Service;
 
 use std::sync::Arc;
 
+use tokio::runtime::Handle;
+
 use crate::{
     auth::{Authenticator, User},
     catalogue::Catalogue,
     clock::Clock,
+    controllers::{self, Controllers},
     custom::{self, Definitions},
     discovery::Discovery,
     kinds,
@@ -30,6 +32,9 @@ pub struct Options {
     pub clock: Clock,
     /// Who may come with a bearer token. Requests within the process need none.
     pub tokens: Vec<(String, User)>,
+    /// What is done without being asked for. They run on the tokio runtime that the server is made in, and not at all
+    /// without one.
+    pub controllers: Controllers,
     /// How many changes are kept for watches and lists of the past; [`store::HISTORY`] if not said.
     pub history: Option<usize>,
     /// Host and port, as discovery tells clients; empty for a server without sockets.
@@ -42,7 +47,11 @@ pub struct Options {
 /// - What it answers is what kube-apiserver 1.36 answers, or a 501 that names what is missing.
 /// - No request brings it down: a panic while one is answered becomes a 500.
 #[derive(Clone)]
-pub struct ApiServer(Arc<Core>);
+pub struct ApiServer {
+    core: Arc<Core>,
+    /// They stop with the last handle.
+    _controllers: Option<Arc<controllers::Running>>,
+}
 
 /// What requests are answered from.
 pub struct Core {
@@ -94,13 +103,18 @@ impl ApiServer {
             definitions: Definitions::default(),
             options,
         };
-        bootstrap::bootstrap(&core);
-        Self(Arc::new(core))
+        let port = core.options.address.rsplit_once(':').and_then(|(_, port)| port.parse().ok());
+        controllers::bootstrap::bootstrap(&core, port.unwrap_or(443));
+        core.definitions.restore(&core);
+        let core = Arc::new(core);
+        let runtime = Handle::try_current().ok();
+        let start = |runtime| Arc::new(controllers::start(&core, core.options.controllers, &runtime));
+        Self { _controllers: runtime.map(start), core }
     }
 
     /// All resources that are served now.
     pub fn catalogue(&self) -> &Catalogue {
-        &self.0.catalogue
+        &self.core.catalogue
     }
 
     /// The server as a tower service, for `kube::Client::new(server.service(), "default")` and every HTTP server.

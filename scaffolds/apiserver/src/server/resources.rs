@@ -31,7 +31,7 @@ impl ApiServer {
         (user, body): (&User, Bytes),
     ) -> Answered {
         let format = accept::format(&parts.headers, query);
-        let resource = match route::route((&parts.method, info), &self.0.catalogue.snapshot(), format) {
+        let resource = match route::route((&parts.method, info), &self.core.catalogue.snapshot(), format) {
             Ok(resource) => resource,
             Err(answer) => return Ok(*answer),
         };
@@ -66,11 +66,11 @@ impl ApiServer {
     }
 
     async fn serve(&self, call: Call, (wanted, warnings): (Wanted, &mut Vec<String>)) -> Answered {
-        let view = View::new(wanted.shape, &call, self.0.now());
+        let view = View::new(wanted.shape, &call, self.core.now());
         let resource = Arc::clone(&call.resource);
-        let answer = registry::serve(&self.0, call, warnings).await;
+        let answer = registry::serve(&self.core, call, warnings).await;
         // Whatever is told must not be lost again.
-        if self.0.store.settled().await.is_err() {
+        if self.core.store.settled().await.is_err() {
             return Err(Status::internal("the data directory cannot be written any more"));
         }
         match (answer?, view?) {
@@ -86,9 +86,9 @@ impl ApiServer {
     }
 
     fn review(&self, user: &User, call: &Call, (wanted, warnings): (Wanted, &mut Vec<String>)) -> Answered {
-        let object = registry::read_review(&self.0, call, warnings)?;
+        let object = registry::read_review(&self.core, call, warnings)?;
         let plural = &call.resource.names.plural;
-        let answer = auth::review(&self.0.authenticator, (user, self.0.now()), plural, object)?;
+        let answer = auth::review(&self.core.authenticator, (user, self.core.now()), plural, object)?;
         Ok(response::object(201, &answer, wanted.format))
     }
 }

@@ -24,6 +24,19 @@ pub fn route(
 ) -> Result<Arc<Resource>, Box<Answer>> {
     let is_built_in = info.group.is_empty() || catalogue.is_built_in(&info.group);
     let resource = catalogue.resource(&info.group, &info.version, &info.resource);
+    if let Some(resource) = &resource
+        && !is_built_in
+        && info.is_whole
+        && scope_fits(info, resource)
+        && !has_subresource(info, resource)
+    {
+        // Upstream finds the custom resource first and then nothing that is called so.
+        let status = Status::not_found((&info.group, &info.resource), &info.name);
+        let mut answer = response::failure(&status, format);
+        let deprecation: Vec<String> = resource.strategy.deprecation().map(str::to_owned).into_iter().collect();
+        response::warn(&mut answer, &deprecation);
+        return Err(Box::new(answer));
+    }
     let Some(resource) = resource.filter(|resource| info.is_whole && fits(info, resource)) else {
         return Err(Box::new(match is_built_in {
             true => response::failure(&Status::no_such_resource(), format),
@@ -70,13 +83,20 @@ pub fn check_names(info: &Info) -> Result<(), Status> {
 
 /// Whether the path has a namespace where the resource has one, and a subresource that is there.
 fn fits(info: &Info, resource: &Resource) -> bool {
-    let scope_fits = match (resource.namespaced, info.namespace.is_empty()) {
+    scope_fits(info, resource) && has_subresource(info, resource)
+}
+
+fn has_subresource(info: &Info, resource: &Resource) -> bool {
+    info.subresource.is_empty() || subresource_verbs(info, resource).is_some()
+}
+
+fn scope_fits(info: &Info, resource: &Resource) -> bool {
+    match (resource.namespaced, info.namespace.is_empty()) {
         (true, true) => info.name.is_empty(),
         (true, false) => true,
         (false, true) => true,
         (false, false) => info.is_namespace(),
-    };
-    scope_fits && (info.subresource.is_empty() || subresource_verbs(info, resource).is_some())
+    }
 }
 
 fn subresource_verbs(info: &Info, resource: &Resource) -> Option<&'static [&'static str]> {

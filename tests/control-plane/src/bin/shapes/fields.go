@@ -31,6 +31,8 @@ type field struct {
 	Pointer bool   `json:"pointer"`
 	Empty   bool   `json:"omitempty"`
 	Zero    bool   `json:"omitzero"`
+	// The embedded structs that the field stands in.
+	Via string `json:"via"`
 }
 
 var structs = map[string]map[string]field{}
@@ -55,16 +57,16 @@ func visit(t reflect.Type) {
 		}
 		fields := map[string]field{}
 		structs[nameOf(t)] = fields
-		fill(t, fields)
+		fill(t, fields, "")
 	}
 }
 
-func fill(t reflect.Type, fields map[string]field) {
+func fill(t reflect.Type, fields map[string]field, via string) {
 	for i := 0; i < t.NumField(); i++ {
 		f := t.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if f.Anonymous && name == "" && f.Type.Kind() == reflect.Struct {
-			fill(f.Type, fields)
+			fill(f.Type, fields, via+f.Name+".")
 			continue
 		}
 		if !f.IsExported() || name == "-" || name == "" {
@@ -75,6 +77,7 @@ func fill(t reflect.Type, fields map[string]field) {
 			Pointer: f.Type.Kind() == reflect.Pointer,
 			Empty:   strings.Contains(options, "omitempty"),
 			Zero:    strings.Contains(options, "omitzero"),
+			Via:     via,
 		}
 		visit(f.Type)
 	}

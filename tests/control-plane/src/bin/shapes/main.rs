@@ -17,13 +17,15 @@ use kube::Client;
 use serde_json::Value;
 
 /// The group versions that are recorded, and of each the resources; `*` stands for all.
-const RECORDED: [(&str, &str); 13] = [
+const RECORDED: [(&str, &str); 15] = [
     (
         "api/v1",
         "configmaps endpoints events limitranges namespaces nodes persistentvolumeclaims persistentvolumes pods \
          podtemplates replicationcontrollers resourcequotas secrets serviceaccounts services",
     ),
     ("apis/apps/v1", "*"),
+    ("apis/authentication.k8s.io/v1", "*"),
+    ("apis/authorization.k8s.io/v1", "*"),
     ("apis/autoscaling/v1", "*"),
     ("apis/autoscaling/v2", "*"),
     ("apis/batch/v1", "*"),

@@ -5,10 +5,16 @@ use std::{collections::BTreeMap, fmt::Write};
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-/// The wanted resources, without their subresources.
+/// The wanted resources that can be listed, without their subresources.
 pub fn plurals<'a>(list: &'a Value, wanted: &str) -> Result<Vec<&'a str>> {
+    let listed = |resource: &&Value| {
+        resource["verbs"]
+            .as_array()
+            .is_some_and(|it| it.contains(&"list".into()))
+    };
     let names = wanted_of(list, wanted)?
         .into_iter()
+        .filter(listed)
         .map(|resource| text(resource, "name"));
     Ok(names.filter(|name| !name.contains('/')).collect())
 }
@@ -43,7 +49,11 @@ pub fn write(list: &Value, wanted: &str, tables: &BTreeMap<String, Value>, out: 
                 write!(out, " {mark}={value}")?;
             }
         }
-        writeln!(out, "\n |{}", columns(tables.get(name).context("no table")?))?;
+        writeln!(out)?;
+        // Reviews are never listed.
+        if let Some(table) = tables.get(name) {
+            writeln!(out, " |{}", columns(table))?;
+        }
     }
     Ok(())
 }

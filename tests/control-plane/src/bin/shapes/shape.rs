@@ -72,6 +72,9 @@ fn property_line(field: &str, property: &Value, go: &Value, todo: &mut Vec<Strin
     if go_type != derived(&r#type) {
         write!(out, " g={go_type}")?;
     }
+    if let Some(via) = go["via"].as_str().filter(|via| !via.is_empty() && *via != "TypeMeta.") {
+        write!(out, " v={via}")?;
+    }
     for (key, value) in property.as_object().context("not an object")? {
         let text = value.as_str().unwrap_or_default();
         match key.as_str() {

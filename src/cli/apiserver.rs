@@ -1,0 +1,137 @@
+//! `kubewright apiserver`: a Kubernetes API server on this machine, in the foreground.
+
+use super::report;
+use anyhow::{Context, Result, anyhow};
+use clap::ValueEnum;
+use kubewright_apiserver::controllers::Controllers;
+use kubewright_apiserver::{ApiServer, Options, auth::User, serve::Listener, store::OpenError};
+use std::path::{Path, PathBuf};
+
+/// Flags of `apiserver`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Listens on 127.0.0.1 alone. The kubeconfig's user may do everything; it has a client certificate
+of an authority that goes with the process, so every run writes a new one. Ctrl-C ends it.")]
+pub struct Args {
+    /// The port; 0 takes a free one
+    #[arg(long, default_value_t = 0)]
+    port: u16,
+    /// A bearer token of the administrator, for clients without client certificates
+    #[arg(long, value_name = "TOKEN", value_parser = token)]
+    token: Option<String>,
+    /// Where to write the kubeconfig [default: a file in the folder for temporary files]
+    #[arg(long, value_name = "FILE")]
+    kubeconfig: Option<PathBuf>,
+    /// Keep objects in this folder, over restarts [default: in memory]
+    #[arg(long, value_name = "FOLDER")]
+    data_dir: Option<PathBuf>,
+    /// Run a controller that does not run by itself: service-accounts
+    #[arg(long, value_enum, value_name = "CONTROLLER", hide_possible_values = true)]
+    enable: Vec<Controller>,
+    /// Leave out a controller: garbage-collector, namespaces
+    #[arg(long, value_enum, value_name = "CONTROLLER", hide_possible_values = true)]
+    disable: Vec<Controller>,
+}
+
+/// What a server does without being asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Controller {
+    GarbageCollector,
+    Namespaces,
+    ServiceAccounts,
+}
+
+/// What can stand in a header.
+fn token(text: &str) -> Result<String, &'static str> {
+    match !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        true => Ok(text.to_owned()),
+        false => Err("a token is one or more printable ASCII characters without blanks"),
+    }
+}
+
+/// Serves until told to stop.
+pub fn run(args: Args) -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    runtime.context("cannot start threads")?.block_on(serve(args))
+}
+
+/// What runs by itself, and `enable`, without `disable`.
+fn controllers(args: &Args) -> Controllers {
+    let runs =
+        |controller, usually| (usually || args.enable.contains(&controller)) && !args.disable.contains(&controller);
+    let usually = Controllers::default();
+    Controllers {
+        garbage_collector: runs(Controller::GarbageCollector, usually.garbage_collector),
+        namespaces: runs(Controller::Namespaces, usually.namespaces),
+        service_accounts: runs(Controller::ServiceAccounts, usually.service_accounts),
+    }
+}
+
+async fn serve(args: Args) -> Result<()> {
+    let listener = Listener::bind(args.port, args.token.clone())
+        .await
+        .map_err(|error| listen(error, args.port))?;
+    let address = listener.address();
+    let options = Options {
+        controllers: controllers(&args),
+        tokens: args.token.map(|token| (token, User::admin())).into_iter().collect(),
+        address: address.to_string(),
+        ..Options::default()
+    };
+    let server = match &args.data_dir {
+        Some(folder) => ApiServer::open(folder, options).map_err(|error| opening(error, folder))?,
+        None => ApiServer::new(options),
+    };
+    let kubeconfig = args
+        .kubeconfig
+        .unwrap_or_else(|| std::env::temp_dir().join(format!("kubewright-apiserver-{}.kubeconfig", address.port())));
+    listener.write_kubeconfig(&kubeconfig)?;
+    let running = listener.serve(server)?;
+    report::result(&format!(
+        "https://{address} is ready: export KUBECONFIG={}\n",
+        kubeconfig.display()
+    ));
+    told_to_stop().await?;
+    running.shutdown().await;
+    Ok(())
+}
+
+fn listen(error: kubewright_apiserver::serve::ServeError, port: u16) -> anyhow::Error {
+    match port {
+        0 => error.into(),
+        _ => anyhow!(error).context(format!(
+            "port {port} cannot be had\n\nhint: see what has it with `ss -ltnp 'sport = :{port}'`, or let the system choose one: `--port 0`"
+        )),
+    }
+}
+
+fn opening(error: OpenError, folder: &Path) -> anyhow::Error {
+    let hint = match error {
+        OpenError::InUse(_) => {
+            format!(
+                "stop the other `kubewright apiserver --data-dir {}`, or name another folder",
+                folder.display()
+            )
+        }
+        _ => "name another folder with `--data-dir`".to_owned(),
+    };
+    anyhow!("{error}\n\nhint: {hint}")
+}
+
+/// Ctrl-C, or what a service manager sends.
+#[cfg(unix)]
+async fn told_to_stop() -> Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen to signals")?;
+    let mut terminate = signal(SignalKind::terminate()).context("cannot listen to signals")?;
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+async fn told_to_stop() -> Result<()> {
+    tokio::signal::ctrl_c().await.context("cannot listen to signals")
+}
