@@ -24,7 +24,7 @@ mod discovery;
 pub mod kinds;
 mod meta;
 mod openapi;
-mod patch;
+pub mod patch;
 mod registry;
 pub mod request;
 pub mod resource;
