@@ -21,7 +21,11 @@ pub(crate) fn since(time: &str, now: i64) -> String {
 fn duration(seconds: i64) -> String {
     let two = |(unit, name): (i64, char), (smaller, small_name): (i64, char)| {
         let (count, rest) = (seconds / unit, seconds % unit / smaller);
-        if rest == 0 { format!("{count}{name}") } else { format!("{count}{name}{rest}{small_name}") }
+        if rest == 0 {
+            format!("{count}{name}")
+        } else {
+            format!("{count}{name}{rest}{small_name}")
+        }
     };
     match seconds {
         ..-1 => "<invalid>".to_owned(),

@@ -20,7 +20,9 @@ pub(crate) enum Approval {
 /// Whether `group` is one of the community's.
 pub(crate) fn is_protected(group: &str) -> bool {
     ["k8s.io", "kubernetes.io"].iter().any(|domain| {
-        group.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+        group
+            .strip_suffix(domain)
+            .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
     })
 }
 
@@ -49,7 +51,11 @@ pub(crate) fn condition(crd: &Value) -> Option<Condition> {
     let annotation = text(crd);
     let (status, reason, message) = match of(crd) {
         Approval::Approved => (true, "ApprovedAnnotation", format!("approved in {annotation}")),
-        Approval::Bypassed => (false, "UnapprovedAnnotation", format!("not approved: {}", json!(annotation))),
+        Approval::Bypassed => (
+            false,
+            "UnapprovedAnnotation",
+            format!("not approved: {}", json!(annotation)),
+        ),
         Approval::Missing => (
             false,
             "MissingAnnotation",

@@ -56,7 +56,10 @@ impl Condition {
 }
 
 pub(crate) fn find<'a>(crd: &'a Value, kind: &str) -> Option<&'a Value> {
-    crd["status"]["conditions"].as_array()?.iter().find(|it| it["type"] == kind)
+    crd["status"]["conditions"]
+        .as_array()?
+        .iter()
+        .find(|it| it["type"] == kind)
 }
 
 /// Whether `crd` has the condition with status `True`.

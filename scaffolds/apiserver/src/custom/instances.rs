@@ -12,7 +12,9 @@ use std::{collections::BTreeSet, sync::Arc};
 
 /// Deletes the objects of `crd`. False while some are left, because of their finalizers.
 pub(super) fn delete(core: &Core, crd: &Value) -> bool {
-    let Some(resource) = resources::stored(crd).map(Arc::new) else { return true };
+    let Some(resource) = resources::stored(crd).map(Arc::new) else {
+        return true;
+    };
     let range = Range::new(&registry::store_name(&resource), "");
     let left = || match core.store.list(&range, None, None, 0) {
         Ok(page) => page.records,

@@ -54,7 +54,9 @@ impl Definitions {
 
     /// Follows a write that went well: of a definition, or of an object whose definition waits for it to go.
     pub(crate) fn follow(&self, core: &Core, call: &Call) {
-        let Resource { group, names, strategy, .. } = call.resource.as_ref();
+        let Resource {
+            group, names, strategy, ..
+        } = call.resource.as_ref();
         if group == GROUP && names.plural == PLURAL {
             match call.verb {
                 // One of a collection can be any, and a created one may have been named by the server.
@@ -121,7 +123,12 @@ fn terminate(core: &Core, crd: &mut Value, now: &str) -> Option<()> {
     let terminating = |status, reason, message| Condition::new("Terminating", status, reason, message);
     let begun = find(crd, "Terminating").is_some_and(|it| it["reason"] == "InstanceDeletionInProgress");
     if !begun {
-        terminating(true, "InstanceDeletionInProgress", "CustomResource deletion is in progress").set(crd, now);
+        terminating(
+            true,
+            "InstanceDeletionInProgress",
+            "CustomResource deletion is in progress",
+        )
+        .set(crd, now);
         return Some(());
     }
     let end = if !holds(crd, "Established") {
@@ -170,7 +177,10 @@ fn load(core: &Core, name: &str) -> Option<(Value, u64)> {
 
 fn all(core: &Core) -> Vec<Arc<Record>> {
     // Listing the present cannot fail: it is never compacted.
-    core.store.list(&Range::new(STORED, ""), None, None, 0).map(|page| page.records).unwrap_or_default()
+    core.store
+        .list(&Range::new(STORED, ""), None, None, 0)
+        .map(|page| page.records)
+        .unwrap_or_default()
 }
 
 fn decoded(record: &Record) -> Option<Value> {
@@ -181,12 +191,16 @@ fn decoded(record: &Record) -> Option<Value> {
 fn siblings(core: &Core, name: &str) -> Vec<String> {
     let group = |name: &str| name.split_once('.').map(|(_, group)| group.to_owned());
     let names = all(core).into_iter().map(|it| it.key.name.clone());
-    names.filter(|other| other != name && group(other) == group(name)).collect()
+    names
+        .filter(|other| other != name && group(other) == group(name))
+        .collect()
 }
 
 /// Writes the status, as the server. False when somebody else was faster: whoever that is follows up too.
 fn write(core: &Core, crd: &Value) -> bool {
-    let Some(resource) = core.catalogue.resource(GROUP, "v1", PLURAL) else { return false };
+    let Some(resource) = core.catalogue.resource(GROUP, "v1", PLURAL) else {
+        return false;
+    };
     let call = Call {
         verb: Verb::Update,
         resource,

@@ -21,7 +21,13 @@ pub(crate) fn accept<'a>(crd: &mut Value, all: impl IntoIterator<Item = &'a Valu
         return true;
     }
     if accepted.status {
-        Condition::new("Established", false, "Installing", "the initial names have been accepted").set(crd, now);
+        Condition::new(
+            "Established",
+            false,
+            "Installing",
+            "the initial names have been accepted",
+        )
+        .set(crd, now);
     } else if find(crd, "Established").is_none() {
         Condition::new("Established", false, "NotAccepted", "not all names are accepted").set(crd, now);
     }
@@ -55,10 +61,16 @@ fn choose(crd: &Value, taken: &Taken) -> (Value, Condition) {
     let (wanted, had) = (&crd["spec"]["names"], &crd["status"]["acceptedNames"]);
     let mut names = had.clone();
     let mut condition = Condition::new("NamesAccepted", true, "NoConflicts", "no conflicts found");
-    let mut refuse = |reason, message| condition = Condition { kind: "NamesAccepted", status: false, reason, message };
+    let mut refuse = |reason, message| {
+        condition = Condition {
+            kind: "NamesAccepted",
+            status: false,
+            reason,
+            message,
+        }
+    };
     for (key, reason) in [("plural", "PluralConflict"), ("singular", "SingularConflict")] {
-        take(wanted, had, (key, &taken.resources), &mut names)
-            .unwrap_or_else(|message| refuse(reason, message));
+        take(wanted, had, (key, &taken.resources), &mut names).unwrap_or_else(|message| refuse(reason, message));
     }
     match short_names(wanted, had, &taken.resources) {
         Ok(()) => replace(&mut names, wanted, "shortNames"),
@@ -108,8 +120,12 @@ fn replace(names: &mut Value, wanted: &Value, key: &str) {
 }
 
 fn same_names(one: &Value, other: &Value) -> bool {
-    ["plural", "singular", "kind", "listKind"].iter().all(|key| text(one, key) == text(other, key))
-        && ["shortNames", "categories"].iter().all(|key| texts(&one[*key]) == texts(&other[*key]))
+    ["plural", "singular", "kind", "listKind"]
+        .iter()
+        .all(|key| text(one, key) == text(other, key))
+        && ["shortNames", "categories"]
+            .iter()
+            .all(|key| texts(&one[*key]) == texts(&other[*key]))
 }
 
 fn text(names: &Value, key: &str) -> String {

@@ -14,7 +14,16 @@ use std::sync::Arc;
 use tokio::sync::watch;
 
 /// As discovery prints them for custom resources.
-const VERBS: &[&str] = &["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
+const VERBS: &[&str] = &[
+    "delete",
+    "deletecollection",
+    "get",
+    "list",
+    "patch",
+    "create",
+    "update",
+    "watch",
+];
 const SUBRESOURCE_VERBS: &[&str] = &["get", "patch", "update"];
 
 /// The resources of `crd`: none until its names are accepted. `revision` is that of the definition; `ends` that they are
@@ -31,13 +40,24 @@ pub(super) fn of(crd: &Value, revision: u64, ends: &watch::Receiver<()>) -> Vec<
 
 /// The resource in its storage version, served or not.
 pub(super) fn stored(crd: &Value) -> Option<Resource> {
-    let version = crd["spec"]["versions"].as_array()?.iter().find(|version| version["storage"] == true)?;
+    let version = crd["spec"]["versions"]
+        .as_array()?
+        .iter()
+        .find(|version| version["storage"] == true)?;
     Some(resource(crd, version, &Family::of(crd, u64::MAX, None)))
 }
 
 fn resource(crd: &Value, version: &Value, family: &Arc<Family>) -> Resource {
-    let versions = crd["spec"]["versions"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let text = |pointer: &str| crd.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let versions = crd["spec"]["versions"]
+        .as_array()
+        .map(Vec::as_slice)
+        .unwrap_or_default();
+    let text = |pointer: &str| {
+        crd.pointer(pointer)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned()
+    };
     let group = text("/spec/group");
     let storage = versions.iter().find(|it| it["storage"] == true).unwrap_or(version);
     let storage = storage["name"].as_str().unwrap_or_default().to_owned();
@@ -50,7 +70,11 @@ fn resource(crd: &Value, version: &Value, family: &Arc<Family>) -> Resource {
         namespaced: crd["spec"]["scope"] == "Namespaced",
         verbs: VERBS,
         subresources: subresources(&group, version, &text("/status/acceptedNames/kind")),
-        storage_version_hash: if shown { storage_version_hash(&group, &storage, &kind) } else { String::new() },
+        storage_version_hash: if shown {
+            storage_version_hash(&group, &storage, &kind)
+        } else {
+            String::new()
+        },
         storage_version: storage,
         strategy: Arc::new(Custom::new(family, version, crd)),
         group,
@@ -77,7 +101,9 @@ fn subresources(group: &str, version: &Value, kind: &str) -> Vec<Subresource> {
     let name = version["name"].as_str().unwrap_or_default();
     let status = ("status", group, name, kind);
     let scale = ("scale", "autoscaling", "v1", "Scale");
-    let there = [status, scale].into_iter().filter(|(name, ..)| version["subresources"][*name].is_object());
+    let there = [status, scale]
+        .into_iter()
+        .filter(|(name, ..)| version["subresources"][*name].is_object());
     there
         .map(|(name, group, version, kind)| Subresource {
             name: name.to_owned(),

@@ -17,13 +17,20 @@ pub(super) fn document(snapshot: &Snapshot, core: bool) -> Value {
 }
 
 fn group(snapshot: &Snapshot, name: &str) -> Value {
-    let metadata = if name.is_empty() { json!({}) } else { json!({"name": name}) };
+    let metadata = if name.is_empty() {
+        json!({})
+    } else {
+        json!({"name": name})
+    };
     let versions: Vec<Value> = snapshot
         .versions(name)
         .into_iter()
         .map(|version| {
             let built_in = snapshot.is_built_in(name);
-            let resources: Vec<Value> = snapshot.resources(name, version).map(|it| resource(it, built_in)).collect();
+            let resources: Vec<Value> = snapshot
+                .resources(name, version)
+                .map(|it| resource(it, built_in))
+                .collect();
             json!({"version": version, "resources": resources, "freshness": "Current"})
         })
         .collect();
@@ -39,7 +46,10 @@ fn resource(resource: &Resource, built_in: bool) -> Value {
         "singularResource": resource.names.singular,
         "verbs": verbs(resource),
     });
-    for (key, list) in [("shortNames", &resource.names.short_names), ("categories", &resource.names.categories)] {
+    for (key, list) in [
+        ("shortNames", &resource.names.short_names),
+        ("categories", &resource.names.categories),
+    ] {
         if !list.is_empty() {
             entry[key] = json!(list);
         }

@@ -15,7 +15,10 @@ pub(super) fn core(address: &str) -> Value {
 
 /// `/apis`.
 pub(super) fn groups(snapshot: &Snapshot) -> Value {
-    let groups: Vec<Value> = order::groups(snapshot).into_iter().map(|it| summary(snapshot, it)).collect();
+    let groups: Vec<Value> = order::groups(snapshot)
+        .into_iter()
+        .map(|it| summary(snapshot, it))
+        .collect();
     json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups})
 }
 
@@ -62,7 +65,10 @@ fn entries(resource: &Resource) -> Vec<Value> {
     put("namespaced", json!(resource.namespaced));
     put("kind", json!(resource.names.kind));
     put("verbs", json!(verbs(resource)));
-    for (key, list) in [("shortNames", &resource.names.short_names), ("categories", &resource.names.categories)] {
+    for (key, list) in [
+        ("shortNames", &resource.names.short_names),
+        ("categories", &resource.names.categories),
+    ] {
         if !list.is_empty() {
             put(key, json!(list));
         }

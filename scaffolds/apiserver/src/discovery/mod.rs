@@ -44,7 +44,10 @@ pub(crate) enum Root {
 
 impl Discovery {
     pub(crate) fn new(catalogue: Catalogue) -> Self {
-        Self { catalogue, kept: Mutex::new(None) }
+        Self {
+            catalogue,
+            kept: Mutex::new(None),
+        }
     }
 
     /// The aggregated document below `root`.
@@ -89,9 +92,15 @@ impl Kept {
     fn of(snapshot: &Snapshot) -> Self {
         let document = |core| {
             let body = aggregated::document(snapshot, core).to_string();
-            Document { etag: format!("\"{}\"", digest::sha512_hex(body.as_bytes())), body: Bytes::from(body) }
+            Document {
+                etag: format!("\"{}\"", digest::sha512_hex(body.as_bytes())),
+                body: Bytes::from(body),
+            }
         };
-        Self { generation: snapshot.generation, documents: [document(true), document(false)] }
+        Self {
+            generation: snapshot.generation,
+            documents: [document(true), document(false)],
+        }
     }
 }
 

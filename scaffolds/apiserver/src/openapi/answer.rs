@@ -24,14 +24,21 @@ impl OpenApi {
             "v3" => Some(Ok(response::text(200, self.index().to_string()))),
             rest => {
                 let place = rest.strip_prefix("v3/")?;
-                let Some(document) = self.document(place) else { return Some(Ok(empty(404))) };
+                let Some(document) = self.document(place) else {
+                    return Some(Ok(empty(404)));
+                };
                 Some(self.versioned(place, &document, (query, headers)))
             }
         }
     }
 
     /// With the right hash the document may be kept for ever; a stale one is sent on to the right address.
-    fn versioned(&self, place: &str, document: &Document, (query, headers): (&Query, &HeaderMap)) -> Result<Answer, Status> {
+    fn versioned(
+        &self,
+        place: &str,
+        document: &Document,
+        (query, headers): (&Query, &HeaderMap),
+    ) -> Result<Answer, Status> {
         let current = document.etag.trim_matches('"');
         match query.get("hash") {
             None | Some("") => serve(document, headers, "no-cache, private"),
@@ -67,8 +74,15 @@ enum Wanted {
 }
 
 fn wanted(headers: &HeaderMap) -> Wanted {
-    let accepted: Vec<&str> = headers.get_all(header::ACCEPT).iter().filter_map(|it| it.to_str().ok()).collect();
-    let mut types = accepted.iter().flat_map(|it| it.split(',')).map(|it| it.split(';').next().unwrap_or_default().trim());
+    let accepted: Vec<&str> = headers
+        .get_all(header::ACCEPT)
+        .iter()
+        .filter_map(|it| it.to_str().ok())
+        .collect();
+    let mut types = accepted
+        .iter()
+        .flat_map(|it| it.split(','))
+        .map(|it| it.split(';').next().unwrap_or_default().trim());
     if accepted.is_empty() || types.clone().any(|it| matches!(it, JSON | "application/*" | "*/*")) {
         Wanted::Json
     } else if types.any(|it| it.contains("proto-openapi")) {
@@ -79,7 +93,9 @@ fn wanted(headers: &HeaderMap) -> Wanted {
 }
 
 fn has(document: &Document, headers: &HeaderMap) -> bool {
-    headers.get(header::IF_NONE_MATCH).is_some_and(|it| it.as_bytes() == document.etag.as_bytes())
+    headers
+        .get(header::IF_NONE_MATCH)
+        .is_some_and(|it| it.as_bytes() == document.etag.as_bytes())
 }
 
 fn empty(code: u16) -> Answer {

@@ -40,7 +40,10 @@ struct Kept {
 
 impl OpenApi {
     pub(crate) fn new(catalogue: Catalogue) -> Self {
-        Self { catalogue, kept: Mutex::default() }
+        Self {
+            catalogue,
+            kept: Mutex::default(),
+        }
     }
 
     /// `/openapi/v3`: where the documents are, each with the hash that makes its address unique.
@@ -63,7 +66,9 @@ impl OpenApi {
         }
         let (group, version) = places(&snapshot).remove(place)?;
         let document = finished(&describe(&snapshot, &group, &version));
-        self.fresh(&snapshot, |kept| kept.documents.insert(place.to_owned(), document.clone()));
+        self.fresh(&snapshot, |kept| {
+            kept.documents.insert(place.to_owned(), document.clone())
+        });
         Some(document)
     }
 
@@ -73,7 +78,9 @@ impl OpenApi {
         if let Some(document) = self.fresh(&snapshot, |kept| kept.swagger.clone()) {
             return document;
         }
-        let documents = places(&snapshot).into_values().map(|(group, version)| describe(&snapshot, &group, &version));
+        let documents = places(&snapshot)
+            .into_values()
+            .map(|(group, version)| describe(&snapshot, &group, &version));
         let document = finished(&swagger::of(documents));
         self.fresh(&snapshot, |kept| kept.swagger = Some(document.clone()));
         document
@@ -83,7 +90,10 @@ impl OpenApi {
     fn fresh<T>(&self, snapshot: &Snapshot, look: impl FnOnce(&mut Kept) -> T) -> T {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.generation != Some(snapshot.generation) {
-            *kept = Kept { generation: Some(snapshot.generation), ..Kept::default() };
+            *kept = Kept {
+                generation: Some(snapshot.generation),
+                ..Kept::default()
+            };
         }
         look(&mut kept)
     }
@@ -94,7 +104,11 @@ fn places(snapshot: &Snapshot) -> BTreeMap<String, (String, String)> {
     let mut places = BTreeMap::new();
     for group in snapshot.groups() {
         for version in snapshot.versions(group) {
-            let place = if group.is_empty() { format!("api/{version}") } else { format!("apis/{group}/{version}") };
+            let place = if group.is_empty() {
+                format!("api/{version}")
+            } else {
+                format!("apis/{group}/{version}")
+            };
             places.insert(place, (group.to_owned(), version.to_owned()));
         }
     }
@@ -106,12 +120,18 @@ fn describe(snapshot: &Snapshot, group: &str, version: &str) -> Value {
     let mut described = Map::new();
     let mut own = Map::new();
     for resource in snapshot.resources(group, version) {
-        let Some(subject) = subject(resource, built_in, &mut own) else { continue };
+        let Some(subject) = subject(resource, built_in, &mut own) else {
+            continue;
+        };
         paths::add(&subject, &mut described);
     }
     let paths = Value::Object(described);
     let schemas = definitions::closure(&paths, &own);
-    let (title, number) = if built_in { ("Kubernetes", "1.36") } else { ("Kubernetes CRD Swagger", "v0.1.0") };
+    let (title, number) = if built_in {
+        ("Kubernetes", "1.36")
+    } else {
+        ("Kubernetes CRD Swagger", "v0.1.0")
+    };
     let mut document = json!({
         "openapi": "3.0.0",
         "info": {"title": title, "version": number},
@@ -128,7 +148,9 @@ fn describe(snapshot: &Snapshot, group: &str, version: &str) -> Value {
 
 /// The resource with the names of its definitions; those of a custom kind go into `own`.
 fn subject<'a>(resource: &'a Arc<Resource>, built_in: bool, own: &mut Map<String, Value>) -> Option<Subject<'a>> {
-    let Resource { group, version, names, .. } = resource.as_ref();
+    let Resource {
+        group, version, names, ..
+    } = resource.as_ref();
     let (object, list) = match resource.strategy.published() {
         Some([one, all]) => {
             let object = definitions::custom((group, version, &names.kind));
@@ -143,10 +165,18 @@ fn subject<'a>(resource: &'a Arc<Resource>, built_in: bool, own: &mut Map<String
             (object, list)
         }
     };
-    Some(Subject { resource, built_in, object, list })
+    Some(Subject {
+        resource,
+        built_in,
+        object,
+        list,
+    })
 }
 
 fn finished(document: &Value) -> Document {
     let body = document.to_string();
-    Document { etag: format!("\"{}\"", digest::sha512_hex(body.as_bytes())), body: Bytes::from(body) }
+    Document {
+        etag: format!("\"{}\"", digest::sha512_hex(body.as_bytes())),
+        body: Bytes::from(body),
+    }
 }

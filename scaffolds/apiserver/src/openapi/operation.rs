@@ -79,7 +79,11 @@ impl Operation<'_> {
 
     fn description(&self) -> String {
         let kind = &self.subject.resource.names.kind;
-        let of = if self.subresource.is_empty() { String::new() } else { format!(" {} of", self.subresource) };
+        let of = if self.subresource.is_empty() {
+            String::new()
+        } else {
+            format!(" {} of", self.subresource)
+        };
         match self.verb() {
             "list" if self.subject.built_in => format!("list or watch objects of kind {kind}"),
             "list" => format!("list objects of kind {kind}"),
@@ -92,23 +96,44 @@ impl Operation<'_> {
 
     fn group(&self) -> &str {
         let group = self.subject.resource.group.as_str();
-        if group.is_empty() { "core" } else { group.strip_suffix(".k8s.io").unwrap_or(group) }
+        if group.is_empty() {
+            "core"
+        } else {
+            group.strip_suffix(".k8s.io").unwrap_or(group)
+        }
     }
 
     fn tag(&self) -> String {
-        format!("{}_{}", camel(self.group(), false), camel(&self.subject.resource.version, false))
+        format!(
+            "{}_{}",
+            camel(self.group(), false),
+            camel(&self.subject.resource.version, false)
+        )
     }
 
     fn id(&self) -> String {
-        let Resource { version, names, namespaced, .. } = self.subject.resource;
+        let Resource {
+            version,
+            names,
+            namespaced,
+            ..
+        } = self.subject.resource;
         let (verb, collection) = match self.verb() {
             "deletecollection" => ("delete", "Collection"),
             verb => (verb, ""),
         };
         let place = camel(self.group(), true) + &camel(version, true);
-        let scope = if self.path.contains("{namespace}") { "Namespaced" } else { "" };
+        let scope = if self.path.contains("{namespace}") {
+            "Namespaced"
+        } else {
+            ""
+        };
         let everywhere = *namespaced && self.action == "list" && scope.is_empty();
-        let end = if everywhere { "ForAllNamespaces".to_owned() } else { camel(self.subresource, true) };
+        let end = if everywhere {
+            "ForAllNamespaces".to_owned()
+        } else {
+            camel(self.subresource, true)
+        };
         format!("{verb}{place}{collection}{scope}{}{end}", names.kind)
     }
 
@@ -117,7 +142,11 @@ impl Operation<'_> {
         let options = format!("{META}.DeleteOptions");
         let custom = ["application/json", "application/yaml"];
         let plain: &[&str] = if self.subject.built_in { &["*/*"] } else { &custom };
-        let mut patches = vec!["application/apply-patch+yaml", "application/json-patch+json", "application/merge-patch+json"];
+        let mut patches = vec![
+            "application/apply-patch+yaml",
+            "application/json-patch+json",
+            "application/merge-patch+json",
+        ];
         if self.subject.resource.strategy.merges_strategically() {
             patches.push("application/strategic-merge-patch+json");
         }
@@ -155,7 +184,12 @@ impl Operation<'_> {
 
 fn content(types: &[&str], definition: &str) -> Value {
     let schema = json!({"schema": {"$ref": format!("{COMPONENTS}{definition}")}});
-    Value::Object(types.iter().map(|it| ((*it).to_owned(), schema.clone())).collect::<Map<_, _>>())
+    Value::Object(
+        types
+            .iter()
+            .map(|it| ((*it).to_owned(), schema.clone()))
+            .collect::<Map<_, _>>(),
+    )
 }
 
 /// Plurals have no article; words like `class` are none.

@@ -13,8 +13,11 @@ pub(super) const NAME: Parameter = ("name", "path", "string");
 pub(super) const NAMESPACE: Parameter = ("namespace", "path", "string");
 pub(super) const PRETTY: Parameter = query("pretty", "string");
 
-const WRITE: [Parameter; 3] =
-    [query("dryRun", "string"), query("fieldManager", "string"), query("fieldValidation", "string")];
+const WRITE: [Parameter; 3] = [
+    query("dryRun", "string"),
+    query("fieldManager", "string"),
+    query("fieldValidation", "string"),
+];
 
 const DELETE: [Parameter; 5] = [
     query("dryRun", "string"),
@@ -44,7 +47,10 @@ pub(super) fn of(action: &str, built_in: bool) -> Vec<Parameter> {
         "list" => LIST.to_vec(),
         "deletecollection" if built_in => {
             let watching = ["allowWatchBookmarks", "watch"];
-            LIST.into_iter().filter(|(name, ..)| !watching.contains(name)).chain(DELETE).collect()
+            LIST.into_iter()
+                .filter(|(name, ..)| !watching.contains(name))
+                .chain(DELETE)
+                .collect()
         }
         "deletecollection" => LIST.to_vec(),
         "get" if !built_in => vec![query("resourceVersion", "string")],

@@ -3,8 +3,8 @@
 use super::operation::COMPONENTS;
 use serde_json::{Map, Value, json};
 
-/// What Swagger has no word for.
-const UNKNOWN: [&str; 4] = ["allOf", "anyOf", "oneOf", "not"];
+/// What Swagger has no word for, and defaults, which upstream leaves out of it.
+const UNKNOWN: [&str; 5] = ["allOf", "anyOf", "oneOf", "not", "default"];
 
 /// One document of all `documents`.
 pub(super) fn of(documents: impl Iterator<Item = Value>) -> Value {
@@ -42,7 +42,9 @@ fn root(schema: Value) -> Value {
 }
 
 fn node(schema: Value) -> Value {
-    let Value::Object(mut fields) = schema else { return schema };
+    let Value::Object(mut fields) = schema else {
+        return schema;
+    };
     if let Some(name) = reference(&fields) {
         let mut out = json!({"$ref": format!("#/definitions/{name}")});
         if let Some(description) = fields.remove("description") {
@@ -61,7 +63,15 @@ fn node(schema: Value) -> Value {
     if nullable || keeps && is(&fields, "object") || is(&fields, "array") && !fields.contains_key("items") {
         fields.remove("type");
     }
-    optional_where_nullable(&mut fields);
+    if keeps && fields.get("x-kubernetes-embedded-resource") == Some(&json!(true)) {
+        // They were made required with the properties that are gone.
+        require_less(&mut fields, |_, name| name != "kind" && name != "apiVersion");
+    }
+    // A field that may be null cannot be required: Swagger has no nulls.
+    require_less(&mut fields, |fields, name| {
+        let property = fields.get("properties").and_then(|all| all.get(name));
+        property.is_none_or(|it| it.get("nullable") != Some(&json!(true)))
+    });
     if let Some(Value::Object(properties)) = fields.get_mut("properties") {
         properties.values_mut().for_each(|it| *it = node(it.take()));
     }
@@ -75,19 +85,21 @@ fn node(schema: Value) -> Value {
 
 /// Alone, or as v3 wraps it to give it a description.
 fn reference(fields: &Map<String, Value>) -> Option<String> {
-    let wrapped = fields.get("allOf").and_then(|all| all.get(0)).and_then(|it| it.get("$ref"));
+    let wrapped = fields
+        .get("allOf")
+        .and_then(|all| all.get(0))
+        .and_then(|it| it.get("$ref"));
     let reference = fields.get("$ref").or(wrapped)?;
     reference.as_str()?.strip_prefix(COMPONENTS).map(str::to_owned)
 }
 
-/// A field that may be null cannot be required: Swagger has no nulls.
-fn optional_where_nullable(fields: &mut Map<String, Value>) {
-    let nullable = |name: &Value| {
-        let property = fields.get("properties").and_then(|all| all.get(name.as_str()?));
-        Some(property?.get("nullable") == Some(&json!(true)))
+/// Requires only what `stays`.
+fn require_less(fields: &mut Map<String, Value>, stays: impl Fn(&Map<String, Value>, &str) -> bool) {
+    let Some(Value::Array(required)) = fields.get("required") else {
+        return;
     };
-    let Some(Value::Array(required)) = fields.get("required") else { return };
-    let left: Vec<Value> = required.iter().filter(|name| nullable(name) != Some(true)).cloned().collect();
+    let stays = |name: &&Value| name.as_str().is_some_and(|name| stays(fields, name));
+    let left: Vec<Value> = required.iter().filter(stays).cloned().collect();
     if left.is_empty() {
         fields.remove("required");
     } else {
@@ -99,20 +111,38 @@ fn optional_where_nullable(fields: &mut Map<String, Value>) {
 fn place(item: Value) -> Value {
     let Value::Object(fields) = item else { return item };
     let convert = |(key, value): (String, Value)| {
-        let value = if key == "parameters" { parameters(value) } else { operation(value) };
+        let value = if key == "parameters" {
+            parameters(value)
+        } else {
+            operation(value)
+        };
         (key, value)
     };
     Value::Object(fields.into_iter().map(convert).collect())
 }
 
 fn operation(operation: Value) -> Value {
-    let Value::Object(mut fields) = operation else { return operation };
-    let types = |content: &Value| content.as_object().into_iter().flat_map(Map::keys).cloned().collect::<Vec<_>>();
+    let Value::Object(mut fields) = operation else {
+        return operation;
+    };
+    let types = |content: &Value| {
+        content
+            .as_object()
+            .into_iter()
+            .flat_map(Map::keys)
+            .cloned()
+            .collect::<Vec<_>>()
+    };
     let mut all = match fields.remove("parameters").map(parameters) {
         Some(Value::Array(all)) => all,
         _ => Vec::new(),
     };
-    fields.insert("produces".to_owned(), json!(types(&fields.get("responses").unwrap_or(&Value::Null)["200"]["content"])));
+    fields.insert(
+        "produces".to_owned(),
+        json!(types(
+            &fields.get("responses").unwrap_or(&Value::Null)["200"]["content"]
+        )),
+    );
     if let Some(body) = fields.remove("requestBody") {
         fields.insert("consumes".to_owned(), json!(types(&body["content"])));
         let mut parameter = json!({"name": "body", "in": "body", "schema": first_schema(&body["content"])});

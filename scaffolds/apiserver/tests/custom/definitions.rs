@@ -27,7 +27,11 @@ fn property(schema: Value, strict: bool) -> Step {
     let schema = json!({"type": "object", "properties": {"a": schema}});
     let validation = if strict { "Strict" } else { "Warn" };
     let path = format!("{CRDS}?dryRun=All&fieldValidation={validation}");
-    send("POST", path, crd("bars", "Bar", json!({"versions": [version("v1", schema)]})))
+    send(
+        "POST",
+        path,
+        crd("bars", "Bar", json!({"versions": [version("v1", schema)]})),
+    )
 }
 
 fn spec(spec: Value) -> Step {
@@ -70,7 +74,10 @@ fn decoding() -> Vec<Step> {
     .into_iter()
     .map(|schema| property(schema, false))
     .collect();
-    steps.push(property(json!({"type": "string", "bogus": 1, "externalDocs": {"bogus": 2}}), true));
+    steps.push(property(
+        json!({"type": "string", "bogus": 1, "externalDocs": {"bogus": 2}}),
+        true,
+    ));
     steps.extend(
         [
             json!({"group": 5}),
@@ -100,7 +107,11 @@ fn refusals() -> Vec<Step> {
         spec(json!({"names": {"kind": "Bar", "plural": "Bars", "listKind": "Bar"}})),
         spec(json!({"names": {"kind": "", "plural": ""}})),
         spec(json!({"versions": [version("v1", json!({"type": "object", "properties": {"a": {}}}))]})),
-        send("POST", format!("{CRDS}?dryRun=All"), json!({"metadata": {"name": "other.custom.example.com"}, "spec": crd("bars", "Bar", json!({}))["spec"]})),
+        send(
+            "POST",
+            format!("{CRDS}?dryRun=All"),
+            json!({"metadata": {"name": "other.custom.example.com"}, "spec": crd("bars", "Bar", json!({}))["spec"]}),
+        ),
     ]
 }
 
@@ -113,11 +124,22 @@ fn life() -> Vec<Step> {
     let one = format!("{CRDS}/bars.{GROUP}");
     let objects = format!("/apis/{GROUP}/v1/namespaces/default/bars");
     let object = |name: &str| json!({"apiVersion": format!("{GROUP}/v1"), "kind": "Bar", "metadata": {"name": name}});
-    let two = [version("v1", json!({"type": "object"})), version("v2", json!({"type": "object"}))];
+    let two = [
+        version("v1", json!({"type": "object"})),
+        version("v2", json!({"type": "object"})),
+    ];
     let mut moved = two.clone();
     (moved[0]["storage"], moved[1]["storage"]) = (json!(false), json!(true));
     vec![
-        send("POST", CRDS, crd("bars", "Bar", json!({"names": {"kind": "Bar", "plural": "bars", "shortNames": ["b"]}}))),
+        send(
+            "POST",
+            CRDS,
+            crd(
+                "bars",
+                "Bar",
+                json!({"names": {"kind": "Bar", "plural": "bars", "shortNames": ["b"]}}),
+            ),
+        ),
         get(&one),
         send("POST", &objects, object("a")),
         merge(&one, json!({"spec": {"scope": "Cluster", "names": {"kind": "Baz"}}})),
@@ -127,10 +149,19 @@ fn life() -> Vec<Step> {
         merge(&one, json!({"spec": {"versions": moved}})),
         get(&one),
         get(&objects),
-        merge(format!("{objects}/a"), json!({"metadata": {"labels": {"stored": "again"}}})),
+        merge(
+            format!("{objects}/a"),
+            json!({"metadata": {"labels": {"stored": "again"}}}),
+        ),
         merge(&one, json!({"spec": {"versions": [moved[1]]}})),
-        merge(format!("{one}/status"), json!({"spec": {"scope": "Cluster"}, "status": {"storedVersions": ["v2"]}, "metadata": {"labels": {"a": "b"}}})),
-        merge(format!("{one}/status"), json!({"status": {"acceptedNames": {"plural": "Not A Name"}}})),
+        merge(
+            format!("{one}/status"),
+            json!({"spec": {"scope": "Cluster"}, "status": {"storedVersions": ["v2"]}, "metadata": {"labels": {"a": "b"}}}),
+        ),
+        merge(
+            format!("{one}/status"),
+            json!({"status": {"acceptedNames": {"plural": "Not A Name"}}}),
+        ),
         merge(&one, json!({"spec": {"versions": [moved[1]]}})),
         get(&objects),
         get(objects.replace("/v1/", "/v2/")),
@@ -171,9 +202,8 @@ async fn a_definition_waits_for_objects_that_others_hold() {
 
 fn conflicts() -> Vec<Step> {
     let names = |kind: &str, plural: &str, singular: &str| json!({"names": {"kind": kind, "plural": plural, "singular": singular}});
-    let mut short = names("C", "cs", "as");
+    let mut short = names("C", "cs", "cc");
     short["names"]["shortNames"] = json!(["s1", "a", "s3"]);
-    short["names"]["listKind"] = json!("AList");
     let mut first = names("A", "as", "a");
     first["names"]["shortNames"] = json!(["s1", "s2"]);
     let one = |plural: &str| get(format!("{CRDS}/{plural}.{GROUP}"));
@@ -185,10 +215,14 @@ fn conflicts() -> Vec<Step> {
         one("bs"),
         one("cs"),
         get(format!("/apis/{GROUP}/v1/bs")),
-        merge(format!("{CRDS}/ds.{GROUP}"), json!({"spec": {"names": {"shortNames": ["as"]}}})),
+        merge(
+            format!("{CRDS}/ds.{GROUP}"),
+            json!({"spec": {"names": {"shortNames": ["as"]}}}),
+        ),
         one("ds"),
         send("DELETE", format!("{CRDS}/as.{GROUP}"), Value::Null),
         one("bs"),
+        one("cs"),
         one("ds"),
         send("DELETE", format!("{CRDS}/bs.{GROUP}"), Value::Null),
         send("DELETE", format!("{CRDS}/cs.{GROUP}"), Value::Null),
@@ -209,7 +243,10 @@ fn record_definitions() {
     record("life", &life());
     record("held", &held());
     // Lets the real server get rid of it.
-    let free = merge(format!("/apis/{GROUP}/v1/namespaces/default/bars/a"), json!({"metadata": {"finalizers": null}}));
+    let free = merge(
+        format!("/apis/{GROUP}/v1/namespaces/default/bars/a"),
+        json!({"metadata": {"finalizers": null}}),
+    );
     _ = crate::real::run(&[free]);
     std::thread::sleep(std::time::Duration::from_secs(8));
     record("conflicts", &conflicts());

@@ -32,15 +32,22 @@ fn around(steps: Vec<Step>) -> Vec<Step> {
 
 fn decoding() -> Vec<Step> {
     let dry = format!("{}?dryRun=All", objects("v1"));
-    let kind = |api_version: Value, kind: Value| json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": "a"}});
+    let kind =
+        |api_version: Value, kind: Value| json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": "a"}});
     let v1 = json!(format!("{GROUP}/v1"));
     let mut steps: Vec<Step> = [
         kind(v1.clone(), json!("Baz")),
         kind(json!(format!("{GROUP}/v2")), json!("Bar")),
         kind(json!(format!("{GROUP}/v1beta1")), json!("Bar")),
         bar("a", json!({"spec": 5})),
-        bar("a", json!({"spec": {"bogus": 1, "map": {"a": null}, "color": null, "nil": null, "size": null}, "top": 1})),
-        bar("a", json!({"metadata": {"name": "a", "finalizers": ["foo", "a.b", "a.b/c"]}})),
+        bar(
+            "a",
+            json!({"spec": {"bogus": 1, "map": {"a": null}, "color": null, "nil": null, "size": null}, "top": 1}),
+        ),
+        bar(
+            "a",
+            json!({"metadata": {"name": "a", "finalizers": ["foo", "a.b", "a.b/c"]}}),
+        ),
         bar("a", json!({"spec": {"replicas": -1}, "status": {"replicas": -1}})),
         bar("a", json!({"spec": {"replicas": 3_000_000_000_i64}})),
         bar("a", json!({"spec": {"replicas": 1.5}})),
@@ -50,7 +57,11 @@ fn decoding() -> Vec<Step> {
     .into_iter()
     .map(|body| send("POST", &dry, body))
     .collect();
-    steps.push(send("POST", format!("{dry}&fieldValidation=Strict"), bar("a", json!({"spec": {"bogus": 1}, "top": 1}))));
+    steps.push(send(
+        "POST",
+        format!("{dry}&fieldValidation=Strict"),
+        bar("a", json!({"spec": {"bogus": 1}, "top": 1})),
+    ));
     around(steps)
 }
 
@@ -62,17 +73,43 @@ async fn objects_are_pruned_defaulted_and_refused_by_their_schema() {
 fn printed() -> Vec<Step> {
     let at = objects("v1");
     let mut steps = vec![
-        send("POST", &at, bar("a", json!({"metadata": {"name": "a", "labels": {"x/y": "z"}}, "spec": {
+        send(
+            "POST",
+            &at,
+            bar(
+                "a",
+                json!({"metadata": {"name": "a", "labels": {"x/y": "z"}}, "spec": {
             "size": 7, "num": 1.5, "flag": true, "when": "2020-01-01T00:00:00Z", "list": ["p", "q<"],
-            "map": {"a.b": "c", "z": "<&>"}, "nil": null, "replicas": 3}}))),
-        send("POST", &at, bar("b", json!({"spec": {"color": "blue", "flag": false, "when": "nope", "list": []}}))),
+            "map": {"a.b": "c", "z": "<&>"}, "nil": null, "replicas": 3}}),
+            ),
+        ),
+        send(
+            "POST",
+            &at,
+            bar(
+                "b",
+                json!({"spec": {"color": "blue", "flag": false, "when": "nope", "list": []}}),
+            ),
+        ),
         send("POST", &at, bar("c", json!({}))),
-        send("POST", &at, bar("d", json!({"spec": {"size": -2, "num": 3, "when": ""}}))),
+        send(
+            "POST",
+            &at,
+            bar("d", json!({"spec": {"size": -2, "num": 3, "when": ""}})),
+        ),
         send("POST", &at, bar("e", json!({"spec": {"num": 0.00001, "size": 1000}}))),
         get(format!("{at}?includeObject=None")).accepting(TABLE),
         get(format!("{}?includeObject=None", objects("v1alpha1"))).accepting(TABLE),
     ];
-    let selectors = ["spec.color=red", "spec.size=7", "spec.size=-2", "spec.flag=true", "spec.flag=", "spec.bogus=1", "metadata.name=a"];
+    let selectors = [
+        "spec.color=red",
+        "spec.size=7",
+        "spec.size=-2",
+        "spec.flag=true",
+        "spec.flag=",
+        "spec.bogus=1",
+        "metadata.name=a",
+    ];
     steps.extend(selectors.map(|it| get(format!("{at}?fieldSelector={it}&includeObject=None")).accepting(TABLE)));
     around(steps)
 }
@@ -87,7 +124,11 @@ fn versions() -> Vec<Step> {
     let mut other = bar("b", json!({"spec": {"color": "blue", "bogus": 1}}));
     other["apiVersion"] = json!(format!("{GROUP}/v1beta1"));
     around(vec![
-        send("POST", objects("v1"), bar("a", json!({"spec": {"size": 7}, "status": {"replicas": 2}}))),
+        send(
+            "POST",
+            objects("v1"),
+            bar("a", json!({"spec": {"size": 7}, "status": {"replicas": 2}})),
+        ),
         get(name("v1beta1", "a")),
         get(name("v1alpha1", "a")),
         get(name("v0", "a")),
@@ -110,8 +151,15 @@ fn status_and_scale() -> Vec<Step> {
     let one = format!("{}/a", objects("v1"));
     let scale = format!("{one}/scale");
     around(vec![
-        send("POST", objects("v1"), bar("a", json!({"spec": {"replicas": 3}, "status": {"replicas": 9}}))),
-        merge(format!("{one}/status"), json!({"status": {"replicas": 2, "selector": "a=b"}, "spec": {"replicas": 5}})),
+        send(
+            "POST",
+            objects("v1"),
+            bar("a", json!({"spec": {"replicas": 3}, "status": {"replicas": 9}})),
+        ),
+        merge(
+            format!("{one}/status"),
+            json!({"status": {"replicas": 2, "selector": "a=b"}, "spec": {"replicas": 5}}),
+        ),
         merge(format!("{one}/status"), json!({"status": {"replicas": -2}})),
         merge(&one, json!({"status": {"replicas": 7}, "spec": {"size": 1}})),
         get(&scale),
@@ -132,15 +180,18 @@ async fn status_and_scale_have_endpoints_of_their_own() {
 fn old_objects() -> Vec<Step> {
     let mut stricter = crd();
     let mut looser = crd();
-    stricter["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"] =
-        json!({"size": {"type": "integer", "maximum": 5}, "added": {"type": "string", "default": "new"},
+    stricter["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"] = json!({"size": {"type": "integer", "maximum": 5}, "added": {"type": "string", "default": "new"},
             "color": {"type": "string"}, "flag": {"type": "boolean"}, "replicas": {"type": "integer"}});
-    stricter["spec"]["versions"][0]["additionalPrinterColumns"] = json!([]);
+    stricter["spec"]["versions"][0]["additionalPrinterColumns"] =
+        json!([{"name": "Size", "type": "integer", "jsonPath": ".spec.size"}]);
     looser["spec"]["versions"][0] = stricter["spec"]["versions"][0].clone();
     let at = objects("v1");
     around(vec![
         send("POST", &at, bar("a", json!({"spec": {"size": 7, "short": "abc"}}))),
-        merge(format!("{CRDS}/bars.{GROUP}"), json!({"spec": {"versions": stricter["spec"]["versions"]}})),
+        merge(
+            format!("{CRDS}/bars.{GROUP}"),
+            json!({"spec": {"versions": stricter["spec"]["versions"]}}),
+        ),
         get(&at),
         merge(format!("{at}/a"), json!({"metadata": {"labels": {"a": "b"}}})),
         merge(format!("{at}/a"), json!({"spec": {"size": 8}})),

@@ -42,8 +42,19 @@ struct Place {
 
 impl Place {
     fn field(&self, owner: &'static str, name: &str) -> Self {
-        let join = |base: &str| if base.is_empty() { name.to_owned() } else { format!("{base}.{name}") };
-        Self { owner, fields: join(&self.fields), path: join(&self.path), quiet: self.quiet }
+        let join = |base: &str| {
+            if base.is_empty() {
+                name.to_owned()
+            } else {
+                format!("{base}.{name}")
+            }
+        };
+        Self {
+            owner,
+            fields: join(&self.fields),
+            path: join(&self.path),
+            quiet: self.quiet,
+        }
     }
 
     fn at(&self, path: String) -> Self {
@@ -113,7 +124,8 @@ impl Reader {
         for (name, value) in std::mem::take(&mut entries) {
             let Some(field) = shape.fields.iter().find(|field| field.name == name) else {
                 if !place.quiet {
-                    self.unknown.push(format!("unknown field \"{}\"", place.field("", &name).path));
+                    self.unknown
+                        .push(format!("unknown field \"{}\"", place.field("", &name).path));
                 }
                 continue;
             };
@@ -168,7 +180,10 @@ impl Reader {
 
     /// A part that decodes itself: its first error ends everything.
     fn apart(&mut self, value: Value, kind: Kind, place: &Place) -> Result<Value, String> {
-        let place = Place { quiet: true, ..place.clone() };
+        let place = Place {
+            quiet: true,
+            ..place.clone()
+        };
         let earlier = self.error.take();
         let read = self.value(value, kind, &place)?;
         match self.error.take() {

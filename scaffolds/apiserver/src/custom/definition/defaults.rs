@@ -29,7 +29,11 @@ pub(super) fn fill(crd: &mut Value) {
 /// Puts the storage version among the stored ones.
 pub(super) fn store(crd: &mut Value) {
     let versions = crd["spec"]["versions"].as_array().into_iter().flatten();
-    let Some(storage) = versions.clone().find(|it| it["storage"] == true).map(|it| it["name"].clone()) else {
+    let Some(storage) = versions
+        .clone()
+        .find(|it| it["storage"] == true)
+        .map(|it| it["name"].clone())
+    else {
         return;
     };
     let stored = &mut crd["status"]["storedVersions"];

@@ -41,7 +41,16 @@ pub(crate) fn resource() -> Resource {
             categories: owned(&["api-extensions"]),
         },
         namespaced: false,
-        verbs: &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"],
+        verbs: &[
+            "create",
+            "delete",
+            "deletecollection",
+            "get",
+            "list",
+            "patch",
+            "update",
+            "watch",
+        ],
         subresources: vec![Subresource {
             name: "status".to_owned(),
             group: GROUP.to_owned(),
@@ -50,7 +59,8 @@ pub(crate) fn resource() -> Resource {
             verbs: &["get", "patch", "update"],
         }],
         storage_version: VERSION.to_owned(),
-        storage_version_hash: storage_version_hash(GROUP, VERSION, KIND),
+        // Upstream still stores definitions in the version before.
+        storage_version_hash: storage_version_hash(GROUP, "v1beta1", KIND),
         strategy: Arc::new(Definition::new()),
     }
 }
@@ -62,7 +72,9 @@ struct Definition {
 impl Definition {
     fn new() -> Self {
         let shape = kinds::definition(SHAPE).unwrap_or_default();
-        Self { schema: Schema::compile(&shape, &kinds::definition) }
+        Self {
+            schema: Schema::compile(&shape, &kinds::definition),
+        }
     }
 }
 
@@ -83,7 +95,8 @@ impl Strategy for Definition {
     }
 
     fn prepare_for_create(&self, object: &mut Value) {
-        object["status"] = json!({"conditions": null, "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": null});
+        object["status"] =
+            json!({"conditions": null, "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": null});
         defaults::store(object);
     }
 
@@ -101,7 +114,11 @@ impl Strategy for Definition {
     }
 
     fn validate_update(&self, subresource: &str, new: &Value, old: &Value) -> Vec<Cause> {
-        if subresource == "status" { validate::status(new) } else { validate::update(new, old) }
+        if subresource == "status" {
+            validate::status(new)
+        } else {
+            validate::update(new, old)
+        }
     }
 
     fn warnings(&self, object: &Value) -> Vec<String> {

@@ -51,7 +51,9 @@ pub(super) enum Kind {
 }
 
 use Empty::{Dropped, Kept, Shown};
-use Kind::{Any, Bytes, Flag, Float, Int32, Int64, List, Map, Object, SchemaOrBool, SchemaOrList, SchemaOrNames, Text, Time};
+use Kind::{
+    Any, Bytes, Flag, Float, Int32, Int64, List, Map, Object, SchemaOrBool, SchemaOrList, SchemaOrNames, Text, Time,
+};
 
 const STRING: Kind = Text("string");
 const STRINGS: Kind = List("[]string", &STRING);
@@ -74,7 +76,11 @@ static SPEC: Shape = Shape {
         field("group", STRING, Shown),
         field("names", Object(&NAMES), Shown),
         field("scope", Text("v1.ResourceScope"), Shown),
-        field("versions", List("[]v1.CustomResourceDefinitionVersion", &Object(&VERSION)), Shown),
+        field(
+            "versions",
+            List("[]v1.CustomResourceDefinitionVersion", &Object(&VERSION)),
+            Shown,
+        ),
         field("conversion", Object(&CONVERSION), Kept),
         field("preserveUnknownFields", Flag, Dropped),
     ],
@@ -102,8 +108,16 @@ static VERSION: Shape = Shape {
         field("deprecationWarning", STRING, Kept),
         field("schema", Object(&VALIDATION), Kept),
         field("subresources", Object(&SUBRESOURCES), Kept),
-        field("additionalPrinterColumns", List("[]v1.CustomResourceColumnDefinition", &Object(&COLUMN)), Dropped),
-        field("selectableFields", List("[]v1.SelectableField", &Object(&SELECTABLE)), Dropped),
+        field(
+            "additionalPrinterColumns",
+            List("[]v1.CustomResourceColumnDefinition", &Object(&COLUMN)),
+            Dropped,
+        ),
+        field(
+            "selectableFields",
+            List("[]v1.SelectableField", &Object(&SELECTABLE)),
+            Dropped,
+        ),
     ],
 };
 
@@ -131,7 +145,10 @@ static VALIDATION: Shape = Shape {
 
 static SUBRESOURCES: Shape = Shape {
     name: "CustomResourceSubresources",
-    fields: &[field("status", Object(&NOTHING), Kept), field("scale", Object(&SCALE), Kept)],
+    fields: &[
+        field("status", Object(&NOTHING), Kept),
+        field("scale", Object(&SCALE), Kept),
+    ],
 };
 
 static NOTHING: Shape = Shape {
@@ -186,7 +203,11 @@ static SERVICE: Shape = Shape {
 static STATUS: Shape = Shape {
     name: "CustomResourceDefinitionStatus",
     fields: &[
-        field("conditions", List("[]v1.CustomResourceDefinitionCondition", &Object(&CONDITION)), Shown),
+        field(
+            "conditions",
+            List("[]v1.CustomResourceDefinitionCondition", &Object(&CONDITION)),
+            Shown,
+        ),
         field("acceptedNames", Object(&NAMES), Shown),
         field("storedVersions", STRINGS, Shown),
         field("observedGeneration", Int64, Dropped),
@@ -242,8 +263,16 @@ static SCHEMA: Shape = Shape {
         field("not", Object(&SCHEMA), Kept),
         field("properties", Map("map[string]v1.JSONSchemaProps", &ONE_SCHEMA), Dropped),
         field("additionalProperties", SchemaOrBool, Kept),
-        field("patternProperties", Map("map[string]v1.JSONSchemaProps", &ONE_SCHEMA), Dropped),
-        field("dependencies", Map("v1.JSONSchemaDependencies", &SchemaOrNames), Dropped),
+        field(
+            "patternProperties",
+            Map("map[string]v1.JSONSchemaProps", &ONE_SCHEMA),
+            Dropped,
+        ),
+        field(
+            "dependencies",
+            Map("v1.JSONSchemaDependencies", &SchemaOrNames),
+            Dropped,
+        ),
         field("additionalItems", SchemaOrBool, Kept),
         field("definitions", Map("v1.JSONSchemaDefinitions", &ONE_SCHEMA), Dropped),
         field("externalDocs", Object(&DOCS), Kept),
@@ -255,7 +284,11 @@ static SCHEMA: Shape = Shape {
         field("x-kubernetes-list-map-keys", STRINGS, Dropped),
         field("x-kubernetes-list-type", STRING, Kept),
         field("x-kubernetes-map-type", STRING, Kept),
-        field("x-kubernetes-validations", List("v1.ValidationRules", &Object(&RULE)), Dropped),
+        field(
+            "x-kubernetes-validations",
+            List("v1.ValidationRules", &Object(&RULE)),
+            Dropped,
+        ),
     ],
 };
 

@@ -19,9 +19,17 @@ pub(super) fn update(new: &Value, old: &Value) -> Vec<Cause> {
     // A definition's name cannot change, and an approval that was accepted as it is stays so.
     causes.retain(|cause| cause.field != "metadata.name" && !(same_approval && cause.field == annotation));
     if holds(old, "Established") {
-        causes.extend(["/spec/scope", "/spec/names/kind"].iter().filter_map(|it| immutable(it, new, old)));
+        causes.extend(
+            ["/spec/scope", "/spec/names/kind"]
+                .iter()
+                .filter_map(|it| immutable(it, new, old)),
+        );
     }
-    causes.extend(["/spec/group", "/spec/names/plural"].iter().filter_map(|it| immutable(it, new, old)));
+    causes.extend(
+        ["/spec/group", "/spec/names/plural"]
+            .iter()
+            .filter_map(|it| immutable(it, new, old)),
+    );
     causes.extend(stored_versions(new));
     in_order(causes)
 }
@@ -45,7 +53,12 @@ fn is_ours(cause: &Cause) -> bool {
 }
 
 fn immutable(pointer: &str, new: &Value, old: &Value) -> Option<Cause> {
-    let value = |crd: &Value| crd.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let value = |crd: &Value| {
+        crd.pointer(pointer)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned()
+    };
     (value(new) != value(old)).then(|| Cause {
         reason: "FieldValueInvalid",
         field: pointer.trim_start_matches('/').replace('/', "."),
@@ -62,16 +75,29 @@ fn stored_versions(crd: &Value) -> Vec<Cause> {
     };
     let field = "status.storedVersions";
     let value = &crd["status"]["storedVersions"];
-    let stored: Vec<&str> = value.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let stored: Vec<&str> = value
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
     if stored.is_empty() {
-        return vec![invalid(field.to_owned(), value, "must have at least one stored version")];
+        return vec![invalid(
+            field.to_owned(),
+            value,
+            "must have at least one stored version",
+        )];
     }
     let mut causes = Vec::new();
     let mut known = Vec::new();
     for version in crd["spec"]["versions"].as_array().into_iter().flatten() {
         let name = version["name"].as_str().unwrap_or_default();
         if version["storage"] == true && !stored.contains(&name) {
-            causes.push(invalid(field.to_owned(), value, &format!("must have the storage version {name}")));
+            causes.push(invalid(
+                field.to_owned(),
+                value,
+                &format!("must have the storage version {name}"),
+            ));
         }
         known.push(name);
     }
@@ -105,14 +131,27 @@ const ORDER: [&str; 13] = [
 /// What is checked last of all: immutable fields after the whole spec, approval and pruning after the status.
 fn in_order(mut causes: Vec<Cause>) -> Vec<Cause> {
     let place = |cause: &Cause| {
-        let place = ORDER.iter().position(|prefix| cause.field.starts_with(prefix)).unwrap_or(ORDER.len());
+        let place = ORDER
+            .iter()
+            .position(|prefix| cause.field.starts_with(prefix))
+            .unwrap_or(ORDER.len());
         if cause.message.ends_with("field is immutable") {
             return (11, immutables_place(&cause.field));
         }
         let names = ["plural", "singular", "kind", "listKind"];
-        let name = names.iter().position(|name| cause.field == format!("spec.names.{name}")).unwrap_or(names.len());
+        let name = names
+            .iter()
+            .position(|name| cause.field == format!("spec.names.{name}"))
+            .unwrap_or(names.len());
         // Missing names come before malformed ones.
-        (place, if cause.reason == "FieldValueRequired" { name } else { names.len() + name })
+        (
+            place,
+            if cause.reason == "FieldValueRequired" {
+                name
+            } else {
+                names.len() + name
+            },
+        )
     };
     causes.sort_by_key(place);
     causes

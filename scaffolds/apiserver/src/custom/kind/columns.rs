@@ -75,7 +75,11 @@ impl Printed {
 fn truncated(float: f64) -> i64 {
     // 2⁶³ is the first double above every i64.
     const LIMIT: f64 = 9_223_372_036_854_775_808.0;
-    if (-LIMIT..LIMIT).contains(&float) { float as i64 } else { i64::MIN }
+    if (-LIMIT..LIMIT).contains(&float) {
+        float as i64
+    } else {
+        i64::MIN
+    }
 }
 
 /// A value printed as text.

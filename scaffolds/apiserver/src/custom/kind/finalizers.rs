@@ -24,7 +24,11 @@ fn warning(finalizer: &str) -> Option<String> {
     if finalizer.contains('/') || STANDARD.contains(&finalizer) {
         return None;
     }
-    let path = if finalizer.contains('.') { " including a path (/)" } else { "" };
+    let path = if finalizer.contains('.') {
+        " including a path (/)"
+    } else {
+        ""
+    };
     Some(format!(
         "metadata.finalizers: {}: prefer a domain-qualified finalizer name{path} to avoid accidental conflicts with other \
          finalizer writers",

@@ -34,13 +34,25 @@ pub(super) struct Family {
 impl Family {
     /// Of an accepted definition, with its revision.
     pub(super) fn of(crd: &Value, since: u64, ends: Option<watch::Receiver<()>>) -> Arc<Self> {
-        let text = |pointer: &str| crd.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let versions = crd["spec"]["versions"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let text = |pointer: &str| {
+            crd.pointer(pointer)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .to_owned()
+        };
+        let versions = crd["spec"]["versions"]
+            .as_array()
+            .map(Vec::as_slice)
+            .unwrap_or_default();
         let name = |version: &Value| version["name"].as_str().unwrap_or_default().to_owned();
         Arc::new(Self {
             group: text("/spec/group"),
             kind: text("/status/acceptedNames/kind"),
-            storage: versions.iter().find(|it| it["storage"] == true).map(name).unwrap_or_default(),
+            storage: versions
+                .iter()
+                .find(|it| it["storage"] == true)
+                .map(name)
+                .unwrap_or_default(),
             schemas: versions
                 .iter()
                 .map(|it| (name(it), Structural::compile(&it["schema"]["openAPIV3Schema"])))
@@ -85,7 +97,10 @@ pub(super) struct Custom {
 impl Custom {
     /// The strategy of `version`, one of those of a definition.
     pub(super) fn new(family: &Arc<Family>, version: &Value, crd: &Value) -> Self {
-        let versions = crd["spec"]["versions"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let versions = crd["spec"]["versions"]
+            .as_array()
+            .map(Vec::as_slice)
+            .unwrap_or_default();
         let scale = &version["subresources"]["scale"];
         let text = |key: &str| scale[key].as_str().unwrap_or_default().to_owned();
         let fields = version["selectableFields"].as_array().into_iter().flatten();
@@ -115,7 +130,9 @@ impl Custom {
 
     /// Objections to an object: those of its schema, to its scale, and then, unless they are too grave, of its rules.
     fn objections(&self, object: &Value, old: Option<&Value>) -> Vec<Cause> {
-        let Some(schema) = self.structural() else { return Vec::new() };
+        let Some(schema) = self.structural() else {
+            return Vec::new();
+        };
         let mut causes = schema.check(object, old);
         if let Some(scale) = &self.scale {
             causes.extend(scale::wanted(object, scale));
@@ -127,11 +144,16 @@ impl Custom {
     }
 
     fn objections_to_status(&self, new: &Value, old: &Value) -> Vec<Cause> {
-        let Some(schema) = self.structural() else { return Vec::new() };
+        let Some(schema) = self.structural() else {
+            return Vec::new();
+        };
         let mut causes = schema.validate_status(new, old);
         if let Some(scale) = &self.scale {
             // They stand before the note that rules were left out, which closes the list.
-            let end = causes.iter().position(|cause| cause.field == "<nil>").unwrap_or(causes.len());
+            let end = causes
+                .iter()
+                .position(|cause| cause.field == "<nil>")
+                .unwrap_or(causes.len());
             causes.splice(end..end, scale::counted(new, scale));
         }
         causes
@@ -164,12 +186,16 @@ impl Strategy for Custom {
     fn decode(&self, object: &mut Value) -> Result<Strange, Status> {
         let kind = object["kind"].as_str().unwrap_or_default();
         if kind != self.family.kind {
-            let cause = kubewright_schema::cause::Path::new("kind").invalid(kind, &format!("must be {}", self.family.kind));
+            let cause =
+                kubewright_schema::cause::Path::new("kind").invalid(kind, &format!("must be {}", self.family.kind));
             let name = object["metadata"]["name"].as_str().unwrap_or_default();
             return Err(Status::invalid((&self.family.group, kind), name, &[cause]));
         }
         let unknown = self.structural().map(|schema| schema.prune(object)).unwrap_or_default();
-        Ok(unknown.into_iter().map(|path| format!("unknown field \"{path}\"")).collect())
+        Ok(unknown
+            .into_iter()
+            .map(|path| format!("unknown field \"{path}\""))
+            .collect())
     }
 
     fn default(&self, object: &mut Value) {
@@ -206,7 +232,11 @@ impl Strategy for Custom {
     }
 
     fn validate_update(&self, subresource: &str, new: &Value, old: &Value) -> Vec<Cause> {
-        if subresource == "status" { self.objections_to_status(new, old) } else { self.objections(new, Some(old)) }
+        if subresource == "status" {
+            self.objections_to_status(new, old)
+        } else {
+            self.objections(new, Some(old))
+        }
     }
 
     fn warnings(&self, object: &Value) -> Vec<String> {

@@ -93,7 +93,10 @@ fn unfold(schema: &mut Value) {
 
 fn int_or_string(fields: &mut Map<String, Value>) {
     let either = json!([{"type": "integer"}, {"type": "string"}]);
-    let said_in_all_of = fields.get("allOf").and_then(|all| all.get(0)).is_some_and(|it| it["anyOf"] == either);
+    let said_in_all_of = fields
+        .get("allOf")
+        .and_then(|all| all.get(0))
+        .is_some_and(|it| it["anyOf"] == either);
     match fields.get("anyOf") {
         _ if said_in_all_of => {}
         Some(any) if *any == either => {}

@@ -11,12 +11,18 @@ pub(super) fn wanted(object: &Value, scale: &Scale) -> Option<Cause> {
 
 /// Objections to the counted replicas and the selector.
 pub(super) fn counted(object: &Value, scale: &Scale) -> Vec<Cause> {
-    let selector = scale.label_selector.as_ref().and_then(|path| match nested(object, path) {
-        Ok(None | Some(Value::String(_))) => None,
-        Ok(Some(value)) => Some(Path::new(path).invalid("", &accessor(path, value, "string"))),
-        Err(message) => Some(Path::new(path).invalid("", &message)),
-    });
-    replicas(object, &scale.status_replicas).into_iter().chain(selector).collect()
+    let selector = scale
+        .label_selector
+        .as_ref()
+        .and_then(|path| match nested(object, path) {
+            Ok(None | Some(Value::String(_))) => None,
+            Ok(Some(value)) => Some(Path::new(path).invalid("", &accessor(path, value, "string"))),
+            Err(message) => Some(Path::new(path).invalid("", &message)),
+        });
+    replicas(object, &scale.status_replicas)
+        .into_iter()
+        .chain(selector)
+        .collect()
 }
 
 fn replicas(object: &Value, path: &str) -> Option<Cause> {
@@ -68,6 +74,10 @@ fn accessor(path: &str, value: &Value, expected: &str) -> String {
         Value::Array(_) => (crate::apply::go::plain(value), "[]interface {}"),
         Value::Object(_) => (crate::apply::go::plain(value), "map[string]interface {}"),
     };
-    let path = if path.starts_with('.') { path.to_owned() } else { format!(".{path}") };
+    let path = if path.starts_with('.') {
+        path.to_owned()
+    } else {
+        format!(".{path}")
+    };
     format!("{path} accessor error: {shown} is of the type {kind}, expected {expected}")
 }

@@ -14,7 +14,13 @@ pub(super) fn steps<'a>(mut found: Vec<Found<'a>>, steps: &'a [Step]) -> Option<
 fn one<'a>(found: Vec<Found<'a>>, step: &'a Step) -> Option<Vec<Found<'a>>> {
     match step {
         Step::Literal(value) => Some(found.iter().map(|_| Found::Literal(value)).collect()),
-        Step::Field(name) => Some(found.iter().filter_map(|it| it.value().get(name)).map(Found::At).collect()),
+        Step::Field(name) => Some(
+            found
+                .iter()
+                .filter_map(|it| it.value().get(name))
+                .map(Found::At)
+                .collect(),
+        ),
         Step::Wildcard => Some(found.iter().flat_map(|it| inside(it.value())).map(Found::At).collect()),
         Step::Descent => {
             let mut all = Vec::new();

@@ -50,7 +50,10 @@ fn is_word(c: char) -> bool {
 }
 
 fn ends_word(c: char) -> bool {
-    matches!(c, ' ' | '\t' | '\r' | '\n' | '.' | ',' | '[' | ']' | '$' | '@' | '{' | '}')
+    matches!(
+        c,
+        ' ' | '\t' | '\r' | '\n' | '.' | ',' | '[' | ']' | '$' | '@' | '{' | '}'
+    )
 }
 
 /// A field's name up to what cannot be in one; a backslash takes the meaning off the next character.
@@ -75,7 +78,9 @@ fn bracket<'a>(text: &'a str, steps: &mut Vec<Step>, depth: usize) -> Option<&'a
         return None;
     }
     if inside.contains(',') {
-        let parts = inside.split(',').map(|part| self::steps(&format!("[{}]", part.trim_matches(' ')), depth + 1));
+        let parts = inside
+            .split(',')
+            .map(|part| self::steps(&format!("[{}]", part.trim_matches(' ')), depth + 1));
         steps.push(Step::Union(parts.collect::<Option<_>>()?));
         return Some(rest);
     }
@@ -97,7 +102,12 @@ fn slice(text: &str) -> Option<Slice> {
     let (from, _) = next()?;
     let (to, written) = next()?;
     let (step, _) = next()?;
-    Some(Slice { from, to, step, single: !written })
+    Some(Slice {
+        from,
+        to,
+        step,
+        single: !written,
+    })
 }
 
 /// Up to `)]`, unless those are in quotes.
@@ -133,7 +143,10 @@ fn filter(text: &str, depth: usize) -> Option<Step> {
         ">=" => Comparison::GreaterOrEqual,
         _ => return None,
     };
-    Some(Step::Filter(steps(left, depth + 1)?, Some((comparison, steps(right, depth + 1)?))))
+    Some(Step::Filter(
+        steps(left, depth + 1)?,
+        Some((comparison, steps(right, depth + 1)?)),
+    ))
 }
 
 fn quoted<'a>(text: &'a str, quote: char, steps: &mut Vec<Step>) -> Option<&'a str> {
@@ -161,7 +174,9 @@ fn quoted<'a>(text: &'a str, quote: char, steps: &mut Vec<Step>) -> Option<&'a s
 
 fn number<'a>(text: &'a str, steps: &mut Vec<Step>) -> Option<&'a str> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
-    let length = unsigned.find(|c: char| c != '.' && !c.is_ascii_digit()).unwrap_or(unsigned.len());
+    let length = unsigned
+        .find(|c: char| c != '.' && !c.is_ascii_digit())
+        .unwrap_or(unsigned.len());
     let (number, rest) = text.split_at(text.len() - unsigned.len() + length);
     let value = match number.parse::<i64>() {
         Ok(integer) => Value::from(integer),
