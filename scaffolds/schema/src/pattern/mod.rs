@@ -63,6 +63,7 @@ fn translate(pattern: &str) -> Result<String, String> {
         rest: pattern,
         groups: vec![Group::default()],
         out: String::new(),
+        end: 0,
     };
     match reader.read() {
         Ok(()) => Ok(reader.out),
@@ -88,6 +89,8 @@ struct Reader<'a> {
     groups: Vec<Group>,
     /// What was read, rewritten.
     out: String,
+    /// Where in it the last operand ends: flags, which are none, may stand between it and its repetition.
+    end: usize,
 }
 
 impl<'a> Reader<'a> {
@@ -163,7 +166,9 @@ impl<'a> Reader<'a> {
         &mut self.groups[last]
     }
 
+    /// What can be repeated was just written.
     fn operand(&mut self, weight: u64) {
+        self.end = self.out.len();
         let group = self.group();
         group.most = group.most.max(group.operand.unwrap_or(0));
         group.operand = Some(weight);
@@ -220,7 +225,9 @@ impl<'a> Reader<'a> {
             return self.error("invalid repeat count", whole);
         }
         self.group().operand = Some(weight);
-        self.out.push_str(whole);
+        // The end of an operand lies within the text that it is a part of.
+        self.out.insert_str(self.end, whole);
+        self.end += whole.len();
         Ok(())
     }
 
@@ -367,6 +374,7 @@ mod tests {
             (r"^\<\-\>$", "<->", "-"),
             (r"^[\x{D7FF}-\x{E000}]$", "\u{e000}", "a"),
             (r"^[^\x{D800}]$", "a", ""),
+            (r"^a(?i)*b$", "aaB", "Ab"),
         ] {
             assert!(matches(pattern, yes), "{pattern} matches {yes:?}");
             assert!(!matches(pattern, no), "{pattern} does not match {no:?}");

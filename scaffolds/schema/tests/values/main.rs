@@ -180,9 +180,8 @@ fn record() {
     std::fs::write(RECORDED, format!("[\n{}\n]\n", lines.join(",\n"))).unwrap();
 }
 
-#[test]
-#[ignore = "needs KUBEBUILDER_ASSETS; takes some minutes"]
-fn random_values_become_what_the_server_makes_of_them() {
+/// What the server says otherwise of the random cases that `make` makes; CASES and SEED say how many and which.
+fn disagreements(make: fn(u64) -> Vec<Case>, default: u64) -> String {
     let server = ControlPlane::start();
     let number = |name: &str, default| {
         std::env::var(name)
@@ -191,7 +190,27 @@ fn random_values_become_what_the_server_makes_of_them() {
             .unwrap_or(default)
     };
     let first: u64 = number("SEED", 1000);
-    let all = (first..first + number("CASES", 500)).map(random::case).collect();
-    let report: String = server::ask(&server, all).iter().map(differences).collect();
+    let all = (first..first + number("CASES", default)).flat_map(make).collect();
+    server::ask(&server, all).iter().map(differences).collect()
+}
+
+#[test]
+#[ignore = "needs KUBEBUILDER_ASSETS; takes a minute"]
+fn random_values_become_what_the_server_makes_of_them() {
+    let report = disagreements(|seed| vec![random::case(seed)], 500);
+    assert!(report.is_empty(), "\n{report}");
+}
+
+#[test]
+#[ignore = "needs KUBEBUILDER_ASSETS"]
+fn random_texts_fit_the_formats_that_they_fit_on_the_server() {
+    let report = disagreements(random::formats, 10);
+    assert!(report.is_empty(), "\n{report}");
+}
+
+#[test]
+#[ignore = "needs KUBEBUILDER_ASSETS"]
+fn random_patterns_match_what_they_match_on_the_server() {
+    let report = disagreements(|seed| vec![random::pattern(seed)], 300);
     assert!(report.is_empty(), "\n{report}");
 }

@@ -253,3 +253,254 @@ fn changed(dice: &mut Dice, old: &Value, schema: &Value, depth: usize) -> Value 
     }
     new
 }
+
+/// Texts of the right characters for each format.
+pub fn formats(seed: u64) -> Vec<Case> {
+    const PARTS: [(&str, &[&str]); 14] = [
+        (
+            "uri",
+            &[
+                "http", "a", ":", "/", "//", "?", "#", "%", "%41", "%c3", "[", "]", "::1", "@", "80", " ", "é", "\"",
+                "<", "*", ".", "-", "1",
+            ],
+        ),
+        (
+            "email",
+            &[
+                "a",
+                "b",
+                ".",
+                "@",
+                " ",
+                "\"",
+                "<",
+                ">",
+                "(",
+                ")",
+                ",",
+                ":",
+                ";",
+                "[",
+                "]",
+                "1.2.3.4",
+                "\\",
+                "é",
+                "=?utf-8?q?a?=",
+            ],
+        ),
+        (
+            "hostname",
+            &[
+                "a",
+                "B",
+                "1",
+                "-",
+                ".",
+                "_",
+                "é",
+                "☃",
+                "com",
+                "日",
+                " ",
+                "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+            ],
+        ),
+        (
+            "ipv4",
+            &["1", "0", "01", "255", "256", ".", ".", ".", ":", "::", "ffff", "/8"],
+        ),
+        (
+            "ipv6",
+            &["1", "0", "ffff", "00001", ":", ":", ":", "::", "1.2.3.4", "%e", "g"],
+        ),
+        (
+            "cidr",
+            &[
+                "1.2.3.4", "10.0.0.0", "::1", "::", "/", "/", "8", "08", "32", "33", "128", "129", "+",
+            ],
+        ),
+        (
+            "mac",
+            &[
+                "00",
+                "aB",
+                "11:22",
+                "33-44",
+                "5566.",
+                "0011",
+                ":",
+                "-",
+                ".",
+                "g",
+                "00:11:22:33:44:55",
+            ],
+        ),
+        (
+            "date",
+            &[
+                "2024", "1900", "2000", "-", "-", "02", "29", "30", "12", "31", "00", "1", "T",
+            ],
+        ),
+        (
+            "date-time",
+            &[
+                "2024-02-29",
+                "T",
+                "t",
+                "00:00:00",
+                "23:59:59",
+                "24:00:00",
+                "Z",
+                "z",
+                "+01:00",
+                "-1:00",
+                ".5",
+                ".",
+                ",1",
+                "é",
+            ],
+        ),
+        (
+            "duration",
+            &[
+                "1",
+                "22",
+                ".",
+                "-",
+                "+",
+                "h",
+                "m",
+                "s",
+                "ms",
+                "ns",
+                "µs",
+                "μs",
+                " ",
+                "d",
+                "days",
+                "week",
+                "x",
+                "9223372036854775807",
+                "0",
+                "Min",
+            ],
+        ),
+        (
+            "uuid4",
+            &[
+                "123e4567",
+                "-",
+                "e89b",
+                "42d3",
+                "a456",
+                "0456",
+                "426614174000",
+                "123E4567-E89B-42D3-A456-426614174000",
+                "g",
+            ],
+        ),
+        ("byte", &["YQ", "==", "=", "YWJj", "+", "/", "-", "_", "é", " "]),
+        (
+            "rgbcolor",
+            &["rgb(", "0", "25", "255", "256", ",", " ", ")", "01", "rgb(1,2,3)", "\t"],
+        ),
+        (
+            "creditcard",
+            &[
+                "4220",
+                "8554",
+                "2622",
+                "2389",
+                "5139288802098206",
+                "374953669708156",
+                "-",
+                " ",
+                "x",
+                "3",
+            ],
+        ),
+    ];
+    let mut dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+    let mut texts = |name: &str, parts: &[&str]| {
+        let text = |dice: &mut Dice| -> String { (0..1 + dice.below(7)).map(|_| dice.pick(parts)).collect() };
+        let values = (0..20).map(|_| json!(text(&mut dice)));
+        Case {
+            name: format!("random texts of {name} {seed}"),
+            schema: json!({"type": "string", "format": name}),
+            place: Place::Spec,
+            tries: values.map(|value| Try { value, old: None }).collect(),
+        }
+    };
+    PARTS.iter().map(|(name, parts)| texts(name, parts)).collect()
+}
+
+/// A pattern, and texts of its own characters.
+pub fn pattern(seed: u64) -> Case {
+    const PARTS: [&str; 48] = [
+        "a",
+        "b",
+        "é",
+        "0",
+        "7",
+        "_",
+        "-",
+        "^",
+        "$",
+        ".",
+        "*",
+        "+",
+        "?",
+        "{",
+        "}",
+        "{2}",
+        "{2,}",
+        "{,3}",
+        "{0,2}",
+        "(",
+        "(",
+        ")",
+        ")",
+        "(?:",
+        "(?i)",
+        "(?s)",
+        "(?U)",
+        "(?-s:",
+        "(?P<n>",
+        "|",
+        "[",
+        "]",
+        "[^",
+        "a-z",
+        "[:alpha:]",
+        "[:^word:]",
+        "\\d",
+        "\\W",
+        "\\pL",
+        "\\P{Lu}",
+        "\\x{41}",
+        "\\Qa.b\\E",
+        "\\b",
+        "\\B",
+        "\\12",
+        "&&",
+        "--",
+        "~",
+    ];
+    const TEXTS: [&str; 20] = [
+        "a", "b", "é", "É", "0", "7", "_", "-", "\n", ".", "A", "B", "z", "{", "}", "&", "K", "\u{212a}", "ſ", "a.b",
+    ];
+    let mut dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+    let pattern: String = (0..1 + dice.below(7)).map(|_| dice.pick(&PARTS)).collect();
+    let texts = (0..8).map(|_| (0..dice.below(5)).map(|_| dice.pick(&TEXTS)).collect::<String>());
+    Case {
+        name: format!("random pattern {seed:05}"),
+        schema: json!({"type": "string", "pattern": pattern}),
+        place: Place::Spec,
+        tries: texts
+            .map(|text| Try {
+                value: json!(text),
+                old: None,
+            })
+            .collect(),
+    }
+}

@@ -42,7 +42,7 @@ pub(super) fn is_isbn10(text: &str) -> bool {
     match (first.and_then(digits), check) {
         (Some(first), Some(check)) => {
             let sum: u32 = first.iter().zip(1..).map(|(digit, place)| digit * place).sum();
-            (sum + 10 * check) % 11 == 0
+            (sum + 10 * check).is_multiple_of(11)
         }
         _ => false,
     }
@@ -52,7 +52,7 @@ pub(super) fn is_isbn13(text: &str) -> bool {
     let digits = digits(&without_blanks(text)).filter(|digits| digits.len() == 13);
     digits.is_some_and(|digits| {
         let sum: u32 = digits.iter().zip([1, 3].into_iter().cycle()).map(|(a, b)| a * b).sum();
-        sum % 10 == 0
+        sum.is_multiple_of(10)
     })
 }
 
@@ -74,7 +74,7 @@ pub(super) fn is_credit_card(text: &str) -> bool {
             (true, twice) => twice / 10 + twice % 10,
         })
         .sum();
-    matches(ISSUERS, &COMPILED, &text) && sum % 10 == 0
+    matches(ISSUERS, &COMPILED, &text) && sum.is_multiple_of(10)
 }
 
 /// Of eleven characters, so with both separators.
@@ -105,7 +105,7 @@ pub(super) fn is_rgb_color(text: &str) -> bool {
 pub(super) fn is_base64(text: &str) -> bool {
     let body = text.strip_suffix("==").or(text.strip_suffix('=')).unwrap_or(text);
     let plain = |b: u8| b.is_ascii_alphanumeric() || b == b'+' || b == b'/';
-    !text.is_empty() && text.len() % 4 == 0 && body.bytes().all(plain)
+    !text.is_empty() && text.len().is_multiple_of(4) && body.bytes().all(plain)
 }
 
 #[cfg(test)]
