@@ -1,6 +1,6 @@
 //! Single characters and classes of them.
 
-use super::{Error, Reader};
+use super::reader::{Error, Reader};
 
 impl<'a> Reader<'a> {
     /// `\d`, `\pL`, `\p{Greek}` and their like, if one is next.

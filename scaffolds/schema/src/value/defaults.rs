@@ -1,6 +1,7 @@
 //! Whether the defaults of a schema are values that the schema itself would take.
 
-use super::node::{Node, Reading};
+use super::node::Node;
+use super::read::Reading;
 use super::{aggregate, object_causes, prune, resource};
 use crate::cause::{Cause, Path};
 use crate::go;

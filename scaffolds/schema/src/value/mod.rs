@@ -48,13 +48,15 @@ mod number;
 mod object_meta;
 mod place;
 mod prune;
+mod read;
 mod resource;
 mod verdict;
 
 use crate::cause::{Cause, Path};
 use correlate::Old;
-use node::{Node, Reading};
+use node::Node;
 use place::Place;
+use read::Reading;
 use serde_json::Value;
 use verdict::At;
 

@@ -1,0 +1,293 @@
+//! Reads an expression by Go's rules, from its beginning, and writes it as it goes.
+
+use std::collections::BTreeMap;
+
+/// Go's bound on counted repetition, nested ones multiplied.
+const MOST_REPEATS: u64 = 1000;
+
+/// `pattern` in the syntax of the `regex` crate.
+///
+/// # Errors
+/// What is wrong with it, in Go's words.
+pub(super) fn translate(pattern: &str) -> Result<String, String> {
+    let mut reader = Reader {
+        whole: pattern,
+        rest: pattern,
+        groups: vec![Group::default()],
+        out: String::new(),
+        end: 0,
+    };
+    match reader.read() {
+        Ok(()) => Ok(reader.out),
+        Err(Error::At(what, text)) => Err(format!("error parsing regexp: {what}: `{text}`")),
+    }
+}
+
+pub(super) enum Error {
+    /// What is wrong and with which part of the pattern.
+    At(&'static str, String),
+}
+
+/// What has been read of a group: how often its last operand, and any before it, may repeat.
+#[derive(Default)]
+struct Group {
+    operand: Option<u64>,
+    most: u64,
+}
+
+pub(super) struct Reader<'a> {
+    whole: &'a str,
+    pub(super) rest: &'a str,
+    groups: Vec<Group>,
+    /// What was read, rewritten.
+    pub(super) out: String,
+    /// Where in it the last operand ends: flags, which are none, may stand between it and its repetition.
+    end: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn read(&mut self) -> Result<(), Error> {
+        // The repetition that was read just before, from its beginning.
+        let mut repeated: Option<&'a str> = None;
+        while let Some(c) = self.rest.chars().next() {
+            let start = self.rest;
+            let count = match c {
+                '*' | '+' | '?' => {
+                    self.take(1);
+                    Some(None)
+                }
+                '{' => self.counts().map(Some),
+                _ => None,
+            };
+            if let Some(counts) = count {
+                self.repeat(start, counts, repeated)?;
+                repeated = Some(start);
+                continue;
+            }
+            repeated = None;
+            match c {
+                '(' => self.open()?,
+                ')' => self.close()?,
+                '|' => {
+                    self.take(1);
+                    self.out.push('|');
+                    self.end_branch();
+                }
+                '[' => {
+                    self.class()?;
+                    self.operand(1);
+                }
+                '\\' => self.escape()?,
+                '.' | '^' | '$' => {
+                    self.take(1);
+                    self.out.push(c);
+                    self.operand(1);
+                }
+                c => {
+                    self.take(c.len_utf8());
+                    self.literal(u32::from(c));
+                    self.operand(1);
+                }
+            }
+        }
+        if self.groups.len() > 1 {
+            self.error("missing closing )", self.whole)
+        } else {
+            Ok(())
+        }
+    }
+
+    pub(super) fn error<T>(&self, what: &'static str, text: &str) -> Result<T, Error> {
+        Err(Error::At(what, text.to_owned()))
+    }
+
+    pub(super) fn take(&mut self, bytes: usize) {
+        self.rest = self.rest.get(bytes..).unwrap_or_default();
+    }
+
+    /// The text from `start`, where the reader stood before, to where it stands.
+    pub(super) fn since(&self, start: &'a str) -> &'a str {
+        &start[..start.len() - self.rest.len()]
+    }
+
+    fn group(&mut self) -> &mut Group {
+        if self.groups.is_empty() {
+            self.groups.push(Group::default());
+        }
+        let last = self.groups.len() - 1;
+        &mut self.groups[last]
+    }
+
+    /// What can be repeated was just written.
+    fn operand(&mut self, weight: u64) {
+        self.end = self.out.len();
+        let group = self.group();
+        group.most = group.most.max(group.operand.unwrap_or(0));
+        group.operand = Some(weight);
+    }
+
+    fn end_branch(&mut self) {
+        let group = self.group();
+        group.most = group.most.max(group.operand.take().unwrap_or(0));
+    }
+
+    /// `{n}`, `{n,}` or `{n,m}`, with `None` for a number that is out of all bounds; anything else is a literal brace.
+    fn counts(&mut self) -> Option<(Option<u64>, Option<u64>)> {
+        let inner = self.rest[1..].split_once('}')?.0;
+        let number = |text: &str| {
+            let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+            (digits && (text.len() == 1 || !text.starts_with('0'))).then(|| text.parse::<u64>().ok())
+        };
+        let counts = match inner.split_once(',') {
+            None => number(inner).map(|n| (n, n)),
+            // No upper bound repeats as often as the lower one for the purpose of the limit.
+            Some((least, "")) => number(least).map(|n| (n, n)),
+            Some((least, most)) => number(least).and_then(|least| Some((least, number(most)?))),
+        }?;
+        self.take(inner.len() + 2);
+        Some(counts)
+    }
+
+    fn repeat(
+        &mut self,
+        start: &'a str,
+        counts: Option<(Option<u64>, Option<u64>)>,
+        repeated: Option<&'a str>,
+    ) -> Result<(), Error> {
+        let counted = self.since(start);
+        if let Some(counts) = counts {
+            match counts {
+                (Some(least), Some(most)) if least <= most && most <= MOST_REPEATS => {}
+                _ => return self.error("invalid repeat count", counted),
+            }
+        }
+        if self.rest.starts_with('?') {
+            self.take(1);
+        }
+        if let Some(repeated) = repeated {
+            return self.error("invalid nested repetition operator", self.since(repeated));
+        }
+        let whole = self.since(start);
+        let Some(weight) = self.group().operand else {
+            return self.error("missing argument to repetition operator", whole);
+        };
+        let times = counts.and_then(|(_, most)| most).unwrap_or(1);
+        let weight = weight.saturating_mul(times.max(1));
+        if times >= 2 && weight > MOST_REPEATS {
+            return self.error("invalid repeat count", whole);
+        }
+        self.group().operand = Some(weight);
+        // The end of an operand lies within the text that it is a part of.
+        self.out.insert_str(self.end, whole);
+        self.end += whole.len();
+        Ok(())
+    }
+
+    fn open(&mut self) -> Result<(), Error> {
+        let start = self.rest;
+        if !start.starts_with("(?") {
+            self.take(1);
+            self.out.push_str("(?:");
+            self.groups.push(Group::default());
+            return Ok(());
+        }
+        let name = start
+            .strip_prefix("(?P<")
+            .or(start.strip_prefix("(?<"))
+            .filter(|rest| !rest.is_empty());
+        if let Some(name) = name {
+            let Some((name, rest)) = name.split_once('>') else {
+                return self.error("invalid named capture", start);
+            };
+            self.rest = rest;
+            if name.is_empty() || !name.chars().all(|c| c == '_' || c.is_ascii_alphanumeric()) {
+                return self.error("invalid named capture", self.since(start));
+            }
+            self.out.push_str("(?:");
+            self.groups.push(Group::default());
+            return Ok(());
+        }
+        self.take(2);
+        self.flags(start)
+    }
+
+    /// `(?i)`, `(?i-s:…)`, `(?:…)`; the reader stands behind the question mark.
+    fn flags(&mut self, start: &'a str) -> Result<(), Error> {
+        let (mut negated, mut seen) = (false, false);
+        // Of a flag that is given twice the last one counts.
+        let mut flags = BTreeMap::new();
+        while let Some(c) = self.rest.chars().next() {
+            self.take(c.len_utf8());
+            match c {
+                'i' | 'm' | 's' | 'U' => {
+                    seen = true;
+                    flags.insert(c, !negated);
+                }
+                '-' if !negated => (negated, seen) = (true, false),
+                ':' | ')' if seen || !negated => {
+                    if c == ':' {
+                        self.groups.push(Group::default());
+                    }
+                    self.write_flags(&flags, c);
+                    return Ok(());
+                }
+                _ => break,
+            }
+        }
+        self.error("invalid or unsupported Perl syntax", self.since(start))
+    }
+
+    fn write_flags(&mut self, flags: &BTreeMap<char, bool>, end: char) {
+        if flags.is_empty() && end == ')' {
+            return;
+        }
+        self.out.push_str("(?");
+        self.out.extend(flags.iter().filter(|it| *it.1).map(|it| it.0));
+        if flags.values().any(|on| !on) {
+            self.out.push('-');
+            self.out.extend(flags.iter().filter(|it| !*it.1).map(|it| it.0));
+        }
+        self.out.push(end);
+    }
+
+    fn close(&mut self) -> Result<(), Error> {
+        self.take(1);
+        self.end_branch();
+        if self.groups.len() < 2 {
+            return self.error("unexpected )", self.whole);
+        }
+        let most = self.groups.pop().map_or(1, |group| group.most.max(1));
+        self.out.push(')');
+        self.operand(most);
+        Ok(())
+    }
+
+    fn escape(&mut self) -> Result<(), Error> {
+        match self.rest[1..].chars().next() {
+            Some(c @ ('A' | 'b' | 'B' | 'z')) => {
+                self.take(2);
+                // A word is one of ASCII letters, digits and underscores to Go.
+                self.out.push_str(&format!("(?-u:\\{c})"));
+                self.operand(1);
+            }
+            Some('C') => return self.error("invalid escape sequence", "\\C"),
+            Some('Q') => {
+                let literal = &self.rest[2..];
+                let (literal, rest) = literal.split_once("\\E").unwrap_or((literal, ""));
+                self.rest = rest;
+                for c in literal.chars() {
+                    self.literal(u32::from(c));
+                    self.operand(1);
+                }
+            }
+            _ => {
+                if !self.class_escape(false)? {
+                    let code = self.character()?;
+                    self.literal(code);
+                }
+                self.operand(1);
+            }
+        }
+        Ok(())
+    }
+}
