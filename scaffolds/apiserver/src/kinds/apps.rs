@@ -5,6 +5,7 @@ use super::{
     kind::{PLAIN, Rules, keep_metadata},
     prepare,
 };
+use crate::strategy::NameRule;
 
 const SCALE: [&str; 3] = [".spec.replicas", ".status.replicas", ".spec.selector"];
 
@@ -32,6 +33,7 @@ pub(super) fn rules(kind: &str) -> Option<Rules> {
             ..PLAIN
         },
         "StatefulSet" => Rules {
+            name: NameRule::Label,
             counts_generation: true,
             scale: Some(SCALE),
             validate: check::stateful_set,

@@ -73,11 +73,13 @@ fn cluster(kind: &str) -> Option<Rules> {
             name: NameRule::Label,
             create: prepare::namespace,
             update: prepare::namespace_update,
+            validate: check::namespace,
             fields: &[("status.phase", "/status/phase", "")],
             ..PLAIN
         },
         "Node" => Rules {
             clears_status: false,
+            create: prepare::node,
             fields: &[("spec.unschedulable", "/spec/unschedulable", "false")],
             ..PLAIN
         },
@@ -113,7 +115,7 @@ const EVENT_FIELDS: &[(&str, &str, &str)] = &[
 
 fn service_rules() -> Rules {
     Rules {
-        name: NameRule::Label1035,
+        name: NameRule::Label,
         creates_on_update: true,
         allocates: true,
         validate: check::service,
@@ -131,6 +133,7 @@ fn pod_rules() -> Rules {
     Rules {
         counts_generation: true,
         create: prepare::pod,
+        update: prepare::pod_update,
         update_status: prepare::pod_status,
         validate: check::pod,
         validate_update: check::pod_update,

@@ -52,12 +52,15 @@ impl Reader {
                 Some(_) if value.is_null() => {}
                 Some(field) => {
                     let owner = std::mem::replace(&mut self.owner, shape.go);
+                    let depth = self.fields.len();
+                    self.fields
+                        .extend(field.attribute("v").map(|via| via.trim_end_matches('.')));
                     self.fields.push(field.name);
                     let value = self.value(&field.kind, &field.go_type(), value)?;
-                    self.fields.pop();
+                    self.fields.truncate(depth);
                     self.owner = owner;
                     if !is_left_out(field, &value) {
-                        object.insert(name, value);
+                        object.insert(name, emptied(field, value));
                     }
                 }
             }
@@ -235,6 +238,14 @@ fn is_left_out(field: &Field, value: &Value) -> bool {
         Value::String(text) => text.is_empty() && !matches!(field.kind, Type::Ref(..)),
         Value::Array(items) => items.is_empty(),
         Value::Object(entries) => entries.is_empty() && matches!(field.kind, Type::Map(_)),
+    }
+}
+
+/// A list without items is none once it was stored.
+fn emptied(field: &Field, value: Value) -> Value {
+    match value {
+        Value::Array(items) if items.is_empty() && !field.pointer => Value::Null,
+        other => other,
     }
 }
 

@@ -17,6 +17,8 @@ pub(super) fn rules(group: &str, kind: &str) -> Option<Rules> {
         ("coordination.k8s.io", "Lease") => Rules {
             creates_on_update: true,
             updates_unconditionally: false,
+            create: prepare::lease,
+            update: |new, _| prepare::lease(new),
             validate: check::lease,
             validate_update: |new, _, faults| check::lease(new, faults),
             ..PLAIN

@@ -78,12 +78,44 @@ pub(super) fn claim(object: &mut Value) {
         status.insert("phase".to_owned(), json!("Pending"));
     }
     let Some(spec) = within(object, "spec") else { return };
+    // Sources of other kinds than these two are forgotten, for old clients' sake.
+    let known = [
+        ("", "PersistentVolumeClaim"),
+        ("snapshot.storage.k8s.io", "VolumeSnapshot"),
+    ];
+    let is_known = spec.get("dataSource").is_none_or(|source| {
+        let at = At::root(source);
+        known.contains(&(at.get("apiGroup").str(), at.get("kind").str()))
+    });
+    if !is_known && !spec.contains_key("dataSourceRef") {
+        spec.remove("dataSource");
+    }
     match (spec.get("dataSource").cloned(), spec.get("dataSourceRef").cloned()) {
         (Some(source), None) => _ = spec.insert("dataSourceRef".to_owned(), source),
         (None, Some(reference)) if reference.get("namespace").is_none() => {
             spec.insert("dataSource".to_owned(), reference);
         }
         _ => {}
+    }
+}
+
+/// Of a Lease go the fields that belong to a feature that is off.
+pub(super) fn lease(object: &mut Value) {
+    if let Some(spec) = within(object, "spec") {
+        spec.remove("strategy");
+        spec.remove("preferredHolder");
+    }
+}
+
+/// A new node is not ready.
+pub(super) fn node(object: &mut Value) {
+    let Some(spec) = within(object, "spec") else { return };
+    let taints = spec.entry("taints").or_insert_with(|| json!([]));
+    let taint = json!({"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"});
+    if let Some(taints) = taints.as_array_mut()
+        && !taints.contains(&taint)
+    {
+        taints.push(taint);
     }
 }
 
@@ -128,28 +160,24 @@ pub(super) fn job(object: &mut Value) {
         at.at("metadata.uid").value.clone(),
         at.at("metadata.name").value.clone(),
     );
-    // Labels that the Job took over from its template are, upstream, the very same map.
-    let shared = at.at("metadata.labels").value == at.at("spec.template.metadata.labels").value
-        && at.at("metadata.labels").is_set();
-    let wanted = [
+    // Without labels of its own a Job has those of its template, also those that are added now.
+    let found = at.at("metadata.labels");
+    let shared = !found.is_set() || found.value == at.at("spec.template.metadata.labels").value;
+    let metadata = object.pointer_mut("/spec/template/metadata");
+    let Some(labels) = metadata.and_then(|metadata| within(metadata, "labels")) else {
+        return;
+    };
+    for (key, value) in [
         ("controller-uid", &uid),
         ("job-name", &name),
         ("batch.kubernetes.io/controller-uid", &uid),
         ("batch.kubernetes.io/job-name", &name),
-    ];
-    let places: &[&str] = if shared {
-        &["/spec/template/metadata", "/metadata"]
-    } else {
-        &["/spec/template/metadata"]
-    };
-    for place in places {
-        let metadata = object.pointer_mut(place);
-        let Some(labels) = metadata.and_then(|metadata| within(metadata, "labels")) else {
-            continue;
-        };
-        for (key, value) in wanted {
-            labels.entry(key).or_insert_with(|| value.clone());
-        }
+    ] {
+        labels.entry(key).or_insert_with(|| value.clone());
+    }
+    let labels = labels.clone();
+    if let (true, Some(metadata)) = (shared, within(object, "metadata")) {
+        metadata.insert("labels".to_owned(), Value::Object(labels));
     }
     let selector = within(object, "spec").map(|spec| spec.entry("selector").or_insert_with(|| json!({})));
     if let Some(labels) = selector.and_then(|selector| within(selector, "matchLabels"))
@@ -168,6 +196,10 @@ pub(super) fn pod(object: &mut Value) {
     spec.entry("priority").or_insert_with(|| json!(0));
     spec.entry("preemptionPolicy")
         .or_insert_with(|| json!("PreemptLowerPriority"));
+    let grace = spec.get("terminationGracePeriodSeconds").and_then(Value::as_i64);
+    if grace.is_some_and(|grace| grace < 0) {
+        spec.insert("terminationGracePeriodSeconds".to_owned(), json!(1));
+    }
     if spec
         .get("schedulingGates")
         .and_then(Value::as_array)
@@ -180,12 +212,29 @@ pub(super) fn pod(object: &mut Value) {
     tolerate(spec, "node.kubernetes.io/unreachable");
 }
 
+/// An update keeps the priority and gets the tolerations of every Pod.
+pub(super) fn pod_update(new: &mut Value, old: &Value) {
+    let Some(spec) = within(new, "spec") else { return };
+    for name in ["priority", "preemptionPolicy"] {
+        let before = old.get("spec").and_then(|spec| spec.get(name));
+        if let (None, Some(value)) = (spec.get(name), before) {
+            spec.insert(name.to_owned(), value.clone());
+        }
+    }
+    tolerate(spec, "node.kubernetes.io/not-ready");
+    tolerate(spec, "node.kubernetes.io/unreachable");
+}
+
 fn gated(object: &mut Value) {
+    let now = object
+        .pointer("/metadata/creationTimestamp")
+        .cloned()
+        .unwrap_or_default();
     let condition = json!({
         "type": "PodScheduled",
         "status": "False",
         "lastProbeTime": null,
-        "lastTransitionTime": null,
+        "lastTransitionTime": now,
         "reason": "SchedulingGated",
         "message": "Scheduling is blocked due to non-empty scheduling gates",
     });

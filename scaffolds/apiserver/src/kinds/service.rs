@@ -16,6 +16,9 @@ const ADDRESSES: std::ops::RangeInclusive<u8> = 2..=254;
 /// `--service-node-port-range` where nothing is said.
 const NODE_PORTS: std::ops::RangeInclusive<u16> = 30_000..=32_767;
 
+/// The server's own address, of the Service `kubernetes`.
+const OWN: &str = "10.0.0.1";
+
 /// Who holds what: addresses as they are written, ports as `TCP/30000`.
 #[derive(Default)]
 pub(super) struct Held(Mutex<BTreeMap<String, String>>);
@@ -38,18 +41,22 @@ impl Held {
         ports(spec, &owner, &mut held);
     }
 
-    /// Keeps what the Service has, gives what it lacks.
+    /// Keeps what the Service has, takes what its type no longer has, gives what it lacks.
     pub fn update(&self, new: &mut Value, old: &Value) {
         let owner = owner(new);
-        let before = &old["spec"];
+        let Some(before) = old.get("spec").and_then(Value::as_object) else {
+            return;
+        };
         let Some(spec) = new.get_mut("spec").and_then(Value::as_object_mut) else {
             return;
         };
-        if has_address(spec) && before["type"] != "ExternalName" {
+        if has_address(spec) && has_address(before) {
             inherit(spec, before);
         }
         inherit_ports(spec, before);
+        follow(spec, before);
         normalise(spec);
+        drop_unneeded(spec, before);
         let mut held = self.lock();
         address(spec, &owner, &mut held);
         ports(spec, &owner, &mut held);
@@ -84,18 +91,11 @@ impl Held {
             .next()
             .filter(|ip| ip.str() != "None" && has_address_at(&spec))
         {
-            if !in_range(ip.str()) {
-                let detail = format!(
-                    "failed to allocate IP {ip}: the provided IP ({ip}) is not in the valid range. The range of valid \
-                     IPs is {RANGE}",
-                    ip = ip.str()
-                );
-                faults.invalid(&ips, &detail);
-            } else if held.get(ip.str()).is_some_and(|holder| *holder != owner) {
-                let detail = format!("failed to allocate IP {}: provided IP is already allocated", ip.str());
-                faults.invalid(&ips, &detail);
+            if let Some(why) = refusal(ip.str(), &owner, &held) {
+                faults.invalid(&ips, &format!("failed to allocate IP {}: {why}", ip.str()));
             }
         }
+        families(&spec, faults);
         for port in spec.get("ports").items() {
             let number = port.get("nodePort");
             let key = key_of(port.get("protocol").str(), number.int());
@@ -107,6 +107,35 @@ impl Held {
                 faults.invalid(&number, "provided port is already allocated");
             }
         }
+    }
+}
+
+/// Why an address cannot be had.
+fn refusal(ip: &str, owner: &str, held: &BTreeMap<String, String>) -> Option<String> {
+    if !ip.starts_with("10.0.0.") {
+        return Some("the provided network does not match the current range".to_owned());
+    }
+    if !in_range(ip) {
+        return Some(format!(
+            "the provided IP ({ip}) is not in the valid range. The range of valid IPs is {RANGE}"
+        ));
+    }
+    let taken = held.get(ip).is_some_and(|holder| holder != owner) || ip == OWN && owner != "default/kubernetes";
+    taken.then(|| "provided IP is already allocated".to_owned())
+}
+
+/// The cluster has IPv4 only.
+fn families(spec: &At<'_>, faults: &mut Faults) {
+    let policy = spec.get("ipFamilyPolicy");
+    let free = spec.get("clusterIP").str() == "None" && spec.get("selector").len() == 0;
+    if !has_address_at(spec) || free {
+        return;
+    }
+    if policy.str() == "RequireDualStack" {
+        faults.invalid(&policy, "this cluster is not configured for dual-stack services");
+    }
+    for family in spec.get("ipFamilies").items().filter(|family| family.str() != "IPv4") {
+        faults.invalid(&family, "not configured on this cluster");
     }
 }
 
@@ -165,40 +194,110 @@ fn normalise(spec: &mut Map<String, Value>) {
 }
 
 /// What an update leaves out stays as it is.
-fn inherit(spec: &mut Map<String, Value>, before: &Value) {
-    if text(spec, "clusterIP").is_empty() && !spec.contains_key("clusterIPs") {
-        for name in ["clusterIP", "clusterIPs"] {
-            if let Some(value) = before.get(name) {
-                spec.insert(name.to_owned(), value.clone());
-            }
-        }
-    } else if text(spec, "clusterIP") == before["clusterIP"].as_str().unwrap_or_default() {
-        if let (false, Some(value)) = (spec.contains_key("clusterIPs"), before.get("clusterIPs")) {
-            spec.insert("clusterIPs".to_owned(), value.clone());
-        }
+fn inherit(spec: &mut Map<String, Value>, before: &Map<String, Value>) {
+    if text(spec, "clusterIP").is_empty() {
+        take_over(spec, before, "clusterIP");
+    }
+    if !spec.contains_key("clusterIPs") && text(spec, "clusterIP") == text(before, "clusterIP") {
+        take_over(spec, before, "clusterIPs");
     }
     for name in ["ipFamilies", "ipFamilyPolicy"] {
-        if let (false, Some(value)) = (spec.contains_key(name), before.get(name)) {
-            spec.insert(name.to_owned(), value.clone());
+        if !spec.contains_key(name) {
+            take_over(spec, before, name);
         }
     }
 }
 
-fn inherit_ports(spec: &mut Map<String, Value>, before: &Value) {
-    let needs = needs_ports(spec);
-    let were = before["ports"].as_array().cloned().unwrap_or_default();
+fn take_over(spec: &mut Map<String, Value>, before: &Map<String, Value>, name: &str) {
+    if let Some(value) = before.get(name) {
+        spec.insert(name.to_owned(), value.clone());
+    }
+}
+
+fn inherit_ports(spec: &mut Map<String, Value>, before: &Map<String, Value>) {
+    let needs = needs_ports(spec) && needs_ports(before);
+    let were = before
+        .get("ports")
+        .and_then(Value::as_array)
+        .cloned()
+        .unwrap_or_default();
     let ports = spec.get_mut("ports").and_then(Value::as_array_mut);
-    for port in ports.into_iter().flatten().filter(|_| needs) {
-        if port.get("nodePort").is_some() {
-            continue;
-        }
-        let same = |was: &&Value| was["port"] == port["port"] && was["protocol"] == port["protocol"];
-        if let (Some(was), Some(fields)) = (were.iter().find(same).cloned(), port.as_object_mut())
-            && let Some(number) = was.get("nodePort")
-        {
-            fields.insert("nodePort".to_owned(), number.clone());
+    let ports = ports.into_iter().flatten().filter_map(Value::as_object_mut);
+    for port in ports.filter(|port| needs && !port.contains_key("nodePort")) {
+        let same = |was: &&Value| was.get("port") == port.get("port") && was.get("protocol") == port.get("protocol");
+        if let Some(number) = were.iter().find(same).and_then(|was| was.get("nodePort")) {
+            port.insert("nodePort".to_owned(), number.clone());
         }
     }
+}
+
+/// A client that knows only `clusterIP` changes it and leaves `clusterIPs` alone.
+fn follow(spec: &mut Map<String, Value>, before: &Map<String, Value>) {
+    let same = spec.get("clusterIPs") == before.get("clusterIPs");
+    if same && text(spec, "clusterIP") != text(before, "clusterIP") {
+        spec.remove("clusterIPs");
+    }
+}
+
+/// What belongs to the former type and was not changed goes.
+fn drop_unneeded(spec: &mut Map<String, Value>, before: &Map<String, Value>) {
+    if has_address(before) && !has_address(spec) {
+        forget(
+            spec,
+            before,
+            &[
+                "clusterIP",
+                "clusterIPs",
+                "ipFamilies",
+                "ipFamilyPolicy",
+                "internalTrafficPolicy",
+            ],
+        );
+    }
+    if needs_ports(before) && !needs_ports(spec) {
+        let were: Vec<Option<Value>> = node_ports(before);
+        if node_ports(spec) == were {
+            let ports = spec.get_mut("ports").and_then(Value::as_array_mut);
+            for port in ports.into_iter().flatten().filter_map(Value::as_object_mut) {
+                port.remove("nodePort");
+            }
+        }
+    }
+    if text(before, "type") == "LoadBalancer" && text(spec, "type") != "LoadBalancer" {
+        forget(
+            spec,
+            before,
+            &[
+                "allocateLoadBalancerNodePorts",
+                "loadBalancerClass",
+                "healthCheckNodePort",
+            ],
+        );
+    }
+    if is_external(before) && !is_external(spec) {
+        forget(spec, before, &["externalTrafficPolicy"]);
+    }
+}
+
+fn forget(spec: &mut Map<String, Value>, before: &Map<String, Value>, names: &[&str]) {
+    for name in names {
+        if spec.get(*name) == before.get(*name) {
+            spec.remove(*name);
+        }
+    }
+}
+
+fn node_ports(spec: &Map<String, Value>) -> Vec<Option<Value>> {
+    let ports = spec.get("ports").and_then(Value::as_array).into_iter().flatten();
+    ports.map(|port| port.get("nodePort").cloned()).collect()
+}
+
+fn is_external(spec: &Map<String, Value>) -> bool {
+    let has_ips = spec
+        .get("externalIPs")
+        .and_then(Value::as_array)
+        .is_some_and(|ips| !ips.is_empty());
+    matches!(text(spec, "type"), "LoadBalancer" | "NodePort") || text(spec, "type") == "ClusterIP" && has_ips
 }
 
 fn needs_ports(spec: &Map<String, Value>) -> bool {
@@ -228,6 +327,7 @@ fn address(spec: &mut Map<String, Value>, owner: &str, held: &mut BTreeMap<Strin
     }
     match wanted.as_str() {
         "None" => {}
+        "" if spec.contains_key("clusterIPs") => {}
         "" => {
             let Some(ip) = free_address(owner, held) else { return };
             spec.insert("clusterIP".to_owned(), json!(ip));

@@ -6,6 +6,7 @@
 //! version and kind, `u=` unions. An indented line is a field: name, how Go encodes it (`*` pointer, `o` omitempty,
 //! `z` omitzero, `-` none of them), type (`str`, `str:byte`, `i32`, `i64`, `f64`, `bool`, `[items]`, `{values}`,
 //! `&definition` by `allOf`, `$definition` by `$ref`), then attributes `g=` the Go type where it does not follow,
+//! `v=` the embedded Go structs that it stands in,
 //! `d=` default, `e=` and `ie=` values (of the items), `l=` and `lk=` list type and keys, `m=` map type, `p=` and `pk=`
 //! patch strategy and merge key, `!` required.
 

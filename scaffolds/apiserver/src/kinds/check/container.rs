@@ -151,7 +151,7 @@ fn environment(container: &At<'_>, faults: &mut Faults) {
 }
 
 /// Fields that variables may take from the Pod.
-const FIELDS: [&str; 8] = [
+const FIELDS: [&str; 9] = [
     "metadata.name",
     "metadata.namespace",
     "metadata.uid",
@@ -160,6 +160,16 @@ const FIELDS: [&str; 8] = [
     "status.hostIP",
     "status.hostIPs",
     "status.podIP",
+    "status.podIPs",
+];
+
+/// Fields that neither variables nor files may take, though they have names.
+const NAMED: [&str; 5] = [
+    "metadata.annotations",
+    "metadata.labels",
+    "spec.restartPolicy",
+    "spec.schedulerName",
+    "status.phase",
 ];
 
 fn value_from(entry: &At<'_>, faults: &mut Faults) {
@@ -180,7 +190,11 @@ fn value_from(entry: &At<'_>, faults: &mut Faults) {
         match name {
             "fieldRef" => field_ref(&source, faults),
             "resourceFieldRef" => super::resources::field_ref(&source, false, faults),
-            "configMapKeyRef" | "secretKeyRef" => key_ref(&source, faults),
+            "configMapKeyRef" => {
+                faults.format(&source.get("name"), format::subdomain);
+                faults.required_format(&source.get("key"), format::config_key);
+            }
+            "secretKeyRef" => key_ref(&source, faults),
             _ => {}
         }
     }
@@ -203,19 +217,21 @@ fn key_ref(source: &At<'_>, faults: &mut Faults) {
 }
 
 fn field_ref(source: &At<'_>, faults: &mut Faults) {
+    pod_field(source, &FIELDS, faults);
+}
+
+/// A reference to one of the Pod's fields, of which `known` may be taken.
+pub(super) fn pod_field(source: &At<'_>, known: &[&str], faults: &mut Faults) {
     let path = source.get("fieldPath");
     if path.str().is_empty() {
         return faults.required(&path, "");
     }
-    let known = FIELDS.contains(&path.str()) || path.str() == "status.podIPs";
     let (outer, subscript) = path.str().split_once("['").unwrap_or((path.str(), ""));
     match (outer, subscript.strip_suffix("']")) {
         ("metadata.annotations", Some(key)) => sentences(source, &key.to_lowercase(), faults),
         ("metadata.labels", Some(key)) => sentences(source, key, faults),
-        _ if known => {}
-        ("metadata.annotations" | "metadata.labels", None) => {
-            faults.not_supported(&path, &[&FIELDS[..], &["status.podIPs"]].concat());
-        }
+        _ if known.contains(&path.str()) => {}
+        _ if FIELDS.contains(&path.str()) || NAMED.contains(&path.str()) => faults.not_supported(&path, known),
         _ => {
             let detail = format!("error converting fieldPath: field label not supported: {}", path.str());
             faults.invalid(&path, &detail);
@@ -339,15 +355,11 @@ fn devices(container: &At<'_>, around: &Around<'_>, faults: &mut Faults) {
 fn resize(at: &At<'_>, around: &Around<'_>, faults: &mut Faults) {
     let mut names = BTreeSet::new();
     for policy in at.items() {
+        // All faults are about the list as a whole.
         let (name, restart) = (policy.get("resourceName"), policy.get("restartPolicy"));
+        let (name, restart) = (name.called(&at.path), restart.called(&at.path));
         if !names.insert(name.str()) {
-            faults.duplicate_as(
-                &At {
-                    value: name.value,
-                    path: policy.path.clone(),
-                },
-                &crate::kinds::at::quoted(name.str()),
-            );
+            faults.duplicate(&name);
         }
         faults.one_of(&name, &["cpu", "memory"]);
         faults.one_of(&restart, &["NotRequired", "RestartContainer"]);

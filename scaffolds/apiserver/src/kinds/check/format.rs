@@ -1,6 +1,6 @@
 //! What texts must look like, with the sentences of the server.
 
-use crate::kinds::at::{At, Faults};
+use crate::kinds::at::{At, Faults, quoted};
 
 /// A rule about a text: the sentences about what is wrong with it.
 pub(in crate::kinds) type Format = fn(&str) -> Vec<String>;
@@ -57,7 +57,12 @@ fn collect(text: &str, most: usize, fits: bool, sentence: &str) -> Vec<String> {
 
 /// At most 63 characters.
 pub(in crate::kinds) fn label(text: &str) -> Vec<String> {
-    collect(text, 63, is_label(text), LABEL)
+    let sentence = if text.split('.').all(is_label) {
+        "must not contain dots"
+    } else {
+        LABEL
+    };
+    collect(text, 63, is_label(text), sentence)
 }
 
 /// At most 253 characters.
@@ -187,7 +192,7 @@ impl Faults {
     /// Checks the text at `at`.
     pub fn format(&mut self, at: &At<'_>, format: Format) {
         for sentence in format(at.str()) {
-            self.invalid(at, &sentence);
+            self.invalid_as(at, &quoted(at.str()), &sentence);
         }
     }
 

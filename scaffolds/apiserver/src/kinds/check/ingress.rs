@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use super::format::{label, path_segment, port_name, subdomain, wildcard};
-use crate::kinds::at::{At, Faults};
+use crate::kinds::at::{At, Faults, quoted};
 
 pub(in crate::kinds) fn ingress(at: &At<'_>, faults: &mut Faults) {
     let spec = at.get("spec");
@@ -69,7 +69,7 @@ fn path(at: &At<'_>, faults: &mut Faults) {
     match kind.str() {
         "Exact" | "Prefix" => {
             if !path.str().starts_with('/') {
-                faults.invalid(&path, "must be an absolute path");
+                faults.invalid_as(&path, &quoted(path.str()), "must be an absolute path");
             }
             for part in ["//", "/./", "/../", "%2f", "%2F"]
                 .into_iter()

@@ -54,6 +54,13 @@ pub(in crate::kinds) fn selector(at: &At<'_>, faults: &mut Faults) {
     }
 }
 
+/// Whether a LabelSelector can be turned into one that selects: its operators fit their values.
+pub(in crate::kinds) fn is_sound(at: &At<'_>) -> bool {
+    let mut faults = Faults::default();
+    selector(at, &mut faults);
+    faults.is_empty()
+}
+
 /// A NodeSelector.
 pub(in crate::kinds) fn node_selector(at: &At<'_>, faults: &mut Faults) {
     let terms = at.get("nodeSelectorTerms");

@@ -26,7 +26,8 @@ pub(in crate::kinds) use self::{
     ingress::{ingress, ingress_class, ingress_class_update, ingress_status},
     network_policy::network_policy,
     objects::{
-        config_map, config_map_update, lease, priority_class, priority_class_update, quota, secret, secret_update,
+        config_map, config_map_update, lease, namespace, priority_class, priority_class_update, quota, secret,
+        secret_update,
     },
     pod::{pod, pod_template},
     pod_update::{pod_status, pod_update},

@@ -163,6 +163,20 @@ pub(in crate::kinds) fn quota(at: &At<'_>, faults: &mut Faults) {
     }
 }
 
+pub(in crate::kinds) fn namespace(at: &At<'_>, faults: &mut Faults) {
+    for name in at.at("spec.finalizers").items() {
+        let place = name.called("spec.finalizers");
+        faults.format(&place, super::format::qualified);
+        let standard = ["kubernetes", "orphan", "foregroundDeletion"].contains(&name.str());
+        if !name.str().contains('/') && !standard {
+            faults.invalid(
+                &place,
+                "name is neither a standard finalizer name nor is it fully qualified",
+            );
+        }
+    }
+}
+
 pub(in crate::kinds) fn lease(at: &At<'_>, faults: &mut Faults) {
     let spec = at.get("spec");
     let (seconds, transitions) = (spec.get("leaseDurationSeconds"), spec.get("leaseTransitions"));
@@ -170,10 +184,6 @@ pub(in crate::kinds) fn lease(at: &At<'_>, faults: &mut Faults) {
         faults.invalid(&seconds, "must be greater than 0");
     }
     faults.not_negative(&transitions);
-    let (strategy, holder) = (spec.get("strategy"), spec.get("preferredHolder"));
-    if !holder.str().is_empty() && strategy.str().is_empty() {
-        faults.forbidden(&holder, "may only be specified if `strategy` is defined");
-    }
 }
 
 pub(in crate::kinds) fn priority_class(at: &At<'_>, faults: &mut Faults) {

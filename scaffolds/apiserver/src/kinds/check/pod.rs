@@ -13,7 +13,7 @@ use crate::kinds::at::{At, Faults, quoted};
 /// A new Pod.
 pub(in crate::kinds) fn pod(at: &At<'_>, faults: &mut Faults) {
     let spec = at.get("spec");
-    pod_spec(&spec, faults);
+    whole(&spec, faults);
     if spec.get("ephemeralContainers").len() > 0 {
         faults.forbidden(&spec.get("ephemeralContainers"), "cannot be set on create");
     }
@@ -22,6 +22,32 @@ pub(in crate::kinds) fn pod(at: &At<'_>, faults: &mut Faults) {
             &spec.get("nodeName"),
             "cannot be set until all schedulingGates have been cleared",
         );
+    }
+}
+
+/// What Pods must be beyond what templates must.
+pub(super) fn whole(spec: &At<'_>, faults: &mut Faults) {
+    pod_spec(spec, faults);
+    for image in ["containers", "initContainers"]
+        .iter()
+        .flat_map(|list| spec.get(list).items())
+        .map(|at| at.get("image"))
+    {
+        if image.str().trim() != image.str() {
+            faults.invalid(&image, "must not have leading or trailing whitespace");
+        }
+    }
+    let sources = spec
+        .get("volumes")
+        .items()
+        .flat_map(|volume| volume.at("projected.sources").items());
+    for token in sources
+        .map(|source| source.get("serviceAccountToken"))
+        .filter(At::is_set)
+    {
+        if spec.get("serviceAccountName").str().is_empty() {
+            faults.forbidden(&token, "must not be specified when serviceAccountName is not set");
+        }
     }
 }
 
@@ -63,11 +89,6 @@ pub(super) fn pod_spec(spec: &At<'_>, faults: &mut Faults) {
     );
     labels(&spec.get("nodeSelector"), faults);
     security(&spec.get("securityContext"), faults);
-    for secret in spec.get("imagePullSecrets").items() {
-        if secret.get("name").str().is_empty() {
-            faults.required(&secret.get("name"), "");
-        }
-    }
     affinity(&spec.get("affinity"), faults);
     dns(spec, faults);
     for gate in spec.get("readinessGates").items() {
@@ -121,8 +142,8 @@ fn host_network(spec: &At<'_>, faults: &mut Faults) {
             let host = port.get("hostPort").int();
             if host != 0 && host != port.get("containerPort").int() {
                 faults.invalid(
-                    &port.get("containerPort"),
-                    "must match `hostPort` when `hostNetwork` is true",
+                    &port.get("hostPort"),
+                    "must match `containerPort` when `hostNetwork` is true",
                 );
             }
         }
@@ -255,17 +276,16 @@ fn faults_about(at: &At<'_>, text: &str, sentences: Vec<String>, faults: &mut Fa
 fn dns(spec: &At<'_>, faults: &mut Faults) {
     let config = spec.get("dnsConfig");
     let servers = config.get("nameservers");
-    if spec.get("dnsPolicy").str() == "None" && servers.len() == 0 {
-        let place = if config.is_set() {
-            servers.clone()
-        } else {
-            config.clone()
-        };
-        faults.required(
-            &place.called(&format!("{}.dnsConfig.nameservers", spec.path)),
-            "must provide at least one DNS nameserver when `dnsPolicy` is None",
-        );
-        return;
+    if spec.get("dnsPolicy").str() == "None" {
+        if !config.is_set() {
+            return faults.required(&config, "must provide `dnsConfig` when `dnsPolicy` is None");
+        }
+        if servers.len() == 0 {
+            return faults.required(
+                &servers,
+                "must provide at least one DNS nameserver when `dnsPolicy` is None",
+            );
+        }
     }
     if servers.len() > 3 {
         faults.invalid(&servers, "must not have more than 3 nameservers");
@@ -292,7 +312,7 @@ fn spread(at: &At<'_>, faults: &mut Faults) {
     for constraint in at.items() {
         let skew = constraint.get("maxSkew");
         if skew.int() <= 0 {
-            faults.invalid_as(&skew, &skew.int().to_string(), "must be greater than 0");
+            faults.invalid_as(&skew, &skew.int().to_string(), "must be greater than zero");
         }
         let key = constraint.get("topologyKey");
         if key.str().is_empty() {
@@ -336,7 +356,7 @@ fn tolerations(at: &At<'_>, faults: &mut Faults) {
         match operator.str() {
             "Equal" | "" => {
                 for sentence in super::format::label_value(value.str()) {
-                    faults.invalid(&operator.called(&operator.path), &sentence);
+                    faults.invalid_as(&operator, &quoted(value.str()), &sentence);
                 }
             }
             "Exists" => {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::pod::pod_spec;
+use super::pod::whole;
 use crate::kinds::at::{At, Faults};
 
 const CHANGEABLE: &str = "pod updates may not change fields other than `spec.containers[*].image`,\
@@ -11,7 +11,7 @@ const CHANGEABLE: &str = "pod updates may not change fields other than `spec.con
 
 pub(in crate::kinds) fn pod_update(new: &At<'_>, old: &At<'_>, faults: &mut Faults) {
     let (spec, before) = (new.get("spec"), old.get("spec"));
-    pod_spec(&spec, faults);
+    whole(&spec, faults);
     for list in ["containers", "initContainers"] {
         if !same_containers(&spec.get(list), &before.get(list), faults) {
             return;
@@ -37,15 +37,16 @@ fn same_containers(new: &At<'_>, old: &At<'_>, faults: &mut Faults) -> bool {
         faults.forbidden(new, "pod updates may not add or remove containers");
         return false;
     }
-    let mut sound = true;
     for container in new.items() {
         let image = container.get("image");
+        if image.str().is_empty() {
+            faults.required(&image, "");
+        }
         if image.str().trim() != image.str() {
             faults.invalid(&image, "must not have leading or trailing whitespace");
-            sound = false;
         }
     }
-    sound
+    true
 }
 
 fn deadline(new: &At<'_>, old: &At<'_>, faults: &mut Faults) -> bool {
@@ -80,7 +81,12 @@ fn tolerations(new: &At<'_>, old: &At<'_>, faults: &mut Faults) {
 fn gates(new: &At<'_>, old: &At<'_>, faults: &mut Faults) {
     for gate in new.items() {
         if !old.items().any(|old| old.value == gate.value) {
-            faults.forbidden(&gate, "only deletion is allowed, but found new scheduling gate");
+            let name = gate.get("name");
+            let detail = format!(
+                "only deletion is allowed, but found new scheduling gate '{}'",
+                name.str()
+            );
+            faults.forbidden(&name, &detail);
         }
     }
 }

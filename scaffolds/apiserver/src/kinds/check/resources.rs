@@ -43,17 +43,16 @@ fn container_resource(name: &str, amount: &At<'_>, faults: &mut Faults) {
     for sentence in qualified(name) {
         faults.invalid_as(amount, &quoted(name), &sentence);
     }
-    if faults.len() == before && !name.contains('/') {
-        if !is_standard(name) {
-            faults.invalid_as(
-                amount,
-                &quoted(name),
-                "must be a standard resource type or fully qualified",
-            );
-        }
-        if !is_for_containers(name) {
-            faults.invalid_as(amount, &quoted(name), "must be a standard resource for containers");
-        }
+    let plain = !name.contains('/');
+    if faults.len() == before && plain && !is_standard(name) {
+        faults.invalid_as(
+            amount,
+            &quoted(name),
+            "must be a standard resource type or fully qualified",
+        );
+    }
+    if plain && !is_for_containers(name) {
+        faults.invalid_as(amount, &quoted(name), "must be a standard resource for containers");
     }
     resource_amount(name, amount, faults);
 }
@@ -162,25 +161,26 @@ pub(super) fn field_ref(at: &At<'_>, in_volume: bool, faults: &mut Faults) {
 }
 
 fn divisor(at: &At<'_>, faults: &mut Faults) {
-    let (resource, divisor) = (at.get("resource").str(), at.get("divisor"));
-    let kind = resource.split_once('.').map_or("", |(_, kind)| kind);
-    let cores = ["1m", "1"];
-    let bytes = [
-        "1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei",
-    ];
-    let (known, sentence) = match kind {
-        "cpu" => (
-            &cores[..],
-            "only divisor's values 1m and 1 are supported with the cpu resource",
-        ),
-        "memory" => (
-            &bytes[..],
-            "only divisor's values 1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi, 1Ei are supported with the memory \
-             resource",
-        ),
+    let (resource, divisor) = (at.get("resource"), at.get("divisor"));
+    let kind = resource.str().split_once('.').map_or("", |(_, kind)| kind);
+    let (known, name): (&[&str], &str) = match kind {
+        "cpu" => (&["1m", "1"], "cpu"),
+        "memory" => (&BYTES, "memory"),
+        "ephemeral-storage" => (&BYTES, "local ephemeral storage"),
+        kind if kind.starts_with("hugepages-") => (&BYTES, "hugepages"),
         _ => return,
     };
     if !matches!(divisor.str(), "" | "0") && !known.contains(&divisor.str()) {
-        faults.invalid(&divisor, sentence);
+        let list = if kind == "cpu" {
+            "1m and 1".to_owned()
+        } else {
+            BYTES.join(", ")
+        };
+        let detail = format!("only divisor's values {list} are supported with the {name} resource");
+        faults.invalid_as(&divisor, &quoted(resource.str()), &detail);
     }
 }
+
+const BYTES: [&str; 13] = [
+    "1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei",
+];

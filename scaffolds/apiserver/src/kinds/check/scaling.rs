@@ -6,7 +6,7 @@ use super::{
     resources::quantity,
     workload::{amount, at_most_all},
 };
-use crate::kinds::at::{At, Faults};
+use crate::kinds::at::{At, Faults, quoted};
 
 const SOURCES: [(&str, &str); 5] = [
     ("Object", "object"),
@@ -18,15 +18,32 @@ const SOURCES: [(&str, &str); 5] = [
 const TYPES: [&str; 5] = ["ContainerResource", "External", "Object", "Pods", "Resource"];
 
 pub(in crate::kinds) fn autoscaler(at: &At<'_>, faults: &mut Faults) {
-    scaled(at, 1, faults);
+    scaled(at, 1, true, faults);
 }
 
 pub(in crate::kinds) fn autoscaler_update(new: &At<'_>, old: &At<'_>, faults: &mut Faults) {
     let before = old.at("spec.minReplicas");
-    scaled(new, i64::from(!(before.is_set() && before.int() == 0)), faults);
+    let lowest = i64::from(!(before.is_set() && before.int() == 0));
+    let same = |name: &str| {
+        let path = format!("spec.scaleTargetRef.{name}");
+        new.at(&path).value == old.at(&path).value
+    };
+    scaled(new, lowest, !(same("apiVersion") && same("kind")), faults);
 }
 
-fn scaled(at: &At<'_>, lowest: i64, faults: &mut Faults) {
+/// An API version that names its group, which only kinds of the core group may leave out.
+fn group(at: &At<'_>, faults: &mut Faults) {
+    let version = at.get("apiVersion");
+    let shown = quoted(version.str());
+    if version.str().matches('/').count() > 1 {
+        let detail = format!("unexpected GroupVersion string: {}", version.str());
+        faults.invalid_as(&version, &shown, &detail);
+    } else if !version.str().contains('/') && at.get("kind").str() != "ReplicationController" {
+        faults.invalid_as(&version, &shown, "apiVersion must specify API group");
+    }
+}
+
+fn scaled(at: &At<'_>, lowest: i64, checks_group: bool, faults: &mut Faults) {
     let spec = at.get("spec");
     let (least, most) = (spec.get("minReplicas"), spec.get("maxReplicas"));
     if least.is_set() && least.int() < lowest {
@@ -41,6 +58,9 @@ fn scaled(at: &At<'_>, lowest: i64, faults: &mut Faults) {
         faults.invalid(&most, "must be greater than or equal to `minReplicas`");
     }
     target(&spec.get("scaleTargetRef"), faults);
+    if checks_group {
+        group(&spec.get("scaleTargetRef"), faults);
+    }
     let metrics = spec.get("metrics");
     metrics.items().for_each(|item| metric(&item, faults));
     let outside = metrics
@@ -136,10 +156,11 @@ fn source(name: &str, at: &At<'_>, faults: &mut Faults) {
             metric_name(at, faults);
             metric_target(&wanted, faults);
             if !value.is_set() && !average.is_set() {
-                faults.required(
-                    &average,
-                    "must set either a target value for metric or a per-pod target",
-                );
+                let detail = match name {
+                    "object" => "must set either a target value or averageValue",
+                    _ => "must set either a target value for metric or a per-pod target",
+                };
+                faults.required(&average, detail);
             }
             if value.is_set() && average.is_set() && name == "external" {
                 faults.forbidden(

@@ -246,7 +246,7 @@ fn traffic(spec: &At<'_>, kind: &str, faults: &mut Faults) {
     }
     let distribution = spec.get("trafficDistribution");
     if distribution.is_set() {
-        faults.one_of(&distribution, &["PreferClose", "PreferSameNode", "PreferSameZone"]);
+        faults.one_of(&distribution, &["PreferClose", "PreferSameZone", "PreferSameNode"]);
     }
 }
 
@@ -294,7 +294,20 @@ pub(in crate::kinds) fn service_update(new: &At<'_>, old: &At<'_>, faults: &mut 
 }
 
 pub(in crate::kinds) fn service_status(new: &At<'_>, faults: &mut Faults) {
+    let points = new.at("status.loadBalancer.ingress");
+    if new.at("spec.type").str() != "LoadBalancer" && points.len() > 0 {
+        return faults.forbidden(&points, "may only be used when `spec.type` is 'LoadBalancer'");
+    }
     super::ingress_status(new, faults);
+    for point in points.items() {
+        let (ip, mode) = (point.get("ip"), point.get("ipMode"));
+        match (ip.str().is_empty(), mode.is_set()) {
+            (true, true) => faults.forbidden(&mode, "may not be specified when `ip` is not set"),
+            (false, true) => faults.one_of(&mode, &["Proxy", "VIP"]),
+            (false, false) => faults.required(&mode, "must be specified when `ip` is set"),
+            (true, false) => {}
+        }
+    }
 }
 
 pub(in crate::kinds) fn endpoints(at: &At<'_>, faults: &mut Faults) {
@@ -309,6 +322,9 @@ pub(in crate::kinds) fn endpoints(at: &At<'_>, faults: &mut Faults) {
         }
         for address in ready.items().chain(others.items()) {
             endpoint_ip(&address.get("ip"), faults);
+            if address.get("ip").str().parse::<IpAddr>().is_err() {
+                faults.invalid(&address.get("ip"), "must be a valid IP address");
+            }
             if !address.get("hostname").str().is_empty() {
                 faults.format(&address.get("hostname"), label);
             }
@@ -377,11 +393,12 @@ fn slice_endpoint(endpoint: &At<'_>, kind: &str, faults: &mut Faults) {
             path: addresses.path.clone(),
         };
         match (kind, address.str().parse::<IpAddr>()) {
-            ("IPv4" | "IPv6", Err(_)) => faults.invalid(&address, IP),
             ("IPv4", Ok(IpAddr::V6(_))) => faults.invalid(&whole, "must be an IPv4 address"),
             ("IPv6", Ok(IpAddr::V4(_))) => faults.invalid(&whole, "must be an IPv6 address"),
-            ("IPv4" | "IPv6", Ok(_)) => endpoint_ip(&address, faults),
             _ => {}
+        }
+        if matches!(kind, "IPv4" | "IPv6") {
+            endpoint_ip(&address, faults);
         }
     }
     if endpoint.get("nodeName").is_set() {

@@ -151,7 +151,7 @@ pub(in crate::kinds) fn volume(at: &At<'_>, faults: &mut Faults) {
         faults.required(&capacity, "");
     }
     if !capacity.get("storage").is_set() || capacity.len() > 1 {
-        faults.not_supported(&capacity, &["storage"]);
+        faults.not_supported_as(&capacity, &capacity.value.to_string(), &["storage"]);
     }
     for (_, amount) in capacity.entries() {
         if quantity(&amount).is_some_and(|amount| amount.sign() != Ordering::Greater) {
@@ -234,11 +234,7 @@ pub(in crate::kinds) fn storage_class_update(new: &At<'_>, old: &At<'_>, faults:
     if new.get("parameters").value != old.get("parameters").value {
         faults.forbidden(&new.get("parameters"), "updates to parameters are forbidden.");
     }
-    if new.get("provisioner").value != old.get("provisioner").value {
-        faults.forbidden(&new.get("provisioner"), "updates to provisioner are forbidden.");
-    }
-    if new.get("reclaimPolicy").value != old.get("reclaimPolicy").value {
-        faults.forbidden(&new.get("reclaimPolicy"), "updates to reclaimPolicy are forbidden.");
-    }
+    faults.immutable(&new.get("provisioner"), &old.get("provisioner"));
+    faults.immutable(&new.get("reclaimPolicy"), &old.get("reclaimPolicy"));
     faults.immutable(&new.get("volumeBindingMode"), &old.get("volumeBindingMode"));
 }

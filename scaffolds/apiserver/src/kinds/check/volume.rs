@@ -1,7 +1,7 @@
 //! Volumes of Pods.
 
 use super::{
-    container::{descending, no_backsteps},
+    container::{descending, no_backsteps, pod_field},
     format::{label, subdomain},
     resources,
 };
@@ -97,7 +97,9 @@ fn one(name: &str, at: &At<'_>, faults: &mut Faults) {
         "configMap" => keyed(at, "name", faults),
         "downwardAPI" => {
             mode(&at.get("defaultMode"), faults);
-            at.get("items").items().for_each(|item| downward(&item, faults));
+            at.get("items")
+                .items()
+                .for_each(|item| downward(&item.called(&at.path), faults));
         }
         "projected" => projected(at, faults),
         "persistentVolumeClaim" => required("claimName", faults),
@@ -169,15 +171,15 @@ fn unreserved(path: &At<'_>, faults: &mut Faults) {
     }
 }
 
-const FILE_FIELDS: [&str; 6] = [
+const FILE_FIELDS: [&str; 5] = [
     "metadata.annotations",
     "metadata.labels",
     "metadata.name",
     "metadata.namespace",
     "metadata.uid",
-    "",
 ];
 
+/// A file of the downward API; the server leaves its index out of paths.
 fn downward(item: &At<'_>, faults: &mut Faults) {
     if item.get("path").str().is_empty() {
         faults.required(&item.get("path"), "");
@@ -185,13 +187,7 @@ fn downward(item: &At<'_>, faults: &mut Faults) {
     unreserved(&item.get("path"), faults);
     let (field, resource) = (item.get("fieldRef"), item.get("resourceFieldRef"));
     if field.is_set() {
-        let path = field.get("fieldPath");
-        let outer = path.str().split_once('[').map_or(path.str(), |(outer, _)| outer);
-        if path.str().is_empty() {
-            faults.required(&path, "");
-        } else if !FILE_FIELDS.contains(&outer) {
-            faults.not_supported(&path, &FILE_FIELDS[..5]);
-        }
+        pod_field(&field, &FILE_FIELDS, faults);
         if resource.is_set() {
             faults.invalid_as(
                 item,
@@ -202,10 +198,7 @@ fn downward(item: &At<'_>, faults: &mut Faults) {
     } else if resource.is_set() {
         resources::field_ref(&resource, true, faults);
     } else {
-        faults.required(
-            &item.get("fieldRef"),
-            "one of fieldRef and resourceFieldRef is required",
-        );
+        faults.required(item, "one of fieldRef and resourceFieldRef is required");
     }
     mode(&item.get("mode"), faults);
 }
@@ -233,14 +226,16 @@ fn projected(at: &At<'_>, faults: &mut Faults) {
             }
             match name {
                 "secret" | "configMap" => keyed(&projection, "name", faults),
-                "downwardAPI" => projection.get("items").items().for_each(|item| downward(&item, faults)),
+                "downwardAPI" => {
+                    let path = &projection.path;
+                    projection
+                        .get("items")
+                        .items()
+                        .for_each(|item| downward(&item.called(path), faults));
+                }
                 "serviceAccountToken" => token(&projection, faults),
                 _ => {}
             }
-        }
-        if count == 0 {
-            let detail = "specified exactly one projection type";
-            faults.required(&source, detail);
         }
     }
 }

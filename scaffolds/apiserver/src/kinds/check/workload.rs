@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{
     cron,
     format::label,
-    labels::{selector, selects, shown},
+    labels::{annotations, is_sound, labels, selector, selects, shown},
     pod::pod_template,
     storage::claim_spec,
 };
@@ -60,6 +60,9 @@ fn is_selective(spec: &At<'_>) -> bool {
 /// What the selector and the template of ReplicaSets and Deployments must be.
 fn replicated(spec: &At<'_>, faults: &mut Faults) {
     let at = spec.get("selector");
+    if !is_sound(&at) {
+        return faults.invalid_as(&at, &shown(&at), "invalid label selector");
+    }
     if !at.is_set() || is_selective(spec) {
         matches(spec, faults);
     }
@@ -161,7 +164,7 @@ fn counts(status: &At<'_>, names: &[&str], faults: &mut Faults) {
 fn not_more(status: &At<'_>, name: &str, than: &str, detail: &str, faults: &mut Faults) {
     let value = status.get(name);
     if value.int() > status.get(than).int() {
-        faults.invalid(&value, detail);
+        faults.invalid_as(&value, &value.int().to_string(), detail);
     }
 }
 
@@ -279,15 +282,24 @@ fn set_rest(spec: &At<'_>, faults: &mut Faults) {
         faults.format(&spec.get("serviceName"), label);
     }
     selection(spec, "statefulset", faults);
-    if !spec.get("selector").is_set() || is_selective(spec) {
-        matches(spec, faults);
-    }
     let template = with_claims(spec);
     let at = At {
         value: &template,
         path: format!("{}.template", spec.path),
     };
-    pod_template(&at, faults);
+    let selector = spec.get("selector");
+    if is_sound(&selector) {
+        if !selector.is_set() || is_selective(spec) {
+            matches(spec, faults);
+        }
+        // The server looks at these twice.
+        labels(&at.at("metadata.labels").called(&format!("{}.labels", at.path)), faults);
+        let notes = at.at("metadata.annotations");
+        annotations(&notes.called(&format!("{}.annotations", at.path)), faults);
+        pod_template(&at, faults);
+    } else {
+        faults.invalid_as(&selector, &shown(&selector), "");
+    }
     forever(&at, "StatefulSet", faults);
 }
 
@@ -390,7 +402,9 @@ pub(in crate::kinds) fn daemon_set(at: &At<'_>, faults: &mut Faults) {
     let spec = at.get("spec");
     let at = spec.get("selector");
     selector(&at, faults);
-    matches(&spec, faults);
+    if is_sound(&at) {
+        matches(&spec, faults);
+    }
     if at.is_set() && !is_selective(&spec) {
         faults.invalid_as(&at, &shown(&at), "empty selector is invalid for daemonset");
     }
@@ -416,7 +430,10 @@ fn daemon_strategy(at: &At<'_>, faults: &mut Faults) {
                 _ => {}
             }
         }
-        _ => faults.not_supported(&at.get("type"), &["RollingUpdate", "OnDelete"]),
+        other => {
+            let shown = format!(r#"{{"Type":{},"RollingUpdate":null}}"#, quoted(other));
+            faults.not_supported_as(at, &shown, &["RollingUpdate", "OnDelete"]);
+        }
     }
 }
 
@@ -462,14 +479,21 @@ pub(in crate::kinds) fn controller_revision_update(new: &At<'_>, old: &At<'_>, f
 pub(in crate::kinds) fn job(at: &At<'_>, faults: &mut Faults) {
     let spec = at.get("spec");
     generated(at, faults);
-    job_spec(&spec, faults);
+    selected_job(&spec, faults);
+}
+
+/// The spec of a Job that has its selector.
+fn selected_job(spec: &At<'_>, faults: &mut Faults) {
+    job_spec(spec, faults);
     let found = spec.get("selector");
     if found.is_set() {
         selector(&found, faults);
     } else {
         faults.required(&found, "");
     }
-    matches(&spec, faults);
+    if is_sound(&found) {
+        matches(spec, faults);
+    }
 }
 
 /// The labels that the server gives to a Job's Pods, and the selector of them.
@@ -579,14 +603,11 @@ fn completion(spec: &At<'_>, faults: &mut Faults) {
 
 pub(in crate::kinds) fn job_update(new: &At<'_>, old: &At<'_>, faults: &mut Faults) {
     let (spec, before) = (new.get("spec"), old.get("spec"));
-    job_spec(&spec, faults);
+    generated(new, faults);
+    // The server looks at it twice.
+    selected_job(&spec, faults);
+    selected_job(&spec, faults);
     let found = spec.get("selector");
-    if found.is_set() {
-        selector(&found, faults);
-    } else {
-        faults.required(&found, "");
-    }
-    matches(&spec, faults);
     let (completions, was) = (spec.get("completions"), before.get("completions"));
     if spec.get("completionMode").str() != "Indexed" {
         faults.immutable(&completions, &was);
@@ -664,6 +685,9 @@ pub(in crate::kinds) fn cron_job(at: &At<'_>, faults: &mut Faults) {
     }
 }
 
+/// The names of the time zone database that Go brings along.
+const ZONES: &str = include_str!("../zones.txt");
+
 fn time_zone(at: &At<'_>, faults: &mut Faults) {
     if !at.is_set() {
         return;
@@ -685,5 +709,8 @@ fn time_zone(at: &At<'_>, faults: &mut Faults) {
     if at.str().eq_ignore_ascii_case("local") {
         let detail = "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones";
         faults.invalid(at, detail);
+    }
+    if !matches!(at.str(), "UTC" | "Local") && !ZONES.lines().any(|zone| zone == at.str()) {
+        faults.invalid(at, &format!("unknown time zone {}", at.str()));
     }
 }

@@ -61,6 +61,11 @@ fn pod_spec(spec: &mut Fields) {
     set(spec, "securityContext", Map::new());
     set(spec, "terminationGracePeriodSeconds", 30);
     set_text(spec, "schedulerName", "default-scheduler");
+    let names = ["serviceAccountName", "serviceAccount"].map(|name| text(spec, name).to_owned());
+    if let Some(account) = names.into_iter().find(|name| !name.is_empty()) {
+        spec.insert("serviceAccountName".to_owned(), json!(account));
+        spec.insert("serviceAccount".to_owned(), json!(account));
+    }
 }
 
 fn container(container: &mut Fields) {

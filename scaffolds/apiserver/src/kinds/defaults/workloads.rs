@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Fields, made, set, set_text, text, within};
+use super::{Fields, each, made, set, set_text, text, within};
 
 pub(super) fn rule(kind: &str) -> Option<fn(&mut Fields)> {
     Some(match kind {
@@ -53,6 +53,10 @@ fn stateful_set(object: &mut Fields) {
         {
             set(rolling, "partition", 0);
         }
+    }
+    for claim in each(spec, "volumeClaimTemplates") {
+        claim.insert("apiVersion".to_owned(), json!("v1"));
+        claim.insert("kind".to_owned(), json!("PersistentVolumeClaim"));
     }
     if let Some(retention) = made(spec, "persistentVolumeClaimRetentionPolicy") {
         set_text(retention, "whenDeleted", "Retain");

@@ -1,0 +1,118 @@
+//! The built-in kinds against what a real server answered to the same requests: bodies, complaints and their causes.
+//! `recorded.jsonl` is written by `tests/control-plane` (program `kinds`) from `cases.txt`.
+
+mod replay;
+
+use std::collections::BTreeMap;
+
+use kubewright_apiserver::kinds;
+use replay::{Outcome, Record};
+use serde_json::Value;
+
+const RECORDED: &str = include_str!("recorded.jsonl");
+/// Cases that come out differently, each with the reason; they are rows of the ledger.
+const DIFFERENT: &str = include_str!("different.txt");
+
+fn records() -> Vec<Record> {
+    RECORDED
+        .lines()
+        .map(|line| Record::read(serde_json::from_str(line).unwrap()))
+        .collect()
+}
+
+/// `kind` and case, as the lists of differences write them.
+fn different() -> BTreeMap<&'static str, &'static str> {
+    let lines = DIFFERENT
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'));
+    lines.map(|line| line.split_once(" ## ").unwrap()).collect()
+}
+
+#[test]
+fn every_recorded_request_ends_as_on_the_real_server() {
+    let resources = kinds::resources();
+    let known = different();
+    let (mut wrong, mut count) = (Vec::new(), 0);
+    for record in records() {
+        let outcome = replay::run(&resources, &record);
+        let name = format!("{}: {}", record.kind, record.case);
+        count += 1;
+        match (outcome, known.contains_key(name.as_str())) {
+            (Outcome::Same, true) => wrong.push(format!("no longer different: {name}")),
+            (Outcome::Different(what), false) => wrong.push(format!("{name}\n{what}")),
+            _ => {}
+        }
+    }
+    assert!(count > 800);
+    assert!(
+        wrong.is_empty(),
+        "{} of {count} differ:\n{}",
+        wrong.len(),
+        wrong.join("\n\n")
+    );
+}
+
+#[test]
+fn every_recorded_object_prints_as_on_the_real_server() {
+    let resources = kinds::resources();
+    let (mut wrong, mut count) = (Vec::new(), 0);
+    for record in records() {
+        count += 1;
+        if let Outcome::Different(what) = replay::print(&resources, &record) {
+            wrong.push(format!("{}: {}\n{what}", record.kind, record.case));
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} of {count} differ:\n{}",
+        wrong.len(),
+        wrong.join("\n\n")
+    );
+}
+
+#[test]
+fn every_resource_has_verbs_columns_and_a_shape() {
+    for resource in kinds::resources() {
+        let name = resource.qualified();
+        assert!(!resource.verbs.is_empty(), "{name} has no verbs");
+        assert!(
+            resource
+                .subresources
+                .iter()
+                .all(|subresource| !subresource.verbs.is_empty()),
+            "{name}"
+        );
+        assert!(!resource.strategy.columns().is_empty(), "{name} has no columns");
+        let package = resource
+            .group
+            .split('.')
+            .next()
+            .filter(|group| !group.is_empty())
+            .unwrap_or("core");
+        let definition = format!("io.k8s.api.{package}.{}.{}", resource.version, resource.names.kind);
+        assert!(kinds::definition(&definition).is_some(), "{name} has no shape");
+    }
+}
+
+#[test]
+fn no_body_of_any_shape_makes_a_kind_panic() {
+    let resources = kinds::resources();
+    let odd: [Value; 6] = [
+        Value::Null,
+        Value::Bool(true),
+        serde_json::json!(-1),
+        serde_json::json!("x"),
+        serde_json::json!([null, [], {}]),
+        serde_json::json!({"": {"a": [1, "b"]}}),
+    ];
+    // One in seven is enough: the kinds share most of their rooms.
+    for record in records().iter().step_by(7) {
+        for path in replay::paths(&record.sent) {
+            for value in &odd {
+                let mut odd = record.clone();
+                *odd.sent.pointer_mut(&path).unwrap() = value.clone();
+                let _ = replay::run(&resources, &odd);
+            }
+        }
+    }
+}
