@@ -31,7 +31,12 @@ impl Pattern {
 
     /// Whether the pattern occurs anywhere in `text`.
     pub fn is_match(&self, text: &str) -> bool {
-        self.0.is_match(text.as_bytes())
+        if text.is_ascii() {
+            return self.0.is_match(text.as_bytes());
+        }
+        // `\B` is found between the bytes of a character too, where Go does not look.
+        let mut found = self.0.find_iter(text.as_bytes());
+        found.any(|found| text.is_char_boundary(found.start()))
     }
 
     /// All places where the pattern occurs in `text`, without overlaps.
@@ -89,6 +94,7 @@ mod tests {
             (r"^[\x{D7FF}-\x{E000}]$", "\u{e000}", "a"),
             (r"^[^\x{D800}]$", "a", ""),
             (r"^a(?i)*b$", "aaB", "Ab"),
+            (r"x|\B", "é", "aéa"),
         ] {
             assert!(matches(pattern, yes), "{pattern} matches {yes:?}");
             assert!(!matches(pattern, no), "{pattern} does not match {no:?}");
