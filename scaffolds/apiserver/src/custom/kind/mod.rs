@@ -191,7 +191,17 @@ impl Strategy for Custom {
             let name = object["metadata"]["name"].as_str().unwrap_or_default();
             return Err(Status::invalid((&self.family.group, kind), name, &[cause]));
         }
-        let unknown = self.structural().map(|schema| schema.prune(object)).unwrap_or_default();
+        let Some(schema) = self.structural() else {
+            return Ok(Strange::new());
+        };
+        let mut unknown = schema.prune(object);
+        // The metadata of resources inside of this one.
+        unknown.extend(schema.coerce(object).map_err(|cause| {
+            let (kind, version) = (&self.family.kind, &self.version);
+            Status::bad_request(format!(
+                "{kind} in version \"{version}\" cannot be handled as a {kind}: {cause}"
+            ))
+        })?);
         Ok(unknown
             .into_iter()
             .map(|path| format!("unknown field \"{path}\""))
@@ -349,13 +359,13 @@ fn put(object: &mut Value, key: &str, value: Option<Value>) {
 
 /// Once stored, a number without a fraction is an integer, however it was sent (`3.0`).
 fn whole_numbers(value: &mut Value) {
-    /// 2⁵³: up to here every whole number has a double of its own.
-    const EXACT: f64 = 9_007_199_254_740_992.0;
+    /// 2⁶³: up to here what is read again is an integer.
+    const BOUND: f64 = 9_223_372_036_854_775_808.0;
     match value {
         Value::Number(number) if number.is_f64() => {
             let float = number.as_f64().unwrap_or_default();
-            if float.fract() == 0.0 && float.abs() <= EXACT {
-                #[expect(clippy::cast_possible_truncation, reason = "whole and within ±2⁵³")]
+            if float.fract() == 0.0 && (-BOUND..BOUND).contains(&float) {
+                #[expect(clippy::cast_possible_truncation, reason = "whole and within ±2⁶³")]
                 let integer = float as i64;
                 *number = Number::from(integer);
             }
