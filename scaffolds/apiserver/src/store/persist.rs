@@ -5,10 +5,10 @@ use std::{
     fs, io,
     path::{Path, PathBuf},
     sync::{
-        Arc, Weak,
-        mpsc::{Receiver, channel},
+        Arc, Mutex, Weak,
+        mpsc::{Receiver, Sender, channel},
     },
-    thread,
+    thread::{self, JoinHandle},
 };
 
 use bytes::Bytes;
@@ -95,12 +95,49 @@ impl Store {
 
     fn on(database: Database, state: State) -> Self {
         let (queue, changes) = channel();
-        let settle = Settle::by(queue, state.revision);
-        let store = Self::with(state, settle);
-        // Weak, so that the thread ends when the last user of the store does.
-        let inner = Arc::downgrade(&store.0);
-        thread::spawn(move || write(&database, &changes, &inner));
-        store
+        Self(Arc::new_cyclic(|store| {
+            // Weak, so that the thread ends when the last user of the store does.
+            let store = Weak::clone(store);
+            let revision = state.revision;
+            let thread = thread::spawn(move || write(&database, &changes, &store));
+            let disk = Disk {
+                queue: Some(queue),
+                thread: Some(thread),
+            };
+            Inner {
+                state: Mutex::new(state),
+                settle: Settle::by(disk, revision),
+            }
+        }))
+    }
+}
+
+/// The thread that writes. Dropping it waits until it has written what it was given, and closed the file.
+pub(super) struct Disk {
+    queue: Option<Sender<Arc<Change>>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Disk {
+    /// Takes a change, in order. A thread that is gone has said that it failed.
+    pub fn take(&self, change: Arc<Change>) {
+        if let Some(queue) = &self.queue {
+            let _ = queue.send(change);
+        }
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        self.queue = None;
+        // The thread holds the store for a moment while it settles changes, and may be the one that drops it.
+        let thread = self
+            .thread
+            .take()
+            .filter(|thread| thread.thread().id() != thread::current().id());
+        if let Some(thread) = thread {
+            let _ = thread.join();
+        }
     }
 }
 

@@ -24,7 +24,7 @@ pub(super) enum Progress {
 pub(super) struct Settle {
     progress: watch::Sender<Progress>,
     #[cfg(feature = "persist")]
-    disk: Option<std::sync::mpsc::Sender<Arc<Change>>>,
+    disk: Option<super::persist::Disk>,
 }
 
 impl Settle {
@@ -37,9 +37,9 @@ impl Settle {
         }
     }
 
-    /// By a thread that takes changes in order, and ends with the store.
+    /// On a disk.
     #[cfg(feature = "persist")]
-    pub fn by(disk: std::sync::mpsc::Sender<Arc<Change>>, revision: u64) -> Self {
+    pub fn by(disk: super::persist::Disk, revision: u64) -> Self {
         Self {
             disk: Some(disk),
             ..Self::at(revision)
@@ -50,8 +50,7 @@ impl Settle {
     #[cfg(feature = "persist")]
     pub fn take(&self, change: &Arc<Change>) -> bool {
         if let Some(disk) = &self.disk {
-            // A thread that is gone has said that it failed.
-            let _ = disk.send(Arc::clone(change));
+            disk.take(Arc::clone(change));
         }
         self.disk.is_none()
     }

@@ -101,9 +101,11 @@ impl Stream for Watch {
                 return Poll::Ready(Some(Err(compacted)));
             }
         }
-        self.batch
-            .pop_front()
-            .map_or(Poll::Pending, |change| Poll::Ready(Some(Ok(change))))
+        match self.batch.pop_front() {
+            Some(change) => Poll::Ready(Some(Ok(change))),
+            None if self.ended => Poll::Ready(None),
+            None => Poll::Pending,
+        }
     }
 }
 
