@@ -60,7 +60,8 @@ conformance: ## The generated operator's whole life on a real kube-apiserver.
 nightly: ## Long random runs: more seeds, more cases, more time.
 	PROPTEST_CASES=20000 $(CARGO) test --locked --workspace --exclude control-plane
 	assets=$${KUBEBUILDER_ASSETS:-$$(tests/control-plane/build)} && \
-		KUBEBUILDER_ASSETS=$$assets CASES=20000 $(CARGO) test --locked --package kubewright-schema -- --ignored --skip record --test-threads=1
+		KUBEBUILDER_ASSETS=$$assets CASES=20000 $(CARGO) test --locked --package kubewright-schema -- --ignored --skip record --test-threads=1 && \
+		KUBEBUILDER_ASSETS=$$assets tests/fidelity/check 5000
 	KUBEWRIGHT_NIGHTLY=1 tests/control-plane/conformance
 	tests/docs/check --cluster
 

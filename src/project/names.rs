@@ -212,18 +212,20 @@ fn controller(text: &str) -> Result<(), String> {
 }
 
 /// Names that Cargo keeps for its own build folders, crates that every Rust program has, and packages of the generated workspace.
-const TAKEN_PACKAGES: [&str; 13] = [
+const TAKEN_PACKAGES: [&str; 15] = [
     "alloc",
     "api",
     "build",
     "core",
     "deps",
+    "dev",
     "examples",
     "incremental",
     "manifests",
     "proc-macro",
     "std",
     "test",
+    "kubewright-apiserver",
     "kubewright-runtime",
     "kubewright-schema",
 ];

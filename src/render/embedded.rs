@@ -12,7 +12,7 @@ pub fn templates() -> BTreeMap<&'static str, &'static str> {
 
 /// The crates to vendor, by the name of their folder.
 pub fn crates() -> Vec<String> {
-    vec!["runtime".to_owned(), "schema".to_owned()]
+    ["apiserver", "runtime", "schema"].map(str::to_owned).to_vec()
 }
 
 /// The files of a crate to vendor, by their path in it.

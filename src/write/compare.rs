@@ -273,7 +273,11 @@ pub fn state(root: &Root, path: &RelPath, kind: FileKind, wanted: Option<&File>)
 /// How a vendored crate stands: its files against the hash in its own VERSION.
 pub fn vendored_state(root: &Root, folder: &RelPath) -> Result<State> {
     if !folder.under(root.path()).is_dir() {
-        return Ok(State::Missing);
+        return Ok(if needed(root, folder)? {
+            State::Missing
+        } else {
+            State::Ejected
+        });
     }
     let Some(version) = root.read(&folder.join(vendor::VERSION)?)? else {
         return Ok(State::Ejected);
@@ -285,6 +289,17 @@ pub fn vendored_state(root: &Root, folder: &RelPath) -> Result<State> {
         true => Ok(State::Clean),
         false => Ok(State::Edited),
     }
+}
+
+/// Whether a manifest of the project names the crate: one that was deleted with all its uses is not missed.
+fn needed(root: &Root, folder: &RelPath) -> Result<bool> {
+    for manifest in ["Cargo.toml", "dev/Cargo.toml", "manifests/Cargo.toml"] {
+        let text = root.read(&manifest.parse()?)?.unwrap_or_default();
+        if String::from_utf8_lossy(&text).contains(folder.as_str()) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn read_crate(root: &Root, top: &RelPath, folder: &RelPath, texts: &mut BTreeMap<String, String>) -> Result<()> {

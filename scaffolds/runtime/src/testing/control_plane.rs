@@ -34,17 +34,10 @@ pub(super) struct ControlPlane {
 
 impl ControlPlane {
     /// `namespace` is the default one of its kubeconfig; it is not made here.
-    pub(super) async fn start(namespace: &str) -> Result<Self> {
-        let Some(assets) = std::env::var_os("KUBEBUILDER_ASSETS").map(PathBuf::from) else {
-            return Err(Error::Setup(
-                "no API server to test on\n\nhint: set KUBEBUILDER_ASSETS to a folder with `kube-apiserver` and \
-                 `etcd`, or USE_EXISTING_CLUSTER=true to use the cluster of your kubeconfig"
-                    .to_owned(),
-            ));
-        };
+    pub(super) async fn start(assets: &Path, namespace: &str) -> Result<Self> {
         let mut tries = 1;
         loop {
-            match Self::try_start(&assets, namespace).await {
+            match Self::try_start(assets, namespace).await {
                 Err(Failure::Port) if tries < TRIES => tries += 1,
                 Err(failure) => return Err(failure.into()),
                 Ok(running) => return Ok(running),

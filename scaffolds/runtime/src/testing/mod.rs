@@ -4,6 +4,7 @@
 //! started it.
 
 mod control_plane;
+mod dev_server;
 mod operator;
 
 use std::{
@@ -23,8 +24,8 @@ use kube::{
 };
 use tokio::time::{Instant, sleep};
 
-use self::control_plane::ControlPlane;
 pub use self::operator::RunningOperator;
+use self::{control_plane::ControlPlane, dev_server::DevServer};
 use crate::error::{Error, Result};
 
 /// How long [`wait_for`] waits: a test machine under load is slow, and a passing test never waits this long.
@@ -37,9 +38,10 @@ const PERIOD: Duration = Duration::from_millis(50);
 ///
 /// # Flow
 ///
-/// With `USE_EXISTING_CLUSTER=true` it is the cluster of the kubeconfig. Otherwise `kube-apiserver` and `etcd` are
-/// started from the folder `KUBEBUILDER_ASSETS`, about three seconds; there are no controllers then, so
-/// nothing collects the children of a deleted object and no Pod ever starts.
+/// The API server of the project's `dev` program, started in some milliseconds: with a garbage collector and a namespace
+/// controller, without others, so no Deployment makes Pods. With `KUBEBUILDER_ASSETS` it is `kube-apiserver` and `etcd` of
+/// that folder, started in about three seconds: without any controller, so nothing collects the children of a deleted
+/// object. With `USE_EXISTING_CLUSTER=true` it is the cluster of the kubeconfig.
 ///
 /// # Guarantees
 ///
@@ -49,8 +51,35 @@ pub struct TestCluster {
     client: Client,
     config: Config,
     namespace: String,
-    kubeconfig: Option<PathBuf>,
-    control_plane: Option<ControlPlane>,
+    server: Server,
+}
+
+/// Where the cluster comes from.
+enum Server {
+    Existing,
+    ControlPlane(ControlPlane),
+    Dev(DevServer),
+}
+
+impl Server {
+    async fn start(namespace: &str) -> Result<Self> {
+        if std::env::var("USE_EXISTING_CLUSTER").is_ok_and(|value| value == "true") {
+            return Ok(Self::Existing);
+        }
+        match std::env::var_os("KUBEBUILDER_ASSETS").map(PathBuf::from) {
+            Some(assets) => Ok(Self::ControlPlane(ControlPlane::start(&assets, namespace).await?)),
+            None => Ok(Self::Dev(DevServer::start().await?)),
+        }
+    }
+
+    /// `None` for the user's own.
+    fn kubeconfig(&self) -> Option<&Path> {
+        match self {
+            Self::Existing => None,
+            Self::ControlPlane(running) => Some(running.kubeconfig()),
+            Self::Dev(running) => Some(running.kubeconfig()),
+        }
+    }
 }
 
 impl TestCluster {
@@ -58,30 +87,24 @@ impl TestCluster {
     ///
     /// # Errors
     ///
-    /// [`Error::Setup`] when neither variable is set, a program is missing or does not come up within a minute (with the
-    /// end of its log); [`Error::Kube`] when the namespace cannot be made.
+    /// [`Error::Setup`] when a program is missing, cannot be built, or does not come up within a minute (with the end of its
+    /// log); [`Error::Kube`] when the namespace cannot be made.
     pub async fn start() -> Result<Self> {
         let namespace = format!("test-{:08x}", random() as u32);
-        let (control_plane, config) = if std::env::var("USE_EXISTING_CLUSTER").is_ok_and(|value| value == "true") {
-            let config = Config::infer().await;
-            (
-                None,
-                config.map_err(|error| Error::Setup(format!("no cluster to test on: {error}")))?,
-            )
-        } else {
-            let control_plane = ControlPlane::start(&namespace).await?;
-            let config = config_of(control_plane.kubeconfig()).await?;
-            (Some(control_plane), config)
+        let server = Server::start(&namespace).await?;
+        let config = match server.kubeconfig() {
+            Some(kubeconfig) => config_of(kubeconfig).await?,
+            None => Config::infer()
+                .await
+                .map_err(|error| Error::Setup(format!("no cluster to test on: {error}")))?,
         };
         let client = Client::try_from(config.clone())?;
         make_namespace(&client, &namespace).await?;
-        let kubeconfig = control_plane.as_ref().map(|running| running.kubeconfig().to_owned());
         Ok(Self {
             client,
             config,
             namespace,
-            kubeconfig,
-            control_plane,
+            server,
         })
     }
 
@@ -97,7 +120,7 @@ impl TestCluster {
 
     /// The file that tells kubectl how to reach the cluster; `None` where it is the user's own.
     pub fn kubeconfig(&self) -> Option<&Path> {
-        self.kubeconfig.as_deref()
+        self.server.kubeconfig()
     }
 
     /// Runs the operator until it is ready, installing its CRDs and watching this test's namespace only. `program` is
@@ -113,9 +136,9 @@ impl TestCluster {
 
 impl Drop for TestCluster {
     fn drop(&mut self) {
-        if self.control_plane.is_some() {
+        let Server::Existing = self.server else {
             return;
-        }
+        };
         // A client lives on the runtime that made it, and a drop may not wait on that one.
         let (config, namespace) = (self.config.clone(), self.namespace.clone());
         let deleted = std::thread::spawn(move || {

@@ -1,0 +1,67 @@
+//! The operator as a child process.
+
+use std::{
+    io,
+    path::Path,
+    process::{Child, Command, ExitCode, Stdio},
+    time::Duration,
+};
+
+use tokio::time::sleep;
+
+/// How often it is looked whether the operator still runs.
+const PERIOD: Duration = Duration::from_millis(50);
+
+/// A running operator, killed on drop.
+pub(super) struct Operator {
+    child: Child,
+}
+
+impl Operator {
+    /// Starts the program on the cluster of `kubeconfig`. Its output is this program's.
+    pub(super) fn start(program: &Path, kubeconfig: &Path, flags: Vec<String>) -> Result<Self, String> {
+        let mut command = Command::new(program);
+        command.arg("--install-crds").arg("--kubeconfig").arg(kubeconfig);
+        // Another one, of `make run` say, may have the usual port.
+        command.arg("--health-probe-bind-address=0");
+        // Last, so that they win.
+        command.args(flags).env("POD_NAMESPACE", "default").stdin(Stdio::null());
+        let child = command.spawn().map_err(|error| {
+            let name = program.display();
+            match error.kind() {
+                io::ErrorKind::NotFound => format!("`{name}` is not there\n\nhint: `make dev` builds it first"),
+                _ => format!("cannot run `{name}`: {error}"),
+            }
+        })?;
+        Ok(Self { child })
+    }
+
+    /// Its exit code, once it has ended. On Ctrl-C the terminal tells the operator too, which drains; the server goes on
+    /// until it has.
+    pub(super) async fn ended(&mut self) -> ExitCode {
+        let mut interrupted = std::pin::pin!(tokio::signal::ctrl_c());
+        let mut heard = false;
+        loop {
+            match self.child.try_wait() {
+                Ok(Some(status)) => {
+                    let code = status.code().and_then(|code| u8::try_from(code).ok());
+                    return ExitCode::from(code.unwrap_or(1));
+                }
+                Err(_) => return ExitCode::FAILURE,
+                Ok(None) => {}
+            }
+            tokio::select! {
+                _ = &mut interrupted, if !heard => heard = true,
+                () = sleep(PERIOD) => {}
+            }
+        }
+    }
+}
+
+impl Drop for Operator {
+    fn drop(&mut self) {
+        // Both fail only when it is gone already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

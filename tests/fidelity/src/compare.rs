@@ -1,0 +1,72 @@
+//! Two servers' answers to one program, and where they part.
+
+use anyhow::Result;
+use similar::TextDiff;
+use std::fmt;
+
+use crate::{Answer, Program, Target, normal};
+
+/// The first step that two servers answer differently.
+#[derive(Clone, Debug)]
+pub struct Difference {
+    /// Of the program.
+    pub program: Program,
+    /// Its position.
+    pub step: usize,
+    /// The real answer against ours, as a unified diff.
+    pub diff: String,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "`{}`, step {}:", self.program.name, self.step)?;
+        for (at, step) in self.program.steps.iter().enumerate().take(self.step + 1) {
+            write!(f, "  {at}. {}", step.r#do)?;
+            if let Some(content_type) = &step.r#as {
+                write!(f, " as {content_type}")?;
+            }
+            match &step.body {
+                Some(body) => writeln!(f, " {body}")?,
+                None => writeln!(f)?,
+            }
+        }
+        write!(f, "{}", self.diff)
+    }
+}
+
+/// Runs the program on both and compares. `None` when they agree.
+///
+/// # Errors
+/// When a server cannot be asked.
+pub async fn compare(program: &Program, real: &Target, ours: &Target, namespace: &str) -> Result<Option<Difference>> {
+    let (real, ours) = tokio::join!(real.run(program, namespace), ours.run(program, namespace));
+    Ok(difference(
+        program,
+        &normal::form(&real?, namespace),
+        &normal::form(&ours?, namespace),
+    ))
+}
+
+/// The first difference between answers in their comparable form.
+pub fn difference(program: &Program, real: &[Answer], ours: &[Answer]) -> Option<Difference> {
+    let step = real
+        .iter()
+        .zip(ours)
+        .zip(&program.steps)
+        .position(|((real, ours), step)| {
+            // Refused by name is never a wrong answer; the ledger lists what is refused.
+            step.unlike.is_none() && ours.code != 501 && real != ours
+        })?;
+    let [real, ours] = [real, ours].map(|answers| serde_json::to_string_pretty(&answers[step]).unwrap_or_default());
+    let diff = TextDiff::from_lines(&real, &ours);
+    let diff = diff
+        .unified_diff()
+        .context_radius(4)
+        .header("kube-apiserver", "kubewright")
+        .to_string();
+    Some(Difference {
+        program: program.clone(),
+        step,
+        diff,
+    })
+}

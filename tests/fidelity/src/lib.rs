@@ -1,0 +1,18 @@
+//! Asks the in-process API server and a real kube-apiserver the same things and compares the answers.
+//!
+//! A [`Program`] is a list of requests in a namespace of its own. It is run on a [`Target`]; the [`Answer`]s are made
+//! comparable by [`normal::form`]. Programs are written by hand (`probes/`, whose real answers are recorded for
+//! machines without Go) or drawn at random from a seed ([`random`]); a failing one is shrunk ([`shrink`]).
+
+mod answer;
+pub mod compare;
+pub mod normal;
+mod program;
+pub mod random;
+pub mod recorded;
+pub mod shrink;
+mod target;
+
+pub use answer::Answer;
+pub use program::{Program, Step, probes};
+pub use target::Target;

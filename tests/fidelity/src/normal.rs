@@ -1,0 +1,215 @@
+//! A comparable form of answers: what differs from run to run on one and the same server gets a name instead.
+
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::Answer;
+
+/// The answers of one program in the form in which two servers must agree.
+///
+/// - `$ns` for the namespace; `<time>`, `<microtime>`; `<uid N>` in the order of appearance;
+/// - a resourceVersion becomes its rank among those of objects (`<rv 3>`), so that order and equality stay; that of a
+///   list or bookmark becomes the rank of the last object version that it includes: other writers count on one server too;
+/// - causes are a set, in any order;
+/// - random suffixes, allocated addresses and ports, continue tokens and ages become a word, as do the descriptions of columns.
+pub fn form(answers: &[Answer], namespace: &str) -> Vec<Answer> {
+    let mut names = Names {
+        namespace: namespace.to_owned(),
+        versions: BTreeSet::new(),
+        uids: BTreeMap::new(),
+    };
+    answers.iter().for_each(|answer| names.collect(&answer.body));
+    let mut formed = answers.to_vec();
+    for answer in &mut formed {
+        names.value(&mut answer.body, "");
+        for value in answer.headers.values_mut().flatten() {
+            *value = names.text(value);
+        }
+    }
+    formed
+}
+
+struct Names {
+    namespace: String,
+    versions: BTreeSet<u64>,
+    uids: BTreeMap<String, usize>,
+}
+
+impl Names {
+    fn collect(&mut self, value: &Value) {
+        match value {
+            Value::Object(map) => {
+                let version = map.get("resourceVersion").and_then(Value::as_str);
+                if let (Some(version), true) = (version.and_then(|it| it.parse().ok()), map.contains_key("name")) {
+                    self.versions.insert(version);
+                }
+                map.values().for_each(|inner| self.collect(inner));
+            }
+            Value::Array(items) => items.iter().for_each(|inner| self.collect(inner)),
+            _ => {}
+        }
+    }
+
+    fn value(&mut self, value: &mut Value, field: &str) {
+        match value {
+            Value::Object(map) => self.object(map),
+            Value::Array(items) => items.iter_mut().for_each(|inner| self.value(inner, field)),
+            Value::String(text) => *text = self.string(text, field),
+            Value::Number(_) if ["nodePort", "healthCheckNodePort"].contains(&field) => *value = "<port>".into(),
+            _ => {}
+        }
+    }
+
+    fn object(&mut self, map: &mut Map<String, Value>) {
+        unordered(map);
+        let generated = map.get("generateName").and_then(Value::as_str).map(str::to_owned);
+        if let (Some(prefix), Some(Value::String(name))) = (generated, map.get_mut("name"))
+            && name.len() == prefix.len() + 5
+            && name.starts_with(&prefix)
+        {
+            *name = format!("{prefix}<random>");
+        }
+        // What a column is for is said in each server's own words.
+        for column in map
+            .get_mut("columnDefinitions")
+            .and_then(Value::as_array_mut)
+            .into_iter()
+            .flatten()
+        {
+            column["description"] = "<words>".into();
+        }
+        let old = std::mem::take(map);
+        for (key, mut inner) in old {
+            self.value(&mut inner, &key);
+            map.insert(self.text(&key), inner);
+        }
+    }
+
+    fn string(&mut self, text: &str, field: &str) -> String {
+        match (field, text.parse::<u64>()) {
+            ("resourceVersion", Ok(version)) if version > 0 => {
+                return format!("<rv {}>", self.versions.range(..=version).count());
+            }
+            ("continue", _) if !text.is_empty() => return "<continue>".to_owned(),
+            ("clusterIP" | "clusterIPs", _) if text.starts_with("10.") => return "<ip>".to_owned(),
+            ("cells", _) if is_age(text) => return "<age>".to_owned(),
+            _ => {}
+        }
+        self.text(text)
+    }
+
+    /// Inside a text: the namespace, times, uids and current versions.
+    fn text(&mut self, text: &str) -> String {
+        let text = text.replace(&self.namespace, "$ns");
+        let mut out = String::new();
+        let mut rest = text.as_str();
+        while let Some(first) = rest.chars().next() {
+            let boundary = !out.ends_with(|c: char| c.is_ascii_alphanumeric());
+            if boundary && let Some(uid) = head(rest, 36, is_uid) {
+                let next = self.uids.len() + 1;
+                let number = *self.uids.entry(uid.to_owned()).or_insert(next);
+                out.push_str(&format!("<uid {number}>"));
+                rest = &rest[36..];
+            } else if boundary && head(rest, 27, is_micro_time).is_some() {
+                out.push_str("<microtime>");
+                rest = &rest[27..];
+            } else if boundary && head(rest, 20, is_time).is_some() {
+                out.push_str("<time>");
+                rest = &rest[20..];
+            } else if let Some(after) = said_version(rest) {
+                let said = rest.len() - after.len();
+                let words = rest[..said].trim_end_matches(|c: char| c.is_ascii_digit());
+                out.push_str(words);
+                out.push_str("<rv>");
+                rest = after;
+            } else {
+                out.push(first);
+                rest = &rest[first.len_utf8()..];
+            }
+        }
+        out
+    }
+}
+
+/// What follows a version that a sentence tells, where `text` begins with the words before it.
+fn said_version(text: &str) -> Option<&str> {
+    let said = ["current: ", "in record ("]
+        .iter()
+        .find_map(|words| text.strip_prefix(words))?;
+    let after = said.trim_start_matches(|c: char| c.is_ascii_digit());
+    (after.len() < said.len() && (after.is_empty() || after.starts_with(')'))).then_some(after)
+}
+
+/// Go walks the properties of a schema in another order each time: causes are compared as a set, and the sentence that
+/// lists them once more is cut before its list.
+fn unordered(status: &mut Map<String, Value>) {
+    let causes = status.get_mut("details").and_then(|details| details.get_mut("causes"));
+    let Some(Value::Array(causes)) = causes else { return };
+    if causes.len() < 2 {
+        return;
+    }
+    causes.sort_by_key(ToString::to_string);
+    if let Some(Value::String(message)) = status.get_mut("message")
+        && let Some(list) = message.find(": [")
+    {
+        message.truncate(list);
+    }
+}
+
+fn head(text: &str, length: usize, is: fn(&str) -> bool) -> Option<&str> {
+    text.get(..length).filter(|head| is(head))
+}
+
+/// Whether `text` is of the form of `pattern`, in which `0` is a digit and `x` a hexadecimal one.
+fn alike(text: &str, pattern: &str) -> bool {
+    text.len() == pattern.len()
+        && text.bytes().zip(pattern.bytes()).all(|(byte, pattern)| match pattern {
+            b'0' => byte.is_ascii_digit(),
+            b'x' => byte.is_ascii_hexdigit(),
+            exactly => byte == exactly,
+        })
+}
+
+fn is_uid(text: &str) -> bool {
+    alike(text, "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx")
+}
+
+fn is_time(text: &str) -> bool {
+    alike(text, "0000-00-00T00:00:00Z")
+}
+
+fn is_micro_time(text: &str) -> bool {
+    alike(text, "0000-00-00T00:00:00.000000Z")
+}
+
+fn is_age(text: &str) -> bool {
+    let digits = text.trim_end_matches('s');
+    digits.len() + 1 == text.len() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn answer(version: u32, uid: &str) -> Answer {
+        Answer {
+            code: 200,
+            body: json!({"metadata": {"name": "a", "uid": uid, "resourceVersion": version.to_string(),
+                "creationTimestamp": "2026-01-02T03:04:05Z"}, "message": format!("in test-1: {uid}")}),
+            ..Answer::default()
+        }
+    }
+
+    #[test]
+    fn two_runs_of_one_server_have_one_form_and_order_is_kept() {
+        let (one, two) = (
+            "11111111-2222-3333-4444-555555555555",
+            "61111111-2222-3333-4444-555555555555",
+        );
+        let first = form(&[answer(7, one), answer(9, one)], "test-1");
+        assert_eq!(first, form(&[answer(20, two), answer(21, two)], "test-1"));
+        assert_ne!(first, form(&[answer(20, two), answer(20, two)], "test-1"));
+        assert_eq!(first[0].body["message"], "in $ns: <uid 1>");
+    }
+}

@@ -1,0 +1,137 @@
+//! Programs: requests in order, later ones made of earlier answers.
+
+use anyhow::{Context, Result, bail};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::{collections::BTreeMap, fs, path::Path};
+
+use crate::Answer;
+
+/// A named list of requests. `$ns` stands for a namespace of its own, which exists when it starts.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Program {
+    /// What it shows.
+    pub name: String,
+    /// In order.
+    pub steps: Vec<Step>,
+}
+
+/// One request.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    /// `METHOD /path?query`; `WATCH /path?query` is a GET that is read to its end, and needs a `timeoutSeconds`.
+    pub r#do: String,
+    /// The content type; `application/json` by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub r#as: Option<String>,
+    /// The header `Accept`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accept: Option<String>,
+    /// The body: a text is sent as it stands, everything else as JSON.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body: Option<Value>,
+    /// Repeated, for 5 s at most, until the answer has this at a JSON pointer (`null`: has nothing there): what the real
+    /// server does a moment later.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub until: BTreeMap<String, Value>,
+    /// Why the answer is not compared: it is only a means.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unlike: Option<String>,
+}
+
+impl Step {
+    /// Method, path with query, and whether it is a watch, with `$ns` and `${STEP:/json/pointer}` filled in; a step is a
+    /// number, or `last`.
+    pub fn line(&self, namespace: &str, earlier: &[Answer]) -> Result<(String, String, bool)> {
+        let line = fill(&self.r#do, namespace, earlier)?;
+        let (method, path) = line
+            .split_once(' ')
+            .with_context(|| format!("`{line}` is no `METHOD /path`"))?;
+        let watch = method == "WATCH";
+        Ok((if watch { "GET" } else { method }.to_owned(), path.to_owned(), watch))
+    }
+
+    /// The bytes to send.
+    pub fn bytes(&self, namespace: &str, earlier: &[Answer]) -> Result<Vec<u8>> {
+        let text = match &self.body {
+            None => String::new(),
+            Some(Value::String(text)) => text.clone(),
+            Some(value) => value.to_string(),
+        };
+        Ok(fill(&text, namespace, earlier)?.into_bytes())
+    }
+}
+
+/// The hand-written programs of `probes/`, by file.
+pub fn probes() -> Result<BTreeMap<String, Vec<Program>>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("probes");
+    let mut all = BTreeMap::new();
+    for entry in fs::read_dir(&folder)? {
+        let path = entry?.path();
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let text = fs::read_to_string(&path)?;
+        let programs: BTreeMap<String, Vec<Step>> =
+            serde_saphyr::from_str(&text).with_context(|| format!("cannot read `{}`", path.display()))?;
+        let programs = programs.into_iter().map(|(name, steps)| Program { name, steps });
+        all.insert(name, programs.collect());
+    }
+    Ok(all)
+}
+
+fn fill(text: &str, namespace: &str, earlier: &[Answer]) -> Result<String> {
+    let mut filled = text.replace("$ns", namespace);
+    while let Some(at) = filled.find("${") {
+        let Some(end) = filled[at..].find('}') else {
+            bail!("`{text}`: no end of `${{`");
+        };
+        let reference = &filled[at + 2..at + end];
+        let (step, pointer) = reference
+            .split_once(':')
+            .with_context(|| format!("`{reference}` is no `STEP:/pointer`"))?;
+        let answer = if step == "last" {
+            earlier.last()
+        } else {
+            earlier.get(step.parse::<usize>()?)
+        };
+        let answer = answer.with_context(|| format!("`{reference}` names a later step"))?;
+        let value = match answer.body.pointer(pointer) {
+            Some(Value::String(text)) => text.clone(),
+            Some(value) => value.to_string(),
+            None => String::new(),
+        };
+        filled.replace_range(at..=at + end, &value);
+    }
+    Ok(filled)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn later_requests_are_made_of_earlier_answers() {
+        let earlier = [Answer {
+            code: 200,
+            body: json!({"metadata": {"resourceVersion": "7"}}),
+            ..Answer::default()
+        }];
+        let step = Step {
+            r#do: "WATCH /api/v1/namespaces/$ns/configmaps?resourceVersion=${0:/metadata/resourceVersion}".to_owned(),
+            ..Step::default()
+        };
+        let line = step.line("here", &earlier).unwrap();
+        let path = "/api/v1/namespaces/here/configmaps?resourceVersion=7".to_owned();
+        assert_eq!(line, ("GET".to_owned(), path, true));
+    }
+
+    #[test]
+    fn every_probe_can_be_read_and_their_names_are_their_own() {
+        let mut names = std::collections::BTreeSet::new();
+        for program in probes().unwrap().into_values().flatten() {
+            assert!(names.insert(program.name.clone()), "`{}` twice", program.name);
+        }
+        assert!(!names.is_empty());
+    }
+}

@@ -1,0 +1,179 @@
+//! Random programs from a seed: few names, so that requests meet; every verb and kind of patch; some bodies broken.
+
+mod shapes;
+mod values;
+
+use fastrand::Rng;
+use serde_json::{Value, json};
+
+use crate::{Program, Step};
+
+use self::shapes::Kind;
+
+/// How many requests a program makes at least, and how many more at most.
+const STEPS: std::ops::Range<usize> = 4..14;
+
+/// The program of a seed; the same in every build.
+pub fn program(seed: u64) -> Program {
+    let mut rng = Rng::with_seed(seed);
+    let kind = shapes::any(&mut rng);
+    let mut steps = kind.preparation();
+    for _ in 0..rng.usize(STEPS) {
+        steps.extend(requests(&mut rng, &kind));
+    }
+    steps.push(get(kind.path.clone()));
+    // Whoever starts from nothing sees what is there; who starts from the beginning sees everything that happened.
+    steps.push(watch(format!("{}?resourceVersion=0&timeoutSeconds=1", kind.path)));
+    Program {
+        name: format!("seed {seed}: {}", kind.name),
+        steps,
+    }
+}
+
+fn get(path: String) -> Step {
+    Step {
+        r#do: format!("GET {path}"),
+        ..Step::default()
+    }
+}
+
+fn watch(path: String) -> Step {
+    Step {
+        r#do: format!("WATCH {path}&watch=true"),
+        // Where it starts depends on what the watch cache has seen by then.
+        unlike: None,
+        ..Step::default()
+    }
+}
+
+fn requests(rng: &mut Rng, kind: &Kind) -> Vec<Step> {
+    let object = format!("{}/{}", kind.path, rng.choice(["a", "b", "c"]).unwrap_or("a"));
+    let subresource = if kind.status && rng.u8(..4) == 0 { "/status" } else { "" };
+    let target = format!("{object}{subresource}");
+    match rng.u8(..20) {
+        0..5 => vec![send(
+            "POST",
+            kind.path.clone() + &query(rng),
+            kind.object(rng, name(&object)),
+            None,
+        )],
+        5..8 => {
+            let mut body = kind.object(rng, name(&object));
+            if rng.u8(..4) > 0 {
+                body["metadata"]["resourceVersion"] = "${last:/metadata/resourceVersion}".into();
+            }
+            vec![get(object.clone()), send("PUT", target + &query(rng), body, None)]
+        }
+        8..12 => vec![apply(rng, kind, &object, subresource)],
+        12 | 13 => {
+            let patch = kind.part(rng);
+            vec![send(
+                "PATCH",
+                target + &query(rng),
+                patch,
+                Some("application/merge-patch+json"),
+            )]
+        }
+        14 => {
+            let patch = kind.part(rng);
+            vec![send(
+                "PATCH",
+                target + &query(rng),
+                patch,
+                Some("application/strategic-merge-patch+json"),
+            )]
+        }
+        15 => vec![send(
+            "PATCH",
+            target,
+            json_patch(rng, kind),
+            Some("application/json-patch+json"),
+        )],
+        16 => vec![send("DELETE", object, delete_options(rng), None)],
+        17 => vec![send("PATCH", object, labels(rng), Some("application/merge-patch+json"))],
+        18 => vec![get(target)],
+        _ => vec![get(format!(
+            "{}?labelSelector={}",
+            kind.path,
+            rng.choice(["l=1", "l!=1", "l in (1,2)", "!l"])
+                .unwrap_or("l")
+                .replace(' ', "%20")
+        ))],
+    }
+}
+
+fn name(object: &str) -> &str {
+    object.rsplit('/').next().unwrap_or(object)
+}
+
+fn send(method: &str, path: String, body: Value, content_type: Option<&str>) -> Step {
+    Step {
+        r#do: format!("{method} {path}"),
+        r#as: content_type.map(str::to_owned),
+        body: Some(body),
+        ..Step::default()
+    }
+}
+
+fn query(rng: &mut Rng) -> String {
+    let options = [
+        "",
+        "",
+        "",
+        "?fieldValidation=Strict",
+        "?dryRun=All",
+        "?fieldManager=tool",
+        "?fieldValidation=Ignore",
+    ];
+    rng.choice(options).unwrap_or_default().to_owned()
+}
+
+fn apply(rng: &mut Rng, kind: &Kind, object: &str, subresource: &str) -> Step {
+    let manager = rng.choice(["one", "two", "three"]).unwrap_or("one");
+    let force = if rng.u8(..3) == 0 { "&force=true" } else { "" };
+    let mut body = kind.object(rng, name(object));
+    if rng.bool() {
+        values::thin(rng, &mut body);
+    }
+    let path = format!("{object}{subresource}?fieldManager={manager}{force}");
+    send("PATCH", path, body, Some("application/apply-patch+yaml"))
+}
+
+fn delete_options(rng: &mut Rng) -> Value {
+    let policy = rng
+        .choice(["Background", "Foreground", "Orphan"])
+        .unwrap_or("Background");
+    json!({"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": policy})
+}
+
+fn labels(rng: &mut Rng) -> Value {
+    let value = rng.choice([json!("1"), json!("2"), json!(null), json!("no label!"), json!(3)]);
+    let finalizers = rng.choice([json!(["example.com/hold"]), json!([]), json!(null), json!(["hold"])]);
+    if rng.u8(..3) == 0 {
+        return json!({"metadata": {"finalizers": finalizers}});
+    }
+    json!({"metadata": {"labels": {"l": value}}})
+}
+
+fn json_patch(rng: &mut Rng, kind: &Kind) -> Value {
+    let part = kind.part(rng);
+    let operations = ["add", "replace", "remove", "test", "copy", "move"];
+    let mut patch = Vec::new();
+    for pointer in values::pointers(rng, &part).into_iter().take(3) {
+        let operation = rng.choice(operations).unwrap_or("add");
+        let value = part.pointer(&pointer).cloned().unwrap_or_default();
+        patch.push(json!({"op": operation, "path": pointer, "from": "/metadata/labels", "value": value}));
+    }
+    patch.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seed_always_gives_the_same_program_and_seeds_differ() {
+        assert_eq!(program(7), program(7));
+        assert_ne!(program(7).steps, program(8).steps);
+    }
+}

@@ -1,0 +1,129 @@
+//! A server to ask, in whatever way it is reached.
+
+use anyhow::{Context, Result, ensure};
+use http::Request;
+use http_body_util::BodyExt;
+use kube::{
+    Client, Config,
+    client::Body,
+    config::{KubeConfigOptions, Kubeconfig},
+};
+use kubewright_apiserver::{ApiServer, Options, controllers::Controllers};
+use std::{path::Path, time::Duration};
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::{Answer, Program, Step, answer::HEADERS};
+
+/// No answer takes longer: watches end by themselves before.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long a step with `until` is repeated.
+const SETTLING: Duration = Duration::from_secs(5);
+
+/// A server, as its administrator sees it.
+#[derive(Clone)]
+pub struct Target {
+    client: Client,
+}
+
+impl Target {
+    /// The server of a kubeconfig.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub async fn of_kubeconfig(path: &Path) -> Result<Self> {
+        let kubeconfig = Kubeconfig::read_from(path)?;
+        let mut config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
+        // A refusal is an answer.
+        config.default_retry = false;
+        Ok(Self {
+            client: Client::try_from(config)?,
+        })
+    }
+
+    /// A new in-process server, with the controllers off: the real one beside it has none.
+    pub fn in_process() -> Self {
+        let server = ApiServer::new(Options {
+            controllers: Controllers::NONE,
+            ..Options::default()
+        });
+        Self {
+            client: Client::new(server.service(), "default"),
+        }
+    }
+
+    /// Makes the namespace and runs the program in it, answer after answer. The namespace stays.
+    ///
+    /// # Errors
+    /// When a request cannot be sent, or the program refers to what is not there. Refusals are answers.
+    pub async fn run(&self, program: &Program, namespace: &str) -> Result<Vec<Answer>> {
+        let body = serde_json::json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}});
+        let made = self
+            .ask(
+                &Step {
+                    r#do: "POST /api/v1/namespaces".to_owned(),
+                    body: Some(body),
+                    ..Step::default()
+                },
+                namespace,
+                &[],
+            )
+            .await?;
+        ensure!(made.code == 201, "no namespace for `{}`: {}", program.name, made.body);
+        let mut answers = Vec::new();
+        for step in &program.steps {
+            let answer = self.settled(step, namespace, &answers).await;
+            answers.push(answer.with_context(|| format!("`{}`, step {}", program.name, answers.len()))?);
+        }
+        Ok(answers)
+    }
+
+    async fn settled(&self, step: &Step, namespace: &str, earlier: &[Answer]) -> Result<Answer> {
+        let deadline = Instant::now() + SETTLING;
+        loop {
+            let answer = self.ask(step, namespace, earlier).await?;
+            let settled = step
+                .until
+                .iter()
+                .all(|(pointer, wanted)| answer.body.pointer(pointer).unwrap_or(&serde_json::Value::Null) == wanted);
+            if settled || Instant::now() > deadline {
+                return Ok(answer);
+            }
+            sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    async fn ask(&self, step: &Step, namespace: &str, earlier: &[Answer]) -> Result<Answer> {
+        let (method, path, watch) = step.line(namespace, earlier)?;
+        let mut request = Request::builder().method(method.as_str()).uri(&path);
+        let body = step.bytes(namespace, earlier)?;
+        if !body.is_empty() {
+            request = request.header("content-type", step.r#as.as_deref().unwrap_or("application/json"));
+        }
+        request = request.header("accept", step.accept.as_deref().unwrap_or("application/json"));
+        let request = request.header("user-agent", "fidelity/1").body(Body::from(body))?;
+        let exchange = async {
+            let response = self.client.send(request).await?;
+            let (head, body) = response.into_parts();
+            anyhow::Ok((head, body.collect().await?.to_bytes()))
+        };
+        let (head, body) = timeout(PATIENCE, exchange)
+            .await
+            .with_context(|| format!("no end of the answer to `{}`", step.r#do))??;
+        let mut answer = Answer {
+            code: head.status.as_u16(),
+            body: Answer::body(&body, watch && head.status.is_success()),
+            ..Answer::default()
+        };
+        for name in HEADERS {
+            let values = head.headers.get_all(name).iter();
+            let values: Vec<_> = values
+                .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
+                .collect();
+            if !values.is_empty() {
+                answer.headers.insert(name.to_owned(), values);
+            }
+        }
+        Ok(answer)
+    }
+}
