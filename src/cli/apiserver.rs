@@ -91,7 +91,7 @@ async fn serve(args: Args) -> Result<()> {
         "https://{address} is ready: export KUBECONFIG={}\n",
         kubeconfig.display()
     ));
-    told_to_stop().await?;
+    told.await;
     running.shutdown().await;
     Ok(())
 }
@@ -118,20 +118,24 @@ fn opening(error: OpenError, folder: &Path) -> anyhow::Error {
     anyhow!("{error}\n\nhint: {hint}")
 }
 
-/// Ctrl-C, or what a service manager sends.
+/// Waits for Ctrl-C, or what a service manager sends. Listens from the call on, so that no signal is missed that is sent
+/// by somebody who reads that the server is ready.
 #[cfg(unix)]
-async fn told_to_stop() -> Result<()> {
+fn told_to_stop() -> Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen to signals")?;
     let mut terminate = signal(SignalKind::terminate()).context("cannot listen to signals")?;
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
-    }
-    Ok(())
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    })
 }
 
 #[cfg(not(unix))]
-async fn told_to_stop() -> Result<()> {
-    tokio::signal::ctrl_c().await.context("cannot listen to signals")
+fn told_to_stop() -> Result<impl Future<Output = ()>> {
+    Ok(async {
+        let _ = tokio::signal::ctrl_c().await;
+    })
 }

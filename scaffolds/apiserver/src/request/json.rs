@@ -3,9 +3,9 @@
 
 use serde_json::{Map, Number, Value};
 
-/// How deep arrays and objects may nest. Upstream takes 10,000; nothing that Kubernetes stores comes near this, and
-/// everything that later descends into the value shall have stack enough on any thread.
-pub const DEPTH: usize = 256;
+/// How deep arrays and objects may nest. Upstream takes 10,000; nothing that Kubernetes stores comes near this, serde reads
+/// 128, to which managedFields add some, and whatever descends into the value shall have stack enough on any thread.
+pub const DEPTH: usize = 120;
 
 /// A document and the paths of its duplicate fields, each as the server warns of it: `duplicate field "spec.a"`.
 pub type Document = (Value, Vec<String>);

@@ -1,0 +1,148 @@
+//! `kubewright apiserver`: what it prints, and what is left of it when it is killed.
+#![cfg(unix)]
+
+mod cli;
+
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::api::{Api, PostParams};
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::{Client, Config};
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Stdio};
+
+/// A server that is ended with the test.
+struct Server {
+    child: Child,
+    ready: String,
+}
+
+impl Server {
+    fn start(dir: &Path, args: &[&str]) -> Self {
+        let mut child = cli::command(dir, &["apiserver"])
+            .args(args)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut ready = String::new();
+        BufReader::new(child.stdout.take().unwrap())
+            .read_line(&mut ready)
+            .unwrap();
+        Self { child, ready }
+    }
+
+    fn signal(&self, name: &str) {
+        let pid = self.child.id().to_string();
+        assert!(
+            std::process::Command::new("kill")
+                .args([name, &pid])
+                .status()
+                .unwrap()
+                .success()
+        );
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+async fn config_maps(kubeconfig: &Path) -> Api<ConfigMap> {
+    let kubeconfig = Kubeconfig::read_from(kubeconfig).unwrap();
+    let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default())
+        .await
+        .unwrap();
+    Api::default_namespaced(Client::try_from(config).unwrap())
+}
+
+fn on<T>(work: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap()
+        .block_on(work)
+}
+
+#[test]
+fn what_was_acknowledged_outlives_kill_9() {
+    let dir = tempfile::tempdir().unwrap();
+    let kubeconfig = dir.path().join("kubeconfig");
+    let data = dir.path().join("data");
+    let args = [
+        "--kubeconfig",
+        kubeconfig.to_str().unwrap(),
+        "--data-dir",
+        data.to_str().unwrap(),
+    ];
+    let server = Server::start(dir.path(), &args);
+    assert!(server.ready.starts_with("https://127.0.0.1:"), "{}", server.ready);
+    assert!(
+        server
+            .ready
+            .ends_with(&format!(" is ready: export KUBECONFIG={}\n", kubeconfig.display()))
+    );
+
+    // A second one would write into the same files.
+    let second = cli::command(dir.path(), &["apiserver"]).args(args).output().unwrap();
+    cli::Run::of(second).refuses(1, &["is in use by another process", "hint: stop the other"]);
+
+    let made: Vec<ConfigMap> = on(async {
+        let api = config_maps(&kubeconfig).await;
+        let mut made = Vec::new();
+        for number in 0..50 {
+            let object = serde_json::json!({"metadata": {"name": format!("n{number}")}});
+            let object = serde_json::from_value(object).unwrap();
+            made.push(api.create(&PostParams::default(), &object).await.unwrap());
+        }
+        made
+    });
+    server.signal("-KILL");
+    drop(server);
+
+    let _server = Server::start(dir.path(), &args);
+    let found = on(async {
+        config_maps(&kubeconfig)
+            .await
+            .list(&Default::default())
+            .await
+            .unwrap()
+            .items
+    });
+    let of = |list: &[ConfigMap]| {
+        let mut names: Vec<_> = list
+            .iter()
+            .map(|it| (it.metadata.name.clone(), it.metadata.resource_version.clone()))
+            .collect();
+        names.sort();
+        names
+    };
+    assert_eq!(of(&found), of(&made));
+}
+
+#[test]
+fn it_ends_in_order_when_told_to() {
+    for signal in ["-INT", "-TERM"] {
+        let dir = tempfile::tempdir().unwrap();
+        let kubeconfig = dir.path().join("kubeconfig");
+        let mut server = Server::start(
+            dir.path(),
+            &["--kubeconfig", kubeconfig.to_str().unwrap(), "--token", "x"],
+        );
+        server.signal(signal);
+        assert!(server.child.wait().unwrap().success(), "{signal}");
+    }
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = |args: &[&str]| cli::Run::of(cli::command(dir.path(), &["apiserver"]).args(args).output().unwrap());
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    run(&["--port", &port]).refuses(1, &["cannot listen on 127.0.0.1", "hint: "]);
+    run(&["--token", "two words"]).refuses(2, &["without blanks"]);
+    run(&["--disable", "nonsense"]).refuses(2, &["garbage-collector"]);
+}
