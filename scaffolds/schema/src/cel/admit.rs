@@ -4,7 +4,6 @@ use super::declare::Declared;
 use super::rules::Compiled;
 use super::schema::Node;
 use crate::cause::{Cause, Path};
-use serde_json::Value;
 
 /// What one rule may cost at most, by the estimate, and all rules of a schema together
 /// (StaticEstimatedCostLimit and StaticEstimatedCRDCostLimit of apiextensions-apiserver).
@@ -34,8 +33,7 @@ struct Place {
     uncorrelatable: Option<Path>,
 }
 
-pub(super) fn check(schema: &Value, path: &str, structural: &[Cause]) -> Vec<Cause> {
-    let root = Node::read(schema);
+pub(super) fn check(root: &Node, path: &str, structural: &[Cause]) -> Vec<Cause> {
     let mut admission = Admission {
         causes: Vec::new(),
         structural,
@@ -48,7 +46,7 @@ pub(super) fn check(schema: &Value, path: &str, structural: &[Cause]) -> Vec<Cau
         count: Some(1),
         uncorrelatable: None,
     };
-    admission.node(&root, &place);
+    admission.node(root, &place);
     if admission.total > MOST_PER_SCHEMA {
         for (_, path) in &admission.expensive {
             admission.causes.push(path.forbidden(

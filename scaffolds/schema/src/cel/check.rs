@@ -1,6 +1,7 @@
 //! The type checker: every node gets a type, every call its overloads.
 
 use super::ast::{Expr, Fold, Kind, Literal};
+use super::escape::escape;
 use super::issue::Issues;
 use super::library::{self, Overload};
 use super::types::Type;
@@ -204,7 +205,11 @@ impl Checker<'_> {
         let optional = optional || operand.unwrapped().is_some();
         let result = match &target {
             Type::Map(of) => of.1.clone(),
-            Type::Object(object) => match object.fields.get(field) {
+            Type::Object(object) => match object.fields.get(field).or_else(|| {
+                // Reserved words may also be written as they are, where the grammar takes them.
+                let escaped = escape(field).filter(|escaped| *escaped == format!("__{field}__"))?;
+                object.fields.get(&escaped)
+            }) {
                 Some(r#type) => r#type.clone(),
                 None => self.wrong(expr.at, format!("undefined field '{field}'")),
             },

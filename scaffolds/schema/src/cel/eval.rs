@@ -73,13 +73,13 @@ impl<'a> Evaluator<'a, '_> {
         }
         self.meter.spend(1)?;
         match self.checked.name(expr) {
-            Some(Name::This) => self.variables.this.clone(),
+            Some(Name::This) => self.variables.this.clone().map(reached),
             Some(Name::Old) => match &self.variables.old {
-                Some(old) => old.clone(),
+                Some(old) => old.clone().map(reached),
                 None => Err(Fault::new("no such attribute(s): oldSelf")),
             },
             _ => match self.locals.iter().rev().find(|(local, _)| *local == name) {
-                Some((_, value)) => value.clone(),
+                Some((_, value)) => value.clone().map(reached),
                 None => Err(Fault::new(format!("no such attribute(s): {name}"))),
             },
         }
@@ -450,7 +450,16 @@ fn present<'a>(value: &Val<'a>, key: &Val<'a>) -> Outcome<Option<Val<'a>>> {
 fn opened<'a>(inner: &Rc<Val<'a>>) -> Val<'a> {
     match &**inner {
         Val::Map(Map::Json(map, Some(_))) => Val::Map(Map::json(map, None)),
+        Val::List(list) => Val::List(list.untyped()),
         other => other.clone(),
+    }
+}
+
+/// The value of a variable: if it is an optional, the server looks into it at once.
+fn reached(value: Val<'_>) -> Val<'_> {
+    match value {
+        Val::Optional(Some(inner)) if matches!(&*inner, Val::Map(_) | Val::List(_)) => opened(&inner).some(),
+        value => value,
     }
 }
 

@@ -42,6 +42,7 @@ mod meter;
 mod operators;
 mod parse;
 mod program;
+mod room;
 mod rules;
 mod schema;
 mod types;
@@ -61,12 +62,16 @@ use std::sync::Arc;
 /// `structural` is what was already said of this schema: rules at or above a node that was objected to are not looked at.
 /// If the schema is not structural, or its defaults are invalid, a server looks at no rule at all: do not call then.
 pub fn check(schema: &Value, path: &str, structural: &[Cause]) -> Vec<Cause> {
-    admit::check(schema, path, structural)
+    let root = schema::Node::read(schema);
+    room::with_room(room::is_deep(&root), || admit::check(&root, path, structural)).unwrap_or_else(|cause| vec![cause])
 }
 
 /// The compiled rules of a schema.
 #[derive(Debug)]
-pub struct Rules(walk::Checks);
+pub struct Rules {
+    checks: Result<walk::Checks, Cause>,
+    deep: bool,
+}
 
 impl Rules {
     /// Compiles the rules of an `openAPIV3Schema`; `None` if it has none.
@@ -77,7 +82,10 @@ impl Rules {
         if !node.has_rules() {
             return None;
         }
-        walk::Checks::compile(Arc::new(node.with_meta())).map(Self)
+        let deep = room::is_deep(&node);
+        let compiled = room::with_room(deep, || walk::Checks::compile(Arc::new(node.with_meta())));
+        let checks = compiled.transpose()?;
+        Some(Self { checks, deep })
     }
 
     /// Runs the rules on `object`, which has been pruned and defaulted and has passed the schema's own validation; `old` is
@@ -86,6 +94,13 @@ impl Rules {
     /// # Caveats
     /// A server that found types, lengths, counts or formats wrong does not run rules; neither should the caller.
     pub fn evaluate(&self, object: &Value, old: Option<&Value>) -> Outcome {
-        self.0.evaluate(object, old)
+        let outcome = match &self.checks {
+            Ok(checks) => room::with_room(self.deep, || checks.evaluate(object, old)),
+            Err(cause) => Err(cause.clone()),
+        };
+        outcome.unwrap_or_else(|cause| Outcome {
+            causes: vec![cause],
+            warnings: Vec::new(),
+        })
     }
 }

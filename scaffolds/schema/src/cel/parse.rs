@@ -436,7 +436,14 @@ impl Parser<'_> {
         let reserved = RESERVED.contains(&name.text.as_str());
         let full = format!("{dot}{}", name.text);
         if let Some(at) = self.eat("(") {
-            let args = self.arguments()?;
+            let start = self.peek().at;
+            let args = self.arguments().inspect_err(|_| {
+                // The server looks at the macro in spite of what is wrong within.
+                if full == "has" {
+                    self.issues
+                        .add(Some(start), "invalid argument to has() macro".to_owned());
+                }
+            })?;
             if reserved {
                 return Ok(self.wrong(name.at, format!("reserved identifier: {}", name.text)));
             }

@@ -39,6 +39,18 @@ impl<'a> List<'a> {
         }
     }
 
+    /// The list without what a schema says of it.
+    pub(in crate::cel) fn untyped(&self) -> Self {
+        let items = match &self.items {
+            Items::Json(items, _) => Items::Json(items, None),
+            own => own.clone(),
+        };
+        Self {
+            items,
+            kind: Kind::Atomic,
+        }
+    }
+
     pub(in crate::cel) fn own(items: Vec<Val<'a>>) -> Self {
         Self {
             items: Items::Own(Rc::new(items)),

@@ -1,0 +1,55 @@
+//! Stacks for rules that nest deeply: a server lets expressions nest some hundred levels, for which the stack of an
+//! ordinary thread has no room when nothing is optimised.
+
+use super::schema::{Node, Rule};
+use crate::cause::Cause;
+use std::collections::BTreeMap;
+
+/// Enough for the deepest expression that is not refused.
+const STACK: usize = 64 << 20;
+
+/// Up to so many levels of brackets, and so many operators and dots, a rule needs no room of its own.
+const LEVELS: usize = 16;
+const SIGNS: usize = 100;
+
+/// Does `work`, on a thread of its own if `deep`. The error is a cause for when there is no such thread to be had.
+pub(super) fn with_room<T: Send>(deep: bool, work: impl FnOnce() -> T + Send) -> Result<T, Cause> {
+    if !deep {
+        return Ok(work());
+    }
+    std::thread::scope(
+        |scope| match std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work) {
+            Ok(worker) => Ok(worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))),
+            Err(error) => Err(Cause {
+                reason: "InternalError",
+                field: "<nil>".to_owned(),
+                message: format!("Internal error: no room for a deeply nested validation rule: {error}"),
+            }),
+        },
+    )
+}
+
+/// Whether any rule of a schema may nest deeply.
+pub(super) fn is_deep(node: &Node) -> bool {
+    let below = node.items.iter().chain(&node.additional).chain(&node.all_of);
+    let fields = node.properties.iter().flat_map(BTreeMap::values);
+    node.rules.iter().any(nests) || below.chain(fields).any(|node| is_deep(node))
+}
+
+fn nests(rule: &Rule) -> bool {
+    [&rule.rule, &rule.message_expression].into_iter().any(|text| {
+        let (mut level, mut deepest, mut signs) = (0usize, 0, 0);
+        for c in text.chars() {
+            match c {
+                '(' | '[' | '{' => {
+                    level += 1;
+                    deepest = deepest.max(level);
+                }
+                ')' | ']' | '}' => level = level.saturating_sub(1),
+                '.' | '!' | '?' | '+' | '-' | '*' | '/' | '%' | '=' | '<' | '>' => signs += 1,
+                _ => {}
+            }
+        }
+        deepest > LEVELS || signs > SIGNS
+    })
+}

@@ -1,0 +1,153 @@
+//! Validation rules beside a real kube-apiserver. What the server said is recorded in `recorded.json`, so that the
+//! comparison needs no server. To record it anew, with a control plane in KUBEBUILDER_ASSETS:
+//!
+//! `KUBEBUILDER_ASSETS=… cargo test -p kubewright-schema --test cel -- --ignored record`
+#![cfg(feature = "cel")]
+
+mod cases;
+#[path = "../server/control_plane.rs"]
+mod control_plane;
+mod random;
+mod recorder;
+
+use kubewright_schema::cel::{self, Rules};
+use kubewright_schema::{Cause, lint};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+const RECORDED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cel/recorded.json");
+
+/// A schema with rules, and objects that are sent under it.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+struct Case {
+    name: String,
+    /// Of the whole object.
+    schema: Value,
+    tries: Vec<Try>,
+}
+
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+struct Try {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    old: Option<Value>,
+    new: Value,
+}
+
+/// Reason, field and message of each cause.
+type Causes = BTreeSet<(String, String, String)>;
+
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+struct Verdict {
+    causes: Causes,
+    warnings: BTreeSet<String>,
+}
+
+#[derive(Deserialize, Serialize)]
+struct Recorded {
+    case: Case,
+    /// Of the CustomResourceDefinition.
+    definition: Causes,
+    /// Of each try, if the definition was accepted.
+    objects: Vec<Verdict>,
+}
+
+fn crd(schema: &Value) -> Value {
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "rules.cel.example.com"},
+        "spec": {
+            "group": "cel.example.com", "scope": "Namespaced", "names": {"plural": "rules", "kind": "Rule"},
+            "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": schema}}],
+        },
+    })
+}
+
+/// The server makes up a number for the type of `self`.
+fn without_numbers(message: &str) -> String {
+    let mut parts = message.split("selfType");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let rest = part.trim_start_matches(|c: char| c.is_ascii_digit());
+        out.push_str("selfType0");
+        // The mark under the line stays where it is: types occur in no source.
+        out.push_str(rest);
+    }
+    out
+}
+
+fn set(causes: Vec<Cause>) -> Causes {
+    causes
+        .into_iter()
+        .map(|cause| (cause.reason.to_owned(), cause.field, without_numbers(&cause.message)))
+        .collect()
+}
+
+fn recorded() -> Vec<Recorded> {
+    serde_json::from_str(&std::fs::read_to_string(RECORDED).unwrap()).unwrap()
+}
+
+#[test]
+fn schemas_are_refused_for_what_the_server_refused_them() {
+    let mut report = String::new();
+    for Recorded { case, definition, .. } in recorded() {
+        let ours = set(lint::causes(&crd(&case.schema)));
+        if ours != definition {
+            _ = writeln!(report, "{}\n  server {definition:#?}\n  ours {ours:#?}", case.name);
+        }
+    }
+    assert!(report.is_empty(), "\n{report}");
+}
+
+#[test]
+fn objects_get_the_server_s_verdict_with_its_causes_and_warnings() {
+    let mut report = String::new();
+    for Recorded {
+        case,
+        definition,
+        objects,
+    } in recorded()
+    {
+        if !definition.is_empty() {
+            continue;
+        }
+        let rules = Rules::compile(&case.schema);
+        for (tried, theirs) in case.tries.iter().zip(objects) {
+            let ours = match &rules {
+                Some(rules) => rules.evaluate(&tried.new, tried.old.as_ref()),
+                None => cel::Outcome::default(),
+            };
+            let ours = Verdict {
+                causes: set(ours.causes),
+                warnings: ours.warnings.into_iter().collect(),
+            };
+            if ours != theirs {
+                _ = writeln!(
+                    report,
+                    "{}\n  {tried:?}\n  server {theirs:?}\n  ours   {ours:?}",
+                    case.name
+                );
+            }
+        }
+    }
+    assert!(report.is_empty(), "\n{report}");
+}
+
+#[test]
+fn every_case_is_recorded_as_it_is_now() {
+    let recorded = recorded();
+    assert!(recorded.len() > 500, "the recording is incomplete");
+    for case in cases::all() {
+        assert!(recorded.iter().any(|it| it.case == case), "{}: record again", case.name);
+    }
+}
+
+#[test]
+#[ignore = "needs KUBEBUILDER_ASSETS; writes recorded.json"]
+fn record() {
+    let recorded = recorder::record(cases::all());
+    // One line per case, so that a diff shows which ones changed.
+    let lines: Vec<String> = recorded.iter().map(|it| serde_json::to_string(it).unwrap()).collect();
+    std::fs::write(RECORDED, format!("[\n{}\n]\n", lines.join(",\n"))).unwrap();
+}
