@@ -39,9 +39,12 @@ pub(crate) struct Definitions {
 
 /// What the resources of one definition were made from.
 struct Served {
-    made_from: Value,
+    /// The spec and the accepted names.
+    made_from: [Value; 2],
+    /// Established, terminating.
+    state: (bool, bool),
     /// Dropped with the resources: open watches end then.
-    _open: watch::Sender<()>,
+    open: watch::Sender<()>,
 }
 
 impl Definitions {
@@ -145,24 +148,33 @@ fn terminate(core: &Core, crd: &mut Value, now: &str) -> Option<()> {
     Some(())
 }
 
-/// Serves what the definition says, unless that is what is served already.
+/// Serves what the definition says, unless that is what is served already. Watches go on when only its conditions
+/// changed.
 fn publish(core: &Core, (crd, revision): (&Value, u64), served: &mut BTreeMap<String, Served>) {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let made_from = json!({
-        "spec": crd["spec"], "names": crd["status"]["acceptedNames"],
-        "established": holds(crd, "Established"), "terminating": holds(crd, "Terminating"),
-    });
     let name = text(&crd["metadata"]["name"]);
-    if served.get(&name).is_some_and(|it| it.made_from == made_from) {
-        return;
-    }
-    let (open, ends) = watch::channel(());
-    let resources = resources::of(crd, revision, &ends);
+    let made_from = [crd["spec"].clone(), crd["status"]["acceptedNames"].clone()];
+    let state = (holds(crd, "Established"), holds(crd, "Terminating"));
+    let before = served.remove(&name);
+    let known = before.is_some();
+    let next = match before {
+        Some(same) if same.made_from == made_from && same.state == state => {
+            served.insert(name, same);
+            return;
+        }
+        Some(same) if same.made_from == made_from => Served { state, ..same },
+        _ => Served {
+            made_from,
+            state,
+            open: watch::channel(()).0,
+        },
+    };
+    let resources = resources::of(crd, revision, &next.open.subscribe());
     let (group, plural) = (text(&crd["spec"]["group"]), text(&crd["spec"]["names"]["plural"]));
-    if !resources.is_empty() || served.contains_key(&name) {
+    if known || !resources.is_empty() {
         core.catalogue.replace_custom(&group, &plural, resources);
     }
-    served.insert(name, Served { made_from, _open: open });
+    served.insert(name, next);
 }
 
 fn has_finalizer(crd: &Value) -> bool {

@@ -9,3 +9,4 @@ mod exchange;
 mod objects;
 mod ours;
 mod real;
+mod watches;

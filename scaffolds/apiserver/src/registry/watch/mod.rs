@@ -9,7 +9,10 @@ pub use event::Event;
 use std::{collections::VecDeque, pin::Pin, sync::Arc, time::Duration};
 
 use futures::{Stream, StreamExt, stream};
-use tokio::time::{Instant, sleep_until};
+use tokio::{
+    sync::watch,
+    time::{Instant, sleep_until},
+};
 
 use super::{Call, list::options::Options};
 use crate::{
@@ -18,7 +21,8 @@ use crate::{
     store::{Change, Compacted, Record, Watch},
 };
 
-/// The events of a watch. It ends with the time that was asked for, after an ERROR, and when the server closes.
+/// The events of a watch. It ends with the time that was asked for, after an ERROR, when its custom kind changes or is
+/// gone, and when the server closes.
 pub type Events = Pin<Box<dyn Stream<Item = Event> + Send>>;
 
 /// Upstream's `--min-request-timeout`: a watch that names no time lasts as long as this to twice as long.
@@ -27,6 +31,9 @@ const LEAST: u64 = 30 * 60;
 const BOOKMARKS: Duration = Duration::from_secs(60);
 /// How long before its end a watch has its last bookmark.
 const FAREWELL: Duration = Duration::from_secs(2);
+
+/// How long a watch goes on when its custom kind changes or is gone; measured upstream.
+const CLOSING: Duration = Duration::from_secs(1);
 
 /// One watch.
 struct Watching {
@@ -41,6 +48,8 @@ struct Watching {
     known: u64,
     deadline: Instant,
     bookmark: Option<Instant>,
+    /// Closes when the resource is served no more as it was.
+    ends: Option<watch::Receiver<()>>,
     ended: bool,
 }
 
@@ -65,6 +74,7 @@ pub(super) async fn watch(core: &Core, call: &Call) -> Result<Events, Status> {
         deadline,
         bookmark: options.bookmarks.then(|| next_bookmark(deadline)),
         options,
+        ends: call.resource.strategy.ends(),
         ended: false,
     };
     let next = |mut watching: Watching| async { watching.next().await.map(|event| (event, watching)) };
@@ -83,6 +93,12 @@ fn lifetime(options: &Options) -> Duration {
     }
 }
 
+async fn closed(ends: &mut Option<watch::Receiver<()>>) {
+    if let Some(ends) = ends {
+        while ends.changed().await.is_ok() {}
+    }
+}
+
 fn next_bookmark(deadline: Instant) -> Instant {
     let now = Instant::now();
     let regular = now + BOOKMARKS;
@@ -94,7 +110,7 @@ fn next_bookmark(deadline: Instant) -> Instant {
 
 impl Watching {
     async fn next(&mut self) -> Option<Event> {
-        if self.ended {
+        if self.ended || Instant::now() >= self.deadline {
             return None;
         }
         if let Some(event) = self.next_initial() {
@@ -109,6 +125,10 @@ impl Watching {
                     Ok(change) => if let Some(event) = self.told(&change) { return Some(event) },
                     Err(compacted) => return Some(self.expired(compacted)),
                 },
+                () = closed(&mut self.ends), if self.ends.is_some() => {
+                    self.ends = None;
+                    self.deadline = self.deadline.min(Instant::now() + CLOSING);
+                }
                 () = sleep_until(bookmark), if self.bookmark.is_some() => {
                     self.bookmark = Some(next_bookmark(self.deadline));
                     let revision = self.changes.position();
