@@ -114,54 +114,49 @@ pub(super) fn remove_entries(object: &mut Value) {
     }
 }
 
-/// Reads entries.
+/// Reads entries. Of two by the same manager the later counts.
 pub(super) fn decode(entries: &[Value]) -> Result<Managed, String> {
     let mut managed = Managed::default();
     for (index, entry) in entries.iter().enumerate() {
-        let text = |key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default();
-        let operation = match text("operation") {
-            "Apply" => Operation::Apply,
-            "Update" => Operation::Update,
-            _ => return Err("operation must be `Apply` or `Update`".to_owned()),
-        };
-        let api_version = text("apiVersion");
-        if api_version.is_empty() {
-            return Err("apiVersion must not be empty".to_owned());
+        let (manager, owned) = decode_one(index, entry)?;
+        match entry.get("time").and_then(Value::as_str) {
+            Some(time) => drop(managed.times.insert(manager.clone(), time.to_owned())),
+            None => drop(managed.times.remove(&manager)),
         }
-        match text("fieldsType") {
-            "FieldsV1" => {}
-            "" => return Err(format!("missing fieldsType in managed fields entry {index}")),
-            other => {
-                return Err(format!(
-                    "invalid fieldsType \"{other}\" in managed fields entry {index}"
-                ));
-            }
-        }
-        let manager = Manager {
-            name: text("manager").to_owned(),
-            operation,
-            api_version: if operation == Operation::Apply {
-                String::new()
-            } else {
-                api_version.to_owned()
-            },
-            subresource: text("subresource").to_owned(),
-        };
-        let set = fields::decode(entry.get("fieldsV1").unwrap_or(&Value::Null))?;
-        if let Some(time) = entry.get("time").and_then(Value::as_str) {
-            managed.times.insert(manager.clone(), time.to_owned());
-        } else {
-            managed.times.remove(&manager);
-        }
-        managed.owners.insert(
-            manager,
-            Owned {
-                set,
-                api_version: api_version.to_owned(),
-            },
-        );
+        managed.owners.insert(manager, owned);
     }
     Ok(managed)
+}
+
+fn decode_one(index: usize, entry: &Value) -> Result<(Manager, Owned), String> {
+    let text = |key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default();
+    let (name, subresource) = (text("manager"), text("subresource"));
+    let api_version = text("apiVersion");
+    let manager = match text("operation") {
+        "Apply" => Manager::applying(name, subresource),
+        "Update" => Manager::updating(name, api_version, subresource),
+        _ => return Err("operation must be `Apply` or `Update`".to_owned()),
+    };
+    if api_version.is_empty() {
+        return Err("apiVersion must not be empty".to_owned());
+    }
+    match text("fieldsType") {
+        "FieldsV1" => {}
+        "" => return Err(format!("missing fieldsType in managed fields entry {index}")),
+        other => {
+            return Err(format!(
+                "invalid fieldsType \"{other}\" in managed fields entry {index}"
+            ));
+        }
+    }
+    let set = fields::decode(entry.get("fieldsV1").unwrap_or(&Value::Null))?;
+    Ok((
+        manager,
+        Owned {
+            set,
+            api_version: api_version.to_owned(),
+        },
+    ))
 }
 
 /// Writes them, in the order that they have in objects, as the object's entries.

@@ -99,7 +99,8 @@ pub fn apply(live: Option<&Value>, applied: &Value, force: bool, writer: &Writer
 
 /// Keeps the managedFields of an object that is created (`live` is none) or that turned from `live` into `new` by
 /// anything but an apply. Entries that come in `new` are taken over where the object itself is written (not a
-/// subresource) and they are sound; an empty list, or a list of one empty entry, ends the bookkeeping of the object.
+/// subresource) and they are sound; a list of one empty entry ends the bookkeeping of the object, and so does an empty
+/// list for a built-in kind (the real server takes empty metadata away from custom objects when it decodes them).
 pub fn update(live: Option<&Value>, new: &mut Value, writer: &Writer<'_>) {
     let managed = writer.entries(live, new);
     managed::remove_entries(new);

@@ -7,6 +7,7 @@ mod dice;
 mod program;
 mod properties;
 mod record;
+mod scale;
 mod server;
 mod widget;
 

@@ -116,7 +116,7 @@ fn check(items: &[Value], order: &[Value], by: By<'_>) -> Merged<()> {
 }
 
 /// An item of lists whose items are all of one type.
-pub(super) fn element<'v>(lists: [&'v [Value]; 2]) -> Merged<&'v Value> {
+pub(super) fn element(lists: [&[Value]; 2]) -> Merged<&Value> {
     let mut all = lists.into_iter().flatten();
     let Some(first) = all.next() else {
         return Err(Bad::Other("no elements in any of the given slices".to_owned()));
