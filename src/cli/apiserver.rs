@@ -87,6 +87,7 @@ async fn serve(args: Args) -> Result<()> {
         .unwrap_or_else(|| std::env::temp_dir().join(format!("kubewright-apiserver-{}.kubeconfig", address.port())));
     listener.write_kubeconfig(&kubeconfig)?;
     let running = listener.serve(server)?;
+    let told = told_to_stop()?;
     report::result(&format!(
         "https://{address} is ready: export KUBECONFIG={}\n",
         kubeconfig.display()
