@@ -76,11 +76,6 @@ impl Quantity {
         self.nanos % NANO == 0
     }
 
-    /// Whether it is a multiple of a thousandth.
-    pub fn is_milli(&self) -> bool {
-        self.nanos % MILLI == 0
-    }
-
     /// What it is rounded up to thousandths.
     pub fn rounded_to_milli(self) -> Self {
         let rest = self.nanos % MILLI;
@@ -92,16 +87,6 @@ impl Quantity {
             nanos,
             text: None,
             ..self
-        }
-    }
-
-    /// The sum, in the first one's format.
-    pub fn plus(&self, other: &Self) -> Self {
-        let format = if self.nanos == 0 { other.format } else { self.format };
-        Self {
-            nanos: self.nanos.saturating_add(other.nanos),
-            format,
-            text: None,
         }
     }
 

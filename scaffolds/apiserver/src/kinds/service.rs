@@ -86,14 +86,13 @@ impl Held {
         let (owner, held) = (owner(service.value), self.lock());
         let spec = service.get("spec");
         let ips = spec.get("clusterIPs");
-        if let Some(ip) = ips
+        let first = ips
             .items()
             .next()
-            .filter(|ip| ip.str() != "None" && has_address_at(&spec))
-        {
-            if let Some(why) = refusal(ip.str(), &owner, &held) {
-                faults.invalid(&ips, &format!("failed to allocate IP {}: {why}", ip.str()));
-            }
+            .filter(|ip| ip.str() != "None" && has_address_at(&spec));
+        let refused = first.and_then(|ip| Some((ip.str(), refusal(ip.str(), &owner, &held)?)));
+        if let Some((ip, why)) = refused {
+            faults.invalid(&ips, &format!("failed to allocate IP {ip}: {why}"));
         }
         families(&spec, faults);
         for port in spec.get("ports").items() {

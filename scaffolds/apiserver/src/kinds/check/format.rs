@@ -11,9 +11,6 @@ const LABEL: &str = "a lowercase RFC 1123 label must consist of lower case alpha
 const SUBDOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', \
      and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is \
      '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
-const LABEL_1035: &str = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an \
-     alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for \
-     validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
 const WILDCARD: &str = "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which \
      must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character (e.g. \
      '*.example.com', regex used for validation is \
@@ -68,12 +65,6 @@ pub(in crate::kinds) fn label(text: &str) -> Vec<String> {
 /// At most 253 characters.
 pub(in crate::kinds) fn subdomain(text: &str) -> Vec<String> {
     collect(text, 253, text.split('.').all(is_label), SUBDOMAIN)
-}
-
-/// Of Services and their ports.
-pub(in crate::kinds) fn label_1035(text: &str) -> Vec<String> {
-    let fits = is_label(text) && text.bytes().next().is_some_and(|byte| byte.is_ascii_lowercase());
-    collect(text, 63, fits, LABEL_1035)
 }
 
 /// `*.example.com`.

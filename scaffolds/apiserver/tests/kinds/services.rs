@@ -1,0 +1,74 @@
+//! Addresses and node ports: given once, free again when their Service is gone, kept over restarts.
+
+use kubewright_apiserver::{kinds, strategy::Strategy};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+fn strategy() -> Arc<dyn Strategy> {
+    let mut resources = kinds::resources().into_iter();
+    resources
+        .find(|resource| resource.names.kind == "Service")
+        .unwrap()
+        .strategy
+}
+
+fn made(strategy: &Arc<dyn Strategy>, name: &str, spec: Value) -> Value {
+    let metadata = json!({"name": name, "namespace": "default"});
+    let mut service = json!({"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec});
+    strategy.decode(&mut service).unwrap();
+    strategy.default(&mut service);
+    strategy.prepare_for_create(&mut service);
+    service
+}
+
+fn port() -> Value {
+    json!({"ports": [{"port": 80}], "type": "NodePort"})
+}
+
+#[test]
+fn no_two_services_get_the_same_address_or_port() {
+    let strategy = strategy();
+    let all: Vec<Value> = (0..200)
+        .map(|number| made(&strategy, &format!("s{number}"), port()))
+        .collect();
+    for place in ["/spec/clusterIP", "/spec/ports/0/nodePort"] {
+        let mut given: Vec<String> = all
+            .iter()
+            .map(|service| service.pointer(place).unwrap().to_string())
+            .collect();
+        given.sort();
+        given.dedup();
+        assert_eq!(given.len(), all.len(), "{place}");
+    }
+}
+
+#[test]
+fn an_address_is_free_again_when_its_service_is_gone() {
+    let strategy = strategy();
+    let spec = json!({"ports": [{"port": 80}], "clusterIP": "10.0.0.9"});
+    let first = made(&strategy, "first", spec.clone());
+    let second = made(&strategy, "second", spec.clone());
+    let causes = strategy.validate(&second);
+    assert!(
+        causes[0].message.ends_with("provided IP is already allocated"),
+        "{causes:?}"
+    );
+    strategy.release(&second, None);
+    assert!(strategy.validate(&first).is_empty());
+    strategy.release(&first, None);
+    let third = made(&strategy, "third", spec);
+    assert!(strategy.validate(&third).is_empty());
+}
+
+#[test]
+fn what_services_held_before_a_restart_they_hold_after_it() {
+    let before = strategy();
+    let first = made(&before, "first", port());
+    let after = strategy();
+    after.hold(&first);
+    let mut spec = port();
+    spec["clusterIP"] = first["spec"]["clusterIP"].clone();
+    spec["ports"][0]["nodePort"] = first["spec"]["ports"][0]["nodePort"].clone();
+    let second = made(&after, "second", spec);
+    assert_eq!(after.validate(&second).len(), 2);
+}
