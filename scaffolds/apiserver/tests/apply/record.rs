@@ -148,15 +148,16 @@ fn write(kind: &str, name: &str, step: &Step, live: Option<&Value>) -> Answer {
     if !step.subresource.is_empty() {
         path += &format!("/{}", step.subresource);
     }
-    path += &format!("?force={}", if step.force { "true" } else { "" });
+    let mut query = Vec::new();
+    if step.force {
+        query.push("force=true".to_owned());
+    }
     if !step.manager.is_empty() {
-        path += &format!("&fieldManager={}", step.manager);
+        query.push(format!("fieldManager={}", step.manager));
     }
     send(
         &step.method,
-        &path
-            .replace("force=&", "")
-            .replace("?force=", if step.force { "?force=" } else { "" }),
+        &format!("{path}?{}", query.join("&")),
         &format!("application/{}", step.media),
         &body,
     )
