@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use futures::{StreamExt, stream::SelectAll};
+use futures::{FutureExt, StreamExt, stream::SelectAll};
 use serde_json::Value;
 
 use crate::{
@@ -37,9 +37,21 @@ impl Feed {
         (feed, records)
     }
 
-    /// The next change; an error when changes were missed.
-    pub async fn next(&mut self) -> Option<Result<Arc<Change>, Compacted>> {
-        self.watches.next().await
+    /// The next changes: all that there are by now, in their order. An error when changes were missed, `None` when the
+    /// store is closed.
+    pub async fn next(&mut self) -> Option<Result<Vec<Arc<Change>>, Compacted>> {
+        let mut changes = match self.watches.next().await? {
+            Ok(first) => vec![first],
+            Err(compacted) => return Some(Err(compacted)),
+        };
+        while let Some(next) = self.watches.next().now_or_never() {
+            match next? {
+                Ok(change) => changes.push(change),
+                Err(compacted) => return Some(Err(compacted)),
+            }
+        }
+        changes.sort_by_key(|change| change.revision);
+        Some(Ok(changes))
     }
 
     /// Follows a change that may define a kind; returns the objects that this kind has already.

@@ -137,8 +137,15 @@ impl Garbage {
         }
     }
 
-    /// Deletes an object without owners, or takes those away from it that are gone.
-    fn judge(&self, core: &Core, node: &Node) {
+    /// Deletes an object without owners, or takes those away from it that are gone. Looks at its owners as they are now:
+    /// they may have been taken away since it was seen.
+    fn judge(&self, core: &Core, seen: &Node) {
+        let Some(record) = core.store.get(&seen.key) else {
+            return;
+        };
+        let Some(node) = Node::of(&record).filter(|node| node.uid == seen.uid && !node.is_deleting) else {
+            return;
+        };
         let fates: Vec<(Fate, &Owner)> = node
             .owners
             .iter()
@@ -150,9 +157,8 @@ impl Garbage {
         }
         if any(Fate::There) {
             let kept = |uid: &str| {
-                fates
-                    .iter()
-                    .any(|(fate, owner)| *fate == Fate::There && owner.uid == uid)
+                let mut there = fates.iter().filter(|(fate, _)| *fate == Fate::There);
+                there.any(|(_, owner)| owner.uid == uid)
             };
             // What went wrong was written by another meanwhile, and comes again.
             let _ = keep_owners(core, &node.key, &node.uid, &kept);
@@ -164,12 +170,9 @@ impl Garbage {
             (false, true, _) => "Orphan",
             (false, false, false) => "Background",
         };
-        let Some((_, version)) = current(core, &node.key, &node.uid) else {
-            return;
-        };
         let options = json!({
             "propagationPolicy": policy,
-            "preconditions": {"uid": node.uid, "resourceVersion": version},
+            "preconditions": {"uid": node.uid, "resourceVersion": record.revision.to_string()},
         });
         let _ = act::delete(core, &node.key, &options);
     }

@@ -73,7 +73,7 @@ async fn run(core: Weak<Core>, controllers: Controllers) {
     while follow(&core, controllers).await.is_some() {}
 }
 
-/// Follows all changes; `None` when the server is gone, otherwise changes were missed.
+/// Follows all changes; `None` when the server or its store is gone, otherwise changes were missed.
 async fn follow(core: &Weak<Core>, controllers: Controllers) -> Option<()> {
     let (mut feed, records) = Feed::start(core.upgrade()?.as_ref());
     let mut worker = Worker {
@@ -82,12 +82,12 @@ async fn follow(core: &Weak<Core>, controllers: Controllers) -> Option<()> {
     };
     worker.begin(core.upgrade()?.as_ref(), &records);
     loop {
-        let Some(Ok(change)) = feed.next().await else {
-            return core.upgrade().map(|_| ());
+        let Ok(changes) = feed.next().await? else {
+            return Some(());
         };
         let core = core.upgrade()?;
-        let more = feed.follow(&core, &change);
-        worker.change(&core, &change);
+        let more: Vec<_> = changes.iter().flat_map(|change| feed.follow(&core, change)).collect();
+        worker.follow(&core, &changes);
         worker.begin(&core, &more);
     }
 }
@@ -110,14 +110,22 @@ impl Worker {
         }
     }
 
-    fn change(&mut self, core: &Core, change: &Change) {
+    /// Takes in all changes before it acts on any: whoever is owned may be of another resource than the owner.
+    fn follow(&mut self, core: &Core, changes: &[Arc<Change>]) {
         if self.controllers.garbage_collector {
-            match change.kind {
-                Kind::Deleted => self.garbage.gone(&change.record),
-                _ => self.garbage.seen(&change.record),
+            for change in changes {
+                match change.kind {
+                    Kind::Deleted => self.garbage.gone(&change.record),
+                    _ => self.garbage.seen(&change.record),
+                }
             }
             self.garbage.work(core);
         }
+        changes.iter().for_each(|change| self.change(core, change));
+    }
+
+    /// What a change means for its namespace.
+    fn change(&self, core: &Core, change: &Change) {
         if change.kind != Kind::Deleted {
             self.settle(core, &change.record);
         } else if !change.record.key.namespace.is_empty() {

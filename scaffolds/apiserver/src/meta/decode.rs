@@ -64,7 +64,9 @@ pub fn decode(metadata: &mut Value) -> Result<Vec<String>, String> {
         Value::Object(fields) => structure(fields, ("ObjectMeta", META), ("metadata", &mut unknown))?,
         other => {
             let found = name(other);
-            return Err(format!("json: cannot unmarshal {found} into Go value of type v1.ObjectMeta"));
+            return Err(format!(
+                "json: cannot unmarshal {found} into Go value of type v1.ObjectMeta"
+            ));
         }
     }
     Ok(unknown)
@@ -83,7 +85,10 @@ fn structure(
         if value.is_null() {
             continue;
         }
-        let at = Place { go: &format!("{go}.{field}"), path: &format!("{path}.{field}") };
+        let at = Place {
+            go: &format!("{go}.{field}"),
+            path: &format!("{path}.{field}"),
+        };
         let value = at.read(value, *kind, unknown)?;
         if go == "OwnerReference" || !is_left_out(&value, &field) {
             fields.insert(field, value);
@@ -125,9 +130,11 @@ impl Place<'_> {
                 let entries = entries.into_iter().map(|(key, value)| Ok((key, self.word(value)?)));
                 entries.collect::<Result<Map<_, _>, String>>().map(Value::Object)
             }
-            (Type::Words, Value::Array(items)) => {
-                items.into_iter().map(|it| self.word(it)).collect::<Result<_, _>>().map(Value::Array)
-            }
+            (Type::Words, Value::Array(items)) => items
+                .into_iter()
+                .map(|it| self.word(it))
+                .collect::<Result<_, _>>()
+                .map(Value::Array),
             (Type::Structs(go, fields), Value::Array(items)) => self.structures(items, (go, fields), unknown),
             (_, value) => Err(self.mismatch(&value, kind)),
         }
@@ -183,7 +190,11 @@ impl Place<'_> {
     }
 
     fn cannot(&self, value: &Value, wanted: &str) -> String {
-        format!("json: cannot unmarshal {} into Go struct field {} of type {wanted}", name(value), self.go)
+        format!(
+            "json: cannot unmarshal {} into Go struct field {} of type {wanted}",
+            name(value),
+            self.go
+        )
     }
 }
 

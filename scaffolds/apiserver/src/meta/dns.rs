@@ -85,7 +85,10 @@ pub fn path_segment(text: &str, prefix: bool) -> Vec<String> {
 
 pub(super) fn too_long(text: &str, most: usize, unit: &str) -> Vec<String> {
     let too_long = text.len() > most;
-    too_long.then(|| format!("must be no more than {most} {unit}")).into_iter().collect()
+    too_long
+        .then(|| format!("must be no more than {most} {unit}"))
+        .into_iter()
+        .collect()
 }
 
 fn is_subdomain(text: &str) -> bool {

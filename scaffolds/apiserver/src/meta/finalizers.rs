@@ -12,7 +12,12 @@ pub const FOREGROUND: &str = "foregroundDeletion";
 
 /// What is wrong with the finalizers of any object.
 pub fn validate(finalizers: &[&str], path: &Path) -> Vec<Cause> {
-    let faults = |name: &&str| key::qualified(name).iter().map(|it| path.invalid(*name, it)).collect::<Vec<_>>();
+    let faults = |name: &&str| {
+        key::qualified(name)
+            .iter()
+            .map(|it| path.invalid(*name, it))
+            .collect::<Vec<_>>()
+    };
     let mut causes: Vec<Cause> = finalizers.iter().flat_map(faults).collect();
     if finalizers.contains(&ORPHAN) && finalizers.contains(&FOREGROUND) {
         let rule = format!("finalizer {ORPHAN} and {FOREGROUND} cannot be both set");
@@ -27,7 +32,9 @@ pub fn standard(finalizers: &[&str], path: &Path) -> Vec<Cause> {
     let is_standard = |name: &str| name.contains('/') || ["kubernetes", ORPHAN, FOREGROUND].contains(&name);
     let strange = finalizers.iter().enumerate().filter(|(_, name)| !is_standard(name));
     let rule = "name is neither a standard finalizer name nor is it fully qualified";
-    strange.map(|(index, name)| path.index(index).invalid(*name, rule)).collect()
+    strange
+        .map(|(index, name)| path.index(index).invalid(*name, rule))
+        .collect()
 }
 
 /// An object that is being deleted gets no new finalizers.

@@ -21,7 +21,9 @@ pub fn qualified(key: &str) -> Vec<String> {
         [name] => (Vec::new(), *name),
         ["", name] => (vec!["prefix part must be non-empty".to_owned()], *name),
         [prefix, name] => {
-            let faults = dns::subdomain(prefix, "bytes").into_iter().map(|it| format!("prefix part {it}"));
+            let faults = dns::subdomain(prefix, "bytes")
+                .into_iter()
+                .map(|it| format!("prefix part {it}"));
             (faults.collect(), *name)
         }
         _ => {
@@ -32,7 +34,11 @@ pub fn qualified(key: &str) -> Vec<String> {
     if name.is_empty() {
         faults.push("name part must be non-empty".to_owned());
     }
-    faults.extend(dns::too_long(name, LONGEST, "bytes").into_iter().map(|it| format!("name part {it}")));
+    faults.extend(
+        dns::too_long(name, LONGEST, "bytes")
+            .into_iter()
+            .map(|it| format!("name part {it}")),
+    );
     if !is_name(name) {
         faults.push(format!("name part {rule}"));
     }
@@ -69,7 +75,11 @@ pub fn annotations(annotations: &Map<String, Value>, path: &Path) -> Vec<Cause> 
     let mut size = 0;
     for (key, value) in annotations {
         size += key.len() + value.as_str().map_or(0, str::len);
-        causes.extend(qualified(&key.to_lowercase()).iter().map(|it| path.invalid(key.as_str(), it)));
+        causes.extend(
+            qualified(&key.to_lowercase())
+                .iter()
+                .map(|it| path.invalid(key.as_str(), it)),
+        );
     }
     if size > LARGEST {
         causes.push(path.too_long(LARGEST));
@@ -80,7 +90,9 @@ pub fn annotations(annotations: &Map<String, Value>, path: &Path) -> Vec<Cause> 
 fn is_name(text: &str) -> bool {
     let bytes = text.as_bytes();
     let end = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
-    bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(byte))
+    bytes
+        .iter()
+        .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(byte))
         && end(bytes.first())
         && end(bytes.last())
 }

@@ -32,7 +32,10 @@ fn one(reference: &Value, path: &Path) -> Vec<Cause> {
     let api_version = text(reference, "apiVersion");
     let (group, version) = group_version(api_version);
     if version.is_empty() {
-        causes.push(path.child("apiVersion").invalid(api_version, "version must not be empty"));
+        causes.push(
+            path.child("apiVersion")
+                .invalid(api_version, "version must not be empty"),
+        );
     }
     for field in ["kind", "name", "uid"] {
         if text(reference, field).is_empty() {
@@ -77,7 +80,9 @@ pub fn dedupe(object: &mut Value) -> Vec<String> {
 /// As Go writes one: its fields in the order of the struct.
 fn show(reference: &Value) -> String {
     const FIELDS: [&str; 6] = ["apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion"];
-    let fields = FIELDS.iter().filter_map(|field| Some(format!("\"{field}\":{}", reference.get(field)?)));
+    let fields = FIELDS
+        .iter()
+        .filter_map(|field| Some(format!("\"{field}\":{}", reference.get(field)?)));
     format!("{{{}}}", fields.collect::<Vec<_>>().join(","))
 }
 

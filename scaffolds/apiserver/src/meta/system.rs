@@ -7,7 +7,13 @@ use super::{generate, of, of_mut, set, text};
 /// Takes away what clients may not choose for a new object.
 pub fn wipe(object: &mut Value) {
     let metadata = of_mut(object);
-    for field in ["creationTimestamp", "uid", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"] {
+    for field in [
+        "creationTimestamp",
+        "uid",
+        "deletionTimestamp",
+        "deletionGracePeriodSeconds",
+        "selfLink",
+    ] {
         metadata.remove(field);
     }
 }

@@ -20,7 +20,10 @@ pub fn validate(object: &Value, rule: NameRule, namespaced: bool) -> Vec<Cause> 
     }
     causes.extend(generation(object, &path));
     causes.extend(free(object, &path));
-    causes.extend(finalizers::validate(&texts(object, "finalizers"), &path.child("finalizers")));
+    causes.extend(finalizers::validate(
+        &texts(object, "finalizers"),
+        &path.child("finalizers"),
+    ));
     causes
 }
 
@@ -47,7 +50,10 @@ fn names(object: &Value, rule: NameRule, path: &Path) -> Vec<Cause> {
 
 pub(super) fn generation(object: &Value, path: &Path) -> Option<Cause> {
     let generation = number(object, "generation").filter(|it| *it < 0)?;
-    Some(path.child("generation").invalid(generation, "must be greater than or equal to 0"))
+    Some(
+        path.child("generation")
+            .invalid(generation, "must be greater than or equal to 0"),
+    )
 }
 
 /// Labels, annotations and owners, which clients may change at any time.

@@ -46,7 +46,11 @@ pub(super) fn change(work: &Work) -> Result<(), Status> {
 /// 403 for the namespaces that must stay.
 pub(super) fn deletion(work: &Work, name: &str) -> Result<(), Status> {
     if work.subject() == ("", "namespaces") && IMMORTAL.contains(&name) {
-        return Err(Status::forbidden(work.subject(), name, "this namespace may not be deleted"));
+        return Err(Status::forbidden(
+            work.subject(),
+            name,
+            "this namespace may not be deleted",
+        ));
     }
     Ok(())
 }
@@ -58,7 +62,11 @@ fn home(work: &Work) -> Result<Option<Value>, Status> {
         return Ok(None);
     }
     let missing = || Status::not_found(("", "namespaces"), namespace);
-    let record = work.core.store.get(&storage::namespace(namespace)).ok_or_else(missing)?;
+    let record = work
+        .core
+        .store
+        .get(&storage::namespace(namespace))
+        .ok_or_else(missing)?;
     let found = serde_json::from_slice(&record.object).map_err(|error| Status::internal(&error.to_string()))?;
     Ok(Some(found))
 }

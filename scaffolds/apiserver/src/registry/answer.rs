@@ -7,7 +7,10 @@ use crate::meta;
 
 /// An object.
 pub(super) fn object(code: u16, object: &Value) -> Reply {
-    Reply { code, object: record::text(object) }
+    Reply {
+        code,
+        object: record::text(object),
+    }
 }
 
 /// A Status: the object is gone. Its uid tells the client which one went.
@@ -27,5 +30,8 @@ pub(super) fn gone(work: &Work, object: &Value) -> Reply {
         "status": "Success",
         "details": details,
     });
-    Reply { code: 200, object: record::text(&status) }
+    Reply {
+        code: 200,
+        object: record::text(&status),
+    }
 }

@@ -31,13 +31,24 @@ pub(super) fn read(work: &mut Work, validation: Validation) -> Result<Value, Sta
 /// # Errors
 /// The Status of an object whose types do not fit.
 pub(super) fn typed(resource: &Resource, object: &mut Value) -> Result<Vec<String>, Status> {
+    let forgets = meta::of(object)
+        .get("managedFields")
+        .and_then(Value::as_array)
+        .is_some_and(Vec::is_empty);
     let mut strange = resource.strategy.decode(object)?;
-    if let Some(metadata) = object.get_mut("metadata").filter(|_| !resource.strategy.merges_strategically()) {
+    if let Some(metadata) = object
+        .get_mut("metadata")
+        .filter(|_| !resource.strategy.merges_strategically())
+    {
         match meta::decode::decode(metadata) {
             Ok(unknown) => strange.extend(unknown.iter().map(|path| format!("unknown field {}", go::quote(path)))),
             Err(why) => return Err(Status::bad_request(format!("{}: {why}", cannot(object, resource)))),
         }
         strange.sort_unstable();
+    }
+    if forgets {
+        // Decoding drops what is empty; here that is how a client asks to forget who owns what.
+        meta::set(object, "managedFields", Some(json!([])));
     }
     meta::of_mut(object);
     Ok(strange)
@@ -92,7 +103,10 @@ fn by_scheme(work: &Work, api_version: &str, kind: &str) -> String {
             None | Some("") => "core",
             Some(package) => package,
         };
-        return format!("converting ({version}.{kind}) to ({package}.{}): unknown conversion", resource.names.kind);
+        return format!(
+            "converting ({version}.{kind}) to ({package}.{}): unknown conversion",
+            resource.names.kind
+        );
     }
     let (kind, version) = (go::quote(kind), go::quote(api_version));
     format!("no kind {kind} is registered for version {version} in scheme \"pkg/runtime/scheme.go:111\"")
@@ -105,7 +119,9 @@ impl WrongType {
                 let kind = &resource.names.kind;
                 let (text, shown) = (String::from_utf8_lossy(body), summary(body));
                 let why = format!("Object '{what}' is missing in '{text}'");
-                Status::bad_request(format!("the object provided is unrecognized (must be of type {kind}): {why} ({shown})"))
+                Status::bad_request(format!(
+                    "the object provided is unrecognized (must be of type {kind}): {why} ({shown})"
+                ))
             }
             Self::Version(version) => Status::bad_request(format!(
                 "the API version in the data ({version}) does not match the expected API version ({})",
@@ -118,11 +134,19 @@ impl WrongType {
 
 /// How sentences about bodies begin.
 pub(super) fn cannot(object: &Value, resource: &Resource) -> String {
-    let text = |field: &str| object.get(field).and_then(Value::as_str).filter(|text| !text.is_empty());
+    let text = |field: &str| {
+        object
+            .get(field)
+            .and_then(Value::as_str)
+            .filter(|text| !text.is_empty())
+    };
     let wanted = &resource.names.kind;
     let kind = text("kind").unwrap_or(wanted);
     let version = text("apiVersion").map_or(resource.version.as_str(), |it| meta::owners::group_version(it).1);
-    format!("{kind} in version {} cannot be handled as a {wanted}", go::quote(version))
+    format!(
+        "{kind} in version {} cannot be handled as a {wanted}",
+        go::quote(version)
+    )
 }
 
 /// The beginning of a body.

@@ -195,7 +195,7 @@ impl Live {
 
     /// Stores the next state, if it is another. `None` when another writer came first.
     pub fn write(&self, work: &Work, new: &mut Value, dry_run: bool) -> Option<()> {
-        let stored = record::to_storage(work.resource(), new);
+        let stored = record::settle(work.resource(), new);
         if dry_run || stored == self.stored {
             return Some(());
         }

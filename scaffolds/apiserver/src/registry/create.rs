@@ -19,7 +19,9 @@ pub(super) fn create(work: &mut Work) -> Result<Reply, Status> {
     meta::system::wipe(&mut object);
     body::check_namespace(work, &mut object)?;
     work.dedupe_owners(&mut object, false);
-    work.as_writer(&options.manager, |writer| crate::apply::update(None, &mut object, writer));
+    work.as_writer(&options.manager, |writer| {
+        crate::apply::update(None, &mut object, writer)
+    });
     admit::creation(work, &object)?;
     let generates = meta::text(&object, "name").is_empty() && !meta::text(&object, "generateName").is_empty();
     let mut last = Err(Status::internal("no name was drawn"));
@@ -57,7 +59,11 @@ fn validate(work: &mut Work, object: &Value) -> Result<(), Status> {
     if !causes.is_empty() {
         return Err(Status::invalid(work.kind(), meta::text(object, "name"), &causes));
     }
-    resource.strategy.warnings(object).into_iter().for_each(|sentence| work.warn(sentence));
+    resource
+        .strategy
+        .warnings(object)
+        .into_iter()
+        .for_each(|sentence| work.warn(sentence));
     Ok(())
 }
 
@@ -71,10 +77,14 @@ fn store(work: &Work, object: &mut Value, dry_run: bool) -> Result<(), Status> {
         };
     }
     if said != 0 {
-        return Err(Status::new(500, "", "resourceVersion should not be set on objects to be created"));
+        return Err(Status::new(
+            500,
+            "",
+            "resourceVersion should not be set on objects to be created",
+        ));
     }
     meta::set(object, "resourceVersion", None);
-    let stored = record::to_storage(work.resource(), object);
+    let stored = record::settle(work.resource(), object);
     match work.core.store.create(&key, &|revision| record::at(&stored, revision)) {
         Ok(record) => {
             meta::set(object, "resourceVersion", Some(json!(record.revision.to_string())));
@@ -94,7 +104,9 @@ fn taken(work: &Work, object: &Value, key: &Key) -> Status {
 fn exists(work: &Work, object: &Value, there: &Record) -> Status {
     let mut status = Status::already_exists(work.subject(), meta::text(object, "name"));
     if !meta::text(object, "generateName").is_empty() {
-        status.message.push_str(", the server was not able to generate a unique name for the object");
+        status
+            .message
+            .push_str(", the server was not able to generate a unique name for the object");
         status = status.retry_after(1);
     }
     let is_deleting = serde_json::from_slice(&there.object).is_ok_and(|there: Value| meta::is_deleting(&there));

@@ -71,7 +71,10 @@ fn step(work: &Work, live: &Live, options: &DeleteOptions) -> Option<Deleted> {
     let mut object = live.object.clone();
     let grace = grace::decide(work.resource(), &mut object, options.grace, work.core.now());
     if grace == Grace::Pending {
-        return Some(Deleted { reply: last(work, &object), is_gone: false });
+        return Some(Deleted {
+            reply: last(work, &object),
+            is_gone: false,
+        });
     }
     let changed = set_finalizers(work, &mut object, options);
     let is_kept = !meta::texts(&object, "finalizers").is_empty();
@@ -81,13 +84,19 @@ fn step(work: &Work, live: &Live, options: &DeleteOptions) -> Option<Deleted> {
             return Some(kept(&object));
         }
         if options.dry_run {
-            return Some(Deleted { reply: last(work, &object), is_gone: true });
+            return Some(Deleted {
+                reply: last(work, &object),
+                is_gone: true,
+            });
         }
         // The mark is a change of its own, so what is deleted now is the object with it.
         let marked = Live::read(work, &work.key(meta::text(&object, "name"))).ok().flatten();
         let deleted = marked.filter(|it| meta::of(&it.object).get("uid") == meta::of(&object).get("uid"));
         let object = deleted.and_then(|it| it.delete(work, false)).unwrap_or(object);
-        return Some(Deleted { reply: last(work, &object), is_gone: true });
+        return Some(Deleted {
+            reply: last(work, &object),
+            is_gone: true,
+        });
     }
     if is_kept {
         mark(work, &mut object);
@@ -96,13 +105,23 @@ fn step(work: &Work, live: &Live, options: &DeleteOptions) -> Option<Deleted> {
     }
     let mut object = live.delete(work, options.dry_run)?;
     if changed && meta::is_deleting(&live.object) {
-        meta::set(&mut object, "finalizers", meta::of(&live.object).get("finalizers").cloned());
+        meta::set(
+            &mut object,
+            "finalizers",
+            meta::of(&live.object).get("finalizers").cloned(),
+        );
     }
-    Some(Deleted { reply: last(work, &object), is_gone: true })
+    Some(Deleted {
+        reply: last(work, &object),
+        is_gone: true,
+    })
 }
 
 fn kept(object: &Value) -> Deleted {
-    Deleted { reply: answer::object(200, object), is_gone: false }
+    Deleted {
+        reply: answer::object(200, object),
+        is_gone: false,
+    }
 }
 
 /// The answer about an object that went, or is going.
@@ -123,7 +142,11 @@ fn begun(work: &Work, live: &Live) -> Option<Value> {
         return (is_namespace && !spec_finalizers(&object).is_empty()).then_some(object);
     }
     if !is_namespace {
-        return work.resource().strategy.begin_deletion(&mut object, &work.now).then_some(object);
+        return work
+            .resource()
+            .strategy
+            .begin_deletion(&mut object, &work.now)
+            .then_some(object);
     }
     meta::set(&mut object, "deletionTimestamp", Some(json!(work.now)));
     object["status"]["phase"] = json!("Terminating");
@@ -165,9 +188,16 @@ fn mark(work: &Work, object: &mut Value) {
 /// Gives the object the finalizers that the garbage collector works on, as the client or the kind wants; whether that
 /// changed them.
 fn set_finalizers(work: &Work, object: &mut Value, options: &DeleteOptions) -> bool {
-    let had: Vec<String> = meta::texts(object, "finalizers").into_iter().map(str::to_owned).collect();
+    let had: Vec<String> = meta::texts(object, "finalizers")
+        .into_iter()
+        .map(str::to_owned)
+        .collect();
     let wanted = wanted(work, &had, options);
-    let mut next: Vec<&str> = had.iter().map(String::as_str).filter(|it| ![ORPHAN, FOREGROUND].contains(it)).collect();
+    let mut next: Vec<&str> = had
+        .iter()
+        .map(String::as_str)
+        .filter(|it| ![ORPHAN, FOREGROUND].contains(it))
+        .collect();
     next.extend(wanted);
     if next.len() == had.len() && next.iter().all(|it| had.iter().any(|had| had == it)) {
         return false;

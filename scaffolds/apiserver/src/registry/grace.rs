@@ -38,7 +38,9 @@ fn period(pod: &Value, asked: Option<i64>) -> i64 {
     if text("/spec/nodeName").is_empty() || ["Succeeded", "Failed"].contains(&text("/status/phase")) {
         return 0;
     }
-    let own = pod.pointer("/spec/terminationGracePeriodSeconds").and_then(Value::as_i64);
+    let own = pod
+        .pointer("/spec/terminationGracePeriodSeconds")
+        .and_then(Value::as_i64);
     let period = asked.or(own).unwrap_or(DEFAULT);
     if period < 0 { 1 } else { period }
 }

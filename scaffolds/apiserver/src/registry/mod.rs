@@ -28,7 +28,7 @@ mod watch;
 mod work;
 
 pub use call::{Answer, Call, Reply, Verb};
-pub use record::{present, store_name};
+pub use record::store_name;
 pub use review::read as read_review;
 pub use watch::{Event, Events};
 

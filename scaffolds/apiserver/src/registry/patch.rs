@@ -96,7 +96,9 @@ fn updated(work: &mut Work, live: &Value, (format, options): (Format, &Options))
 fn applied(work: &mut Work, live: Option<&Value>, options: &Options) -> Result<Value, Status> {
     let (config, duplicates) = configuration(work)?;
     let config = Value::Object(config);
-    let new = work.as_writer(&options.manager, |writer| apply::apply(live, &config, options.force, writer));
+    let new = work.as_writer(&options.manager, |writer| {
+        apply::apply(live, &config, options.force, writer)
+    });
     let mut new = new.map_err(|error| error.status())?;
     if !duplicates.is_empty() && options.validation == Validation::Strict {
         let lines: String = duplicates.iter().map(|line| format!("\n  {line}")).collect();
@@ -124,7 +126,9 @@ pub(super) fn configuration(work: &Work) -> Result<(Map<String, Value>, Vec<Stri
         Ok((Value::Number(_), _)) => "number",
         Err(why) => {
             let why = why.strip_prefix("error converting YAML to JSON: ").unwrap_or(&why);
-            return Err(Status::bad_request(format!("error decoding YAML: error converting YAML to JSON: {why}")));
+            return Err(Status::bad_request(format!(
+                "error decoding YAML: error converting YAML to JSON: {why}"
+            )));
         }
     };
     Err(Status::bad_request(format!(

@@ -16,9 +16,11 @@ pub fn store_name(resource: &Resource) -> String {
 /// # Errors
 /// 500 for a record that is no JSON, which no write of this server makes.
 pub(super) fn read(resource: &Resource, record: &Record) -> Result<Value, Status> {
-    let mut object =
-        serde_json::from_slice(&record.object).map_err(|error| Status::internal(&error.to_string()))?;
-    let verbatim = resource.strategy.verbatim_after().is_some_and(|since| record.revision > since);
+    let mut object = serde_json::from_slice(&record.object).map_err(|error| Status::internal(&error.to_string()))?;
+    let verbatim = resource
+        .strategy
+        .verbatim_after()
+        .is_some_and(|since| record.revision > since);
     if !verbatim {
         resource.strategy.read(&mut object);
     }
@@ -33,7 +35,10 @@ pub(super) fn read(resource: &Resource, record: &Record) -> Result<Value, Status
 /// # Errors
 /// As for an object.
 pub fn present(resource: &Resource, record: &Record) -> Result<Bytes, Status> {
-    let verbatim = resource.strategy.verbatim_after().is_some_and(|since| record.revision > since);
+    let verbatim = resource
+        .strategy
+        .verbatim_after()
+        .is_some_and(|since| record.revision > since);
     if verbatim && resource.version == resource.storage_version {
         return Ok(record.object.clone());
     }
@@ -41,13 +46,26 @@ pub fn present(resource: &Resource, record: &Record) -> Result<Bytes, Status> {
 }
 
 /// The object in the version that the store keeps.
-pub(super) fn to_storage(resource: &Resource, object: &Value) -> Value {
+fn to_storage(resource: &Resource, object: &Value) -> Value {
     let mut object = object.clone();
     resource.strategy.write(&mut object);
     if resource.version != resource.storage_version {
         resource.strategy.to_storage(&mut object);
     }
     object
+}
+
+/// The object in the version that the store keeps; `object` becomes what a reader will get of that.
+pub(super) fn settle(resource: &Resource, object: &mut Value) -> Value {
+    let stored = to_storage(resource, object);
+    if resource.version != resource.storage_version {
+        *object = stored.clone();
+        resource.strategy.read(object);
+        resource.strategy.from_storage(object);
+    } else if stored != *object {
+        *object = stored.clone();
+    }
+    stored
 }
 
 /// The JSON text of an object at a revision.

@@ -38,7 +38,16 @@ pub(super) fn update(work: &mut Work) -> Result<Reply, Status> {
     let options = Options::read(work.call, "UpdateOptions")?;
     let (sent, mut strange) = request::body::object(&work.call.content_type, &work.call.body, "Scale")?;
     let mut sent = Value::Object(sent);
-    strange.extend(decode(work, &mut sent).map_err(|why| Status::bad_request(format!("{}: {why}", cannot(&sent))))?);
+    strange.extend(decode(&mut sent).map_err(|why| {
+        let is_scale = sent.get("kind").is_none_or(|kind| kind == "Scale");
+        if !work.is_built_in() && !is_scale {
+            // Upstream's scheme of a custom kind's scale knows no other type.
+            return Status::bad_request(
+                "no kind is registered for the type v1.Scale in scheme \"pkg/runtime/scheme.go:111\"",
+            );
+        }
+        Status::bad_request(format!("{}: {why}", cannot(&sent)))
+    })?);
     strict::judge(work, options.validation, strange, |sentence| {
         Status::bad_request(format!("{}: {sentence}", cannot(&sent)))
     })?;
@@ -93,7 +102,7 @@ fn patched(work: &mut Work, scale: &Value, (format, options): (Format, &Options)
     };
     let mut new = document.object.clone();
     let mut strange = document.strange.clone();
-    strange.extend(decode(work, &mut new).map_err(|why| document.refuse(&why))?);
+    strange.extend(decode(&mut new).map_err(|why| document.refuse(&why))?);
     strict::judge(work, options.validation, strange, |sentence| document.refuse(&sentence))?;
     body::check_namespace(work, &mut new)?;
     body::check_name(work, &new)?;
@@ -269,7 +278,7 @@ fn put(object: &mut Value, path: &str, value: Value) {
 }
 
 /// Makes a body a Scale, and returns what a Scale does not have.
-fn decode(work: &Work, scale: &mut Value) -> Result<Vec<String>, String> {
+fn decode(scale: &mut Value) -> Result<Vec<String>, String> {
     let text = |field: &str, default: &str| match scale.get(field).and_then(Value::as_str) {
         None | Some("") => default.to_owned(),
         Some(text) => text.to_owned(),
@@ -299,7 +308,6 @@ fn decode(work: &Work, scale: &mut Value) -> Result<Vec<String>, String> {
         .filter(|field| !known.contains(&field.as_str()));
     strange.extend(others.cloned());
     // What a client says of the status is not looked at any further: nothing is done with it.
-    let _ = work;
     let status = scale.get("status").cloned().unwrap_or_else(|| json!({"replicas": 0}));
     *scale = json!({"kind": "Scale", "apiVersion": API_VERSION, "metadata": metadata, "spec": spec, "status": status});
     Ok(strange

@@ -12,7 +12,11 @@ pub fn resource_key(resource: &Resource) -> String {
 
 /// The key of an object.
 pub fn key(resource: &Resource, namespace: &str, name: &str) -> Key {
-    Key { resource: resource_key(resource).into(), namespace: namespace.to_owned(), name: name.to_owned() }
+    Key {
+        resource: resource_key(resource).into(),
+        namespace: namespace.to_owned(),
+        name: name.to_owned(),
+    }
 }
 
 /// The key that the real server has for an object. The names differ where they are older than the API; custom kinds and
@@ -37,5 +41,9 @@ pub fn quoted(resource: &Resource, key: &Key) -> String {
 
 /// The key of a namespace.
 pub fn namespace(name: &str) -> Key {
-    Key { resource: "/namespaces".into(), namespace: String::new(), name: name.to_owned() }
+    Key {
+        resource: "/namespaces".into(),
+        namespace: String::new(),
+        name: name.to_owned(),
+    }
 }

@@ -139,7 +139,7 @@ impl<'a> Work<'a> {
         match (self.call.subresource.as_str(), self.resource().strategy.has_status()) {
             ("status", _) if self.is_built_in() => &["spec"],
             ("status", _) => &["metadata", "spec"],
-            ("", true) => &["status"],
+            ("", true) | ("finalize", _) => &["status"],
             _ => &[],
         }
     }

@@ -1,0 +1,116 @@
+//! The garbage collector, with the outcomes that kube-controller-manager 1.36.3 had for the same objects.
+
+mod common;
+
+use common::{Wire, wire};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+const MAPS: &str = "/api/v1/namespaces/default/configmaps";
+
+/// Makes a ConfigMap with these owners and returns it.
+async fn make(wire: &Wire, name: &str, owners: &[&Value], blocks: bool) -> Value {
+    let owners: Vec<Value> = owners.iter().map(|owner| reference(owner, blocks)).collect();
+    let body = json!({"metadata": {"name": name, "ownerReferences": owners}});
+    let answer = wire.post(MAPS, body.to_string()).await;
+    assert_eq!(answer.code, 201, "{}", answer.text);
+    answer.json()
+}
+
+fn reference(owner: &Value, blocks: bool) -> Value {
+    let (kind, metadata) = (&owner["kind"], &owner["metadata"]);
+    json!({
+        "apiVersion": "v1", "kind": kind, "name": metadata["name"], "uid": metadata["uid"], "blockOwnerDeletion": blocks,
+    })
+}
+
+/// The names that are there once nothing changes any more.
+async fn names(wire: &Wire) -> Vec<String> {
+    let list = || async {
+        let list = wire.get(MAPS).await.json();
+        let items = list["items"].as_array().unwrap().clone();
+        (list["metadata"]["resourceVersion"].clone(), items)
+    };
+    let mut before = list().await;
+    loop {
+        tokio::time::sleep(Duration::from_millis(30)).await;
+        let after = list().await;
+        if after.0 == before.0 {
+            let name = |item: &Value| item["metadata"]["name"].as_str().unwrap().to_owned();
+            return after.1.iter().map(name).collect();
+        }
+        before = after;
+    }
+}
+
+async fn delete(wire: &Wire, name: &str, policy: &str) {
+    let answer = wire
+        .send("DELETE", &format!("{MAPS}/{name}?propagationPolicy={policy}"), "")
+        .await;
+    assert_eq!(answer.code, 200, "{}", answer.text);
+}
+
+#[tokio::test]
+async fn what_lost_all_its_owners_goes_and_what_lost_one_keeps_the_others() {
+    let wire = wire();
+    let a = make(&wire, "a", &[], false).await;
+    let other = make(&wire, "other", &[], false).await;
+    let b = make(&wire, "b", &[&a], false).await;
+    make(&wire, "of-b", &[&b], false).await;
+    make(&wire, "of-both", &[&other, &a], false).await;
+    delete(&wire, "a", "Background").await;
+    assert_eq!(names(&wire).await, ["of-both", "other"]);
+    let left = wire.get(&format!("{MAPS}/of-both")).await.json();
+    assert_eq!(left["metadata"]["ownerReferences"], json!([reference(&other, false)]));
+}
+
+#[tokio::test]
+async fn a_foreground_deletion_waits_for_the_dependents_that_block_it() {
+    let wire = wire();
+    let a = make(&wire, "a", &[], false).await;
+    let b = make(&wire, "b", &[&a], true).await;
+    make(&wire, "c", &[&a], false).await;
+    make(&wire, "of-b", &[&b], true).await;
+    let patch = wire.with("content-type", "application/merge-patch+json");
+    patch
+        .send("PATCH", &format!("{MAPS}/b"), r#"{"metadata":{"finalizers":["x/y"]}}"#)
+        .await;
+    delete(&wire, "a", "Foreground").await;
+    assert_eq!(names(&wire).await, ["a", "b"]);
+    let waiting = wire.get(&format!("{MAPS}/a")).await.json();
+    assert_eq!(waiting["metadata"]["finalizers"], json!(["foregroundDeletion"]));
+    patch
+        .send("PATCH", &format!("{MAPS}/b"), r#"{"metadata":{"finalizers":null}}"#)
+        .await;
+    assert!(names(&wire).await.is_empty());
+}
+
+#[tokio::test]
+async fn orphans_lose_their_owner_and_stay() {
+    let wire = wire();
+    let a = make(&wire, "a", &[], false).await;
+    make(&wire, "b", &[&a], false).await;
+    delete(&wire, "a", "Orphan").await;
+    assert_eq!(names(&wire).await, ["b"]);
+    let orphan = wire.get(&format!("{MAPS}/b")).await.json();
+    assert_eq!(orphan["metadata"].get("ownerReferences"), None);
+}
+
+#[tokio::test]
+async fn an_owner_is_one_of_this_uid_in_this_namespace_or_of_a_cluster_scoped_kind() {
+    let wire = wire();
+    let a = make(&wire, "a", &[], false).await;
+    let mut another = a.clone();
+    another["metadata"]["uid"] = json!("11111111-1111-1111-1111-111111111111");
+    make(&wire, "of-another-uid", &[&another], false).await;
+    let namespace = wire.get("/api/v1/namespaces/default").await.json();
+    make(&wire, "of-the-namespace", &[&namespace], false).await;
+    let mut strange = a.clone();
+    strange["kind"] = json!("Strange");
+    make(&wire, "of-a-kind-unknown", &[&strange], false).await;
+    let elsewhere = "/api/v1/namespaces/kube-public/configmaps";
+    let body = json!({"metadata": {"name": "elsewhere", "ownerReferences": [reference(&a, false)]}});
+    assert_eq!(wire.post(elsewhere, body.to_string()).await.code, 201);
+    assert_eq!(names(&wire).await, ["a", "of-a-kind-unknown", "of-the-namespace"]);
+    assert_eq!(wire.get(&format!("{elsewhere}/elsewhere")).await.code, 404);
+}

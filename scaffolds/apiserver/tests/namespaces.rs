@@ -1,0 +1,140 @@
+//! The namespaces that a server begins with, and their end, with the states that kube-controller-manager 1.36.3 made.
+
+mod common;
+
+use common::{Wire, wire};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+const NAMESPACES: &str = "/api/v1/namespaces";
+
+async fn make(wire: &Wire, path: &str, body: Value) {
+    let answer = wire.post(path, body.to_string()).await;
+    assert_eq!(answer.code, 201, "{}", answer.text);
+}
+
+/// Waits until the namespace has gone, or stays as it is.
+async fn settled(wire: &Wire, name: &str) -> Option<Value> {
+    let get = || async {
+        let answer = wire.get(&format!("{NAMESPACES}/{name}")).await;
+        (answer.code == 200).then(|| answer.json())
+    };
+    let mut before = get().await;
+    loop {
+        tokio::time::sleep(Duration::from_millis(30)).await;
+        let after = get().await;
+        if after == before {
+            return after;
+        }
+        before = after;
+    }
+}
+
+fn condition<'a>(namespace: &'a Value, kind: &str) -> &'a Value {
+    let conditions = namespace["status"]["conditions"].as_array().unwrap();
+    conditions.iter().find(|it| it["type"] == kind).unwrap()
+}
+
+#[tokio::test]
+async fn a_server_begins_with_four_namespaces_and_a_service() {
+    let wire = wire();
+    let list = wire.get(NAMESPACES).await.json();
+    let names: Vec<&Value> = list["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| &it["metadata"]["name"])
+        .collect();
+    assert_eq!(names, ["default", "kube-node-lease", "kube-public", "kube-system"]);
+    let service = wire.get("/api/v1/namespaces/default/services/kubernetes").await.json();
+    assert_eq!(service["spec"]["clusterIP"], "10.0.0.1");
+}
+
+#[tokio::test]
+async fn an_empty_namespace_goes_at_once() {
+    let wire = wire();
+    make(&wire, NAMESPACES, json!({"metadata": {"name": "empty"}})).await;
+    let answer = wire.send("DELETE", &format!("{NAMESPACES}/empty"), "").await;
+    assert_eq!(answer.json()["status"]["phase"], "Terminating");
+    assert_eq!(settled(&wire, "empty").await, None);
+}
+
+#[tokio::test]
+async fn a_namespace_says_what_keeps_it_and_goes_with_the_last_of_it() {
+    let wire = wire();
+    make(&wire, NAMESPACES, json!({"metadata": {"name": "full"}})).await;
+    let maps = format!("{NAMESPACES}/full/configmaps");
+    make(&wire, &maps, json!({"metadata": {"name": "a", "finalizers": ["x/y"]}})).await;
+    make(
+        &wire,
+        &maps,
+        json!({"metadata": {"name": "b", "finalizers": ["x/y", "z/w"]}}),
+    )
+    .await;
+    make(&wire, &maps, json!({"metadata": {"name": "c"}})).await;
+    wire.send("DELETE", &format!("{NAMESPACES}/full"), "").await;
+    let namespace = settled(&wire, "full").await.unwrap();
+    let remaining = condition(&namespace, "NamespaceContentRemaining");
+    assert_eq!(remaining["reason"], "SomeResourcesRemain");
+    assert_eq!(
+        remaining["message"],
+        "Some resources are remaining: configmaps. has 2 resource instances"
+    );
+    assert_eq!(
+        condition(&namespace, "NamespaceFinalizersRemaining")["message"],
+        "Some content in the namespace has finalizers remaining: x/y in 2 resource instances, z/w in 1 resource instances"
+    );
+    assert_eq!(
+        condition(&namespace, "NamespaceDeletionContentFailure")["status"],
+        "False"
+    );
+    let answer = wire
+        .post(&maps, json!({"metadata": {"name": "late"}}).to_string())
+        .await
+        .json();
+    assert_eq!(
+        (&answer["code"], &answer["details"]["causes"][0]["reason"]),
+        (&json!(403), &json!("NamespaceTerminating"))
+    );
+    let patch = wire.with("content-type", "application/merge-patch+json");
+    for name in ["a", "b"] {
+        patch
+            .send(
+                "PATCH",
+                &format!("{maps}/{name}"),
+                r#"{"metadata":{"finalizers":null}}"#,
+            )
+            .await;
+    }
+    assert_eq!(settled(&wire, "full").await, None);
+    assert_eq!(wire.get(&format!("{maps}/b")).await.code, 404);
+}
+
+#[tokio::test]
+async fn pods_that_have_time_keep_what_they_may_need() {
+    let wire = wire();
+    make(&wire, NAMESPACES, json!({"metadata": {"name": "busy"}})).await;
+    let spec = json!({"nodeName": "n", "containers": [{"name": "c", "image": "i"}]});
+    make(
+        &wire,
+        &format!("{NAMESPACES}/busy/pods"),
+        json!({"metadata": {"name": "p"}, "spec": spec}),
+    )
+    .await;
+    make(
+        &wire,
+        &format!("{NAMESPACES}/busy/configmaps"),
+        json!({"metadata": {"name": "needed"}}),
+    )
+    .await;
+    wire.send("DELETE", &format!("{NAMESPACES}/busy"), "").await;
+    let namespace = settled(&wire, "busy").await.unwrap();
+    assert_eq!(condition(&namespace, "NamespaceContentRemaining")["status"], "False");
+    assert_eq!(
+        wire.get(&format!("{NAMESPACES}/busy/configmaps/needed")).await.code,
+        200
+    );
+    wire.send("DELETE", &format!("{NAMESPACES}/busy/pods/p?gracePeriodSeconds=0"), "")
+        .await;
+    assert_eq!(settled(&wire, "busy").await, None);
+}

@@ -1,0 +1,48 @@
+//! Several writers of one object: one wins, the others are told, and nothing is lost.
+
+mod common;
+
+use common::wire;
+use serde_json::json;
+
+const MAPS: &str = "/api/v1/namespaces/default/configmaps";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_two_who_saw_the_same_state_one_wins() {
+    let wire = wire();
+    let seen = wire.post(MAPS, r#"{"metadata":{"name":"a"}}"#).await.json();
+    let writers = (0..8).map(|writer| {
+        let (wire, mut object) = (wire.with("content-type", "application/json"), seen.clone());
+        object["data"] = json!({"writer": writer.to_string()});
+        tokio::spawn(async move { wire.send("PUT", &format!("{MAPS}/a"), object.to_string()).await.code })
+    });
+    let mut codes = Vec::new();
+    for writer in writers.collect::<Vec<_>>() {
+        codes.push(writer.await.unwrap());
+    }
+    codes.sort_unstable();
+    assert_eq!(codes, [200, 409, 409, 409, 409, 409, 409, 409]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn patches_at_the_same_time_all_stay() {
+    let wire = wire();
+    wire.post(MAPS, r#"{"metadata":{"name":"a"}}"#).await;
+    let writers = (0..8).map(|writer| {
+        let wire = wire.with("content-type", "application/merge-patch+json");
+        tokio::spawn(async move {
+            for number in 0..25 {
+                let patch = json!({"data": {format!("{writer}-{number}"): "x"}});
+                assert_eq!(
+                    wire.send("PATCH", &format!("{MAPS}/a"), patch.to_string()).await.code,
+                    200
+                );
+            }
+        })
+    });
+    for writer in writers.collect::<Vec<_>>() {
+        writer.await.unwrap();
+    }
+    let object = wire.get(&format!("{MAPS}/a")).await.json();
+    assert_eq!(object["data"].as_object().unwrap().len(), 200);
+}
