@@ -11,9 +11,8 @@
 //! the Kubernetes libraries reach into all three; little but the parser would have been left to share.
 //!
 //! # Flow
-//! [`lex`] → [`parse`] (with [`macros`]) → [`check`](mod@check) against what the schema [`declare`]s → [`constants`] →
-//! [`cost`] make a [`program`]; [`eval`] runs it on [`value`]s, paying from a [`meter`]. [`admit`] and [`walk`] do so for
-//! whole schemas and objects.
+//! `lex` → `parse` (with `macros`) → `check` against what the schema declares (`declare`) → `constants` → `cost` make a
+//! `program`; `eval` runs it on `value`s, paying from a `meter`. `admit` and `walk` do so for whole schemas and objects.
 //!
 //! # Guarantees
 //! Pure, `Send` and `Sync`; no input panics, nests without bound, or runs longer than the server's budgets let it.
@@ -22,6 +21,7 @@
 //! - Time zones other than UTC and fixed offsets are unknown.
 //! - Messages of protocol buffers (`google.protobuf.Int64Value{value: 1}`) cannot be written.
 //! - After a syntax error the server tries to go on, and may find more of them; here the first is often the only one.
+//! - Keys of a map that a rule writes are booleans, whole numbers or strings.
 //! - Quantities beyond 1.7e29 are all the same.
 
 mod admit;

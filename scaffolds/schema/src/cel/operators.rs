@@ -72,19 +72,23 @@ pub(super) fn arithmetic<'a>(operator: &str, left: Val<'a>, right: Val<'a>) -> O
             "_-_" => left - right,
             "_*_" => left * right,
             "_/_" => left / right,
-            _ => return Err(unfit(operator)),
+            _ => return Err(unfit(operator, &Val::Double(left))),
         })),
         (left, right) => match operator {
             "_+_" => plus(left, right),
             "_-_" => minus(&left, &right),
             _ if matches!(left, Val::Int(_) | Val::Uint(_) | Val::Double(_)) => Err(Fault::no_overload()),
-            _ => Err(unfit(operator)),
+            _ => Err(unfit(operator, &left)),
         },
     }
 }
 
 /// The left operand has no such operator at all.
-fn unfit(operator: &str) -> Fault {
+fn unfit(operator: &str, left: &Val<'_>) -> Fault {
+    // These look for methods of that name themselves.
+    if matches!(left, Val::String(_) | Val::Timestamp(_) | Val::Duration(_)) {
+        return Fault::no_overload();
+    }
     Fault::new(format!("no such overload: {operator}"))
 }
 
@@ -136,7 +140,7 @@ fn plus<'a>(left: Val<'a>, right: Val<'a>) -> Outcome<Val<'a>> {
             | Val::Timestamp(_),
             _,
         ) => return Err(Fault::no_overload()),
-        _ => return Err(unfit("_+_")),
+        (left, _) => return Err(unfit("_+_", &left)),
     })
 }
 
@@ -151,7 +155,7 @@ fn minus<'a>(left: &Val<'a>, right: &Val<'a>) -> Outcome<Val<'a>> {
         (Val::Int(_) | Val::Uint(_) | Val::Double(_) | Val::Duration(_) | Val::Timestamp(_), _) => {
             return Err(Fault::no_overload());
         }
-        _ => return Err(unfit("_-_")),
+        _ => return Err(unfit("_-_", left)),
     })
 }
 
@@ -163,14 +167,14 @@ pub(super) fn negate<'a>(value: &Val<'a>) -> Outcome<Val<'a>> {
         Val::Double(value) => Val::Double(-value),
         Val::Duration(value) => Val::Duration(value.checked_neg().ok_or_else(overflow)?),
         Val::Bool(_) => return Err(Fault::no_overload()),
-        _ => return Err(unfit("-_")),
+        _ => return Err(unfit("-_", value)),
     })
 }
 
 /// `left < right` and its like.
 pub(super) fn ordered<'a>(operator: &str, left: &Val<'a>, right: &Val<'a>) -> Outcome<Val<'a>> {
     if !left.has_order() {
-        return Err(unfit(operator));
+        return Err(unfit(operator, left));
     }
     let order = left.order(right)?;
     Ok(Val::Bool(match operator {

@@ -287,6 +287,9 @@ impl Parser<'_> {
             self.advance();
             count += 1;
         }
+        if sign == "-" && self.is("!") {
+            return self.dead_end("-");
+        }
         let operand = self.member()?;
         // Pairs cancel out before anything is checked.
         if count % 2 == 0 {
@@ -394,18 +397,22 @@ impl Parser<'_> {
                 "true" => Ok(self.node(at, Kind::Literal(Literal::Bool(true)))),
                 "false" => Ok(self.node(at, Kind::Literal(Literal::Bool(false)))),
                 "null" => Ok(self.node(at, Kind::Literal(Literal::Null))),
+                "-" if !matches!(self.peek().token, Token::Int | Token::Float) => self.dead_end("-"),
                 "-" => {
                     let number = self.advance();
                     Ok(self.literal(at, &number, true))
                 }
-                sign => {
-                    let message = format!("no viable alternative at input '{sign}{}'", self.peek().text);
-                    self.syntax(&message);
-                    Err(Stop)
-                }
+                sign => self.dead_end(sign),
             },
             _ => Ok(self.literal(at, &lexeme, false)),
         }
+    }
+
+    /// `before` has been read, and nothing that comes can follow it.
+    fn dead_end<T>(&mut self, before: &str) -> Parsed<T> {
+        let message = format!("no viable alternative at input '{before}{}'", self.peek().text);
+        self.syntax(&message);
+        Err(Stop)
     }
 
     /// What can stand here, in the order of the grammar.

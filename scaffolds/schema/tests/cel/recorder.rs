@@ -13,7 +13,9 @@ const RULES: &str = "/apis/cel.example.com/v1/namespaces/default/rules";
 pub fn record(cases: Vec<Case>) -> Vec<Recorded> {
     let server = ControlPlane::start();
     let free = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
-    wait(&server, |server| server.request("GET", "/api/v1/namespaces/default", "").status == 200);
+    wait(&server, |server| {
+        server.request("GET", "/api/v1/namespaces/default", "").status == 200
+    });
     let made = server.post(CRDS, &crd(&free));
     assert_eq!(made.status, 201, "{}", made.body);
     wait(&server, |server| server.request("GET", RULES, "").status == 200);

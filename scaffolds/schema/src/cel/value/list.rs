@@ -58,7 +58,12 @@ impl<'a> List<'a> {
         }
     }
 
-    pub(in crate::cel) fn is_json(&self) -> bool {
+    /// Whether it comes from an object, with a schema.
+    pub(super) fn is_typed(&self) -> bool {
+        matches!(self.items, Items::Json(_, Some(_)))
+    }
+
+    fn is_json(&self) -> bool {
         matches!(self.items, Items::Json(..))
     }
 

@@ -161,8 +161,11 @@ impl<'a> Val<'a> {
             (Self::Optional(Some(one)), Self::Optional(Some(other))) => one.equal(other)?,
             (Self::Foreign(one), Self::Foreign(other)) => one.equal(other)?,
             (Self::Unknown(one), Self::Unknown(other)) => one == other,
-            // Only lists and maps that the rule made are equal to nothing else; those of an object have no such overload.
-            (Self::List(list), Self::Bool(_) | Self::Int(_) | Self::String(_)) if list.is_json() => {
+            // Those of an object are not even unequal to what is no list or map; those that a rule made are.
+            (Self::List(list), other) if list.is_typed() && !matches!(other, Self::Null) => {
+                return Err(Fault::no_overload());
+            }
+            (Self::Map(Map::Json(_, Some(_))) | Self::Foreign(_), other) if !matches!(other, Self::Null) => {
                 return Err(Fault::no_overload());
             }
             _ => self.compare_numbers(other) == Some(std::cmp::Ordering::Equal),
