@@ -90,7 +90,13 @@ fn normal(value: Value, names: &Names) -> Value {
         Value::Array(items) => items.into_iter().map(|item| normal(item, names)).collect(),
         Value::String(text) => json!(shortened(&text)),
         Value::Object(fields) => {
-            let fields = fields.into_iter().filter(|(name, _)| name != "managedFields");
+            // Built-in kinds do not describe their columns, which a row of the ledger says.
+            let skipped = if fields.contains_key("priority") {
+                "description"
+            } else {
+                "managedFields"
+            };
+            let fields = fields.into_iter().filter(|(name, _)| name != skipped);
             fields
                 .map(|(name, value)| {
                     let value = field(&name, value, names);

@@ -91,12 +91,17 @@ fn operator(lexer: &mut Lexer<'_>, key: &str) -> Result<Operator, String> {
             ));
         }
     };
-    let number = || requirement::number(values.first().map_or("", String::as_str));
-    let bound = match operator {
-        ">" | "<" => Some(number()?),
+    let mut faults = Vec::new();
+    let bound = match (operator, values.first()) {
+        (">" | "<", Some(text)) => requirement::number(text).map_err(|fault| faults.push(fault)).ok(),
         _ => None,
     };
-    requirement::check_values(key, &values)?;
+    faults.extend(requirement::faults(key, &values));
+    match faults.as_slice() {
+        [] => {}
+        [one] => return Err(one.clone()),
+        several => return Err(format!("[{}]", several.join(", "))),
+    }
     Ok(match (operator, bound) {
         (">", Some(bound)) => Operator::GreaterThan(bound),
         ("<", Some(bound)) => Operator::LessThan(bound),

@@ -57,20 +57,14 @@ pub(super) fn check_key(key: &str) -> Result<(), String> {
     }
 }
 
-/// # Errors
 /// What is wrong with the values that a label of this key is compared with.
-pub(super) fn check_values(key: &str, values: &BTreeSet<String>) -> Result<(), String> {
+pub(super) fn faults(key: &str, values: &BTreeSet<String>) -> Vec<String> {
     let faults = values.iter().enumerate().filter_map(|(index, value)| {
         let faults = key::label_value(value).join("; ");
         let place = format!("values[{index}][{key}]: Invalid value: {}", go::quote(value));
         (!faults.is_empty()).then(|| format!("{place}: {faults}"))
     });
-    let faults: Vec<String> = faults.collect();
-    match faults.as_slice() {
-        [] => Ok(()),
-        [one] => Err(one.clone()),
-        several => Err(format!("[{}]", several.join(", "))),
-    }
+    faults.collect()
 }
 
 /// # Errors

@@ -30,7 +30,19 @@ pub(super) fn table(resource: &Resource, answer: &Value, (include, now): (Includ
         }
         json!({"cells": cells, "object": part(resource, object, include)})
     });
-    shown["rows"] = rows.collect();
+    let rows: Vec<Value> = rows.collect();
+    // Upstream's table for kinds without columns of their own has no list then, where the others have an empty one.
+    let plain = resource.is_typed()
+        && resource
+            .strategy
+            .columns()
+            .iter()
+            .any(|column| column.name == "Created At");
+    shown["rows"] = if rows.is_empty() && plain {
+        Value::Null
+    } else {
+        rows.into()
+    };
     shown
 }
 

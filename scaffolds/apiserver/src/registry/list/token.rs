@@ -1,12 +1,18 @@
 //! Where a page of a list ended, as the opaque text that the client hands back: upstream's own form.
 
-use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use base64::{
+    Engine, alphabet,
+    engine::general_purpose::{GeneralPurpose, NO_PAD},
+};
 use serde_json::{Value, json};
 
 use crate::{request::json, status::Status};
 
 /// The only form there is.
 const VERSION: &str = "meta.k8s.io/v1";
+
+/// Reads like Go's decoder, which does not look at the bits that are left over.
+const BASE64: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, NO_PAD.with_decode_allow_trailing_bits(true));
 
 /// A place in a list.
 #[derive(Debug, Eq, PartialEq)]
@@ -40,7 +46,7 @@ impl Token {
         let revision = self.revision.map_or(json!(-1), |revision| json!(revision));
         // By hand, because the order of fields is part of the text.
         let text = format!(r#"{{"v":"{VERSION}","rv":{revision},"start":{}}}"#, json!(start));
-        URL_SAFE_NO_PAD.encode(text)
+        BASE64.encode(text)
     }
 
     /// Reads what a client sent.
@@ -50,9 +56,14 @@ impl Token {
     pub fn decode(text: &str) -> Result<Self, Status> {
         let wrong =
             |why: String| Status::bad_request(format!("invalid continue token: continue key is not valid: {why}"));
-        let bytes = URL_SAFE_NO_PAD
-            .decode(text)
-            .map_err(|error| wrong(illegal(text, &error)))?;
+        let illegal = |at: usize| wrong(format!("illegal base64 data at input byte {at}"));
+        if let Some(at) = first_illegal(text) {
+            return Err(illegal(at));
+        }
+        let solid: Vec<u8> = text.bytes().filter(|byte| !is_line_end(*byte)).collect();
+        let bytes = BASE64
+            .decode(solid)
+            .map_err(|_| illegal(text.len().saturating_sub(1)))?;
         let (fields, _) = json::read(&bytes).map_err(wrong)?;
         Self::read(&fields).map_err(wrong)
     }
@@ -99,15 +110,14 @@ impl Token {
     }
 }
 
-/// Go's complaint. It counts characters as they are read, four at a time, and blames the first that is out of place.
-fn illegal(text: &str, error: &base64::DecodeError) -> String {
-    use base64::DecodeError::{InvalidByte, InvalidLastSymbol, InvalidLength, InvalidPadding};
-    let at = match error {
-        InvalidByte(at, _) => *at,
-        InvalidLastSymbol(at, _) => *at,
-        InvalidLength(_) | InvalidPadding => text.len(),
-    };
-    format!("illegal base64 data at input byte {at}")
+/// Go's decoder skips the ends of lines, and blames the first byte that is out of place; a last one on its own too.
+fn first_illegal(text: &str) -> Option<usize> {
+    let is_legal = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    text.bytes().position(|byte| !is_legal(byte) && !is_line_end(byte))
+}
+
+fn is_line_end(byte: u8) -> bool {
+    matches!(byte, b'\r' | b'\n')
 }
 
 fn name(value: &Value) -> &'static str {

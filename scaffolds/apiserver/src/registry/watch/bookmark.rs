@@ -16,9 +16,10 @@ pub(super) fn event(resource: &Resource, revision: u64, ends_initial: bool) -> E
     let mut object = empty(resource);
     object.insert("apiVersion".to_owned(), resource.api_version().into());
     object.insert("kind".to_owned(), resource.names.kind.as_str().into());
-    let mut metadata = json!({"resourceVersion": revision.to_string()});
+    let mut metadata = object.remove("metadata").unwrap_or_else(|| json!({}));
+    metadata["resourceVersion"] = revision.to_string().into();
     if ends_initial {
-        metadata["annotations"] = json!({"k8s.io/initial-events-end": "true"});
+        metadata["annotations"]["k8s.io/initial-events-end"] = "true".into();
     }
     object.insert("metadata".to_owned(), metadata);
     Event {
