@@ -29,7 +29,6 @@ pub(super) fn rules(kind: &str) -> Option<Rules> {
             validate_update: check::replica_set_update,
             validate_status: |new, _, faults| check::replica_set_status(new, faults),
             warnings: prepare::named_pods,
-            fields: &[("status.replicas", "/status/replicas", "0")],
             ..PLAIN
         },
         "StatefulSet" => Rules {

@@ -147,8 +147,6 @@ fn pod_rules() -> Rules {
             ("spec.hostNetwork", "/spec/hostNetwork", "false"),
             ("status.phase", "/status/phase", ""),
             ("status.podIP", "/status/podIPs/0/ip", ""),
-            // May be named, but nothing is ever found by it.
-            ("status.podIPs", "/status/podIPs/none", ""),
             // An old name, and one that is accepted and has no value whatever the Pod.
             ("spec.host", "/spec/nodeName", ""),
             ("status.podIPs", "/-", ""),
