@@ -12,13 +12,13 @@ use super::{
 };
 use crate::{
     meta,
-    registry::{self, Call, Verb},
+    registry::{self, Call, Reply, Verb},
     resource::Resource,
     server::Core,
     store::{Key, Range, Record},
 };
 use bytes::Bytes;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::{Arc, Mutex, PoisonError},
@@ -56,14 +56,16 @@ impl Definitions {
     }
 
     /// Follows a write that went well: of a definition, or of an object whose definition waits for it to go.
-    pub(crate) fn follow(&self, core: &Core, call: &Call) {
+    pub(crate) fn follow(&self, core: &Core, call: &Call, reply: &Reply) {
         let Resource {
             group, names, strategy, ..
         } = call.resource.as_ref();
         if group == GROUP && names.plural == PLURAL {
             match call.verb {
-                // One of a collection can be any, and a created one may have been named by the server.
-                Verb::DeleteCollection | Verb::Create => self.restore(core),
+                // Any of them.
+                Verb::DeleteCollection => self.restore(core),
+                // The server may have made the name.
+                Verb::Create => self.settle(core, &name_in(&reply.object)),
                 _ => self.settle(core, &call.name),
             }
         } else if strategy.forbids_creation().is_some() {
@@ -107,8 +109,7 @@ fn step(core: &Core, name: &str, served: &mut BTreeMap<String, Served>) -> Optio
         terminate(core, &mut next, &now)?;
         return write(core, &next).then_some(Changed::Status);
     }
-    let others: Vec<Value> = all(core).iter().filter_map(|it| decoded(it)).collect();
-    if names::accept(&mut next, &others, &now) {
+    if !names::are_settled(&crd) && names::accept(&mut next, &group(core, name), &now) {
         return write(core, &next).then_some(Changed::Names);
     }
     let condition = if holds(&crd, "NamesAccepted") && !holds(&crd, "Established") {
@@ -199,13 +200,25 @@ fn decoded(record: &Record) -> Option<Value> {
     serde_json::from_slice(&record.object).ok()
 }
 
-/// The other definitions of the same group.
-fn siblings(core: &Core, name: &str) -> Vec<String> {
+fn name_in(object: &[u8]) -> String {
+    let object: Value = serde_json::from_slice(object).unwrap_or_default();
+    object["metadata"]["name"].as_str().unwrap_or_default().to_owned()
+}
+
+/// The records of the definitions of the same group, this one among them: a name ends in its group.
+fn of_group(core: &Core, name: &str) -> impl Iterator<Item = Arc<Record>> {
     let group = |name: &str| name.split_once('.').map(|(_, group)| group.to_owned());
-    let names = all(core).into_iter().map(|it| it.key.name.clone());
-    names
-        .filter(|other| other != name && group(other) == group(name))
-        .collect()
+    let wanted = group(name);
+    all(core).into_iter().filter(move |it| group(&it.key.name) == wanted)
+}
+
+fn group(core: &Core, name: &str) -> Vec<Value> {
+    of_group(core, name).filter_map(|it| decoded(&it)).collect()
+}
+
+fn siblings(core: &Core, name: &str) -> Vec<String> {
+    let names = of_group(core, name).map(|it| it.key.name.clone());
+    names.filter(|other| other != name).collect()
 }
 
 /// Writes the status, as the server. False when somebody else was faster: whoever that is follows up too.

@@ -4,12 +4,14 @@ use super::conditions::{Condition, find, holds};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
+/// Whether `crd` has all the names it asks for.
+pub(crate) fn are_settled(crd: &Value) -> bool {
+    same_names(&crd["spec"]["names"], &crd["status"]["acceptedNames"])
+}
+
 /// Puts the accepted names and what is said about them into `crd`'s status. `all` are the definitions of the server,
 /// `crd` itself may be among them. Returns whether anything changed.
 pub(crate) fn accept<'a>(crd: &mut Value, all: impl IntoIterator<Item = &'a Value>, now: &str) -> bool {
-    if same_names(&crd["spec"]["names"], &crd["status"]["acceptedNames"]) {
-        return false;
-    }
     let taken = Taken::by(all, &crd["spec"]["group"]);
     let (names, accepted) = choose(crd, &taken);
     if names == crd["status"]["acceptedNames"] && accepted.stands_in(crd) {

@@ -58,8 +58,8 @@ pub(crate) fn serve_write(core: &Core, call: &Call, warnings: &mut Vec<String>) 
     let mut work = Work::new(core, call);
     let reply = write(&mut work);
     warnings.append(&mut work.warnings);
-    if reply.is_ok() {
-        core.definitions.follow(core, call);
+    if let Ok(reply) = &reply {
+        core.definitions.follow(core, call, reply);
     }
     reply
 }
