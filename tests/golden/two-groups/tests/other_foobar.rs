@@ -1,7 +1,7 @@
 // Copyright 2026 The FooBar authors
 // SPDX-License-Identifier: MIT
 
-//! The whole life of an object, served by the operator as it ships, on a real API server.
+//! The whole life of an object, served by the operator as it ships, on an API server.
 
 use api::other::v1::FooBar;
 use api::other::v1::foobar::FooBarSpec;
@@ -16,7 +16,6 @@ const OPERATOR: &str = env!("CARGO_BIN_EXE_foobar-operator");
 const CHILD: &str = "sample-foobar";
 
 #[tokio::test]
-#[ignore = "needs KUBEBUILDER_ASSETS or USE_EXISTING_CLUSTER=true"]
 async fn an_object_is_served_from_its_creation_to_its_end() -> Result<()> {
     let cluster = TestCluster::start().await?;
     let operator = cluster.run_operator(OPERATOR).await?;

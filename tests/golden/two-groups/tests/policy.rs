@@ -1,7 +1,7 @@
 // Copyright 2026 The FooBar authors
 // SPDX-License-Identifier: MIT
 
-//! The life of an object, served by the operator as it ships, on a real API server.
+//! The life of an object, served by the operator as it ships, on an API server.
 
 use api::test::v1beta1::Policy;
 use api::test::v1beta1::policy::PolicySpec;
@@ -13,7 +13,6 @@ use kubewright_runtime::{Conditions, Result};
 const OPERATOR: &str = env!("CARGO_BIN_EXE_foobar-operator");
 
 #[tokio::test]
-#[ignore = "needs KUBEBUILDER_ASSETS or USE_EXISTING_CLUSTER=true"]
 async fn an_object_becomes_ready() -> Result<()> {
     let cluster = TestCluster::start().await?;
     let operator = cluster.run_operator(OPERATOR).await?;
