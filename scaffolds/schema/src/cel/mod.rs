@@ -1,7 +1,7 @@
 //! Validation rules (`x-kubernetes-validations`) exactly as kube-apiserver 1.36 compiles, prices and evaluates them.
 //!
 //! Two doors, both of which walk the schema themselves:
-//! - [`check`] says what a server objects to in the rules of a schema (compile errors, types, estimated cost, `oldSelf`
+//! - [`check`](fn@check) says what a server objects to in the rules of a schema (compile errors, types, estimated cost, `oldSelf`
 //!   where nothing correlates);
 //! - [`Rules`] are the compiled rules of one `openAPIV3Schema`; [`Rules::evaluate`] runs them on a whole object.
 //!
