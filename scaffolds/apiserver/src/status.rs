@@ -14,7 +14,7 @@ pub struct Status {
     /// The sentence that kubectl prints.
     pub message: String,
     /// What it is about and why. Some answers have empty details, others none at all, and clients see the difference.
-    pub details: Option<Details>,
+    pub details: Option<Box<Details>>,
     /// `metadata.continue`: how a list can go on whose own token has expired; empty otherwise.
     pub continue_token: String,
 }
@@ -238,7 +238,7 @@ impl Status {
     /// With details that are there and empty.
     pub(crate) fn generic(code: u16, reason: &'static str, message: &str) -> Self {
         let mut status = Self::new(code, reason, message);
-        status.details = Some(Details::default());
+        status.details = Some(Box::default());
         status
     }
 

@@ -49,7 +49,7 @@ fn rejected() -> Status {
         "Invalid",
         "the server rejected our request due to an error in our request",
     );
-    status.details = Some(crate::status::Details::default());
+    status.details = Some(Box::default());
     status
 }
 

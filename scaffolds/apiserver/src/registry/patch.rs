@@ -13,7 +13,7 @@ use crate::{
     apply, meta,
     patch::{self, Patched},
     request::yaml,
-    status::{Details, Status},
+    status::Status,
 };
 
 /// The kinds of patches.
@@ -65,7 +65,7 @@ pub(super) fn format(work: &Work) -> Result<Format, Status> {
     }
     if work.is_built_in() {
         let mut status = Status::new(415, "UnsupportedMediaType", "415: Unsupported Media Type");
-        status.details = Some(Details::default());
+        status.details = Some(Box::default());
         return Err(status);
     }
     let names: Vec<&str> = known.by_ref().map(|(name, _)| *name).collect();
