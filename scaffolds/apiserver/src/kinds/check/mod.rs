@@ -7,6 +7,7 @@ mod cron;
 mod event;
 mod format;
 mod ingress;
+mod job;
 mod labels;
 mod network_policy;
 mod objects;
@@ -24,6 +25,7 @@ pub(in crate::kinds) use self::{
     event::{event, event_update, new_event, new_event_update},
     format::label,
     ingress::{ingress, ingress_class, ingress_class_update, ingress_status},
+    job::{cron_job, job, job_update},
     network_policy::network_policy,
     objects::{
         config_map, config_map_update, lease, namespace, priority_class, priority_class_update, quota, secret,
@@ -35,8 +37,8 @@ pub(in crate::kinds) use self::{
     service::{endpoint_slice, endpoint_slice_update, endpoints, service, service_status, service_update},
     storage::{claim, claim_update, storage_class, storage_class_update, volume as persistent_volume, volume_update},
     workload::{
-        controller_revision, controller_revision_update, cron_job, daemon_set, daemon_set_update, deployment,
-        deployment_status, deployment_update, job, job_update, replica_set, replica_set_status, replica_set_update,
-        replication_controller, stateful_set, stateful_set_status, stateful_set_update,
+        controller_revision, controller_revision_update, daemon_set, daemon_set_update, deployment, deployment_status,
+        deployment_update, replica_set, replica_set_status, replica_set_update, replication_controller, stateful_set,
+        stateful_set_status, stateful_set_update,
     },
 };
