@@ -4,10 +4,19 @@ use ring::digest::{SHA256, SHA512, digest};
 
 /// SHA-512 in upper-case hexadecimal: entity tags and the hashes of OpenAPI documents.
 pub(crate) fn sha512_hex(bytes: &[u8]) -> String {
-    digest(&SHA512, bytes).as_ref().iter().map(|byte| format!("{byte:02X}")).collect()
+    digest(&SHA512, bytes)
+        .as_ref()
+        .iter()
+        .map(|byte| format!("{byte:02X}"))
+        .collect()
 }
 
 /// The first eight bytes of the SHA-256: the hashes of storage versions, before base64.
 pub(crate) fn sha256_start(text: &str) -> Vec<u8> {
-    digest(&SHA256, text.as_bytes()).as_ref().iter().take(8).copied().collect()
+    digest(&SHA256, text.as_bytes())
+        .as_ref()
+        .iter()
+        .take(8)
+        .copied()
+        .collect()
 }
