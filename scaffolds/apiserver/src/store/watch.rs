@@ -95,11 +95,11 @@ impl Stream for Watch {
         if self.ended {
             return Poll::Ready(None);
         }
-        if self.batch.is_empty() {
-            if let Err(compacted) = self.read(context) {
-                self.ended = true;
-                return Poll::Ready(Some(Err(compacted)));
-            }
+        if self.batch.is_empty()
+            && let Err(compacted) = self.read(context)
+        {
+            self.ended = true;
+            return Poll::Ready(Some(Err(compacted)));
         }
         match self.batch.pop_front() {
             Some(change) => Poll::Ready(Some(Ok(change))),

@@ -29,10 +29,8 @@ pub(super) async fn start(core: &Core, call: &Call, options: &Options) -> Result
     let asked = asked.unwrap_or_default();
     // Without a word about it, watches from nowhere begin with what there is.
     let initial = options.initial_events.unwrap_or(asked == 0);
-    if initial {
-        if let Err(status) = revision::wait(&core.store, asked).await {
-            return Ok(Err(status));
-        }
+    if initial && let Err(status) = revision::wait(&core.store, asked).await {
+        return Ok(Err(status));
     }
     let begun = begin(core, (call, options), (asked, initial));
     Ok(begun.map_err(|Compacted { oldest }| too_old(asked, oldest)))
