@@ -83,12 +83,12 @@ impl Live {
         let strategy = &work.resource().strategy;
         self.check_version(work, &mut new, plan.name)?;
         self.prepare(work, &mut new);
-        let stored = self.validate(work, &new).and_then(|()| {
+        let stored = self.validate(work, &new).map(|()| {
             apply::keep_times(&self.object, &mut new);
             if self.ends_with(work, &new) {
-                Ok(self.finish(work, plan.dry_run).then_some(()))
+                self.finish(work, plan.dry_run).then_some(())
             } else {
-                Ok(self.write(work, &mut new, plan.dry_run))
+                self.write(work, &mut new, plan.dry_run)
             }
         });
         if plan.dry_run || !matches!(stored, Ok(Some(()))) {

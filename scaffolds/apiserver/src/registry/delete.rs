@@ -76,7 +76,7 @@ fn step(work: &Work, live: &Live, options: &DeleteOptions) -> Option<Deleted> {
             is_gone: false,
         });
     }
-    let changed = set_finalizers(work, &mut object, options);
+    set_finalizers(work, &mut object, options);
     let is_kept = !meta::texts(&object, "finalizers").is_empty();
     if let Grace::Marked(period) = grace {
         live.write(work, &mut object, options.dry_run)?;
@@ -103,14 +103,7 @@ fn step(work: &Work, live: &Live, options: &DeleteOptions) -> Option<Deleted> {
         live.write(work, &mut object, options.dry_run)?;
         return Some(kept(&object));
     }
-    let mut object = live.delete(work, options.dry_run)?;
-    if changed && meta::is_deleting(&live.object) {
-        meta::set(
-            &mut object,
-            "finalizers",
-            meta::of(&live.object).get("finalizers").cloned(),
-        );
-    }
+    let object = live.delete(work, options.dry_run)?;
     Some(Deleted {
         reply: last(work, &object),
         is_gone: true,
@@ -185,26 +178,23 @@ fn mark(work: &Work, object: &mut Value) {
     meta::set(object, "deletionGracePeriodSeconds", Some(json!(0)));
 }
 
-/// Gives the object the finalizers that the garbage collector works on, as the client or the kind wants; whether that
-/// changed them.
-fn set_finalizers(work: &Work, object: &mut Value, options: &DeleteOptions) -> bool {
+/// Gives the object the finalizers that the garbage collector works on, as the client or the kind wants.
+fn set_finalizers(work: &Work, object: &mut Value, options: &DeleteOptions) {
     let had: Vec<String> = meta::texts(object, "finalizers")
         .into_iter()
         .map(str::to_owned)
         .collect();
     let wanted = wanted(work, &had, options);
-    let mut next: Vec<&str> = had
+    let others = had
         .iter()
         .map(String::as_str)
-        .filter(|it| ![ORPHAN, FOREGROUND].contains(it))
-        .collect();
-    next.extend(wanted);
+        .filter(|it| ![ORPHAN, FOREGROUND].contains(it));
+    let next: Vec<&str> = others.chain(wanted).collect();
     if next.len() == had.len() && next.iter().all(|it| had.iter().any(|had| had == it)) {
-        return false;
+        return;
     }
     let next = (!next.is_empty()).then(|| json!(next));
     meta::set(object, "finalizers", next);
-    true
 }
 
 /// Which of the two, if any: by the options, else by the finalizers that there are, else by the kind.
