@@ -11,7 +11,8 @@ use crate::Answer;
 /// - a resourceVersion becomes its rank among those of objects (`<rv 3>`), so that order and equality stay; that of a
 ///   list or bookmark becomes the rank of the last object version that it includes: other writers count on one server too;
 /// - causes are a set, in any order;
-/// - random suffixes, allocated addresses and ports, continue tokens and ages become a word, as do the descriptions of columns.
+/// - random suffixes, allocated addresses and ports, continue tokens and ages become a word, as do the descriptions of columns and objects that
+///   messages quote.
 pub fn form(answers: &[Answer], namespace: &str) -> Vec<Answer> {
     let mut names = Names {
         namespace: namespace.to_owned(),
@@ -100,7 +101,7 @@ impl Names {
 
     /// Inside a text: the namespace, times, uids and current versions.
     fn text(&mut self, text: &str) -> String {
-        let text = text.replace(&self.namespace, "$ns");
+        let text = without_quoted_objects(text.replace(&self.namespace, "$ns"));
         let mut out = String::new();
         let mut rest = text.as_str();
         while let Some(first) = rest.chars().next() {
@@ -128,6 +129,17 @@ impl Names {
             }
         }
         out
+    }
+}
+
+/// Go quotes an object with its fields in the order of its structs, which nobody can read off the API.
+fn without_quoted_objects(text: String) -> String {
+    const BEFORE: &str = "Invalid value: \"{\\\"";
+    match (text.find(BEFORE), text.rfind("}\": ")) {
+        (Some(at), Some(end)) if at < end => {
+            format!("{}Invalid value: <an object>{}", &text[..at], &text[end + 2..])
+        }
+        _ => text,
     }
 }
 

@@ -38,13 +38,26 @@ fn what_is_the_same_is_a_probe_and_every_probe_has_its_row() {
         for program in programs {
             let row = rows.get(&program.name);
             let row = row.unwrap_or_else(|| panic!("the ledger has no row `{}`", program.name));
-            assert_eq!(row[2], format!("`{file}`"), "the row `{}` names its probes", program.name);
+            assert_eq!(
+                row[2],
+                format!("`{file}`"),
+                "the row `{}` names its probes",
+                program.name
+            );
             assert_eq!(row[1], "same", "`{}` is replayed as the same", program.name);
         }
     }
-    let known: Vec<String> = probes().unwrap().into_values().flatten().map(|program| program.name).collect();
+    let known: Vec<String> = probes()
+        .unwrap()
+        .into_values()
+        .flatten()
+        .map(|program| program.name)
+        .collect();
     for [behaviour, verdict, _] in rows.into_values() {
-        assert!(verdict != "same" || known.contains(&behaviour), "no probe shows `{behaviour}`");
+        assert!(
+            verdict != "same" || known.contains(&behaviour),
+            "no probe shows `{behaviour}`"
+        );
     }
 }
 
@@ -56,7 +69,9 @@ async fn what_is_refused_is_refused_by_name() {
             continue;
         }
         let request = request.trim_matches('`');
-        let (line, body) = request.split_once(" {").map_or((request, None), |(line, body)| (line, Some(format!("{{{body}"))));
+        let (line, body) = request
+            .split_once(" {")
+            .map_or((request, None), |(line, body)| (line, Some(format!("{{{body}"))));
         let step = Step {
             r#do: line.to_owned(),
             body: body.map(Into::into),
@@ -77,6 +92,9 @@ fn what_kubectl_shows_differently_has_a_row() {
     let ledger = fs::read_to_string(LEDGER).unwrap();
     for command in known.lines() {
         let command = command.trim_start_matches("$ ");
-        assert!(ledger.contains(&format!("`{command}`")), "the ledger does not say why `{command}` differs");
+        assert!(
+            ledger.contains(&format!("`{command}`")),
+            "the ledger does not say why `{command}` differs"
+        );
     }
 }

@@ -14,10 +14,7 @@ async fn the_in_process_server_answers_the_probes_as_the_real_one_did() {
         );
         // A server for each program: one that fails leaves nothing to the next.
         for recording in recordings {
-            let answers = Target::in_process()
-                .run(&recording.program, "f000001-1")
-                .await
-                .unwrap();
+            let answers = Target::in_process().run(&recording.program, "f000001-1").await.unwrap();
             let ours = normal::form(&answers, "f000001-1");
             different.extend(difference(&recording.program, &recording.answers, &ours).map(|it| it.to_string()));
         }

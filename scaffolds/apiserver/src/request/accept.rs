@@ -126,7 +126,8 @@ pub fn format(headers: &HeaderMap, query: &Query) -> Format {
 ///
 /// # Errors
 /// 406 when nothing that is accepted can be had; 501 where only the real server has it: Protobuf.
-pub fn negotiate(headers: &HeaderMap, query: &Query, is_watch: bool) -> Result<Wanted, Status> {
+pub fn negotiate(headers: &HeaderMap, query: &Query, verb: &str) -> Result<Wanted, Status> {
+    let is_watch = verb == "watch";
     let clauses = clauses(headers);
     if clauses.is_empty() {
         return Ok(Wanted {
@@ -162,8 +163,11 @@ pub fn negotiate(headers: &HeaderMap, query: &Query, is_watch: bool) -> Result<W
             &OFFERED
         }));
     }
-    let all = [OFFERED.as_slice(), OFFERED_OF_WATCHES.as_slice()].concat();
-    Err(unavailable(&all))
+    // A list may be watched.
+    match verb {
+        "list" | "watch" => Err(unavailable(&[OFFERED.as_slice(), OFFERED_OF_WATCHES.as_slice()].concat())),
+        _ => Err(unavailable(&OFFERED)),
+    }
 }
 
 /// 406 as the router of the real server says it.
@@ -224,7 +228,7 @@ mod tests {
     fn wanted(accept: &str) -> Result<Wanted, u16> {
         let mut headers = HeaderMap::new();
         headers.insert(header::ACCEPT, accept.parse().unwrap());
-        negotiate(&headers, &Query::default(), false).map_err(|status| status.code)
+        negotiate(&headers, &Query::default(), "get").map_err(|status| status.code)
     }
 
     #[test]

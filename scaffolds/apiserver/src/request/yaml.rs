@@ -181,7 +181,11 @@ fn plain(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Result<Value, Str
 }
 
 fn malformed(error: &ScanError) -> String {
-    format!("yaml: line {}: {}", error.marker().line(), error.info())
+    // Upstream counts from nought, and says nothing of that line.
+    match error.marker().line() {
+        0 | 1 => format!("yaml: {}", error.info()),
+        line => format!("yaml: line {line}: {}", error.info()),
+    }
 }
 
 #[cfg(test)]

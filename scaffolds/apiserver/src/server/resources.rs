@@ -35,7 +35,7 @@ impl ApiServer {
             Ok(resource) => resource,
             Err(answer) => return Ok(*answer),
         };
-        let wanted = accept::negotiate(&parts.headers, query, info.verb == "watch")?;
+        let wanted = accept::negotiate(&parts.headers, query, &info.verb)?;
         route::check_names(info)?;
         let Some(verb) = verb(&info.verb) else {
             return Err(Status::method_not_allowed());
