@@ -42,7 +42,12 @@ pub const HISTORY: usize = 10_000;
 /// - A list or watch sees every change up to its revision, each once, in their order.
 /// - No method blocks for longer than it takes to look at the objects it returns: nothing waits for a disk or a watcher.
 #[derive(Clone)]
-pub struct Store(Arc<Inner>);
+pub struct Store {
+    inner: Arc<Inner>,
+    /// Goes with the last clone, and waits for what is still to be written.
+    #[cfg(feature = "persist")]
+    disk: Option<Arc<persist::Disk>>,
+}
 
 struct Inner {
     state: Mutex<State>,
@@ -77,14 +82,15 @@ impl Default for Store {
 impl Store {
     /// An empty store in memory that keeps this many changes.
     pub fn new(history: usize) -> Self {
-        Self::with(State::new(1, history), Settle::at(1))
+        Self::with(Arc::new(Inner::new(State::new(1, history))))
     }
 
-    fn with(state: State, settle: Settle) -> Self {
-        Self(Arc::new(Inner {
-            state: Mutex::new(state),
-            settle,
-        }))
+    fn with(inner: Arc<Inner>) -> Self {
+        Self {
+            inner,
+            #[cfg(feature = "persist")]
+            disk: None,
+        }
     }
 
     /// The revision of the last change.
@@ -118,9 +124,23 @@ impl Store {
         changes.compact(revision.min(*settled), shelves);
     }
 
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.inner.lock()
+    }
+}
+
+impl Inner {
+    fn new(state: State) -> Self {
+        let settle = Settle::at(state.revision);
+        Self {
+            state: Mutex::new(state),
+            settle,
+        }
+    }
+
     // Nothing panics while it holds the lock but a caller's `object`, before anything has changed.
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -5,7 +5,7 @@ use std::{
     fs, io,
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, Weak,
+        Arc,
         mpsc::{Receiver, Sender, channel},
     },
     thread::{self, JoinHandle},
@@ -14,10 +14,7 @@ use std::{
 use bytes::Bytes;
 use redb::{Database, DatabaseError, ReadableDatabase, ReadableTable, TableDefinition};
 
-use super::{
-    Change, HISTORY, Inner, Key, Kind, Record, State, Store,
-    settle::{Progress, Settle},
-};
+use super::{Change, HISTORY, Inner, Key, Kind, Record, State, Store, settle::Progress};
 
 /// Resource, namespace and name → revision and text.
 const OBJECTS: TableDefinition<(&str, &str, &str), (u64, &[u8])> = TableDefinition::new("objects");
@@ -95,20 +92,17 @@ impl Store {
 
     fn on(database: Database, state: State) -> Self {
         let (queue, changes) = channel();
-        Self(Arc::new_cyclic(|store| {
-            // Weak, so that the thread ends when the last user of the store does.
-            let store = Weak::clone(store);
-            let revision = state.revision;
-            let thread = thread::spawn(move || write(&database, &changes, &store));
-            let disk = Disk {
-                queue: Some(queue),
-                thread: Some(thread),
-            };
-            Inner {
-                state: Mutex::new(state),
-                settle: Settle::by(disk, revision),
-            }
-        }))
+        let inner = Arc::new(Inner::new(state));
+        let settling = Arc::clone(&inner);
+        let thread = thread::spawn(move || write(&database, &changes, &settling));
+        let disk = Disk {
+            queue: Some(queue),
+            thread: Some(thread),
+        };
+        Self {
+            inner,
+            disk: Some(Arc::new(disk)),
+        }
     }
 }
 
@@ -130,12 +124,8 @@ impl Disk {
 impl Drop for Disk {
     fn drop(&mut self) {
         self.queue = None;
-        // The thread holds the store for a moment while it settles changes, and may be the one that drops it.
-        let thread = self
-            .thread
-            .take()
-            .filter(|thread| thread.thread().id() != thread::current().id());
-        if let Some(thread) = thread {
+        if let Some(thread) = self.thread.take() {
+            // A panic is no news: see `End`.
             let _ = thread.join();
         }
     }
@@ -181,19 +171,26 @@ fn load(database: &Database) -> Result<State, redb::Error> {
     Ok(state)
 }
 
-/// The thread: takes what has come, commits it, says so. It finishes what was taken when the store is gone.
-fn write(database: &Database, changes: &Receiver<Arc<Change>>, store: &Weak<Inner>) {
+/// However the thread ends, nothing settles from then on, and whoever waits for it is told.
+struct End<'a>(&'a Inner);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.0.settle.say(Progress::Failed);
+    }
+}
+
+/// The thread: takes what has come, commits it, says so. It ends when nobody can send it more.
+fn write(database: &Database, changes: &Receiver<Arc<Change>>, store: &Inner) {
+    let _end = End(store);
     while let Ok(first) = changes.recv() {
         let batch: Vec<_> = std::iter::once(first).chain(changes.try_iter().take(BATCH)).collect();
-        let written = commit(database, &batch);
-        let (Some(inner), Some(last)) = (store.upgrade(), batch.last()) else {
-            continue;
-        };
-        if written.is_err() {
-            inner.settle.say(Progress::Failed);
+        if commit(database, &batch).is_err() {
             return;
         }
-        Store(inner).settle(last.revision);
+        if let Some(last) = batch.last() {
+            store.settle(last.revision);
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::{sync::Arc, task::Waker};
 
 use tokio::sync::watch;
 
-use super::{Change, State, Store};
+use super::{Change, Inner, State, Store};
 
 /// The disk takes no more: nothing that was changed since its last answer may be told to anybody.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -20,50 +20,17 @@ pub(super) enum Progress {
     Failed,
 }
 
-/// The way of changes to where they settle.
-pub(super) struct Settle {
-    progress: watch::Sender<Progress>,
-    #[cfg(feature = "persist")]
-    disk: Option<super::persist::Disk>,
-}
+/// Says which changes have settled.
+pub(super) struct Settle(watch::Sender<Progress>);
 
 impl Settle {
-    /// In memory.
     pub fn at(revision: u64) -> Self {
-        Self {
-            progress: watch::Sender::new(Progress::Settled(revision)),
-            #[cfg(feature = "persist")]
-            disk: None,
-        }
-    }
-
-    /// On a disk.
-    #[cfg(feature = "persist")]
-    pub fn by(disk: super::persist::Disk, revision: u64) -> Self {
-        Self {
-            disk: Some(disk),
-            ..Self::at(revision)
-        }
-    }
-
-    /// Takes a change that was just made. Returns whether it may be told at once.
-    #[cfg(feature = "persist")]
-    pub fn take(&self, change: &Arc<Change>) -> bool {
-        if let Some(disk) = &self.disk {
-            disk.take(Arc::clone(change));
-        }
-        self.disk.is_none()
-    }
-
-    /// Takes a change that was just made. Returns whether it may be told at once.
-    #[cfg(not(feature = "persist"))]
-    pub fn take(&self, _change: &Arc<Change>) -> bool {
-        true
+        Self(watch::Sender::new(Progress::Settled(revision)))
     }
 
     /// Says how far it is. Progress never goes back.
     pub fn say(&self, progress: Progress) {
-        self.progress.send_if_modified(|said| {
+        self.0.send_if_modified(|said| {
             let news = match (&*said, &progress) {
                 (Progress::Settled(said), Progress::Settled(now)) => now > said,
                 #[cfg(feature = "persist")]
@@ -94,7 +61,7 @@ impl Store {
     /// # Errors
     /// The disk failed.
     pub async fn reached(&self, revision: u64) -> Result<(), Lost> {
-        let mut progress = self.0.settle.progress.subscribe();
+        let mut progress = self.inner.settle.0.subscribe();
         let arrived = |progress: &Progress| match progress {
             Progress::Settled(settled) => *settled >= revision,
             #[cfg(feature = "persist")]
@@ -106,10 +73,27 @@ impl Store {
         }
     }
 
+    /// Takes a change that was just made. Returns whether it may be told at once.
+    #[cfg(feature = "persist")]
+    pub(super) fn take(&self, change: &Arc<Change>) -> bool {
+        if let Some(disk) = &self.disk {
+            disk.take(Arc::clone(change));
+        }
+        self.disk.is_none()
+    }
+
+    /// Takes a change that was just made. Returns whether it may be told at once.
+    #[cfg(not(feature = "persist"))]
+    pub(super) fn take(&self, _change: &Arc<Change>) -> bool {
+        true
+    }
+}
+
+impl Inner {
     /// The changes up to this revision may be told: wakes who waits for them.
-    pub(super) fn settle(&self, revision: u64) {
+    pub fn settle(&self, revision: u64) {
         let woken = self.lock().settle(revision);
-        self.0.settle.say(Progress::Settled(revision));
+        self.settle.say(Progress::Settled(revision));
         woken.into_iter().for_each(Waker::wake);
     }
 }

@@ -69,10 +69,10 @@ impl Store {
         });
         state.apply(&path, &change);
         // Under the lock, so that changes come to the disk in their order.
-        let settled = self.0.settle.take(&change);
+        let settled = self.take(&change);
         drop(state);
         if settled {
-            self.settle(revision);
+            self.inner.settle(revision);
         }
         Ok(record)
     }
