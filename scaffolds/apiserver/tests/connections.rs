@@ -28,7 +28,9 @@ async fn send(address: SocketAddr, bytes: &[u8], half_close: bool) -> usize {
         stream.shutdown().await.unwrap();
     }
     let mut back = Vec::new();
-    let _ = timeout(PATIENCE, stream.read_to_end(&mut back)).await.expect("the connection is closed");
+    let _ = timeout(PATIENCE, stream.read_to_end(&mut back))
+        .await
+        .expect("the connection is closed");
     back.len()
 }
 
@@ -48,5 +50,7 @@ async fn hundreds_of_silent_connections_leave_the_others_alone() {
         silent.push(TcpStream::connect(running.address()).await.unwrap());
     }
     assert!(send(running.address(), b"x\r\n\r\n", true).await < 100);
-    timeout(PATIENCE, running.shutdown()).await.expect("a shutdown does not wait for the silent");
+    timeout(PATIENCE, running.shutdown())
+        .await
+        .expect("a shutdown does not wait for the silent");
 }

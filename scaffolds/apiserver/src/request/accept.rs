@@ -165,7 +165,9 @@ pub fn negotiate(headers: &HeaderMap, query: &Query, verb: &str) -> Result<Wante
     }
     // A list may be watched.
     match verb {
-        "list" | "watch" => Err(unavailable(&[OFFERED.as_slice(), OFFERED_OF_WATCHES.as_slice()].concat())),
+        "list" | "watch" => Err(unavailable(
+            &[OFFERED.as_slice(), OFFERED_OF_WATCHES.as_slice()].concat(),
+        )),
         _ => Err(unavailable(&OFFERED)),
     }
 }

@@ -10,14 +10,19 @@ use ring::{
 };
 
 use super::der::{
-    BOOLEAN, DNS_NAME, EXPLICIT_0, EXPLICIT_3, GENERALIZED_TIME, INTEGER, IP_ADDRESS, KEY_IDENTIFIER, OCTET_STRING, OID,
-    SEQUENCE, SET, UTC_TIME, UTF8_STRING, bits, der,
+    BOOLEAN, DNS_NAME, EXPLICIT_0, EXPLICIT_3, GENERALIZED_TIME, INTEGER, IP_ADDRESS, KEY_IDENTIFIER, OCTET_STRING,
+    OID, SEQUENCE, SET, UTC_TIME, UTF8_STRING, bits, der,
 };
 use crate::meta;
 
 /// What the server's certificate is for: every name that a cluster's own has.
-const SERVER_NAMES: [&str; 5] =
-    ["localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local"];
+const SERVER_NAMES: [&str; 5] = [
+    "localhost",
+    "kubernetes",
+    "kubernetes.default",
+    "kubernetes.default.svc",
+    "kubernetes.default.svc.cluster.local",
+];
 const LOOPBACK: [u8; 4] = [127, 0, 0, 1];
 /// How long certificates are valid; they go with the process, and some processes run long.
 const VALID: i64 = 365 * 86_400;
@@ -67,19 +72,35 @@ impl Authority {
         let random = SystemRandom::new();
         let (pair, _) = key(&random)?;
         let name = name(&[(COMMON_NAME, "kubewright-apiserver-ca")]);
-        let mut authority = Self { certificate: Vec::new(), pair, name, random };
+        let mut authority = Self {
+            certificate: Vec::new(),
+            pair,
+            name,
+            random,
+        };
         let public = authority.pair.public_key().as_ref().to_vec();
         let constraints = der(SEQUENCE, &[&der(BOOLEAN, &[&[0xff]])]);
-        let extensions = [critical(BASIC_CONSTRAINTS, &constraints), critical(KEY_USAGE, SIGNS_CERTIFICATES)].concat();
+        let extensions = [
+            critical(BASIC_CONSTRAINTS, &constraints),
+            critical(KEY_USAGE, SIGNS_CERTIFICATES),
+        ]
+        .concat();
         authority.certificate = authority.sign(&authority.name, &public, &extensions)?;
         Ok(authority)
     }
 
     /// For a server on loopback.
     pub fn server(&self) -> Made<Issued> {
-        let names: Vec<u8> = SERVER_NAMES.iter().flat_map(|name| der(DNS_NAME, &[name.as_bytes()])).collect();
+        let names: Vec<u8> = SERVER_NAMES
+            .iter()
+            .flat_map(|name| der(DNS_NAME, &[name.as_bytes()]))
+            .collect();
         let names = der(SEQUENCE, &[&names, &der(IP_ADDRESS, &[&LOOPBACK])]);
-        self.issue(&name(&[(COMMON_NAME, "kube-apiserver")]), &extension(SUBJECT_ALT_NAME, &names), SERVER_AUTH)
+        self.issue(
+            &name(&[(COMMON_NAME, "kube-apiserver")]),
+            &extension(SUBJECT_ALT_NAME, &names),
+            SERVER_AUTH,
+        )
     }
 
     /// For a user of this name in these groups.
@@ -92,10 +113,17 @@ impl Authority {
     fn issue(&self, subject: &[u8], extensions: &[u8], usage: &[u8]) -> Made<Issued> {
         let (pair, pkcs8) = key(&self.random)?;
         let usage = der(SEQUENCE, &[&der(OID, &[usage])]);
-        let extensions =
-            [extensions, &critical(KEY_USAGE, SIGNS), &extension(EXTENDED_KEY_USAGE, &usage)].concat();
+        let extensions = [
+            extensions,
+            &critical(KEY_USAGE, SIGNS),
+            &extension(EXTENDED_KEY_USAGE, &usage),
+        ]
+        .concat();
         let certificate = self.sign(subject, pair.public_key().as_ref(), &extensions)?;
-        Ok(Issued { certificate, key: pkcs8 })
+        Ok(Issued {
+            certificate,
+            key: pkcs8,
+        })
     }
 
     fn sign(&self, subject: &[u8], public: &[u8], extensions: &[u8]) -> Made<Vec<u8>> {
@@ -129,7 +157,9 @@ impl Authority {
     /// Positive, and without leading zeros.
     fn serial(&self) -> Made<[u8; 16]> {
         let mut serial = [0; 16];
-        self.random.fill(&mut serial).map_err(|_| "the system has no randomness")?;
+        self.random
+            .fill(&mut serial)
+            .map_err(|_| "the system has no randomness")?;
         serial[0] = serial[0] & 0x7f | 0x40;
         Ok(serial)
     }
@@ -156,7 +186,12 @@ fn public_key(point: &[u8]) -> Vec<u8> {
 
 /// RFC 7093, 2: the leftmost 160 bits of the SHA-256 of the key.
 fn key_identifier(public: &[u8]) -> Vec<u8> {
-    digest::digest(&digest::SHA256, public).as_ref().iter().take(20).copied().collect()
+    digest::digest(&digest::SHA256, public)
+        .as_ref()
+        .iter()
+        .take(20)
+        .copied()
+        .collect()
 }
 
 fn extension(id: &[u8], value: &[u8]) -> Vec<u8> {
@@ -164,18 +199,30 @@ fn extension(id: &[u8], value: &[u8]) -> Vec<u8> {
 }
 
 fn critical(id: &[u8], value: &[u8]) -> Vec<u8> {
-    der(SEQUENCE, &[&der(OID, &[id]), &der(BOOLEAN, &[&[0xff]]), &der(OCTET_STRING, &[value])])
+    der(
+        SEQUENCE,
+        &[
+            &der(OID, &[id]),
+            &der(BOOLEAN, &[&[0xff]]),
+            &der(OCTET_STRING, &[value]),
+        ],
+    )
 }
 
 fn validity() -> Vec<u8> {
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let now = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap_or_default();
     let now = i64::try_from(now.as_secs()).unwrap_or_default();
     der(SEQUENCE, &[&time(now - SLACK), &time(now + VALID)])
 }
 
 /// RFC 5280, 4.1.2.5: two digits of the year until 2049, four from then on.
 fn time(seconds: i64) -> Vec<u8> {
-    let digits: String = meta::time::text(seconds).chars().filter(|c| c.is_ascii_digit() || *c == 'Z').collect();
+    let digits: String = meta::time::text(seconds)
+        .chars()
+        .filter(|c| c.is_ascii_digit() || *c == 'Z')
+        .collect();
     match digits.strip_prefix("20").filter(|short| short < &"50") {
         Some(short) => der(UTC_TIME, &[short.as_bytes()]),
         None => der(GENERALIZED_TIME, &[digits.as_bytes()]),

@@ -12,13 +12,21 @@ const THRESHOLD: usize = 128 * 1024;
 
 /// Whether the client understands gzip.
 pub fn accepts(headers: &HeaderMap) -> bool {
-    let values = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
-    values.flat_map(|value| value.split(',')).any(|encoding| encoding.trim() == "gzip")
+    let values = headers
+        .get_all(header::ACCEPT_ENCODING)
+        .iter()
+        .filter_map(|value| value.to_str().ok());
+    values
+        .flat_map(|value| value.split(','))
+        .any(|encoding| encoding.trim() == "gzip")
 }
 
 /// The answer, compressed if it is whole, large and good.
 pub fn compress(answer: Answer) -> Answer {
-    let large = answer.body().whole().filter(|body| body.len() > THRESHOLD && answer.status().is_success());
+    let large = answer
+        .body()
+        .whole()
+        .filter(|body| body.len() > THRESHOLD && answer.status().is_success());
     let Some(body) = large else {
         return answer;
     };
@@ -28,8 +36,12 @@ pub fn compress(answer: Answer) -> Answer {
         return answer;
     };
     let (mut parts, _) = answer.into_parts();
-    parts.headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-    parts.headers.append(header::VARY, HeaderValue::from_static("Accept-Encoding"));
+    parts
+        .headers
+        .insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    parts
+        .headers
+        .append(header::VARY, HeaderValue::from_static("Accept-Encoding"));
     Answer::from_parts(parts, Body::from(bytes::Bytes::from(compressed)))
 }
 
@@ -44,7 +56,17 @@ mod tests {
         let compressed = compress(response::text(200, large.clone()));
         assert!(compressed.body().whole().unwrap().len() < 1000);
         assert_eq!(compressed.headers()[header::CONTENT_ENCODING], "gzip");
-        assert!(compress(response::text(500, large)).headers().get(header::CONTENT_ENCODING).is_none());
-        assert!(compress(response::text(200, "x")).headers().get(header::CONTENT_ENCODING).is_none());
+        assert!(
+            compress(response::text(500, large))
+                .headers()
+                .get(header::CONTENT_ENCODING)
+                .is_none()
+        );
+        assert!(
+            compress(response::text(200, "x"))
+                .headers()
+                .get(header::CONTENT_ENCODING)
+                .is_none()
+        );
     }
 }

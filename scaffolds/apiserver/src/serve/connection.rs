@@ -62,7 +62,9 @@ pub async fn accept(socket: TcpListener, (tls, server): (TlsAcceptor, ApiServer)
 /// Answers the requests of one connection.
 async fn converse(stream: TlsStream<TcpStream>, server: ApiServer, mut stop: watch::Receiver<()>) {
     let certificate = stream.get_ref().1.peer_certificates().and_then(|chain| chain.first());
-    let peer = certificate.and_then(|certificate| identity::user(certificate)).map_or(Peer::Unknown, Peer::Certified);
+    let peer = certificate
+        .and_then(|certificate| identity::user(certificate))
+        .map_or(Peer::Unknown, Peer::Certified);
     let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(peer.clone());
         let gzip = compress::accepts(request.headers());

@@ -48,7 +48,10 @@ pub fn read(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
         0..=0x7f => (usize::from(first), rest),
         0x81..=0x84 => {
             let (digits, rest) = rest.split_at_checked(usize::from(first & 0x7f))?;
-            (digits.iter().fold(0, |length, digit| length << 8 | usize::from(*digit)), rest)
+            (
+                digits.iter().fold(0, |length, digit| length << 8 | usize::from(*digit)),
+                rest,
+            )
         }
         _ => return None,
     };
@@ -80,7 +83,14 @@ mod tests {
 
     #[test]
     fn what_breaks_off_is_nothing() {
-        for bytes in [&[][..], &[0x30], &[0x30, 5, 1], &[0x30, 0x84, 0xff, 0xff, 0xff, 0xff], &[0x30, 0x80], &[0x30, 0x82, 1]] {
+        for bytes in [
+            &[][..],
+            &[0x30],
+            &[0x30, 5, 1],
+            &[0x30, 0x84, 0xff, 0xff, 0xff, 0xff],
+            &[0x30, 0x80],
+            &[0x30, 0x82, 1],
+        ] {
             assert_eq!(read(bytes), None);
         }
     }

@@ -13,7 +13,9 @@ pub fn user(certificate: &[u8]) -> Option<User> {
     let mut groups = Vec::new();
     for (_, set) in each(subject(certificate)?) {
         for (_, attribute) in each(set) {
-            let Some((OID, id, rest)) = read(attribute) else { continue };
+            let Some((OID, id, rest)) = read(attribute) else {
+                continue;
+            };
             let Some((_, value, _)) = read(rest) else { continue };
             let value = String::from_utf8_lossy(value).into_owned();
             if id == COMMON_NAME {
@@ -23,13 +25,18 @@ pub fn user(certificate: &[u8]) -> Option<User> {
             }
         }
     }
-    name.filter(|name| !name.is_empty()).map(|name| User::new(&name, groups))
+    name.filter(|name| !name.is_empty())
+        .map(|name| User::new(&name, groups))
 }
 
 /// RFC 5280, 4.1: after the version come serial number, algorithm, issuer and validity.
 fn subject(certificate: &[u8]) -> Option<&[u8]> {
-    let (SEQUENCE, certificate, _) = read(certificate)? else { return None };
-    let (SEQUENCE, body, _) = read(certificate)? else { return None };
+    let (SEQUENCE, certificate, _) = read(certificate)? else {
+        return None;
+    };
+    let (SEQUENCE, body, _) = read(certificate)? else {
+        return None;
+    };
     let fields = each(body).filter(|(tag, _)| *tag != EXPLICIT_0);
     fields.map(|(_, contents)| contents).nth(4)
 }

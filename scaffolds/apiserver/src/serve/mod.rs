@@ -76,8 +76,17 @@ impl Listener {
         let address = socket.local_addr().map_err(listen)?;
         let authority = Authority::new().map_err(ServeError::Certificates)?;
         let server = authority.server().map_err(ServeError::Certificates)?;
-        let admin = authority.client("admin", &[crate::auth::MASTERS]).map_err(ServeError::Certificates)?;
-        Ok(Self { socket, address, authority, server, admin, token })
+        let admin = authority
+            .client("admin", &[crate::auth::MASTERS])
+            .map_err(ServeError::Certificates)?;
+        Ok(Self {
+            socket,
+            address,
+            authority,
+            server,
+            admin,
+            token,
+        })
     }
 
     /// Where it listens.
@@ -95,7 +104,10 @@ impl Listener {
     /// # Errors
     /// [`ServeError::Kubeconfig`]
     pub fn write_kubeconfig(&self, path: &Path) -> Result<(), ServeError> {
-        let failed = |source| ServeError::Kubeconfig { path: path.display().to_string(), source };
+        let failed = |source| ServeError::Kubeconfig {
+            path: path.display().to_string(),
+            source,
+        };
         kubeconfig::write(path, &self.kubeconfig()).map_err(failed)
     }
 
@@ -107,7 +119,11 @@ impl Listener {
         let tls = tls::acceptor(&self.authority, &self.server).map_err(ServeError::Certificates)?;
         let (stop, stopped) = watch::channel(());
         let task = tokio::spawn(connection::accept(self.socket, (tls, server), stopped));
-        Ok(Running { address: self.address, stop, task })
+        Ok(Running {
+            address: self.address,
+            stop,
+            task,
+        })
     }
 }
 

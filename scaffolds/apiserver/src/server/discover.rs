@@ -45,7 +45,11 @@ fn root(server: &ApiServer, parts: &Parts, (root, format): (Root, Format)) -> An
     if accept::wants_aggregated(&parts.headers) {
         return aggregated(server.core.discovery.aggregated(root), parts);
     }
-    response::object(200, &server.core.discovery.root(root, &server.core.options.address), format)
+    response::object(
+        200,
+        &server.core.discovery.root(root, &server.core.options.address),
+        format,
+    )
 }
 
 /// 304 for a client that has the document already.

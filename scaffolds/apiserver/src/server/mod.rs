@@ -75,8 +75,14 @@ impl Core {
 
     /// Tells the strategies which addresses and ports the objects of an earlier server hold: Services'.
     fn hold(&self) {
-        let Some(services) = self.catalogue.resource("", "v1", "services") else { return };
-        let range = store::Range { resource: "/services".into(), namespace: None, name: None };
+        let Some(services) = self.catalogue.resource("", "v1", "services") else {
+            return;
+        };
+        let range = store::Range {
+            resource: "/services".into(),
+            namespace: None,
+            name: None,
+        };
         let page = self.store.list(&range, None, None, 0);
         for record in page.into_iter().flat_map(|page| page.records) {
             if let Ok(service) = serde_json::from_slice(&record.object) {
@@ -115,14 +121,21 @@ impl ApiServer {
             definitions: Definitions::default(),
             options,
         };
-        let port = core.options.address.rsplit_once(':').and_then(|(_, port)| port.parse().ok());
+        let port = core
+            .options
+            .address
+            .rsplit_once(':')
+            .and_then(|(_, port)| port.parse().ok());
         controllers::bootstrap::bootstrap(&core, port.unwrap_or(443));
         core.definitions.restore(&core);
         core.hold();
         let core = Arc::new(core);
         let runtime = Handle::try_current().ok();
         let start = |runtime| Arc::new(controllers::start(&core, core.options.controllers, &runtime));
-        Self { _controllers: runtime.map(start), core }
+        Self {
+            _controllers: runtime.map(start),
+            core,
+        }
     }
 
     /// All resources that are served now.

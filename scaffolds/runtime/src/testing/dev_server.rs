@@ -68,7 +68,10 @@ fn build() -> Result<PathBuf, String> {
     // What cargo tells this test of itself; build scripts that look at it (ring's does) would be run anew.
     for (name, _) in env::vars_os() {
         let told = name.to_string_lossy();
-        if ["CARGO_MANIFEST_", "CARGO_PKG_"].iter().any(|prefix| told.starts_with(prefix)) {
+        if ["CARGO_MANIFEST_", "CARGO_PKG_"]
+            .iter()
+            .any(|prefix| told.starts_with(prefix))
+        {
             command.env_remove(name);
         }
     }
