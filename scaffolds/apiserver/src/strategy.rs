@@ -45,12 +45,6 @@ pub trait Strategy: Send + Sync + 'static {
         None
     }
 
-    /// Turns an object of this version into the storage version's, `apiVersion` included. Only called where they differ.
-    fn to_storage(&self, _object: &mut Value) {}
-
-    /// The way back, from the storage version.
-    fn from_storage(&self, _object: &mut Value) {}
-
     /// What is wrong with a new object, but for its metadata. Fields are paths as the server writes them (`spec.target`).
     fn validate(&self, object: &Value) -> Vec<Cause>;
 

@@ -12,7 +12,7 @@ pub const HEADERS: [&str; 3] = ["content-type", "retry-after", "warning"];
 pub struct Answer {
     /// The HTTP status.
     pub code: u16,
-    /// Those of [`HEADERS`] that are there.
+    /// Those that clients act on.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<String, Vec<String>>,
     /// JSON where it is JSON, the list of events of a watch, a text otherwise.

@@ -24,9 +24,6 @@ pub(super) fn read(resource: &Resource, record: &Record) -> Result<Value, Status
     if !verbatim {
         resource.strategy.read(&mut object);
     }
-    if resource.version != resource.storage_version {
-        resource.strategy.from_storage(&mut object);
-    }
     Ok(object)
 }
 
@@ -45,23 +42,13 @@ pub fn present(resource: &Resource, record: &Record) -> Result<Bytes, Status> {
     read(resource, record).map(|object| text(&object))
 }
 
-/// The object in the version that the store keeps.
-fn to_storage(resource: &Resource, object: &Value) -> Value {
-    let mut object = object.clone();
-    resource.strategy.write(&mut object);
-    if resource.version != resource.storage_version {
-        resource.strategy.to_storage(&mut object);
-    }
-    object
-}
-
 /// The object in the version that the store keeps; `object` becomes what a reader will get of that.
 pub(super) fn settle(resource: &Resource, object: &mut Value) -> Value {
-    let stored = to_storage(resource, object);
+    let mut stored = object.clone();
+    resource.strategy.write(&mut stored);
     if resource.version != resource.storage_version {
         *object = stored.clone();
         resource.strategy.read(object);
-        resource.strategy.from_storage(object);
     } else if stored != *object {
         *object = stored.clone();
     }

@@ -118,7 +118,10 @@ fn exists(fields: &Value, value: &Value) -> Result<(), String> {
     for (key, below) in fields.as_object().into_iter().flatten().filter(|(key, _)| *key != ".") {
         let found = match key.split_at(2) {
             ("f:", name) => value.get(name),
-            ("v:", item) => find(value, |it| it.to_string() == item),
+            ("v:", item) => {
+                let item: Value = serde_json::from_str(item).map_err(|err| err.to_string())?;
+                find(value, |it| *it == item)
+            }
             (_, keys) => {
                 let keys: Map<String, Value> = serde_json::from_str(keys).map_err(|err| err.to_string())?;
                 find(value, |it| {
