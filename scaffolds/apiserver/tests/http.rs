@@ -15,7 +15,11 @@ async fn probes_say_ok() {
         assert_eq!(answer.header("content-type"), "text/plain; charset=utf-8");
     }
     let answer = wire.get("/readyz?verbose&exclude=ping&exclude=pong").await;
-    assert!(answer.text.starts_with("[+]ping excluded: ok\n[+]log ok\n"), "{}", answer.text);
+    assert!(
+        answer.text.starts_with("[+]ping excluded: ok\n[+]log ok\n"),
+        "{}",
+        answer.text
+    );
     let end = "warn: some health checks cannot be excluded: no matches for \"pong\"\nreadyz check passed\n";
     assert!(answer.text.ends_with(end), "{}", answer.text);
 }
@@ -31,9 +35,19 @@ async fn the_version_is_that_of_the_behaviour() {
 #[tokio::test]
 async fn paths_that_nobody_serves_are_not_found_in_the_way_of_their_group() {
     let wire = wire();
-    for path in ["/nope", "/livez/nope", "/apis/nope", "/apis/nope.example.com/v1/foos", "/healthz/"] {
+    for path in [
+        "/nope",
+        "/livez/nope",
+        "/apis/nope",
+        "/apis/nope.example.com/v1/foos",
+        "/healthz/",
+    ] {
         let answer = wire.get(path).await;
-        assert_eq!((answer.code, answer.text.as_str()), (404, "404 page not found\n"), "{path}");
+        assert_eq!(
+            (answer.code, answer.text.as_str()),
+            (404, "404 page not found\n"),
+            "{path}"
+        );
     }
     let status = json!({
         "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
@@ -65,7 +79,10 @@ async fn methods_that_a_path_does_not_have_are_not_allowed() {
         assert_eq!(wire.send(method, CONFIG_MAPS, "").await.code, 405, "{method}");
     }
     let said = wire.send("POST", "/api/v1/configmaps", "").await.json();
-    assert_eq!(said["message"], "the server does not allow this method on the requested resource");
+    assert_eq!(
+        said["message"],
+        "the server does not allow this method on the requested resource"
+    );
     assert_eq!(wire.send("POST", "/api/v1/nodes/x", "").await.code, 405);
     assert_eq!(wire.send("POST", "/api/v1", "").await.code, 405);
 }
@@ -78,10 +95,22 @@ async fn names_that_would_climb_are_refused() {
         (answer.code, answer.json()["message"].as_str().unwrap().to_owned())
     };
     let name = "/api/v1/namespaces/default/configmaps";
-    assert_eq!(said(&format!("{name}/..")).await, (400, "Name parameter invalid: \"..\": may not be '..'".into()));
-    assert_eq!(said(&format!("{name}/a%25b")).await, (400, "Name parameter invalid: \"a%b\": may not contain '%'".into()));
-    assert_eq!(said("/api/v1/namespaces/../configmaps").await, (500, "invalid key: \"/configmaps/..\"".into()));
-    assert_eq!(said("/api/v1/namespaces/../configmaps/x").await, (500, "invalid key: \"/configmaps/../x\"".into()));
+    assert_eq!(
+        said(&format!("{name}/..")).await,
+        (400, "Name parameter invalid: \"..\": may not be '..'".into())
+    );
+    assert_eq!(
+        said(&format!("{name}/a%25b")).await,
+        (400, "Name parameter invalid: \"a%b\": may not contain '%'".into())
+    );
+    assert_eq!(
+        said("/api/v1/namespaces/../configmaps").await,
+        (500, "invalid key: \"/configmaps/..\"".into())
+    );
+    assert_eq!(
+        said("/api/v1/namespaces/../configmaps/x").await,
+        (500, "invalid key: \"/configmaps/../x\"".into())
+    );
     assert_eq!(wire.get("/api/%zz").await.code, 400);
 }
 
@@ -91,12 +120,23 @@ async fn answers_come_in_the_format_that_is_accepted() {
     let path = "/api/v1/namespaces/default";
     let yaml = wire.with("accept", "application/yaml").get(path).await;
     assert_eq!(yaml.header("content-type"), "application/yaml");
-    assert!(yaml.text.starts_with("apiVersion: v1\nkind: Namespace\n"), "{}", yaml.text);
+    assert!(
+        yaml.text.starts_with("apiVersion: v1\nkind: Namespace\n"),
+        "{}",
+        yaml.text
+    );
     let pretty = wire.with("user-agent", "curl/8.5.0").get(path).await;
     assert!(pretty.text.starts_with("{\n  \""), "{}", pretty.text);
     assert_eq!(wire.with("accept", "text/html").get(path).await.code, 406);
-    let answer = wire.with("accept", "application/vnd.kubernetes.protobuf").get(path).await;
-    assert!(answer.code == 501 && answer.text.contains("protobuf"), "{}", answer.text);
+    let answer = wire
+        .with("accept", "application/vnd.kubernetes.protobuf")
+        .get(path)
+        .await;
+    assert!(
+        answer.code == 501 && answer.text.contains("protobuf"),
+        "{}",
+        answer.text
+    );
 }
 
 #[tokio::test]
@@ -110,7 +150,10 @@ async fn a_timeout_that_is_none_is_refused() {
 async fn every_answer_has_an_audit_id() {
     let wire = wire();
     assert_eq!(wire.get("/healthz").await.header("audit-id").len(), 36);
-    assert_eq!(wire.with("audit-id", "mine").get("/healthz").await.header("audit-id"), "mine");
+    assert_eq!(
+        wire.with("audit-id", "mine").get("/healthz").await.header("audit-id"),
+        "mine"
+    );
 }
 
 #[tokio::test]
@@ -119,7 +162,10 @@ async fn discovery_comes_in_one_document_and_is_kept_by_its_tag() {
     const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
     let asking = wire.with("accept", &format!("{AGGREGATED},application/json"));
     let answer = asking.get("/apis").await;
-    assert_eq!((answer.code, answer.header("content-type")), (200, AGGREGATED.to_owned()));
+    assert_eq!(
+        (answer.code, answer.header("content-type")),
+        (200, AGGREGATED.to_owned())
+    );
     assert_eq!(answer.json()["kind"], "APIGroupDiscoveryList");
     let again = asking.with("if-none-match", &answer.header("etag")).get("/apis").await;
     assert_eq!((again.code, again.text.as_str()), (304, ""));

@@ -24,7 +24,10 @@ pub struct Answer {
 
 /// To a new server.
 pub fn wire() -> Wire {
-    Wire { server: ApiServer::new(Options::default()), headers: Vec::new() }
+    Wire {
+        server: ApiServer::new(Options::default()),
+        headers: Vec::new(),
+    }
 }
 
 impl Wire {
@@ -41,25 +44,40 @@ impl Wire {
 
     /// POSTs JSON.
     pub async fn post(&self, path: &str, body: impl Into<Bytes>) -> Answer {
-        self.with("content-type", "application/json").send("POST", path, body).await
+        self.with("content-type", "application/json")
+            .send("POST", path, body)
+            .await
     }
 
     pub async fn send(&self, method: &str, path: &str, body: impl Into<Bytes>) -> Answer {
-        let mut request = Request::builder().method(method).uri(path).body(Full::new(body.into())).unwrap();
+        let mut request = Request::builder()
+            .method(method)
+            .uri(path)
+            .body(Full::new(body.into()))
+            .unwrap();
         for (name, value) in &self.headers {
             let name = HeaderName::try_from(name).unwrap();
-            request.headers_mut().insert(name, HeaderValue::from_str(value).unwrap());
+            request
+                .headers_mut()
+                .insert(name, HeaderValue::from_str(value).unwrap());
         }
         let (parts, body) = self.server.service().oneshot(request).await.unwrap().into_parts();
         let body = body.collect().await.unwrap().to_bytes();
-        Answer { code: parts.status.as_u16(), text: String::from_utf8(body.to_vec()).unwrap(), headers: parts.headers }
+        Answer {
+            code: parts.status.as_u16(),
+            text: String::from_utf8(body.to_vec()).unwrap(),
+            headers: parts.headers,
+        }
     }
 }
 
 impl Answer {
     /// Empty when it is not there.
     pub fn header(&self, name: &str) -> String {
-        self.headers.get(name).map(|value| value.to_str().unwrap().to_owned()).unwrap_or_default()
+        self.headers
+            .get(name)
+            .map(|value| value.to_str().unwrap().to_owned())
+            .unwrap_or_default()
     }
 
     pub fn json(&self) -> Value {
