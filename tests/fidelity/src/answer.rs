@@ -20,7 +20,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Reads a body: one JSON value, JSON lines (a watch), or text.
+    /// Reads a body: one value in JSON or YAML, JSON lines (a watch), or text.
     pub fn body(bytes: &[u8], watch: bool) -> Value {
         let text = String::from_utf8_lossy(bytes);
         if watch {
@@ -28,6 +28,9 @@ impl Answer {
             let events: Result<Vec<_>, _> = events.collect();
             return events.map_or_else(|_| Value::from(text), Value::from);
         }
-        serde_json::from_slice(bytes).unwrap_or_else(|_| Value::from(text))
+        // How YAML is written is each server's own affair.
+        serde_json::from_slice(bytes)
+            .or_else(|_| serde_saphyr::from_str(&text))
+            .unwrap_or_else(|_| Value::from(text))
     }
 }

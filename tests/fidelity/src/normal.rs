@@ -91,6 +91,8 @@ impl Names {
             ("resourceVersion", Ok(version)) if version > 0 => {
                 return format!("<rv {}>", self.versions.range(..=version).count());
             }
+            // Of the group, which has the namespace's name.
+            ("storageVersionHash", _) => return "<hash>".to_owned(),
             ("continue", _) if !text.is_empty() => return "<continue>".to_owned(),
             ("clusterIP" | "clusterIPs", _) if text.starts_with("10.") => return "<ip>".to_owned(),
             ("cells", _) if is_age(text) => return "<age>".to_owned(),
