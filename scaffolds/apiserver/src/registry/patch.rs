@@ -13,6 +13,7 @@ use crate::{
     apply, meta,
     patch::{self, Patched},
     request::yaml,
+    resource::Resource,
     status::Status,
 };
 
@@ -37,11 +38,12 @@ const FORMATS: [(&str, Format); 4] = [
 pub(super) fn patch(work: &mut Work) -> Result<Reply, Status> {
     let format = format(work)?;
     let options = Options::of_patch(work.call, format == Format::Apply)?;
+    let creates = work.call.subresource.is_empty() || work.resource().strategy.creates_on_update();
     let plan = Plan {
         name: &work.call.name,
         uid: "",
         dry_run: options.dry_run,
-        may_create: format == Format::Apply && work.call.subresource.is_empty(),
+        may_create: format == Format::Apply && creates,
     };
     let (code, object) = change(work, &plan, &mut |work, live| {
         let mut new = match (format, live) {
@@ -110,9 +112,33 @@ fn applied(work: &mut Work, live: Option<&Value>, options: &Options) -> Result<V
         duplicates.into_iter().for_each(|line| work.warn(line));
     }
     let resource = work.resource();
-    body::typed(resource, &mut new)?;
+    let (namespace, name) = (meta::text(&config, "namespace"), meta::text(&config, "name"));
+    let title = format!("{namespace}/{name}");
+    body::typed(resource, &mut new).map_err(|status| unconverted(resource, &title, status))?;
     resource.strategy.default(&mut new);
     Ok(new)
+}
+
+/// What an apply fits together is converted to a built-in kind, not decoded as it: a failure is the server's, in other
+/// words. `title` is the namespace and name that the configuration says.
+fn unconverted(resource: &Resource, title: &str, status: Status) -> Status {
+    let beginning = format!("{}: ", body::cannot(&Value::Null, resource));
+    let why = match status.message.strip_prefix(&beginning) {
+        Some(why) if resource.strategy.merges_strategically() => why,
+        _ => return status,
+    };
+    let decoding = if why.starts_with("illegal base64") {
+        "error decoding from json: "
+    } else {
+        ""
+    };
+    let slash = if resource.group.is_empty() { "/" } else { "" };
+    let kind = format!("{slash}{}, Kind={}", resource.api_version(), resource.names.kind);
+    let message = format!(
+        "failed to convert new object ({title}; {kind}) to proper version: unable to convert unstructured object to \
+         {kind}: {decoding}{why}"
+    );
+    Status::new(500, "", message)
 }
 
 /// What the client applies, and its duplicate fields.

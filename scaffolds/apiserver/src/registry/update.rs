@@ -15,12 +15,11 @@ pub(super) fn update(work: &mut Work) -> Result<Reply, Status> {
     body::check_namespace(work, &mut sent)?;
     body::check_name(work, &sent)?;
     work.dedupe_owners(&mut sent, false);
-    let creates = work.resource().strategy.creates_on_update() && work.call.subresource.is_empty();
     let plan = Plan {
         name: &work.call.name,
         uid: meta::text(&sent, "uid"),
         dry_run: options.dry_run,
-        may_create: creates,
+        may_create: work.resource().strategy.creates_on_update(),
     };
     let (code, object) = change(work, &plan, &mut |work, live| {
         let mut new = sent.clone();

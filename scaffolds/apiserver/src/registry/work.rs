@@ -137,6 +137,10 @@ impl<'a> Work<'a> {
     /// What the endpoint does not write, so that nobody owns it by writing here.
     fn reset(&self) -> &'static [&'static str] {
         match (self.call.subresource.as_str(), self.resource().strategy.has_status()) {
+            ("status", _) if self.subject() == ("apps", "deployments") => &["spec", "metadata.labels"],
+            ("status", _) if self.subject() == ("", "pods") => {
+                &["spec", "metadata.deletionTimestamp", "metadata.ownerReferences"]
+            }
             ("status", _) if self.is_built_in() => &["spec"],
             ("status", _) => &["metadata", "spec"],
             ("", true) | ("finalize", _) => &["status"],
