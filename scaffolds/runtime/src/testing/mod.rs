@@ -66,7 +66,8 @@ impl Server {
         if std::env::var("USE_EXISTING_CLUSTER").is_ok_and(|value| value == "true") {
             return Ok(Self::Existing);
         }
-        match std::env::var_os("KUBEBUILDER_ASSETS").map(PathBuf::from) {
+        let assets = std::env::var_os("KUBEBUILDER_ASSETS").filter(|assets| !assets.is_empty());
+        match assets.map(PathBuf::from) {
             Some(assets) => Ok(Self::ControlPlane(ControlPlane::start(&assets, namespace).await?)),
             None => Ok(Self::Dev(DevServer::start().await?)),
         }
