@@ -390,7 +390,10 @@ mod tests {
 
     #[test]
     fn numbers_are_go_numbers() {
-        assert_eq!(read(b"9223372036854775808").unwrap().0, json!(9_223_372_036_854_775_808.0_f64));
+        assert_eq!(
+            read(b"9223372036854775808").unwrap().0,
+            json!(9_223_372_036_854_775_808.0_f64)
+        );
         assert!(
             read(b"1e999")
                 .unwrap_err()
