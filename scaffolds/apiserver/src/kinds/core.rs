@@ -16,8 +16,7 @@ pub(super) fn rules(kind: &str) -> Option<Rules> {
             ..PLAIN
         },
         "Secret" => Rules {
-            create: prepare::secret,
-            update: |new, _| prepare::secret(new),
+            decoded: prepare::secret,
             validate: check::secret,
             validate_update: check::secret_update,
             fields: &[("type", "/type", "")],

@@ -27,6 +27,8 @@ pub(super) struct Rules {
     pub scale: Option<[&'static str; 3]>,
     pub creates_on_update: bool,
     pub updates_unconditionally: bool,
+    /// Right after decoding, before anybody asks who owns which field.
+    pub decoded: fn(&mut Value),
     /// Before a create, after `status` was cleared where it is a subresource.
     pub create: fn(&mut Value),
     /// Before an update of the object, after `status` was taken over.
@@ -59,6 +61,7 @@ pub(super) const PLAIN: Rules = Rules {
     scale: None,
     creates_on_update: false,
     updates_unconditionally: true,
+    decoded: |_| {},
     create: |_| {},
     update: |_, _| {},
     update_status: |_, _| {},
@@ -126,6 +129,7 @@ impl Strategy for BuiltIn {
                 "{kind} in version {version:?} cannot be handled as a {kind}: {sentence}"
             ))
         })?;
+        (self.rules.decoded)(object);
         Ok(unknown
             .into_iter()
             .map(|path| format!("unknown field \"{path}\""))

@@ -24,6 +24,9 @@ pub(super) fn secret(object: &mut Value) {
     let Some(Value::Object(texts)) = fields.remove("stringData") else {
         return;
     };
+    if texts.is_empty() {
+        return;
+    }
     let Some(data) = within(object, "data") else { return };
     for (key, text) in texts {
         let bytes = text.as_str().unwrap_or_default().as_bytes();
