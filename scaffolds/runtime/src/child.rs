@@ -96,6 +96,10 @@ pub(crate) struct Child<'a, C> {
     pub(crate) intent: Value,
     pub(crate) manager: &'a str,
     pub(crate) applies: &'a Applies,
+    /// Whether an object that nobody controls is taken over.
+    pub(crate) adopts: bool,
+    /// Whether the controller is woken by objects of this kind.
+    pub(crate) watched: bool,
 }
 
 impl<C: Object> Child<'_, C> {
@@ -149,12 +153,13 @@ impl<C: Object> Child<'_, C> {
 
     fn check_owner(&self, observed: &C) -> Result<()> {
         let controller = controller_of(observed);
-        if controller.is_none_or(|owner| owner.uid != self.owner.uid) {
+        if !controller.map_or(self.adopts, |owner| owner.uid == self.owner.uid) {
             let owner = controller.map(|owner| format!("{}/{}", owner.kind, owner.name));
             return Err(Error::NotOwned(NotOwned {
                 kind: C::kind(&()).into_owned(),
                 key: self.key.clone(),
                 owner,
+                watched: self.watched,
             }));
         }
         if observed.meta().deletion_timestamp.is_some() {
@@ -198,8 +203,13 @@ impl<C: Object> Child<'_, C> {
                 .patch(name, None, &Patch::Merge(patch), self.manager)
                 .await?;
         }
+        let mut intent = self.intent.clone();
+        if controller_of(observed).is_none() {
+            // Adopted as it was seen: a change since then, another owner above all, is a conflict.
+            intent["metadata"]["resourceVersion"] = json!(observed.meta().resource_version);
+        }
         self.requests
-            .patch(name, None, &Patch::Apply(self.intent.clone()), self.manager)
+            .patch(name, None, &Patch::Apply(intent), self.manager)
             .await
     }
 

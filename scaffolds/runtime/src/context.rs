@@ -133,7 +133,7 @@ impl<K: Object> Context<K> {
         &self.key
     }
 
-    /// The namespace for children: the object's own, or the operator's where the object is cluster-scoped.
+    /// The namespace for children that name none: the object's own, or the operator's where the object is cluster-scoped.
     pub fn namespace(&self) -> &str {
         self.key.namespace().unwrap_or(&self.shared.namespace)
     }
@@ -148,13 +148,48 @@ impl<K: Object> Context<K> {
         self.reconcile_id
     }
 
-    /// The object `name` beside this one, from the cache. The kind must be owned or watched by this controller.
+    /// The object `name` beside this one, or of a cluster-scoped kind, from the cache. The kind must be reconciled, owned
+    /// or watched by this controller.
     ///
     /// # Errors
     ///
     /// [`Error::Setup`] where the controller has no cache of this kind.
     pub fn get<C: Object>(&self, name: &str) -> Result<Option<Arc<C>>> {
-        Ok(self.source::<C>()?.informer.store().get(&self.beside(name)))
+        self.find(&self.beside::<C>(name))
+    }
+
+    /// As [`get`](Self::get), of any namespace that the cache covers.
+    ///
+    /// # Errors
+    ///
+    /// As [`get`](Self::get).
+    pub fn find<C: Object>(&self, key: &ObjectKey) -> Result<Option<Arc<C>>> {
+        Ok(self.source::<C>()?.informer.store().get(key))
+    }
+
+    /// All cached objects of a kind, of all namespaces that the cache covers, in no particular order.
+    ///
+    /// # Errors
+    ///
+    /// As [`get`](Self::get).
+    pub fn list<C: Object>(&self) -> Result<Vec<Arc<C>>> {
+        Ok(self.source::<C>()?.informer.store().list())
+    }
+
+    /// The cached objects for which the [`index`](crate::Controller::index) of this name gave `value`, in no particular
+    /// order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setup`] where the controller has no cache of this kind, or the kind no such index.
+    pub fn by_index<C: Object>(&self, index: &str, value: &str) -> Result<Vec<Arc<C>>> {
+        let store = self.source::<C>()?.informer.store();
+        if !store.has_index(index) {
+            let kind = C::kind(&());
+            let hint = format!("hint: add `.index(\"{index}\", |object: &{kind}| …)` to the controller");
+            return Err(Error::Setup(format!("{kind} has no index `{index}`\n\n{hint}")));
+        }
+        Ok(store.by_index(index, value))
     }
 
     /// All cached objects of an owned or watched kind whose controller is this object.
@@ -189,16 +224,33 @@ impl<K: Object> Context<K> {
     /// request, when it is as it should be. `intent` is complete: a field that an earlier one had and this one lacks is
     /// removed. Fields of other writers stay.
     ///
-    /// The child gets this object as its controller, and its namespace where it names none. Kubernetes deletes it with
-    /// its owner.
+    /// The child gets this object as its controller, and its namespace where it names none: see
+    /// [`namespace`](Self::namespace). Kubernetes deletes it with its owner.
     ///
     /// # Errors
     ///
-    /// [`Error::NotOwned`] when an object of that name belongs to somebody else; it is not touched, and this object is
-    /// reconciled again once it changes. [`Error::Kube`] when a request fails.
+    /// [`Error::NotOwned`] when an object of that name belongs to somebody else, or to nobody; it is not touched, and this
+    /// object is reconciled again once it changes. [`Error::Kube`] when a request fails. [`Error::Setup`] when such a
+    /// child cannot be owned: it has no name, is in another namespace than a namespaced owner, or in none.
     pub async fn apply_child<C: Object>(&self, intent: C) -> Result<Applied<C>> {
+        self.apply(intent, false).await
+    }
+
+    /// As [`apply_child`](Self::apply_child), but an object of that name which has no controller becomes this one's
+    /// child: it is brought in line with `intent`, and is deleted with its owner from now on. What it has beyond the
+    /// intent stays. Where two owners reach for one object, one gets it.
+    ///
+    /// # Errors
+    ///
+    /// As [`apply_child`](Self::apply_child): an object that another one controls is never touched.
+    pub async fn adopt_child<C: Object>(&self, intent: C) -> Result<Applied<C>> {
+        self.apply(intent, true).await
+    }
+
+    async fn apply<C: Object>(&self, intent: C, adopts: bool) -> Result<Applied<C>> {
         let owner = self.owner_reference();
-        let key = self.beside(intent.meta().name.as_deref().unwrap_or_default());
+        let key = self.key_of_child(&intent)?;
+        let source = self.source::<C>().ok();
         let child = Child {
             requests: Requests::beside(&self.shared.client, &key),
             intent: complete(intent, &key, &owner)?,
@@ -206,8 +258,9 @@ impl<K: Object> Context<K> {
             owner: &owner,
             manager: &self.shared.manager,
             applies: &self.shared.applies,
+            adopts,
+            watched: source.is_some(),
         };
-        let source = self.source::<C>().ok();
         let cached = match source {
             Some(source) => source.informer.store().get(&key),
             None => child.requests.get(key.name()).await?.map(Arc::new),
@@ -341,11 +394,9 @@ impl<K: Object> Context<K> {
     }
 
     fn source<C: Object>(&self) -> Result<&Source<C>> {
-        let source = self
-            .shared
-            .sources
-            .get(&TypeId::of::<C>())
-            .and_then(|source| source.downcast_ref());
+        let other = || self.shared.sources.get(&TypeId::of::<C>())?.downcast_ref();
+        let main: &dyn Any = &self.shared.main;
+        let source = main.downcast_ref().or_else(other);
         source.ok_or_else(|| {
             let (controller, kind) = (&self.shared.manager, C::kind(&()));
             Error::Setup(format!(
@@ -354,8 +405,30 @@ impl<K: Object> Context<K> {
         })
     }
 
-    fn beside(&self, name: &str) -> ObjectKey {
-        ObjectKey::new(Some(self.namespace()), name)
+    fn beside<C: Object>(&self, name: &str) -> ObjectKey {
+        ObjectKey::new(is_namespaced::<C>().then(|| self.namespace()), name)
+    }
+
+    /// Where a child goes, if it can be this object's at all: the garbage collector takes an owner that it does not find
+    /// in its child's namespace, or in none, for gone.
+    fn key_of_child<C: Object>(&self, intent: &C) -> Result<ObjectKey> {
+        let (kind, meta) = (C::kind(&()), intent.meta());
+        let name = meta.name.as_deref().unwrap_or_default();
+        let refuse = |text: &str| Err(Error::Setup(format!("a child of kind {kind} {text}")));
+        if name.is_empty() {
+            return refuse("has no name");
+        }
+        if !is_namespaced::<C>() {
+            if self.key.namespace().is_some() {
+                return refuse("is cluster-scoped, and its owner is not");
+            }
+            return Ok(ObjectKey::new(None, name));
+        }
+        let asked = meta.namespace.as_deref();
+        if self.key.namespace().is_some() && asked.is_some_and(|asked| asked != self.namespace()) {
+            return refuse("is meant for another namespace than its owner's");
+        }
+        Ok(ObjectKey::new(Some(asked.unwrap_or(self.namespace())), name))
     }
 
     fn owner_reference(&self) -> OwnerReference {
@@ -388,21 +461,12 @@ pub(crate) const OWNER_INDEX: &str = "controller-uid";
 
 /// The intent as it is sent: with its place and its owner, and without what is not its to say.
 fn complete<C: Object>(mut child: C, key: &ObjectKey, owner: &OwnerReference) -> Result<Value> {
-    let kind = C::kind(&());
-    if key.name().is_empty() {
-        return Err(Error::Setup(format!("a child of kind {kind} has no name")));
-    }
     let meta = child.meta_mut();
     meta.owner_references.get_or_insert_default().push(owner.clone());
     meta.managed_fields = None;
     meta.resource_version = None;
     let mut intent = serde_json::to_value(child).map_err(Error::retry)?;
     if is_namespaced::<C>() {
-        let asked = intent["metadata"]["namespace"].as_str();
-        if asked.is_some_and(|asked| Some(asked) != key.namespace()) {
-            let message = format!("a child of kind {kind} is meant for another namespace than its owner's");
-            return Err(Error::Setup(message));
-        }
         intent["metadata"]["namespace"] = json!(key.namespace());
     }
     if let Some(intent) = intent.as_object_mut() {

@@ -2,6 +2,7 @@
 
 use std::{
     any::{Any, TypeId},
+    borrow::Cow,
     collections::{HashMap, HashSet},
     marker::PhantomData,
     sync::Arc,
@@ -10,12 +11,13 @@ use std::{
 
 use kube::Resource;
 use kubewright_schema::rbac::PolicyRule;
+use tokio::sync::mpsc;
 
 use crate::{
     Object,
     child::{Applies, controller_of},
     context::{Blocked, InFlight, OWNER_INDEX, Shared, Source, is_namespaced},
-    error::Result,
+    error::{Error, Result},
     informer::Delta,
     key::ObjectKey,
     manager::Manager,
@@ -43,13 +45,17 @@ pub struct Controller<K: Resource> {
     backoff: Backoff,
     predicate: Option<Predicate<K>>,
     sources: Vec<SourceFn<K>>,
+    indexed: Vec<(TypeId, Cow<'static, str>)>,
     prunes: HashSet<TypeId>,
     uses: Vec<Use>,
     rules: Vec<PolicyRule>,
 }
 
-/// Subscribes the controller to one more kind, once its queue is there.
-type SourceFn<K> = Box<dyn FnOnce(&Manager, &Wiring<K>) -> (TypeId, Box<dyn Any + Send + Sync>)>;
+/// Connects the controller with what wakes it, once its queue is there.
+type SourceFn<K> = Box<dyn FnOnce(&Manager, &Wiring<K>, &mut Sources) -> Result<()>>;
+
+/// The kinds that a controller reads beside its own: a [`Source`] each.
+type Sources = HashMap<TypeId, Box<dyn Any + Send + Sync>>;
 
 /// What a subscription needs of its controller.
 pub(crate) struct Wiring<K> {
@@ -69,6 +75,7 @@ impl<K: Object> Controller<K> {
             backoff: Backoff::default(),
             predicate: None,
             sources: Vec::new(),
+            indexed: Vec::new(),
             prunes: HashSet::new(),
             uses: Vec::new(),
             rules: Vec::new(),
@@ -78,10 +85,16 @@ impl<K: Object> Controller<K> {
     /// Wakes the owner when a child of kind `C` changes, which is an object whose owner reference with
     /// `controller: true` names an object of kind `K` (in any version). The child is known to
     /// [`Context::apply_child`](crate::Context::apply_child) from the cache.
-    pub fn owns<C: Object>(mut self) -> Self {
+    pub fn owns<C: Object>(self) -> Self {
+        self.owns_where::<C>(Predicate::new(|_| true))
+    }
+
+    /// As [`owns`](Self::owns), but only those changes of children that pass wake the owner. Deletions should: a child
+    /// that is gone is to be made again.
+    pub fn owns_where<C: Object>(mut self, predicate: Predicate<C>) -> Self {
         self.uses.push(Use::owned::<C>());
-        self.sources.push(Box::new(|manager, wiring| {
-            let source = subscribe(manager, own_handler::<K, C>(wiring));
+        self.sources.push(Box::new(move |manager, wiring, sources| {
+            let source = subscribe(manager, own_handler::<K, C>(wiring, predicate));
             // Another controller that owns this kind may have added the very same index.
             _ = source.informer.add_index(OWNER_INDEX, |child: &C| {
                 controller_of(child)
@@ -89,7 +102,9 @@ impl<K: Object> Controller<K> {
                     .into_iter()
                     .collect()
             });
-            (TypeId::of::<C>(), Box::new(source))
+            // In the place of a mere watch of this kind: writes of children are told to everybody but their owners.
+            sources.insert(TypeId::of::<C>(), Box::new(source));
+            Ok(())
         }));
         self
     }
@@ -104,16 +119,66 @@ impl<K: Object> Controller<K> {
 
     /// Wakes the objects that `map` names when an object of kind `W` changes. After an update `map` is asked about the
     /// old and the new object. It runs on the informer's task: keep it short and free of I/O.
-    pub fn watches<W: Object>(mut self, map: impl Fn(&W) -> Vec<ObjectKey> + Send + Sync + 'static) -> Self {
+    ///
+    /// Where names and labels are all that counts, watch [`PartialObjectMeta<W>`](kube::core::PartialObjectMeta): the API
+    /// server then sends the metadata alone, and the cache holds no more.
+    pub fn watches<W: Object>(self, map: impl Fn(&W) -> Vec<ObjectKey> + Send + Sync + 'static) -> Self {
+        self.watches_where(Predicate::new(|_| true), map)
+    }
+
+    /// As [`watches`](Self::watches), but only those changes that pass wake anybody.
+    pub fn watches_where<W: Object>(
+        mut self,
+        predicate: Predicate<W>,
+        map: impl Fn(&W) -> Vec<ObjectKey> + Send + Sync + 'static,
+    ) -> Self {
         self.uses.push(Use::watched::<W>());
-        self.sources.push(Box::new(|manager, wiring| {
+        self.sources.push(Box::new(move |manager, wiring, sources| {
             let queue = wiring.queue.clone();
             let source = subscribe(manager, move |delta: &Delta<W>| {
-                for key in objects(delta).flat_map(&map) {
-                    queue.add(key, priority(delta));
+                if predicate.test(delta) {
+                    for key in objects(delta).flat_map(&map) {
+                        queue.add(key, priority(delta));
+                    }
                 }
             });
-            (TypeId::of::<W>(), Box::new(source))
+            sources.entry(TypeId::of::<W>()).or_insert(Box::new(source));
+            Ok(())
+        }));
+        self
+    }
+
+    /// Wakes the objects whose keys come out of a channel: for what is outside of Kubernetes, a webhook of a cloud or a
+    /// poll. It is emptied as long as the manager runs, on a standby too, and waits for no reconcile: keys that are not
+    /// handled yet are joined, so the queue is bounded by the number of objects and the channel by its own capacity.
+    ///
+    /// Keys are lost with the process. What must not be missed after a restart has to be found by the reconcile that
+    /// every object gets then.
+    pub fn watches_channel(mut self, mut keys: mpsc::Receiver<ObjectKey>) -> Self {
+        self.sources.push(Box::new(move |manager, wiring, _| {
+            let queue = wiring.queue.clone();
+            manager.background(async move {
+                while let Some(key) = keys.recv().await {
+                    queue.add(key, Priority::Normal);
+                }
+            });
+            Ok(())
+        }));
+        self
+    }
+
+    /// Lets [`Context::by_index`](crate::Context::by_index), and the `map` of [`watches`](Self::watches), find objects of
+    /// kind `C` by the values that `values` gives for them. The index belongs to the manager's one cache of the kind, so
+    /// its name is unique among all controllers. `C` is a kind that this controller reconciles, owns or watches.
+    pub fn index<C: Object>(
+        mut self,
+        name: &'static str,
+        values: impl Fn(&C) -> Vec<String> + Send + Sync + 'static,
+    ) -> Self {
+        self.indexed.push((TypeId::of::<C>(), C::kind(&())));
+        self.sources.push(Box::new(move |manager, _, _| {
+            let added = manager.informer::<C>().add_index(name, values);
+            added.map_err(|error| Error::Setup(format!("{}: {error}\n\nhint: give it another name", C::kind(&()))))
         }));
         self
     }
@@ -159,7 +224,8 @@ impl<K: Object> Controller<K> {
     ///
     /// # Errors
     ///
-    /// [`Error::Setup`](crate::Error::Setup) when the manager has a controller of this name.
+    /// [`Error::Setup`] when the manager has a controller of this name, or the kind an index of that
+    /// name.
     pub fn register<R: Reconciler<K>>(self, manager: &Manager, reconciler: R) -> Result<()> {
         let workers = self.workers.unwrap_or(manager.default_workers());
         manager.claim(Registration {
@@ -177,11 +243,15 @@ impl<K: Object> Controller<K> {
         let in_flight = Arc::<InFlight>::default();
         let main = Main::new(wiring.queue.clone(), in_flight.clone(), self.predicate);
         let source = subscribe(manager, main.handler());
-        let sources: HashMap<_, _> = self
-            .sources
-            .into_iter()
-            .map(|source| source(manager, &wiring))
-            .collect();
+        let mut sources = Sources::new();
+        for connect in self.sources {
+            connect(manager, &wiring, &mut sources)?;
+        }
+        let unread = |of: &TypeId| *of != TypeId::of::<K>() && !sources.contains_key(of);
+        if let Some((_, kind)) = self.indexed.iter().find(|(of, _)| unread(of)) {
+            let text = format!("`{}` indexes {kind}, and neither owns nor watches it", self.name);
+            return Err(Error::Setup(format!("{text}\n\nhint: add `.owns::<{kind}>()` to it")));
+        }
 
         let shared = Shared {
             client: manager.client().clone(),
@@ -217,11 +287,16 @@ fn subscribe<C: Object>(manager: &Manager, handler: impl Fn(&Delta<C>) + Send + 
 }
 
 /// What a child's change means for its owner.
-fn own_handler<K: Object, C: Object>(wiring: &Wiring<K>) -> impl Fn(&Delta<C>) + Send + Sync + 'static {
+fn own_handler<K: Object, C: Object>(
+    wiring: &Wiring<K>,
+    predicate: Predicate<C>,
+) -> impl Fn(&Delta<C>) + Send + Sync + 'static {
     let (queue, blocked, applies) = (wiring.queue.clone(), wiring.blocked.clone(), wiring.applies.clone());
     move |delta| {
-        for owner in objects(delta).filter_map(|child| owner_of::<K, C>(child)) {
-            queue.add(owner, priority(delta));
+        if predicate.test(delta) {
+            for owner in objects(delta).filter_map(|child| owner_of::<K, C>(child)) {
+                queue.add(owner, priority(delta));
+            }
         }
         if let Some(child) = objects(delta).next() {
             let key = ObjectKey::of(child);

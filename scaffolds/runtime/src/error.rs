@@ -37,8 +37,8 @@ pub enum Error {
         /// For people: what is wrong and how to mend it.
         message: String,
     },
-    /// An object of the child's name exists and belongs to somebody else. It was not touched, and the owner is
-    /// reconciled again when that object changes or goes.
+    /// An object of the child's name exists and belongs to somebody else, or to nobody (controller-runtime's
+    /// `AlreadyOwnedError`). It was not touched, and the owner is reconciled again when that object changes or goes.
     #[error("{0}")]
     NotOwned(NotOwned),
     /// This process does not hold the leader lease (any more), so it writes nothing.
@@ -58,6 +58,8 @@ pub struct NotOwned {
     pub key: ObjectKey,
     /// The controller that owns it, as `Kind/name`; `None` where nobody does.
     pub owner: Option<String>,
+    /// Whether the controller watches the kind, and so learns when the object changes or goes.
+    pub watched: bool,
 }
 
 impl std::fmt::Display for NotOwned {
@@ -82,7 +84,7 @@ pub enum Class {
     /// The API server refused us (401, 403): as [`Class::Retry`], at most [`FORBIDDEN_MAX_DELAY`] apart, and
     /// reported in the object's status, because only a person can mend it.
     Forbidden,
-    /// Not run again before the object changes or the cache is resynced; reported in the object's status.
+    /// Not run again before something wakes the object or the cache is resynced; reported in the object's status.
     Terminal,
     /// Dropped: another process is responsible now.
     NotLeader,
@@ -118,11 +120,14 @@ impl Error {
     ///
     /// Answers of the API server: 409 `Conflict` is [`Class::Conflict`]; 401 and 403 are [`Class::Forbidden`],
     /// except in a namespace that is being deleted, where waiting helps; 400, 405, 413 and 422 are
-    /// [`Class::Terminal`]: the request came from the spec and will be refused again. Everything else (404, 409
+    /// [`Class::Terminal`]: the request came from the spec and will be refused again; so is [`Error::NotOwned`] of a kind
+    /// that the controller owns, whose changes wake it. Everything else (404, 409
     /// `AlreadyExists`, 410, 429, 5xx, time-outs, broken connections) is [`Class::Retry`].
     pub fn class(&self) -> Class {
         match self {
             Self::Kube(error) => class_of(error),
+            // Whoever is told of the object's end need not ask for it.
+            Self::NotOwned(other) if other.watched => Class::Terminal,
             Self::Retry(_) | Self::NotOwned(_) => Class::Retry,
             Self::RetryAfter { after, .. } => Class::RetryAfter(*after),
             Self::Terminal { .. } | Self::Setup(_) => Class::Terminal,
@@ -142,6 +147,7 @@ impl Error {
     pub(crate) fn reason(&self) -> &str {
         match (self, self.class()) {
             (Self::Terminal { reason, .. }, _) => reason,
+            (Self::NotOwned(_), _) => "ChildNotOwned",
             (_, Class::Forbidden) => "Forbidden",
             (_, Class::Terminal) => "Rejected",
             _ => "ReconcileFailed",

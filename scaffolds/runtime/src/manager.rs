@@ -45,6 +45,7 @@ pub struct Manager {
     informers: Mutex<HashMap<TypeId, Kind>>,
     controllers: Mutex<Vec<(Arc<dyn Runnable>, usize)>>,
     registrations: Mutex<Vec<Registration>>,
+    tasks: Mutex<Vec<Pending<()>>>,
     probes: Probes,
     filled: Arc<AtomicBool>,
 }
@@ -158,6 +159,7 @@ impl ManagerBuilder {
             informers: Mutex::default(),
             controllers: Mutex::default(),
             registrations: Mutex::default(),
+            tasks: Mutex::default(),
             probes,
             filled,
         }
@@ -212,9 +214,14 @@ impl Manager {
 
     /// The one informer of a kind, shared by everybody who asks: one watch of the API server, one copy of each object.
     pub fn informer<K: Object>(&self) -> Informer<K> {
+        self.informer_as(self.informer_config())
+    }
+
+    /// The informer of a kind, made with this configuration if there is none yet.
+    fn informer_as<K: Object>(&self, config: InformerConfig<K>) -> Informer<K> {
         let mut informers = lock(&self.informers);
         let kind = informers.entry(TypeId::of::<K>()).or_insert_with(|| {
-            let informer = Informer::<K>::new(self.settings.client.clone(), self.informer_config());
+            let informer = Informer::<K>::new(self.settings.client.clone(), config);
             Kind {
                 typed: Box::new(informer.clone()),
                 running: Box::new(informer),
@@ -223,6 +230,43 @@ impl Manager {
         let informer: Option<&Informer<K>> = kind.typed.downcast_ref();
         // The entry under K's TypeId was made by the line above, for this K.
         informer.expect("the informer of a kind is of that kind").clone()
+    }
+
+    /// Decides what the one cache of a kind holds: its namespaces, a selection by labels or fields, what a transform
+    /// leaves of each object, how often objects are told anew. To be called before anything uses the kind.
+    ///
+    /// `change` gets the settings as they are otherwise: the manager's namespaces, and `managedFields` stripped but for
+    /// what this operator's controllers own, which [`apply_child`](crate::Context::apply_child) compares with.
+    ///
+    /// # Caveats
+    ///
+    /// The cache is every controller's. What it leaves out wakes nobody, and is not found by
+    /// [`get`](crate::Context::get) or [`children`](crate::Context::children): a child without the labels of a
+    /// selection is looked up at the API server each time it is applied, and never pruned. What is written through a
+    /// context is in the cache at once only where labels alone select.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setup`] when a controller, or [`informer`](Self::informer), has begun to use the kind.
+    pub fn configure_cache<K: Object>(&self, change: impl FnOnce(&mut InformerConfig<K>)) -> Result<()> {
+        if lock(&self.informers).contains_key(&TypeId::of::<K>()) {
+            let text = format!(
+                "the cache of {} is in use, and cannot be configured any more",
+                K::kind(&())
+            );
+            let hint = "configure it before the first controller is registered";
+            return Err(Error::Setup(format!("{text}\n\nhint: {hint}")));
+        }
+        let mut config = self.informer_config();
+        change(&mut config);
+        self.informer_as::<K>(config);
+        Ok(())
+    }
+
+    /// Runs `task` beside the controllers: from the time the manager runs, on a standby too, until it is told to stop.
+    /// Its end ends nothing else.
+    pub fn background(&self, task: impl Future<Output = ()> + Send + 'static) {
+        lock(&self.tasks).push(Box::pin(task));
     }
 
     fn informer_config<K: Object>(&self) -> InformerConfig<K> {
@@ -291,6 +335,15 @@ impl Manager {
         let mut background = JoinSet::new();
         for kind in lock(&self.informers).values() {
             background.spawn(kind.running.run(halted.clone()));
+        }
+        for task in lock(&self.tasks).drain(..) {
+            let mut halted = halted.clone();
+            background.spawn(async move {
+                tokio::select! {
+                    () = task => {}
+                    _ = halted.wait_for(|halt| *halt) => {}
+                }
+            });
         }
         background.spawn(self.events.run(halted));
 

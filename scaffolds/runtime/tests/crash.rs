@@ -5,35 +5,15 @@ mod support;
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::Condition};
-use kube::{CustomResource, api::ObjectMeta};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::api::ObjectMeta;
 use kubewright_runtime::{Action, Cleanup, Conditions, Context, Controller, Manager, Reconciler, Result, child_name};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-use support::World;
+use serde_json::json;
+use support::{
+    World,
+    kinds::{CONFIG_MAPS, FOOBARS, FooBar, foobar, world},
+};
 use tokio::task::JoinHandle;
-
-#[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[kube(
-    group = "test.example.com",
-    version = "v1",
-    kind = "FooBar",
-    namespaced,
-    status = "FooBarStatus"
-)]
-struct FooBarSpec {
-    target: String,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
-struct FooBarStatus {
-    #[serde(default)]
-    conditions: Vec<Condition>,
-}
-
-const FOOBARS: &str = "/apis/test.example.com/v1/namespaces/default/foobars";
-const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
 struct Child;
 
@@ -82,7 +62,6 @@ async fn story(world: &World, crash: Option<(usize, bool)>) -> bool {
         world.crash_at(n, stored);
     }
     let first = operator(world);
-    let foobar = |target: &str| json!({"apiVersion": "test.example.com/v1", "kind": "FooBar", "metadata": {}, "spec": {"target": target}});
     for name in ["a", "b", "c"] {
         world.put(&format!("{FOOBARS}/{name}"), foobar("one"));
     }
@@ -102,47 +81,38 @@ async fn story(world: &World, crash: Option<(usize, bool)>) -> bool {
 
 #[tokio::test(start_paused = true)]
 async fn whatever_write_the_operator_dies_at_the_next_one_ends_the_same() {
-    let undisturbed = World::new();
+    let undisturbed = world();
     story(&undisturbed, None).await;
     let expected = undisturbed.end_state();
     assert_eq!(
         expected[&format!("{CONFIG_MAPS}/b-foobar")]["data"],
         json!({"target": "two"})
     );
-    assert!(!expected.contains_key(&format!("{FOOBARS}/c")));
+    for gone in [format!("{FOOBARS}/c"), format!("{CONFIG_MAPS}/c-foobar")] {
+        assert!(!expected.contains_key(&gone), "{gone}");
+    }
 
     for stored in [false, true] {
         let mut n = 0;
         loop {
-            let world = World::new();
+            let world = world();
             if !story(&world, Some((n, stored))).await {
                 break;
             }
-            let ended = without_collected(world.end_state(), &expected);
-            assert_eq!(ended, expected, "died at write {n}, which was stored: {stored}");
+            assert_eq!(
+                world.end_state(),
+                expected,
+                "died at write {n}, which was stored: {stored}"
+            );
             n += 1;
         }
         assert!(n > 10, "a story of {n} writes is too short to tell anything");
     }
 }
 
-/// An owner deleted while no operator ran has its finalizer only if it got that far: the child's end is the garbage
-/// collector's, which this world lacks.
-fn without_collected(
-    mut ended: BTreeMap<String, Value>,
-    expected: &BTreeMap<String, Value>,
-) -> BTreeMap<String, Value> {
-    let orphan = format!("{CONFIG_MAPS}/c-foobar");
-    match (ended.get(&orphan), expected.get(&orphan)) {
-        (None, Some(_)) => ended.insert(orphan.clone(), expected[&orphan].clone()),
-        _ => None,
-    };
-    ended
-}
-
 #[tokio::test(start_paused = true)]
 async fn a_restart_with_nothing_to_do_writes_nothing() {
-    let world = World::new();
+    let world = world();
     story(&world, None).await;
     let writes = |world: &World| world.requests("PATCH").len() + world.requests("POST /api").len();
     let before = writes(&world);

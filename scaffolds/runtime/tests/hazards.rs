@@ -12,45 +12,19 @@ use std::{
     time::Duration,
 };
 
-use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::Condition};
-use kube::{CustomResource, api::ObjectMeta};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::{CustomResourceExt, api::ObjectMeta};
 use kubewright_runtime::{
     Action, Cleanup, Conditions, Context, Controller, Error, EventType, Manager, ObjectKey, Predicate, Reconciler,
     Result,
 };
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-use support::World;
-use tokio::{sync::oneshot, task::JoinHandle, time::Instant};
+use serde_json::json;
+use support::{
+    World,
+    kinds::{CONFIG_MAPS, FooBar, Planet, Running, at, foobar, seconds, world},
+};
+use tokio::time::Instant;
 
-#[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[kube(
-    group = "test.example.com",
-    version = "v1",
-    kind = "FooBar",
-    namespaced,
-    status = "FooBarStatus"
-)]
-struct FooBarSpec {
-    target: String,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-struct FooBarStatus {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    observed_generation: Option<i64>,
-    #[serde(default)]
-    conditions: Vec<Condition>,
-}
-
-#[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[kube(group = "test.example.com", version = "v1", kind = "Planet")]
-struct PlanetSpec {}
-
-const FOOBARS: &str = "/apis/test.example.com/v1/namespaces/default/foobars";
-const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
 const FINALIZER: &str = "test.example.com/cleanup";
 
 /// What the scripted reconciler does with one object, and what it has seen.
@@ -136,24 +110,6 @@ impl Reconciler<FooBar> for ByName {
     }
 }
 
-struct Running {
-    stop: oneshot::Sender<()>,
-    done: JoinHandle<Result<()>>,
-}
-
-impl Running {
-    fn start(manager: Manager) -> Self {
-        let (stop, stopped) = oneshot::channel::<()>();
-        let done = tokio::spawn(async move { manager.run(async { _ = stopped.await }, None).await });
-        Self { stop, done }
-    }
-
-    async fn stop(self) -> Result<()> {
-        _ = self.stop.send(());
-        self.done.await.expect("the manager does not panic")
-    }
-}
-
 fn controller() -> Controller<FooBar> {
     Controller::new("foobar").owns::<ConfigMap>()
 }
@@ -164,21 +120,9 @@ fn run(world: &World, script: &Arc<Script>, controller: Controller<FooBar>) -> R
     Running::start(manager)
 }
 
-fn foobar(target: &str) -> Value {
-    json!({"apiVersion": "test.example.com/v1", "kind": "FooBar", "metadata": {}, "spec": {"target": target}})
-}
-
-fn at(name: &str) -> String {
-    format!("{FOOBARS}/{name}")
-}
-
-async fn seconds(n: u64) {
-    tokio::time::sleep(Duration::from_secs(n)).await;
-}
-
 #[tokio::test(start_paused = true)]
 async fn k02_each_object_has_its_own_growing_delay() {
-    let (world, script) = (World::new(), Arc::<Script>::default());
+    let (world, script) = (world(), Arc::<Script>::default());
     world.put(&at("fails-a"), foobar("x"));
     world.put(&at("works-b"), foobar("x"));
     let running = run(&world, &script, controller());
@@ -200,7 +144,7 @@ async fn k02_each_object_has_its_own_growing_delay() {
 
 #[tokio::test(start_paused = true)]
 async fn k03_a_panic_fails_one_object_and_no_other() {
-    let (world, script) = (World::new(), Arc::<Script>::default());
+    let (world, script) = (world(), Arc::<Script>::default());
     world.put(&at("panics-a"), foobar("x"));
     let running = run(&world, &script, controller());
     seconds(1).await;
@@ -215,7 +159,7 @@ async fn k03_a_panic_fails_one_object_and_no_other() {
 #[tokio::test(start_paused = true)]
 async fn k04_one_worker_by_default_and_never_more_than_asked() {
     for (asked, expected) in [(None, 1), (Some(3), 3)] {
-        let (world, script) = (World::new(), Arc::<Script>::default());
+        let (world, script) = (world(), Arc::<Script>::default());
         for n in 0..10 {
             world.put(&at(&format!("slow-{n}")), foobar("x"));
         }
@@ -229,10 +173,10 @@ async fn k04_one_worker_by_default_and_never_more_than_asked() {
 
 #[tokio::test(start_paused = true)]
 async fn k05_a_cache_that_cannot_be_filled_ends_the_process_and_names_the_watch() {
-    let (world, script) = (World::new(), Arc::<Script>::default());
+    let (world, script) = (world(), Arc::<Script>::default());
     world.intercept(|_, path| {
         path.contains("configmaps")
-            .then(|| (403, support::failure(403, "Forbidden", path)))
+            .then(|| (403, support::faults::failure(403, "Forbidden", path)))
     });
     world.put(&at("works-a"), foobar("x"));
     let running = run(&world, &script, controller());
@@ -243,7 +187,10 @@ async fn k05_a_cache_that_cannot_be_filled_ends_the_process_and_names_the_watch(
 
 #[tokio::test(start_paused = true)]
 async fn k08_the_controller_is_mapped_whatever_version_names_it_and_also_the_one_before() {
-    let (world, script) = (World::new(), Arc::<Script>::default());
+    let (world, script) = (
+        World::uncollected(&[FooBar::crd(), Planet::crd()]),
+        Arc::<Script>::default(),
+    );
     for name in ["works-a", "works-b", "works-c"] {
         world.put(&at(name), foobar("x"));
     }
@@ -284,13 +231,16 @@ async fn k09_a_cluster_scoped_owner_has_one_key_whatever_namespace_its_child_is_
             Ok(Action::Done)
         }
     }
-    let (world, seen) = (World::new(), Arc::<Mutex<Vec<String>>>::default());
+    let (world, seen) = (
+        World::uncollected(&[FooBar::crd(), Planet::crd()]),
+        Arc::<Mutex<Vec<String>>>::default(),
+    );
     world.put(
         "/apis/test.example.com/v1/planets/earth",
         json!({"apiVersion": "test.example.com/v1", "kind": "Planet", "spec": {}}),
     );
     world.put(
-        "/api/v1/namespaces/here/configmaps/moon",
+        "/api/v1/namespaces/kube-system/configmaps/moon",
         json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"ownerReferences": [
         {"apiVersion": "test.example.com/v1", "kind": "Planet", "name": "earth", "uid": "u", "controller": true}]}}),
     );
@@ -301,7 +251,7 @@ async fn k09_a_cluster_scoped_owner_has_one_key_whatever_namespace_its_child_is_
         .unwrap();
     let running = Running::start(manager);
     seconds(1).await;
-    world.edit("/api/v1/namespaces/here/configmaps/moon", |moon| {
+    world.edit("/api/v1/namespaces/kube-system/configmaps/moon", |moon| {
         moon["data"] = json!({"phase": "full"})
     });
     seconds(1).await;
@@ -312,7 +262,7 @@ async fn k09_a_cluster_scoped_owner_has_one_key_whatever_namespace_its_child_is_
 
 #[tokio::test(start_paused = true)]
 async fn k10_the_reconciler_learns_that_an_object_is_gone() {
-    let (world, script) = (World::new(), Arc::<Script>::default());
+    let (world, script) = (world(), Arc::<Script>::default());
     world.put(&at("works-a"), foobar("x"));
     let running = run(&world, &script, controller());
     seconds(1).await;
@@ -324,7 +274,7 @@ async fn k10_the_reconciler_learns_that_an_object_is_gone() {
 
 #[tokio::test(start_paused = true)]
 async fn k14_a_predicate_does_not_swallow_deletions() {
-    let (world, script) = (World::new(), Arc::<Script>::default());
+    let (world, script) = (world(), Arc::<Script>::default());
     world.put(&at("works-a"), foobar("x"));
     let running = run(&world, &script, controller().predicate(Predicate::generation_changed()));
     seconds(1).await;
@@ -336,7 +286,7 @@ async fn k14_a_predicate_does_not_swallow_deletions() {
 
 #[tokio::test(start_paused = true)]
 async fn k17_a_generation_predicate_does_not_stop_after_the_finalizer_and_a_pending_cleanup_keeps_it() {
-    let world = World::new();
+    let world = world();
     let script = Arc::new(Script {
         finalizer: Some(FINALIZER),
         ..Script::default()
@@ -367,7 +317,7 @@ async fn k17_a_generation_predicate_does_not_stop_after_the_finalizer_and_a_pend
 
 #[tokio::test(start_paused = true)]
 async fn k18_events_hold_up_neither_a_reconcile_nor_the_end() {
-    let (world, script) = (World::new(), Arc::<Script>::default());
+    let (world, script) = (world(), Arc::<Script>::default());
     world.hang("events.k8s.io");
     world.put(&at("chatty-a"), foobar("x"));
     let running = run(&world, &script, controller());
@@ -391,7 +341,7 @@ async fn k18_events_hold_up_neither_a_reconcile_nor_the_end() {
 #[tokio::test(start_paused = true)]
 async fn k19_shutdown_waits_for_the_work_in_hand_and_not_for_ever() {
     for (drain, in_time) in [(30, true), (1, false)] {
-        let (world, script) = (World::new(), Arc::<Script>::default());
+        let (world, script) = (world(), Arc::<Script>::default());
         let manager = Manager::builder(world.client())
             .graceful_shutdown_timeout(Duration::from_secs(drain))
             .build();
@@ -411,7 +361,7 @@ async fn k19_shutdown_waits_for_the_work_in_hand_and_not_for_ever() {
 
 #[tokio::test(start_paused = true)]
 async fn a_terminal_error_is_not_retried_and_stands_in_the_status() {
-    let (world, script) = (World::new(), Arc::<Script>::default());
+    let (world, script) = (world(), Arc::<Script>::default());
     world.put(&at("terminal-a"), foobar("x"));
     let running = run(&world, &script, controller());
     seconds(3600).await;
@@ -434,7 +384,7 @@ async fn a_terminal_error_is_not_retried_and_stands_in_the_status() {
 
 #[tokio::test(start_paused = true)]
 async fn its_own_status_does_not_wake_a_controller_and_a_foreign_one_is_repaired_at_once() {
-    let (world, script) = (World::new(), Arc::<Script>::default());
+    let (world, script) = (world(), Arc::<Script>::default());
     world.put(&at("works-a"), foobar("x"));
     let running = run(&world, &script, controller());
     seconds(60).await;
@@ -445,7 +395,7 @@ async fn its_own_status_does_not_wake_a_controller_and_a_foreign_one_is_repaired
         json!(1)
     );
 
-    world.edit(&at("works-a"), |object| object["status"] = json!({"conditions": []}));
+    world.edit_status(&at("works-a"), |object| object["status"] = json!({"conditions": []}));
     seconds(1).await;
     assert_eq!(script.runs("works-a").len(), 2);
     let object = world.object(&at("works-a")).unwrap();
@@ -455,7 +405,7 @@ async fn its_own_status_does_not_wake_a_controller_and_a_foreign_one_is_repaired
 
 #[tokio::test(start_paused = true)]
 async fn its_own_status_is_known_even_when_the_watch_overtakes_the_answer() {
-    let (world, script) = (World::new(), Arc::<Script>::default());
+    let (world, script) = (world(), Arc::<Script>::default());
     world.delay_replies(Duration::from_secs(2));
     world.put(&at("works-a"), foobar("x"));
     let running = run(&world, &script, controller());
@@ -477,7 +427,7 @@ async fn its_own_status_is_known_even_when_the_watch_overtakes_the_answer() {
 
 #[tokio::test(start_paused = true)]
 async fn a_reconcile_is_never_behind_the_operators_own_writes() {
-    let (world, script) = (World::new(), Arc::<Script>::default());
+    let (world, script) = (world(), Arc::<Script>::default());
     let running = run(&world, &script, controller());
     seconds(1).await;
     world.delay_watches("configmaps", Duration::from_secs(30));
@@ -500,7 +450,7 @@ async fn a_reconcile_is_never_behind_the_operators_own_writes() {
 
 #[tokio::test(start_paused = true)]
 async fn nothing_is_written_when_nothing_changed_and_drift_is_repaired() {
-    let (world, script) = (World::new(), Arc::<Script>::default());
+    let (world, script) = (world(), Arc::<Script>::default());
     world.put(&at("child-a"), foobar("x"));
     let running = run(&world, &script, controller());
     seconds(1).await;
@@ -530,7 +480,7 @@ async fn nothing_is_written_when_nothing_changed_and_drift_is_repaired() {
 
 #[tokio::test(start_paused = true)]
 async fn a_foreign_object_of_the_childs_name_is_never_touched_and_its_going_wakes_the_owner() {
-    let (world, script) = (World::new(), Arc::<Script>::default());
+    let (world, script) = (world(), Arc::<Script>::default());
     let child = format!("{CONFIG_MAPS}/child-a-foobar");
     world.put(
         &child,
@@ -550,7 +500,7 @@ async fn a_foreign_object_of_the_childs_name_is_never_touched_and_its_going_wake
 
 #[tokio::test(start_paused = true)]
 async fn two_controllers_share_one_list_and_one_watch() {
-    let world = World::new();
+    let world = world();
     world.put(&at("works-a"), foobar("x"));
     let manager = Manager::builder(world.client()).build();
     let (one, two) = (Arc::<Script>::default(), Arc::<Script>::default());

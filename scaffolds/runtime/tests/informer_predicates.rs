@@ -73,3 +73,17 @@ async fn predicates_see_old_and_new() {
     assert_eq!(read().len(), 8, "all but the one of our own");
     running.stop().await;
 }
+
+#[test]
+fn a_reminder_passes_all_but_those_who_wait_for_another_version() {
+    let server = Server::new();
+    let reminder = Delta::Resync(Arc::new(server.put("a", "one", "x")));
+    let passes = [
+        Predicate::generation_changed(),
+        Predicate::labels_changed(),
+        Predicate::annotations_changed(),
+        Predicate::resource_version_changed(),
+    ]
+    .map(|predicate| predicate.test(&reminder));
+    assert_eq!(passes, [true, true, true, false]);
+}

@@ -5,22 +5,16 @@ mod support;
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{CustomResource, api::ObjectMeta};
+use kube::{CustomResourceExt, api::ObjectMeta};
 use kubewright_runtime::{Action, Context, Controller, Manager, Reconciler, Result};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-use support::World;
+use serde_json::json;
+use support::{
+    World,
+    kinds::{CONFIG_MAPS, FooBar, foobar},
+};
 use tokio::task::JoinHandle;
 
-#[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[kube(group = "test.example.com", version = "v1", kind = "FooBar", namespaced)]
-struct FooBarSpec {
-    target: String,
-}
-
 const FOOBAR: &str = "/apis/test.example.com/v1/namespaces/default/foobars/a";
-const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
 /// Names its child after the target.
 struct Named;
@@ -56,10 +50,6 @@ async fn settle() {
     tokio::time::sleep(Duration::from_secs(60)).await;
 }
 
-fn foobar(target: &str) -> Value {
-    json!({"apiVersion": "test.example.com/v1", "kind": "FooBar", "metadata": {}, "spec": {"target": target}})
-}
-
 fn children(world: &World) -> Vec<String> {
     let paths = world.end_state().into_keys();
     paths
@@ -71,7 +61,7 @@ fn children(world: &World) -> Vec<String> {
 async fn killed_between_the_new_child_and_the_old_ones_end_the_next_process_finishes() {
     // Of the writes, the first makes the old child, the second the new one, the third removes the old one.
     for (write, stored) in [(1, true), (2, false), (2, true)] {
-        let world = World::new();
+        let world = World::new(&[FooBar::crd()]);
         world.crash_at(write, stored);
         let first = operator(&world, controller().prunes::<ConfigMap>());
         world.put(FOOBAR, foobar("old"));
@@ -94,7 +84,7 @@ async fn killed_between_the_new_child_and_the_old_ones_end_the_next_process_fini
 
 #[tokio::test(start_paused = true)]
 async fn what_somebody_else_controls_stays_and_nothing_is_sent_without_need() {
-    let world = World::new();
+    let world = World::uncollected(&[FooBar::crd()]);
     let foreign = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"ownerReferences": [
         {"apiVersion": "test.example.com/v1", "kind": "FooBar", "name": "a", "uid": "an earlier a", "controller": true}]}});
     world.put(&format!("{CONFIG_MAPS}/foreign"), foreign);
@@ -108,7 +98,7 @@ async fn what_somebody_else_controls_stays_and_nothing_is_sent_without_need() {
 
 #[tokio::test(start_paused = true)]
 async fn a_controller_that_does_not_say_that_it_prunes_may_not() {
-    let world = World::new();
+    let world = World::new(&[FooBar::crd()]);
     let running = operator(&world, controller());
     world.put(FOOBAR, foobar("one"));
     settle().await;

@@ -51,6 +51,11 @@ impl Buckets {
         Ok(Bucket::Ready)
     }
 
+    /// Namespace and name of the FooBars whose buckets somebody has changed since this was asked last.
+    pub async fn changed(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
     /// Removes a bucket; `None` once it is gone. Asked again about one that is gone, it says so again.
     ///
     /// # Errors

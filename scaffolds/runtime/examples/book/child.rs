@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use k8s_openapi::api::core::v1::ConfigMap;
+use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::{ResourceExt, api::ObjectMeta};
 use kubewright_runtime::{Action, Conditions, Context, Reconciler, Result, child_name};
 
@@ -24,6 +24,17 @@ impl Reconciler<FooBar> for FooBarReconciler {
         };
         let _applied = cx.apply_child(child).await?;
         // ANCHOR_END: child
+
+        // ANCHOR: adopt
+        let keys = Secret {
+            metadata: ObjectMeta {
+                name: Some(child_name(&foobar.name_any(), "keys")),
+                ..ObjectMeta::default()
+            },
+            ..Secret::default()
+        };
+        cx.adopt_child(keys).await?;
+        // ANCHOR_END: adopt
 
         // ANCHOR: status
         let ready = cx.condition("Ready", true, "Applied", "the ConfigMap is in step");

@@ -13,6 +13,7 @@ mod errors;
 mod foobar;
 mod metrics;
 mod settings;
+mod sources;
 mod types;
 mod watches;
 

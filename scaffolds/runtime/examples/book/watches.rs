@@ -12,15 +12,14 @@ struct FooBarReconciler;
 // ANCHOR: watches
 /// Wakes every FooBar that names a Secret when that Secret changes.
 pub fn register(manager: &Manager) -> Result<()> {
-    let foobars = manager.informer::<FooBar>();
-    foobars
-        .add_index("secret", |foobar| foobar.spec.secret_name.clone().into_iter().collect())
-        .map_err(|error| Error::Setup(error.to_string()))?;
-    let store = foobars.store();
+    let foobars = manager.informer::<FooBar>().store();
     Controller::<FooBar>::new("foobar")
+        .index("secret", |foobar: &FooBar| {
+            foobar.spec.secret_name.clone().into_iter().collect()
+        })
         .watches::<Secret>(move |secret| {
             let name = secret.metadata.name.as_deref().unwrap_or_default();
-            let named = store.by_index("secret", name);
+            let named = foobars.by_index("secret", name);
             let beside = named
                 .iter()
                 .filter(|foobar| foobar.metadata.namespace == secret.metadata.namespace);

@@ -111,10 +111,6 @@ impl<K: Resource> InformerConfig<K> {
         }
     }
 
-    pub(super) fn has_selector(&self) -> bool {
-        self.label_selector.is_some() || self.field_selector.is_some()
-    }
-
     /// What is kept of a decoded object. One on which the transform panics counts as undecodable: it must not take
     /// the watch of all others with it.
     pub(super) fn trim(&self, mut object: K) -> Result<K, Broken> {

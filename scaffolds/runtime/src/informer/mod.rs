@@ -10,11 +10,16 @@ pub(crate) mod managed;
 mod reflection;
 mod watch;
 
+use std::collections::BTreeMap;
 use std::fmt::{self, Debug};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use kube::{Client, Resource};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::{
+    Client, Resource,
+    core::{Selector, SelectorExt},
+};
 use serde::de::DeserializeOwned;
 use tokio::{task::JoinSet, time::Instant};
 
@@ -22,7 +27,7 @@ pub use self::config::{InformerConfig, Scope};
 pub use self::delta::Delta;
 pub use self::dispatch::SubscriptionId;
 use self::{dispatch::Dispatch, health::Health, reflection::Reflection};
-use crate::store::Store;
+use crate::{predicate::selector, store::Store};
 
 /// A kind that can be watched. Implemented for every type that has what it takes.
 pub trait Watchable: Resource<DynamicType = ()> + DeserializeOwned + Clone + Debug + Send + Sync + 'static {}
@@ -55,6 +60,8 @@ pub struct Informer<K> {
 struct Shared<K> {
     client: Client,
     config: InformerConfig<K>,
+    /// The configuration's, where it can be read here; the server judges it in any case.
+    labels: Option<Selector>,
     namespaces: Vec<Option<String>>,
     store: Store<K>,
     /// Taken for every change, before the store's own lock; readers of the store take only the latter.
@@ -97,11 +104,16 @@ impl<K: Watchable> Informer<K> {
             dispatch: Dispatch::new(),
         });
         let health = Health::new(namespaces.len());
+        let labels = config
+            .label_selector
+            .as_deref()
+            .and_then(|text| selector::parse(text).ok());
         let started = AtomicBool::new(false);
         Self {
             shared: Arc::new(Shared {
                 client,
                 config,
+                labels,
                 namespaces,
                 store,
                 state,
@@ -185,10 +197,10 @@ impl<K: Watchable> Informer<K> {
     /// then no news. A list that was asked for before the write does not undo it.
     ///
     /// Returns whether the store is now at least as new as the write. It ignores the write, and returns false, where
-    /// it cannot know whether the object belongs here: outside of the scope's namespaces, under any label or field
-    /// selector, or where versions are no numbers.
+    /// it cannot know that the object belongs here: outside of the scope's namespaces, without the labels that the
+    /// informer selects, under any field selector, or where versions are no numbers.
     pub fn observe_write(&self, object: K, from: Option<SubscriptionId>) -> bool {
-        if self.shared.config.has_selector() {
+        if !self.shared.selects(object.meta()) {
             return false;
         }
         let Ok(object) = self.shared.config.trim(object) else {
@@ -204,6 +216,17 @@ impl<K: Watchable> Informer<K> {
 }
 
 impl<K: Watchable> Shared<K> {
+    /// Whether an object of this metadata is sure to be in the watched selection.
+    fn selects(&self, metadata: &ObjectMeta) -> bool {
+        let nothing = BTreeMap::new();
+        self.config.field_selector.is_none()
+            && match (&self.config.label_selector, &self.labels) {
+                (None, _) => true,
+                (Some(_), Some(labels)) => labels.matches(metadata.labels.as_ref().unwrap_or(&nothing)),
+                (Some(_), None) => false,
+            }
+    }
+
     /// Changes the state, then tells what there is to tell.
     fn change<T>(&self, change: impl FnOnce(&mut State<K>) -> T) -> T {
         let result = change(&mut self.lock());

@@ -1,6 +1,6 @@
 //! Filters between an informer and a queue: which deltas are worth a reconcile.
 
-mod selector;
+pub(crate) mod selector;
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
@@ -67,9 +67,11 @@ impl<K: Resource + 'static> Predicate<K> {
         Self::changed(|object| object.meta().generation)
     }
 
-    /// Updates of `metadata.resourceVersion`, that is all of them.
+    /// Updates of `metadata.resourceVersion`, that is all of them, and no resyncs: to a controller with this predicate an
+    /// object is told only when it changes.
     pub fn resource_version_changed() -> Self {
-        Self::changed(|object| object.meta().resource_version.clone())
+        let changed = Self::changed(|object| object.meta().resource_version.clone());
+        Self::new(move |delta| !matches!(delta, Delta::Resync(_)) && changed.test(delta))
     }
 
     /// Updates of the labels.

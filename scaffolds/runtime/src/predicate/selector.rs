@@ -7,7 +7,7 @@ use kube::core::{Expression, ParseExpressionError, Selector};
 
 /// Parses requirements separated by commas: `key`, `!key`, `key=value`, `key==value`, `key!=value`,
 /// `key in (a, b)`, `key notin (a, b)`. The empty text selects everything.
-pub(super) fn parse(text: &str) -> Result<Selector, ParseExpressionError> {
+pub(crate) fn parse(text: &str) -> Result<Selector, ParseExpressionError> {
     let mut selector = Selector::default();
     if !text.trim().is_empty() {
         for requirement in split(text) {
