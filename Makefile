@@ -57,15 +57,21 @@ test-docs: ## Every command block of the README and the guide.
 conformance: ## The generated operator's whole life on a real kube-apiserver.
 	$(gate) tests/control-plane/conformance
 
+# How long each target is looked for.
+FUZZ_SECONDS ?= 120
+fuzz: ## Input that breaks what reads others' bytes, guided by coverage; needs nightly Rust.
+	@tests/fuzz/check $(FUZZ_SECONDS)
+
 nightly: ## Long random runs: more seeds, more cases, more time.
 	PROPTEST_CASES=20000 $(CARGO) test --locked --workspace --exclude control-plane
 	assets=$${KUBEBUILDER_ASSETS:-$$(tests/control-plane/build)} && \
 		KUBEBUILDER_ASSETS=$$assets CASES=20000 $(CARGO) test --locked --package kubewright-schema -- --ignored --skip record --test-threads=1 && \
 		KUBEBUILDER_ASSETS=$$assets tests/fidelity/check 5000
+	tests/fuzz/check 600
 	KUBEWRIGHT_NIGHTLY=1 tests/control-plane/conformance
 	tests/docs/check --cluster
 
 bench: ## The figures of docs/reference/performance.md, measured here.
 	@benches/run
 
-.PHONY: help build demo fmt lint fmt-check clippy doc deny test test-workspace test-golden package test-docs conformance nightly bench
+.PHONY: help build demo fmt lint fmt-check clippy doc deny test test-workspace test-golden package test-docs conformance fuzz nightly bench

@@ -29,7 +29,7 @@ mod registry;
 pub mod request;
 pub mod resource;
 pub mod response;
-mod select;
+pub mod select;
 #[cfg(feature = "serve")]
 pub mod serve;
 pub mod server;

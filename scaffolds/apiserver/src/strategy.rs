@@ -1,7 +1,7 @@
 //! What differs from kind to kind: how an object is decoded, defaulted, prepared and validated. The registry does the
 //! rest the same way for all. Two implementors: the built-in kinds and the kinds that CRDs define.
 
-use kubewright_schema::Cause;
+use kubewright_schema::{Cause, cause::Objections};
 use serde_json::Value;
 
 use crate::{apply::Schema, status::Status};
@@ -24,9 +24,18 @@ pub trait Strategy: Send + Sync + 'static {
     /// Fills in what is left out; also for objects from the store.
     fn default(&self, object: &mut Value);
 
-    /// Before a create: clears what clients may not set (`status`), allocates what the server gives (clusterIP). Name,
-    /// namespace and uid are there.
-    fn prepare_for_create(&self, object: &mut Value);
+    /// Like [`Strategy::decode`], for an object that the server put together of others, which it converts in other ways:
+    /// whole numbers may be written as fractions, and the sentences about what does not fit are others.
+    ///
+    /// # Errors
+    /// The Status of an object that cannot be this kind.
+    fn convert(&self, object: &mut Value) -> Result<Strange, Status> {
+        self.decode(object)
+    }
+
+    /// Before a create: clears what clients may not set (`status`), allocates what the server gives (clusterIP), but for a
+    /// create by a write of a `subresource`, which upstream does without. Name, namespace and uid are there.
+    fn prepare_for_create(&self, subresource: &str, object: &mut Value);
 
     /// Before an update of the object (`subresource` empty) or of `status`: takes over from `old` what this endpoint
     /// must not change. `metadata.generation` is the registry's, see [`Strategy::counts_generation`].
@@ -49,15 +58,14 @@ pub trait Strategy: Send + Sync + 'static {
     fn validate(&self, object: &Value) -> Vec<Cause>;
 
     /// What is wrong with the change from `old` to `new`, everything [`Strategy::validate`] says included.
-    fn validate_update(&self, subresource: &str, new: &Value, old: &Value) -> Vec<Cause>;
+    /// The server warns of what it forgives, whether it refuses the rest or not.
+    fn validate_update(&self, subresource: &str, new: &Value, old: &Value) -> Objections;
 
     /// Sentences for `Warning: 299` headers about an object that is accepted.
     fn warnings(&self, object: &Value) -> Vec<String>;
 
     /// Like [`Strategy::warnings`], for a change: some kinds warn only of what was not there before.
-    fn update_warnings(&self, new: &Value, _old: &Value) -> Vec<String> {
-        self.warnings(new)
-    }
+    fn update_warnings(&self, subresource: &str, new: &Value, old: &Value) -> Vec<String>;
 
     /// For kinds whose first deletion only marks them (`deletionTimestamp` and, say, a finalizer of their own), because
     /// the server cleans up behind them: writes the marks and returns true. The registry stores `object` as it then

@@ -17,6 +17,22 @@ pub struct Cause {
     pub message: String,
 }
 
+/// What a server has to say of a changed object.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Objections {
+    /// Why it refuses the object.
+    pub causes: Vec<Cause>,
+    /// What it says in `Warning` headers: objections of rules to values that the change leaves as they were.
+    pub warnings: Vec<String>,
+}
+
+impl From<Vec<Cause>> for Objections {
+    fn from(causes: Vec<Cause>) -> Self {
+        let warnings = Vec::new();
+        Self { causes, warnings }
+    }
+}
+
 /// As the message of a Status lists it.
 impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

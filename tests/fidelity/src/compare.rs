@@ -1,6 +1,7 @@
 //! Two servers' answers to one program, and where they part.
 
 use anyhow::Result;
+use serde_json::{Value, json};
 use similar::TextDiff;
 use std::fmt;
 
@@ -15,6 +16,19 @@ pub struct Difference {
     pub step: usize,
     /// The real answer against ours, as a unified diff.
     pub diff: String,
+    /// Where in the answer they part first, without positions in lists.
+    pub place: String,
+}
+
+impl Difference {
+    /// Whether two programs show the same thing: the same request is answered differently in the same place.
+    pub fn is_like(&self, other: &Self) -> bool {
+        let request = |it: &Self| {
+            let step = &it.program.steps[it.step];
+            (step.r#do.clone(), step.r#as.clone())
+        };
+        request(self) == request(other) && self.place == other.place
+    }
 }
 
 impl fmt::Display for Difference {
@@ -72,7 +86,9 @@ pub fn difference(program: &Program, real: &[Answer], ours: &[Answer]) -> Option
             // Refused by name is never a wrong answer; the ledger lists what is refused.
             step.unlike.is_none() && ours.code != 501 && real != ours
         })?;
-    let [real, ours] = [real, ours].map(|answers| serde_json::to_string_pretty(&answers[step]).unwrap_or_default());
+    let [real, ours] = [real, ours].map(|answers| json!(&answers[step]));
+    let place = parting(&real, &ours);
+    let [real, ours] = [real, ours].map(|answer| serde_json::to_string_pretty(&answer).unwrap_or_default());
     let diff = TextDiff::from_lines(&real, &ours);
     let diff = diff
         .unified_diff()
@@ -83,5 +99,40 @@ pub fn difference(program: &Program, real: &[Answer], ours: &[Answer]) -> Option
         program: program.clone(),
         step,
         diff,
+        place,
     })
+}
+
+/// The way to the first part in which two values differ.
+fn parting(real: &Value, ours: &Value) -> String {
+    match (real, ours) {
+        (Value::Object(real), Value::Object(ours)) => {
+            let mut names: Vec<&String> = real.keys().chain(ours.keys()).collect();
+            names.sort_unstable();
+            let name = names.into_iter().find(|name| real.get(*name) != ours.get(*name));
+            name.map_or_else(String::new, |name| {
+                let [real, ours] = [real, ours].map(|it| it.get(name).unwrap_or(&Value::Null));
+                format!(".{name}{}", parting(real, ours))
+            })
+        }
+        (Value::Array(real), Value::Array(ours)) if real.len() == ours.len() => {
+            let parts = real.iter().zip(ours).find(|(real, ours)| real != ours);
+            parts.map_or_else(String::new, |(real, ours)| format!("[]{}", parting(real, ours)))
+        }
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_difference_has_a_place() {
+        let real = json!({"a": 1, "b": [{"c": 1}, {"c": 2, "d": 3}]});
+        let mut ours = real.clone();
+        assert_eq!(parting(&real, &ours), "");
+        ours["b"][1]["d"] = json!(4);
+        assert_eq!(parting(&real, &ours), ".b[].d");
+    }
 }

@@ -10,7 +10,7 @@ use crate::Answer;
 /// - `$ns` for the namespace; `<time>`, `<microtime>`; `<uid N>` in the order of appearance;
 /// - a resourceVersion becomes its rank among those of objects (`<rv 3>`), so that order and equality stay; that of a
 ///   list or bookmark becomes the rank of the last object version that it includes: other writers count on one server too;
-/// - causes are a set, in any order;
+/// - causes are a set, in any order, and so are the managers of an object;
 /// - random suffixes, allocated addresses and ports, continue tokens and ages become a word, as do the descriptions of columns and objects that
 ///   messages quote.
 pub fn form(answers: &[Answer], namespace: &str) -> Vec<Answer> {
@@ -63,6 +63,7 @@ impl Names {
 
     fn object(&mut self, map: &mut Map<String, Value>) {
         unordered(map);
+        timeless(map);
         let generated = map.get("generateName").and_then(Value::as_str).map(str::to_owned);
         if let (Some(prefix), Some(Value::String(name))) = (generated, map.get_mut("name"))
             && name.len() == prefix.len() + 5
@@ -167,6 +168,17 @@ fn unordered(status: &mut Map<String, Value>) {
         && let Some(list) = message.find(": [")
     {
         message.truncate(list);
+    }
+}
+
+/// Entries of managers are in the order of their seconds, and two servers need not begin a second between the same steps.
+fn timeless(metadata: &mut Map<String, Value>) {
+    if let Some(Value::Array(entries)) = metadata.get_mut("managedFields") {
+        let key = |entry: &Value| {
+            let text = |name: &str| entry[name].as_str().unwrap_or_default().to_owned();
+            ["operation", "manager", "subresource", "apiVersion"].map(text)
+        };
+        entries.sort_by_key(key);
     }
 }
 

@@ -30,7 +30,7 @@ pub async fn shrink(mut failing: Difference, real: &Target, ours: &Target, names
         }
         // A program that refers to an answer that is gone cannot be run: it is no smaller failure.
         match compare(&candidate, real, ours, &format!("{namespace}-{tries}")).await {
-            Ok(Some(found)) => {
+            Ok(Some(found)) if found.is_like(&failing) => {
                 failing = found;
                 failing.program.steps.truncate(failing.step + 1);
                 at = 0;

@@ -3,7 +3,7 @@
 use super::{
     check,
     kind::{PLAIN, Rules, keep_metadata},
-    prepare,
+    prepare, warn,
 };
 use crate::strategy::NameRule;
 
@@ -19,7 +19,7 @@ pub(super) fn rules(kind: &str) -> Option<Rules> {
             validate: check::deployment,
             validate_update: check::deployment_update,
             validate_status: |new, old, faults| check::deployment_status(new, old, faults),
-            warnings: prepare::named_pods,
+            warnings: warn::named_set,
             ..PLAIN
         },
         "ReplicaSet" => Rules {
@@ -28,7 +28,7 @@ pub(super) fn rules(kind: &str) -> Option<Rules> {
             validate: check::replica_set,
             validate_update: check::replica_set_update,
             validate_status: |new, _, faults| check::replica_set_status(new, faults),
-            warnings: prepare::named_pods,
+            warnings: warn::named_set,
             ..PLAIN
         },
         "StatefulSet" => Rules {
@@ -38,14 +38,17 @@ pub(super) fn rules(kind: &str) -> Option<Rules> {
             validate: check::stateful_set,
             validate_update: check::stateful_set_update,
             validate_status: |new, old, faults| check::stateful_set_status(new, old, faults),
+            warnings: warn::stateful_set,
             ..PLAIN
         },
         "DaemonSet" => Rules {
             counts_generation: true,
+            decoded: prepare::daemon_set_decoded,
             create: prepare::daemon_set,
             update: prepare::daemon_set_update,
             validate: check::daemon_set,
             validate_update: check::daemon_set_update,
+            warnings: warn::daemon_set,
             ..PLAIN
         },
         "ControllerRevision" => Rules {

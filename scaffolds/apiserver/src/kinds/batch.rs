@@ -3,7 +3,7 @@
 use super::{
     check,
     kind::{PLAIN, Rules},
-    prepare,
+    prepare, warn,
 };
 
 pub(super) fn rules(kind: &str) -> Option<Rules> {
@@ -13,7 +13,7 @@ pub(super) fn rules(kind: &str) -> Option<Rules> {
             create: prepare::job,
             validate: check::job,
             validate_update: check::job_update,
-            warnings: prepare::named_pods,
+            warnings: warn::job,
             fields: &[("status.successful", "/status/succeeded", "0")],
             ..PLAIN
         },
@@ -21,7 +21,7 @@ pub(super) fn rules(kind: &str) -> Option<Rules> {
             counts_generation: true,
             validate: check::cron_job,
             validate_update: |new, _, faults| check::cron_job(new, faults),
-            warnings: prepare::named_pods,
+            warnings: warn::cron_job,
             ..PLAIN
         },
         _ => return None,

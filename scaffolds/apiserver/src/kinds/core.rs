@@ -1,10 +1,9 @@
 //! The rules of the core group's kinds.
 
 use super::{
-    at::At,
     check,
     kind::{PLAIN, Rules},
-    prepare,
+    prepare, warn,
 };
 use crate::strategy::NameRule;
 
@@ -19,15 +18,20 @@ pub(super) fn rules(kind: &str) -> Option<Rules> {
             decoded: prepare::secret,
             validate: check::secret,
             validate_update: check::secret_update,
+            warnings: warn::secret,
             fields: &[("type", "/type", "")],
             ..PLAIN
         },
-        "ServiceAccount" => Rules { ..PLAIN },
+        "ServiceAccount" => Rules {
+            warnings: warn::service_account,
+            ..PLAIN
+        },
         "Service" => service_rules(),
         "Endpoints" => Rules {
             creates_on_update: true,
             validate: check::endpoints,
             validate_update: |new, _, faults| check::endpoints(new, faults),
+            warnings: warn::endpoints,
             ..PLAIN
         },
         "Event" => Rules {
@@ -50,6 +54,7 @@ pub(super) fn rules(kind: &str) -> Option<Rules> {
             counts_generation: true,
             validate: |at, faults| check::pod_template(&at.get("template"), faults),
             validate_update: |at, _, faults| check::pod_template(&at.get("template"), faults),
+            warnings: warn::pod_template,
             ..PLAIN
         },
         "Pod" => pod_rules(),
@@ -58,6 +63,7 @@ pub(super) fn rules(kind: &str) -> Option<Rules> {
             scale: Some([".spec.replicas", ".status.replicas", ".spec.selector"]),
             validate: check::replication_controller,
             validate_update: |new, _, faults| check::replication_controller(new, faults),
+            warnings: warn::named_set,
             fields: &[("status.replicas", "/status/replicas", "0")],
             ..PLAIN
         },
@@ -79,6 +85,7 @@ fn cluster(kind: &str) -> Option<Rules> {
         "Node" => Rules {
             clears_status: false,
             create: prepare::node,
+            warnings: warn::node,
             fields: &[("spec.unschedulable", "/spec/unschedulable", "false")],
             ..PLAIN
         },
@@ -86,12 +93,14 @@ fn cluster(kind: &str) -> Option<Rules> {
             create: prepare::volume,
             validate: check::persistent_volume,
             validate_update: check::volume_update,
+            warnings: warn::volume,
             ..PLAIN
         },
         "PersistentVolumeClaim" => Rules {
             create: prepare::claim,
             validate: check::claim,
             validate_update: check::claim_update,
+            warnings: warn::claim,
             ..PLAIN
         },
         _ => return None,
@@ -120,6 +129,8 @@ fn service_rules() -> Rules {
         validate: check::service,
         validate_update: check::service_update,
         validate_status: |new, _, faults| check::service_status(new, faults),
+        warnings: warn::service,
+        status_warnings: warn::service_status,
         fields: &[
             ("spec.clusterIP", "/spec/clusterIP", ""),
             ("spec.type", "/spec/type", ""),
@@ -137,7 +148,8 @@ fn pod_rules() -> Rules {
         validate: check::pod,
         validate_update: check::pod_update,
         validate_status: |new, _, faults| check::pod_status(new, faults),
-        warnings: |pod| prepare::pod_warnings(&At::root(pod)),
+        warnings: warn::pod,
+        status_warnings: warn::pod_status,
         fields: &[
             ("spec.nodeName", "/spec/nodeName", ""),
             ("spec.restartPolicy", "/spec/restartPolicy", ""),

@@ -19,15 +19,30 @@ const DEEPEST: usize = 200;
 /// # Errors
 /// The sentence of Go's decoder about the first value that does not fit.
 pub(super) fn decode(name: &str, object: &mut Value) -> Result<Vec<String>, String> {
-    let mut reader = Reader::default();
-    if let (Some(shape), Some(fields)) = (shapes::shape(name), object.as_object_mut()) {
-        reader.object(shape, fields)?;
-    }
-    Ok(reader.unknown)
+    Reader::default().read(name, object)
 }
+
+/// Like [`decode`], for what the server put together of other objects: Go converts that in a way of its own.
+///
+/// # Errors
+/// The converter's sentence about the first value that does not fit.
+pub(super) fn convert(name: &str, object: &mut Value) -> Result<Vec<String>, String> {
+    let reader = Reader {
+        converts: true,
+        ..Reader::default()
+    };
+    reader.read(name, object)
+}
+
+/// [`decode`] or [`convert`].
+pub(super) type Read = fn(&str, &mut Value) -> Result<Vec<String>, String>;
 
 #[derive(Default)]
 struct Reader {
+    /// Whether Go's converter is spoken for, and not its decoder.
+    converts: bool,
+    /// The first value of a wrong type: the decoder reads on, because what cannot be parsed ends everything.
+    wrong: Option<String>,
     /// Field names for errors, without indices.
     fields: Vec<&'static str>,
     /// The struct that the innermost field belongs to.
@@ -39,6 +54,13 @@ struct Reader {
 }
 
 impl Reader {
+    fn read(mut self, name: &str, object: &mut Value) -> Result<Vec<String>, String> {
+        if let (Some(shape), Some(fields)) = (shapes::shape(name), object.as_object_mut()) {
+            self.object(shape, fields)?;
+        }
+        self.wrong.map_or(Ok(self.unknown), Err)
+    }
+
     fn object(&mut self, shape: &'static Shape, object: &mut Map<String, Value>) -> Result<(), String> {
         self.depth += 1;
         if self.depth > DEEPEST {
@@ -95,12 +117,21 @@ impl Reader {
             (Type::Bool, Value::Bool(flag)) => Ok(Value::Bool(flag)),
             (Type::I32, Value::Number(number)) if fits_i32(&number) => Ok(Value::Number(number)),
             (Type::I64, Value::Number(number)) if number.as_i64().is_some() => Ok(Value::Number(number)),
+            (Type::I32 | Type::I64, Value::Number(number)) if self.converts => converted(kind, &number, go),
             (Type::F64, Value::Number(number)) => Ok(Value::Number(number)),
             (Type::Bytes, value) => self.bytes(go, value),
             (Type::List(item), Value::Array(items)) => self.list(item, go, items),
             (Type::Map(item), Value::Object(entries)) => self.map(item, go, entries),
-            (_, value) => Err(self.mismatch(&value, go)),
+            (kind, value) if self.converts => Err(inconvertible(kind, &value, go)),
+            (kind, value) => Ok(self.wrong(kind, &value, go)),
         }
+    }
+
+    /// Notes a value of a wrong type, and gives the one that stays in its place.
+    fn wrong(&mut self, kind: &Type, value: &Value, go: &str) -> Value {
+        let sentence = self.mismatch(value, go);
+        self.wrong.get_or_insert(sentence);
+        zero_of(kind)
     }
 
     fn list(&mut self, item: &'static Type, go: &str, items: Vec<Value>) -> Result<Value, String> {
@@ -128,22 +159,34 @@ impl Reader {
         Ok(Value::Object(out))
     }
 
-    fn bytes(&self, go: &str, value: Value) -> Result<Value, String> {
+    fn bytes(&mut self, go: &str, value: Value) -> Result<Value, String> {
         match value {
             Value::String(text) => match base64::decode(&text) {
                 Ok(bytes) => Ok(Value::String(base64::encode(&bytes))),
-                Err(at) => Err(format!("illegal base64 data at input byte {at}")),
+                Err(at) if self.converts => Err(format!(
+                    "error decoding from json: illegal base64 data at input byte {at}"
+                )),
+                Err(at) => {
+                    let sentence = format!("illegal base64 data at input byte {at}");
+                    self.wrong.get_or_insert(sentence);
+                    Ok(Value::Null)
+                }
             },
             // A slice of bytes may also be written as numbers.
             Value::Array(items) => {
                 let mut bytes = Vec::with_capacity(items.len());
                 for item in items {
                     let byte = item.as_u64().and_then(|number| u8::try_from(number).ok());
-                    bytes.push(byte.ok_or_else(|| self.mismatch(&item, "uint8"))?);
+                    match byte {
+                        Some(byte) => bytes.push(byte),
+                        None if self.converts => return Err("unrecognized type: uint8".to_owned()),
+                        None => _ = self.wrong(&Type::Bytes, &item, "uint8"),
+                    }
                 }
                 Ok(Value::String(base64::encode(&bytes)))
             }
-            other => Err(self.mismatch(&other, go)),
+            other if self.converts => Err(inconvertible(&Type::Bytes, &other, go)),
+            other => Ok(self.wrong(&Type::Bytes, &other, go)),
         }
     }
 
@@ -156,7 +199,8 @@ impl Reader {
             (raw, value) if is_raw(raw) => Ok(value),
             (_, Value::Null) => self.structure(name, Map::new()),
             (_, Value::Object(fields)) => self.structure(name, fields),
-            (_, value) => Err(self.mismatch(&value, go)),
+            (_, value) if self.converts => Err(format!("cannot restore struct from: {}", go_kind(&value))),
+            (name, value) => Ok(self.wrong(&Type::Ref(name, false), &value, go)),
         }
     }
 
@@ -194,11 +238,60 @@ impl Reader {
             Value::Number(number) if takes_numbers(go) => format!("number {number}"),
             Value::Number(_) => "number".to_owned(),
         };
+        if self.converts {
+            return format!("json: cannot unmarshal {found} into Go value of type {go}");
+        }
         let field = self.fields.join(".");
         format!(
             "json: cannot unmarshal {found} into Go struct field {}.{field} of type {go}",
             self.owner
         )
+    }
+}
+
+/// A number that is no integer of the type as it stands: those that are whole are made one, and cut to its size.
+fn converted(kind: &Type, number: &serde_json::Number, go: &str) -> Result<Value, String> {
+    #[expect(clippy::cast_possible_truncation, reason = "as Go's converter cuts them")]
+    let whole = match (number.as_i64(), number.as_f64()) {
+        (Some(whole), _) => whole,
+        (None, Some(float)) if float.fract() == 0.0 => float as i64,
+        _ => return Err(format!("cannot convert float64 to {go}")),
+    };
+    #[expect(clippy::cast_possible_truncation, reason = "as Go's converter cuts them")]
+    let fitted = if matches!(kind, Type::I32) {
+        i64::from(whole as i32)
+    } else {
+        whole
+    };
+    Ok(json!(fitted))
+}
+
+/// What Go's converter says of a value of another type.
+fn inconvertible(kind: &Type, value: &Value, go: &str) -> String {
+    let found = go_kind(value);
+    match kind {
+        Type::List(_) | Type::Bytes => format!("cannot restore slice from {found}"),
+        Type::Map(_) => format!("cannot restore map from {found}"),
+        // A number is a character, to Go.
+        Type::Str if found == "int64" => format!("cannot convert int64 to {go}"),
+        Type::Str => "unrecognized type: string".to_owned(),
+        Type::Bool => "unrecognized type: bool".to_owned(),
+        Type::F64 => "unrecognized type: float64".to_owned(),
+        Type::I64 => "unrecognized type: int64".to_owned(),
+        _ => "unrecognized type: int32".to_owned(),
+    }
+}
+
+/// What Go holds a value in.
+fn go_kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "invalid",
+        Value::Bool(_) => "bool",
+        Value::Number(number) if number.is_i64() => "int64",
+        Value::Number(_) => "float64",
+        Value::String(_) => "string",
+        Value::Array(_) => "slice",
+        Value::Object(_) => "map",
     }
 }
 

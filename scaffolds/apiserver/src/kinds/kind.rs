@@ -1,11 +1,11 @@
 //! A built-in kind: its shape and, where kinds differ, its rules.
 
-use kubewright_schema::Cause;
-use serde_json::Value;
+use kubewright_schema::{Cause, cause::Objections};
+use serde_json::{Value, json};
 
 use super::{
     at::{At, Faults},
-    cells, decode, defaults, definition,
+    cells, check, decode, defaults, definition,
     names::Named,
     service::Held,
 };
@@ -41,7 +41,9 @@ pub(super) struct Rules {
     /// New and old.
     pub validate_update: fn(&At<'_>, &At<'_>, &mut Faults),
     pub validate_status: fn(&At<'_>, &At<'_>, &mut Faults),
-    pub warnings: fn(&Value) -> Vec<String>,
+    /// Of a new object, or of one that was another before.
+    pub warnings: fn((&At<'_>, Option<&At<'_>>)) -> Vec<String>,
+    pub status_warnings: fn(&At<'_>) -> Vec<String>,
     pub stored_as: Option<&'static str>,
     /// From the storage version, where that is another kind's.
     pub read: fn(&mut Value),
@@ -70,6 +72,7 @@ pub(super) const PLAIN: Rules = Rules {
     validate_update: |_, _, _| {},
     validate_status: |_, _, _| {},
     warnings: |_| Vec::new(),
+    status_warnings: |_| Vec::new(),
     stored_as: None,
     read: |_| {},
     write: |_| {},
@@ -113,6 +116,25 @@ impl BuiltIn {
         }
     }
 
+    /// Reads an object with the types of its definition.
+    fn read_as(&self, read: decode::Read, object: &mut Value) -> Result<Strange, Status> {
+        let is_unchosen = check::has_unchosen_labels(object);
+        let unknown = read(&self.definition, object).map_err(|sentence| {
+            let (kind, version) = (&self.kind, &self.version);
+            Status::bad_request(format!(
+                "{kind} in version {version:?} cannot be handled as a {kind}: {sentence}"
+            ))
+        })?;
+        if is_unchosen && let Some(Value::Object(metadata)) = object.pointer_mut("/spec/template/metadata") {
+            metadata.insert("labels".to_owned(), json!({}));
+        }
+        (self.rules.decoded)(object);
+        Ok(unknown
+            .into_iter()
+            .map(|path| format!("unknown field \"{path}\""))
+            .collect())
+    }
+
     /// What could not be allocated is said when nothing else is wrong.
     fn check_held(&self, object: &Value, faults: &mut Faults) {
         if self.rules.allocates && faults.is_empty() {
@@ -123,29 +145,23 @@ impl BuiltIn {
 
 impl Strategy for BuiltIn {
     fn decode(&self, object: &mut Value) -> Result<Strange, Status> {
-        let unknown = decode::decode(&self.definition, object).map_err(|sentence| {
-            let (kind, version) = (&self.kind, &self.version);
-            Status::bad_request(format!(
-                "{kind} in version {version:?} cannot be handled as a {kind}: {sentence}"
-            ))
-        })?;
-        (self.rules.decoded)(object);
-        Ok(unknown
-            .into_iter()
-            .map(|path| format!("unknown field \"{path}\""))
-            .collect())
+        self.read_as(decode::decode, object)
+    }
+
+    fn convert(&self, object: &mut Value) -> Result<Strange, Status> {
+        self.read_as(decode::convert, object)
     }
 
     fn default(&self, object: &mut Value) {
         defaults::fill(&self.definition, object);
     }
 
-    fn prepare_for_create(&self, object: &mut Value) {
+    fn prepare_for_create(&self, subresource: &str, object: &mut Value) {
         if self.has_status && self.rules.clears_status {
             super::empty_status(&self.definition, object);
         }
         (self.rules.create)(object);
-        if self.rules.allocates {
+        if self.rules.allocates && subresource.is_empty() {
             self.held.create(object);
         }
     }
@@ -203,7 +219,7 @@ impl Strategy for BuiltIn {
         faults.into_causes()
     }
 
-    fn validate_update(&self, subresource: &str, new: &Value, old: &Value) -> Vec<Cause> {
+    fn validate_update(&self, subresource: &str, new: &Value, old: &Value) -> Objections {
         let mut faults = Faults::default();
         let (at, old) = (At::root(new), At::root(old));
         if subresource == "status" {
@@ -212,11 +228,19 @@ impl Strategy for BuiltIn {
             (self.rules.validate_update)(&at, &old, &mut faults);
             self.check_held(new, &mut faults);
         }
-        faults.into_causes()
+        faults.into_causes().into()
     }
 
     fn warnings(&self, object: &Value) -> Vec<String> {
-        (self.rules.warnings)(object)
+        (self.rules.warnings)((&At::root(object), None))
+    }
+
+    fn update_warnings(&self, subresource: &str, new: &Value, old: &Value) -> Vec<String> {
+        match subresource {
+            "" => (self.rules.warnings)((&At::root(new), Some(&At::root(old)))),
+            "status" => (self.rules.status_warnings)(&At::root(new)),
+            _ => Vec::new(),
+        }
     }
 
     fn schema(&self) -> &Schema {

@@ -21,6 +21,7 @@ mod quantity;
 mod service;
 mod shapes;
 pub(crate) mod time;
+mod warn;
 
 pub use definition::{definition, definitions};
 

@@ -3,7 +3,7 @@
 use super::{
     check, events,
     kind::{PLAIN, Rules},
-    prepare,
+    prepare, warn,
 };
 use crate::strategy::NameRule;
 
@@ -37,6 +37,7 @@ pub(super) fn rules(group: &str, kind: &str) -> Option<Rules> {
             counts_generation: true,
             validate: check::endpoint_slice,
             validate_update: check::endpoint_slice_update,
+            warnings: warn::endpoint_slice,
             ..PLAIN
         },
         ("policy", "PodDisruptionBudget") => Rules {
@@ -70,7 +71,8 @@ fn networking(kind: &str) -> Option<Rules> {
             validate: check::ingress,
             validate_update: |new, _, faults| check::ingress(new, faults),
             validate_status: |new, _, faults| check::ingress_status(new, faults),
-            warnings: prepare::ingress_warnings,
+            warnings: warn::ingress,
+            status_warnings: warn::ingress_status,
             ..PLAIN
         },
         "IngressClass" => Rules {
@@ -83,6 +85,7 @@ fn networking(kind: &str) -> Option<Rules> {
             counts_generation: true,
             validate: check::network_policy,
             validate_update: |new, _, faults| check::network_policy(new, faults),
+            warnings: warn::network_policy,
             ..PLAIN
         },
         _ => return None,

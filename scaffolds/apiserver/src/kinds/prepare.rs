@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     at::At,
-    base64, check,
+    base64,
     kind::{keep, keep_metadata},
 };
 
@@ -141,6 +141,11 @@ fn generation_of(object: &Value) -> i64 {
         .and_then(Value::as_str)
         .and_then(|text| text.parse().ok())
         .unwrap_or_default()
+}
+
+/// The generation is a field to the server, so the annotation is there from the start, and its writer's.
+pub(super) fn daemon_set_decoded(object: &mut Value) {
+    template_generation(object, generation_of(object));
 }
 
 pub(super) fn daemon_set(object: &mut Value) {
@@ -293,43 +298,4 @@ pub(super) fn pod_status(new: &mut Value, old: &Value) {
     if let (Some(class), Some(status)) = (class, within(new, "status")) {
         status.entry("qosClass").or_insert(class);
     }
-}
-
-pub(super) fn pod_warnings(pod: &At<'_>) -> Vec<String> {
-    let name = pod.at("metadata.name").str();
-    let sentences = check::label(name);
-    if sentences.is_empty() {
-        return Vec::new();
-    }
-    vec![format!(
-        "metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is \
-         recommended: [{}]",
-        sentences.join(" ")
-    )]
-}
-
-/// Names of Pods and their hosts begin with the name of the object.
-pub(super) fn named_pods(object: &Value) -> Vec<String> {
-    let name = At::root(object).at("metadata.name");
-    let sentences = check::label(name.str());
-    if sentences.is_empty() {
-        return Vec::new();
-    }
-    vec![format!(
-        "metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is \
-         recommended: [{}]",
-        sentences.join(" ")
-    )]
-}
-
-pub(super) fn ingress_warnings(object: &Value) -> Vec<String> {
-    let at = At::root(object);
-    let old = at.at("metadata.annotations").get("kubernetes.io/ingress.class");
-    if old.is_set() && !at.at("spec.ingressClassName").is_set() {
-        let name = "kubernetes.io/ingress.class";
-        return vec![format!(
-            "annotation {name:?} is deprecated, please use 'spec.ingressClassName' instead"
-        )];
-    }
-    Vec::new()
 }

@@ -37,7 +37,7 @@ impl Held {
         };
         normalise(spec);
         let mut held = self.lock();
-        address(spec, &owner, &mut held);
+        address(spec, (&owner, true), &mut held);
         ports(spec, &owner, &mut held);
     }
 
@@ -58,7 +58,9 @@ impl Held {
         normalise(spec);
         drop_unneeded(spec, before);
         let mut held = self.lock();
-        address(spec, &owner, &mut held);
+        // One that a write of its status created has no address, and gets none as long as its type has addresses.
+        let is_given = !has_address(before) || before.contains_key("clusterIP");
+        address(spec, (&owner, is_given), &mut held);
         ports(spec, &owner, &mut held);
     }
 
@@ -305,7 +307,7 @@ fn needs_ports(spec: &Map<String, Value>) -> bool {
 }
 
 /// Gives an address, where one is needed, and notes the one that was asked for.
-fn address(spec: &mut Map<String, Value>, owner: &str, held: &mut BTreeMap<String, String>) {
+fn address(spec: &mut Map<String, Value>, (owner, is_given): (&str, bool), held: &mut BTreeMap<String, String>) {
     if !has_address(spec) {
         return;
     }
@@ -326,7 +328,7 @@ fn address(spec: &mut Map<String, Value>, owner: &str, held: &mut BTreeMap<Strin
     }
     match wanted.as_str() {
         "None" => {}
-        "" if spec.contains_key("clusterIPs") => {}
+        "" if spec.contains_key("clusterIPs") || !is_given => {}
         "" => {
             let Some(ip) = free_address(owner, held) else { return };
             spec.insert("clusterIP".to_owned(), json!(ip));

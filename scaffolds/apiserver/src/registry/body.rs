@@ -5,7 +5,7 @@ use kubewright_schema::go;
 use serde_json::{Value, json};
 
 use super::{options::Validation, strict, work::Work};
-use crate::{meta, request, resource::Resource, status::Status};
+use crate::{meta, request, resource::Resource, status::Status, strategy::Strategy};
 
 /// Reads the object of a create or update.
 ///
@@ -31,11 +31,25 @@ pub(super) fn read(work: &mut Work, validation: Validation) -> Result<Value, Sta
 /// # Errors
 /// The Status of an object whose types do not fit.
 pub(super) fn typed(resource: &Resource, object: &mut Value) -> Result<Vec<String>, Status> {
+    read_as(resource, Strategy::decode, object)
+}
+
+/// Like [`typed`], for an object that an apply or a strategic merge put together.
+///
+/// # Errors
+/// The Status of an object whose types do not fit.
+pub(super) fn converted(resource: &Resource, object: &mut Value) -> Result<Vec<String>, Status> {
+    read_as(resource, Strategy::convert, object)
+}
+
+type Decode = fn(&dyn Strategy, &mut Value) -> Result<Vec<String>, Status>;
+
+fn read_as(resource: &Resource, decode: Decode, object: &mut Value) -> Result<Vec<String>, Status> {
     let forgets = meta::of(object)
         .get("managedFields")
         .and_then(Value::as_array)
         .is_some_and(Vec::is_empty);
-    let mut strange = resource.strategy.decode(object)?;
+    let mut strange = decode(resource.strategy.as_ref(), object)?;
     if let Some(metadata) = object
         .get_mut("metadata")
         .filter(|_| !resource.strategy.merges_strategically())

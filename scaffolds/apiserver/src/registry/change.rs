@@ -155,12 +155,17 @@ impl Live {
                 let at = Path::new("spec").child("finalizers");
                 causes.extend(meta::finalizers::standard(&spec_finalizers(new), &at));
             }
-            subresource => causes.extend(resource.strategy.validate_update(part(subresource), new, live)),
+            subresource => {
+                let said = resource.strategy.validate_update(part(subresource), new, live);
+                said.warnings.into_iter().for_each(|sentence| work.warn(sentence));
+                causes.extend(said.causes);
+            }
         }
         if !causes.is_empty() {
             return Err(Status::invalid(work.kind(), meta::text(new, "name"), &causes));
         }
-        let warnings = resource.strategy.update_warnings(new, live);
+        let subresource = part(&work.call.subresource);
+        let warnings = resource.strategy.update_warnings(subresource, new, live);
         warnings.into_iter().for_each(|sentence| work.warn(sentence));
         Ok(())
     }

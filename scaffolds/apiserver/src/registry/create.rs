@@ -41,32 +41,22 @@ pub(super) fn create(work: &mut Work) -> Result<Reply, Status> {
 pub(super) fn insert(work: &mut Work, mut object: Value, dry_run: bool) -> Result<Value, Status> {
     let resource = work.resource();
     meta::system::fill(&mut object, &work.now);
-    resource.strategy.prepare_for_create(&mut object);
+    resource
+        .strategy
+        .prepare_for_create(&work.call.subresource, &mut object);
     if resource.strategy.counts_generation() {
         meta::set(&mut object, "generation", Some(json!(1)));
     }
-    let stored = validate(work, &object).and_then(|()| {
-        by_status(work)?;
-        if !work.is_built_in() {
-            // Readers of a custom object see the defaults also of what a create cannot set: its status.
-            resource.strategy.default(&mut object);
-        }
-        store(work, &mut object, dry_run)
-    });
+    let stored = validate(work, &object).and_then(|()| store(work, &mut object, dry_run));
+    if !work.is_built_in() && (dry_run || resource.version == resource.storage_version) {
+        // Readers of a custom object see the defaults also of what a create cannot set: its status. They are not stored
+        // before something else is. What was stored in another version was read again from there.
+        resource.strategy.default(&mut object);
+    }
     if stored.is_err() || dry_run {
         resource.strategy.release(&object, None);
     }
     stored.map(|()| object)
-}
-
-/// A create through the status endpoint: the real server does that without giving addresses and ports to the Service.
-fn by_status(work: &Work) -> Result<(), Status> {
-    if work.call.subresource == "status" {
-        return Err(Status::not_implemented(
-            "the creation of a Service by a write of its status",
-        ));
-    }
-    Ok(())
 }
 
 fn validate(work: &mut Work, object: &Value) -> Result<(), Status> {

@@ -90,7 +90,7 @@ pub(super) fn document(
 
 fn updated(work: &mut Work, live: &Value, (format, options): (Format, &Options)) -> Result<Value, Status> {
     let document = document(work, live, (format, options.validation))?;
-    let mut new = patched::decode(work, document, options.validation)?;
+    let mut new = patched::decode(work, document, (format, options.validation))?;
     work.as_writer(&options.manager, |writer| apply::update(Some(live), &mut new, writer));
     Ok(new)
 }
@@ -114,7 +114,7 @@ fn applied(work: &mut Work, live: Option<&Value>, options: &Options) -> Result<V
     let resource = work.resource();
     let (namespace, name) = (meta::text(&config, "namespace"), meta::text(&config, "name"));
     let title = format!("{namespace}/{name}");
-    body::typed(resource, &mut new).map_err(|status| unconverted(resource, &title, status))?;
+    body::converted(resource, &mut new).map_err(|status| unconverted(resource, &title, status))?;
     resource.strategy.default(&mut new);
     Ok(new)
 }
@@ -127,16 +127,11 @@ fn unconverted(resource: &Resource, title: &str, status: Status) -> Status {
         Some(why) if resource.strategy.merges_strategically() => why,
         _ => return status,
     };
-    let decoding = if why.starts_with("illegal base64") {
-        "error decoding from json: "
-    } else {
-        ""
-    };
     let slash = if resource.group.is_empty() { "/" } else { "" };
     let kind = format!("{slash}{}, Kind={}", resource.api_version(), resource.names.kind);
     let message = format!(
         "failed to convert new object ({title}; {kind}) to proper version: unable to convert unstructured object to \
-         {kind}: {decoding}{why}"
+         {kind}: {why}"
     );
     Status::new(500, "", message)
 }

@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::{
     body::{self, WrongType},
     options::Validation,
+    patch::Format,
     strict,
     work::Work,
 };
@@ -15,7 +16,11 @@ use crate::{meta, patch::Patched, status::Status};
 ///
 /// # Errors
 /// 422 for one that is not of the kind, quoting it; under [`Validation::Strict`] also for strange fields.
-pub(super) fn decode(work: &mut Work, mut patched: Patched, validation: Validation) -> Result<Value, Status> {
+pub(super) fn decode(
+    work: &mut Work,
+    mut patched: Patched,
+    (format, validation): (Format, Validation),
+) -> Result<Value, Status> {
     let resource = work.resource();
     let mut object = std::mem::take(&mut patched.object);
     if let Err(why) = body::check_type(work, &mut object) {
@@ -23,7 +28,11 @@ pub(super) fn decode(work: &mut Work, mut patched: Patched, validation: Validati
     }
     let beginning = format!("{}: ", body::cannot(&object, resource));
     let mut strange = std::mem::take(&mut patched.strange);
-    match body::typed(resource, &mut object) {
+    let read = match format {
+        Format::Strategic => body::converted,
+        _ => body::typed,
+    };
+    match read(resource, &mut object) {
         Ok(unknown) => strange.extend(unknown),
         Err(status) if status.code == 400 => {
             let why = status.message.strip_prefix(&beginning).unwrap_or(&status.message);

@@ -148,7 +148,7 @@ fn act(resource: &Resource, record: &Record) -> Result<(Value, Vec<Value>), Stri
     strategy.default(&mut object);
     let causes = match &record.old {
         None => {
-            strategy.prepare_for_create(&mut object);
+            strategy.prepare_for_create("", &mut object);
             let causes = strategy.validate(&object);
             strategy.release(&object, None);
             causes
@@ -156,7 +156,7 @@ fn act(resource: &Resource, record: &Record) -> Result<(Value, Vec<Value>), Stri
         Some(old) => {
             strategy.hold(old);
             strategy.prepare_for_update(&record.subresource, &mut object, old);
-            let causes = strategy.validate_update(&record.subresource, &object, old);
+            let causes = strategy.validate_update(&record.subresource, &object, old).causes;
             strategy.release(&object, None);
             strategy.release(old, None);
             causes

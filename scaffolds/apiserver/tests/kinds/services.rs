@@ -17,7 +17,7 @@ fn made(strategy: &Arc<dyn Strategy>, name: &str, spec: Value) -> Value {
     let mut service = json!({"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec});
     strategy.decode(&mut service).unwrap();
     strategy.default(&mut service);
-    strategy.prepare_for_create(&mut service);
+    strategy.prepare_for_create("", &mut service);
     service
 }
 

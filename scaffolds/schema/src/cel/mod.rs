@@ -50,9 +50,7 @@ mod unify;
 mod value;
 mod walk;
 
-pub use walk::Outcome;
-
-use crate::cause::Cause;
+use crate::cause::{Cause, Objections};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -93,14 +91,11 @@ impl Rules {
     ///
     /// # Caveats
     /// A server that found types, lengths, counts or formats wrong does not run rules; neither should the caller.
-    pub fn evaluate(&self, object: &Value, old: Option<&Value>) -> Outcome {
+    pub fn evaluate(&self, object: &Value, old: Option<&Value>) -> Objections {
         let outcome = match &self.checks {
             Ok(checks) => room::with_room(self.deep, || checks.evaluate(object, old)),
             Err(cause) => Err(cause.clone()),
         };
-        outcome.unwrap_or_else(|cause| Outcome {
-            causes: vec![cause],
-            warnings: Vec::new(),
-        })
+        outcome.unwrap_or_else(|cause| vec![cause].into())
     }
 }

@@ -6,7 +6,7 @@ use super::eval::Variables;
 use super::rules::Compiled;
 use super::schema::Node;
 use super::value::{Fault, Val};
-use crate::cause::{Cause, Path};
+use crate::cause::{Cause, Objections, Path};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,15 +26,6 @@ pub(super) struct Checks {
     properties: BTreeMap<String, Checks>,
     additional: Option<Box<Checks>>,
     all_of: Vec<Checks>,
-}
-
-/// What rules object to.
-#[derive(Debug, Default)]
-pub struct Outcome {
-    /// What makes the server refuse the object.
-    pub causes: Vec<Cause>,
-    /// Objections to values that an update leaves as they were, in words: the server only warns of those.
-    pub warnings: Vec<String>,
 }
 
 /// A value, its old one, and how far the two correspond.
@@ -122,9 +113,9 @@ impl Checks {
         (!idle).then_some(this)
     }
 
-    pub(super) fn evaluate(&self, object: &Value, old: Option<&Value>) -> Outcome {
+    pub(super) fn evaluate(&self, object: &Value, old: Option<&Value>) -> Objections {
         let mut run = Run {
-            outcome: Outcome::default(),
+            outcome: Objections::default(),
             budget: BUDGET,
         };
         let ratchet = old.map_or(Ratchet::None, |old| Ratchet::Known(same(object, old, &self.node)));
@@ -159,7 +150,7 @@ fn compile(rules: &Node, node: &Node, declared: &Declared) -> Vec<Compiled> {
 struct Spent;
 
 struct Run {
-    outcome: Outcome,
+    outcome: Objections,
     budget: u64,
 }
 

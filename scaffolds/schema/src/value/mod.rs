@@ -52,7 +52,7 @@ mod read;
 mod resource;
 mod verdict;
 
-use crate::cause::{Cause, Path};
+use crate::cause::{Cause, Objections, Path};
 use correlate::Old;
 use node::Node;
 use place::Place;
@@ -105,27 +105,33 @@ impl Structural {
     /// Everything that is wrong with a new object.
     pub fn validate(&self, object: &Value) -> Vec<Cause> {
         let mut causes = self.check(object, None);
-        causes.extend(self.check_rules(object, None, &causes));
+        causes.extend(self.check_rules(object, None, &causes).causes);
         causes
     }
 
     /// Everything that is wrong with a changed object, but for what has not changed.
     pub fn validate_update(&self, object: &Value, old: &Value) -> Vec<Cause> {
         let mut causes = self.check(object, Some(old));
-        causes.extend(self.check_rules(object, Some(old), &causes));
+        causes.extend(self.check_rules(object, Some(old), &causes).causes);
         causes
     }
 
     /// Everything that is wrong with an object whose status changed. Of the schema only that of the status counts, but
     /// lists and rules are checked throughout.
     pub fn validate_status(&self, object: &Value, old: &Value) -> Vec<Cause> {
+        let mut causes = self.check_status(object, old);
+        causes.extend(self.check_rules(object, Some(old), &causes).causes);
+        causes
+    }
+
+    /// [`validate_status`](Self::validate_status) without the rules.
+    pub fn check_status(&self, object: &Value, old: &Value) -> Vec<Cause> {
         let mut causes = Vec::new();
         if let (Some(node), Some(status)) = (self.root.properties.get("status"), object.get("status")) {
             let old = old.get("status").unwrap_or(&Value::Null);
             causes = object_causes((status, Some(old)), node, &Path::new("status"));
         }
         causes.extend(self.list_causes(object, Some(old)));
-        causes.extend(self.check_rules(object, Some(old), &causes));
         causes
     }
 
@@ -142,7 +148,7 @@ impl Structural {
     ///
     /// Without the feature `cel` no rule is run.
     #[cfg_attr(not(feature = "cel"), expect(unused_variables, reason = "only rules look at them"))]
-    pub fn check_rules(&self, object: &Value, old: Option<&Value>, found: &[Cause]) -> Vec<Cause> {
+    pub fn check_rules(&self, object: &Value, old: Option<&Value>, found: &[Cause]) -> Objections {
         const BLOCKING: [&str; 5] = [
             "FieldValueNotSupported",
             "FieldValueRequired",
@@ -151,18 +157,18 @@ impl Structural {
             "FieldValueTypeInvalid",
         ];
         if !self.root.has_rules {
-            return Vec::new();
+            return Objections::default();
         }
         if found.iter().any(|cause| BLOCKING.contains(&cause.reason)) {
             let note = "some validation rules were not checked because the object was invalid; correct the existing \
                         errors to complete validation";
-            return vec![Path::root().invalid(Value::Null, note)];
+            return vec![Path::root().invalid(Value::Null, note)].into();
         }
         #[cfg(feature = "cel")]
         if let Some(rules) = &self.rules {
-            return rules.evaluate(object, old).causes;
+            return rules.evaluate(object, old);
         }
-        Vec::new()
+        Objections::default()
     }
 
     /// Lists that had something twice before may have it again.

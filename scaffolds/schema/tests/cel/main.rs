@@ -10,7 +10,7 @@ mod control_plane;
 mod random;
 mod recorder;
 
-use kubewright_schema::cel::{self, Rules};
+use kubewright_schema::cel::Rules;
 use kubewright_schema::{Cause, lint};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -116,7 +116,7 @@ fn objects_get_the_server_s_verdict_with_its_causes_and_warnings() {
         for (tried, theirs) in case.tries.iter().zip(objects) {
             let ours = match &rules {
                 Some(rules) => rules.evaluate(&tried.new, tried.old.as_ref()),
-                None => cel::Outcome::default(),
+                None => kubewright_schema::cause::Objections::default(),
             };
             let ours = Verdict {
                 causes: set(ours.causes),

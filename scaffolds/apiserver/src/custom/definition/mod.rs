@@ -13,7 +13,7 @@ use crate::{
     status::Status,
     strategy::{Column, NameRule, Scale, Strange, Strategy},
 };
-use kubewright_schema::{Cause, lint};
+use kubewright_schema::{Cause, cause::Objections, lint};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -94,7 +94,7 @@ impl Strategy for Definition {
         defaults::fill(object);
     }
 
-    fn prepare_for_create(&self, object: &mut Value) {
+    fn prepare_for_create(&self, _subresource: &str, object: &mut Value) {
         object["status"] =
             json!({"conditions": null, "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": null});
         defaults::store(object);
@@ -113,11 +113,11 @@ impl Strategy for Definition {
         validate::creation(object)
     }
 
-    fn validate_update(&self, subresource: &str, new: &Value, old: &Value) -> Vec<Cause> {
+    fn validate_update(&self, subresource: &str, new: &Value, old: &Value) -> Objections {
         if subresource == "status" {
-            validate::status(new)
+            validate::status(new).into()
         } else {
-            validate::update(new, old)
+            validate::update(new, old).into()
         }
     }
 
@@ -125,7 +125,7 @@ impl Strategy for Definition {
         lint::warnings(object)
     }
 
-    fn update_warnings(&self, new: &Value, old: &Value) -> Vec<String> {
+    fn update_warnings(&self, _subresource: &str, new: &Value, old: &Value) -> Vec<String> {
         let known = lint::warnings(old);
         let mut warnings = lint::warnings(new);
         warnings.retain(|warning| !known.contains(warning));

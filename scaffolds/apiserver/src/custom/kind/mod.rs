@@ -14,7 +14,7 @@ use crate::{
     strategy::{Column, NameRule, Scale, Strange, Strategy},
 };
 use columns::Printed;
-use kubewright_schema::{Cause, value::Structural, version::priority};
+use kubewright_schema::{Cause, cause::Objections, value::Structural, version::priority};
 use serde_json::{Number, Value, json};
 use std::{collections::BTreeMap, sync::Arc};
 use tokio::sync::watch;
@@ -86,6 +86,8 @@ pub(super) struct Custom {
     version: String,
     schema: Schema,
     has_status: bool,
+    /// Whether an object that is stored without a status has one when it is read.
+    defaults_status: bool,
     scale: Option<Scale>,
     columns: Vec<Printed>,
     /// Without the leading point, as selectors have them.
@@ -102,6 +104,7 @@ impl Custom {
             .map(Vec::as_slice)
             .unwrap_or_default();
         let scale = &version["subresources"]["scale"];
+        let has_status = version["subresources"]["status"].is_object();
         let text = |key: &str| scale[key].as_str().unwrap_or_default().to_owned();
         let fields = version["selectableFields"].as_array().into_iter().flatten();
         let fields = fields.filter_map(|field| field["jsonPath"].as_str());
@@ -109,7 +112,8 @@ impl Custom {
             family: family.clone(),
             version: version["name"].as_str().unwrap_or_default().to_owned(),
             schema: Schema::custom(&version["schema"]["openAPIV3Schema"]),
-            has_status: version["subresources"]["status"].is_object(),
+            has_status,
+            defaults_status: has_status && defaults_status(family, version),
             scale: scale.is_object().then(|| Scale {
                 spec_replicas: text("specReplicasPath"),
                 status_replicas: text("statusReplicasPath"),
@@ -129,35 +133,43 @@ impl Custom {
     }
 
     /// Objections to an object: those of its schema, to its scale, and then, unless they are too grave, of its rules.
-    fn objections(&self, object: &Value, old: Option<&Value>) -> Vec<Cause> {
+    fn objections(&self, object: &Value, old: Option<&Value>) -> Objections {
         let Some(schema) = self.structural() else {
-            return Vec::new();
+            return Objections::default();
         };
         let mut causes = schema.check(object, old);
         if let Some(scale) = &self.scale {
             causes.extend(scale::wanted(object, scale));
             causes.extend(scale::counted(object, scale));
         }
-        let of_rules = schema.check_rules(object, old, &causes);
-        causes.extend(of_rules);
-        causes
+        with_rules(schema, (object, old), causes)
     }
 
-    fn objections_to_status(&self, new: &Value, old: &Value) -> Vec<Cause> {
+    fn objections_to_status(&self, new: &Value, old: &Value) -> Objections {
         let Some(schema) = self.structural() else {
-            return Vec::new();
+            return Objections::default();
         };
-        let mut causes = schema.validate_status(new, old);
+        let mut causes = schema.check_status(new, old);
         if let Some(scale) = &self.scale {
-            // They stand before the note that rules were left out, which closes the list.
-            let end = causes
-                .iter()
-                .position(|cause| cause.field == "<nil>")
-                .unwrap_or(causes.len());
-            causes.splice(end..end, scale::counted(new, scale));
+            causes.extend(scale::counted(new, scale));
         }
-        causes
+        with_rules(schema, (new, Some(old)), causes)
     }
+}
+
+/// What rules object to, after what else was `found`.
+fn with_rules(schema: &Structural, (object, old): (&Value, Option<&Value>), found: Vec<Cause>) -> Objections {
+    let mut all = schema.check_rules(object, old, &found);
+    all.causes.splice(0..0, found);
+    all
+}
+
+fn defaults_status(family: &Family, version: &Value) -> bool {
+    let mut object = json!({});
+    if let Some(schema) = version["name"].as_str().and_then(|name| family.schemas.get(name)) {
+        schema.default(&mut object);
+    }
+    object.get("status").is_some()
 }
 
 fn deprecation(family: &Family, version: &Value, versions: &[Value]) -> Option<String> {
@@ -214,7 +226,7 @@ impl Strategy for Custom {
         }
     }
 
-    fn prepare_for_create(&self, object: &mut Value) {
+    fn prepare_for_create(&self, _subresource: &str, object: &mut Value) {
         if self.has_status
             && let Some(object) = object.as_object_mut()
         {
@@ -238,10 +250,10 @@ impl Strategy for Custom {
     }
 
     fn validate(&self, object: &Value) -> Vec<Cause> {
-        self.objections(object, None)
+        self.objections(object, None).causes
     }
 
-    fn validate_update(&self, subresource: &str, new: &Value, old: &Value) -> Vec<Cause> {
+    fn validate_update(&self, subresource: &str, new: &Value, old: &Value) -> Objections {
         if subresource == "status" {
             self.objections_to_status(new, old)
         } else {
@@ -253,12 +265,13 @@ impl Strategy for Custom {
         finalizers::warnings(object, &Value::Null)
     }
 
-    fn update_warnings(&self, new: &Value, old: &Value) -> Vec<String> {
+    fn update_warnings(&self, _subresource: &str, new: &Value, old: &Value) -> Vec<String> {
         finalizers::warnings(new, old)
     }
 
     fn verbatim_after(&self) -> Option<u64> {
-        (self.version == self.family.storage).then_some(self.family.since)
+        let is_verbatim = self.version == self.family.storage && !self.defaults_status;
+        is_verbatim.then_some(self.family.since)
     }
 
     fn read(&self, object: &mut Value) {

@@ -67,11 +67,11 @@ pub(in crate::kinds) fn node_selector(at: &At<'_>, faults: &mut Faults) {
     if terms.len() == 0 {
         faults.required(&terms, "must have at least one node selector term");
     }
-    terms.items().for_each(|term| node_term(&term, faults));
+    terms.items().for_each(|term| node_term(&term, true, faults));
 }
 
-/// What a node's labels and fields must be.
-pub(in crate::kinds) fn node_term(term: &At<'_>, faults: &mut Faults) {
+/// What a node's labels and fields must be; values of labels only where `is_required`, elsewhere they are warned of.
+pub(in crate::kinds) fn node_term(term: &At<'_>, is_required: bool, faults: &mut Faults) {
     for expression in term.get("matchExpressions").items() {
         let (operator, values) = (expression.get("operator"), expression.get("values"));
         match operator.str() {
@@ -94,7 +94,9 @@ pub(in crate::kinds) fn node_term(term: &At<'_>, faults: &mut Faults) {
             _ => faults.invalid(&operator, "not a valid selector operator"),
         }
         faults.format(&expression.get("key"), qualified);
-        values.items().for_each(|value| faults.format(&value, label_value));
+        if is_required {
+            values.items().for_each(|value| faults.format(&value, label_value));
+        }
     }
     for field in term.get("matchFields").items() {
         let (operator, values, key) = (field.get("operator"), field.get("values"), field.get("key"));

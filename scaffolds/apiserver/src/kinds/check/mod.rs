@@ -2,6 +2,7 @@
 //! the ledger of fidelity.
 
 mod access;
+mod address;
 mod container;
 mod cron;
 mod event;
@@ -23,7 +24,7 @@ mod workload;
 pub(in crate::kinds) use self::{
     access::{binding, binding_update, role},
     event::{event, event_update, new_event, new_event_update},
-    format::label,
+    format::{label, label_value},
     ingress::{ingress, ingress_class, ingress_class_update, ingress_status},
     job::{cron_job, job, job_update},
     network_policy::network_policy,
@@ -38,7 +39,7 @@ pub(in crate::kinds) use self::{
     storage::{claim, claim_update, storage_class, storage_class_update, volume as persistent_volume, volume_update},
     workload::{
         controller_revision, controller_revision_update, daemon_set, daemon_set_update, deployment, deployment_status,
-        deployment_update, replica_set, replica_set_status, replica_set_update, replication_controller, stateful_set,
-        stateful_set_status, stateful_set_update,
+        deployment_update, has_unchosen_labels, replica_set, replica_set_status, replica_set_update,
+        replication_controller, stateful_set, stateful_set_status, stateful_set_update,
     },
 };

@@ -1,8 +1,6 @@
 //! NetworkPolicies.
 
-use std::net::IpAddr;
-
-use super::{format::port_name, labels::selector};
+use super::{address::Network, format::port_name, labels::selector};
 use crate::kinds::at::{At, Faults};
 
 pub(in crate::kinds) fn network_policy(at: &At<'_>, faults: &mut Faults) {
@@ -68,38 +66,18 @@ fn peer(at: &At<'_>, faults: &mut Faults) {
     }
 }
 
-/// An address and how many of its bits count.
-struct Network(u128, u32, bool);
-
 fn ip_block(at: &At<'_>, faults: &mut Faults) {
     let cidr = at.get("cidr");
     if cidr.str().is_empty() {
         return faults.required(&cidr, "");
     }
-    let Some(outer) = network(&cidr, faults) else { return };
+    let Some(outer) = Network::read(&cidr, cidr.str(), faults) else {
+        return;
+    };
     for except in at.get("except").items() {
-        let Some(inner) = network(&except, faults) else {
-            continue;
-        };
-        let width = if outer.2 { 128 } else { 32 };
-        let shift = width - outer.1;
-        let head = |address: u128| address.checked_shr(shift).unwrap_or_default();
-        if outer.2 != inner.2 || head(outer.0) != head(inner.0) || outer.1 >= inner.1 {
+        let inner = Network::read(&except, except.str(), faults);
+        if inner.is_some_and(|inner| !outer.is_around(&inner)) {
             faults.invalid(&except, "must be a strict subset of `cidr`");
         }
     }
-}
-
-fn network(at: &At<'_>, faults: &mut Faults) -> Option<Network> {
-    let parsed = at.str().split_once('/').and_then(|(ip, bits)| {
-        let bits: u32 = bits.parse().ok()?;
-        match ip.parse().ok()? {
-            IpAddr::V4(ip) => (bits <= 32).then(|| Network(u128::from(ip.to_bits()), bits, false)),
-            IpAddr::V6(ip) => (bits <= 128).then(|| Network(ip.to_bits(), bits, true)),
-        }
-    });
-    if parsed.is_none() {
-        faults.invalid(at, "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)");
-    }
-    parsed
 }

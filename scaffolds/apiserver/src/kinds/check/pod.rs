@@ -240,7 +240,7 @@ fn affinity(at: &At<'_>, faults: &mut Faults) {
         if term.get("weight").int() <= 0 || term.get("weight").int() > 100 {
             faults.invalid(&term.get("weight"), "must be in the range 1-100");
         }
-        node_term(&term.get("preference"), faults);
+        node_term(&term.get("preference"), false, faults);
     }
     for name in ["podAffinity", "podAntiAffinity"] {
         let pods = at.get(name);

@@ -5,6 +5,7 @@ use std::{collections::BTreeSet, net::IpAddr};
 use serde_json::Value;
 
 use super::{
+    address::Network,
     format::{label, qualified, subdomain},
     labels::labels,
 };
@@ -197,16 +198,7 @@ fn balancer(spec: &At<'_>, kind: &str, faults: &mut Faults) {
         faults.forbidden(&ranges, only);
     }
     for range in ranges.items() {
-        let fits = range.str().trim().split_once('/').is_some_and(|(ip, bits)| {
-            let most = if ip.contains(':') { 128 } else { 32 };
-            ip.parse::<IpAddr>().is_ok() && bits.parse::<u8>().is_ok_and(|bits| bits <= most)
-        });
-        if !fits {
-            faults.invalid(
-                &range,
-                "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)",
-            );
-        }
+        Network::read(&range, range.str().trim(), faults);
     }
     let allocate = spec.get("allocateLoadBalancerNodePorts");
     if allocate.is_set() && !is_balancer {
