@@ -6,13 +6,14 @@
 //! `persist` its objects live in a directory.
 //!
 //! # Where what is
-//! A request is read ([`request`]), its sender known and let through ([`auth`]), and sent on by [`server`] to what
+//! A request is read ([`request`]), its sender known ([`auth`]) and let through ([`authorize`]), and sent on by [`server`] to what
 //! answers its path; resources are looked up in the [`catalogue`] and handled by the registry, the same way for all
 //! kinds. What differs between kinds is their [`strategy`]. Objects are bytes in the [`store`]; [`apply`] and the patches
 //! are pure functions. What went wrong is a [`status`]; [`response`] puts answers on the wire.
 
 pub mod apply;
 pub mod auth;
+pub mod authorize;
 pub mod catalogue;
 pub mod clock;
 pub mod controllers;

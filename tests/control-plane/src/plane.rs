@@ -253,7 +253,8 @@ impl ControlPlane {
     fn spawn_controllers(&self) -> Result<Program> {
         let flags = [
             format!("--kubeconfig={}", self.kubeconfig().display()),
-            "--controllers=garbage-collector-controller,namespace-controller".to_owned(),
+            "--controllers=garbage-collector-controller,namespace-controller,clusterrole-aggregation-controller"
+                .to_owned(),
             "--leader-elect=false".to_owned(),
             "--secure-port=0".to_owned(),
             // Its own limit of 20 requests a second would make the tests wait.

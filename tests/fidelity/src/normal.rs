@@ -30,6 +30,12 @@ pub fn form(answers: &[Answer], namespace: &str) -> Vec<Answer> {
     formed
 }
 
+/// Whom the tokens of the two servers are for.
+const AUDIENCES: [&str; 2] = [
+    "\"https://127.0.0.1\"",
+    "\"https://kubernetes.default.svc.cluster.local\"",
+];
+
 struct Names {
     namespace: String,
     versions: BTreeSet<u64>,
@@ -71,6 +77,12 @@ impl Names {
         {
             *name = format!("{prefix}<random>");
         }
+        // Found by walking a Go map.
+        for list in ["resourceRules", "nonResourceRules"] {
+            if let Some(rules) = map.get_mut(list).and_then(Value::as_array_mut) {
+                rules.sort_by_key(ToString::to_string);
+            }
+        }
         // What a column is for is said in each server's own words.
         for column in map
             .get_mut("columnDefinitions")
@@ -94,6 +106,8 @@ impl Names {
             }
             // Of the group, which has the namespace's name.
             ("storageVersionHash", _) => return "<hash>".to_owned(),
+            ("token", _) if text.matches('.').count() == 2 => return "<token>".to_owned(),
+            ("audiences", _) if text.starts_with("https://") => return "<audience>".to_owned(),
             ("continue", _) if !text.is_empty() => return "<continue>".to_owned(),
             ("clusterIP" | "clusterIPs", _) if text.starts_with("10.") => return "<ip>".to_owned(),
             ("cells", _) if is_age(text) => return "<age>".to_owned(),
@@ -104,7 +118,12 @@ impl Names {
 
     /// Inside a text: the namespace, times, uids and current versions.
     fn text(&mut self, text: &str) -> String {
-        let text = without_quoted_objects(text.replace(&self.namespace, "$ns"));
+        let text = AUDIENCES
+            .iter()
+            .fold(text.replace(&self.namespace, "$ns"), |text, audience| {
+                text.replace(audience, "<audience>")
+            });
+        let text = without_quoted_objects(text);
         let mut out = String::new();
         let mut rest = text.as_str();
         while let Some(first) = rest.chars().next() {

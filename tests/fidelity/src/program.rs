@@ -28,6 +28,12 @@ pub struct Step {
     /// The header `Accept`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accept: Option<String>,
+    /// Who sends it, by impersonation: a user, then groups, with blanks between. The administrator by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub who: Option<String>,
+    /// More headers, `Name: value` each; with `Authorization` nothing else says who sends it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub with: Vec<String>,
     /// The body: a text is sent as it stands, everything else as JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<Value>,
@@ -50,6 +56,23 @@ impl Step {
             .with_context(|| format!("`{line}` is no `METHOD /path`"))?;
         let watch = method == "WATCH";
         Ok((if watch { "GET" } else { method }.to_owned(), path.to_owned(), watch))
+    }
+
+    /// The headers that [`Self::who`] and [`Self::with`] say.
+    pub fn headers(&self, namespace: &str, earlier: &[Answer]) -> Result<Vec<(String, String)>> {
+        let mut headers = Vec::new();
+        let mut name = "impersonate-user";
+        for part in self.who.iter().flat_map(|who| who.split(' ')) {
+            headers.push((name.to_owned(), fill(part, namespace, earlier)?));
+            name = "impersonate-group";
+        }
+        for line in &self.with {
+            let (name, value) = line
+                .split_once(": ")
+                .with_context(|| format!("`{line}` is no header"))?;
+            headers.push((name.to_ascii_lowercase(), fill(value, namespace, earlier)?));
+        }
+        Ok(headers)
     }
 
     /// The bytes to send.

@@ -6,9 +6,10 @@ use http_body_util::BodyExt;
 use kube::{
     Client, Config,
     client::Body,
-    config::{KubeConfigOptions, Kubeconfig},
+    config::{AuthInfo, KubeConfigOptions, Kubeconfig},
 };
 use kubewright_apiserver::{ApiServer, Options, controllers::Controllers};
+use serde_json::Value;
 use std::{path::Path, time::Duration};
 use tokio::time::{Instant, sleep, timeout};
 
@@ -24,6 +25,8 @@ const SETTLING: Duration = Duration::from_secs(5);
 #[derive(Clone)]
 pub struct Target {
     client: Client,
+    /// Without credentials.
+    bare: Client,
 }
 
 impl Target {
@@ -36,8 +39,11 @@ impl Target {
         let mut config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
         // A refusal is an answer.
         config.default_retry = false;
+        let client = Client::try_from(config.clone())?;
+        config.auth_info = AuthInfo::default();
         Ok(Self {
-            client: Client::try_from(config)?,
+            client,
+            bare: Client::try_from(config)?,
         })
     }
 
@@ -47,8 +53,10 @@ impl Target {
             controllers: Controllers::NONE,
             ..Options::default()
         });
+        let client = Client::new(server.service(), "default");
         Self {
-            client: Client::new(server.service(), "default"),
+            bare: client.clone(),
+            client,
         }
     }
 
@@ -82,10 +90,9 @@ impl Target {
         let deadline = Instant::now() + SETTLING;
         loop {
             let answer = self.ask(step, namespace, earlier).await?;
-            let settled = step
-                .until
-                .iter()
-                .all(|(pointer, wanted)| answer.body.pointer(pointer).unwrap_or(&serde_json::Value::Null) == wanted);
+            let settled = step.until.iter().all(|(pointer, wanted)| {
+                answer.body.pointer(pointer).unwrap_or(&Value::Null) == &filled(wanted, namespace)
+            });
             if settled || Instant::now() > deadline {
                 return Ok(answer);
             }
@@ -101,9 +108,17 @@ impl Target {
             request = request.header("content-type", step.r#as.as_deref().unwrap_or("application/json"));
         }
         request = request.header("accept", step.accept.as_deref().unwrap_or("application/json"));
+        let headers = step.headers(namespace, earlier)?;
+        let client = match headers.iter().any(|(name, _)| name == "authorization") {
+            true => &self.bare,
+            false => &self.client,
+        };
+        for (name, value) in headers {
+            request = request.header(name, value);
+        }
         let request = request.header("user-agent", "fidelity/1").body(Body::from(body))?;
         let exchange = async {
-            let response = self.client.send(request).await?;
+            let response = client.send(request).await?;
             let (head, body) = response.into_parts();
             anyhow::Ok((head, body.collect().await?.to_bytes()))
         };
@@ -125,5 +140,13 @@ impl Target {
             }
         }
         Ok(answer)
+    }
+}
+
+/// What an answer is waited for with.
+fn filled(wanted: &Value, namespace: &str) -> Value {
+    match wanted {
+        Value::String(text) => text.replace("$ns", namespace).into(),
+        other => other.clone(),
     }
 }

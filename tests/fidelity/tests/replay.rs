@@ -2,7 +2,8 @@
 
 use fidelity::{Target, compare::difference, normal, probes, recorded};
 
-#[tokio::test]
+// Time stands still while there is something to do: the managers of an object are sorted by the second of their writes.
+#[tokio::test(start_paused = true)]
 async fn the_in_process_server_answers_the_probes_as_the_real_one_did() {
     let mut different = Vec::new();
     for (file, programs) in probes().unwrap() {

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use serde_json::Value;
 
 use crate::{
+    auth::User,
     registry::{self, Call, Reply, Verb, store_name},
     resource::Resource,
     server::Core,
@@ -68,6 +69,7 @@ fn send(
         content_type: content_type.to_owned(),
         user_agent: MANAGER.to_owned(),
         body: Bytes::from(body.to_string()),
+        user: User::admin(),
     };
     registry::serve_write(core, &call, &mut Vec::new())
 }

@@ -1,10 +1,12 @@
-//! What a server has before anybody asked for it: its namespaces and the Service `kubernetes`.
+//! What a server has before anybody asked for it: its namespaces, the Service `kubernetes`, roles.
 
 use bytes::Bytes;
 use serde_json::{Value, json};
 
 use super::act;
 use crate::{
+    auth::User,
+    authorize, meta,
     registry::{self, Call, Verb},
     server::Core,
     store::Key,
@@ -39,6 +41,17 @@ pub fn bootstrap(core: &Core, port: u16) {
     create(core, &Key::new("/services", "default", "kubernetes"), &service);
 }
 
+/// Makes the roles and bindings that are not there yet.
+pub fn roles(core: &Core) {
+    let now = meta::time::text(core.now());
+    for object in authorize::bootstrap::objects() {
+        if core.store.get(&object.key).is_none() {
+            // Nobody else writes yet.
+            let _ = core.store.create(&object.key, &|revision| object.at(&now, revision));
+        }
+    }
+}
+
 fn create(core: &Core, key: &Key, object: &Value) {
     let (None, Some(resource)) = (core.store.get(key), act::resource(core, &key.resource)) else {
         return;
@@ -53,6 +66,7 @@ fn create(core: &Core, key: &Key, object: &Value) {
         content_type: String::new(),
         user_agent: MANAGER.to_owned(),
         body: Bytes::from(object.to_string()),
+        user: User::admin(),
     };
     // A store from another time may have it in a shape that is refused now; then it has it already.
     let _ = registry::serve_write(core, &call, &mut Vec::new());

@@ -2,6 +2,7 @@
 
 use super::{lifecycle::AGENT, resources};
 use crate::{
+    auth::User,
     registry::{self, Call, Verb},
     server::Core,
     store::Range,
@@ -33,6 +34,7 @@ pub(super) fn delete(core: &Core, crd: &Value) -> bool {
             content_type: String::new(),
             user_agent: AGENT.to_owned(),
             body: Bytes::new(),
+            user: User::admin(),
         };
         // What cannot be deleted now is left, and seen below.
         _ = registry::perform(core, &call);

@@ -11,6 +11,7 @@ use super::{
     instances, names, resources,
 };
 use crate::{
+    auth::User,
     meta,
     registry::{self, Call, Reply, Verb},
     resource::Resource,
@@ -236,6 +237,7 @@ fn write(core: &Core, crd: &Value) -> bool {
         content_type: "application/json".to_owned(),
         user_agent: AGENT.to_owned(),
         body: Bytes::from(crd.to_string()),
+        user: User::admin(),
     };
     registry::perform(core, &call).is_ok()
 }

@@ -41,6 +41,13 @@ pub fn resources() -> Vec<Resource> {
     names::all().into_iter().filter(is_served).map(resource).collect()
 }
 
+/// What `serviceaccounts/NAME/token` reads: no resource of its own.
+pub(crate) fn token_request() -> Resource {
+    resource(names::resource(
+        "authentication.k8s.io/v1 TokenRequest serviceaccounts token namespaced create",
+    ))
+}
+
 fn resource(named: names::Named) -> Resource {
     let package = named
         .group

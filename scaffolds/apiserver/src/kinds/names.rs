@@ -60,7 +60,8 @@ pub(super) fn all() -> Vec<Named> {
     out
 }
 
-fn resource(line: &str) -> Named {
+/// A resource as a line of the recording has it.
+pub(super) fn resource(line: &str) -> Named {
     let mut parts = line.split(' ');
     let mut next = || parts.next().unwrap_or_default();
     let (group, version) = split(next());

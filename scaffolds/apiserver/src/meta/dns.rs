@@ -91,11 +91,11 @@ pub(super) fn too_long(text: &str, most: usize, unit: &str) -> Vec<String> {
         .collect()
 }
 
-fn is_subdomain(text: &str) -> bool {
+pub fn is_subdomain(text: &str) -> bool {
     text.split('.').all(is_label)
 }
 
-fn is_label(text: &str) -> bool {
+pub fn is_label(text: &str) -> bool {
     let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     let bytes = text.as_bytes();
     bytes.iter().all(|byte| inner(*byte) || *byte == b'-')

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::{storage, work::Work};
-use crate::{meta, status::Status};
+use crate::{authorize::Write, meta, status::Status};
 
 /// Namespaces that nobody can delete.
 const IMMORTAL: [&str; 3] = ["default", "kube-system", "kube-public"];
@@ -53,6 +53,29 @@ pub(super) fn deletion(work: &Work, name: &str) -> Result<(), Status> {
         ));
     }
     Ok(())
+}
+
+/// Whether a role or binding may grant what it grants.
+///
+/// # Errors
+/// 403 for rights that the sender does not have.
+pub(super) fn grant(work: &Work, new: &Value, old: Option<&Value>) -> Result<(), Status> {
+    let (group, plural) = work.subject();
+    if group != "rbac.authorization.k8s.io" || work.call.user.is_master() {
+        return Ok(());
+    }
+    let write = Write {
+        authorizer: &work.core.authorizer,
+        store: &work.core.store,
+        user: &work.call.user,
+        resource: (group, plural),
+        namespace: work.namespace(),
+        name: &work.call.name,
+    };
+    match plural {
+        "roles" | "clusterroles" => write.role(new, old),
+        _ => write.binding(new, old),
+    }
 }
 
 /// The namespace of the request; none for cluster-scoped kinds.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::resource::Resource;
+use crate::{auth::User, resource::Resource};
 
 /// One request for a resource, resolved against the catalogue.
 #[derive(Clone)]
@@ -27,6 +27,8 @@ pub struct Call {
     pub user_agent: String,
     /// The body, at most 3 MiB.
     pub body: Bytes,
+    /// Whose request it is.
+    pub user: User,
 }
 
 /// What may be done with a resource.

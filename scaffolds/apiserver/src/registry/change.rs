@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{create, record, storage, work::Work};
+use super::{admit, create, record, storage, work::Work};
 use crate::{
     apply, meta,
     status::Status,
@@ -37,6 +37,7 @@ pub(super) fn change(work: &mut Work, plan: &Plan, next: &mut Next) -> Result<(u
             }
             check_uid(work, (plan.uid, ""), &key)?;
             let mut object = next(work, None)?;
+            admit::grant(work, &object, None)?;
             meta::system::wipe(&mut object);
             meta::set(&mut object, "resourceVersion", None);
             match create::insert(work, object, plan.dry_run) {
@@ -46,6 +47,7 @@ pub(super) fn change(work: &mut Work, plan: &Plan, next: &mut Next) -> Result<(u
         };
         check_uid(work, (plan.uid, meta::text(&live.object, "uid")), &key)?;
         let new = next(work, Some(&live.object))?;
+        admit::grant(work, &new, Some(&live.object))?;
         if let Some(done) = live.step(work, new, plan)? {
             return Ok((200, done));
         }

@@ -23,6 +23,7 @@ pub(super) fn create(work: &mut Work) -> Result<Reply, Status> {
         crate::apply::update(None, &mut object, writer)
     });
     admit::creation(work, &object)?;
+    admit::grant(work, &object, None)?;
     let generates = meta::text(&object, "name").is_empty() && !meta::text(&object, "generateName").is_empty();
     let mut last = Err(Status::internal("no name was drawn"));
     for _ in 0..if generates { DRAWS } else { 1 } {

@@ -9,7 +9,8 @@ use http_body::Body;
 
 use super::{ApiServer, discover, probes};
 use crate::{
-    auth::{self, Peer},
+    auth::{self, Peer, User},
+    authorize::Attributes,
     meta::generate,
     request::{Info, Query, accept, body, duration},
     response::{self, Answer},
@@ -56,8 +57,7 @@ impl ApiServer {
         };
         let time = duration::timeout(query)?;
         let peer = parts.extensions.get::<Peer>().cloned().unwrap_or_default();
-        let user = self.core.authenticator.authenticate(&parts.headers, &peer)?;
-        auth::authorize(&user, &info)?;
+        let user = self.sender(parts, (&info, query), &peer)?;
         if !info.is_resource {
             return self.answer_path(parts, query, &info);
         }
@@ -70,6 +70,18 @@ impl ApiServer {
         }
         let late = |_| Status::timeout("request did not complete within the allotted timeout", 0);
         tokio::time::timeout(time, answer).await.map_err(late)?
+    }
+
+    /// Who this request counts as sent by, and may send it.
+    fn sender(&self, parts: &Parts, (info, query): (&Info, &Query), peer: &Peer) -> Result<User, Status> {
+        let (core, headers) = (&self.core, &parts.headers);
+        let user = core
+            .authenticator
+            .authenticate(headers, peer, (&core.store, core.now()))?;
+        let asked = Attributes::of(info, query);
+        let user = auth::impersonate(headers, user, (&core.authorizer, &core.store), &asked)?;
+        core.authorizer.authorize(&core.store, &user, &asked)?;
+        Ok(user)
     }
 
     fn answer_path(&self, parts: &Parts, query: &Query, info: &Info) -> Answered {

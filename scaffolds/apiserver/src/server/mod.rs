@@ -15,6 +15,7 @@ use tokio::runtime::Handle;
 
 use crate::{
     auth::{Authenticator, User},
+    authorize::Authorizer,
     catalogue::Catalogue,
     clock::Clock,
     controllers::{self, Controllers},
@@ -62,6 +63,7 @@ pub struct Core {
     /// The custom kinds.
     pub(crate) definitions: Definitions,
     options: Options,
+    pub(crate) authorizer: Authorizer,
     authenticator: Authenticator,
     discovery: Discovery,
     openapi: OpenApi,
@@ -114,6 +116,7 @@ impl ApiServer {
         catalogue.add_built_in(kinds::resources().into_iter().chain([custom::definition::resource()]));
         let core = Core {
             store,
+            authorizer: Authorizer::default(),
             authenticator: Authenticator::new(options.tokens.iter().cloned()),
             discovery: Discovery::new(catalogue.clone()),
             openapi: OpenApi::new(catalogue.clone()),
@@ -127,6 +130,7 @@ impl ApiServer {
             .rsplit_once(':')
             .and_then(|(_, port)| port.parse().ok());
         controllers::bootstrap::bootstrap(&core, port.unwrap_or(443));
+        controllers::bootstrap::roles(&core);
         core.definitions.restore(&core);
         core.hold();
         let core = Arc::new(core);

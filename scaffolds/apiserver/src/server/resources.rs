@@ -16,6 +16,7 @@ use crate::{
     },
     response,
     status::Status,
+    store::Key,
     table::View,
 };
 
@@ -54,11 +55,13 @@ impl ApiServer {
             content_type: text(&parts.headers, header::CONTENT_TYPE),
             user_agent: text(&parts.headers, header::USER_AGENT),
             body,
+            user: user.clone(),
         };
         let mut warnings = Vec::new();
-        let answered = match auth::is_review(&info.group) {
-            true => self.review(user, &call, (wanted, &mut warnings)),
-            false => self.serve(call, (wanted, &mut warnings)).await,
+        let answered = match (auth::is_review(&info.group), auth::is_token(info)) {
+            (true, _) => self.review(&call, (wanted, &mut warnings)),
+            (_, true) => self.token(call, (wanted, &mut warnings)),
+            _ => self.serve(call, (wanted, &mut warnings)).await,
         };
         let mut answer = answered.unwrap_or_else(|status| response::failure(&status, format));
         response::warn(&mut answer, &warnings);
@@ -85,10 +88,25 @@ impl ApiServer {
         }
     }
 
-    fn review(&self, user: &User, call: &Call, (wanted, warnings): (Wanted, &mut Vec<String>)) -> Answered {
+    fn review(&self, call: &Call, (wanted, warnings): (Wanted, &mut Vec<String>)) -> Answered {
         let object = registry::read_review(&self.core, call, warnings)?;
-        let plural = &call.resource.names.plural;
-        let answer = auth::review(&self.core.authenticator, (user, self.core.now()), plural, object)?;
+        let asked = auth::Asked {
+            authenticator: &self.core.authenticator,
+            authorizer: &self.core.authorizer,
+            store: &self.core.store,
+            user: &call.user,
+            now: self.core.now(),
+        };
+        let answer = auth::review(&asked, &call.resource.names.plural, object)?;
+        Ok(response::object(201, &answer, wanted.format))
+    }
+
+    fn token(&self, mut call: Call, (wanted, warnings): (Wanted, &mut Vec<String>)) -> Answered {
+        let account = Key::new(&registry::store_name(&call.resource), &call.namespace, &call.name);
+        call.resource = auth::token_kind();
+        let request = registry::read_review(&self.core, &call, warnings)?;
+        let at = (&self.core.store, self.core.now());
+        let answer = auth::token(&self.core.authenticator, at, &account, request)?;
         Ok(response::object(201, &answer, wanted.format))
     }
 }

@@ -98,6 +98,11 @@ impl Store {
         self.lock().revision
     }
 
+    /// The revision of the last change of a resource; 0 before the first one that this process has seen.
+    pub fn changed(&self, resource: &str) -> u64 {
+        self.lock().shelves.get(resource).map_or(0, |shelf| shelf.changed)
+    }
+
     /// An object as it is now.
     pub fn get(&self, key: &Key) -> Option<Arc<Record>> {
         self.lock().shelves.get(&key.resource)?.get(&key.path()).cloned()

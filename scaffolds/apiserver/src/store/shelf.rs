@@ -17,6 +17,8 @@ pub(super) struct Shelves(HashMap<Arc<str>, Shelf>);
 #[derive(Default)]
 pub(super) struct Shelf {
     objects: BTreeMap<Box<str>, Arc<Record>>,
+    /// The revision of its last change.
+    pub changed: u64,
     /// Its part of the history.
     pub log: Log,
     /// Its watchers.
@@ -77,6 +79,7 @@ impl Shelf {
             _ => Some(Arc::clone(&change.record)),
         };
         self.place(path, left);
+        self.changed = change.revision;
         self.log.push(Arc::clone(change));
     }
 }

@@ -31,6 +31,7 @@ pub(super) fn rule(kind: &str) -> Option<fn(&mut Fields)> {
         "Subject" => subject,
         "EndpointPort" => endpoint_port,
         "StorageClass" => storage_class,
+        "TokenRequestSpec" => |spec| set(spec, "expirationSeconds", 3600),
         "PriorityClass" => |class| set(class, "preemptionPolicy", "PreemptLowerPriority"),
         _ => return None,
     })

@@ -1,0 +1,147 @@
+//! Who sent a request: by certificate, by a token that the server was told of, or by one of a service account.
+
+use std::collections::BTreeMap;
+
+use http::{HeaderMap, header};
+
+use super::{AUDIENCE, User, service_account::Tokens};
+use crate::{status::Status, store::Store};
+
+/// How a request came in, told by whatever brought it, in its extensions.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub enum Peer {
+    /// Within the process: trusted with everything unless it sends other credentials.
+    #[default]
+    Process,
+    /// Over a socket, with no client certificate.
+    Unknown,
+    /// Over a socket, with a certificate of the server's CA for this user.
+    Certified(User),
+}
+
+/// Somebody, and for which audiences their token is.
+pub type Found = (User, Vec<String>);
+
+/// Knows who has which token.
+#[derive(Default)]
+pub struct Authenticator {
+    tokens: BTreeMap<String, User>,
+    /// Of service accounts.
+    pub(crate) issued: Tokens,
+}
+
+impl Authenticator {
+    /// Of these tokens, and of those that it gives out.
+    pub fn new(tokens: impl IntoIterator<Item = (String, User)>) -> Self {
+        Self {
+            tokens: tokens.into_iter().collect(),
+            issued: Tokens::default(),
+        }
+    }
+
+    /// Whose token this is, and for which of these audiences. Takes the same time for all tokens of one length that
+    /// the server was told of, right or wrong.
+    ///
+    /// # Errors
+    /// The sentence that a TokenReview answers with.
+    pub fn user(&self, token: &str, audiences: &[&str], (store, now): (&Store, i64)) -> Result<Found, String> {
+        const INVALID: &str = "invalid bearer token";
+        let mut found = None;
+        for (known, user) in &self.tokens {
+            if same(known.as_bytes(), token.as_bytes()) {
+                found = Some(user);
+            }
+        }
+        if let Some(user) = found.filter(|_| audiences.contains(&AUDIENCE)) {
+            return Ok((user.clone(), vec![AUDIENCE.to_owned()]));
+        }
+        match self.issued.know(token, store, now) {
+            None => Err(INVALID.to_owned()),
+            Some(Err(why)) => Err(format!("[{INVALID}, {why}]")),
+            Some(Ok(known)) => {
+                let fits = |it: &&String| audiences.contains(&it.as_str());
+                let fitting: Vec<String> = known.audiences.iter().filter(fits).cloned().collect();
+                if fitting.is_empty() {
+                    let (own, wanted) = (known.audiences.iter().map(String::as_str), audiences.iter().copied());
+                    return Err(format!(
+                        "[{INVALID}, token audiences {} is invalid for the target audiences {}]",
+                        list(own),
+                        list(wanted)
+                    ));
+                }
+                Ok((known.user, fitting))
+            }
+        }
+    }
+
+    /// Who sent this request: a certificate counts before a token.
+    ///
+    /// # Errors
+    /// 401 for a token that nobody has.
+    pub fn authenticate(&self, headers: &HeaderMap, peer: &Peer, at: (&Store, i64)) -> Result<User, Status> {
+        match (peer, bearer(headers)) {
+            (Peer::Certified(user), _) => Ok(user.clone()),
+            (_, Some(token)) => match self.user(token, &[AUDIENCE], at) {
+                Ok((user, _)) => Ok(user),
+                Err(_) => Err(Status::unauthorized()),
+            },
+            (Peer::Process, None) => Ok(User::admin()),
+            (Peer::Unknown, None) => Ok(User::anonymous()),
+        }
+    }
+}
+
+/// As Go prints a list of texts.
+fn list<'a>(items: impl Iterator<Item = &'a str>) -> String {
+    let items: Vec<String> = items.map(kubewright_schema::go::quote).collect();
+    format!("[{}]", items.join(" "))
+}
+
+/// The token of `Authorization: Bearer TOKEN`; other schemes are no credentials to the server.
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let (scheme, token) = headers
+        .get(header::AUTHORIZATION)?
+        .to_str()
+        .ok()?
+        .trim()
+        .split_once(' ')?;
+    let token = token.trim();
+    (scheme.eq_ignore_ascii_case("bearer") && !token.is_empty()).then_some(token)
+}
+
+fn same(a: &[u8], b: &[u8]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).fold(0, |differs, (a, b)| differs | (a ^ b)) == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn who(authorization: Option<&str>, peer: Peer) -> Result<String, u16> {
+        let mut headers = HeaderMap::new();
+        if let Some(value) = authorization {
+            headers.insert(header::AUTHORIZATION, value.parse().unwrap());
+        }
+        let authenticator = Authenticator::new([("secret".to_owned(), User::new("bob", ["devs"]))]);
+        authenticator
+            .authenticate(&headers, &peer, (&Store::default(), 0))
+            .map(|user| user.name)
+            .map_err(|status| status.code)
+    }
+
+    #[test]
+    fn credentials_are_known_unknown_or_absent() {
+        assert_eq!(who(Some("Bearer secret"), Peer::Unknown), Ok("bob".into()));
+        assert_eq!(who(Some("bearer  secret "), Peer::Process), Ok("bob".into()));
+        assert_eq!(who(Some("Bearer nope"), Peer::Unknown), Err(401));
+        assert_eq!(who(Some("Bearer nope"), Peer::Process), Err(401));
+        assert_eq!(who(None, Peer::Process), Ok("admin".into()));
+        for none in [None, Some("Basic Zm9vOmJhcg=="), Some("Bearer"), Some("bearer   ")] {
+            assert_eq!(who(none, Peer::Unknown), Ok("system:anonymous".into()));
+        }
+        assert_eq!(
+            who(Some("Bearer nope"), Peer::Certified(User::admin())),
+            Ok("admin".into())
+        );
+    }
+}

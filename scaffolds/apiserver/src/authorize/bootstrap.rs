@@ -1,0 +1,61 @@
+//! The roles and bindings that every cluster has from its beginning, as a real server made them (`bootstrap.txt`, written
+//! by `cargo run -p control-plane --bin roles`): those for people, for everybody and for delegated authorization. Those
+//! of the cluster's own components are left out, as the components are.
+
+use bytes::Bytes;
+
+use crate::{meta::generate, store::Key};
+
+use super::policy::GROUP;
+
+const RECORDED: &str = include_str!("bootstrap.txt");
+
+/// One of them.
+pub struct Object {
+    /// Where it belongs.
+    pub key: Key,
+    text: &'static str,
+}
+
+/// All of them, in the order of their names.
+pub fn objects() -> impl Iterator<Item = Object> {
+    RECORDED.lines().filter_map(|line| {
+        let mut parts = line.splitn(4, ' ');
+        let (plural, namespace, name, text) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
+        Some(Object {
+            key: Key::new(&format!("{GROUP}/{plural}"), namespace.trim_matches('-'), name),
+            text,
+        })
+    })
+}
+
+impl Object {
+    /// Made at `time`, at this revision.
+    pub fn at(&self, time: &str, revision: u64) -> Bytes {
+        let text = self.text.replace("<uid>", &generate::uid());
+        let text = text.replace("<time>", time).replace("<rv>", &revision.to_string());
+        Bytes::from(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    #[test]
+    fn each_is_whole_and_where_its_metadata_says() {
+        let mut count = 0;
+        for object in objects() {
+            let value: Value = serde_json::from_slice(&object.at("2026-01-02T03:04:05Z", 7)).unwrap();
+            let metadata = &value["metadata"];
+            assert_eq!(metadata["name"], object.key.name.as_str());
+            assert_eq!(metadata["namespace"].as_str().unwrap_or_default(), object.key.namespace);
+            assert_eq!(metadata["resourceVersion"], "7");
+            assert!(!value.to_string().contains('<'), "{value}");
+            count += 1;
+        }
+        assert!(count > 15, "{count}");
+    }
+}

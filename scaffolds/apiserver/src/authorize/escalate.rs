@@ -1,0 +1,146 @@
+//! Nobody gives away rights that they do not have: what a write of a role or of a binding needs besides the right to
+//! write it. Checked where the real server checks it, between admission and validation.
+
+use serde_json::Value;
+
+use super::{
+    Attributes, Authorizer, Rule,
+    policy::Reference,
+    rule::{describe, missing, quoted},
+};
+use crate::{
+    auth::User,
+    meta,
+    status::{Status, Subject},
+    store::Store,
+};
+
+/// A write of a role or binding.
+pub struct Write<'a> {
+    /// What decides.
+    pub authorizer: &'a Authorizer,
+    /// From which roles.
+    pub store: &'a Store,
+    /// For whom.
+    pub user: &'a User,
+    /// Group and plural of what is written.
+    pub resource: Subject<'a>,
+    /// Empty for cluster roles and their bindings.
+    pub namespace: &'a str,
+    /// The name in the path; empty for a create.
+    pub name: &'a str,
+}
+
+impl Write<'_> {
+    /// Whether a role may be written: by whom may `escalate`, or has all that it grants.
+    ///
+    /// # Errors
+    /// 403 that names what is missing.
+    pub fn role(&self, new: &Value, old: Option<&Value>) -> Result<(), Status> {
+        if self.user.is_master() || self.may("escalate", self.resource.1, self.name) {
+            return Ok(());
+        }
+        if old.is_some_and(|old| changes_references_only(new, old)) {
+            return Ok(());
+        }
+        let rules = |object: &Value| rules(object.get("rules"));
+        self.confirm(meta::text(new, "name"), &rules(new))?;
+        let aggregates = |object: &Value| {
+            let selectors = object.pointer("/aggregationRule/clusterRoleSelectors");
+            selectors.and_then(Value::as_array).is_some_and(|it| !it.is_empty())
+        };
+        let has_all = || self.missing(&everything()).is_empty();
+        if (aggregates(new) || old.is_some_and(aggregates)) && !has_all() {
+            let why = "must have cluster-admin privileges to use the aggregationRule";
+            return Err(Status::forbidden(self.resource, meta::text(new, "name"), why));
+        }
+        Ok(())
+    }
+
+    /// Whether a binding may be written: by whom may `bind` its role, or has all that the role grants.
+    ///
+    /// # Errors
+    /// 403 that names what is missing; 404 for a role that is not there.
+    pub fn binding(&self, new: &Value, old: Option<&Value>) -> Result<(), Status> {
+        if self.user.is_master() || old.is_some_and(|old| changes_references_only(new, old)) {
+            return Ok(());
+        }
+        let role: Reference = serde_json::from_value(new["roleRef"].clone()).unwrap_or_default();
+        let plural = if role.kind == "Role" { "roles" } else { "clusterroles" };
+        if self.may("bind", plural, &role.name) {
+            return Ok(());
+        }
+        let policy = self.authorizer.policy(self.store);
+        let rules = policy.rules(&role, self.namespace);
+        let lost = || Status::not_found(self.resource, &role.name);
+        self.confirm(meta::text(new, "name"), rules.ok_or_else(lost)?)
+    }
+
+    fn may(&self, verb: &str, plural: &str, name: &str) -> bool {
+        let asked = Attributes {
+            is_resource: true,
+            verb: verb.to_owned(),
+            group: self.resource.0.to_owned(),
+            namespace: self.namespace.to_owned(),
+            resource: plural.to_owned(),
+            name: name.to_owned(),
+            ..Attributes::default()
+        };
+        self.authorizer.decide(self.store, self.user, &asked).allowed
+    }
+
+    fn missing(&self, wanted: &[Rule]) -> Vec<Rule> {
+        let (owned, _) = self.authorizer.policy(self.store).rules_of(self.user, self.namespace);
+        missing(&owned, wanted)
+    }
+
+    fn confirm(&self, name: &str, wanted: &[Rule]) -> Result<(), Status> {
+        let (owned, failed) = self.authorizer.policy(self.store).rules_of(self.user, self.namespace);
+        let mut said: Vec<String> = missing(&owned, wanted).iter().map(describe).collect();
+        if said.is_empty() {
+            return Ok(());
+        }
+        said.sort_unstable();
+        said.dedup();
+        let (who, groups) = (kubewright_schema::go::quote(&self.user.name), quoted(&self.user.groups));
+        let mut why = format!(
+            "user {who} (groups={groups}) is attempting to grant RBAC permissions not currently held:\n{}",
+            said.join("\n")
+        );
+        if let Some(failed) = failed {
+            why.push_str(&format!("; resolution errors: [{failed}]"));
+        }
+        Err(Status::forbidden(self.resource, name, &why))
+    }
+}
+
+fn rules(list: Option<&Value>) -> Vec<Rule> {
+    let rules = list.cloned().map(serde_json::from_value::<Vec<Rule>>);
+    rules.and_then(Result::ok).unwrap_or_default()
+}
+
+/// What a cluster's administrator may do.
+fn everything() -> [Rule; 2] {
+    let star = || vec!["*".to_owned()];
+    let resources = Rule {
+        api_groups: star(),
+        resources: star(),
+        verbs: star(),
+        ..Rule::default()
+    };
+    let urls = Rule {
+        non_resource_urls: star(),
+        verbs: star(),
+        ..Rule::default()
+    };
+    [resources, urls]
+}
+
+/// What the garbage collector does to whatever goes: it needs no rights for that.
+fn changes_references_only(new: &Value, old: &Value) -> bool {
+    let mut new = new.clone();
+    for field in ["ownerReferences", "finalizers", "managedFields"] {
+        meta::set(&mut new, field, meta::of(old).get(field).cloned());
+    }
+    new == *old
+}

@@ -1,0 +1,93 @@
+//! Writes down the roles and bindings that a real server has from its beginning, with what its controllers aggregate:
+//! `cargo run -p control-plane --bin roles`. Those of the cluster's own components are left out.
+
+use std::{path::Path, time::Duration};
+
+use anyhow::{Context, Result};
+use control_plane::{Assets, ControlPlane, Settings, eventually};
+use kube::Client;
+use serde_json::{Map, Value};
+
+const FILE: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../scaffolds/apiserver/src/authorize/bootstrap.txt"
+);
+const PLURALS: [&str; 4] = ["clusterroles", "clusterrolebindings", "roles", "rolebindings"];
+/// The roles, by name, that are kept, and with them their bindings.
+const KEPT: [&str; 13] = [
+    "admin",
+    "cluster-admin",
+    "edit",
+    "extension-apiserver-authentication-reader",
+    "system:aggregate-to-admin",
+    "system:aggregate-to-edit",
+    "system:aggregate-to-view",
+    "system:auth-delegator",
+    "system:basic-user",
+    "system:discovery",
+    "system:monitoring",
+    "system:public-info-viewer",
+    "view",
+];
+/// For what a controller does within a second.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    let settings = Settings {
+        controllers: true,
+        ..Settings::default()
+    };
+    let plane = ControlPlane::start(&Assets::find()?, settings).await?;
+    let client = plane.client().await?;
+    eventually("the roles to be aggregated", PATIENCE, async || {
+        let roles = list(&client, "clusterroles").await?;
+        let is_done = |role: &Value| role.get("aggregationRule").is_none() || role["rules"].is_array();
+        Ok((roles.len() > KEPT.len() && roles.iter().all(is_done)).then_some(()))
+    })
+    .await?;
+    let mut lines = Vec::new();
+    for plural in PLURALS {
+        let mut objects = list(&client, plural).await?;
+        objects.retain(is_kept);
+        lines.extend(objects.into_iter().map(|object| line(plural, object)));
+    }
+    std::fs::write(Path::new(FILE), lines.join("\n") + "\n").context("cannot write the recording")
+}
+
+async fn list(client: &Client, plural: &str) -> Result<Vec<Value>> {
+    let path = format!("/apis/rbac.authorization.k8s.io/v1/{plural}");
+    let mut list: Value = client.request(http::Request::get(path).body(Vec::new())?).await?;
+    match list["items"].take() {
+        Value::Array(items) => Ok(items),
+        _ => Ok(Vec::new()),
+    }
+}
+
+fn is_kept(object: &Value) -> bool {
+    let role = object.pointer("/roleRef/name").unwrap_or(&object["metadata"]["name"]);
+    KEPT.iter().any(|kept| role == kept)
+}
+
+/// Plural, namespace (`-` for none), name, and the object with marks for what differs from server to server.
+fn line(plural: &str, mut object: Value) -> String {
+    let kind = match plural {
+        "clusterroles" => "ClusterRole",
+        "clusterrolebindings" => "ClusterRoleBinding",
+        "roles" => "Role",
+        _ => "RoleBinding",
+    };
+    object["kind"] = kind.into();
+    object["apiVersion"] = "rbac.authorization.k8s.io/v1".into();
+    let metadata = &mut object["metadata"];
+    metadata["uid"] = "<uid>".into();
+    metadata["resourceVersion"] = "<rv>".into();
+    metadata["creationTimestamp"] = "<time>".into();
+    for entry in metadata["managedFields"].as_array_mut().into_iter().flatten() {
+        entry
+            .as_object_mut()
+            .map(|entry: &mut Map<String, Value>| entry.insert("time".to_owned(), "<time>".into()));
+    }
+    let text = |field: &str| object["metadata"][field].as_str().unwrap_or("-");
+    format!("{plural} {} {} {object}", text("namespace"), text("name"))
+}
