@@ -62,6 +62,9 @@ FUZZ_SECONDS ?= 120
 fuzz: ## Input that breaks what reads others' bytes, guided by coverage; needs nightly Rust.
 	@tests/fuzz/check $(FUZZ_SECONDS)
 
+soak: ## The generated operator under faults for MINUTES (10), chosen by SEED, on a real kube-apiserver.
+	@tests/control-plane/soak
+
 nightly: ## Long random runs: more seeds, more cases, more time.
 	PROPTEST_CASES=20000 $(CARGO) test --locked --workspace --exclude control-plane
 	assets=$${KUBEBUILDER_ASSETS:-$$(tests/control-plane/build)} && \
@@ -69,9 +72,10 @@ nightly: ## Long random runs: more seeds, more cases, more time.
 		KUBEBUILDER_ASSETS=$$assets tests/fidelity/check 5000
 	tests/fuzz/check 600
 	KUBEWRIGHT_NIGHTLY=1 tests/control-plane/conformance
+	MINUTES=30 tests/control-plane/soak
 	tests/docs/check --cluster
 
 bench: ## The figures of docs/reference/performance.md, measured here.
 	@benches/run
 
-.PHONY: help build demo fmt lint fmt-check clippy doc deny test test-workspace test-golden package test-docs conformance fuzz nightly bench
+.PHONY: help build demo fmt lint fmt-check clippy doc deny test test-workspace test-golden package test-docs conformance soak fuzz nightly bench

@@ -266,7 +266,7 @@ fn the_metrics_page_lists_what_the_runtime_counts() {
 fn every_hazard_has_its_test() {
     let page = read("docs/src/contributing/hazards.md");
     let mut sources = String::new();
-    for folder in ["scaffolds/runtime/src", "scaffolds/runtime/tests"] {
+    for folder in ["scaffolds/runtime/src", "scaffolds/runtime/tests", "tests/faults/tests"] {
         sources.extend(files(folder, ".rs").into_iter().map(read));
     }
     let mut wrong = Vec::new();

@@ -183,6 +183,9 @@ impl<C: Object> Child<'_, C> {
 
     /// Server-side apply of the whole intent. The fields of a child that was created are recorded under the operation
     /// `Update`, from which an apply drops nothing; so the first update turns that record into one of `Apply`.
+    ///
+    /// The apply names the uid that was observed: the cache may be behind, and an apply would make a child that is gone
+    /// anew, or hand one that belongs to this owner's successor to the garbage collector, as an owner's that is gone.
     async fn update(&self, observed: &C) -> Result<C> {
         let name = self.key.name();
         let created = |object: &C| {
@@ -204,13 +207,22 @@ impl<C: Object> Child<'_, C> {
                 .await?;
         }
         let mut intent = self.intent.clone();
+        intent["metadata"]["uid"] = json!(observed.meta().uid);
         if controller_of(observed).is_none() {
             // Adopted as it was seen: a change since then, another owner above all, is a conflict.
             intent["metadata"]["resourceVersion"] = json!(observed.meta().resource_version);
         }
-        self.requests
+        match self
+            .requests
             .patch(name, None, &Patch::Apply(intent), self.manager)
             .await
+        {
+            Err(error) if is_another(&error) => {
+                let (kind, key) = (C::kind(&()), self.key);
+                Err(Error::retry(format!("{kind} `{key}` is not the one that was observed")))
+            }
+            applied => applied,
+        }
     }
 
     fn as_applied(&self, live: &C) -> Vec<ManagedFieldsEntry> {
@@ -239,6 +251,17 @@ impl<C: Object> Child<'_, C> {
     fn is_ours(&self, entry: &ManagedFieldsEntry) -> bool {
         entry.manager.as_deref() == Some(self.manager) && entry.subresource.as_deref().unwrap_or_default().is_empty()
     }
+}
+
+/// Whether an apply was refused because the object has another uid than it names. Where there is no object any more, the
+/// answer is a conflict.
+fn is_another(error: &Error) -> bool {
+    let Error::Kube(source) = error else { return false };
+    let kube::Error::Api(status) = &**source else {
+        return false;
+    };
+    let mut causes = status.details.iter().flat_map(|details| &details.causes);
+    status.code == 422 && causes.any(|cause| cause.field == "metadata.uid")
 }
 
 /// The owner reference with `controller: true`, of which an object has at most one.

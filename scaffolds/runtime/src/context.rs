@@ -272,7 +272,17 @@ impl<K: Object> Context<K> {
                     .informer
                     .observe_write(written.clone(), Some(source.subscription));
             }
-            (Err(Error::NotOwned(_)), Some(_)) => self.shared.blocked.wait::<C>(&key, &self.key),
+            (Err(Error::NotOwned(_)), Some(source)) => {
+                self.shared.blocked.wait::<C>(&key, &self.key);
+                // What changed before we waited has woken nobody.
+                let version =
+                    |object: Option<&Arc<C>>| object.and_then(|object| object.meta().resource_version.clone());
+                let now = source.informer.store().get(&key);
+                if cached.is_none() || version(now.as_ref()) != version(cached.as_ref()) {
+                    let text = format!("{} `{key}` is somebody else's, and changing", C::kind(&()));
+                    return Err(Error::retry(text));
+                }
+            }
             _ => {}
         }
         applied

@@ -248,7 +248,12 @@ impl<K: Object, R: Reconciler<K>> Worker<K, R> {
         let removed = cx.patch(None, finalizers_patch(&*latest, &finalizers)).await?;
         if removed.meta().finalizers.as_ref().is_none_or(Vec::is_empty) {
             // Gone with its last finalizer: the answer is not put into the cache, the watch tells the end.
-            lock(&self.main.finalized).insert(uid);
+            lock(&self.main.finalized).insert(uid.clone());
+            // The watch may have told it already, and will not tell it again.
+            let cached = self.shared.main.informer.store().get(&cx.key);
+            if cached.is_none_or(|cached| cached.meta().uid.as_ref() != Some(&uid)) {
+                lock(&self.main.finalized).remove(&uid);
+            }
         } else {
             cx.observe(removed);
         }

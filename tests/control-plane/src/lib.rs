@@ -12,12 +12,14 @@ mod operator;
 mod plane;
 mod program;
 mod project;
+mod proxy;
 
 pub use assets::Assets;
 pub use audit::{Audit, Mark, Request};
 pub use operator::{Operator, Usage, free_ports, get};
 pub use plane::{ControlPlane, Settings};
 pub use project::{Api, Project, root, run};
+pub use proxy::{Fault, Proxy};
 
 use std::time::Duration;
 

@@ -36,6 +36,10 @@ pub struct Usage {
     pub resident: f64,
     /// The most resident memory since its start, in MiB.
     pub peak: f64,
+    /// Threads now.
+    pub threads: usize,
+    /// Open files and connections now.
+    pub files: usize,
 }
 
 impl Operator {
@@ -110,6 +114,29 @@ impl Operator {
         self.program.wait(patience).await
     }
 
+    /// Stops it in its tracks (SIGSTOP).
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be signalled.
+    pub fn pause(&self) -> Result<()> {
+        self.program.signal(Signal::STOP)
+    }
+
+    /// Lets it go on after a [`pause`](Self::pause).
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be signalled.
+    pub fn resume(&self) -> Result<()> {
+        self.program.signal(Signal::CONT)
+    }
+
+    /// Whether one of its probes, such as `/readyz`, says yes.
+    pub async fn probe(&self, path: &str) -> bool {
+        get(self.probes, path).await.is_ok()
+    }
+
     /// Waits for it to end by itself.
     ///
     /// # Errors
@@ -126,6 +153,15 @@ impl Operator {
     /// As said.
     pub fn check(&mut self) -> Result<()> {
         self.program.check()
+    }
+
+    /// How it ended, if it has.
+    ///
+    /// # Errors
+    ///
+    /// When the system does not know it.
+    pub fn ended(&mut self) -> Result<Option<ExitStatus>> {
+        self.program.ended()
     }
 
     /// The file it logs to.
@@ -160,10 +196,13 @@ impl Operator {
             line.and_then(|line| line.split_whitespace().next()?.parse::<f64>().ok())
                 .unwrap_or(0.0)
         };
+        let count = |folder: &str| Ok::<_, anyhow::Error>(fs::read_dir(proc.join(folder)).context("no /proc")?.count());
         Ok(Usage {
             cpu: (ticks(11) + ticks(12)) / TICKS,
             resident: kib("VmRSS:") / 1024.0,
             peak: kib("VmHWM:") / 1024.0,
+            threads: count("task")?,
+            files: count("fd")?,
         })
     }
 }

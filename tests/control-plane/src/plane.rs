@@ -122,7 +122,7 @@ impl ControlPlane {
         credentials::kubeconfig(&self.folder.0, self.ports.api, user, &self.tokens[at + 1], "default")
     }
 
-    /// A kubeconfig with a token of a service account, valid for an hour, and the account's namespace as the default one:
+    /// A kubeconfig with a token of a service account, valid for a day, and the account's namespace as the default one:
     /// what a Pod of that account would have.
     ///
     /// # Errors
@@ -131,7 +131,7 @@ impl ControlPlane {
     pub async fn kubeconfig_of_service_account(&self, namespace: &str, name: &str) -> Result<PathBuf> {
         let accounts: Api<ServiceAccount> = Api::namespaced(self.client().await?, namespace);
         let spec = TokenRequestSpec {
-            expiration_seconds: Some(3600),
+            expiration_seconds: Some(24 * 3600),
             ..TokenRequestSpec::default()
         };
         let request = TokenRequest {
@@ -257,6 +257,8 @@ impl ControlPlane {
                 .to_owned(),
             "--leader-elect=false".to_owned(),
             "--secure-port=0".to_owned(),
+            // Says what it deletes.
+            "--v=2".to_owned(),
             // Its own limit of 20 requests a second would make the tests wait.
             "--kube-api-qps=1000".to_owned(),
             "--kube-api-burst=2000".to_owned(),

@@ -7,6 +7,7 @@
 mod accepted;
 mod broken;
 mod flags;
+mod leadership;
 mod life;
 mod quiet;
 mod replicas;

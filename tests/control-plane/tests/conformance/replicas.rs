@@ -1,6 +1,9 @@
 //! Several replicas, of which one works.
 
-use std::time::{Duration, Instant};
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use anyhow::{Context, Result, ensure};
 use control_plane::{
@@ -13,22 +16,45 @@ use kube::{Api, api::ListParams};
 
 use crate::stage::{Case, PATIENCE, case, say};
 
+/// A lease short enough for a test, and long enough for a loaded machine.
+pub const LEASE: Duration = Duration::from_secs(6);
+const SHORT_LEASE: [&str; 4] = [
+    "--leader-elect-lease-duration=6s",
+    "--leader-elect-renew-deadline=4s",
+    "--leader-elect-retry-period=500ms",
+    "--max-concurrent-reconciles=4",
+];
+
 /// An operator and the port of its metrics.
-struct Replica {
-    operator: Operator,
+pub struct Replica {
+    pub operator: Operator,
     metrics: u16,
 }
 
 impl Replica {
+    /// As deployed.
     fn start(case: &Case<'_>) -> Result<Self> {
+        Self::with(&[], |arguments| case.start_operator(arguments))
+    }
+
+    /// As somebody whom the audit log tells from others, with a short lease in the case's namespace.
+    pub fn candidate(case: &Case<'_>, binary: &Path, kubeconfig: &Path) -> Result<Self> {
+        let namespace = format!("--leader-election-namespace={}", case.namespace);
+        let flags = [namespace.as_str()].into_iter().chain(SHORT_LEASE).collect::<Vec<_>>();
+        Self::with(&flags, |arguments| case.start(binary, arguments, kubeconfig))
+    }
+
+    fn with(flags: &[&str], start: impl FnOnce(&[&str]) -> Result<Operator>) -> Result<Self> {
         let [metrics] = free_ports()?;
         let address = format!("--metrics-bind-address=127.0.0.1:{metrics}");
-        let operator = case.start_operator(&["--leader-elect", &address, "--metrics-secure=false"])?;
+        let mut arguments = vec!["--leader-elect", &address, "--metrics-secure=false"];
+        arguments.extend(flags);
+        let operator = start(&arguments)?;
         Ok(Self { operator, metrics })
     }
 
     /// The sum of a counter or gauge over its labels.
-    async fn metric(&self, name: &str) -> Result<f64> {
+    pub async fn metric(&self, name: &str) -> Result<f64> {
         let page = get(self.metrics, "/metrics").await?;
         let lines = page
             .lines()
@@ -38,7 +64,7 @@ impl Replica {
             .sum())
     }
 
-    async fn leads(&self) -> Result<()> {
+    pub async fn leads(&self) -> Result<()> {
         eventually("the replica to lead", PATIENCE, async || {
             Ok((self.metric("leader_election_master_status").await? == 1.0).then_some(()))
         })

@@ -17,7 +17,7 @@ use serde_json::json;
 use crate::stage::{Case, PATIENCE, case};
 
 /// How long the operator lives each time, in milliseconds. Where that catches it differs from run to run.
-const LIVES: [u64; 6] = [120, 700, 300, 1100, 450, 900];
+const LIVES: [u64; 8] = [120, 700, 300, 1100, 450, 900, 200, 1500];
 
 /// `make nightly` sets it: many more lives.
 fn lives() -> usize {
@@ -47,7 +47,7 @@ impl Case<'_> {
 fn an_operator_that_is_killed_at_any_point_comes_to_the_same_end() -> Result<()> {
     case(async |case| {
         let mark = case.mark()?;
-        create(&case.foobars, &names("again", 300)).await?;
+        create(&case.foobars, &names("again", 500)).await?;
         for life in 0..lives() {
             let operator = case.start_operator(&["--max-concurrent-reconciles", "4"])?;
             tokio::time::sleep(Duration::from_millis(LIVES[life % LIVES.len()])).await;
@@ -60,7 +60,7 @@ fn an_operator_that_is_killed_at_any_point_comes_to_the_same_end() -> Result<()>
             .await?;
         }
         let _operator = case.operator(&["--max-concurrent-reconciles", "4"]).await?;
-        case.ends_well(300, mark).await
+        case.ends_well(500, mark).await
     })
 }
 

@@ -30,6 +30,9 @@ pub const PATIENCE: Duration = Duration::from_secs(60);
 /// A user that may do everything and is not the one that the tests themselves are.
 pub const OPERATOR: &str = "operator";
 
+/// Two more of that kind, so that the audit log tells their operators apart.
+pub const CANDIDATES: [&str; 2] = ["candidate-a", "candidate-b"];
+
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().expect("no runtime, no tests"));
 static STAGE: Mutex<Option<Result<Stage, String>>> = Mutex::const_new(None);
 
@@ -119,7 +122,9 @@ impl Stage {
             "built after {:.0} s; starting the control plane",
             began.elapsed().as_secs_f64()
         ));
-        let users = vec![(OPERATOR.to_owned(), vec!["system:masters".to_owned()])];
+        let users = [OPERATOR].iter().chain(&CANDIDATES);
+        let users = users.map(|name| ((*name).to_owned(), vec!["system:masters".to_owned()]));
+        let users = users.collect();
         let plane = ControlPlane::start(
             assets,
             Settings {

@@ -1,0 +1,196 @@
+//! The operator under test, as one process that has to live through everything, or as two of which one leads, killed and
+//! started again as a Deployment would.
+
+use std::{path::PathBuf, time::Duration};
+
+use anyhow::{Context, Result, bail, ensure};
+use control_plane::{Operator, Usage, free_ports, get};
+
+use crate::chance::Chance;
+
+const READY: Duration = Duration::from_secs(120);
+
+/// What a crew is started from.
+#[derive(Clone)]
+pub struct Start {
+    pub binary: PathBuf,
+    pub kubeconfig: PathBuf,
+    pub folder: PathBuf,
+}
+
+/// One process and where it counts.
+struct Member {
+    operator: Operator,
+    metrics: u16,
+}
+
+pub struct Crew {
+    start: Start,
+    members: Vec<Member>,
+    /// One that is not to end.
+    lone: bool,
+    /// Processes that were started after the first ones.
+    pub replaced: u64,
+    logs: Vec<PathBuf>,
+}
+
+impl Crew {
+    pub async fn lone(start: Start) -> Result<Self> {
+        Self::of(start, 1, true).await
+    }
+
+    pub async fn pair(start: Start) -> Result<Self> {
+        Self::of(start, 2, false).await
+    }
+
+    async fn of(start: Start, size: usize, lone: bool) -> Result<Self> {
+        let mut crew = Self {
+            start,
+            members: Vec::new(),
+            lone,
+            replaced: 0,
+            logs: Vec::new(),
+        };
+        for _ in 0..size {
+            crew.join()?;
+        }
+        for member in &mut crew.members {
+            member.operator.ready(READY).await?;
+        }
+        Ok(crew)
+    }
+
+    pub fn is_lone(&self) -> bool {
+        self.lone
+    }
+
+    fn join(&mut self) -> Result<()> {
+        let [metrics] = free_ports()?;
+        let address = format!("--metrics-bind-address=127.0.0.1:{metrics}");
+        let mut arguments = vec![
+            address.as_str(),
+            "--metrics-secure=false",
+            "--max-concurrent-reconciles=4",
+        ];
+        if !self.lone {
+            arguments.extend([
+                "--leader-elect",
+                "--leader-elect-lease-duration=6s",
+                "--leader-elect-renew-deadline=4s",
+                "--leader-elect-retry-period=500ms",
+            ]);
+        }
+        let Start {
+            binary,
+            kubeconfig,
+            folder,
+        } = &self.start;
+        let operator = Operator::start(binary, &arguments, kubeconfig, folder)?;
+        self.logs.push(operator.log());
+        self.members.push(Member { operator, metrics });
+        Ok(())
+    }
+
+    /// Starts anew who has ended, which a lone one must not have.
+    pub fn supervise(&mut self) -> Result<()> {
+        let before = self.members.len();
+        if self.lone {
+            return self.members.iter_mut().try_for_each(|member| member.operator.check());
+        }
+        let mut ended = Vec::new();
+        self.members.retain_mut(|member| match member.operator.ended() {
+            Ok(None) => true,
+            status => {
+                ended.push((status, member.operator.log_end()));
+                false
+            }
+        });
+        for (status, log) in ended {
+            let status = status?.context("it runs")?;
+            // A lease that is lost; anything else, such as a panic, is not to be hidden by starting anew.
+            ensure!(
+                status.code() == Some(1),
+                "a process ended with {status}; the end of its log:\n{log}"
+            );
+        }
+        for _ in self.members.len()..before {
+            self.join()?;
+            self.replaced += 1;
+        }
+        Ok(())
+    }
+
+    /// All of them killed, and nobody in their place.
+    pub fn dismiss(&mut self) {
+        self.members.clear();
+    }
+
+    /// SIGKILL for one of them, and another one in its place.
+    pub fn kill_one(&mut self, chance: &mut Chance) -> Result<()> {
+        let at = chance.in_range(0..self.members.len() as u64) as usize;
+        self.members.swap_remove(at).operator.kill()?;
+        self.replaced += 1;
+        self.join()
+    }
+
+    /// SIGTERM for one of them, which has to end with 0 or, if its lease is lost by then, with 1; and another one in its place.
+    pub async fn terminate_one(&mut self, chance: &mut Chance) -> Result<()> {
+        let at = chance.in_range(0..self.members.len() as u64) as usize;
+        let ended = self
+            .members
+            .swap_remove(at)
+            .operator
+            .terminate(Duration::from_secs(60))
+            .await?;
+        ensure!(
+            matches!(ended.code(), Some(0 | 1)),
+            "after SIGTERM it ended with {ended}"
+        );
+        self.replaced += 1;
+        self.join()
+    }
+
+    /// Stops one of them in its tracks for a while.
+    pub async fn stop_one(&mut self, chance: &mut Chance, time: Duration) -> Result<()> {
+        let at = chance.in_range(0..self.members.len() as u64) as usize;
+        self.members[at].operator.pause()?;
+        tokio::time::sleep(time).await;
+        self.members[at].operator.resume()
+    }
+
+    /// The sum of a metric over its labels, of the one that works: the queue of one that stands by is full.
+    pub async fn metric(&self, name: &str) -> Result<f64> {
+        for member in &self.members {
+            let page = get(member.metrics, "/metrics").await?;
+            if self.lone || sum(&page, "leader_election_master_status") == 1.0 {
+                return Ok(sum(&page, name));
+            }
+        }
+        bail!("nobody leads")
+    }
+
+    /// What the lone one uses.
+    pub fn usage(&self) -> Result<Usage> {
+        self.members.first().context("nobody is there")?.operator.usage()
+    }
+
+    /// The last lines of all logs that speak of `what`.
+    pub fn said(&self, what: &str) -> String {
+        let mut said = Vec::new();
+        for log in &self.logs {
+            let text = std::fs::read_to_string(log).unwrap_or_default();
+            said.extend(text.lines().filter(|line| line.contains(what)).map(str::to_owned));
+        }
+        said[said.len().saturating_sub(15)..].join("\n")
+    }
+}
+
+fn sum(page: &str, name: &str) -> f64 {
+    let lines = page.lines().filter(|line| {
+        let rest = line.strip_prefix(name);
+        rest.is_some_and(|rest| rest.starts_with(['{', ' ']))
+    });
+    lines
+        .filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok())
+        .sum()
+}

@@ -1,0 +1,215 @@
+//! What has to hold once nothing goes wrong any more.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use control_plane::{
+    eventually,
+    foobar::{FooBar, check_child, child_of},
+};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::{
+    Api, ResourceExt,
+    api::{DeleteParams, ListParams, Patch, PatchParams},
+};
+use serde_json::json;
+use tokio::time::{Instant, sleep};
+
+use crate::scene::{MALFORMED, PATIENCE, Scene};
+
+/// How long nothing may be written for.
+const QUIET: Duration = Duration::from_secs(5);
+
+/// What a round has ended in.
+pub struct Verdict {
+    pub foobars: usize,
+    /// Until everything was as it should be.
+    pub settled: Duration,
+}
+
+type Name = (String, String);
+
+impl Scene {
+    /// Waits until everything is as it should be, and checks that it stays so.
+    ///
+    /// Fails with the oracle that broke, the object, and what the operator said about it.
+    pub async fn judge(&mut self) -> Result<Verdict> {
+        self.evict().await?;
+        let began = Instant::now();
+        let foobars = self.settle("after the faults").await?;
+        let settled = began.elapsed();
+        self.check_kept(&foobars)?;
+        self.check_idle().await?;
+        self.check_quiet().await?;
+        // A key that is stuck shows when it is asked for.
+        self.touch(&foobars).await?;
+        self.settle("after an edit of every FooBar").await?;
+        self.check_idle().await?;
+        Ok(Verdict {
+            foobars: foobars.len(),
+            settled,
+        })
+    }
+
+    /// Takes away what people have put under the names of children.
+    async fn evict(&self) -> Result<()> {
+        let children: Api<ConfigMap> = Api::all(self.client.clone());
+        for child in children.list(&ListParams::default()).await?.items {
+            let ours = child.name_any().ends_with("-foobar") && child.owner_references().is_empty();
+            if ours {
+                let of: Api<ConfigMap> = Api::namespaced(self.client.clone(), &child.namespace().unwrap_or_default());
+                of.delete(&child.name_any(), &DeleteParams::default()).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn settle(&mut self, when: &str) -> Result<Vec<FooBar>> {
+        let mut wrong = String::new();
+        let client = self.client.clone();
+        let crew = &mut self.crew;
+        let settled = eventually("everything to be as it should be", PATIENCE, async || {
+            crew.supervise()?;
+            match state(&client).await? {
+                Ok(foobars) => Ok(Some(foobars)),
+                Err((name, what)) => {
+                    wrong = name;
+                    bail!("{what}")
+                }
+            }
+        });
+        settled.await.map_err(|error| {
+            let said = self.crew.said(&wrong);
+            anyhow!("oracle `{when}`: {error:#}\nwhat the operator said about `{wrong}`:\n{said}")
+        })
+    }
+
+    /// Nothing that people have made and not deleted is lost.
+    fn check_kept(&self, foobars: &[FooBar]) -> Result<()> {
+        let there: Vec<_> = foobars.iter().map(name).collect();
+        let lost: Vec<_> = self
+            .users
+            .kept()
+            .into_iter()
+            .filter(|name| !there.contains(name))
+            .collect();
+        ensure!(lost.is_empty(), "oracle `nothing is lost`: {lost:?}");
+        Ok(())
+    }
+
+    /// Nothing is queued, nothing is worked on.
+    async fn check_idle(&mut self) -> Result<()> {
+        let crew = &mut self.crew;
+        let idle = eventually("the queue to be empty", PATIENCE, async || {
+            crew.supervise()?;
+            for metric in [
+                "workqueue_depth",
+                "workqueue_unfinished_work_seconds",
+                "controller_runtime_active_workers",
+            ] {
+                let value = crew.metric(metric).await?;
+                ensure!(value == 0.0, "{metric} is {value}");
+            }
+            Ok(Some(()))
+        });
+        idle.await.context("oracle `no stuck key`")
+    }
+
+    async fn check_quiet(&self) -> Result<()> {
+        let mark = self.plane.audit().mark()?;
+        sleep(QUIET).await;
+        let written = self.written(mark)?;
+        ensure!(
+            written.is_empty(),
+            "oracle `nothing is written once all is as it should be`: {written:#?}"
+        );
+        Ok(())
+    }
+
+    async fn touch(&self, foobars: &[FooBar]) -> Result<()> {
+        for foobar in foobars {
+            let of: Api<FooBar> = Api::namespaced(self.client.clone(), &foobar.namespace().unwrap_or_default());
+            let word = format!("touched {}", foobar.metadata.generation.unwrap_or_default());
+            let patch = Patch::Merge(json!({"spec": {"target": word, "type": null}}));
+            of.patch(&foobar.name_any(), &PatchParams::default(), &patch).await?;
+        }
+        Ok(())
+    }
+
+    /// What could not be decoded is repaired, and from then on like any other.
+    pub async fn repair_malformed(&mut self) -> Result<usize> {
+        let objects = control_plane::foobar::of_any_form(self.client.clone(), Some(MALFORMED));
+        let found = objects.list(&ListParams::default()).await?.items;
+        for object in &found {
+            let patch = Patch::Merge(json!({"spec": {"target": "repaired"}}));
+            objects
+                .patch(&object.name_any(), &PatchParams::default(), &patch)
+                .await?;
+        }
+        let foobars: Api<FooBar> = Api::namespaced(self.client.clone(), MALFORMED);
+        control_plane::foobar::all_ready(&foobars, found.len(), PATIENCE)
+            .await
+            .context("oracle `the repaired are served`")?;
+        for object in &found {
+            objects.delete(&object.name_any(), &DeleteParams::default()).await?;
+        }
+        eventually("the repaired to be gone", PATIENCE, async || {
+            let left = foobars.list(&ListParams::default()).await?.items.len();
+            ensure!(left == 0, "{left} are left");
+            Ok(Some(()))
+        })
+        .await?;
+        Ok(found.len())
+    }
+}
+
+/// All FooBars if everything is as it should be; else what is not, by its name.
+async fn state(client: &kube::Client) -> Result<Result<Vec<FooBar>, (String, String)>> {
+    let (mut foobars, mut children) = (Vec::new(), BTreeMap::<Name, ConfigMap>::new());
+    // A list of all FooBars would not decode while there are malformed ones.
+    for namespace in namespaces(client).await? {
+        let of: Api<FooBar> = Api::namespaced(client.clone(), &namespace);
+        foobars.extend(of.list(&ListParams::default()).await?.items);
+        let of: Api<ConfigMap> = Api::namespaced(client.clone(), &namespace);
+        let found = of.list(&ListParams::default()).await?.items;
+        children.extend(found.into_iter().map(|child| (name(&child), child)));
+    }
+    for foobar in &foobars {
+        if let Err(error) = check(foobar, &children) {
+            return Ok(Err((foobar.name_any(), format!("{:?}: {error:#}", name(foobar)))));
+        }
+    }
+    let wanted: Vec<_> = foobars
+        .iter()
+        .map(|foobar| (name(foobar).0, child_of(&foobar.name_any())))
+        .collect();
+    let stray = children
+        .keys()
+        .find(|child| child.1.ends_with("-foobar") && !wanted.contains(child));
+    if let Some(stray) = stray {
+        return Ok(Err((stray.1.clone(), format!("{stray:?} is nobody's"))));
+    }
+    Ok(Ok(foobars))
+}
+
+async fn namespaces(client: &kube::Client) -> Result<Vec<String>> {
+    let all: Api<k8s_openapi::api::core::v1::Namespace> = Api::all(client.clone());
+    let found = all.list(&ListParams::default()).await?.items;
+    let names = found.iter().map(ResourceExt::name_any);
+    Ok(names.filter(|name| name.starts_with("soak-")).collect())
+}
+
+fn check(foobar: &FooBar, children: &BTreeMap<Name, ConfigMap>) -> Result<()> {
+    ensure!(foobar.metadata.deletion_timestamp.is_none(), "is still being deleted");
+    ensure!(
+        foobar.is_ready(),
+        "is not Ready: {}",
+        serde_json::to_string(&foobar.status)?
+    );
+    let child = (name(foobar).0, child_of(&foobar.name_any()));
+    check_child(foobar, children.get(&child).context("has no child")?)
+}
+
+fn name<K: kube::Resource>(object: &K) -> Name {
+    (object.namespace().unwrap_or_default(), object.name_any())
+}

@@ -1,0 +1,100 @@
+//! What a soak has done, and what came of it, as Markdown.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use anyhow::{Result, bail, ensure};
+use control_plane::Usage;
+
+use crate::{oracle::Verdict, scene::Scene, trouble::Trouble};
+
+/// What one process may have grown by, in MiB, on top of a half of what it had: the allocator keeps what it once needed.
+const GROWTH: f64 = 12.0;
+
+/// Connections come and go; this many more than at the start are no leak.
+const CONNECTIONS: usize = 8;
+
+#[derive(Default)]
+pub struct Report {
+    pub troubles: BTreeMap<Trouble, u64>,
+    pub rounds: Vec<Verdict>,
+    pub repaired: usize,
+    pub replaced: u64,
+    deeds: BTreeMap<&'static str, u64>,
+    requests: (u64, u64),
+    usage: Vec<(&'static str, Usage)>,
+}
+
+impl Report {
+    /// What the lone process uses now.
+    pub fn note(&mut self, when: &'static str, scene: &Scene) -> Result<()> {
+        let usage = scene.crew.usage()?;
+        eprintln!("{when}: {usage:?}");
+        self.usage.push((when, usage));
+        Ok(())
+    }
+
+    /// What is counted elsewhere.
+    pub fn count(&mut self, scene: &Scene) {
+        self.deeds = scene.users.deeds();
+        self.requests = scene.proxy.counts();
+        self.replaced = scene.crew.replaced;
+    }
+
+    pub fn check_growth(&self) -> Result<()> {
+        let [(_, start), (_, end)] = self.usage.as_slice() else {
+            bail!("not measured");
+        };
+        ensure!(
+            end.resident <= start.resident * 1.5 + GROWTH,
+            "oracle `memory is back near its start`: {start:?}, then {end:?}"
+        );
+        ensure!(
+            end.threads <= start.threads,
+            "oracle `no thread is leaked`: {start:?}, then {end:?}"
+        );
+        ensure!(
+            end.files <= start.files + CONNECTIONS,
+            "oracle `no connection is leaked`: {start:?}, then {end:?}"
+        );
+        Ok(())
+    }
+
+    pub fn print(&self, seed: u64, took: Duration) {
+        let row = |what: &str, value: String| println!("| {what} | {value} |");
+        println!("| soak | seed {seed} |\n|---|---|");
+        row("minutes", format!("{:.1}", took.as_secs_f64() / 60.0));
+        for (trouble, times) in &self.troubles {
+            row(&format!("{trouble:?}"), times.to_string());
+        }
+        let deeds: Vec<_> = self
+            .deeds
+            .iter()
+            .map(|(deed, times)| format!("{deed} {times}"))
+            .collect();
+        row("what people did", deeds.join(", "));
+        let (requests, spoilt) = self.requests;
+        row(
+            "requests of the operator",
+            format!("{requests}, of which {spoilt} met a fault"),
+        );
+        row("processes replaced", self.replaced.to_string());
+        row("undecodable objects, then repaired", self.repaired.to_string());
+        row("rounds that ended as they should", self.rounds.len().to_string());
+        let foobars = self.rounds.iter().map(|round| round.foobars).max().unwrap_or_default();
+        row("FooBars at the end of a round, at most", foobars.to_string());
+        let slowest = self.rounds.iter().map(|round| round.settled).max().unwrap_or_default();
+        row(
+            "last fault → all as it should be, at most",
+            format!("{:.1} s", slowest.as_secs_f64()),
+        );
+        for (when, usage) in &self.usage {
+            let Usage {
+                resident,
+                threads,
+                files,
+                ..
+            } = usage;
+            row(when, format!("{resident:.1} MiB, {threads} threads, {files} files"));
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Where a soak plays: a control plane with the operator deployed to it, a way to it that can fail, people, and the operator's
+//! processes.
+
+use std::{fs, path::PathBuf, time::Duration};
+
+use anyhow::{Context, Result};
+use control_plane::{
+    Api as Generate, Assets, ControlPlane, Mark, Project, Proxy, Request, Settings, eventually, foobar, root, run,
+};
+use k8s_openapi::api::core::v1::Namespace;
+use kube::{
+    Api, Client,
+    api::{ListParams, ObjectMeta, PostParams},
+};
+
+use crate::{
+    crew::{Crew, Start},
+    users::Users,
+};
+
+/// For what takes seconds on an idle machine, right after the API server was away.
+pub const PATIENCE: Duration = Duration::from_secs(240);
+
+/// The namespace of what cannot be decoded.
+pub const MALFORMED: &str = "malformed";
+
+const NAMESPACES: [&str; 3] = ["soak-a", "soak-b", "soak-c"];
+
+pub struct Scene {
+    pub plane: ControlPlane,
+    pub project: Project,
+    /// The administrator's, past the proxy.
+    pub client: Client,
+    pub proxy: Proxy,
+    pub users: Users,
+    pub crew: Crew,
+    /// How many objects are stored that cannot be decoded.
+    pub malformed: usize,
+    pub start: Start,
+}
+
+impl Scene {
+    /// Builds, deploys and starts everything; one process works.
+    pub async fn set(names: u64, malformed: usize, release: bool) -> Result<Self> {
+        let api = Generate {
+            group: "test",
+            kind: "FooBar",
+        };
+        let project = Project::generate("foobar-operator", &[api])?;
+        let binary = if release {
+            project.release()?
+        } else {
+            project.operator()
+        };
+        let settings = Settings {
+            controllers: true,
+            audit: true,
+            ..Settings::default()
+        };
+        let plane = ControlPlane::start(&Assets::find()?, settings).await?;
+        let client = plane.client().await?;
+        deploy(&plane, &project, &client).await?;
+        for name in NAMESPACES.iter().chain([&MALFORMED]) {
+            make_namespace(&client, name).await?;
+        }
+        let (namespace, account) = (project.namespace(), project.service_account());
+        let direct = plane.kubeconfig_of_service_account(&namespace, &account).await?;
+        let proxy = Proxy::start(&direct).await?;
+        let start = Start {
+            binary,
+            kubeconfig: proxy.kubeconfig(&direct)?,
+            folder: plane.folder().to_owned(),
+        };
+        let namespaces = NAMESPACES.map(str::to_owned).to_vec();
+        Ok(Self {
+            users: Users::new(client.clone(), namespaces, names),
+            crew: Crew::lone(start.clone()).await?,
+            plane,
+            project,
+            client,
+            proxy,
+            malformed,
+            start,
+        })
+    }
+
+    /// `kubectl apply -k config/default`, and waits until FooBars are served.
+    pub async fn deploy(&self) -> Result<()> {
+        deploy(&self.plane, &self.project, &self.client).await
+    }
+
+    /// Copies all logs to where they stay: those of the last failure.
+    pub fn keep_logs(&self) -> Result<PathBuf> {
+        let kept = root().join("target/soak");
+        if kept.is_dir() {
+            fs::remove_dir_all(&kept)?;
+        }
+        fs::create_dir_all(&kept)?;
+        for entry in fs::read_dir(self.plane.folder())? {
+            let path = entry?.path();
+            if path.extension().is_some_and(|extension| extension == "log") {
+                fs::copy(&path, kept.join(path.file_name().unwrap_or_default()))?;
+            }
+        }
+        Ok(kept)
+    }
+
+    /// What the operator has written since, but for events and the lease.
+    pub fn written(&self, since: Mark) -> Result<Vec<Request>> {
+        let (namespace, account) = (self.project.namespace(), self.project.service_account());
+        let user = format!("system:serviceaccount:{namespace}:{account}");
+        let mut requests = self.plane.audit().since(since)?;
+        requests.retain(|request| {
+            let counts = !matches!(request.resource.as_str(), "events" | "leases");
+            request.user == user && request.is_write() && counts
+        });
+        Ok(requests)
+    }
+}
+
+async fn deploy(plane: &ControlPlane, project: &Project, client: &Client) -> Result<()> {
+    let mut kubectl = plane.kubectl();
+    kubectl
+        .args(["apply", "--server-side", "--force-conflicts", "-k"])
+        .arg(project.folder().join("config/default"));
+    run(&mut kubectl).context("the project cannot be deployed")?;
+    let foobars = foobar::of_any_form(client.clone(), None);
+    eventually("FooBars to be served", PATIENCE, async || {
+        Ok(Some(foobars.list(&ListParams::default()).await?))
+    })
+    .await?;
+    Ok(())
+}
+
+async fn make_namespace(client: &Client, name: &str) -> Result<()> {
+    let metadata = ObjectMeta {
+        name: Some(name.to_owned()),
+        ..ObjectMeta::default()
+    };
+    let namespace = Namespace {
+        metadata,
+        ..Namespace::default()
+    };
+    Api::<Namespace>::all(client.clone())
+        .create(&PostParams::default(), &namespace)
+        .await?;
+    Ok(())
+}

@@ -1,0 +1,189 @@
+//! People who make, change and delete FooBars, and put their hands on what is the operator's, all the time and as fast as they
+//! are answered.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, PoisonError},
+    time::Duration,
+};
+
+use control_plane::foobar::{FooBar, FooBarSpec, child_of};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::{
+    Api, Client,
+    api::{DeleteParams, ObjectMeta, Patch, PatchParams, PostParams},
+};
+use serde_json::json;
+use tokio::{
+    sync::{Mutex, watch},
+    time::{sleep, timeout},
+};
+
+use crate::chance::Chance;
+
+/// What one of them does next; each as often as the others.
+const DEEDS: [&str; 9] = [
+    "create",
+    "edit",
+    "edit",
+    "delete",
+    "delete child",
+    "scribble on child",
+    "wipe status",
+    "replace",
+    "squat",
+];
+
+/// How long they wait between two deeds, in milliseconds.
+const PAUSE: std::ops::Range<u64> = 10..80;
+
+/// How long they wait for an answer.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What people do, and what they know for sure.
+#[derive(Clone)]
+pub struct Users {
+    client: Client,
+    namespaces: Arc<Vec<String>>,
+    /// How many names there are in each namespace.
+    names: u64,
+    known: Arc<std::sync::Mutex<Known>>,
+    /// Held by each deed, and by whoever needs them to be still.
+    quiet: Arc<Mutex<()>>,
+}
+
+#[derive(Default)]
+struct Known {
+    /// Made, as was answered, and not deleted by anybody.
+    kept: BTreeSet<(String, String)>,
+    deeds: BTreeMap<&'static str, u64>,
+}
+
+impl Users {
+    pub fn new(client: Client, namespaces: Vec<String>, names: u64) -> Self {
+        Self {
+            client,
+            namespaces: Arc::new(namespaces),
+            names,
+            known: Arc::default(),
+            quiet: Arc::default(),
+        }
+    }
+
+    /// The FooBars that must be there.
+    pub fn kept(&self) -> BTreeSet<(String, String)> {
+        self.known().kept.clone()
+    }
+
+    /// What they did and was answered well, by kind.
+    pub fn deeds(&self) -> BTreeMap<&'static str, u64> {
+        self.known().deeds.clone()
+    }
+
+    /// Keeps them still, and makes them know nothing, for as long as the guard is held.
+    pub async fn forget(&self) -> tokio::sync::OwnedMutexGuard<()> {
+        let guard = self.quiet.clone().lock_owned().await;
+        self.known().kept.clear();
+        guard
+    }
+
+    /// One FooBar under each name, so that a run begins with something. Those that are there stay.
+    pub async fn fill(&self) {
+        for namespace in self.namespaces.iter() {
+            for n in 0..self.names {
+                self.create(namespace, &format!("soak-{n:04}"), "filled").await;
+            }
+        }
+    }
+
+    /// Goes on until told to stop.
+    pub async fn meddle(self, mut chance: Chance, mut stop: watch::Receiver<bool>) {
+        while !*stop.borrow() {
+            let deed = {
+                let _quiet = self.quiet.lock().await;
+                let deed = *chance.one_of(&DEEDS);
+                // An answer that is not waited for any more is one that is not known.
+                let done = timeout(PATIENCE, self.perform(deed, &mut chance)).await;
+                done.unwrap_or(false).then_some(deed)
+            };
+            if let Some(deed) = deed {
+                *self.known().deeds.entry(deed).or_default() += 1;
+            }
+            let pause = sleep(Duration::from_millis(chance.in_range(PAUSE)));
+            tokio::select! {
+                () = pause => {}
+                _ = stop.changed() => {}
+            }
+        }
+    }
+
+    fn known(&self) -> std::sync::MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether it was done, as far as they know.
+    async fn perform(&self, deed: &str, chance: &mut Chance) -> bool {
+        let namespace = chance.one_of(&self.namespaces).clone();
+        let name = format!("soak-{:04}", chance.in_range(0..self.names));
+        let word = format!("{:08x}", chance.next() as u32);
+        let foobars: Api<FooBar> = Api::namespaced(self.client.clone(), &namespace);
+        let children: Api<ConfigMap> = Api::namespaced(self.client.clone(), &namespace);
+        let (child, how) = (child_of(&name), PatchParams::default());
+        match deed {
+            "create" => self.create(&namespace, &name, &word).await,
+            "edit" => {
+                let kind = chance.next().is_multiple_of(2).then_some(&word);
+                let patch = Patch::Merge(json!({"spec": {"target": word, "type": kind}}));
+                foobars.patch(&name, &how, &patch).await.is_ok()
+            }
+            "delete" => self.delete(&foobars, &namespace, &name).await,
+            "replace" => {
+                self.delete(&foobars, &namespace, &name).await;
+                self.create(&namespace, &name, &word).await
+            }
+            "delete child" => children.delete(&child, &DeleteParams::default()).await.is_ok(),
+            "scribble on child" => {
+                let patch = Patch::Merge(json!({"data": {"target": "drifted"}}));
+                children.patch(&child, &how, &patch).await.is_ok()
+            }
+            "wipe status" => {
+                let patch = Patch::Merge(json!({"status": null}));
+                foobars.patch_status(&name, &how, &patch).await.is_ok()
+            }
+            // Somebody's own ConfigMap under the name that a child has or will have.
+            _ => children.create(&PostParams::default(), &squatter(&child)).await.is_ok(),
+        }
+    }
+
+    async fn create(&self, namespace: &str, name: &str, target: &str) -> bool {
+        let spec = FooBarSpec {
+            target: target.to_owned(),
+            r#type: None,
+        };
+        let foobars: Api<FooBar> = Api::namespaced(self.client.clone(), namespace);
+        let created = foobars
+            .create(&PostParams::default(), &FooBar::new(name, spec))
+            .await
+            .is_ok();
+        if created {
+            self.known().kept.insert((namespace.to_owned(), name.to_owned()));
+        }
+        created
+    }
+
+    async fn delete(&self, foobars: &Api<FooBar>, namespace: &str, name: &str) -> bool {
+        // Before it is asked for: whether it was done is not known until it is answered.
+        self.known().kept.remove(&(namespace.to_owned(), name.to_owned()));
+        foobars.delete(name, &DeleteParams::default()).await.is_ok()
+    }
+}
+
+fn squatter(name: &str) -> ConfigMap {
+    ConfigMap {
+        metadata: ObjectMeta {
+            name: Some(name.to_owned()),
+            ..ObjectMeta::default()
+        },
+        ..ConfigMap::default()
+    }
+}

@@ -1,0 +1,345 @@
+//! A way to the API server that can go wrong: plain HTTP on loopback in, the API server's HTTPS out, and between them the
+//! faults that a test asks for. It passes on who the sender says to be, and is nobody itself.
+
+use std::{
+    collections::HashMap,
+    fs, io,
+    net::{Ipv4Addr, SocketAddr},
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use anyhow::{Context, Result};
+use bytes::Bytes;
+use futures::{StreamExt, stream};
+use http::{HeaderMap, Method, Request, Response, header};
+use http_body_util::{BodyExt, Full, StreamBody, combinators::UnsyncBoxBody};
+use hyper::{
+    body::{Frame, Incoming},
+    server::conn::http1,
+    service::service_fn,
+};
+use hyper_util::rt::TokioIo;
+use kube::{
+    Client, Config,
+    client::Body,
+    config::{AuthInfo, KubeConfigOptions, Kubeconfig},
+};
+use serde_json::{Value, json};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::watch,
+    task::{AbortHandle, JoinHandle},
+};
+
+type Answer = Response<UnsyncBoxBody<Bytes, kube::Error>>;
+
+/// What goes wrong for as long as it is set.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Fault {
+    /// Nothing.
+    #[default]
+    None,
+    /// Connections are taken, and nothing is heard on them any more, not even the end: a network that drops packets.
+    Silent,
+    /// Connections are reset as soon as they are made: nobody listens.
+    Refused,
+    /// So many of a hundred requests are answered with this status and not passed on; open watches go on.
+    Answers {
+        /// The status code.
+        code: u16,
+        /// The header `Retry-After`, in seconds.
+        retry_after: Option<u32>,
+        /// How many of a hundred.
+        share: u64,
+    },
+    /// Writes are carried out, and the connection is reset before the answer.
+    LosesAnswers,
+    /// Watches end with, and begin to, 410: the history does not reach back so far.
+    Expires,
+}
+
+/// A running proxy; it ends, with all its connections, when it is dropped.
+pub struct Proxy {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    listening: JoinHandle<()>,
+}
+
+struct Shared {
+    upstream: Client,
+    fault: watch::Sender<Fault>,
+    connections: Mutex<HashMap<u64, AbortHandle>>,
+    requests: AtomicU64,
+    spoilt: AtomicU64,
+}
+
+impl Proxy {
+    /// Listens on 127.0.0.1, and passes requests on to the API server of a kubeconfig.
+    ///
+    /// # Errors
+    ///
+    /// When the kubeconfig cannot be used, or there is no port to be had.
+    pub async fn start(kubeconfig: &Path) -> Result<Self> {
+        let file = Kubeconfig::read_from(kubeconfig)?;
+        let mut config = Config::from_custom_kubeconfig(file, &KubeConfigOptions::default()).await?;
+        config.auth_info = AuthInfo::default();
+        config.default_retry = false;
+        let shared = Arc::new(Shared {
+            upstream: Client::try_from(config)?,
+            fault: watch::Sender::default(),
+            connections: Mutex::default(),
+            requests: AtomicU64::new(0),
+            spoilt: AtomicU64::new(0),
+        });
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        let address = listener.local_addr()?;
+        let listening = tokio::spawn(listen(listener, shared.clone()));
+        Ok(Self {
+            address,
+            shared,
+            listening,
+        })
+    }
+
+    /// The same kubeconfig with this way to the API server; it lies beside the other one.
+    ///
+    /// # Errors
+    ///
+    /// When it is not one of [`ControlPlane`](crate::ControlPlane)'s.
+    pub fn kubeconfig(&self, of: &Path) -> Result<PathBuf> {
+        let text = fs::read(of).with_context(|| format!("cannot read `{}`", of.display()))?;
+        let mut config: Value = serde_json::from_slice(&text).context("not a kubeconfig of a control plane")?;
+        config["clusters"][0]["cluster"] = json!({"server": format!("http://{}", self.address)});
+        let path = of.with_extension(format!("{}.kubeconfig", self.address.port()));
+        fs::write(&path, config.to_string()).with_context(|| format!("cannot write `{}`", path.display()))?;
+        Ok(path)
+    }
+
+    /// From now on, until the next call.
+    pub fn set(&self, fault: Fault) {
+        self.shared.fault.send_replace(fault);
+        if fault == Fault::Refused {
+            self.reset();
+        }
+    }
+
+    /// Resets all connections there are, in the middle of whatever they carry.
+    pub fn reset(&self) -> usize {
+        let connections: Vec<_> = self.shared.connections().drain().collect();
+        for (_, connection) in &connections {
+            connection.abort();
+        }
+        connections.len()
+    }
+
+    /// Requests that came in so far, and how many of them met a fault.
+    pub fn counts(&self) -> (u64, u64) {
+        let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        (read(&self.shared.requests), read(&self.shared.spoilt))
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        self.listening.abort();
+        self.reset();
+    }
+}
+
+async fn listen(listener: TcpListener, shared: Arc<Shared>) {
+    for number in 0_u64.. {
+        // Out of file descriptors for example: whoever waits tries again.
+        let Ok((stream, _)) = listener.accept().await else {
+            tokio::task::yield_now().await;
+            continue;
+        };
+        // Closed, it is reset: the other end notices at its next read or write, whatever was under way.
+        _ = stream.set_zero_linger();
+        _ = stream.set_nodelay(true);
+        if *shared.fault.borrow() == Fault::Refused {
+            shared.spoil();
+            continue;
+        }
+        let serving = shared.clone();
+        // Held until the task is known, so that it cannot be done before.
+        let mut connections = shared.connections();
+        let task = tokio::spawn(async move {
+            serve(stream, &serving).await;
+            serving.connections().remove(&number);
+        });
+        connections.insert(number, task.abort_handle());
+    }
+}
+
+async fn serve(stream: TcpStream, shared: &Arc<Shared>) {
+    let service = service_fn(|request| {
+        let shared = shared.clone();
+        async move { shared.answer(request).await }
+    });
+    // An error is a connection that ended early, which is what this is for.
+    _ = http1::Builder::new()
+        .serve_connection(TokioIo::new(stream), service)
+        .await;
+}
+
+impl Shared {
+    fn connections(&self) -> std::sync::MutexGuard<'_, HashMap<u64, AbortHandle>> {
+        self.connections.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn spoil(&self) {
+        self.spoilt.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Waits for as long as nothing is heard.
+    async fn audible(&self) {
+        let mut fault = self.fault.subscribe();
+        // The sender is in `self`.
+        _ = fault.wait_for(|fault| *fault != Fault::Silent).await;
+    }
+
+    /// An error resets the connection.
+    async fn answer(self: Arc<Self>, request: Request<Incoming>) -> io::Result<Answer> {
+        let number = self.requests.fetch_add(1, Ordering::Relaxed);
+        let watches = is_watch(&request);
+        let fault = *self.fault.borrow();
+        match fault {
+            Fault::None => {}
+            Fault::Expires if !watches => {}
+            _ => self.spoil(),
+        }
+        match fault {
+            Fault::Silent => self.audible().await,
+            Fault::Refused => return Err(io::ErrorKind::ConnectionReset.into()),
+            // 37 has no divisor in common with 100: every residue comes once in a hundred requests.
+            Fault::Answers {
+                code,
+                retry_after,
+                share,
+            } if number * 37 % 100 < share => {
+                return Ok(refusal(code, retry_after));
+            }
+            Fault::Expires if watches => return Ok(refusal(410, None)),
+            _ => {}
+        }
+        let writes = !matches!(*request.method(), Method::GET | Method::HEAD);
+        let answer = self.pass_on(request).await.map_err(io::Error::other)?;
+        if fault == Fault::LosesAnswers && writes {
+            return Err(io::ErrorKind::ConnectionReset.into());
+        }
+        self.audible().await;
+        Ok(answer.map(|body| self.stream(body, watches)))
+    }
+
+    async fn pass_on(&self, request: Request<Incoming>) -> kube::Result<Response<Body>> {
+        let (mut parts, body) = request.into_parts();
+        without_hops(&mut parts.headers);
+        let body = body.collect().await.map_err(kube::Error::HyperError)?.to_bytes();
+        let mut answer = self.upstream.send(Request::from_parts(parts, Body::from(body))).await?;
+        without_hops(answer.headers_mut());
+        Ok(answer)
+    }
+
+    /// The body as it comes, but for what goes wrong on the way.
+    fn stream(self: Arc<Self>, body: Body, watches: bool) -> UnsyncBoxBody<Bytes, kube::Error> {
+        let fault = self.fault.subscribe();
+        let begin = Passing {
+            shared: self,
+            body,
+            fault,
+            watches,
+            whole: true,
+        };
+        let frames = stream::unfold(Some(begin), |passing| async { passing?.next().await });
+        StreamBody::new(frames.boxed()).boxed_unsync()
+    }
+}
+
+/// A body on its way.
+struct Passing {
+    shared: Arc<Shared>,
+    body: Body,
+    fault: watch::Receiver<Fault>,
+    watches: bool,
+    /// What was passed on so far ends at the end of a line.
+    whole: bool,
+}
+
+type Passed = (kube::Result<Frame<Bytes>>, Option<Passing>);
+
+impl Passing {
+    async fn next(mut self) -> Option<Passed> {
+        let may_expire = self.watches && self.whole;
+        let mut fault = self.fault.clone();
+        let expires = async { fault.wait_for(|fault| *fault == Fault::Expires).await.is_ok() };
+        let frame = tokio::select! {
+            frame = self.body.frame() => frame,
+            true = expires, if may_expire => {
+                self.shared.spoil();
+                let event = json!({"type": "ERROR", "object": status(410)});
+                return Some((Ok(Frame::data(Bytes::from(format!("{event}\n")))), None));
+            }
+        };
+        self.shared.audible().await;
+        let frame = frame?;
+        if let Some(data) = frame.as_ref().ok().and_then(Frame::data_ref) {
+            self.whole = data.last() == Some(&b'\n');
+        }
+        Some((frame, Some(self)))
+    }
+}
+
+fn is_watch(request: &Request<Incoming>) -> bool {
+    let mut query = request.uri().query().unwrap_or_default().split('&');
+    query.any(|pair| matches!(pair, "watch=true" | "watch=1"))
+}
+
+/// What concerns one connection only is not passed on to the next.
+fn without_hops(headers: &mut HeaderMap) {
+    for name in [
+        header::HOST,
+        header::CONNECTION,
+        header::TRANSFER_ENCODING,
+        header::CONTENT_LENGTH,
+    ] {
+        headers.remove(name);
+    }
+}
+
+fn refusal(code: u16, retry_after: Option<u32>) -> Answer {
+    let mut said = status(code);
+    if let Some(seconds) = retry_after {
+        said["details"] = json!({"retryAfterSeconds": seconds});
+    }
+    let body = Full::new(Bytes::from(said.to_string()));
+    let mut answer = Response::new(body.map_err(|never| match never {}).boxed_unsync());
+    *answer.status_mut() = http::StatusCode::from_u16(code).unwrap_or(http::StatusCode::INTERNAL_SERVER_ERROR);
+    let headers = answer.headers_mut();
+    headers.insert(
+        header::CONTENT_TYPE,
+        header::HeaderValue::from_static("application/json"),
+    );
+    if let Some(seconds) = retry_after {
+        headers.insert(header::RETRY_AFTER, seconds.into());
+    }
+    answer
+}
+
+/// As the API server says it.
+fn status(code: u16) -> Value {
+    let reason = match code {
+        410 => "Expired",
+        429 => "TooManyRequests",
+        503 => "ServiceUnavailable",
+        504 => "Timeout",
+        _ => "InternalError",
+    };
+    json!({
+        "apiVersion": "v1", "kind": "Status", "metadata": {}, "status": "Failure",
+        "message": "made up by the proxy", "reason": reason, "code": code,
+    })
+}

@@ -1,0 +1,76 @@
+//! A fault at each write of the operator's life, one run a write: the process dies there, or the connection fails there; the
+//! write was carried out, or not. In the end the world is as if nothing had happened.
+
+use std::collections::BTreeMap;
+
+use faults::{Fault, FooBar, Line, World, settle};
+use k8s_openapi::api::core::v1::ConfigMap;
+use serde_json::Value;
+
+/// Objects are made, changed, deleted, and their children too; meanwhile a process lives on this line, and then another
+/// one on a good line.
+async fn story(line: &Line) -> BTreeMap<String, Value> {
+    let world = World::new().await;
+    let first = world.start(line);
+    for name in ["a", "b", "c"] {
+        world.create(name, "one").await;
+    }
+    settle().await;
+    world.edit("b", "two").await;
+    world.delete::<FooBar>("c").await;
+    settle().await;
+    // Whatever is called like this: the operator may have died before it was made.
+    let children = world.api::<ConfigMap>();
+    _ = children.delete("a-one", &kube::api::DeleteParams::default()).await;
+    settle().await;
+    assert!(!first.has_ended(), "a process ended by itself");
+    drop(first);
+    let _second = world.start(&Line::default());
+    settle().await;
+    world.state().await
+}
+
+/// Runs the story with a fault at its first write, its second, and so on; how many there are.
+async fn at_every_write(fault: Fault) -> usize {
+    let expected = story(&Line::default()).await;
+    let names: Vec<_> = expected.keys().map(String::as_str).collect();
+    let whole = [
+        "ConfigMap a-one",
+        "ConfigMap b-two",
+        "FooBar a",
+        "FooBar b",
+        "Secret a-fixed",
+        "Secret b-fixed",
+    ];
+    assert_eq!(names, whole);
+    for n in 0.. {
+        let line = Line::default();
+        line.fail_at(n, fault);
+        let ended = story(&line).await;
+        if !line.has_failed() {
+            return n;
+        }
+        assert_eq!(ended, expected, "{fault:?} at write {n}: {:?}", line.writes().get(n));
+    }
+    0
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_process_that_dies_before_a_write_is_carried_out_is_followed_by_one_that_ends_the_same() {
+    assert!(at_every_write(Fault::Dies { stored: false }).await >= 18);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_process_that_dies_after_a_write_was_carried_out_is_followed_by_one_that_ends_the_same() {
+    assert!(at_every_write(Fault::Dies { stored: true }).await >= 18);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_write_that_fails_is_made_good() {
+    assert!(at_every_write(Fault::Fails { stored: false }).await >= 18);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_write_whose_answer_is_lost_is_not_done_twice() {
+    assert!(at_every_write(Fault::Fails { stored: true }).await >= 18);
+}
