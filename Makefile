@@ -68,7 +68,7 @@ soak: ## The generated operator under faults for MINUTES (10), chosen by SEED, o
 nightly: ## Long random runs: more seeds, more cases, more time.
 	PROPTEST_CASES=20000 $(CARGO) test --locked --workspace --exclude control-plane
 	assets=$${KUBEBUILDER_ASSETS:-$$(tests/control-plane/build)} && \
-		KUBEBUILDER_ASSETS=$$assets CASES=20000 $(CARGO) test --locked --package kubewright-schema -- --ignored --skip record --test-threads=1 && \
+		SEED=$$(date +%s) KUBEBUILDER_ASSETS=$$assets CASES=20000 $(CARGO) test --locked --package kubewright-schema -- --ignored --skip record --test-threads=1 && \
 		KUBEBUILDER_ASSETS=$$assets tests/fidelity/check 5000
 	tests/fuzz/check 600
 	KUBEWRIGHT_NIGHTLY=1 tests/control-plane/conformance

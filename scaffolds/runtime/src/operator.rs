@@ -31,8 +31,13 @@ use crate::{
     server::Servers,
 };
 
-/// A kind's type and the function that describes it, as the generated `api::crds` lists them.
-type Crd = (&'static str, fn() -> CustomResourceDefinition);
+/// A kind's type, the function that describes it and the one that shows its schema as it is written, as the generated `api::crds`
+/// lists them.
+type Crd = (
+    &'static str,
+    fn() -> CustomResourceDefinition,
+    fn() -> serde_json::Value,
+);
 
 /// An operator: one process that runs a [`Manager`] until it is told to stop.
 ///

@@ -1,14 +1,66 @@
 //! Calls the functions that describe types. kube-derive panics on types it cannot make structural; here a panic becomes
 //! a finding with the type's name and a way out.
 
-use crate::{Crd, Finding};
+use crate::{Finding, written};
 use serde::Serialize;
 use serde_json::Value;
-use std::panic;
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Mutex, PoisonError};
 
 /// Held while the panic hook is replaced: two threads that swapped it at once would leave the silent one behind.
 static HOOK: Mutex<()> = Mutex::new(());
+
+/// A type that describes itself: its name and a function, with or without a second one that shows the schema as it was
+/// written.
+///
+/// Functions and not their results, because describing a type can panic: who calls them can then say for which type.
+pub trait Describe {
+    /// The path of the Rust type, for example `api::test::v1::FooBar`.
+    fn type_name(&self) -> &'static str;
+
+    /// The type as a CustomResourceDefinition.
+    ///
+    /// # Errors
+    /// It is no JSON.
+    fn describe(&self) -> Result<Value, serde_json::Error>;
+
+    /// The schema of the whole resource before it became part of a CustomResourceDefinition, which has no room for keywords
+    /// that are misspelt.
+    fn written(&self) -> Option<Value>;
+}
+
+/// The path of a Rust type and the function that describes it, for example `("api::test::v1::FooBar", FooBar::crd)`.
+pub type Crd<C> = (&'static str, fn() -> C);
+
+/// `("FooBar", FooBar::crd)`: misspelt keywords of `#[schemars(extend(…))]` are not noticed.
+impl<C: Serialize> Describe for (&'static str, fn() -> C) {
+    fn type_name(&self) -> &'static str {
+        self.0
+    }
+
+    fn describe(&self) -> Result<Value, serde_json::Error> {
+        serde_json::to_value((self.1)())
+    }
+
+    fn written(&self) -> Option<Value> {
+        None
+    }
+}
+
+/// `("FooBar", FooBar::crd, schema::<FooBar>)`, where `schema` makes it inline, with the settings of OpenAPI 3.
+impl<C: Serialize> Describe for (&'static str, fn() -> C, fn() -> Value) {
+    fn type_name(&self) -> &'static str {
+        self.0
+    }
+
+    fn describe(&self) -> Result<Value, serde_json::Error> {
+        serde_json::to_value((self.1)())
+    }
+
+    fn written(&self) -> Option<Value> {
+        Some((self.2)())
+    }
+}
 
 /// A type and the CRD it describes itself as.
 pub(crate) struct Described {
@@ -17,42 +69,69 @@ pub(crate) struct Described {
 }
 
 /// Describes every type, and says which ones could not be.
-pub(crate) fn all<C: Serialize>(crds: &[Crd<C>]) -> (Vec<Described>, Vec<Finding>) {
+pub(crate) fn all<D: Describe>(crds: &[D]) -> (Vec<Described>, Vec<Finding>) {
     let mut described = Vec::new();
     let mut findings = Vec::new();
-    for (type_name, describe) in crds {
-        match one(*describe) {
-            Ok(crd) => described.push(Described {
-                type_name: (*type_name).to_owned(),
-                crd,
-            }),
-            Err(message) => findings.push(refusal(type_name, &message)),
+    for one in crds {
+        let type_name = one.type_name();
+        // A schema that cannot be had says nothing; describing the type then fails for the same reason.
+        let schema = quietly(|| one.written()).ok().flatten();
+        let misfits = schema
+            .as_ref()
+            .map(|it| written::findings(type_name, it))
+            .unwrap_or_default();
+        match quietly(|| one.describe()).and_then(|crd| crd.map_err(|error| error.to_string())) {
+            Ok(mut crd) => {
+                if let Some(schema) = &schema {
+                    let roots = crd
+                        .pointer_mut("/spec/versions")
+                        .and_then(Value::as_array_mut)
+                        .into_iter()
+                        .flatten();
+                    for root in roots.filter_map(|version| version.pointer_mut("/schema/openAPIV3Schema")) {
+                        written::restore(root, schema);
+                    }
+                }
+                described.push(Described {
+                    type_name: type_name.to_owned(),
+                    crd,
+                });
+            }
+            // What was found in the schema says it better.
+            Err(panic) if panic.starts_with(NOT_A_CRD) && !misfits.is_empty() => {}
+            Err(panic) => {
+                let field = schema.as_ref().map(|it| written::place(&panic, it)).unwrap_or_default();
+                findings.push(refusal(type_name, field, &panic));
+            }
         }
+        findings.extend(misfits);
     }
     (described, findings)
 }
 
-fn one<C: Serialize>(describe: fn() -> C) -> Result<Value, String> {
+/// How kube-derive's panic over a schema of the wrong shape begins.
+const NOT_A_CRD: &str = "valid JSONSchemaProps";
+
+/// Calls a function that may panic; the panic's message.
+fn quietly<T>(call: impl FnOnce() -> T) -> Result<T, String> {
     let _held = HOOK.lock().unwrap_or_else(PoisonError::into_inner);
     // The hook would print the panic raw, with a backtrace; the finding says the same in the user's terms.
     let hook = panic::take_hook();
     panic::set_hook(Box::new(|_| {}));
-    let result = panic::catch_unwind(describe);
+    // What the call was in the middle of is not looked at again.
+    let result = panic::catch_unwind(AssertUnwindSafe(call));
     panic::set_hook(hook);
-    match result {
-        Ok(crd) => serde_json::to_value(crd).map_err(|error| error.to_string()),
-        Err(payload) => Err(
-            match (payload.downcast_ref::<String>(), payload.downcast_ref::<&str>()) {
-                (Some(text), _) => text.clone(),
-                (_, Some(text)) => (*text).to_owned(),
-                _ => "the function panicked without a message".to_owned(),
-            },
-        ),
-    }
+    result.map_err(
+        |payload| match (payload.downcast_ref::<String>(), payload.downcast_ref::<&str>()) {
+            (Some(text), _) => text.clone(),
+            (_, Some(text)) => (*text).to_owned(),
+            _ => "the function panicked without a message".to_owned(),
+        },
+    )
 }
 
 /// kube-derive 5 has four panics; each says what it met in terms of its own types.
-fn refusal(type_name: &str, panic: &str) -> Finding {
+fn refusal(type_name: &str, field: String, panic: &str) -> Finding {
     let (message, remedy) = if panic.contains("was already defined as") && panic.starts_with("Property") {
         shared_property(panic)
     } else if panic.starts_with("Enum variant set") {
@@ -68,7 +147,7 @@ fn refusal(type_name: &str, panic: &str) -> Finding {
             "the variants of an enum have different types, which no structural schema can say".to_owned(),
             "make every variant an object, or describe the field by hand with `#[schemars(schema_with = \"…\")]`",
         )
-    } else if panic.starts_with("valid JSONSchemaProps") {
+    } else if panic.starts_with(NOT_A_CRD) {
         (
             format!("the schema holds something that a CustomResourceDefinition has no place for: {panic}"),
             "look for `#[schemars(extend(…))]` and `schema_with` of the wrong shape",
@@ -81,7 +160,7 @@ fn refusal(type_name: &str, panic: &str) -> Finding {
     };
     Finding {
         type_name: type_name.to_owned(),
-        field: String::new(),
+        field,
         message,
         remedy: Some(remedy.to_owned()),
     }

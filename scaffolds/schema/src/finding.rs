@@ -7,7 +7,7 @@ use std::fmt;
 /// Displays as an error message: the type and field, what is wrong, then a blank line and `hint: …`.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Finding {
-    /// The Rust type, as its [`Crd`](crate::Crd) names it.
+    /// The Rust type, as its [`Describe`](crate::Describe) names it.
     pub type_name: String,
     /// The field inside a custom resource (`spec.items[].name`; `{}` stands for any key of a map), or the path in the
     /// CRD where the finding is not about a field. Empty when it concerns the type as a whole.

@@ -5,8 +5,8 @@
 //! The crate knows CRDs only as JSON: it depends neither on a Kubernetes client nor on k8s-openapi.
 //!
 //! # Flow
-//! 1. [`Crd`]: a type's name and the function that describes it. A panic inside (kube-derive has several) becomes a
-//!    [`Finding`] that names the type.
+//! 1. [`Describe`]: a type's name and the function that describes it. A panic inside (kube-derive has several) becomes a
+//!    [`Finding`] that names type and field, and so does what the derive would drop in silence.
 //! 2. The versions of one kind become one CRD, ordered by [Kubernetes version priority].
 //! 3. [`normalise`] repairs; [`lint`] checks.
 //! 4. [`manifests::run`] writes one file per CRD; [`finish`] hands over the values, for an operator that installs its own.
@@ -47,6 +47,7 @@ pub mod go;
 mod merge;
 mod pattern;
 pub mod version;
+pub mod written;
 
 pub mod cause;
 #[cfg(feature = "cel")]
@@ -57,20 +58,15 @@ pub mod lint;
 pub mod manifests;
 pub mod normalise;
 pub mod rbac;
+pub mod source;
 pub mod value;
 pub mod yaml;
 
 pub use cause::Cause;
+pub use describe::{Crd, Describe};
 pub use finding::Finding;
 
-use serde::Serialize;
 use serde_json::Value;
-
-/// The path of a Rust type and the function that describes it as a CustomResourceDefinition, for example
-/// `("api::test::v1::FooBar", FooBar::crd)`.
-///
-/// A function and not its result, because describing a type can panic: who calls it can then say for which type.
-pub type Crd<C> = (&'static str, fn() -> C);
 
 /// What the pipeline leaves to the caller.
 #[derive(Clone, Debug, Default)]
@@ -90,7 +86,7 @@ pub struct Options {
 ///
 /// # Errors
 /// Every finding of every type at once; never empty.
-pub fn finish<C: Serialize>(crds: &[Crd<C>], options: &Options) -> Result<Vec<Value>, Vec<Finding>> {
+pub fn finish<D: Describe>(crds: &[D], options: &Options) -> Result<Vec<Value>, Vec<Finding>> {
     let (described, mut findings) = describe::all(crds);
     let (merged, refused) = merge::versions(described);
     findings.extend(refused);

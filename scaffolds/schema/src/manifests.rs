@@ -2,12 +2,11 @@
 
 use crate::compat::{self, Break};
 use crate::files::{self, Mode};
-use crate::{Crd, Options, finish};
-use serde::Serialize;
+use crate::{Describe, Options, finish, source};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 const HELP: &str = "\
@@ -36,7 +35,8 @@ struct Arguments {
     options: Options,
 }
 
-/// Runs `make manifests` for `crds`, with the arguments of the process.
+/// Runs `make manifests` for `crds`, with the arguments of the process. `sources` is the folder of the types' source, where
+/// attributes are looked for that the derives [ignore](source).
 ///
 /// # Flow
 /// All CRDs are [finished](finish) first. Then `<group>_<plural>.yaml` of each is
@@ -44,24 +44,24 @@ struct Arguments {
 /// the CRDs are [compared](compat::breaking) with those of a git revision.
 ///
 /// # Errors
-/// Exits with 1 when a type has a finding (every one is printed, nothing is written), a file cannot be written,
+/// Exits with 1 when a type has a finding (every one is printed, nothing is written), a file cannot be read or written,
 /// `--check` finds stale files, or `--breaking-since` a break; with 2 when the arguments are wrong or the revision cannot be
 /// read.
 ///
 /// # Caveats
 /// A panic in a type's description becomes a finding only where panics unwind, as they do unless the profile says
 /// `panic = "abort"`.
-pub fn run<C: Serialize>(crds: Vec<Crd<C>>) -> ExitCode {
+pub fn run<D: Describe>(crds: Vec<D>, sources: impl AsRef<Path>) -> ExitCode {
     ExitCode::from(execute(
-        &crds,
+        (&crds, sources.as_ref()),
         std::env::args().skip(1),
         (&mut io::stdout().lock(), &mut io::stderr().lock()),
     ))
 }
 
 /// The exit code. A closed pipe on either stream is nobody's failure here.
-fn execute<C: Serialize>(
-    crds: &[Crd<C>],
+fn execute<D: Describe>(
+    (crds, sources): (&[D], &Path),
     words: impl Iterator<Item = String>,
     (out, err): (&mut dyn Write, &mut dyn Write),
 ) -> u8 {
@@ -76,7 +76,19 @@ fn execute<C: Serialize>(
             return 2;
         }
     };
-    match finish(crds, &arguments.options) {
+    let ignored = match source::findings(sources) {
+        Ok(findings) => findings,
+        Err(error) => {
+            _ = writeln!(err, "error: {error}");
+            return 1;
+        }
+    };
+    let finished = match finish(crds, &arguments.options) {
+        Ok(finished) if ignored.is_empty() => Ok(finished),
+        Ok(_) => Err(ignored),
+        Err(findings) => Err(findings.into_iter().chain(ignored).collect()),
+    };
+    match finished {
         Ok(finished) if arguments.since.is_some() => verify(&arguments, &finished, (out, err)),
         Ok(finished) => {
             let files = finished
@@ -224,7 +236,8 @@ mod tests {
         let (mut out, mut err) = (Vec::new(), Vec::new());
         let words = ["--out".to_owned(), dir.display().to_string()].into_iter();
         let words = words.chain(more.iter().map(|word| (*word).to_owned()));
-        let code = execute(crds, words, (&mut out, &mut err));
+        let nowhere = tempfile::tempdir().unwrap();
+        let code = execute((crds, nowhere.path()), words, (&mut out, &mut err));
         let text = |bytes: Vec<u8>| {
             String::from_utf8(bytes)
                 .unwrap()
@@ -287,6 +300,33 @@ mod tests {
             "{err}"
         );
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn an_attribute_that_does_nothing_is_a_finding_too() {
+        let dir = tempfile::tempdir().unwrap();
+        let sources = tempfile::tempdir().unwrap();
+        let file = sources.path().join("v1/foo.rs");
+        fs::create_dir(sources.path().join("v1")).unwrap();
+        fs::write(
+            file,
+            "pub struct FooSpec { #[schemars(range(min = 1))] target: String }",
+        )
+        .unwrap();
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let words = ["--out".to_owned(), dir.path().display().to_string()].into_iter();
+        let code = execute((&BOTH, sources.path()), words, (&mut out, &mut err));
+        let err = String::from_utf8(err).unwrap();
+        let found = "error: `FooSpec`, `target`: `range(…)` says nothing about this type and is ignored (v1/foo.rs:1)";
+        assert!(code == 1 && err.starts_with(found), "{err}");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+
+        let gone = execute(
+            (&BOTH, &sources.path().join("gone")),
+            std::iter::empty(),
+            (&mut out, &mut Vec::new()),
+        );
+        assert_eq!(gone, 1, "a folder that is not there is no folder without mistakes");
     }
 
     #[test]

@@ -171,3 +171,202 @@ fn versions_names_and_endpoints_are_promises_too() {
     );
     assert_eq!(breaking(&[old], &[])[0].change, "the kind is gone");
 }
+
+/// Every kind of change that the documentation names, one after the other.
+#[test]
+fn each_promise_of_a_schema_is_kept_or_its_breach_is_named() {
+    let text = || json!({"type": "string"});
+    let map = |value: Value| json!({"type": "object", "additionalProperties": value});
+    let list = |more: Value| {
+        let mut list = json!({"type": "array", "items": {"type": "object", "required": ["k"], "properties": {"k": {"type": "string"}}}});
+        list.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        list
+    };
+    for (old, new, expected) in [
+        // Types.
+        (
+            json!({"type": "integer"}),
+            text(),
+            "spec.a: the type was integer and is string",
+        ),
+        (
+            json!({"x-kubernetes-int-or-string": true}),
+            text(),
+            "spec.a: the type was int-or-string and is string",
+        ),
+        (
+            json!({"x-kubernetes-preserve-unknown-fields": true}),
+            text(),
+            "spec.a: the type was any and is string",
+        ),
+        (text(), object(json!({})), "spec.a: the type was string and is object"),
+        // Bounds, each kind of them.
+        (
+            text(),
+            json!({"type": "string", "maxLength": 9}),
+            "spec.a: `maxLength` is 9 and was not there",
+        ),
+        (
+            list(json!({})),
+            list(json!({"minItems": 1})),
+            "spec.a: `minItems` is 1 and was not there",
+        ),
+        (
+            list(json!({"maxItems": 9})),
+            list(json!({"maxItems": 8})),
+            "spec.a: `maxItems` was 9 and is 8",
+        ),
+        (
+            map(text()),
+            json!({"type": "object", "additionalProperties": text(), "maxProperties": 3}),
+            "spec.a: `maxProperties` is 3 and was not there",
+        ),
+        (
+            json!({"type": "integer", "minimum": 1}),
+            json!({"type": "integer", "minimum": 1, "exclusiveMinimum": true}),
+            "spec.a: `exclusiveMinimum` is new",
+        ),
+        (
+            json!({"type": "integer"}),
+            json!({"type": "integer", "multipleOf": 2}),
+            "spec.a: `multipleOf` is new",
+        ),
+        (
+            text(),
+            json!({"type": "string", "format": "uuid"}),
+            "spec.a: `format` is new",
+        ),
+        (
+            json!({"type": "string", "pattern": "a"}),
+            json!({"type": "string", "pattern": "b"}),
+            "spec.a: `pattern` changed",
+        ),
+        (
+            text(),
+            json!({"type": "string", "enum": ["a"]}),
+            "spec.a: `enum` is new",
+        ),
+        (
+            object(json!({"x": text()})),
+            json!({"type": "object", "properties": {"x": text()}, "oneOf": [{"required": ["x"]}]}),
+            "spec.a: `oneOf` is new",
+        ),
+        // Inside of lists and maps.
+        (
+            map(text()),
+            map(json!({"type": "string", "minLength": 1})),
+            "spec.a{}: `minLength` is 1 and was not there",
+        ),
+        (
+            map(text()),
+            map(json!({"type": "integer"})),
+            "spec.a{}: the type was string and is integer",
+        ),
+        // Defaults.
+        (
+            json!({"type": "string", "default": "x"}),
+            json!({"type": "string", "default": "y"}),
+            "spec.a: the default was \"x\" and is \"y\"",
+        ),
+        // Merging.
+        (
+            list(json!({"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"]})),
+            list(json!({"x-kubernetes-list-type": "atomic"})),
+            "spec.a: `x-kubernetes-list-type` was \"map\" and is \"atomic\"",
+        ),
+        (
+            map(text()),
+            json!({"type": "object", "additionalProperties": text(), "x-kubernetes-map-type": "atomic"}),
+            "spec.a: `x-kubernetes-map-type` was \"granular\" and is \"atomic\"",
+        ),
+    ] {
+        let found = changes(object(json!({"a": old})), object(json!({"a": new})));
+        assert!(found.iter().any(|it| it == expected), "{expected}: {found:?}");
+        let back = changes(object(json!({"a": new})), object(json!({"a": new})));
+        assert_eq!(back, [""; 0], "nothing changed");
+    }
+}
+
+#[test]
+fn a_version_may_go_only_when_nothing_is_stored_in_it() {
+    let spec = || object(json!({}));
+    let named = |names: [&str; 2], served: [bool; 2], stored: usize| {
+        let all = names.iter().enumerate().map(|(at, name)| {
+            let mut version = version(name, spec());
+            version["served"] = json!(served[at]);
+            version["storage"] = json!(at == stored);
+            version
+        });
+        versioned(all.collect())
+    };
+    let said = |old: &Value, new: &Value| -> Vec<String> {
+        breaking(std::slice::from_ref(old), std::slice::from_ref(new))
+            .iter()
+            .map(ToString::to_string)
+            .collect()
+    };
+    let old = named(["v1", "v1beta1"], [true, true], 1);
+    let without = versioned(json!([version("v1", spec())]));
+    assert_eq!(
+        said(&old, &without),
+        [
+            "`foobars.test.example.com`, `v1beta1`: the version is gone: objects are stored in it; keep it unserved until they are \
+          migrated"
+        ]
+    );
+    let unserved = named(["v1", "v1beta1"], [true, false], 0);
+    assert_eq!(
+        said(&old, &unserved),
+        ["`foobars.test.example.com`, `v1beta1`: the version is not served: clients of it get a 404"]
+    );
+    assert_eq!(said(&unserved, &without), [""; 0], "neither served nor stored");
+    let mut more = named(["v1", "v2"], [true, true], 0);
+    more["spec"]["versions"][1]["schema"]["openAPIV3Schema"]["properties"]["spec"] =
+        object(json!({"new": {"type": "string"}}));
+    assert_eq!(said(&without, &more), [""; 0], "a version more promises more");
+}
+
+#[test]
+fn scope_kind_and_what_queries_use_are_promises() {
+    let old = {
+        let mut crd = versioned(json!([version("v1", object(json!({"a": {"type": "string"}})))]));
+        crd["spec"]["versions"][0]["selectableFields"] = json!([{"jsonPath": ".spec.a"}]);
+        crd["spec"]["versions"][0]["subresources"]["scale"] =
+            json!({"specReplicasPath": ".spec.n", "statusReplicasPath": ".status.n"});
+        crd["spec"]["names"]["categories"] = json!(["all"]);
+        crd
+    };
+    for (pointer, value, expected) in [
+        (
+            "/spec/scope",
+            json!("Cluster"),
+            "the scope was `Namespaced` and is `Cluster`",
+        ),
+        (
+            "/spec/names/kind",
+            json!("BarFoo"),
+            "the kind was `FooBar` and is `BarFoo`",
+        ),
+        ("/spec/names/categories", json!([]), "the category `all` is gone"),
+        (
+            "/spec/versions/0/selectableFields",
+            json!([]),
+            "the selectable field `.spec.a` is gone",
+        ),
+        (
+            "/spec/versions/0/subresources/scale/specReplicasPath",
+            json!(".spec.m"),
+            "the paths of the subresource `scale` changed",
+        ),
+    ] {
+        let mut new = old.clone();
+        *new.pointer_mut(pointer).unwrap() = value;
+        let found: Vec<String> = breaking(std::slice::from_ref(&old), &[new])
+            .iter()
+            .map(|it| it.change.clone())
+            .collect();
+        assert_eq!(found, [expected]);
+    }
+    assert_eq!(breaking(std::slice::from_ref(&old), std::slice::from_ref(&old)), []);
+    assert_eq!(breaking(&[], &[old]), [], "a kind more breaks nothing");
+}

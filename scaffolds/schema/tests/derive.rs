@@ -189,6 +189,10 @@ becomes! {
     #[schemars(range(min = 3, max = 9))] ranged: u8 => {"type": "integer", "format": "int32", "minimum": 3, "maximum": 9};
     float: f32 => {"type": "number", "format": "float"};
     #[serde(default = "super::five")] defaulted: Option<i32> => {"type": "integer", "format": "int32", "default": 5};
+    #[serde(default)] default_null: Option<i32> => {"type": "integer", "format": "int32"};
+    #[schemars(extend("minimum" = 1.0, "multipleOf" = 2.0))] integral: f64 => {
+        "type": "number", "format": "double", "minimum": 1, "multipleOf": 2,
+    };
     #[serde(default)] nested_default: Defaulted => {
         "type": "object",
         "default": {"ratio": 0, "inner": {}},
@@ -332,6 +336,20 @@ fn a_whole_pod_template_passes() {
         json!(["containerPort"])
     );
     assert!(!schema.to_string().contains("\"nullable\""));
+}
+
+#[test]
+#[ignore = "writes the CRD that benches/manifests validates by, where POD_CRD says"]
+fn pod_crd() {
+    let Some(path) = std::env::var_os("POD_CRD") else {
+        return;
+    };
+    let options = Options {
+        max_description_length: Some(0),
+        ..Options::default()
+    };
+    let crds = finish(&[("api::Other", pod::Other::crd as Describe)], &options).unwrap();
+    std::fs::write(path, crds[0].to_string()).unwrap();
 }
 
 #[test]

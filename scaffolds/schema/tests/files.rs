@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
 fn files(entries: &[(&str, Value)]) -> BTreeMap<String, Vec<Value>> {
@@ -122,4 +123,168 @@ fn no_folder_is_made_for_nothing_and_errors_name_the_path() {
     fs::write(dir.path().join("a"), "").unwrap();
     let error = write_manifests(&missing, &files(&[("a.yaml", json!({}))]), Mode::Write).unwrap_err();
     assert!(error.to_string().contains(&dir.path().display().to_string()), "{error}");
+}
+
+/// The version of `a.yaml` and `b.yaml` that a number stands for: long enough to take several writes.
+fn numbered(number: usize) -> BTreeMap<String, Vec<Value>> {
+    let value: Value = (0..2000)
+        .map(|at| (format!("key{at:04}"), json!(number)))
+        .collect::<serde_json::Map<_, _>>()
+        .into();
+    files(&[("a.yaml", value.clone()), ("b.yaml", value)])
+}
+
+/// The part of the tests below that runs in a process of its own: it writes one version after the other, or one.
+#[test]
+#[ignore = "another test runs it"]
+fn writer() {
+    let Some(dir) = std::env::var_os("WRITE_INTO") else {
+        return;
+    };
+    let dir = Path::new(&dir);
+    if std::env::var_os("ONCE").is_some() {
+        let error = write_manifests(dir, &numbered(1), Mode::Write).unwrap_err();
+        println!("said: {error}");
+        return;
+    }
+    for number in 1.. {
+        write_manifests(dir, &numbered(number), Mode::Write).unwrap();
+    }
+}
+
+fn itself() -> Vec<String> {
+    let program = std::env::current_exe().unwrap().display().to_string();
+    [&program, "--ignored", "--exact", "writer", "--nocapture"]
+        .map(str::to_owned)
+        .to_vec()
+}
+
+#[test]
+fn a_run_that_is_killed_leaves_each_file_old_or_new_and_the_next_run_needs_no_help() {
+    let dir = tempfile::tempdir().unwrap();
+    write_manifests(dir.path(), &numbered(0), Mode::Write).unwrap();
+    for round in 0..3 {
+        let words = itself();
+        let mut child = Command::new(&words[0])
+            .args(&words[1..])
+            .env("WRITE_INTO", dir.path())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        // Killed at another point each time, once it has written something: nothing depends on which.
+        let before = fs::read(dir.path().join("a.yaml")).unwrap();
+        while fs::read(dir.path().join("a.yaml")).unwrap() == before {
+            assert_eq!(child.try_wait().unwrap(), None, "the writer ended by itself");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        std::thread::sleep(Duration::from_micros(700 * round));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        for name in ["a.yaml", "b.yaml"] {
+            let text = fs::read_to_string(dir.path().join(name)).unwrap();
+            let number: usize = text
+                .lines()
+                .last()
+                .unwrap()
+                .rsplit(' ')
+                .next()
+                .unwrap()
+                .parse()
+                .unwrap();
+            let whole = tempfile::tempdir().unwrap();
+            write_manifests(whole.path(), &numbered(number), Mode::Write).unwrap();
+            assert_eq!(
+                text,
+                fs::read_to_string(whole.path().join(name)).unwrap(),
+                "{name} is neither old nor new"
+            );
+        }
+    }
+    let past = SystemTime::now() - Duration::from_secs(7200);
+    for left in names(dir.path()).iter().filter(|name| name.ends_with(".tmp")) {
+        fs::File::options()
+            .write(true)
+            .open(dir.path().join(left))
+            .unwrap()
+            .set_modified(past)
+            .unwrap();
+    }
+    fs::write(dir.path().join("mine.tmp"), "").unwrap();
+    write_manifests(dir.path(), &numbered(0), Mode::Write).unwrap();
+    assert_eq!(
+        names(dir.path()),
+        ["a.yaml", "b.yaml", "mine.tmp"],
+        "an hour later it is swept"
+    );
+}
+
+#[test]
+fn a_full_disk_is_named_and_the_old_files_stand() {
+    let dir = tempfile::tempdir().unwrap();
+    write_manifests(dir.path(), &numbered(0), Mode::Write).unwrap();
+    let before = fs::read(dir.path().join("a.yaml")).unwrap();
+    // No file may grow over 8 KiB: what a write then fails with is an error, as on a full disk, once the signal is ignored.
+    let output = Command::new("bash")
+        .args(["-c", "trap '' XFSZ; ulimit -f 8; exec \"$@\"", "bash"])
+        .args(itself())
+        .env("WRITE_INTO", dir.path())
+        .env("ONCE", "1")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        said.contains(&format!(
+            "said: cannot write `{}`: ",
+            dir.path().join("a.yaml").display()
+        )),
+        "{output:?}"
+    );
+    assert_eq!(fs::read(dir.path().join("a.yaml")).unwrap(), before);
+    assert_eq!(names(dir.path()), ["a.yaml", "b.yaml"], "nothing temporary is left");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_read_only_file_is_refused_before_anything_is_written_and_modes_are_kept() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = tempfile::tempdir().unwrap();
+    write_manifests(dir.path(), &numbered(0), Mode::Write).unwrap();
+    let (a, b) = (dir.path().join("a.yaml"), dir.path().join("b.yaml"));
+    let chmod = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    chmod(&a, 0o640);
+    chmod(&b, 0o444);
+    let before = fs::read(&a).unwrap();
+    let error = write_manifests(dir.path(), &numbered(1), Mode::Write).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        format!("`{0}` is read-only\n\nhint: chmod u+w '{0}'", b.display())
+    );
+    assert_eq!(fs::read(&a).unwrap(), before);
+    assert_eq!(
+        write_manifests(dir.path(), &numbered(1), Mode::Check)
+            .unwrap()
+            .written
+            .len(),
+        2,
+        "comparing is allowed"
+    );
+    chmod(&b, 0o600);
+    write_manifests(dir.path(), &numbered(1), Mode::Write).unwrap();
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(&a), mode(&b)), (0o640, 0o600));
+}
+
+#[test]
+fn the_same_values_give_the_same_bytes_in_any_order() {
+    let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let written = |dir: &Path, text: &str| {
+        let value: Value = serde_json::from_str(text).unwrap();
+        write_manifests(dir, &files(&[("a.yaml", value)]), Mode::Write).unwrap();
+        fs::read(dir.join("a.yaml")).unwrap()
+    };
+    let first = written(one.path(), r#"{"b": {"y": 1, "x": [2, 1]}, "a": "text"}"#);
+    assert_eq!(
+        first,
+        written(two.path(), r#"{"a": "text", "b": {"x": [2, 1], "y": 1}}"#)
+    );
 }

@@ -1,6 +1,6 @@
 //! What an evaluation has cost so far.
 
-use super::cost::{REGEX, TRAVERSAL, compares_sizes, scaled};
+use super::cost::{REGEX, TRAVERSAL, compares_sizes, is_flat, scaled};
 use super::value::{Fault, Foreign, List, Outcome, Val};
 
 /// What one evaluation of an expression may cost (celconfig.PerCallLimit).
@@ -105,33 +105,7 @@ fn kubernetes(function: &str, overload: &str, (args, result): (&[Val<'_>], Optio
             };
             text_cost(second).saturating_mul((format.regex * REGEX).ceil() as u64)
         }
-        "masked"
-        | "prefixLength"
-        | "family"
-        | "isUnspecified"
-        | "isLoopback"
-        | "isLinkLocalMulticast"
-        | "isLinkLocalUnicast"
-        | "isGlobalUnicast"
-        | "format.named"
-        | "sign"
-        | "asInteger"
-        | "isInteger"
-        | "asApproximateFloat"
-        | "isGreaterThan"
-        | "isLessThan"
-        | "compareTo"
-        | "add"
-        | "sub"
-        | "major"
-        | "minor"
-        | "patch"
-        | "getScheme"
-        | "getHostname"
-        | "getHost"
-        | "getPort"
-        | "getEscapedPath"
-        | "getQuery" => 1,
+        name if is_flat(name) => 1,
         "_==_" if matches!(first, Some(Val::Foreign(_))) => 1,
         _ => return None,
     })

@@ -8,6 +8,7 @@
 mod columns;
 mod conversion;
 mod fields;
+mod fit;
 mod formats;
 mod lists;
 pub(crate) mod metadata;
@@ -75,7 +76,8 @@ pub fn findings(crd: &Value, types: &BTreeMap<String, String>) -> Vec<Finding> {
     }
     for (index, _) in versions.iter().enumerate() {
         let schema = &crd["spec"]["versions"][index]["schema"]["openAPIV3Schema"];
-        for (field, message, hint) in formats::findings(schema).into_iter().chain(remedy::lost(schema)) {
+        let more = fit::findings(schema).into_iter().chain(remedy::lost(schema));
+        for (field, message, hint) in formats::findings(schema).into_iter().chain(more) {
             findings.push(Finding {
                 type_name: type_of(Some(index)),
                 field,

@@ -128,6 +128,9 @@ pub(super) fn of(cause: &Cause) -> Option<String> {
     } else if says("x-kubernetes-list-type=set") {
         "items of a set are compared whole: make them scalars, or put \
          `#[schemars(extend(\"x-kubernetes-map-type\" = \"atomic\"))]` on their type"
+    } else if says("exceeds budget") || says("exceeding cost limit") {
+        "the API server estimates what a rule costs; give the lists, maps and strings that it looks at an end: \
+         `#[schemars(length(max = …))]`, `inner(length(max = …))` for items, `extend(\"maxProperties\" = …)` for maps"
     } else if keyword == "deprecationWarning" {
         "the warning comes from `#[kube(deprecated = \"…\")]`"
     } else if keyword == "uniqueItems" {
@@ -177,7 +180,8 @@ pub(super) fn lost(schema: &Value) -> Vec<(String, String, String)> {
     found
 }
 
-fn walk(value: &Value, field: String, visit: &mut impl FnMut(&Map<String, Value>, &str)) {
+/// Visits every node of the structure with the field that it describes.
+pub(super) fn walk(value: &Value, field: String, visit: &mut impl FnMut(&Map<String, Value>, &str)) {
     let Value::Object(schema) = value else { return };
     visit(schema, &field);
     for (name, property) in schema

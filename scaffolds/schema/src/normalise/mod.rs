@@ -18,10 +18,11 @@
 //! | titles inside `oneOf` and the like, the type's name as title of the root | nothing |
 //! | a root without `apiVersion`, `kind`, `metadata` | a root with them |
 //! | no `listKind`, no `singular` | both |
+//! | kube-derive's `x-kubernetes-struct-type` | `x-kubernetes-map-type` |
 //! | kube-derive's own words for the root | those of the spec |
 //!
-//! What a derive has dropped already cannot be seen here: keys that k8s-openapi's schema type has no field for (a
-//! misspelt `x-kubernetes-…`, kube-derive's `x-kubernetes-struct-type`), `length()` on a map, `scale` without a status.
+//! What a derive has dropped already cannot be seen here: keywords that k8s-openapi's schema type has no field for
+//! ([`written`](crate::written)), `length()` on a map, `scale` without a status ([`source`](crate::source)).
 
 mod conditions;
 mod description;

@@ -190,7 +190,16 @@ fn open(schema: &mut Schema, place: Place) {
     if matches!(place, Place::Root | Place::Metadata) {
         return;
     }
-    const ANNOTATIONS: [&str; 6] = ["description", "title", "default", "example", "nullable", "externalDocs"];
+    // That it is a resource says nothing of what else is in it.
+    const ANNOTATIONS: [&str; 7] = [
+        "description",
+        "title",
+        "default",
+        "example",
+        "nullable",
+        "externalDocs",
+        "x-kubernetes-embedded-resource",
+    ];
     let silent = schema
         .iter()
         .all(|(key, value)| ANNOTATIONS.contains(&key.as_str()) || (key == "type" && value == "object"));

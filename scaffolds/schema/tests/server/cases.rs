@@ -245,6 +245,13 @@ fn top() -> Vec<(&'static str, Value)> {
             }),
         ),
         (
+            "deprecation warning, as long as can be",
+            with(|crd| {
+                crd["spec"]["versions"][0]["deprecated"] = json!(true);
+                crd["spec"]["versions"][0]["deprecationWarning"] = "x".repeat(256).into();
+            }),
+        ),
+        (
             "deprecation warning, two lines",
             with(|crd| {
                 crd["spec"]["versions"][0]["deprecated"] = json!(true);
@@ -383,6 +390,12 @@ fn columns() -> Vec<(&'static str, Value)> {
         ("selectable with brackets", selectable(&[".spec['a']"])),
         ("selectable with a dot last", selectable(&[".spec."])),
         ("selectable empty", selectable(&[""])),
+        (
+            "selectable eight times",
+            selectable(&[
+                ".spec.e1", ".spec.e2", ".spec.e3", ".spec.e4", ".spec.e5", ".spec.e6", ".spec.e7", ".spec.e8",
+            ]),
+        ),
         (
             "selectable nine times",
             selectable(&[
@@ -1247,7 +1260,48 @@ fn rules() -> Vec<(&'static str, Value)> {
         ),
         (
             "rule too expensive",
-            with_rules(endless, rule("self.all(a, self.all(b, a.contains(b)))")),
+            with_rules(endless.clone(), rule("self.all(a, self.all(b, a.contains(b)))")),
+        ),
+        (
+            "rule over a list without an end",
+            with_rules(endless.clone(), rule("self.all(a, a.startsWith('b'))")),
+        ),
+        (
+            "rule over a list with an end",
+            with_rules(
+                json!({"type": "array", "maxItems": 20, "items": {"type": "string", "maxLength": 20}}),
+                rule("self.all(a, a.startsWith('b'))"),
+            ),
+        ),
+        (
+            "rules too expensive together",
+            with_rules(
+                json!({"type": "array", "maxItems": 10000, "items": {"type": "string", "maxLength": 1000}}),
+                (0..60)
+                    .map(|at| json!({"rule": format!("self.all(a, a.contains('{at}') || a.contains('b'))")}))
+                    .collect(),
+            ),
+        ),
+        (
+            "rule with a message expression",
+            with_rules(
+                string.clone(),
+                json!([{"rule": "self != 'a'", "messageExpression": "'no ' + self"}]),
+            ),
+        ),
+        (
+            "rule with a message expression of a number",
+            with_rules(
+                string.clone(),
+                json!([{"rule": "self != 'a'", "messageExpression": "self.size()"}]),
+            ),
+        ),
+        (
+            "rule with a message expression too expensive",
+            with_rules(
+                json!({"type": "integer"}),
+                json!([{"rule": "self != 1", "messageExpression": "'not ' + string(self)"}]),
+            ),
         ),
         (
             "rule that its default breaks",

@@ -4,6 +4,7 @@
 //! `KUBEBUILDER_ASSETS=… cargo test -p kubewright-schema --test server -- --ignored record`
 
 mod cases;
+mod checklist;
 mod control_plane;
 mod random;
 
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use std::path::PathBuf;
 
 const VERDICTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/server/verdicts.json");
 const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
@@ -104,6 +106,21 @@ fn the_linter_says_what_the_server_said() {
 }
 
 #[test]
+fn each_line_of_the_checklist_is_kept_by_some_cases_and_broken_by_others() {
+    let recorded: BTreeMap<String, Recorded> =
+        serde_json::from_str(&std::fs::read_to_string(VERDICTS).unwrap()).unwrap();
+    for (line, kept, broken) in checklist::CHECKLIST {
+        assert!(!kept.is_empty() && !broken.is_empty(), "{line}");
+        for (names, accepted) in [(kept, true), (broken, false)] {
+            for name in names {
+                let verdict = recorded.get(*name).map(|it| it.verdict.accepted);
+                assert_eq!(verdict, Some(accepted), "{line}: {name}");
+            }
+        }
+    }
+}
+
+#[test]
 fn every_case_is_recorded_as_it_is_now() {
     let recorded: BTreeMap<String, Recorded> =
         serde_json::from_str(&std::fs::read_to_string(VERDICTS).unwrap()).unwrap();
@@ -160,12 +177,8 @@ fn record() {
 #[ignore = "needs KUBEBUILDER_ASSETS; takes a minute"]
 fn random_schemas_get_the_same_verdict() {
     let server = ControlPlane::start();
-    let count = std::env::var("CASES")
-        .ok()
-        .and_then(|it| it.parse().ok())
-        .unwrap_or(2000);
     let mut report = String::new();
-    for seed in 0..count {
+    for seed in seeds(2000) {
         let crd = random::crd(seed);
         let found = differences(&format!("seed {seed}"), linted(&crd), ask(&server, &crd));
         if !found.is_empty() {
@@ -173,6 +186,18 @@ fn random_schemas_get_the_same_verdict() {
         }
     }
     assert!(report.is_empty(), "\n{report}");
+}
+
+/// CASES seeds from SEED on.
+fn seeds(count: u64) -> std::ops::Range<u64> {
+    let number = |name: &str, default| {
+        std::env::var(name)
+            .ok()
+            .and_then(|it| it.parse().ok())
+            .unwrap_or(default)
+    };
+    let first = number("SEED", 0);
+    first..first + number("CASES", count)
 }
 
 /// Server-side apply of a manifest as it stands in the file, as `make install` does it.
@@ -184,32 +209,94 @@ fn apply(server: &ControlPlane, path: &str, yaml: &str) -> control_plane::Answer
     )
 }
 
+/// The CRDs of the golden projects, and the one of this crate: file and content, one for each name of a CRD.
+fn golden_crds() -> BTreeMap<String, String> {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/golden");
+    let mut files = vec![PathBuf::from(FOOBAR)];
+    for project in std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()) {
+        let bases = std::fs::read_dir(project.join("config/crd/bases"));
+        files.extend(bases.into_iter().flatten().map(|entry| entry.unwrap().path()));
+    }
+    files.retain(|path| path.extension().is_some_and(|it| it == "yaml") && !path.ends_with("kustomization.yaml"));
+    files.sort();
+    // The same file in several projects is asked about once.
+    let crds: BTreeMap<String, String> = files
+        .iter()
+        .map(|path| (std::fs::read_to_string(path).unwrap(), path.display().to_string()))
+        .collect();
+    crds.into_iter().map(|(text, path)| (path, text)).collect()
+}
+
+const FOOBAR: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/tests/golden/test.example.com_foobars.yaml"
+);
+
+#[test]
+fn the_linter_takes_the_crds_of_all_golden_projects() {
+    let goldens = golden_crds();
+    assert!(goldens.len() > 2, "{:?}", goldens.keys());
+    for (path, yaml) in goldens {
+        let crd: Value = serde_saphyr::from_str(&yaml).unwrap();
+        assert_eq!((lint::causes(&crd), lint::warnings(&crd)), (vec![], vec![]), "{path}");
+    }
+}
+
 #[test]
 #[ignore = "needs KUBEBUILDER_ASSETS"]
-fn the_foobar_is_established_without_a_warning_and_applying_it_again_changes_nothing() {
+fn what_was_written_is_stored_as_written_and_applying_it_again_changes_nothing() {
     let server = ControlPlane::start();
-    let yaml = include_str!("../golden/test.example.com_foobars.yaml");
-    let path = format!("{CRDS}/foobars.test.example.com");
-    let first = apply(&server, &path, yaml);
-    assert_eq!((first.status, first.warnings), (201, BTreeSet::new()), "{}", first.body);
-    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(30);
-    let established = loop {
-        let crd = server.request("GET", &path, "").body;
+    for (file, yaml) in golden_crds() {
+        let written: Value = serde_saphyr::from_str(&yaml).unwrap();
+        let path = format!("{CRDS}/{}", written["metadata"]["name"].as_str().unwrap());
+        let first = apply(&server, &path, &yaml);
+        assert!(matches!(first.status, 200 | 201), "{file}: {}", first.body);
+        assert_eq!(first.warnings, BTreeSet::new(), "{file}");
+        let mut stored = established(&server, &path);
+        // What the server adds of its own: no conversion but the name of the version.
+        let spec = stored["spec"].as_object_mut().unwrap();
+        assert_eq!(spec.remove("conversion"), Some(json!({"strategy": "None"})), "{file}");
+        assert_eq!(stored["spec"], written["spec"], "{file}");
+        let again = apply(&server, &path, &yaml);
+        assert_eq!(
+            again.body["metadata"]["resourceVersion"], stored["metadata"]["resourceVersion"],
+            "{file}"
+        );
+        assert_eq!(server.request("DELETE", &path, "").status, 200, "{file}");
+        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+        while server.request("GET", &path, "").status == 200 {
+            assert!(std::time::Instant::now() < deadline, "{file} does not go away");
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
+    }
+}
+
+/// The CRD once it is served and no write of the server's own is to come.
+fn established(server: &ControlPlane, path: &str) -> Value {
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    loop {
+        let crd = server.request("GET", path, "").body;
         let condition = |kind: &str| {
             let all = crd["status"]["conditions"].as_array().into_iter().flatten();
             all.filter(|it| it["type"] == kind && it["status"] == "True").count() == 1
         };
         if condition("Established") && condition("NamesAccepted") {
             assert!(!condition("NonStructuralSchema"));
-            break crd;
+            return crd;
         }
         assert!(std::time::Instant::now() < deadline, "not established: {crd}");
-    };
-    let again = apply(&server, &path, yaml);
-    assert_eq!(
-        again.body["metadata"]["resourceVersion"],
-        established["metadata"]["resourceVersion"]
-    );
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+}
+
+#[test]
+#[ignore = "needs KUBEBUILDER_ASSETS"]
+fn a_foobar_is_taken_as_its_schema_says() {
+    let server = ControlPlane::start();
+    let path = format!("{CRDS}/foobars.test.example.com");
+    let first = apply(&server, &path, &std::fs::read_to_string(FOOBAR).unwrap());
+    assert_eq!(first.status, 201, "{}", first.body);
+    established(&server, &path);
     objects(&server);
 }
 
@@ -253,12 +340,8 @@ fn objects(server: &ControlPlane) {
 #[ignore = "needs KUBEBUILDER_ASSETS"]
 fn random_patterns_get_the_same_verdict() {
     let server = ControlPlane::start();
-    let count = std::env::var("CASES")
-        .ok()
-        .and_then(|it| it.parse().ok())
-        .unwrap_or(200);
     let mut report = String::new();
-    for seed in 0..count {
+    for seed in seeds(200) {
         let crd = random::patterns(seed);
         report.push_str(&differences(&format!("seed {seed}"), linted(&crd), ask(&server, &crd)));
     }

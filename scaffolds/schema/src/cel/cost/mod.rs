@@ -3,7 +3,7 @@
 mod calls;
 mod range;
 
-pub(super) use calls::compares_sizes;
+pub(super) use calls::{compares_sizes, is_flat};
 pub(super) use range::{REGEX, TRAVERSAL, scaled};
 
 use super::ast::{Expr, Fold, Kind, Literal};
