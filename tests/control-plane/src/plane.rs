@@ -279,6 +279,8 @@ impl ControlPlane {
             format!("--service-account-key-file={}", file("service-account.pub")),
             format!("--service-account-signing-key-file={}", file("service-account.key")),
             "--service-cluster-ip-range=10.0.0.0/24".to_owned(),
+            // As every cluster has it that people use; the default is not to.
+            "--allow-privileged=true".to_owned(),
             // Nobody makes the `default` service accounts that it would ask for.
             "--disable-admission-plugins=ServiceAccount".to_owned(),
         ];

@@ -111,6 +111,7 @@ impl Names {
             ("continue", _) if !text.is_empty() => return "<continue>".to_owned(),
             ("clusterIP" | "clusterIPs", _) if text.starts_with("10.") => return "<ip>".to_owned(),
             ("cells", _) if is_age(text) => return "<age>".to_owned(),
+            ("cells", _) if text.starts_with("10.0.0.") => return "<ip>".to_owned(),
             _ => {}
         }
         self.text(text)
@@ -123,7 +124,7 @@ impl Names {
             .fold(text.replace(&self.namespace, "$ns"), |text, audience| {
                 text.replace(audience, "<audience>")
             });
-        let text = without_quoted_objects(text);
+        let text = listed(without_quoted_objects(text));
         let mut out = String::new();
         let mut rest = text.as_str();
         while let Some(first) = rest.chars().next() {
@@ -163,6 +164,28 @@ fn without_quoted_objects(text: String) -> String {
         }
         _ => text,
     }
+}
+
+/// What is wrong with the parts of a map is found in random order, and what differs in a spec is shown as Go's structs.
+fn listed(mut text: String) -> String {
+    // An unknown field ends the walk of its map.
+    let patch = "failed to create typed patch object (";
+    if let (true, true, Some(at)) = (
+        text.starts_with(patch),
+        text.contains("field not declared in schema"),
+        text.find("): "),
+    ) {
+        text.truncate(at);
+    }
+    if let Some(at) = text.find("errors:\n  ") {
+        let mut lines: Vec<&str> = text[at..].split('\n').skip(1).collect();
+        lines.sort_unstable();
+        text = format!("{}errors:\n{}", &text[..at], lines.join("\n"));
+    }
+    if let Some(at) = text.find("for bound claims\n@@") {
+        text.truncate(at + "for bound claims".len());
+    }
+    text
 }
 
 /// What follows a version that a sentence tells, where `text` begins with the words before it.

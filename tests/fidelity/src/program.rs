@@ -48,7 +48,7 @@ pub struct Step {
 
 impl Step {
     /// Method, path with query, and whether it is a watch, with `$ns` and `${STEP:/json/pointer}` filled in; a step is a
-    /// number, or `last`.
+    /// number, `last`, or `list` for the first list.
     pub fn line(&self, namespace: &str, earlier: &[Answer]) -> Result<(String, String, bool)> {
         let line = fill(&self.r#do, namespace, earlier)?;
         let (method, path) = line
@@ -112,10 +112,14 @@ fn fill(text: &str, namespace: &str, earlier: &[Answer]) -> Result<String> {
         let (step, pointer) = reference
             .split_once(':')
             .with_context(|| format!("`{reference}` is no `STEP:/pointer`"))?;
-        let answer = if step == "last" {
-            earlier.last()
-        } else {
-            earlier.get(step.parse::<usize>()?)
+        let answer = match step {
+            "last" => earlier.last(),
+            // There is none where a CRD was refused.
+            "list" => earlier
+                .iter()
+                .find(|answer| answer.body["items"].is_array())
+                .or(earlier.first()),
+            number => earlier.get(number.parse::<usize>()?),
         };
         let answer = answer.with_context(|| format!("`{reference}` names a later step"))?;
         let value = match answer.body.pointer(pointer) {

@@ -173,7 +173,16 @@ impl<'a> Writer<'a> {
         let mut object = live.clone();
         managed::remove_entries(&mut object);
         let who = Manager::updating(BEFORE_FIRST_APPLY, self.api_version, self.subresource);
-        self.update(&self.schema.zero(&object), &object, Managed::default(), &who)
+        let managed = self.update(&self.schema.zero(&object), &object, Managed::default(), &who);
+        managed.map_err(|error| match error {
+            Error::Internal(why) => match why.strip_prefix("failed to create new object ").and_then(|it| it.split_once("): ")) {
+                Some((name, why)) => Error::Internal(format!(
+                    "failed to create manager for existing fields: failed to convert new object {name}) to smd typed: {why}"
+                )),
+                None => Error::Internal(why),
+            },
+            other => other,
+        })
     }
 
     /// What `who` changed joins what it owned before in the same version.

@@ -132,6 +132,11 @@ impl Faults {
         self.note("FieldValueInvalid", at, join(format!("Invalid value: {shown}"), detail));
     }
 
+    /// Like [`Faults::invalid`], where the server shows no value.
+    pub fn wrong(&mut self, at: &At<'_>, detail: &str) {
+        self.note("FieldValueInvalid", at, join("Invalid value".to_owned(), detail));
+    }
+
     /// Like [`Faults::not_supported`], where the server shows something else than the value that is there.
     pub fn not_supported_as(&mut self, at: &At<'_>, shown: &str, known: &[&str]) {
         let known: Vec<String> = known.iter().map(|value| quoted(value)).collect();

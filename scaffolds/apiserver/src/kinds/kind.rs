@@ -135,11 +135,17 @@ impl BuiltIn {
             .collect())
     }
 
-    /// What could not be allocated is said when nothing else is wrong.
-    fn check_held(&self, object: &Value, faults: &mut Faults) {
-        if self.rules.allocates && faults.is_empty() {
-            self.held.check(&At::root(object), faults);
+    /// What could not be allocated is said alone, for that is done before anybody looks at the rest, but for addresses and
+    /// families that are none at all.
+    fn held_first(&self, object: &Value, found: Vec<Cause>) -> Vec<Cause> {
+        let is_asked_for =
+            |cause: &Cause| cause.field.starts_with("spec.clusterIP") || cause.field.starts_with("spec.ipFamil");
+        if !self.rules.allocates || found.iter().any(is_asked_for) {
+            return found;
         }
+        let mut faults = Faults::default();
+        self.held.check(&At::root(object), &mut faults);
+        if faults.is_empty() { found } else { faults.into_causes() }
     }
 }
 
@@ -215,8 +221,7 @@ impl Strategy for BuiltIn {
     fn validate(&self, object: &Value) -> Vec<Cause> {
         let mut faults = Faults::default();
         (self.rules.validate)(&At::root(object), &mut faults);
-        self.check_held(object, &mut faults);
-        faults.into_causes()
+        self.held_first(object, faults.into_causes())
     }
 
     fn validate_update(&self, subresource: &str, new: &Value, old: &Value) -> Objections {
@@ -224,11 +229,10 @@ impl Strategy for BuiltIn {
         let (at, old) = (At::root(new), At::root(old));
         if subresource == "status" {
             (self.rules.validate_status)(&at, &old, &mut faults);
-        } else {
-            (self.rules.validate_update)(&at, &old, &mut faults);
-            self.check_held(new, &mut faults);
+            return faults.into_causes().into();
         }
-        faults.into_causes().into()
+        (self.rules.validate_update)(&at, &old, &mut faults);
+        self.held_first(new, faults.into_causes()).into()
     }
 
     fn warnings(&self, object: &Value) -> Vec<String> {

@@ -133,7 +133,7 @@ fn families(spec: &At<'_>, faults: &mut Faults) {
         return;
     }
     if policy.str() == "RequireDualStack" {
-        faults.invalid(&policy, "this cluster is not configured for dual-stack services");
+        return faults.invalid(&policy, "this cluster is not configured for dual-stack services");
     }
     for family in spec.get("ipFamilies").items().filter(|family| family.str() != "IPv4") {
         faults.invalid(&family, "not configured on this cluster");

@@ -66,3 +66,15 @@ pub(super) fn at(object: &Value, revision: u64) -> Bytes {
 pub(super) fn text(object: &Value) -> Bytes {
     Bytes::from(object.to_string())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_read_as_it_was_stored() {
+        let object = json!({"metadata": {}, "spec": {"n": 4.333_333_333_333_333e64}});
+        let stored: Value = serde_json::from_slice(&at(&object, 1)).unwrap();
+        assert_eq!(stored["spec"], object["spec"]);
+    }
+}

@@ -1,5 +1,6 @@
 //! Random programs from a seed: few names, so that requests meet; every verb and kind of patch; some bodies broken.
 
+mod builtin;
 mod shapes;
 mod values;
 
@@ -13,17 +14,25 @@ use self::shapes::Kind;
 /// How many requests a program makes at least, and how many more at most.
 const STEPS: std::ops::Range<usize> = 4..14;
 
+/// How kubectl asks for lists.
+const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io";
+
 /// The program of a seed; the same in every build.
 pub fn program(seed: u64) -> Program {
     let mut rng = Rng::with_seed(seed);
     let kind = shapes::any(&mut rng);
     let mut steps = kind.preparation();
+    steps.push(get(kind.path.clone()));
     for _ in 0..rng.usize(STEPS) {
         steps.extend(requests(&mut rng, &kind));
     }
-    steps.push(get(kind.path.clone()));
+    steps.push(Step {
+        accept: rng.bool().then(|| TABLE.to_owned()),
+        ..get(kind.path.clone())
+    });
     // Whoever starts from nothing sees what is there; who starts from the beginning sees everything that happened.
-    steps.push(watch(format!("{}?resourceVersion=0&timeoutSeconds=1", kind.path)));
+    let since = rng.choice(["0", "${list:/metadata/resourceVersion}"]).unwrap_or("0");
+    steps.push(watch(format!("{}?resourceVersion={since}&timeoutSeconds=1", kind.path)));
     Program {
         name: format!("seed {seed}: {}", kind.name),
         steps,
@@ -40,8 +49,6 @@ fn get(path: String) -> Step {
 fn watch(path: String) -> Step {
     Step {
         r#do: format!("WATCH {path}&watch=true"),
-        // Where it starts depends on what the watch cache has seen by then.
-        unlike: None,
         ..Step::default()
     }
 }

@@ -4,7 +4,7 @@
 use fastrand::Rng;
 use serde_json::{Map, Value, json};
 
-use super::values;
+use super::{builtin, values};
 use crate::Step;
 
 /// The kind that a program is about.
@@ -24,7 +24,7 @@ pub struct Kind {
 }
 
 impl Kind {
-    fn built_in(group: &str, version: &str, kind: &str, plural: &str, schema: Value) -> Self {
+    pub(super) fn built_in(group: &str, version: &str, kind: &str, plural: &str, schema: Value) -> Self {
         let (prefix, api_version) = match group {
             "" => ("/api".to_owned(), version.to_owned()),
             group => (format!("/apis/{group}"), format!("{group}/{version}")),
@@ -100,73 +100,11 @@ impl Kind {
 
 /// A kind to draw programs about.
 pub fn any(rng: &mut Rng) -> Kind {
-    let text = json!({"type": "string"});
-    let texts = json!({"type": "object", "additionalProperties": text});
-    match rng.u8(..10) {
-        0 | 1 => {
-            let schema = json!({"type": "object", "properties": {"data": texts, "immutable": {"enum": [true, false, false, false]},
-                "binaryData": {"type": "object", "additionalProperties": {"examples": ["YQ==", "YWI=", "?"]}}}});
-            Kind::built_in("", "v1", "ConfigMap", "configmaps", schema)
-        }
-        2 => {
-            let schema = json!({"type": "object", "properties": {"stringData": texts,
-                "data": {"type": "object", "additionalProperties": {"examples": ["YQ==", "YWI=", "?"]}},
-                "type": {"examples": ["Opaque", "kubernetes.io/basic-auth", "example.com/x"]}}});
-            Kind::built_in("", "v1", "Secret", "secrets", schema)
-        }
-        3 => Kind::built_in("", "v1", "Service", "services", service()),
-        4 | 5 => Kind::built_in("apps", "v1", "Deployment", "deployments", deployment()),
-        6 => {
-            let schema = json!({"type": "object", "properties": {"spec": {"type": "object", "properties": {
-                "holderIdentity": {"examples": ["a", "b", ""]}, "leaseDurationSeconds": {"examples": [1, 15, 0, -1]},
-                "renewTime": {"examples": ["2026-01-02T03:04:05.000000Z", "2026-01-02T03:04:05Z", "yesterday"]},
-                "leaseTransitions": {"type": "integer"}}}}});
-            Kind::built_in("coordination.k8s.io", "v1", "Lease", "leases", schema)
-        }
-        _ => custom(rng),
+    if rng.u8(..10) < 4 {
+        custom(rng)
+    } else {
+        builtin::any(rng)
     }
-}
-
-fn service() -> Value {
-    let port = json!({"type": "object", "required": ["port"], "properties": {
-        "name": {"examples": ["http", "https", "x", "Upper"]}, "port": {"examples": [80, 443, 80, 0, 70000]},
-        "protocol": {"examples": ["TCP", "UDP", "tcp"]}, "targetPort": {"examples": [8080, "http", "", 0]}}});
-    json!({"type": "object", "required": ["spec"], "properties": {
-        "spec": {"type": "object", "required": ["ports"], "properties": {
-            "ports": {"type": "array", "items": port},
-            "selector": {"type": "object", "additionalProperties": {"examples": ["a", "b"]}},
-            "type": {"examples": ["ClusterIP", "ClusterIP", "ExternalName", "Other"]},
-            "sessionAffinity": {"examples": ["None", "ClientIP", "Other"]},
-            "externalName": {"examples": ["example.com"]}}},
-        "status": {"type": "object", "properties": {"loadBalancer": {"type": "object"}}}}})
-}
-
-fn deployment() -> Value {
-    let env = json!({"type": "object", "required": ["name"], "properties": {
-        "name": {"examples": ["A", "B", "C", "no name"]}, "value": {"examples": ["1", "2", ""]}}});
-    let port = json!({"type": "object", "required": ["containerPort"], "properties": {
-        "containerPort": {"examples": [80, 443, 0]}, "name": {"examples": ["http", "https"]},
-        "protocol": {"examples": ["TCP", "UDP"]}}});
-    let quantity = json!({"examples": ["1", "1000m", "0.5", "1Gi", "x"]});
-    let container = json!({"type": "object", "required": ["name", "image"], "properties": {
-        "name": {"examples": ["main", "main", "side", "No"]}, "image": {"examples": ["a:1", "b", "c:latest"]},
-        "env": {"type": "array", "items": env}, "ports": {"type": "array", "items": port},
-        "args": {"type": "array", "items": {"type": "string"}},
-        "resources": {"type": "object", "properties": {"limits": {"type": "object", "properties": {
-            "cpu": quantity, "memory": quantity}}}}}});
-    let template = json!({"type": "object", "required": ["metadata", "spec"], "properties": {
-        "metadata": {"type": "object", "required": ["labels"], "properties": {"labels": {"examples": [{"app": "x"}, {"app": "x", "y": "z"}, {}]}}},
-        "spec": {"type": "object", "required": ["containers"], "properties": {
-            "containers": {"type": "array", "items": container},
-            "restartPolicy": {"examples": ["Always", "Always", "Never"]},
-            "terminationGracePeriodSeconds": {"examples": [0, 30, -1]}}}}});
-    json!({"type": "object", "required": ["spec"], "properties": {
-        "spec": {"type": "object", "required": ["selector", "template"], "properties": {
-            "replicas": {"examples": [0, 1, 3, -1]}, "paused": {"type": "boolean"},
-            "selector": {"examples": [{"matchLabels": {"app": "x"}}, {"matchLabels": {"app": "x"}}, {}]},
-            "strategy": {"examples": [{"type": "Recreate"}, {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "50%"}}]},
-            "template": template}},
-        "status": {"type": "object", "properties": {"replicas": {"examples": [0, 2, -1]}, "observedGeneration": {"examples": [1, 2]}}}}})
 }
 
 fn custom(rng: &mut Rng) -> Kind {
@@ -178,6 +116,10 @@ fn custom(rng: &mut Rng) -> Kind {
     let mut version = json!({"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": schema}});
     if status {
         version["subresources"] = json!({"status": {}});
+    }
+    if rng.u8(..3) == 0 {
+        version["additionalPrinterColumns"] = json!([{"name": "A", "type": "string", "jsonPath": ".spec.a"},
+            {"name": "B", "type": "integer", "jsonPath": ".spec.b"}, {"name": "S", "type": "string", "jsonPath": ".status"}]);
     }
     let crd = json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
         "metadata": {"name": "things.$ns.example.com"},
@@ -206,6 +148,15 @@ fn node(rng: &mut Rng, depth: usize) -> Value {
                 ("maxLength", json!(1)),
                 ("pattern", json!("^[a-b]*$")),
                 ("enum", json!(["a", "b"])),
+                ("format", json!("date")),
+                (
+                    "x-kubernetes-validations",
+                    json!([{"rule": "self != 'cc'", "message": "not cc"}]),
+                ),
+                (
+                    "x-kubernetes-validations",
+                    json!([{"rule": "self == oldSelf", "messageExpression": "'was ' + oldSelf"}]),
+                ),
             ],
         ),
         1 => with(
@@ -241,6 +192,10 @@ fn node(rng: &mut Rng, depth: usize) -> Value {
                 &[
                     ("x-kubernetes-map-type", json!("atomic")),
                     ("x-kubernetes-preserve-unknown-fields", json!(true)),
+                    ("nullable", json!(true)),
+                    ("default", json!({})),
+                    ("maxProperties", json!(2)),
+                    ("minProperties", json!(1)),
                 ],
             )
         }

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::{
     cron,
+    failure_policy::failure_policy,
     labels::{is_sound, selector, selects, shown},
     pod::pod_template,
     workload::matches,
@@ -86,6 +87,7 @@ pub(super) fn job_spec(spec: &At<'_>, faults: &mut Faults) {
         faults.required(&per_index, "when maxFailedIndexes is specified");
     }
     completion(spec, faults);
+    failure_policy(spec, faults);
     let replacement = spec.get("podReplacementPolicy");
     if replacement.is_set() {
         let known: &[&str] = if spec.get("podFailurePolicy").is_set() {

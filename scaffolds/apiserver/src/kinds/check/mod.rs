@@ -6,6 +6,7 @@ mod address;
 mod container;
 mod cron;
 mod event;
+mod failure_policy;
 mod format;
 mod ingress;
 mod job;
@@ -17,7 +18,9 @@ mod pod_update;
 mod resources;
 mod scaling;
 mod service;
+mod spread;
 mod storage;
+mod sysctl;
 mod volume;
 mod workload;
 

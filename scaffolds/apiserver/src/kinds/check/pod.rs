@@ -3,9 +3,11 @@
 use serde_json::{Value, json};
 
 use super::{
-    container::{Around, containers, init_containers, user_ids},
+    container::{Around, containers, descending, init_containers, user_ids},
     format::{label, qualified, subdomain},
     labels::{annotations, labels, node_selector, node_term, selector},
+    spread::spread,
+    sysctl::sysctls,
     volume::{reference, volumes},
 };
 use crate::kinds::at::{At, Faults, quoted};
@@ -89,6 +91,7 @@ pub(super) fn pod_spec(spec: &At<'_>, faults: &mut Faults) {
     );
     labels(&spec.get("nodeSelector"), faults);
     security(&spec.get("securityContext"), faults);
+    sysctls(spec, faults);
     affinity(&spec.get("affinity"), faults);
     dns(spec, faults);
     for gate in spec.get("readinessGates").items() {
@@ -133,19 +136,14 @@ fn host_network(spec: &At<'_>, faults: &mut Faults) {
     if !spec.get("hostNetwork").is_true() {
         return;
     }
-    for list in ["containers", "initContainers"] {
-        for port in spec
-            .get(list)
-            .items()
-            .flat_map(|container| container.get("ports").items())
-        {
-            let host = port.get("hostPort").int();
-            if host != 0 && host != port.get("containerPort").int() {
-                faults.invalid(
-                    &port.get("hostPort"),
-                    "must match `containerPort` when `hostNetwork` is true",
-                );
-            }
+    let containers = spec.get("containers");
+    for port in containers.items().flat_map(|container| container.get("ports").items()) {
+        let host = port.get("hostPort").int();
+        if host != 0 && host != port.get("containerPort").int() {
+            faults.invalid(
+                &port.get("hostPort"),
+                "must match `containerPort` when `hostNetwork` is true",
+            );
         }
     }
 }
@@ -177,17 +175,21 @@ pub(super) fn seccomp(profile: &At<'_>, faults: &mut Faults) {
     }
     let (kind, local) = (profile.get("type"), profile.get("localhostProfile"));
     match kind.str() {
-        "Localhost" if !local.is_set() => {
-            faults.required(&local, "must be set when seccomp type is Localhost");
-        }
-        "Localhost" => {}
         "" => faults.required(&kind, "type is required when seccompProfile is set"),
-        "RuntimeDefault" | "Unconfined" => {
-            if local.is_set() {
-                faults.invalid(&local, "can only be set when seccomp type is Localhost");
-            }
+        _ => faults.one_of(&kind, &["Localhost", "RuntimeDefault", "Unconfined"]),
+    }
+    match (kind.str() == "Localhost", local.is_set()) {
+        (true, false) => faults.required(&local, "must be set when seccomp type is Localhost"),
+        (true, true) => descending(&local, faults),
+        (false, true) => {
+            let shown = format!(
+                r#"{{"Type":{},"LocalhostProfile":{}}}"#,
+                quoted(kind.str()),
+                quoted(local.str())
+            );
+            faults.invalid_as(&local, &shown, "can only be set when seccomp type is Localhost");
         }
-        _ => faults.not_supported(&kind, &["Localhost", "RuntimeDefault", "Unconfined"]),
+        (false, false) => {}
     }
 }
 
@@ -305,24 +307,6 @@ fn gates(at: &At<'_>, faults: &mut Faults) {
         if !names.insert(gate.get("name").str()) {
             faults.duplicate_as(&gate, &quoted(gate.get("name").str()));
         }
-    }
-}
-
-fn spread(at: &At<'_>, faults: &mut Faults) {
-    for constraint in at.items() {
-        let skew = constraint.get("maxSkew");
-        if skew.int() <= 0 {
-            faults.invalid_as(&skew, &skew.int().to_string(), "must be greater than zero");
-        }
-        let key = constraint.get("topologyKey");
-        if key.str().is_empty() {
-            faults.required(&key, "can not be empty");
-        }
-        faults.one_of(
-            &constraint.get("whenUnsatisfiable"),
-            &["DoNotSchedule", "ScheduleAnyway"],
-        );
-        selector(&constraint.get("labelSelector"), faults);
     }
 }
 

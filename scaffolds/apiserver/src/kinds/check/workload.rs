@@ -1,5 +1,7 @@
 //! Kinds that keep Pods running: apps and replication controllers.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::{
@@ -313,7 +315,7 @@ fn set_rest(spec: &At<'_>, faults: &mut Faults) {
 /// The template as it is checked: claims are volumes of their names, and the host's name is given by the set.
 fn with_claims(spec: &At<'_>) -> Value {
     let mut template = spec.get("template").value.clone();
-    let names: Vec<&str> = spec
+    let names: BTreeSet<&str> = spec
         .get("volumeClaimTemplates")
         .items()
         .map(|claim| claim.at("metadata.name").str())

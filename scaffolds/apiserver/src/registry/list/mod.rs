@@ -44,11 +44,36 @@ pub(super) async fn list(core: &Core, call: &Call) -> Result<Reply, Status> {
     let wanted = Wanted::by(&options)?;
     let not_older = wanted.at.unwrap_or(wanted.not_older);
     revision::wait(&core.store, not_older).await?;
+    chosen(core, call, (&options, &wanted)).map(|chosen| chosen.reply)
+}
+
+/// What a list has, and its answer.
+pub(super) struct Chosen {
+    pub records: Vec<Arc<Record>>,
+    pub reply: Reply,
+}
+
+/// Like [`list`], for who goes on with what is in it. Does not wait for a revision of the future.
+///
+/// # Errors
+/// As for a list.
+pub(super) fn choose(core: &Core, call: &Call, options: &Options) -> Result<Chosen, Status> {
+    let wanted = Wanted::by(options)?;
+    let (not_older, present) = (wanted.at.unwrap_or(wanted.not_older), core.store.revision());
+    if not_older > present {
+        return Err(Status::too_large_resource_version(not_older, present));
+    }
+    chosen(core, call, (options, &wanted))
+}
+
+fn chosen(core: &Core, call: &Call, (options, wanted): (&Options, &Wanted)) -> Result<Chosen, Status> {
     let range = options.fields.narrow(range(call));
-    let page =
-        page(core, (call, &options), (&range, &wanted)).map_err(|Compacted { .. }| expired(&options, &wanted))?;
-    let object = body::write(&call.resource, &page.metadata(&options, &range), &page.records)?;
-    Ok(Reply { code: 200, object })
+    let page = page(core, (call, options), (&range, wanted)).map_err(|Compacted { .. }| expired(options, wanted))?;
+    let object = body::write(&call.resource, &page.metadata(options, &range), &page.records)?;
+    Ok(Chosen {
+        records: page.records,
+        reply: Reply { code: 200, object },
+    })
 }
 
 /// All objects of a call's collection.
