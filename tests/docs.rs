@@ -244,6 +244,8 @@ fn the_metrics_page_lists_what_the_runtime_counts() {
         "workqueue_",
         "rest_client_",
         "leader_election_",
+        "certwatcher_",
+        "process_",
         "kubewright_",
     ];
     let mut counted = BTreeSet::new();

@@ -227,6 +227,13 @@ impl<K: Object> Controller<K> {
     /// [`Error::Setup`] when the manager has a controller of this name, or the kind an index of that
     /// name.
     pub fn register<R: Reconciler<K>>(self, manager: &Manager, reconciler: R) -> Result<()> {
+        let (worker, workers) = self.connect(manager, reconciler)?;
+        manager.add(Arc::new(worker), workers);
+        Ok(())
+    }
+
+    /// The controller joined to the caches, and how many workers are to run it.
+    pub(crate) fn connect<R: Reconciler<K>>(self, manager: &Manager, reconciler: R) -> Result<(Worker<K, R>, usize)> {
         let workers = self.workers.unwrap_or(manager.default_workers());
         manager.claim(Registration {
             controller: self.name.clone(),
@@ -274,8 +281,7 @@ impl<K: Object> Controller<K> {
             timeout: self.timeout,
             main,
         };
-        manager.add(Arc::new(worker), workers);
-        Ok(())
+        Ok((worker, workers))
     }
 }
 

@@ -42,6 +42,8 @@ mod manager;
 mod metrics;
 mod operator;
 mod options;
+#[cfg(feature = "otel")]
+mod otel;
 mod patch;
 mod predicate;
 mod queue;

@@ -1,4 +1,5 @@
-//! The process' log on stderr. Nothing but set-up: whoever has something to say uses `tracing`.
+//! The process' log on stderr, and its traces where they are wanted. Nothing but set-up: whoever has something to say uses
+//! `tracing`.
 
 use std::io::{self, IsTerminal};
 
@@ -13,13 +14,17 @@ use crate::{
 /// Starts logging as the flags ask: `--log-level`, else `RUST_LOG`, else `info`. Text is coloured on a terminal only, and
 /// never when `NO_COLOR` is set.
 ///
+/// With the feature `otel` spans are sent to a collector too, if the environment names one, as `service` unless it says
+/// otherwise. What is not sent yet is sent when the returned value is dropped.
+///
 /// A log that the process has set up already stands, as in tests that run several operators.
 ///
 /// # Errors
 ///
-/// [`Error::Setup`] when `RUST_LOG` cannot be understood.
-pub fn init(options: &Options) -> Result<()> {
-    let registry = tracing_subscriber::registry().with(filter(options)?);
+/// [`Error::Setup`] when `RUST_LOG` cannot be understood, or a collector cannot be sent to.
+pub fn init(options: &Options, service: &str) -> Result<Option<Traces>> {
+    let (layer, traces) = traces(service)?.unzip();
+    let registry = tracing_subscriber::registry().with(filter(options)?).with(layer);
     let writer = io::stderr;
     // An error means that there is a log already.
     let _ = match options.log_format {
@@ -38,7 +43,34 @@ pub fn init(options: &Options) -> Result<()> {
             registry.with(objects.with_filter(filter_fn(may_be_logged))).try_init()
         }
     };
-    Ok(())
+    Ok(traces)
+}
+
+#[cfg(feature = "otel")]
+pub use crate::otel::Traces;
+
+/// There are none.
+#[cfg(not(feature = "otel"))]
+pub type Traces = std::convert::Infallible;
+
+/// What is logged and what of it is sent to a collector.
+type Filtered = tracing_subscriber::layer::Layered<EnvFilter, tracing_subscriber::Registry>;
+type Exported = Box<dyn Layer<Filtered> + Send + Sync>;
+
+#[cfg(feature = "otel")]
+fn traces(service: &str) -> Result<Option<(Exported, Traces)>> {
+    let traces = crate::otel::from_environment(service)?;
+    Ok(traces.map(|traces| {
+        // The same secrets as in the log.
+        let layer = traces.layer().with_filter(filter_fn(may_be_logged));
+        let layer: Exported = Box::new(layer);
+        (layer, traces)
+    }))
+}
+
+#[cfg(not(feature = "otel"))]
+fn traces(_: &str) -> Result<Option<(Exported, Traces)>> {
+    Ok(None)
 }
 
 fn filter(options: &Options) -> Result<EnvFilter> {

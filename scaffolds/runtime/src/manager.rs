@@ -371,7 +371,8 @@ impl Manager {
         outcome
     }
 
-    async fn fill_caches(&self) -> Result<()> {
+    /// Waits until every cache is filled; the informers run already.
+    pub(crate) async fn fill_caches(&self) -> Result<()> {
         let waits: Vec<_> = lock(&self.informers)
             .iter()
             .map(|(id, kind)| (*id, kind.running.synced()))

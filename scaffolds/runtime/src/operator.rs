@@ -83,10 +83,14 @@ impl Operator {
     /// The exit code is 0 after a signal and a complete drain, and 1 after an error, which is logged: a cluster that
     /// cannot be reached, a cache that cannot be filled, a lost lease.
     pub fn run(self, setup: impl AsyncFnOnce(&Manager) -> Result<()>) -> ExitCode {
-        if let Err(error) = logging::init(&self.options) {
-            eprintln!("error: {error}");
-            return ExitCode::FAILURE;
-        }
+        // Dropped last: the traces of the shutdown are sent too.
+        let _traces = match logging::init(&self.options, self.name) {
+            Ok(traces) => traces,
+            Err(error) => {
+                eprintln!("error: {error}");
+                return ExitCode::FAILURE;
+            }
+        };
         let runtime = match runtime::Builder::new_multi_thread().enable_all().build() {
             Ok(runtime) => runtime,
             Err(error) => {
@@ -116,6 +120,7 @@ impl Operator {
         }
         let stop = stop_signal()?;
         let metrics = Metrics::new();
+        metrics.process();
         let config = client::config(self.options.kubeconfig.as_deref()).await?;
         let elected = Arc::<OnceLock<Arc<Election>>>::default();
         let client = self.client(&config, &metrics, &elected)?;

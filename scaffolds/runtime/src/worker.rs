@@ -15,7 +15,7 @@ use std::{
 use futures::FutureExt;
 use serde_json::{Value, json};
 use tokio::time::Instant;
-use tracing::{Instrument, debug, error, info, info_span, warn};
+use tracing::{Instrument, Span, debug, error, field, info, info_span, warn};
 
 use crate::{
     Object,
@@ -126,7 +126,15 @@ impl<K: Object, R: Reconciler<K>> Runnable for Worker<K, R> {
         Box::pin(async move {
             while let Some(held) = self.queue.next().await {
                 let id = RECONCILES.fetch_add(1, Ordering::Relaxed);
-                let span = info_span!("reconcile", controller = self.name, object = %held.key(), reconcile_id = id);
+                let span = info_span!(
+                    "reconcile",
+                    controller = self.name,
+                    object = %held.key(),
+                    reconcile_id = id,
+                    result = field::Empty,
+                    // What OpenTelemetry calls a failure; nobody else reads it.
+                    otel.status_code = field::Empty,
+                );
                 self.process(held, id).instrument(span).await;
             }
         })
@@ -174,7 +182,36 @@ impl<K: Object, R: Reconciler<K>> Worker<K, R> {
         let started = Instant::now();
         let end = self.run(&cx).await;
         let outcome = self.settle(&cx, end, held.priority()).await;
+        let span = Span::current();
+        span.record("result", outcome.label());
+        if outcome == Outcome::Error {
+            span.record("otel.status_code", "ERROR");
+        }
         self.metrics.reconciled(outcome, started.elapsed());
+    }
+
+    /// One run for this object, outside of the queue: what the next one is to be, and nothing done about it.
+    #[cfg(feature = "testing")]
+    pub(crate) async fn rehearse(&self, key: &ObjectKey) -> Result<Option<Duration>> {
+        let Some(object) = self.shared.main.informer.store().get(key) else {
+            let reason = self.shared.main.informer.store().invalid(key);
+            let reason = reason.unwrap_or_else(|| "it is not in the cache".into());
+            return Err(Error::Setup(format!("`{key}` cannot be reconciled: {reason}")));
+        };
+        let cx = Context {
+            shared: self.shared.clone(),
+            key: key.clone(),
+            object,
+            attempt: 0,
+            reconcile_id: RECONCILES.fetch_add(1, Ordering::Relaxed),
+        };
+        match self.run(&cx).await {
+            End::Returned(Ok(Next::Nothing)) => Ok(None),
+            End::Returned(Ok(Next::After(delay))) => Ok(Some(delay)),
+            End::Returned(Err(error)) => Err(error),
+            End::Panicked(message) => Err(Error::retry(format!("the reconciler panicked: {message}"))),
+            End::TimedOut(limit) => Err(Error::retry(format!("the reconcile took longer than {limit:?}"))),
+        }
     }
 
     /// Runs the reconciler so that neither a panic nor a hang gets further than this object.

@@ -388,3 +388,32 @@ async fn a_standby_has_its_caches_filled_and_works_at_once_when_it_leads() {
     _ = stop.send(());
     running.await.unwrap().unwrap();
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_background_task_ends_with_the_manager_and_ends_nothing_itself() {
+    let (world, seen) = (world(), Seen::default());
+    let manager = manager(&world);
+    Controller::<FooBar>::new("foobar")
+        .register(&manager, Notes(seen.clone()))
+        .unwrap();
+    let (ticks, mut ticked) = mpsc::unbounded_channel();
+    manager.background(async move {
+        loop {
+            sleep(Duration::from_secs(1)).await;
+            if ticks.send(()).is_err() {
+                return;
+            }
+        }
+    });
+    manager.background(async {});
+    seconds(5).await;
+    assert!(ticked.is_empty(), "nothing runs before the manager does");
+    let running = Running::start(manager);
+    sleep(Duration::from_millis(5500)).await;
+    assert_eq!(ticked.len(), 5);
+    world.put(&at("a"), foobar("x"));
+    seconds(1).await;
+    assert_eq!(taken(&seen), ["a"]);
+    running.stop().await.unwrap();
+    while ticked.recv().await.is_some() {}
+}

@@ -20,7 +20,8 @@ pub enum Outcome {
 impl Outcome {
     const ALL: [Self; 4] = [Self::Success, Self::Error, Self::Requeue, Self::RequeueAfter];
 
-    fn label(self) -> &'static str {
+    /// As the label and in logs.
+    pub(crate) fn label(self) -> &'static str {
         match self {
             Self::Success => "success",
             Self::Error => "error",

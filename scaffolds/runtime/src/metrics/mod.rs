@@ -2,6 +2,7 @@
 //! made for them work. Here are the runtime's own metrics; `registry.rs` knows none of them by name.
 
 mod controller;
+mod process;
 mod queue;
 mod registry;
 mod rest;
@@ -81,11 +82,20 @@ impl Metrics {
         labels: &[(&str, &str)],
         value: impl Fn() -> f64 + Send + Sync + 'static,
     ) {
-        self.registry.series(
-            Name { name, help, labels },
-            || Series::Computed(Box::new(value)),
-            |_| (),
-        );
+        let new = || Series::Computed("gauge", Box::new(value));
+        self.registry.series(Name { name, help, labels }, new, |_| ());
+    }
+
+    /// As [`computed`](Self::computed), of something that only grows.
+    fn computed_counter(
+        &self,
+        name: &str,
+        help: &str,
+        labels: &[(&str, &str)],
+        value: impl Fn() -> f64 + Send + Sync + 'static,
+    ) {
+        let new = || Series::Computed("counter", Box::new(value));
+        self.registry.series(Name { name, help, labels }, new, |_| ());
     }
 
     /// A histogram with these upper bounds.
@@ -116,6 +126,11 @@ impl Metrics {
     pub fn leader(&self, name: &str) -> Gauge {
         let help = "Whether this process holds the lease of this name (1) or stands by (0).";
         self.gauge("leader_election_master_status", help, &[("name", name)])
+    }
+
+    /// Processor time, memory and open files of this process, on Linux, as the client libraries of Prometheus name them.
+    pub fn process(&self) {
+        process::register(self);
     }
 
     /// The metrics of a Kubernetes client.

@@ -23,8 +23,8 @@ struct Family {
 pub(super) enum Series {
     Counter(Counter),
     Gauge(Gauge),
-    /// Asked for at every scrape.
-    Computed(Box<dyn Fn() -> f64 + Send + Sync>),
+    /// Asked for at every scrape, and of this kind.
+    Computed(&'static str, Box<dyn Fn() -> f64 + Send + Sync>),
     Histogram(Histogram),
 }
 
@@ -40,7 +40,8 @@ impl Series {
     fn kind(&self) -> &'static str {
         match self {
             Self::Counter(_) => "counter",
-            Self::Gauge(_) | Self::Computed(_) => "gauge",
+            Self::Gauge(_) => "gauge",
+            Self::Computed(kind, _) => kind,
             Self::Histogram(_) => "histogram",
         }
     }
@@ -92,7 +93,7 @@ impl Family {
             match series {
                 Series::Counter(counter) => sample(text, name, labels, counter.get() as f64),
                 Series::Gauge(gauge) => sample(text, name, labels, gauge.get()),
-                Series::Computed(value) => sample(text, name, labels, value()),
+                Series::Computed(_, value) => sample(text, name, labels, value()),
                 Series::Histogram(histogram) => encode_histogram(text, name, labels, histogram),
             }
         }

@@ -5,7 +5,10 @@
 
 mod control_plane;
 mod dev_server;
+mod echo;
+mod fixtures;
 mod operator;
+mod rehearsal;
 
 use std::{
     collections::hash_map::RandomState,
@@ -19,14 +22,21 @@ use std::{
 use k8s_openapi::api::core::v1::Namespace;
 use kube::{
     Api, Client, Config,
-    api::{DeleteParams, ObjectMeta, PostParams},
+    api::{DeleteParams, DynamicObject, ObjectMeta, PostParams},
     config::{KubeConfigOptions, Kubeconfig},
 };
 use tokio::time::{Instant, sleep};
 
+pub use self::fixtures::{apply, wait_for_condition};
 pub use self::operator::RunningOperator;
+pub use self::rehearsal::{Rehearsal, Rehearsed, Write};
 use self::{control_plane::ControlPlane, dev_server::DevServer};
-use crate::error::{Error, Result};
+use crate::{
+    Object,
+    context::is_namespaced,
+    error::{Error, Result},
+    key::ObjectKey,
+};
 
 /// How long [`wait_for`] waits: a test machine under load is slow, and a passing test never waits this long.
 pub const PATIENCE: Duration = Duration::from_secs(30);
@@ -122,6 +132,27 @@ impl TestCluster {
     /// The file that tells kubectl how to reach the cluster; `None` where it is the user's own.
     pub fn kubeconfig(&self) -> Option<&Path> {
         self.server.kubeconfig()
+    }
+
+    /// Makes every object of a YAML text, in this test's namespace where it names none: see [`apply`]. For samples,
+    /// `include_str!("../config/samples/…")`.
+    ///
+    /// # Errors
+    ///
+    /// As [`apply`].
+    pub async fn apply(&self, text: &str) -> Result<Vec<DynamicObject>> {
+        apply(&self.client, &self.namespace, text).await
+    }
+
+    /// Waits until the condition of an object in this test's namespace, or of a cluster-scoped kind, has this status: see
+    /// [`wait_for_condition`].
+    ///
+    /// # Errors
+    ///
+    /// As [`wait_for_condition`].
+    pub async fn wait_for_condition<K: Object>(&self, name: &str, type_: &str, status: &str) -> Result<K> {
+        let namespace = is_namespaced::<K>().then_some(self.namespace.as_str());
+        wait_for_condition(&self.client, &ObjectKey::new(namespace, name), type_, status).await
     }
 
     /// Runs the operator until it is ready, installing its CRDs and watching this test's namespace only. `program` is

@@ -22,8 +22,8 @@ pub(crate) fn in_folder(root: &Path, revision: &str, folder: &Path) -> Result<Ve
     let mut documents = Vec::new();
     for path in listing.lines().filter(|path| path.ends_with(".yaml")) {
         let text = git(&["show", &format!("{revision}:./{path}")])?;
-        let read: Vec<Value> = serde_saphyr::from_multiple(&text)
-            .map_err(|error| format!("cannot read `{path}` of `{revision}`: {error}"))?;
+        let read =
+            crate::yaml::documents(&text).map_err(|error| format!("cannot read `{path}` of `{revision}`: {error}"))?;
         documents.extend(
             read.into_iter()
                 .filter(|document| document["spec"]["versions"].is_array()),

@@ -1,9 +1,12 @@
-//! YAML out of JSON values, in one fixed style: block collections, sorted keys, two spaces, lists flush with their
+//! YAML into JSON values, and out of them in one fixed style: block collections, sorted keys, two spaces, lists flush with their
 //! key, literal blocks for text of several lines. Reads back as the same value under YAML 1.1 and 1.2 alike.
 
+mod read;
 mod scalar;
 
 use serde_json::Value;
+
+pub use read::{YamlError, documents};
 
 /// The longest implicit key that every reader accepts is 1024 characters (YAML 1.2.2, section 8.2.2); longer ones are
 /// written in the explicit form.

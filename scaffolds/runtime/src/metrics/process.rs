@@ -1,0 +1,134 @@
+//! What the operating system says of this process, under the names of Prometheus' client libraries. Linux only: it is
+//! read from `/proc/self`, and absent elsewhere.
+
+use std::{fs, str::FromStr};
+
+use super::Metrics;
+
+/// Ticks a second of the times in `/proc/self/stat`: `USER_HZ`, which Linux gives to all programs as 100.
+const TICKS: f64 = 100.0;
+
+/// The fields of `/proc/self/stat` (proc_pid_stat(5)), counted from the third, the first after the name.
+const USER_TIME: usize = 14 - 3;
+const SYSTEM_TIME: usize = 15 - 3;
+const STARTED: usize = 22 - 3;
+const VIRTUAL_BYTES: usize = 23 - 3;
+
+pub(super) fn register(metrics: &Metrics) {
+    if stat(USER_TIME).is_none() {
+        return;
+    }
+    metrics.computed_counter(
+        "process_cpu_seconds_total",
+        "Time that this process used processors, in seconds.",
+        &[],
+        || (stat(USER_TIME).unwrap_or_default() + stat(SYSTEM_TIME).unwrap_or_default()) / TICKS,
+    );
+    let gauge = |name, help, value: fn() -> Option<f64>| {
+        metrics.computed(name, help, &[], move || value().unwrap_or(f64::NAN));
+    };
+    gauge("process_resident_memory_bytes", "Memory in use, in bytes.", resident);
+    gauge(
+        "process_virtual_memory_bytes",
+        "Address space in use, in bytes.",
+        || stat(VIRTUAL_BYTES),
+    );
+    gauge("process_open_fds", "Open files and sockets.", open_files);
+    gauge("process_max_fds", "Files and sockets that may be open.", max_files);
+    gauge(
+        "process_start_time_seconds",
+        "When this process was started, in seconds since 1970.",
+        started,
+    );
+}
+
+fn stat(field: usize) -> Option<f64> {
+    let text = fs::read_to_string("/proc/self/stat").ok()?;
+    // The name may contain anything, parentheses too.
+    let (_, fields) = text.rsplit_once(')')?;
+    number(fields.split_whitespace().nth(field)?)
+}
+
+fn resident() -> Option<f64> {
+    let kilobytes: f64 = line("/proc/self/status", "VmRSS:", 0)?;
+    Some(kilobytes * 1024.0)
+}
+
+/// The directory that is read for it is open too.
+fn open_files() -> Option<f64> {
+    let open = fs::read_dir("/proc/self/fd").ok()?.count();
+    Some(open.saturating_sub(1) as f64)
+}
+
+/// The soft limit; infinite where there is none.
+fn max_files() -> Option<f64> {
+    let limit: String = line("/proc/self/limits", "Max open files", 0)?;
+    number(&limit).or(Some(f64::INFINITY))
+}
+
+fn started() -> Option<f64> {
+    let booted: f64 = line("/proc/stat", "btime", 0)?;
+    Some(booted + stat(STARTED)? / TICKS)
+}
+
+/// A word of the line that starts so, counted after its start.
+fn line<T: FromStr>(file: &str, start: &str, word: usize) -> Option<T> {
+    let text = fs::read_to_string(file).ok()?;
+    let rest = text.lines().find_map(|line| line.strip_prefix(start))?;
+    rest.split_whitespace().nth(word)?.parse().ok()
+}
+
+fn number(text: &str) -> Option<f64> {
+    text.parse().ok()
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::time::{SystemTime, UNIX_EPOCH};
+
+    use super::*;
+
+    fn sample(metrics: &Metrics, name: &str) -> f64 {
+        let text = metrics.encode();
+        let value = text.lines().find_map(|line| line.strip_prefix(&format!("{name} ")));
+        value.unwrap_or_else(|| panic!("no {name} in {text}")).parse().unwrap()
+    }
+
+    #[test]
+    fn a_process_is_described_as_its_kernel_sees_it() {
+        let metrics = Metrics::new();
+        metrics.process();
+        assert!(metrics.encode().contains("# TYPE process_cpu_seconds_total counter\n"));
+        assert!(
+            metrics
+                .encode()
+                .contains("# TYPE process_resident_memory_bytes gauge\n")
+        );
+
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs_f64();
+        let started = sample(&metrics, "process_start_time_seconds");
+        assert!(started > now - 86_400.0 && started < now + 60.0, "{started} at {now}");
+
+        let resident = sample(&metrics, "process_resident_memory_bytes");
+        assert!(resident > 100_000.0 && resident < sample(&metrics, "process_virtual_memory_bytes"));
+
+        let before = sample(&metrics, "process_open_fds");
+        // More than what other tests of this process may close meanwhile.
+        let files: Vec<_> = (0..200).map(|_| fs::File::open("/proc/self/stat").unwrap()).collect();
+        let during = sample(&metrics, "process_open_fds");
+        assert!(during >= before + 100.0, "{before}, then {during}");
+        assert!(during <= sample(&metrics, "process_max_fds"));
+        drop(files);
+    }
+
+    #[test]
+    fn processor_time_only_grows() {
+        let metrics = Metrics::new();
+        metrics.process();
+        let before = sample(&metrics, "process_cpu_seconds_total");
+        let mut sum = 0_u64;
+        while sample(&metrics, "process_cpu_seconds_total") < before + 0.05 {
+            sum = std::hint::black_box((0..100_000_u64).fold(sum, u64::wrapping_add));
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Objects from YAML files, and waiting for what an operator says of them.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use kube::{
+    Api, Client,
+    api::{DynamicObject, Patch, PatchParams},
+    core::{GroupVersionKind, TypeMeta},
+    discovery::{Scope, pinned_kind},
+};
+use kubewright_schema::yaml;
+use serde_json::Value;
+
+use super::wait_for;
+use crate::{
+    Object,
+    api::Requests,
+    error::{Error, Result},
+    key::ObjectKey,
+    status::Conditions,
+};
+
+/// Who the fixtures' fields belong to.
+const MANAGER: &str = "fixtures";
+
+/// Makes every object of a YAML text as it says, one after the other, as `kubectl apply --server-side --force-conflicts`
+/// does. An object of a namespaced kind that names no namespace goes into `namespace`. Returns what the API server has then.
+///
+/// # Errors
+///
+/// [`Error::Setup`] when the text is no YAML or a document no object; [`Error::Kube`] when the API server does not know a
+/// kind or refuses an object. What stands before it in the text is made by then.
+pub async fn apply(client: &Client, namespace: &str, text: &str) -> Result<Vec<DynamicObject>> {
+    let documents = yaml::documents(text).map_err(|error| Error::Setup(format!("a fixture is no YAML: {error}")))?;
+    let mut applied = Vec::new();
+    for document in documents {
+        applied.push(apply_one(client, namespace, document).await?);
+    }
+    Ok(applied)
+}
+
+async fn apply_one(client: &Client, namespace: &str, document: Value) -> Result<DynamicObject> {
+    let object: DynamicObject =
+        serde_json::from_value(document).map_err(|error| Error::Setup(format!("a fixture is no object: {error}")))?;
+    let types: &TypeMeta = object.types.as_ref().ok_or_else(|| {
+        // What serde takes for an object may lack what makes it one.
+        Error::Setup("a fixture is no object: it has no `apiVersion` and `kind`".to_owned())
+    })?;
+    let kind = GroupVersionKind::try_from(types).map_err(|error| Error::Setup(error.to_string()))?;
+    let (resource, capabilities) = pinned_kind(client, &kind).await?;
+    let at = object.metadata.namespace.as_deref().unwrap_or(namespace);
+    let api: Api<DynamicObject> = match capabilities.scope {
+        Scope::Namespaced => Api::namespaced_with(client.clone(), at, &resource),
+        Scope::Cluster => Api::all_with(client.clone(), &resource),
+    };
+    let name = object.metadata.name.clone().unwrap_or_default();
+    let params = PatchParams::apply(MANAGER).force();
+    Ok(api.patch(&name, &params, &Patch::Apply(&object)).await?)
+}
+
+/// Waits until the condition `type_` of the object has the status `True`, `False` or `Unknown`, and speaks of the
+/// current generation where it names one. Returns the object.
+///
+/// # Errors
+///
+/// [`Error::Setup`] after [`PATIENCE`](super::PATIENCE), with the condition as it is then.
+pub async fn wait_for_condition<K: Object>(client: &Client, key: &ObjectKey, type_: &str, status: &str) -> Result<K> {
+    let (mut found, mut last) = (None, String::new());
+    let what = format!("{type_}={status} of {} `{key}`", K::kind(&()));
+    let waited = wait_for(&what, async || {
+        let object = Requests::<K>::beside(client, key).get(key.name()).await?;
+        let condition = object.as_ref().and_then(|object| condition_of(object, type_));
+        last = describe(object.is_some(), condition.as_ref());
+        let holds = condition.is_some_and(|condition| condition.status == status);
+        found = object.filter(|_| holds);
+        Ok(holds)
+    });
+    match waited.await {
+        Ok(()) => found.ok_or_else(|| Error::Setup(format!("{what} came and went"))),
+        Err(error) => Err(Error::Setup(format!("{error}: {last}"))),
+    }
+}
+
+/// The condition, unless it is about an earlier generation.
+fn condition_of<K: Object>(object: &K, type_: &str) -> Option<Condition> {
+    let json = serde_json::to_value(object).ok()?;
+    let conditions: Vec<Condition> = serde_json::from_value(json["status"]["conditions"].clone()).ok()?;
+    let condition = conditions.find(type_)?;
+    let current = condition.observed_generation.is_none() || condition.observed_generation == object.meta().generation;
+    current.then(|| condition.clone())
+}
+
+fn describe(exists: bool, condition: Option<&Condition>) -> String {
+    match condition {
+        _ if !exists => "the object does not exist".to_owned(),
+        None => "it has no such condition for its generation".to_owned(),
+        Some(condition) => format!(
+            "it is {}, {}: {}",
+            condition.status, condition.reason, condition.message
+        ),
+    }
+}

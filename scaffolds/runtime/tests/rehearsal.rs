@@ -1,0 +1,158 @@
+//! Reconcilers without a server. The first test is the book's.
+
+#[path = "../examples/book/child.rs"]
+mod child;
+#[path = "../examples/book/foobar.rs"]
+mod foobar;
+
+use std::{sync::Arc, time::Duration};
+
+use child::FooBarReconciler;
+use foobar::{FooBar, FooBarSpec};
+use k8s_openapi::{
+    api::core::v1::{ConfigMap, Secret},
+    apimachinery::pkg::apis::meta::v1::Time,
+    jiff::Timestamp,
+};
+use kubewright_runtime::{
+    Action, Class, Cleanup, Conditions, Context, Controller, Error, EventType, Reconciler, Result, testing::Rehearsal,
+};
+
+// ANCHOR: rehearsal
+fn foobar(target: &str) -> FooBar {
+    let spec = FooBarSpec {
+        target: target.to_owned(),
+        secret_name: None,
+    };
+    FooBar::new("sample", spec)
+}
+
+/// As it is registered in the operator.
+fn controller() -> Controller<FooBar> {
+    Controller::new("foobar").owns::<ConfigMap>().owns::<Secret>()
+}
+
+#[tokio::test]
+async fn a_foobar_gets_a_config_map_and_is_ready() -> Result<()> {
+    let played = Rehearsal::new()
+        .reconcile(controller(), FooBarReconciler, foobar("here"))
+        .await?;
+
+    assert!(matches!(played.result, Ok(None)), "nothing is left to do");
+    let child: ConfigMap = played.object("sample-foobar").expect("it was made");
+    assert_eq!(child.data.expect("data")["target"], "here");
+    let status = played.object::<FooBar>("sample").and_then(|foobar| foobar.status);
+    assert!(status.expect("a status").conditions.is_true("Ready"));
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_config_map_of_somebody_else_is_left_alone() -> Result<()> {
+    let mut theirs = ConfigMap::default();
+    theirs.metadata.name = Some("sample-foobar".to_owned());
+    let played = Rehearsal::new()
+        .with(theirs)
+        .reconcile(controller(), FooBarReconciler, foobar("here"))
+        .await?;
+
+    assert!(matches!(played.result, Err(Error::NotOwned(_))));
+    Ok(())
+}
+// ANCHOR_END: rehearsal
+
+#[tokio::test]
+async fn writes_are_told_in_their_order_with_what_was_sent() {
+    let played = Rehearsal::new()
+        .reconcile(controller(), FooBarReconciler, foobar("here"))
+        .await
+        .unwrap();
+    let writes = played.writes();
+    let told: Vec<_> = writes
+        .iter()
+        .map(|write| format!("{} {}", write.verb, write.path))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "create /api/v1/namespaces/default/configmaps",
+            "create /api/v1/namespaces/default/secrets",
+            "patch /apis/test.example.com/v1/namespaces/default/foobars/sample/status",
+        ]
+    );
+    assert_eq!(writes[0].body["data"]["target"], "here");
+    assert_eq!(writes[0].body["metadata"]["ownerReferences"][0]["name"], "sample");
+}
+
+#[tokio::test]
+async fn what_is_refused_reaches_the_reconciler_as_the_error_it_would_be() {
+    let forbidden = Rehearsal::new()
+        .refusing("/configmaps", 403)
+        .reconcile(controller(), FooBarReconciler, foobar("here"))
+        .await
+        .unwrap();
+    assert!(forbidden.object::<ConfigMap>("sample-foobar").is_none());
+    assert_eq!(forbidden.result.unwrap_err().class(), Class::Forbidden);
+}
+
+/// Cleans up in two runs, and does as the target says.
+struct Scripted;
+
+impl Reconciler<FooBar> for Scripted {
+    fn finalizer(&self) -> Option<&str> {
+        Some("test.example.com/cleanup")
+    }
+
+    async fn reconcile(&self, cx: &Context<FooBar>, foobar: Arc<FooBar>) -> Result<Action> {
+        match foobar.spec.target.as_str() {
+            "bad" => {
+                cx.event(EventType::Warning, "BadTarget", "no such target");
+                Err(Error::terminal("BadTarget", "no such target"))
+            }
+            "panic" => panic!("as asked"),
+            _ => Ok(Action::RequeueAfter(Duration::from_secs(5))),
+        }
+    }
+
+    async fn cleanup(&self, _: &Context<FooBar>, foobar: Arc<FooBar>) -> Result<Cleanup> {
+        Ok(match foobar.spec.target.as_str() {
+            "busy" => Cleanup::Pending(Duration::from_secs(7)),
+            _ => Cleanup::Done,
+        })
+    }
+}
+
+async fn scripted(foobar: FooBar) -> kubewright_runtime::testing::Rehearsed {
+    let controller = Controller::<FooBar>::new("foobar");
+    Rehearsal::new().reconcile(controller, Scripted, foobar).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_run_ends_as_its_reconciler_does() {
+    let played = scripted(foobar("soon")).await;
+    let stored = played.object::<FooBar>("sample").unwrap();
+    assert_eq!(
+        stored.metadata.finalizers.unwrap(),
+        ["test.example.com/cleanup"],
+        "before the run"
+    );
+    assert_eq!(played.result.unwrap(), Some(Duration::from_secs(5)));
+
+    let played = scripted(foobar("bad")).await;
+    assert_eq!(played.events(), ["Warning BadTarget: no such target"]);
+    assert_eq!(played.result.unwrap_err().class(), Class::Terminal);
+
+    let panicked = scripted(foobar("panic")).await.result.unwrap_err();
+    assert_eq!(panicked.to_string(), "the reconciler panicked: as asked");
+}
+
+#[tokio::test]
+async fn an_object_under_deletion_is_cleaned_up() {
+    for (target, left, next) in [("busy", true, Some(Duration::from_secs(7))), ("idle", false, None)] {
+        let mut foobar = foobar(target);
+        foobar.metadata.finalizers = Some(vec!["test.example.com/cleanup".to_owned()]);
+        foobar.metadata.deletion_timestamp = Some(Time(Timestamp::UNIX_EPOCH));
+        let played = scripted(foobar).await;
+        assert_eq!(played.object::<FooBar>("sample").is_some(), left, "{target}");
+        assert_eq!(played.result.unwrap(), next);
+    }
+}
