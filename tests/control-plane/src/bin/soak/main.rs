@@ -87,6 +87,8 @@ async fn run(scene: &mut Scene, chance: &mut Chance, flags: &Flags, report: &mut
     report.note("at the start", scene)?;
     let half = Duration::from_secs_f64(flags.minutes * 30.0);
     play(scene, chance, half, report).await?;
+    // Those that there were may have gone with their definition.
+    Trouble::Malformed.happen(scene, chance).await?;
     report.repaired = scene.repair_malformed().await?;
     report.note("at the end", scene)?;
     report.check_growth()?;

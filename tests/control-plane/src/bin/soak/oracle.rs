@@ -1,6 +1,9 @@
 //! What has to hold once nothing goes wrong any more.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use control_plane::{
@@ -20,9 +23,15 @@ use crate::scene::{MALFORMED, PATIENCE, Scene};
 /// How long nothing may be written for.
 const QUIET: Duration = Duration::from_secs(5);
 
+/// How long kube-controller-manager's garbage collector has for the children of owners that went. It has been seen to leave
+/// some whose owners went with their kind's definition, which was made again: then its part is done for it, and counted.
+const COLLECTED: Duration = Duration::from_secs(60);
+
 /// What a round has ended in.
 pub struct Verdict {
     pub foobars: usize,
+    /// What the garbage collector has left.
+    pub orphans: usize,
     /// Until everything was as it should be.
     pub settled: Duration,
 }
@@ -36,7 +45,7 @@ impl Scene {
     pub async fn judge(&mut self) -> Result<Verdict> {
         self.evict().await?;
         let began = Instant::now();
-        let foobars = self.settle("after the faults").await?;
+        let (foobars, orphans) = self.settle("after the faults").await?;
         let settled = began.elapsed();
         self.check_kept(&foobars)?;
         self.check_idle().await?;
@@ -47,6 +56,7 @@ impl Scene {
         self.check_idle().await?;
         Ok(Verdict {
             foobars: foobars.len(),
+            orphans,
             settled,
         })
     }
@@ -64,24 +74,27 @@ impl Scene {
         Ok(())
     }
 
-    async fn settle(&mut self, when: &str) -> Result<Vec<FooBar>> {
-        let mut wrong = String::new();
-        let client = self.client.clone();
+    async fn settle(&mut self, when: &str) -> Result<(Vec<FooBar>, usize)> {
+        let (mut wrong, mut orphans) = (String::new(), 0);
+        let (client, began) = (self.client.clone(), Instant::now());
         let crew = &mut self.crew;
         let settled = eventually("everything to be as it should be", PATIENCE, async || {
             crew.supervise()?;
-            match state(&client).await? {
-                Ok(foobars) => Ok(Some(foobars)),
-                Err((name, what)) => {
-                    wrong = name;
-                    bail!("{what}")
-                }
+            let cluster = Cluster::look(&client).await?;
+            let Err((name, what)) = cluster.check() else {
+                return Ok(Some(cluster.foobars));
+            };
+            if began.elapsed() > COLLECTED {
+                orphans += cluster.collect(&client).await?;
             }
+            wrong = name;
+            bail!("{what}")
         });
-        settled.await.map_err(|error| {
+        let settled = settled.await.map_err(|error| {
             let said = self.crew.said(&wrong);
             anyhow!("oracle `{when}`: {error:#}\nwhat the operator said about `{wrong}`:\n{said}")
-        })
+        });
+        settled.map(|foobars| (foobars, orphans))
     }
 
     /// Nothing that people have made and not deleted is lost.
@@ -163,33 +176,60 @@ impl Scene {
     }
 }
 
-/// All FooBars if everything is as it should be; else what is not, by its name.
-async fn state(client: &kube::Client) -> Result<Result<Vec<FooBar>, (String, String)>> {
-    let (mut foobars, mut children) = (Vec::new(), BTreeMap::<Name, ConfigMap>::new());
-    // A list of all FooBars would not decode while there are malformed ones.
-    for namespace in namespaces(client).await? {
-        let of: Api<FooBar> = Api::namespaced(client.clone(), &namespace);
-        foobars.extend(of.list(&ListParams::default()).await?.items);
-        let of: Api<ConfigMap> = Api::namespaced(client.clone(), &namespace);
-        let found = of.list(&ListParams::default()).await?.items;
-        children.extend(found.into_iter().map(|child| (name(&child), child)));
+/// What there is, malformed FooBars apart.
+struct Cluster {
+    foobars: Vec<FooBar>,
+    children: BTreeMap<Name, ConfigMap>,
+}
+
+impl Cluster {
+    async fn look(client: &kube::Client) -> Result<Self> {
+        let (mut foobars, mut children) = (Vec::new(), BTreeMap::new());
+        // A list of all FooBars would not decode while there are malformed ones.
+        for namespace in namespaces(client).await? {
+            let of: Api<FooBar> = Api::namespaced(client.clone(), &namespace);
+            foobars.extend(of.list(&ListParams::default()).await?.items);
+            let of: Api<ConfigMap> = Api::namespaced(client.clone(), &namespace);
+            let found = of.list(&ListParams::default()).await?.items.into_iter();
+            children.extend(
+                found
+                    .filter(|child| child.name_any().ends_with("-foobar"))
+                    .map(|child| (name(&child), child)),
+            );
+        }
+        Ok(Self { foobars, children })
     }
-    for foobar in &foobars {
-        if let Err(error) = check(foobar, &children) {
-            return Ok(Err((foobar.name_any(), format!("{:?}: {error:#}", name(foobar)))));
+
+    /// Whether everything is as it should be; else what is not, and its name.
+    fn check(&self) -> Result<(), (String, String)> {
+        for foobar in &self.foobars {
+            if let Err(error) = check(foobar, &self.children) {
+                return Err((foobar.name_any(), format!("{:?}: {error:#}", name(foobar))));
+            }
+        }
+        let of = |foobar: &FooBar| (name(foobar).0, child_of(&foobar.name_any()));
+        let wanted: BTreeSet<_> = self.foobars.iter().map(of).collect();
+        match self.children.keys().find(|child| !wanted.contains(*child)) {
+            Some(stray) => Err((stray.1.clone(), format!("{stray:?} is nobody's"))),
+            None => Ok(()),
         }
     }
-    let wanted: Vec<_> = foobars
-        .iter()
-        .map(|foobar| (name(foobar).0, child_of(&foobar.name_any())))
-        .collect();
-    let stray = children
-        .keys()
-        .find(|child| child.1.ends_with("-foobar") && !wanted.contains(child));
-    if let Some(stray) = stray {
-        return Ok(Err((stray.1.clone(), format!("{stray:?} is nobody's"))));
+
+    /// Deletes the children of owners that are gone; how many there were.
+    async fn collect(&self, client: &kube::Client) -> Result<usize> {
+        let living: BTreeSet<_> = self.foobars.iter().filter_map(ResourceExt::uid).collect();
+        let orphaned = |child: &&ConfigMap| {
+            let owners = child.owner_references();
+            !owners.is_empty() && owners.iter().all(|owner| !living.contains(&owner.uid))
+        };
+        let orphans: Vec<_> = self.children.values().filter(orphaned).map(name).collect();
+        for (namespace, name) in &orphans {
+            eprintln!("left by the garbage collector: {namespace}/{name}");
+            let of: Api<ConfigMap> = Api::namespaced(client.clone(), namespace);
+            of.delete(name, &DeleteParams::default()).await?;
+        }
+        Ok(orphans.len())
     }
-    Ok(Ok(foobars))
 }
 
 async fn namespaces(client: &kube::Client) -> Result<Vec<String>> {

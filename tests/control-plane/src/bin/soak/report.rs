@@ -80,6 +80,8 @@ impl Report {
         row("processes replaced", self.replaced.to_string());
         row("undecodable objects, then repaired", self.repaired.to_string());
         row("rounds that ended as they should", self.rounds.len().to_string());
+        let orphans: usize = self.rounds.iter().map(|round| round.orphans).sum();
+        row("children that the garbage collector left", orphans.to_string());
         let foobars = self.rounds.iter().map(|round| round.foobars).max().unwrap_or_default();
         row("FooBars at the end of a round, at most", foobars.to_string());
         let slowest = self.rounds.iter().map(|round| round.settled).max().unwrap_or_default();
