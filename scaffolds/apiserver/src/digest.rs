@@ -11,6 +11,16 @@ pub(crate) fn sha512_hex(bytes: &[u8]) -> String {
         .collect()
 }
 
+/// SHA-256 in hexadecimal: certificates, as users have them.
+#[cfg(feature = "serve")]
+pub(crate) fn sha256_hex(bytes: &[u8]) -> String {
+    digest(&SHA256, bytes)
+        .as_ref()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
 /// The first eight bytes of the SHA-256: the hashes of storage versions, before base64.
 pub(crate) fn sha256_start(text: &str) -> Vec<u8> {
     digest(&SHA256, text.as_bytes())

@@ -15,5 +15,7 @@ pub use reviews::{Asked, is_review, review};
 pub use token::{is_token, kind as token_kind, token};
 pub use user::{MASTERS, User};
 
+/// The part of a user's extra that tells which token or certificate it was.
+pub(crate) const CREDENTIAL: &str = "authentication.kubernetes.io/credential-id";
 /// Whom tokens are for, as kubeadm sets it.
 const AUDIENCE: &str = "https://kubernetes.default.svc.cluster.local";

@@ -7,15 +7,13 @@ use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD as BASE64};
 use ring::{hmac, rand::SystemRandom};
 use serde_json::{Value, json};
 
-use super::{AUDIENCE, User};
+use super::{AUDIENCE, CREDENTIAL, User};
 use crate::{
     meta::{self, generate},
     store::{Key, Store},
 };
 
 const PREFIX: &str = "system:serviceaccount:";
-/// What is in the user's extra: which token this was, and what it was bound to.
-const CREDENTIAL: &str = "authentication.kubernetes.io/credential-id";
 /// How much clocks may differ, as the real server's library has it: a minute.
 const LEEWAY: i64 = 60;
 const HEADER: &str = r#"{"alg":"HS256","typ":"JWT"}"#;

@@ -17,11 +17,13 @@ mod kind;
 mod names;
 mod others;
 mod prepare;
+pub mod protobuf;
 mod quantity;
 mod service;
 mod shapes;
 pub(crate) mod time;
 mod warn;
+mod wire;
 
 pub use definition::{definition, definitions};
 

@@ -6,7 +6,7 @@
 //! version and kind, `u=` unions. An indented line is a field: name, how Go encodes it (`*` pointer, `o` omitempty,
 //! `z` omitzero, `-` none of them), type (`str`, `str:byte`, `i32`, `i64`, `f64`, `bool`, `[items]`, `{values}`,
 //! `&definition` by `allOf`, `$definition` by `$ref`), then attributes `g=` the Go type where it does not follow,
-//! `v=` the embedded Go structs that it stands in,
+//! `v=` the embedded Go structs that it stands in, `b=` its numbers in protobuf (those of such structs first),
 //! `d=` default, `e=` and `ie=` values (of the items), `l=` and `lk=` list type and keys, `m=` map type, `p=` and `pk=`
 //! patch strategy and merge key, `!` required.
 
@@ -63,6 +63,23 @@ pub(super) enum Type {
 pub(super) fn shape(name: &str) -> Option<&'static Shape> {
     let entry = INDEX.get(name)?;
     Some(entry.shape.get_or_init(|| parse(entry.text)))
+}
+
+/// The shape of a kind, `apps/v1` and `Deployment`. Every group has the options of deletions.
+pub(super) fn of_kind(version: &str, kind: &str) -> Option<&'static Shape> {
+    if kind == "DeleteOptions" {
+        return shape("~apis.meta.v1.DeleteOptions");
+    }
+    let (group, version) = version.rsplit_once('/').unwrap_or(("", version));
+    let mark = format!("k={group}/{version}/{kind}");
+    let is_it = |entry: &&Entry| {
+        let head = entry.text.lines().next().unwrap_or_default();
+        head.split(' ').any(|part| part == mark)
+    };
+    INDEX
+        .values()
+        .find(is_it)
+        .map(|entry| entry.shape.get_or_init(|| parse(entry.text)))
 }
 
 /// The short names of all definitions.

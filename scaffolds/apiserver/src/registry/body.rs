@@ -13,6 +13,12 @@ use crate::{meta, request, resource::Resource, status::Status, strategy::Strateg
 /// 400, 415 or 422 for what is none of this kind; 400 for strange fields under [`Validation::Strict`].
 pub(super) fn read(work: &mut Work, validation: Validation) -> Result<Value, Status> {
     let (resource, call) = (work.resource(), work.call);
+    if !resource.is_typed() && call.content_type.starts_with(request::body::PROTOBUF) {
+        return Err(Status::unsupported_media_type(&[
+            "application/json",
+            "application/yaml",
+        ]));
+    }
     let (object, mut strange) = request::body::object(&call.content_type, &call.body, &resource.names.kind)?;
     let mut object = Value::Object(object);
     if let Err(why) = check_type(work, &mut object) {

@@ -6,15 +6,15 @@ use http_body_util::BodyExt;
 use serde_json::{Map, Value};
 
 use super::{json, yaml};
-use crate::status::Status;
+use crate::{kinds::protobuf, status::Status};
 
 /// What upstream takes of a body.
 pub const LIMIT: usize = 3 * 1024 * 1024;
 
 /// What the server understands, as it lists it.
 const UNDERSTOOD: [&str; 3] = ["application/json", "application/yaml", PROTOBUF];
-/// Understood by the real server only.
-const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
+/// Understood for built-in kinds.
+pub const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 
 /// Receives a body.
 ///
@@ -47,7 +47,7 @@ pub type Object = (Map<String, Value>, Vec<String>);
 /// Reads the object of a create or update. `kind` is what it must be, as messages name it. An empty `content_type` is JSON.
 ///
 /// # Errors
-/// 415 for other media types; 400 for a body that is none; 501 for Protobuf.
+/// 415 for other media types; 400 for a body that is none.
 pub fn object(content_type: &str, body: &[u8], kind: &str) -> Result<Object, Status> {
     parse(content_type, body)?.map_err(|why| {
         let body = summary(body);
@@ -80,9 +80,7 @@ fn parse(content_type: &str, body: &[u8]) -> Result<Result<Object, String>, Stat
             .map_err(|why| format!("{AMISS}; json parse error: {why}"))
             .and_then(typed)),
         "application/yaml" => Ok(yaml::read(body).and_then(typed)),
-        PROTOBUF => Err(Status::not_implemented(
-            "a request body of application/vnd.kubernetes.protobuf",
-        )),
+        PROTOBUF => Ok(protobuf::read(body).map(|object| (object, Vec::new()))),
         _ => Err(Status::unsupported_media_type(&UNDERSTOOD)),
     }
 }
@@ -189,7 +187,7 @@ mod tests {
         assert!(object("application/yaml; charset=utf-8", b"a: 1", "X").is_ok());
         assert!(object("", b"{}", "X").is_ok());
         assert_eq!(object("text/plain", b"", "X").unwrap_err().code, 415);
-        assert_eq!(object(PROTOBUF, b"k8s\0", "X").unwrap_err().code, 501);
+        assert_eq!(object(PROTOBUF, b"{}", "X").unwrap_err().code, 400);
         assert!(object("application/yaml", b"", "X").unwrap().0.is_empty());
     }
 

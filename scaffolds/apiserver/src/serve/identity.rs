@@ -5,7 +5,10 @@ use super::{
     certificate::{COMMON_NAME, ORGANIZATION},
     der::{EXPLICIT_0, OID, SEQUENCE, each, read},
 };
-use crate::auth::User;
+use crate::{
+    auth::{CREDENTIAL, User},
+    digest,
+};
 
 /// The user; `None` for a certificate without a common name.
 pub fn user(certificate: &[u8]) -> Option<User> {
@@ -25,8 +28,13 @@ pub fn user(certificate: &[u8]) -> Option<User> {
             }
         }
     }
-    name.filter(|name| !name.is_empty())
-        .map(|name| User::new(&name, groups))
+    let name = name.filter(|name| !name.is_empty())?;
+    let mut user = User::new(&name, groups);
+    user.extra.insert(
+        CREDENTIAL.to_owned(),
+        vec![format!("X509SHA256={}", digest::sha256_hex(certificate))],
+    );
+    Some(user)
 }
 
 /// RFC 5280, 4.1: after the version come serial number, algorithm, issuer and validity.
@@ -49,7 +57,12 @@ mod tests {
     #[test]
     fn a_certificate_tells_user_and_groups() {
         let issued = Authority::new().unwrap().client("bob", &["devs", "ops"]).unwrap();
-        assert_eq!(user(&issued.certificate), Some(User::new("bob", ["devs", "ops"])));
+        let user = user(&issued.certificate).unwrap();
+        assert_eq!(
+            (user.name.as_str(), &user.groups[..2]),
+            ("bob", &["devs".to_owned(), "ops".to_owned()][..])
+        );
+        assert!(user.extra[CREDENTIAL][0].starts_with("X509SHA256="));
     }
 
     #[test]

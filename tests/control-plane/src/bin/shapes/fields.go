@@ -10,6 +10,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
@@ -33,6 +34,8 @@ type field struct {
 	Zero    bool   `json:"omitzero"`
 	// The embedded structs that the field stands in.
 	Via string `json:"via"`
+	// The numbers of the field in protobuf: of those structs', then its own, with dots between.
+	Number string `json:"number"`
 }
 
 var structs = map[string]map[string]field{}
@@ -57,20 +60,41 @@ func visit(t reflect.Type) {
 		}
 		fields := map[string]field{}
 		structs[nameOf(t)] = fields
-		fill(t, fields, "")
+		fill(t, fields, "", "")
 	}
 }
 
-func fill(t reflect.Type, fields map[string]field, via string) {
+// number is the number in a tag such as `protobuf:"bytes,1,opt,name=metadata"`.
+func number(f reflect.StructField) string {
+	parts := strings.Split(f.Tag.Get("protobuf"), ",")
+	if len(parts) < 2 {
+		return ""
+	}
+	return parts[1]
+}
+
+func fill(t reflect.Type, fields map[string]field, via, numbers string) {
 	for i := 0; i < t.NumField(); i++ {
 		f := t.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if f.Anonymous && name == "" && f.Type.Kind() == reflect.Struct {
-			fill(f.Type, fields, via+f.Name+".")
+			// What an embedded struct has is in the message only where that struct has a number.
+			inner := "-"
+			if own := number(f); own != "" {
+				inner = numbers + own + "."
+			}
+			fill(f.Type, fields, via+f.Name+".", inner)
 			continue
 		}
 		if !f.IsExported() || name == "-" || name == "" {
 			continue
+		}
+		own := number(f)
+		if own != "" {
+			own = numbers + own
+		}
+		if strings.HasPrefix(own, "-") {
+			own = ""
 		}
 		fields[name] = field{
 			Type:    f.Type.String(),
@@ -78,6 +102,7 @@ func fill(t reflect.Type, fields map[string]field, via string) {
 			Empty:   strings.Contains(options, "omitempty"),
 			Zero:    strings.Contains(options, "omitzero"),
 			Via:     via,
+			Number:  own,
 		}
 		visit(f.Type)
 	}
@@ -88,7 +113,7 @@ func main() {
 		corev1.AddToScheme, appsv1.AddToScheme, batchv1.AddToScheme, rbacv1.AddToScheme, networkingv1.AddToScheme,
 		policyv1.AddToScheme, autoscalingv1.AddToScheme, autoscalingv2.AddToScheme, coordinationv1.AddToScheme,
 		eventsv1.AddToScheme, discoveryv1.AddToScheme, schedulingv1.AddToScheme, storagev1.AddToScheme,
-		apiextensionsv1.AddToScheme, authenticationv1.AddToScheme,
+		apiextensionsv1.AddToScheme, authenticationv1.AddToScheme, authorizationv1.AddToScheme,
 	} {
 		scheme := runtime.NewScheme()
 		if err := add(scheme); err != nil {

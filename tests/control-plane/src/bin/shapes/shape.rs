@@ -75,6 +75,9 @@ fn property_line(field: &str, property: &Value, go: &Value, todo: &mut Vec<Strin
     if let Some(via) = go["via"].as_str().filter(|via| !via.is_empty() && *via != "TypeMeta.") {
         write!(out, " v={via}")?;
     }
+    if let Some(number) = go["number"].as_str().filter(|number| !number.is_empty()) {
+        write!(out, " b={number}")?;
+    }
     for (key, value) in property.as_object().context("not an object")? {
         let text = value.as_str().unwrap_or_default();
         match key.as_str() {

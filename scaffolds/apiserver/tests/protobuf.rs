@@ -1,0 +1,120 @@
+//! Bodies in Protobuf as a real kubectl sent them (`protobuf.txt`, written by `tests/fidelity/kubectl/protobuf`): they
+//! make the same objects as the JSON that the same kubectl prints.
+
+use http::{Request, header};
+use http_body_util::{BodyExt, Full};
+use kubewright_apiserver::ApiServer;
+use serde_json::{Value, json};
+use tower::ServiceExt;
+
+const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
+
+/// A command, the path that it posts to, the body, and the JSON of it, unless it is a question.
+struct Recorded {
+    command: &'static str,
+    path: &'static str,
+    body: Vec<u8>,
+    json: Option<&'static str>,
+}
+
+fn recorded() -> Vec<Recorded> {
+    let lines = include_str!("protobuf.txt").lines();
+    let read = |line: &'static str| {
+        let parts: Vec<&str> = line.split('\t').collect();
+        let digits = parts[2].as_bytes().chunks(2).map(|pair| str::from_utf8(pair).unwrap());
+        Recorded {
+            command: parts[0],
+            path: parts[1],
+            body: digits.map(|pair| u8::from_str_radix(pair, 16).unwrap()).collect(),
+            json: Some(parts[3]).filter(|json| *json != "-"),
+        }
+    };
+    lines.map(read).collect()
+}
+
+async fn post(server: &ApiServer, path: &str, content_type: &str, body: Vec<u8>) -> (u16, Value) {
+    let request = Request::post(path).header(header::CONTENT_TYPE, content_type);
+    let request = request.body(Full::<bytes::Bytes>::from(body)).unwrap();
+    let (parts, body) = server.service().oneshot(request).await.unwrap().into_parts();
+    let body = body.collect().await.unwrap().to_bytes();
+    (parts.status.as_u16(), serde_json::from_slice(&body).unwrap())
+}
+
+/// Without what is drawn anew for each object.
+fn comparable(mut object: Value) -> Value {
+    for field in ["uid", "creationTimestamp", "managedFields"] {
+        object["metadata"].as_object_mut().unwrap().remove(field);
+    }
+    let text = object.to_string();
+    let uid = object.pointer("/spec/selector/matchLabels/batch.kubernetes.io~1controller-uid");
+    match uid.and_then(Value::as_str) {
+        Some(uid) => serde_json::from_str(&text.replace(uid, "<uid>")).unwrap(),
+        None => object,
+    }
+}
+
+#[tokio::test]
+async fn what_kubectl_sends_becomes_the_object_that_it_prints() {
+    let server = ApiServer::new(Default::default());
+    let objects = recorded().into_iter().filter_map(|it| it.json.map(|json| (it, json)));
+    let mut count = 0;
+    for (recorded, json) in objects {
+        // A server's own addresses and ports are drawn at each create.
+        let path = format!("{}&dryRun=All", recorded.path);
+        let (code, sent) = post(&server, &path, PROTOBUF, recorded.body).await;
+        assert_eq!(code, 201, "{}: {sent}", recorded.command);
+        let (code, printed) = post(&server, &path, "application/json", json.into()).await;
+        assert_eq!(code, 201, "{}: {printed}", recorded.command);
+        assert_eq!(comparable(sent), comparable(printed), "{}", recorded.command);
+        count += 1;
+    }
+    assert!(count > 15, "{count}");
+}
+
+#[tokio::test]
+async fn questions_are_answered() {
+    let server = ApiServer::new(Default::default());
+    let account = json!({"metadata": {"name": "default"}}).to_string();
+    let accounts = "/api/v1/namespaces/default/serviceaccounts";
+    post(&server, accounts, "application/json", account.into()).await;
+    for recorded in recorded().into_iter().filter(|it| it.json.is_none()) {
+        let (code, answer) = post(&server, recorded.path, PROTOBUF, recorded.body).await;
+        assert_eq!(code, 201, "{}: {answer}", recorded.command);
+        let expected = match recorded
+            .command
+            .split(' ')
+            .take(2)
+            .collect::<Vec<_>>()
+            .join(" ")
+            .as_str()
+        {
+            "auth whoami" => answer["status"]["userInfo"]["username"] == "admin",
+            "create token" => answer["spec"]["expirationSeconds"] == 600 && answer["status"]["token"].is_string(),
+            _ if recorded.command.contains("--list") => answer["status"]["resourceRules"].is_array(),
+            _ => answer["status"]["allowed"] == true,
+        };
+        assert!(expected, "{}: {answer}", recorded.command);
+    }
+}
+
+#[tokio::test]
+async fn what_is_broken_is_refused_wherever_it_breaks_off() {
+    let server = ApiServer::new(Default::default());
+    for recorded in recorded() {
+        for end in 0..recorded.body.len() {
+            let path = format!("{}&dryRun=All", recorded.path);
+            let (code, answer) = post(&server, &path, PROTOBUF, recorded.body[..end].to_vec()).await;
+            assert!(
+                matches!(code, 201 | 400 | 404 | 422),
+                "{} up to {end}: {answer}",
+                recorded.command
+            );
+        }
+    }
+    let strange = b"k8s\0\x0a\x0a\x0a\x02v1\x12\x04Nope".to_vec();
+    let (code, answer) = post(&server, "/api/v1/namespaces", PROTOBUF, strange).await;
+    assert!(
+        code == 400 && answer["message"].as_str().unwrap().contains("no kind \"Nope\""),
+        "{answer}"
+    );
+}
