@@ -30,7 +30,8 @@ pub fn value(rng: &mut Rng, schema: &Value) -> Value {
     match schema["type"].as_str() {
         Some("object") => object(rng, schema),
         Some("array") => {
-            let items: Vec<Value> = (0..rng.usize(..4)).map(|_| value(rng, &schema["items"])).collect();
+            let least = usize::from(schema["minItems"].as_u64() == Some(1));
+            let items: Vec<Value> = (0..rng.usize(least..4)).map(|_| value(rng, &schema["items"])).collect();
             // Those of a set or map must differ; now and then they do not.
             items.into()
         }

@@ -219,6 +219,13 @@ pub(super) fn internal_security(context: &At<'_>) -> String {
                     value.get("drop").value
                 )
             }
+            "seccompProfile" | "appArmorProfile" if value.is_set() => {
+                format!(
+                    r#"{{"Type":{},"LocalhostProfile":{}}}"#,
+                    value.get("type").value,
+                    value.get("localhostProfile").value
+                )
+            }
             _ => value.value.to_string(),
         };
         format!("\"{go}\":{value}")

@@ -18,7 +18,13 @@ pub(in crate::kinds) fn service(at: &At<'_>, faults: &mut Faults) {
     let spec = at.get("spec");
     let kind = spec.get("type").str();
     let headless = spec.get("clusterIP").str() == "None";
-    if spec.get("ports").len() == 0 && !headless && kind != "ExternalName" {
+    // One that a write of its status creates has the second without the first.
+    let is_without = spec
+        .get("clusterIPs")
+        .items()
+        .next()
+        .is_some_and(|ip| ip.str() == "None");
+    if spec.get("ports").len() == 0 && !is_without && kind != "ExternalName" {
         faults.required(&spec.get("ports"), "");
     }
     of_type(&spec, kind, headless, faults);
