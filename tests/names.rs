@@ -4,13 +4,15 @@
 mod cli;
 
 use cli::{kubewright, project};
+use kubewright::plan::{Entry, FileKind, RelPath, plan};
 use kubewright::project::rust;
+use kubewright::render::{Templates, render};
 use proptest::prelude::*;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Keywords, names of the prelude, and what generated code imports.
-const KINDS: [&str; 66] = [
+const KINDS: [&str; 69] = [
     "Action",
     "Api",
     "App",
@@ -28,12 +30,14 @@ const KINDS: [&str; 66] = [
     "Conditions",
     "ConfigMap",
     "Const",
+    "Container",
     "Context",
     "Controller",
     "Crate",
     "CustomResource",
     "Debug",
     "Default",
+    "Deployment",
     "Deserialize",
     "Dyn",
     "Err",
@@ -59,6 +63,7 @@ const KINDS: [&str; 66] = [
     "Option",
     "Options",
     "Patch",
+    "Pod",
     "Reconciler",
     "Resource",
     "ResourceExt",
@@ -110,6 +115,15 @@ const CONTROLLERS: [&str; 9] = [
     "kubewright",
 ];
 
+/// Each pattern with what it needs.
+const PATTERNS: [&[&str]; 5] = [
+    &["--pattern", "child"],
+    &["--pattern", "minimal"],
+    &["--pattern", "deployment", "--image", "a"],
+    &["--pattern", "replicas", "--image", "a"],
+    &["--pattern", "internal", "--internal-kind", "Run"],
+];
+
 fn create(dir: &Path, group: &str, kind: &str, more: &[&str]) {
     kubewright(
         dir,
@@ -153,23 +167,21 @@ fn cargo(dir: &Path, args: &[&str]) {
 fn names_of_rust_and_of_generated_code_work() {
     let dir = project();
     for (nth, name) in CONTROLLERS.iter().enumerate() {
-        let pattern = if nth % 2 == 0 { "child" } else { "minimal" };
+        let named = ["--controller-name", name];
+        let pattern = PATTERNS[nth % PATTERNS.len()];
         create(
             dir.path(),
             "controllers",
             &format!("Kind{nth}"),
-            &["--controller-name", name, "--pattern", pattern],
+            &[&named, pattern].concat(),
         );
     }
     // Some of them are plurals of others.
-    KINDS.iter().for_each(|kind| {
-        create(
-            dir.path(),
-            "names",
-            kind,
-            &["--plural", &format!("all-{}", kind.to_lowercase())],
-        )
-    });
+    for (nth, kind) in KINDS.iter().enumerate() {
+        let plural = format!("all-{}", kind.to_lowercase());
+        let pattern = PATTERNS[nth % PATTERNS.len()];
+        create(dir.path(), "names", kind, &[&["--plural", &plural], pattern].concat());
+    }
     GROUPS.iter().for_each(|group| create(dir.path(), group, "Thing", &[]));
     cargo(dir.path(), &["fmt", "--all", "--check"]);
     cargo(dir.path(), &["check", "--locked", "--all-targets"]);
@@ -195,6 +207,71 @@ fn generated_code_is_formatted_for_kinds_of_any_length() {
         );
     }
     cargo(dir.path(), &["fmt", "--all", "--check"]);
+}
+
+#[test]
+fn every_pattern_is_formatted_for_kinds_of_any_length() {
+    let long = format!("registry.example.com:5000/a-team/app@sha256:{}", "0a".repeat(32));
+    let patterns = [
+        "pattern: deployment, image: a",
+        &format!("pattern: replicas, image: '{long}'"),
+        &format!("pattern: deployment, image: '{long}'"),
+        "pattern: internal, internalKind: Run",
+        "pattern: internal, internalKind: AnInternalKindOfSomeLength",
+    ];
+    let mut text = format!(
+        "version: {}\nname: op\ndomain: example.com\nlicense: none\nowner: o\nyear: 2026\napis:\n",
+        env!("CARGO_PKG_VERSION")
+    );
+    let mut kind = |group: &str, kind: &str, name: &str, pattern: &str| {
+        let plural = kind.to_lowercase();
+        text.push_str(&format!(
+            "- {{group: {group}, version: v1, kind: {kind}, plural: {plural}s, controllers: [{{name: {name}, {pattern}}}]}}\n"
+        ));
+    };
+    for (group, internal) in [("test", "child"), ("a-group-of-some-length", "replicas, image: a")] {
+        kind(
+            group,
+            "Run",
+            &format!("run-{}", group.len()),
+            &format!("pattern: {internal}"),
+        );
+        kind(
+            group,
+            "AnInternalKindOfSomeLength",
+            &format!("length-{}", group.len()),
+            "pattern: minimal",
+        );
+        for (length, (nth, pattern)) in
+            (1..=24).flat_map(|length| patterns.iter().enumerate().map(move |one| (length, one)))
+        {
+            let name = format!("{}{nth}", &"Qwertyuiopadfghjklzxcvbn"[..length]);
+            let controller = match group {
+                "test" => name.to_lowercase(),
+                _ => format!("{}-audit", name.to_lowercase()),
+            };
+            kind(group, &name, &controller, pattern);
+        }
+    }
+    let project = kubewright::project::file::parse(&text).unwrap();
+    let templates = Templates::load(&[]).unwrap();
+    // Files that name others would have rustfmt look for those.
+    let alone = |path: &RelPath, entry: &Entry| {
+        let parts = ["src/controllers/", "tests/", "api/src/"];
+        let named = parts.iter().any(|part| path.as_str().starts_with(part)) && entry.kind == FileKind::Seeded;
+        named && path.extension() == Some("rs")
+    };
+    let plan = plan(&project, templates.catalogue()).unwrap().only(alone);
+    let dir = tempfile::tempdir().unwrap();
+    let mut rustfmt = Command::new("rustfmt");
+    rustfmt.args(["--edition", "2024", "--check"]);
+    for (path, file) in render(&project, &plan, &templates).unwrap() {
+        let path = dir.path().join(path.as_str().replace('/', "_"));
+        std::fs::write(&path, file.text).unwrap();
+        rustfmt.arg(path);
+    }
+    let run = rustfmt.output().unwrap();
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stdout));
 }
 
 #[test]

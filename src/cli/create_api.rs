@@ -5,7 +5,7 @@ use super::report;
 use super::session::Session;
 use crate::plan::{FileKind, Plan};
 use crate::project::change::{NewApi, NewController};
-use crate::project::{ControllerName, Group, Kind, Pattern, Plural, Project, ShortName, Version};
+use crate::project::{ControllerName, Group, Image, Kind, Pattern, Plural, Project, ShortName, Version};
 use crate::render::Rendered;
 use crate::write::{Intent, Intents, compare, diff};
 use anyhow::Result;
@@ -18,7 +18,11 @@ Examples:
   kubewright create api --group test --version v1 --kind FooBar
   kubewright create api --group test --version v1 --kind Datum --short-name dt --cluster
   kubewright create api --group test --version v1 --kind FooBar --resource=false \\
-    --controller-name foobar-audit --pattern minimal")]
+    --controller-name foobar-audit --pattern minimal
+  kubewright create api --group test --version v1 --kind FooBar \\
+    --pattern deployment --image registry.k8s.io/pause:3.10
+  kubewright create api --group test --version v1 --kind FooBar \\
+    --pattern internal --internal-kind FooBarRun")]
 pub struct Args {
     /// The API group without the domain, such as `test`
     #[arg(long)]
@@ -44,9 +48,15 @@ pub struct Args {
     /// The controller's name, unique in the project [default: the kind in lower case]
     #[arg(long, value_name = "NAME")]
     controller_name: Option<ControllerName>,
-    /// The reconciler to start from: `child` keeps one owned ConfigMap in step, `minimal` is empty
-    #[arg(long, value_name = "PATTERN", default_value = "child", value_parser = pattern)]
-    pattern: Pattern,
+    /// The reconciler to start from
+    #[arg(long, value_name = "PATTERN", value_enum, default_value_t = PatternName::Child)]
+    pattern: PatternName,
+    /// What the patterns `deployment` and `replicas` run: an image that needs no root
+    #[arg(long, value_name = "IMAGE")]
+    image: Option<Image>,
+    /// What the pattern `internal` turns objects into: a kind beside this one, made unless it is there
+    #[arg(long, value_name = "KIND")]
+    internal_kind: Option<Kind>,
     /// A short name for kubectl; may be repeated
     #[arg(long = "short-name", value_name = "NAME")]
     short_names: Vec<ShortName>,
@@ -61,6 +71,21 @@ pub struct Args {
     dry_run: bool,
 }
 
+/// The patterns by name; what else one needs has a flag of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum PatternName {
+    /// keeps one owned ConfigMap in step
+    Child,
+    /// runs an image as an owned Deployment
+    Deployment,
+    /// turns each object into one of an internal kind, which a second controller acts on
+    Internal,
+    /// an empty reconciler
+    Minimal,
+    /// keeps Pods of an image, as a ReplicaSet does
+    Replicas,
+}
+
 /// Adds a kind to the project in `dir`.
 pub fn run(dir: &Path, args: Args) -> Result<()> {
     let (force, dry_run, yes) = (args.force, args.dry_run, args.yes);
@@ -69,10 +94,7 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
     let project = session.project.with_api(&new)?;
     let before = match force {
         // What a force starts afresh counts as not there.
-        true => session
-            .project
-            .without_api(&new.group, &new.version, &new.kind)
-            .unwrap_or_else(|_| session.project.clone()),
+        true => session.project.forgetting(&new.group, &new.version, &new.kind),
         false => session.project.clone(),
     };
     let known = session.plan(&before)?;
@@ -136,9 +158,13 @@ fn next(new: &NewApi, changed: bool, dry_run: bool) {
 impl Args {
     fn complete(self) -> Result<NewApi> {
         let mut ask = Ask::new(self.yes);
-        let group = ask.need("--group", "Group, without the domain", self.group, None)?;
-        let version = ask.need("--version", "Version", self.version, "v1".parse().ok())?;
-        let kind = ask.need("--kind", "Kind", self.kind, None)?;
+        let group = ask.need("--group", "Group, without the domain", self.group.clone(), None)?;
+        let version = ask.need("--version", "Version", self.version.clone(), "v1".parse().ok())?;
+        let kind = ask.need("--kind", "Kind", self.kind.clone(), None)?;
+        let pattern = match kind.as_ref().filter(|_| self.controller) {
+            Some(kind) => self.pattern(&mut ask, kind)?,
+            None => None,
+        };
         ask.done("create api")?;
         let (Some(group), Some(version), Some(kind)) = (group, version, kind) else {
             return Err(Usage::error("the group, version or kind is missing"));
@@ -148,6 +174,7 @@ impl Args {
                 "`--resource=false --controller=false` leaves nothing to make",
             ));
         }
+        self.check_pattern()?;
         if !self.controller && self.controller_name.is_some() {
             return Err(Usage::error(
                 "`--controller-name` needs a controller, and `--controller=false` makes none",
@@ -158,9 +185,9 @@ impl Args {
                 "`--plural`, `--short-name` and `--cluster` are the type's, and `--resource=false` makes none",
             ));
         }
-        let controller = self.controller.then_some(NewController {
+        let controller = pattern.map(|pattern| NewController {
             name: self.controller_name,
-            pattern: self.pattern,
+            pattern,
         });
         Ok(NewApi {
             group,
@@ -174,15 +201,42 @@ impl Args {
             replace: self.force,
         })
     }
-}
 
-fn pattern(text: &str) -> Result<Pattern, String> {
-    match text {
-        "child" => Ok(Pattern::Child),
-        "minimal" => Ok(Pattern::Minimal),
-        "deployment" | "replicas" | "internal" => Err(format!(
-            "pattern `{text}` is not built yet; there are `child` and `minimal`"
-        )),
-        _ => Err("there are `child` and `minimal`".into()),
+    /// The pattern with what it needs to be told.
+    fn pattern(&self, ask: &mut Ask, kind: &Kind) -> Result<Option<Pattern>> {
+        let mut image = || ask.need("--image", "Image that it runs", self.image.clone(), None);
+        Ok(match self.pattern {
+            PatternName::Child => Some(Pattern::Child),
+            PatternName::Minimal => Some(Pattern::Minimal),
+            PatternName::Deployment => image()?.map(Pattern::Deployment),
+            PatternName::Replicas => image()?.map(Pattern::Replicas),
+            PatternName::Internal => {
+                let run = format!("{kind}Run").parse().ok();
+                ask.need("--internal-kind", "Internal kind", self.internal_kind.clone(), run)?
+                    .map(Pattern::Internal)
+            }
+        })
+    }
+
+    /// Refuses what the pattern would not use.
+    fn check_pattern(&self) -> Result<()> {
+        let (runs, makes) = match self.pattern {
+            PatternName::Deployment | PatternName::Replicas => (self.controller, false),
+            PatternName::Internal => (false, self.controller),
+            PatternName::Child | PatternName::Minimal => (false, false),
+        };
+        if self.image.is_some() && !runs {
+            return Err(Usage::error(
+                "`--image` is what a controller of pattern `deployment` or `replicas` runs, and none is made\n\n\
+                 hint: add `--pattern deployment`, or leave it out",
+            ));
+        }
+        if self.internal_kind.is_some() && !makes {
+            return Err(Usage::error(
+                "`--internal-kind` is what a controller of pattern `internal` makes, and none is made\n\n\
+                 hint: add `--pattern internal`, or leave it out",
+            ));
+        }
+        Ok(())
     }
 }

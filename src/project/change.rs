@@ -35,9 +35,52 @@ pub struct NewController {
     pub pattern: Pattern,
 }
 
+impl NewApi {
+    /// An internal kind of this one, with a controller of its own.
+    fn internal(&self, kind: &Kind) -> Self {
+        Self {
+            kind: kind.clone(),
+            plural: None,
+            short_names: Vec::new(),
+            resource: true,
+            controller: Some(NewController {
+                name: None,
+                pattern: Pattern::Child,
+            }),
+            replace: false,
+            ..self.clone()
+        }
+    }
+}
+
 impl Project {
     /// The project with that kind and controller in it; itself when it has them already.
     pub fn with_api(&self, new: &NewApi) -> Result<Self> {
+        let mut project = self.joined(new)?;
+        let pattern = new.controller.as_ref().map(|controller| &controller.pattern);
+        if let Some(kind) = pattern.and_then(Pattern::internal_kind)
+            && project.api(&new.group, &new.version, kind).is_none()
+        {
+            project = project.joined(&new.internal(kind))?;
+        }
+        project.patterns_fit()?;
+        let scales = |project: &Self| {
+            let api = project.api(&new.group, &new.version, &new.kind);
+            api.map(|api| project.scales(api))
+        };
+        // A type that is there is the user's: it does not get the fields that another pattern needs.
+        if !new.replace && scales(self).is_some() && scales(self) != scales(&project) {
+            bail!(
+                "`{}` exists already, without the `replicas` that this pattern needs in its spec and status\n\n\
+                 hint: start the kind afresh with `--force`, which shows what is lost; or choose another kind",
+                new.kind
+            );
+        }
+        Ok(project)
+    }
+
+    /// The same, for a kind whose type is of one piece with its controllers.
+    pub(super) fn joined(&self, new: &NewApi) -> Result<Self> {
         let mut project = self.clone();
         let at = project
             .apis
@@ -88,9 +131,25 @@ impl Project {
                 self.full_group(group)
             );
         }
+        let makers = self
+            .api(group, version, kind)
+            .map(|api| self.makers(api))
+            .unwrap_or_default();
+        if let Some(maker) = makers.first() {
+            bail!(
+                "`{kind}` is what the controller of `{0}` turns its objects into\n\n\
+                 hint: delete `{0}` first, or give it another pattern with `create api --force`",
+                maker.kind
+            );
+        }
+        Ok(self.forgetting(group, version, kind))
+    }
+
+    /// The project as if that kind were not in it, whoever counts on it.
+    pub fn forgetting(&self, group: &Group, version: &Version, kind: &Kind) -> Self {
         let mut project = self.clone();
         project.apis.retain(|api| !api.is(group, version, kind));
-        Ok(project)
+        project
     }
 
     /// The kind that was asked for, after every check against the others.
@@ -151,15 +210,15 @@ impl Project {
                     existing.name
                 )
             }
-            Some(existing) if existing.pattern == new.pattern || replace => existing.pattern = new.pattern,
+            Some(existing) if existing.pattern == new.pattern || replace => existing.pattern = new.pattern.clone(),
             Some(existing) => bail!(
-                "controller `{name}` exists already, with pattern `{}`\n\nhint: choose another `--controller-name`, or start it afresh with `--force`",
-                existing.pattern.as_str()
+                "controller `{name}` exists already, with {}\n\nhint: choose another `--controller-name`, or start it afresh with `--force`",
+                existing.pattern
             ),
             None => {
                 controllers.push(Controller {
                     name,
-                    pattern: new.pattern,
+                    pattern: new.pattern.clone(),
                 });
                 controllers.sort_by(|a, b| a.name.cmp(&b.name));
             }

@@ -115,6 +115,9 @@ fn check_apis(written: Project) -> Result<Project> {
             .with_listed(api)
             .with_context(|| format!("`{NAME}` contradicts itself"))?;
     }
+    checked
+        .patterns_fit()
+        .with_context(|| format!("`{NAME}` contradicts itself"))?;
     Ok(checked)
 }
 
@@ -133,14 +136,14 @@ impl Project {
             controller: None,
             replace: false,
         };
-        let mut project = self.with_api(&new)?;
+        let mut project = self.joined(&new)?;
         new.resource = false;
         for controller in &api.controllers {
             new.controller = Some(NewController {
                 name: Some(controller.name.clone()),
-                pattern: controller.pattern,
+                pattern: controller.pattern.clone(),
             });
-            project = project.with_api(&new)?;
+            project = project.joined(&new)?;
         }
         Ok(project)
     }
@@ -152,6 +155,8 @@ mod tests {
 
     const TEXT: &str = "version: 0.1.0\nname: op\ndomain: example.com\nlicense: none\nowner: 'A: \"b\" #'\nyear: 2026\napis:\n\
         - {group: test, version: v1, kind: FooBar, plural: foobars, shortNames: [fb], controllers: [{name: foobar, pattern: child}]}\n\
+        - {group: test, version: v1, kind: Run, plural: runs, controllers: [{name: run, pattern: replicas, image: host:5000/a:1}]}\n\
+        - {group: test, version: v1, kind: User, plural: users, controllers: [{name: user, pattern: internal, internalKind: Run}]}\n\
         - {group: 'on', version: v1, kind: 'True', plural: trues, cluster: true}\n";
 
     #[test]
@@ -164,7 +169,7 @@ mod tests {
 
     #[test]
     fn what_a_merge_can_do_to_it_is_named() {
-        let twice = format!("{TEXT}{}\n", TEXT.lines().nth(7).unwrap());
+        let twice = format!("{TEXT}{}\n", TEXT.lines().nth(9).unwrap());
         let other = TEXT.replace("version: 0.1.0", "version: 0.9.3");
         let module = TEXT.replace("'on'", "'te.st'").replace("group: test", "group: te-st");
         let cases = [
@@ -177,6 +182,19 @@ mod tests {
                 "must start with an upper case letter",
             ),
             (TEXT.replace("year", "yaer"), "yaer"),
+            (TEXT.replace("pattern: child", "pattern: replicas"), "has no `image`"),
+            (
+                TEXT.replace("pattern: child", "pattern: child, image: a"),
+                "does not take",
+            ),
+            (
+                TEXT.replace("pattern: child", "pattern: internal, internalKind: Walk"),
+                "`Walk`, which is not a kind",
+            ),
+            (
+                TEXT.replace("pattern: child", "pattern: internal, internalKind: FooBar"),
+                "made of",
+            ),
         ];
         for (text, word) in cases {
             let error = format!("{:#}", parse(&text).unwrap_err());

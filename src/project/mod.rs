@@ -2,11 +2,14 @@
 
 pub mod change;
 pub mod file;
+mod internal;
 mod names;
+mod pattern;
 mod plural;
 pub mod rust;
 
-pub use names::{ControllerName, Domain, Group, Kind, Plural, ProjectName, Refused, ShortName, Version};
+pub use names::{ControllerName, Domain, Group, Image, Kind, Plural, ProjectName, Refused, ShortName, Version};
+pub use pattern::Pattern;
 pub use plural::plural;
 
 use serde::{Deserialize, Serialize};
@@ -103,33 +106,12 @@ impl Api {
 
 /// A controller of a kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(try_from = "pattern::Written", into = "pattern::Written")]
 pub struct Controller {
     /// Unique in the project.
     pub name: ControllerName,
     /// The reconciler it starts from.
     pub pattern: Pattern,
-}
-
-/// The reconciler a controller starts from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Pattern {
-    /// Keeps one owned child in step.
-    #[default]
-    Child,
-    /// An empty reconciler.
-    Minimal,
-}
-
-impl Pattern {
-    /// The name as it stands in PROJECT, on the command line and in template folders.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Child => "child",
-            Self::Minimal => "minimal",
-        }
-    }
 }
 
 impl Project {
@@ -141,6 +123,20 @@ impl Project {
     /// The kind of that group and version.
     pub fn api(&self, group: &Group, version: &Version, kind: &Kind) -> Option<&Api> {
         self.apis.iter().find(|api| api.is(group, version, kind))
+    }
+
+    /// Whether objects of this kind have a number of replicas, and so the scale subresource: for a controller of theirs, or for the
+    /// internal kind that they are turned into.
+    pub fn scales(&self, api: &Api) -> bool {
+        api.controllers.iter().any(|controller| {
+            let internal = |kind| self.api(&api.group, &api.version, kind);
+            controller.pattern.scales()
+                || controller
+                    .pattern
+                    .internal_kind()
+                    .and_then(internal)
+                    .is_some_and(|api| self.scales(api))
+        })
     }
 
     /// Every controller with its kind, in the order in which rustfmt lists their modules.

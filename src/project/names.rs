@@ -103,6 +103,12 @@ name!(
     controller
 );
 
+name!(
+    /// A container image: `nginx`, `registry.example.com:5000/team/app:1.2`, `app@sha256:…`.
+    Image,
+    image
+);
+
 /// Kubernetes' limit for a label of a DNS name.
 const LABEL_MAX: usize = 63;
 /// Kubernetes' limit for a DNS name.
@@ -211,6 +217,76 @@ fn controller(text: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// The limit of registries for an image's name, without tag and digest.
+const IMAGE_MAX: usize = 255;
+/// The limit of registries for a tag.
+const TAG_MAX: usize = 128;
+
+/// As registries read it: `[host[:port]/]path[:tag][@digest]`. What a node's container runtime would refuse is refused before any Pod
+/// has it.
+fn image(text: &str) -> Result<(), String> {
+    let (rest, digest) = match text.split_once('@') {
+        Some((rest, digest)) => (rest, Some(digest)),
+        None => (text, None),
+    };
+    // A colon before the last slash belongs to a port.
+    let (name, tag) = match rest.rsplit_once(':') {
+        Some((name, tag)) if !tag.contains('/') => (name, Some(tag)),
+        _ => (rest, None),
+    };
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if tag.is_some_and(|tag| {
+        tag.len() > TAG_MAX || !tag.starts_with(word) || !tag.chars().all(|c| word(c) || c == '.' || c == '-')
+    }) {
+        return Err(format!(
+            "has a tag that is none: at most {TAG_MAX} letters, digits, `_`, `.` and `-`, the first no `.` or `-`"
+        ));
+    }
+    if digest.is_some_and(|digest| {
+        digest
+            .strip_prefix("sha256:")
+            .is_none_or(|hex| hex.len() != 64 || !hex.chars().all(|c| c.is_ascii_digit() || ('a'..='f').contains(&c)))
+    }) {
+        return Err("has a digest that is none: `sha256:` and 64 digits of lower case hexadecimal".into());
+    }
+    let mut parts: Vec<_> = name.split('/').collect();
+    // The first of several parts is a host where it could not be a folder of Docker Hub.
+    if parts.len() > 1 && (parts[0].contains(['.', ':']) || parts[0] == "localhost") {
+        image_host(parts.remove(0))?;
+    }
+    if name.len() > IMAGE_MAX {
+        return Err(format!(
+            "must have a name of at most {IMAGE_MAX} characters, has {}",
+            name.len()
+        ));
+    }
+    if !parts.into_iter().all(is_image_path) {
+        return Err(
+            "must be an image such as `nginx:1.29` or `registry.example.com/team/app`: names in lower case letters and \
+             digits, with single `.`, `_` or `-` between them"
+                .into(),
+        );
+    }
+    Ok(())
+}
+
+fn image_host(text: &str) -> Result<(), String> {
+    let (host, port) = text.split_once(':').unwrap_or((text, "443"));
+    let label = |label: &str| label_1123(&label.to_ascii_lowercase()).is_ok();
+    match host.split('.').all(label) && port.parse::<u16>().is_ok() {
+        true => Ok(()),
+        false => Err(format!(
+            "has the registry `{text}`, which is no host name with or without a port"
+        )),
+    }
+}
+
+fn is_image_path(part: &str) -> bool {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    let separator = |text: &str| matches!(text, "." | "_" | "__") || text.chars().all(|c| c == '-');
+    part.starts_with(plain) && part.ends_with(plain) && part.split(plain).all(|text| text.is_empty() || separator(text))
+}
+
 /// Names that Cargo keeps for its own build folders, crates that every Rust program has, and packages of the generated workspace.
 const TAKEN_PACKAGES: [&str; 15] = [
     "alloc",
@@ -246,4 +322,45 @@ fn project_name(text: &str) -> Result<(), String> {
         return Err("is a Rust keyword, which Cargo does not take as a package name".into());
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn images_are_what_registries_take() {
+        let digest = format!("app@sha256:{}", "0a".repeat(32));
+        for good in [
+            "nginx",
+            "nginx:1.29",
+            "registry.k8s.io/pause:3.10",
+            "localhost:5000/team/app",
+            "my-org/a__b.c--d:V1_x",
+            "localhost/app",
+            &digest,
+        ] {
+            assert!(good.parse::<Image>().is_ok(), "{good}");
+        }
+        let long = "a".repeat(256);
+        for bad in [
+            "",
+            "Nginx",
+            "nginx:",
+            "nginx:-1",
+            "a//b",
+            "/a",
+            "a/",
+            "a b",
+            "-a",
+            "a..b",
+            "app@sha256:0a",
+            "app@md5:00",
+            "host.x:port/app",
+            "https://host.x/app",
+            &long,
+        ] {
+            assert!(bad.parse::<Image>().is_err(), "{bad}");
+        }
+    }
 }

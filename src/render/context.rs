@@ -61,6 +61,8 @@ struct ApiView<'a> {
     short_names: Vec<&'a str>,
     crd: String,
     cluster: bool,
+    /// Whether its objects have a number of replicas.
+    scales: bool,
     controllers: Vec<ControllerName<'a>>,
 }
 
@@ -70,6 +72,8 @@ struct ControllerName<'a> {
     file: String,
     module: String,
     pattern: &'a str,
+    /// Of patterns that run one.
+    image: Option<&'a str>,
     reconciler: String,
 }
 
@@ -78,6 +82,8 @@ struct ControllerView<'a> {
     #[serde(flatten)]
     controller: ControllerName<'a>,
     api: ApiView<'a>,
+    /// The kind that it makes, of the pattern for that.
+    internal: Option<ApiView<'a>>,
 }
 
 /// What every template sees.
@@ -225,6 +231,7 @@ fn api_view<'a>(project: &Project, api: &'a Api) -> ApiView<'a> {
         short_names: api.short_names.iter().map(|name| name.as_str()).collect(),
         crd: format!("{group_full}_{}", api.plural),
         cluster: api.cluster,
+        scales: project.scales(api),
         controllers: api
             .controllers
             .iter()
@@ -246,13 +253,17 @@ fn controller_name<'a>(api: &Api, controller: &'a Controller) -> ControllerName<
         module: rust::module(&file),
         file,
         pattern: controller.pattern.as_str(),
+        image: controller.pattern.image().map(|image| image.as_str()),
         reconciler: format!("{}Reconciler", api.kind),
     }
 }
 
-fn controller_view<'a>(project: &Project, api: &'a Api, controller: &'a Controller) -> ControllerView<'a> {
+fn controller_view<'a>(project: &'a Project, api: &'a Api, controller: &'a Controller) -> ControllerView<'a> {
     ControllerView {
         controller: controller_name(api, controller),
         api: api_view(project, api),
+        internal: project
+            .internal(api, controller)
+            .map(|internal| api_view(project, internal)),
     }
 }

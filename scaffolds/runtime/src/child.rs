@@ -41,16 +41,27 @@ impl<C> Applied<C> {
 /// The longest name that Kubernetes accepts for most kinds (a DNS-1123 subdomain).
 const MAX_NAME: usize = 253;
 
+/// The longest value that Kubernetes accepts for a label.
+const MAX_LABEL: usize = 63;
+
 /// `<name>-<suffix>`, the name of a child. One too long for Kubernetes (over 253 bytes) is cut and ends in a hash of the
 /// whole, so that two long names that differ only at their ends stay apart. The same input gives the same name on
 /// every machine and in every version.
 pub fn child_name(name: &str, suffix: &str) -> String {
-    let whole = format!("{name}-{suffix}");
-    if whole.len() <= MAX_NAME {
+    shortened(format!("{name}-{suffix}"), MAX_NAME)
+}
+
+/// The name of an object as the value of a label. One too long for that (over 63 bytes) is cut as by [`child_name`].
+pub fn label_value(name: &str) -> String {
+    shortened(name.to_owned(), MAX_LABEL)
+}
+
+fn shortened(whole: String, max: usize) -> String {
+    if whole.len() <= max {
         return whole;
     }
     let hash = format!("{:016x}", fnv1a(whole.as_bytes()));
-    let end = whole.floor_char_boundary(MAX_NAME - hash.len() - 1);
+    let end = whole.floor_char_boundary(max - hash.len() - 1);
     format!("{}-{hash}", whole[..end].trim_end_matches(['-', '.']))
 }
 
@@ -315,5 +326,14 @@ mod tests {
     fn a_cut_never_leaves_a_dot_or_a_dash_before_the_hash() {
         let name = child_name(&format!("{}{}", "x".repeat(230), ".".repeat(23)), "foobar");
         assert!(!name.contains(".-") && !name.contains("--"), "{name}");
+    }
+
+    #[test]
+    fn a_label_holds_any_name() {
+        assert_eq!(label_value("sample"), "sample");
+        let (a, b) = (format!("{}.a", "x".repeat(70)), format!("{}.b", "x".repeat(70)));
+        let (a, b) = (label_value(&a), label_value(&b));
+        assert_eq!((a.len(), b.len()), (63, 63));
+        assert_ne!(a, b);
     }
 }

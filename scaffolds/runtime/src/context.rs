@@ -18,6 +18,7 @@ use crate::{
     Object,
     api::Requests,
     child::{Applied, Applies, Child},
+    claim::{Deleted, Selector},
     error::{Error, Result},
     events::{EventType, Recorder},
     informer::{Informer, SubscriptionId},
@@ -68,6 +69,8 @@ pub(crate) struct Shared<K> {
     pub(crate) prunes: HashSet<TypeId>,
     pub(crate) applies: Arc<Applies>,
     pub(crate) blocked: Arc<Blocked>,
+    pub(crate) claims: HashMap<TypeId, Selector<K>>,
+    pub(crate) deleted: Arc<Deleted>,
     pub(crate) in_flight: Arc<InFlight>,
 }
 
@@ -403,7 +406,7 @@ impl<K: Object> Context<K> {
             .observe_write(written, Some(self.shared.main.subscription));
     }
 
-    fn source<C: Object>(&self) -> Result<&Source<C>> {
+    pub(crate) fn source<C: Object>(&self) -> Result<&Source<C>> {
         let other = || self.shared.sources.get(&TypeId::of::<C>())?.downcast_ref();
         let main: &dyn Any = &self.shared.main;
         let source = main.downcast_ref().or_else(other);
@@ -421,7 +424,7 @@ impl<K: Object> Context<K> {
 
     /// Where a child goes, if it can be this object's at all: the garbage collector takes an owner that it does not find
     /// in its child's namespace, or in none, for gone.
-    fn key_of_child<C: Object>(&self, intent: &C) -> Result<ObjectKey> {
+    pub(crate) fn key_of_child<C: Object>(&self, intent: &C) -> Result<ObjectKey> {
         let (kind, meta) = (C::kind(&()), intent.meta());
         let name = meta.name.as_deref().unwrap_or_default();
         let refuse = |text: &str| Err(Error::Setup(format!("a child of kind {kind} {text}")));
@@ -441,7 +444,7 @@ impl<K: Object> Context<K> {
         Ok(ObjectKey::new(Some(asked.unwrap_or(self.namespace())), name))
     }
 
-    fn owner_reference(&self) -> OwnerReference {
+    pub(crate) fn owner_reference(&self) -> OwnerReference {
         let meta = self.object.meta();
         OwnerReference {
             api_version: K::api_version(&()).into_owned(),
@@ -470,7 +473,7 @@ impl<K: Object> Context<K> {
 pub(crate) const OWNER_INDEX: &str = "controller-uid";
 
 /// The intent as it is sent: with its place and its owner, and without what is not its to say.
-fn complete<C: Object>(mut child: C, key: &ObjectKey, owner: &OwnerReference) -> Result<Value> {
+pub(crate) fn complete<C: Object>(mut child: C, key: &ObjectKey, owner: &OwnerReference) -> Result<Value> {
     let meta = child.meta_mut();
     meta.owner_references.get_or_insert_default().push(owner.clone());
     meta.managed_fields = None;

@@ -3,7 +3,7 @@
 use std::{
     any::{Any, TypeId},
     borrow::Cow,
-    collections::{HashMap, HashSet},
+    collections::{BTreeMap, HashMap, HashSet},
     marker::PhantomData,
     sync::Arc,
     time::Duration,
@@ -16,6 +16,7 @@ use tokio::sync::mpsc;
 use crate::{
     Object,
     child::{Applies, controller_of},
+    claim::{Deleted, ORPHAN_INDEX, Selector, orphan_handler, orphan_namespace},
     context::{Blocked, InFlight, OWNER_INDEX, Shared, Source, is_namespaced},
     error::{Error, Result},
     informer::Delta,
@@ -47,6 +48,7 @@ pub struct Controller<K: Resource> {
     sources: Vec<SourceFn<K>>,
     indexed: Vec<(TypeId, Cow<'static, str>)>,
     prunes: HashSet<TypeId>,
+    claims: HashMap<TypeId, Selector<K>>,
     uses: Vec<Use>,
     rules: Vec<PolicyRule>,
 }
@@ -62,6 +64,7 @@ pub(crate) struct Wiring<K> {
     pub(crate) queue: WorkQueue,
     pub(crate) blocked: Arc<Blocked>,
     pub(crate) applies: Arc<Applies>,
+    pub(crate) deleted: Arc<Deleted>,
     kind: PhantomData<fn(K)>,
 }
 
@@ -77,6 +80,7 @@ impl<K: Object> Controller<K> {
             sources: Vec::new(),
             indexed: Vec::new(),
             prunes: HashSet::new(),
+            claims: HashMap::new(),
             uses: Vec::new(),
             rules: Vec::new(),
         }
@@ -95,14 +99,34 @@ impl<K: Object> Controller<K> {
         self.uses.push(Use::owned::<C>());
         self.sources.push(Box::new(move |manager, wiring, sources| {
             let source = subscribe(manager, own_handler::<K, C>(wiring, predicate));
-            // Another controller that owns this kind may have added the very same index.
-            _ = source.informer.add_index(OWNER_INDEX, |child: &C| {
-                controller_of(child)
-                    .map(|owner| owner.uid.clone())
-                    .into_iter()
-                    .collect()
-            });
+            index_by_owner(&source);
             // In the place of a mere watch of this kind: writes of children are told to everybody but their owners.
+            sources.insert(TypeId::of::<C>(), Box::new(source));
+            Ok(())
+        }));
+        self
+    }
+
+    /// As [`owns`](Self::owns), for children that are known by labels as well: `selector` gives those of an object. Such an
+    /// object without a controller wakes whoever may adopt it. [`Context::claim`](crate::Context::claim) settles who is whose, and
+    /// children may be deleted ([`prunes`](Self::prunes) is included).
+    pub fn claims<C: Object>(
+        mut self,
+        selector: impl Fn(&K) -> BTreeMap<String, String> + Send + Sync + 'static,
+    ) -> Self {
+        let selector: Selector<K> = Arc::new(selector);
+        self.uses.extend([Use::owned::<C>(), Use::pruned::<C>()]);
+        self.prunes.insert(TypeId::of::<C>());
+        self.claims.insert(TypeId::of::<C>(), selector.clone());
+        self.sources.push(Box::new(move |manager, wiring, sources| {
+            let owned = own_handler::<K, C>(wiring, Predicate::new(|_| true));
+            let orphaned = orphan_handler(wiring.queue.clone(), manager.informer::<K>().store(), selector);
+            let source = subscribe(manager, move |delta: &Delta<C>| {
+                owned(delta);
+                orphaned(delta);
+            });
+            index_by_owner(&source);
+            _ = source.informer.add_index(ORPHAN_INDEX, orphan_namespace::<C>);
             sources.insert(TypeId::of::<C>(), Box::new(source));
             Ok(())
         }));
@@ -245,6 +269,7 @@ impl<K: Object> Controller<K> {
             queue: WorkQueue::new(self.backoff, manager.metrics().queue(&self.name)),
             blocked: Arc::default(),
             applies: Arc::default(),
+            deleted: Arc::default(),
             kind: PhantomData,
         };
         let in_flight = Arc::<InFlight>::default();
@@ -268,6 +293,8 @@ impl<K: Object> Controller<K> {
             main: source,
             sources,
             prunes: self.prunes,
+            claims: self.claims,
+            deleted: wiring.deleted,
             applies: wiring.applies,
             blocked: wiring.blocked,
             in_flight,
@@ -292,12 +319,23 @@ fn subscribe<C: Object>(manager: &Manager, handler: impl Fn(&Delta<C>) + Send + 
     Source { informer, subscription }
 }
 
+/// Another controller that owns this kind may have added the very same index.
+fn index_by_owner<C: Object>(source: &Source<C>) {
+    _ = source.informer.add_index(OWNER_INDEX, |child: &C| {
+        controller_of(child)
+            .map(|owner| owner.uid.clone())
+            .into_iter()
+            .collect()
+    });
+}
+
 /// What a child's change means for its owner.
 fn own_handler<K: Object, C: Object>(
     wiring: &Wiring<K>,
     predicate: Predicate<C>,
 ) -> impl Fn(&Delta<C>) + Send + Sync + 'static {
     let (queue, blocked, applies) = (wiring.queue.clone(), wiring.blocked.clone(), wiring.applies.clone());
+    let deleted = wiring.deleted.clone();
     move |delta| {
         if predicate.test(delta) {
             for owner in objects(delta).filter_map(|child| owner_of::<K, C>(child)) {
@@ -310,6 +348,7 @@ fn own_handler<K: Object, C: Object>(
                 queue.add(waiting, priority(delta));
             }
             if matches!(delta, Delta::Deleted(_)) {
+                deleted.forget(child);
                 applies.forget::<C>(&key);
             }
         }

@@ -26,6 +26,7 @@
 
 mod api;
 mod child;
+mod claim;
 mod client;
 mod context;
 mod controller;
@@ -45,10 +46,12 @@ mod options;
 #[cfg(feature = "otel")]
 mod otel;
 mod patch;
+pub mod pods;
 mod predicate;
 mod queue;
 mod rbac;
 mod reconciler;
+mod rollout;
 mod server;
 mod status;
 mod store;
@@ -60,7 +63,8 @@ use std::fmt::Debug;
 
 use serde::{Serialize, de::DeserializeOwned};
 
-pub use child::{Applied, child_name};
+pub use child::{Applied, child_name, label_value};
+pub use claim::KeptPods;
 pub use context::Context;
 pub use controller::Controller;
 pub use error::{BoxError, Class, Error, FORBIDDEN_MAX_DELAY, NotOwned, Result};
@@ -75,6 +79,7 @@ pub use options::{BindAddress, Command, LogFormat, Options};
 pub use predicate::Predicate;
 pub use queue::{Backoff, Held, Priority, WorkQueue};
 pub use reconciler::{Action, Cleanup, Reconciler};
+pub use rollout::Rollout;
 pub use server::Checks;
 pub use status::{Conditions, condition};
 pub use store::Store;

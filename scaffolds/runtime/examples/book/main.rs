@@ -12,6 +12,7 @@ mod cleanup;
 mod errors;
 mod foobar;
 mod metrics;
+mod replicas;
 mod settings;
 mod sources;
 mod types;

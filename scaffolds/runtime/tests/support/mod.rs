@@ -159,7 +159,7 @@ impl World {
         self.list(collection).len()
     }
 
-    fn list(&self, collection: &str) -> Vec<Value> {
+    pub fn list(&self, collection: &str) -> Vec<Value> {
         let list = self.must("GET", collection, &Value::Null);
         list["items"].as_array().cloned().unwrap_or_default()
     }

@@ -1,0 +1,313 @@
+//! Pods that an object keeps: never one too many, whatever the cache, the network or the process do.
+
+mod support;
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use k8s_openapi::api::core::v1::{Container, Pod, PodSpec};
+use kube::{CustomResource, CustomResourceExt, ResourceExt, api::ObjectMeta};
+use kubewright_runtime::{Action, Context, Controller, Manager, Reconciler, Result};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use support::{World, faults::failure};
+use tokio::task::JoinHandle;
+
+#[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[kube(group = "test.example.com", version = "v1", kind = "FooBar", namespaced)]
+struct FooBarSpec {
+    replicas: i32,
+}
+
+const FOOBAR: &str = "/apis/test.example.com/v1/namespaces/default/foobars/a";
+const PODS: &str = "/api/v1/namespaces/default/pods";
+
+/// Keeps as many Pods as the spec asks for.
+struct Keeper;
+
+impl Reconciler<FooBar> for Keeper {
+    async fn reconcile(&self, cx: &Context<FooBar>, foobar: Arc<FooBar>) -> Result<Action> {
+        let template = Pod {
+            metadata: ObjectMeta {
+                name: Some(foobar.name_any()),
+                labels: Some(labels(&foobar)),
+                ..ObjectMeta::default()
+            },
+            spec: Some(PodSpec {
+                containers: vec![Container {
+                    name: "main".to_owned(),
+                    image: Some("image".to_owned()),
+                    ..Container::default()
+                }],
+                ..PodSpec::default()
+            }),
+            ..Pod::default()
+        };
+        cx.keep_pods(foobar.spec.replicas, &template).await?;
+        Ok(Action::Done)
+    }
+}
+
+fn labels(foobar: &FooBar) -> BTreeMap<String, String> {
+    BTreeMap::from([("foobar".to_owned(), foobar.name_any())])
+}
+
+fn operator(world: &World) -> JoinHandle<Result<()>> {
+    let manager = Manager::builder(world.client()).name("test").build();
+    let controller = Controller::<FooBar>::new("foobar").claims::<Pod>(labels);
+    controller.register(&manager, Keeper).unwrap();
+    tokio::spawn(async move { manager.run(std::future::pending(), None).await })
+}
+
+async fn settle() {
+    tokio::time::sleep(Duration::from_secs(60)).await;
+}
+
+fn ask_for(world: &World, replicas: i32) {
+    let object =
+        json!({"apiVersion": "test.example.com/v1", "kind": "FooBar", "metadata": {}, "spec": {"replicas": replicas}});
+    match world.object(FOOBAR) {
+        Some(_) => world.edit(FOOBAR, |object| object["spec"]["replicas"] = json!(replicas)),
+        None => world.put(FOOBAR, object),
+    }
+}
+
+/// Something that makes the object be reconciled again and asks for nothing else.
+async fn nudge(world: &World) {
+    world.edit(FOOBAR, |object| {
+        let nudges = object["metadata"]["annotations"]["nudges"]
+            .as_str()
+            .unwrap_or_default()
+            .len();
+        object["metadata"]["annotations"] = json!({"nudges": "x".repeat(nudges + 1)});
+    });
+    tokio::time::sleep(Duration::from_secs(5)).await;
+}
+
+fn pod(labels: Value, owners: Value) -> Value {
+    json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"labels": labels, "ownerReferences": owners},
+        "spec": {"containers": [{"name": "main", "image": "image"}]}})
+}
+
+fn at(name: &str) -> String {
+    format!("{PODS}/{name}")
+}
+
+fn names(world: &World) -> Vec<String> {
+    let pods = world.list(PODS);
+    let names = pods.iter().filter_map(|pod| pod["metadata"]["name"].as_str());
+    names.map(str::to_owned).collect()
+}
+
+fn owners(world: &World, name: &str) -> Value {
+    world.object(&at(name)).unwrap()["metadata"]["ownerReferences"].clone()
+}
+
+/// A world whose garbage collector leaves alone what is owned by objects that are not there.
+fn world() -> World {
+    World::uncollected(&[FooBar::crd()])
+}
+
+/// The most Pods that there were when a request came in.
+fn count_most(world: &World) -> Arc<AtomicUsize> {
+    let most = Arc::new(AtomicUsize::new(0));
+    let (counted, inner) = (most.clone(), world.clone());
+    world.intercept(move |_, _| {
+        counted.fetch_max(inner.count(PODS), Ordering::Relaxed);
+        None
+    });
+    most
+}
+
+#[tokio::test(start_paused = true)]
+async fn pods_are_made_and_the_least_loss_goes_first() {
+    let world = world();
+    let running = operator(&world);
+    ask_for(&world, 3);
+    settle().await;
+    assert_eq!(names(&world), ["a-0", "a-1", "a-2"]);
+    // The one that works stays, the other two go; the next one takes the first free number.
+    world.edit_status(&at("a-1"), |pod| pod["status"]["phase"] = json!("Running"));
+    settle().await;
+    ask_for(&world, 1);
+    settle().await;
+    assert_eq!(names(&world), ["a-1"]);
+    ask_for(&world, 2);
+    settle().await;
+    assert_eq!(names(&world), ["a-0", "a-1"]);
+    ask_for(&world, 0);
+    settle().await;
+    running.abort();
+    assert!(names(&world).is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_matches_is_adopted_what_no_longer_does_is_released_and_what_others_control_is_left() {
+    let world = world();
+    let theirs = json!([{"apiVersion": "v1", "kind": "Other", "name": "o", "uid": "o", "controller": true}]);
+    let beside = json!([{"apiVersion": "v1", "kind": "Other", "name": "o", "uid": "o"}]);
+    world.put(&at("foreign"), pod(json!({"foobar": "a"}), theirs.clone()));
+    world.put(&at("orphan"), pod(json!({"foobar": "a"}), beside.clone()));
+    world.put(&at("stranger"), pod(json!({"foobar": "b"}), Value::Null));
+    ask_for(&world, 2);
+    let running = operator(&world);
+    settle().await;
+    assert_eq!(names(&world), ["a-0", "foreign", "orphan", "stranger"]);
+    assert_eq!(owners(&world, "foreign"), theirs);
+    assert_eq!(owners(&world, "stranger"), Value::Null);
+    let adopted = owners(&world, "orphan");
+    assert_eq!(adopted[0], beside[0], "other owners stay");
+    assert_eq!(
+        (&adopted[1]["kind"], &adopted[1]["controller"]),
+        (&json!("FooBar"), &json!(true))
+    );
+
+    // Released, it keeps its other owner, and a new one is made in its place.
+    world.edit(&at("orphan"), |pod| {
+        pod["metadata"]["labels"] = json!({"foobar": "none"})
+    });
+    settle().await;
+    assert_eq!(names(&world), ["a-0", "a-1", "foreign", "orphan", "stranger"]);
+    assert_eq!(owners(&world, "orphan"), beside);
+
+    // An orphan that comes to match is one too many: it is adopted, and then somebody goes.
+    world.edit(&at("stranger"), |pod| {
+        pod["metadata"]["labels"] = json!({"foobar": "a"})
+    });
+    settle().await;
+    running.abort();
+    let ours = names(&world)
+        .into_iter()
+        .filter(|name| owners(&world, name)[0]["kind"] == "FooBar");
+    assert_eq!(ours.count(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn pods_on_their_way_out_or_at_their_end_are_replaced_and_left_alone() {
+    let world = world();
+    let running = operator(&world);
+    ask_for(&world, 2);
+    settle().await;
+    // The kubelet takes its time.
+    world.edit(&at("a-0"), |pod| {
+        pod["metadata"]["finalizers"] = json!(["test.example.com/kubelet"])
+    });
+    world.delete(&at("a-0"));
+    world.edit_status(&at("a-1"), |pod| pod["status"]["phase"] = json!("Failed"));
+    settle().await;
+    assert_eq!(names(&world), ["a-0", "a-1", "a-2", "a-3"]);
+    world.edit(&at("a-0"), |pod| pod["metadata"]["finalizers"] = Value::Null);
+    settle().await;
+    running.abort();
+    assert_eq!(names(&world), ["a-1", "a-2", "a-3"]);
+    assert_eq!(world.requests("DELETE").len(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watch_that_is_late_makes_and_deletes_nothing_twice() {
+    let world = world();
+    world.delay_watches("pods", Duration::from_secs(600));
+    let running = operator(&world);
+    ask_for(&world, 3);
+    for _ in 0..5 {
+        nudge(&world).await;
+    }
+    assert_eq!(world.requests(&format!("POST {PODS}")).len(), 3);
+    assert_eq!(names(&world).len(), 3);
+    ask_for(&world, 1);
+    for _ in 0..5 {
+        nudge(&world).await;
+    }
+    running.abort();
+    assert_eq!(world.requests("DELETE").len(), 2);
+    assert_eq!(names(&world).len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_create_whose_answer_is_lost_is_not_repeated() {
+    let world = world();
+    world.delay_watches("pods", Duration::from_secs(600));
+    let inner = world.clone();
+    world.intercept(move |verb, path| {
+        let second = at("a-1");
+        if verb != "POST" || path != PODS || inner.object(&at("a-0")).is_none() || inner.object(&second).is_some() {
+            return None;
+        }
+        // It is stored, and nobody is told.
+        let owner = json!([{"apiVersion": "test.example.com/v1", "kind": "FooBar", "name": "a", "controller": true,
+            "uid": inner.object(FOOBAR).unwrap()["metadata"]["uid"]}]);
+        inner.put(&second, pod(json!({"foobar": "a"}), owner));
+        Some((504, failure(504, "Timeout", path)))
+    });
+    let running = operator(&world);
+    ask_for(&world, 3);
+    for _ in 0..5 {
+        nudge(&world).await;
+    }
+    running.abort();
+    assert_eq!(names(&world), ["a-0", "a-1", "a-2"]);
+    assert_eq!(
+        world.requests(&format!("POST {PODS}")).len(),
+        4,
+        "the second one's was sent twice"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn killed_at_any_write_the_next_process_makes_none_too_many() {
+    for stored in [false, true] {
+        let mut n = 0;
+        loop {
+            let world = world();
+            world.crash_at(n, stored);
+            let most = count_most(&world);
+            let first = operator(&world);
+            ask_for(&world, 3);
+            settle().await;
+            ask_for(&world, 1);
+            settle().await;
+            first.abort();
+            let crashed = world.restart();
+            ask_for(&world, 2);
+            let second = operator(&world);
+            settle().await;
+            second.abort();
+            assert_eq!(names(&world).len(), 2, "died at write {n}, which was stored: {stored}");
+            assert!(
+                most.load(Ordering::Relaxed) <= 3,
+                "died at write {n}, which was stored: {stored}"
+            );
+            if !crashed {
+                break;
+            }
+            n += 1;
+        }
+        assert_eq!(n, 5, "three creates and two deletes");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_that_is_being_deleted_adopts_nothing() {
+    let world = world();
+    let running = operator(&world);
+    ask_for(&world, 1);
+    settle().await;
+    // The cache does not know yet that the object is on its way out.
+    world.delay_watches("foobars", Duration::from_secs(600));
+    world.edit(FOOBAR, |object| {
+        object["metadata"]["finalizers"] = json!(["test.example.com/somebody"])
+    });
+    world.delete(FOOBAR);
+    world.put(&at("orphan"), pod(json!({"foobar": "a"}), Value::Null));
+    settle().await;
+    running.abort();
+    assert_eq!(owners(&world, "orphan"), Value::Null);
+    assert_eq!(world.requests("PATCH").len(), 0);
+}

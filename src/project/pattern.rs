@@ -1,0 +1,135 @@
+//! The reconciler a controller starts from, with what it needs to be told; and how PROJECT writes both.
+
+use super::{Controller, ControllerName, Image, Kind};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The reconciler a controller starts from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pattern {
+    /// Keeps one owned ConfigMap in step.
+    Child,
+    /// Runs an image as a Deployment.
+    Deployment(Image),
+    /// Turns each object into one of this internal kind, and mirrors its status back.
+    Internal(Kind),
+    /// An empty reconciler.
+    Minimal,
+    /// Keeps Pods of an image, as a ReplicaSet does.
+    Replicas(Image),
+}
+
+impl Pattern {
+    /// The name as it stands in PROJECT, on the command line and in template folders.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Child => "child",
+            Self::Deployment(_) => "deployment",
+            Self::Internal(_) => "internal",
+            Self::Minimal => "minimal",
+            Self::Replicas(_) => "replicas",
+        }
+    }
+
+    /// The image that it runs.
+    pub fn image(&self) -> Option<&Image> {
+        match self {
+            Self::Deployment(image) | Self::Replicas(image) => Some(image),
+            Self::Child | Self::Internal(_) | Self::Minimal => None,
+        }
+    }
+
+    /// The internal kind that it makes.
+    pub fn internal_kind(&self) -> Option<&Kind> {
+        match self {
+            Self::Internal(kind) => Some(kind),
+            _ => None,
+        }
+    }
+
+    /// Whether it reads `spec.replicas` and reports `status.replicas` for what it makes itself.
+    pub fn scales(&self) -> bool {
+        self.image().is_some()
+    }
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "pattern `{}`", self.as_str())?;
+        match (self.image(), self.internal_kind()) {
+            (Some(image), _) => write!(f, " and image `{image}`"),
+            (None, Some(kind)) => write!(f, " and internal kind `{kind}`"),
+            (None, None) => Ok(()),
+        }
+    }
+}
+
+/// A controller as PROJECT has it: a pattern's inputs stand beside its name.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Written {
+    name: ControllerName,
+    pattern: Name,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    image: Option<Image>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    internal_kind: Option<Kind>,
+}
+
+/// Each pattern's name.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Name {
+    Child,
+    Deployment,
+    Internal,
+    Minimal,
+    Replicas,
+}
+
+impl TryFrom<Written> for Controller {
+    type Error = String;
+
+    fn try_from(written: Written) -> Result<Self, String> {
+        let name = written.name;
+        let pattern = match (written.pattern, written.image, written.internal_kind) {
+            (Name::Child, None, None) => Pattern::Child,
+            (Name::Deployment, Some(image), None) => Pattern::Deployment(image),
+            (Name::Internal, None, Some(kind)) => Pattern::Internal(kind),
+            (Name::Minimal, None, None) => Pattern::Minimal,
+            (Name::Replicas, Some(image), None) => Pattern::Replicas(image),
+            (Name::Deployment | Name::Replicas, None, _) => {
+                return Err(format!("controller `{name}` has no `image`, which its pattern runs"));
+            }
+            (Name::Internal, _, None) => {
+                return Err(format!(
+                    "controller `{name}` has no `internalKind`, which its pattern makes"
+                ));
+            }
+            _ => {
+                return Err(format!(
+                    "controller `{name}` has an input that its pattern does not take"
+                ));
+            }
+        };
+        Ok(Self { name, pattern })
+    }
+}
+
+impl From<Controller> for Written {
+    fn from(controller: Controller) -> Self {
+        let Controller { name, pattern } = controller;
+        Self {
+            name,
+            pattern: match pattern {
+                Pattern::Child => Name::Child,
+                Pattern::Deployment(_) => Name::Deployment,
+                Pattern::Internal(_) => Name::Internal,
+                Pattern::Minimal => Name::Minimal,
+                Pattern::Replicas(_) => Name::Replicas,
+            },
+            image: pattern.image().cloned(),
+            internal_kind: pattern.internal_kind().cloned(),
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! The whole life of an object, served by the operator as it ships, on an API server.
+
+use api::test::v1::order::OrderSpec;
+use api::test::v1::{Order, OrderRun};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use kube::Api;
+use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
+use kubewright_runtime::testing::{TestCluster, wait_for};
+use kubewright_runtime::{Conditions, Result};
+use serde_json::json;
+
+const OPERATOR: &str = env!("CARGO_BIN_EXE_foobar-operator");
+const CHILD: &str = "sample";
+const READY: &str = "Ready";
+
+#[tokio::test]
+async fn an_object_is_served_from_its_creation_to_its_end() -> Result<()> {
+    let cluster = TestCluster::start().await?;
+    let operator = cluster.run_operator(OPERATOR).await?;
+    let (client, namespace) = (cluster.client(), cluster.namespace());
+    let objects: Api<Order> = Api::namespaced(client.clone(), namespace);
+    let children: Api<OrderRun> = Api::namespaced(client, namespace);
+    let merge = PatchParams::default();
+
+    // The user's object becomes an internal one,
+    objects.create(&PostParams::default(), &object()).await?;
+    wait_for("a child", async || asks_for(&children, "world").await).await?;
+    let child = children.get(CHILD).await?;
+    let owner = &child.metadata.owner_references.unwrap_or_default()[0];
+    assert_eq!(owner.kind, "Order");
+    assert_eq!(owner.controller, Some(true));
+
+    // which follows the spec, and is repaired when somebody changes it.
+    let patch = Patch::Merge(json!({ "spec": { "target": "moon" } }));
+    objects.patch("sample", &merge, &patch).await?;
+    wait_for("the new target", async || asks_for(&children, "moon").await).await?;
+    let patch = Patch::Merge(json!({ "spec": { "target": "mars" } }));
+    children.patch(CHILD, &merge, &patch).await?;
+    wait_for("the repair", async || asks_for(&children, "moon").await).await?;
+
+    // What the internal one comes to say of itself, the user's says too.
+    let agree = async || {
+        let made = children.get(CHILD).await?.status.unwrap_or_default();
+        let status = objects.get("sample").await?.status.unwrap_or_default();
+        let theirs = made.conditions.find("Ready");
+        let ours = status.conditions.find(READY);
+        let verdict = |ready: &Condition| (ready.status.clone(), ready.message.clone());
+        Ok(theirs.is_some() && theirs.map(verdict) == ours.map(verdict))
+    };
+    wait_for("one verdict", agree).await?;
+
+    objects.delete("sample", &DeleteParams::default()).await?;
+    let gone = async || Ok(objects.get_opt("sample").await?.is_none());
+    wait_for("the end", gone).await?;
+    operator.stop();
+    Ok(())
+}
+
+async fn asks_for(children: &Api<OrderRun>, target: &str) -> Result<bool> {
+    Ok(children.get(CHILD).await?.spec.target == target)
+}
+
+fn object() -> Order {
+    let spec = OrderSpec {
+        target: "world".to_owned(),
+        r#type: None,
+    };
+    Order::new("sample", spec)
+}

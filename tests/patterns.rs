@@ -1,0 +1,225 @@
+//! The patterns of `create api`: what each needs, what PROJECT keeps of it, and what does not go together.
+
+mod cli;
+
+use cli::{Run, assert_same, kubewright, project, tree};
+use std::fs;
+use std::path::Path;
+
+const IMAGE: [&str; 2] = ["--image", "registry.example.com:5000/team/app:1.2"];
+
+fn create(dir: &Path, kind: &str, more: &[&str]) -> Run {
+    api(dir, "create", kind, more)
+}
+
+fn api(dir: &Path, verb: &str, kind: &str, more: &[&str]) -> Run {
+    let of = [verb, "api", "--group", "test", "--version", "v1", "--kind", kind];
+    kubewright(dir, &[&of, more].concat())
+}
+
+fn deployment(dir: &Path, kind: &str) -> Run {
+    create(dir, kind, &[&["--pattern", "deployment"], &IMAGE[..]].concat())
+}
+
+fn replicas(dir: &Path, kind: &str) -> Run {
+    create(dir, kind, &[&["--pattern", "replicas"], &IMAGE[..]].concat())
+}
+
+fn internal(dir: &Path, kind: &str, internal: &str) -> Run {
+    create(dir, kind, &["--pattern", "internal", "--internal-kind", internal])
+}
+
+fn read(dir: &Path, file: &str) -> String {
+    fs::read_to_string(dir.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
+}
+
+#[test]
+fn every_input_is_in_project_and_what_is_run_again_has_nothing_to_do() {
+    let dir = project();
+    let all = || {
+        [
+            deployment(dir.path(), "Greeter"),
+            replicas(dir.path(), "Worker"),
+            internal(dir.path(), "Order", "OrderRun"),
+            internal(dir.path(), "Crew", "Worker"),
+        ]
+    };
+    all().into_iter().for_each(|run| drop(run.succeeds()));
+    let text = read(dir.path(), "PROJECT");
+    for part in [
+        "{name: greeter, pattern: deployment, image: registry.example.com:5000/team/app:1.2}",
+        "{name: worker, pattern: replicas, image: registry.example.com:5000/team/app:1.2}",
+        "kind: Order, plural: orders, controllers: [{name: order, pattern: internal, internalKind: OrderRun}]",
+        "kind: OrderRun, plural: orderruns, controllers: [{name: orderrun, pattern: child}]",
+    ] {
+        assert!(text.contains(part), "{text}");
+    }
+    let before = tree(dir.path());
+    for run in all() {
+        assert!(run.succeeds().stderr.contains("nothing to do"));
+    }
+    assert!(
+        kubewright(dir.path(), &["sync"])
+            .succeeds()
+            .stderr
+            .contains("nothing to do")
+    );
+    assert_same(&before, &tree(dir.path()));
+    let rows = kubewright(dir.path(), &["plan", "-o", "json"]).succeeds().stdout;
+    let rows: Vec<serde_json::Value> = serde_json::from_str(&rows).unwrap();
+    for file in ["greeter", "worker", "order", "orderrun", "crew"] {
+        for path in [
+            format!("src/controllers/{file}.rs"),
+            format!("tests/{file}.rs"),
+            format!("api/src/test/v1/{file}.rs"),
+        ] {
+            let row = rows.iter().find(|row| row["path"] == path);
+            assert_eq!(row.map(|row| &row["state"]), Some(&"clean".into()), "{path}");
+        }
+    }
+}
+
+#[test]
+fn delete_undoes_a_pattern_and_keeps_what_others_are_made_of() {
+    let dir = project();
+    let empty = tree(dir.path());
+    deployment(dir.path(), "Greeter").succeeds();
+    api(dir.path(), "delete", "Greeter", &[]).succeeds();
+    assert_same(&empty, &tree(dir.path()));
+
+    internal(dir.path(), "Order", "OrderRun").succeeds();
+    let before = tree(dir.path());
+    api(dir.path(), "delete", "OrderRun", &[]).refuses(
+        1,
+        &[
+            "`OrderRun` is what the controller of `Order` turns its objects into",
+            "delete `Order` first",
+        ],
+    );
+    assert_same(&before, &tree(dir.path()));
+    api(dir.path(), "delete", "Order", &[]).succeeds();
+    api(dir.path(), "delete", "OrderRun", &[]).succeeds();
+    assert_same(&empty, &tree(dir.path()));
+}
+
+#[test]
+fn a_dry_run_shows_both_kinds_and_writes_neither() {
+    let dir = project();
+    let before = tree(dir.path());
+    let run = create(
+        dir.path(),
+        "Order",
+        &["--pattern", "internal", "--internal-kind", "OrderRun", "--dry-run"],
+    )
+    .succeeds();
+    for file in ["order", "orderrun"] {
+        assert!(
+            run.stdout.contains(&format!("+++ b/src/controllers/{file}.rs")),
+            "{}",
+            run.stdout
+        );
+    }
+    assert_same(&before, &tree(dir.path()));
+}
+
+#[test]
+fn what_a_pattern_needs_is_missing_or_has_a_default_under_yes() {
+    let dir = project();
+    for pattern in ["deployment", "replicas"] {
+        create(dir.path(), "A", &["--pattern", pattern]).refuses(2, &["`--image` is missing"]);
+        create(dir.path(), "A", &["--pattern", pattern, "--yes"]).refuses(2, &["`--image` is missing"]);
+    }
+    create(dir.path(), "A", &["--pattern", "internal"]).refuses(2, &["`--internal-kind` is missing"]);
+    create(dir.path(), "A", &["--pattern", "internal", "--yes"]).succeeds();
+    assert!(dir.path().join("src/controllers/arun.rs").exists());
+}
+
+#[test]
+fn what_a_pattern_does_not_use_is_refused() {
+    let dir = project();
+    let image = &IMAGE[..];
+    for more in [
+        image.to_vec(),
+        [&["--pattern", "minimal"], image].concat(),
+        [&["--pattern", "internal", "--internal-kind", "B"], image].concat(),
+        [&["--pattern", "deployment", "--controller=false"], image].concat(),
+    ] {
+        create(dir.path(), "A", &more).refuses(2, &["`--image` is what a controller of pattern"]);
+    }
+    create(dir.path(), "A", &["--internal-kind", "B"]).refuses(2, &["`--internal-kind` is what a controller"]);
+    assert!(!dir.path().join("api/src/test").exists());
+}
+
+#[test]
+fn a_type_that_is_there_gets_no_replicas_but_by_force() {
+    let dir = project();
+    create(dir.path(), "A", &["--controller=false"]).succeeds();
+    let hint = ["without the `replicas`", "`--force`"];
+    deployment(dir.path(), "A").refuses(1, &hint);
+    replicas(dir.path(), "Worker").succeeds();
+    internal(dir.path(), "A", "Worker").refuses(1, &hint);
+    create(
+        dir.path(),
+        "A",
+        &[&["--pattern", "deployment", "--force"], &IMAGE[..]].concat(),
+    )
+    .succeeds();
+    assert!(read(dir.path(), "api/src/test/v1/a.rs").contains("pub replicas: i32,"));
+    // Another image is another reconciler.
+    create(dir.path(), "A", &["--pattern", "deployment", "--image", "other"]).refuses(
+        1,
+        &["pattern `deployment` and image `registry.example.com:5000/team/app:1.2`"],
+    );
+}
+
+#[test]
+fn two_controllers_do_not_count_the_same_replicas() {
+    let dir = project();
+    deployment(dir.path(), "A").succeeds();
+    let second = [
+        "--resource=false",
+        "--controller-name",
+        "second",
+        "--pattern",
+        "replicas",
+    ];
+    create(dir.path(), "A", &[&second, &IMAGE[..]].concat()).refuses(
+        1,
+        &["controllers `a` and `second` of `A` would both write its `status.replicas`"],
+    );
+}
+
+#[test]
+fn internal_kinds_that_cannot_be_are_refused() {
+    let dir = project();
+    internal(dir.path(), "A", "A").refuses(1, &["`A` would be made of `A`"]);
+    internal(dir.path(), "A", "B").succeeds();
+    let second = [
+        "--resource=false",
+        "--controller-name",
+        "second",
+        "--pattern",
+        "internal",
+    ];
+    create(dir.path(), "B", &[&second[..], &["--internal-kind", "A"]].concat())
+        .refuses(1, &["`A` would be made of `B`, and `B` of `A`"]);
+    create(dir.path(), "A", &[&second[..], &["--internal-kind", "B"]].concat())
+        .refuses(1, &["controllers `a` and `second` of `A` would both make its `B`"]);
+    create(dir.path(), "Wide", &["--cluster"]).succeeds();
+    internal(dir.path(), "C", "Wide").refuses(1, &["`C` lives in namespaces and `Wide` does not"]);
+    create(
+        dir.path(),
+        "D",
+        &["--pattern", "internal", "--internal-kind", "Wide", "--cluster"],
+    )
+    .succeeds();
+}
+
+#[test]
+fn a_forced_pattern_of_an_internal_kind_is_its_own_again() {
+    let dir = project();
+    internal(dir.path(), "Order", "OrderRun").succeeds();
+    create(dir.path(), "OrderRun", &["--pattern", "minimal", "--force"]).succeeds();
+    assert!(!read(dir.path(), "src/controllers/orderrun.rs").contains("ConfigMap"));
+    assert!(read(dir.path(), "src/controllers/order.rs").contains("OrderRun"));
+}
