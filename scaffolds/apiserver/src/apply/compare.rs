@@ -69,6 +69,12 @@ struct Walk<'a> {
 impl Walk<'_> {
     /// One of the two at least is there.
     fn visit(&mut self, id: Id, old: Option<&Value>, new: Option<&Value>) {
+        // Both were found to fit the schema before, so there is nothing to find in what has not changed.
+        if let (Some(old), Some(new)) = (old, new)
+            && same(old, new)
+        {
+            return;
+        }
         let schema = self.schema;
         let before = schema.get(id).deduce(old);
         let after = schema.get(id).deduce(new);
@@ -126,16 +132,13 @@ impl Walk<'_> {
         End::Leaf
     }
 
-    fn map(&mut self, map: &Map, old: Option<&Value>, new: Option<&Value>) {
-        let names = |it: Option<&Value>| {
-            it.and_then(Value::as_object)
-                .map(|it| it.keys().cloned().collect::<Vec<_>>())
-        };
-        let all: BTreeSet<String> = [names(old), names(new)].into_iter().flatten().flatten().collect();
+    fn map<'v>(&mut self, map: &Map, old: Option<&'v Value>, new: Option<&'v Value>) {
+        let names = |it: Option<&'v Value>| it.and_then(Value::as_object).into_iter().flat_map(|it| it.keys());
+        let all: BTreeSet<&str> = names(old).chain(names(new)).map(String::as_str).collect();
         for name in all {
-            let Some(id) = map.at(&name) else { continue };
-            let (before, after) = (old.and_then(|it| it.get(&name)), new.and_then(|it| it.get(&name)));
-            self.path.push(Element::Field(name));
+            let Some(id) = map.at(name) else { continue };
+            let (before, after) = (old.and_then(|it| it.get(name)), new.and_then(|it| it.get(name)));
+            self.path.push(Element::field(name));
             self.visit(id, before, after);
             self.path.pop();
         }

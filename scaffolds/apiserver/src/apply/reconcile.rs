@@ -8,15 +8,15 @@ use super::{
 };
 
 /// The set as it is under the schema of today.
-pub(super) fn reconcile(schema: &Schema, set: &Set) -> Set {
+pub(super) fn reconcile(schema: &Schema, set: Set) -> Set {
     let mut walk = Walk {
         schema,
         path: Vec::new(),
         whole: Set::default(),
     };
-    walk.visit(schema.root, Some(set), false);
+    walk.visit(schema.root, Some(&set), false);
     if walk.whole.is_empty() {
-        set.clone()
+        set
     } else {
         set.without(&walk.whole).union(&walk.whole)
     }

@@ -1,11 +1,11 @@
 //! A write that changes nothing must not be seen as one only because managedFields say that it was now.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// Takes the times of `live`'s entries over into `new` when nothing else differs between the two. Meant for the very
 /// object that would be stored, beside the one that is.
 pub fn keep_times(live: &Value, new: &mut Value) {
-    if timeless(live) != timeless(new) {
+    if !same_but_times(live, new) {
         return;
     }
     let before = live.get("metadata").and_then(|it| it.get("managedFields")).cloned();
@@ -15,14 +15,34 @@ pub fn keep_times(live: &Value, new: &mut Value) {
     }
 }
 
-fn timeless(object: &Value) -> Value {
-    let mut object = object.clone();
-    let entries = object
-        .get_mut("metadata")
-        .and_then(|it| it.get_mut("managedFields"))
-        .and_then(Value::as_array_mut);
-    for entry in entries.into_iter().flatten().filter_map(Value::as_object_mut) {
-        entry.remove("time");
-    }
-    object
+/// Whether two objects are equal, the times of their managedFields aside.
+fn same_but_times(live: &Value, new: &Value) -> bool {
+    let equal = |live: &Value, new: &Value, field: &str, below: &dyn Fn(&Value, &Value) -> bool| match (live, new) {
+        (Value::Object(live), Value::Object(new)) => {
+            live.len() == new.len()
+                && live.iter().all(|(name, live)| {
+                    let new = new.get(name);
+                    new.is_some_and(|new| live == new || (name == field && below(live, new)))
+                })
+        }
+        _ => live == new,
+    };
+    let entries = |live: &Value, new: &Value| match (live, new) {
+        (Value::Array(live), Value::Array(new)) => {
+            live.len() == new.len() && live.iter().zip(new).all(|(live, new)| same_entry(live, new))
+        }
+        _ => false,
+    };
+    equal(live, new, "metadata", &|live, new| {
+        equal(live, new, "managedFields", &entries)
+    })
+}
+
+fn same_entry(live: &Value, new: &Value) -> bool {
+    let (Some(live), Some(new)) = (live.as_object(), new.as_object()) else {
+        return live == new;
+    };
+    let timeless = |entry: &Map<String, Value>| entry.len() - usize::from(entry.contains_key("time"));
+    let mut rest = live.iter().filter(|(name, _)| *name != "time");
+    timeless(live) == timeless(new) && rest.all(|(name, value)| new.get(name) == Some(value))
 }

@@ -85,7 +85,7 @@ impl<'a> Updater<'a> {
         let mut out = Owners::new();
         for (manager, mut owned) in owners {
             if let Some(schema) = self.convert(live, &owned.api_version).map_err(Error::Internal)? {
-                owned.set = reconcile(schema, &owned.set);
+                owned.set = reconcile(schema, owned.set);
                 out.insert(manager, owned);
             }
         }

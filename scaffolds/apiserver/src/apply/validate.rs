@@ -1,5 +1,7 @@
 //! Whether a value is of its type.
 
+use std::fmt;
+
 use serde_json::Value;
 
 use super::{
@@ -22,39 +24,48 @@ pub(super) fn validate(schema: &Schema, value: &Value, duplicates: Duplicates) -
     let mut walk = Walk {
         schema,
         duplicates,
+        path: Vec::new(),
         problems: Vec::new(),
     };
-    walk.visit(schema.root, value, String::new(), 0);
+    walk.visit(schema.root, value);
     walk.problems
 }
 
 struct Walk<'a> {
     schema: &'a Schema,
     duplicates: Duplicates,
+    /// Where the walk is; written out for problems only.
+    path: Vec<Step<'a>>,
     problems: Vec<Problem>,
 }
 
-impl Walk<'_> {
-    fn visit(&mut self, id: Id, value: &Value, path: String, depth: usize) {
-        if depth > MAX_DEPTH {
-            return self.fail(path, "exceeded max depth".to_owned());
+/// One step of the walk's path.
+enum Step<'a> {
+    Field(&'a str),
+    Item(Element),
+}
+
+impl<'a> Walk<'a> {
+    fn visit(&mut self, id: Id, value: &'a Value) {
+        if self.path.len() > MAX_DEPTH {
+            return self.fail("exceeded max depth".to_owned());
         }
         let schema = self.schema;
         match (schema.get(id).deduce(Some(value)).form, value) {
             (Form::Scalar(scalar), value) => {
                 if let Err(message) = check_scalar(scalar, Some(value)) {
-                    self.fail(path, message);
+                    self.fail(message);
                 }
             }
-            (Form::List(list), Value::Array(items)) => self.list(list, items, &path, depth),
-            (Form::Map(map), Value::Object(members)) => self.map(map, members, &path, depth),
+            (Form::List(list), Value::Array(items)) => self.list(list, items),
+            (Form::Map(map), Value::Object(members)) => self.map(map, members),
             (_, Value::Null) => {}
-            (Form::List(_), other) => self.fail(path, format!("expected list, got &{{{}}}", go::plain(other))),
-            (Form::Map(_), other) => self.fail(path, format!("expected map, got &{{{}}}", go::plain(other))),
+            (Form::List(_), other) => self.fail(format!("expected list, got &{{{}}}", go::plain(other))),
+            (Form::Map(_), other) => self.fail(format!("expected map, got &{{{}}}", go::plain(other))),
         }
     }
 
-    fn list(&mut self, list: &List, items: &[Value], path: &str, depth: usize) {
+    fn list(&mut self, list: &List, items: &'a [Value]) {
         let mut seen = Set::default();
         for (index, it) in items.iter().enumerate() {
             // A list of that length cannot be.
@@ -62,28 +73,47 @@ impl Walk<'_> {
             if list.kind != ListType::Atomic {
                 match item(self.schema, list, it) {
                     Ok(named) => element = named,
-                    Err(message) => return self.fail(path.to_owned(), format!("element {index}: {message}")),
+                    Err(message) => return self.fail(format!("element {index}: {message}")),
                 }
-                if self.duplicates == Duplicates::Refused && seen.member(&element) {
-                    self.fail(path.to_owned(), format!("duplicate entries for key {element}"));
+                if self.duplicates == Duplicates::Refused {
+                    if seen.member(&element) {
+                        self.fail(format!("duplicate entries for key {element}"));
+                    }
+                    seen.insert(std::slice::from_ref(&element));
                 }
-                seen.insert(std::slice::from_ref(&element));
             }
-            self.visit(list.element, it, format!("{path}{element}"), depth + 1);
+            self.path.push(Step::Item(element));
+            self.visit(list.element, it);
+            self.path.pop();
         }
     }
 
-    fn map(&mut self, map: &Map, members: &serde_json::Map<String, Value>, path: &str, depth: usize) {
+    fn map(&mut self, map: &Map, members: &'a serde_json::Map<String, Value>) {
         for (name, it) in members {
-            let below = format!("{path}.{name}");
-            let Some(id) = map.at(name) else {
-                return self.fail(below, "field not declared in schema".to_owned());
-            };
-            self.visit(id, it, below, depth + 1);
+            self.path.push(Step::Field(name));
+            let id = map.at(name);
+            match id {
+                Some(id) => self.visit(id, it),
+                None => self.fail("field not declared in schema".to_owned()),
+            }
+            self.path.pop();
+            if id.is_none() {
+                return;
+            }
         }
     }
 
-    fn fail(&mut self, path: String, message: String) {
+    fn fail(&mut self, message: String) {
+        let path = self.path.iter().map(Step::to_string).collect();
         self.problems.push(Problem { path, message });
+    }
+}
+
+impl fmt::Display for Step<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Field(name) => write!(f, ".{name}"),
+            Self::Item(element) => write!(f, "{element}"),
+        }
     }
 }

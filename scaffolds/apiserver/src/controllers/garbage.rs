@@ -48,7 +48,11 @@ impl Garbage {
     /// Takes in a new state of an object.
     pub fn seen(&mut self, record: &Record) {
         let Some(node) = Node::of(record) else { return };
-        let old = self.graph.set(node.clone());
+        let old = if node.matters() {
+            self.graph.set(node.clone())
+        } else {
+            self.graph.remove(&node.uid)
+        };
         self.look_at(&node.uid);
         if node.waits() && !old.as_ref().is_some_and(Node::waits) {
             self.look_at_dependents(&node.uid);

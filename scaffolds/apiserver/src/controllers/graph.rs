@@ -2,13 +2,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use serde_json::Value;
+use serde::{Deserialize, de::IgnoredAny};
 
 use crate::{
-    meta::{
-        self,
-        finalizers::{FOREGROUND, ORPHAN},
-    },
+    meta::finalizers::{FOREGROUND, ORPHAN},
     store::{Key, Record},
 };
 
@@ -24,17 +21,19 @@ pub(super) struct Node {
 }
 
 /// A reference to an owner.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq)]
+#[serde(rename_all = "camelCase", default)]
 pub(super) struct Owner {
     pub api_version: String,
     pub kind: String,
     pub name: String,
     pub uid: String,
     /// Whether the owner's foreground deletion waits for this dependent.
+    #[serde(rename = "blockOwnerDeletion")]
     pub blocks: bool,
 }
 
-/// All objects that own or are owned, or are being deleted with regard to that.
+/// All objects that are owned or being deleted, and who depends on whom.
 #[derive(Default)]
 pub(super) struct Graph {
     nodes: HashMap<String, Node>,
@@ -44,17 +43,21 @@ pub(super) struct Graph {
 impl Node {
     /// The node of a record; `None` for what is no object.
     pub fn of(record: &Record) -> Option<Self> {
-        let object: Value = serde_json::from_slice(&record.object).ok()?;
-        let finalizers = meta::texts(&object, "finalizers");
-        let owners = meta::of(&object).get("ownerReferences").and_then(Value::as_array);
+        let Object { metadata } = serde_json::from_slice(&record.object).ok()?;
+        let has = |finalizer: &str| metadata.finalizers.iter().any(|it| it == finalizer);
         Some(Self {
             key: record.key.clone(),
-            uid: meta::text(&object, "uid").to_owned(),
-            owners: owners.into_iter().flatten().map(Owner::of).collect(),
-            is_deleting: meta::is_deleting(&object),
-            has_orphan: finalizers.contains(&ORPHAN),
-            has_foreground: finalizers.contains(&FOREGROUND),
+            is_deleting: metadata.deletion_timestamp.is_some(),
+            has_orphan: has(ORPHAN),
+            has_foreground: has(FOREGROUND),
+            owners: metadata.owner_references,
+            uid: metadata.uid,
         })
+    }
+
+    /// Whether there is anything to know of it. Of most objects there is not: those are only owned by nobody.
+    pub fn matters(&self) -> bool {
+        self.is_deleting || !self.owners.is_empty()
     }
 
     /// Whether its deletion waits for its dependents.
@@ -63,23 +66,20 @@ impl Node {
     }
 }
 
-impl Owner {
-    fn of(reference: &Value) -> Self {
-        let text = |field: &str| {
-            reference
-                .get(field)
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-                .to_owned()
-        };
-        Self {
-            api_version: text("apiVersion"),
-            kind: text("kind"),
-            name: text("name"),
-            uid: text("uid"),
-            blocks: reference.get("blockOwnerDeletion") == Some(&Value::Bool(true)),
-        }
-    }
+/// What is read of every object that changes.
+#[derive(Deserialize)]
+struct Object {
+    metadata: Metadata,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[derive(Default)]
+struct Metadata {
+    uid: String,
+    finalizers: Vec<String>,
+    owner_references: Vec<Owner>,
+    deletion_timestamp: Option<IgnoredAny>,
 }
 
 impl Graph {

@@ -25,20 +25,24 @@ pub struct Patched {
     pub object: Value,
     /// What is odd about the patch itself: `duplicate field "data.k"`.
     pub strange: Vec<String>,
-    /// How refusals quote it.
-    shown: String,
+    /// How refusals quote it, where that is not the document.
+    shown: Option<String>,
 }
 
 impl Patched {
     /// The 422 for a patched document that is not of its kind, or not strictly. `why` is what decoding says:
     /// `json: cannot unmarshal …`, `strict decoding error: unknown field "x"`.
     pub fn refuse(&self, why: &str) -> Status {
-        Status::invalid(("", ""), "", &[Path::new("patch").invalid(self.shown.as_str(), why)])
+        let shown = self.shown.clone().unwrap_or_else(|| go::json(&self.object));
+        Status::invalid(("", ""), "", &[Path::new("patch").invalid(shown, why)])
     }
 
     fn as_json(object: Value, strange: Vec<String>) -> Self {
-        let shown = go::json(&object);
-        Self { object, strange, shown }
+        Self {
+            object,
+            strange,
+            shown: None,
+        }
     }
 }
 

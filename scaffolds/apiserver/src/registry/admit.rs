@@ -1,10 +1,13 @@
 //! What the admission of a real server refuses: content of namespaces that are not there or go away, and the deletion of
 //! namespaces that must stay.
 
+use std::{borrow::Cow, sync::Arc};
+
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::{storage, work::Work};
-use crate::{authorize::Write, meta, status::Status};
+use crate::{authorize::Write, meta, status::Status, store::Record};
 
 /// Namespaces that nobody can delete.
 const IMMORTAL: [&str; 3] = ["default", "kube-system", "kube-public"];
@@ -22,8 +25,8 @@ pub(super) fn creation(work: &Work, object: &Value) -> Result<(), Status> {
     if let Some(why) = resource.strategy.forbids_creation() {
         return Err(Status::forbidden(work.subject(), name, why));
     }
-    let Some(found) = home(work)? else { return Ok(()) };
-    if found.pointer("/status/phase").and_then(Value::as_str) != Some("Terminating") {
+    let Some(home) = home(work)? else { return Ok(()) };
+    if !is_terminating(&home)? {
         return Ok(());
     }
     let why = format!("unable to create new content in namespace {namespace} because it is being terminated");
@@ -79,17 +82,29 @@ pub(super) fn grant(work: &Work, new: &Value, old: Option<&Value>) -> Result<(),
 }
 
 /// The namespace of the request; none for cluster-scoped kinds.
-fn home(work: &Work) -> Result<Option<Value>, Status> {
+fn home(work: &Work) -> Result<Option<Arc<Record>>, Status> {
     let namespace = work.namespace();
     if namespace.is_empty() {
         return Ok(None);
     }
     let missing = || Status::not_found(("", "namespaces"), namespace);
-    let record = work
-        .core
-        .store
-        .get(&storage::namespace(namespace))
-        .ok_or_else(missing)?;
-    let found = serde_json::from_slice(&record.object).map_err(|error| Status::internal(&error.to_string()))?;
-    Ok(Some(found))
+    let found = work.core.store.get(&storage::namespace(namespace));
+    found.ok_or_else(missing).map(Some)
+}
+
+/// Whether a namespace is on its way out. Every creation asks, so nothing else of it is read.
+fn is_terminating(namespace: &Record) -> Result<bool, Status> {
+    #[derive(Deserialize)]
+    struct Namespace<'a> {
+        #[serde(borrow, default)]
+        status: Phase<'a>,
+    }
+    #[derive(Default, Deserialize)]
+    struct Phase<'a> {
+        #[serde(borrow, default)]
+        phase: Option<Cow<'a, str>>,
+    }
+    let read: Result<Namespace, _> = serde_json::from_slice(&namespace.object);
+    let found = read.map_err(|error| Status::internal(&error.to_string()))?;
+    Ok(found.status.phase.as_deref() == Some("Terminating"))
 }

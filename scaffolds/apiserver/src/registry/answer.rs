@@ -2,8 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::{Reply, record, work::Work};
+use super::{Reply, record, record::Written, work::Work};
 use crate::meta;
+
+/// What a write left.
+pub(super) fn written(code: u16, written: Written) -> Reply {
+    let object = written.text.unwrap_or_else(|| record::text(&written.object));
+    Reply { code, object }
+}
 
 /// An object.
 pub(super) fn object(code: u16, object: &Value) -> Reply {

@@ -1,14 +1,16 @@
 //! From the state of an object to the next one: read it, let a verb make the next state, check, store; and all of it
 //! again when another writer came first. So nothing is lost, whoever writes at the same time.
 
+use bytes::Bytes;
 use serde_json::{Value, json};
 
-use super::{admit, create, record, storage, work::Work};
-use crate::{
-    apply, meta,
-    status::Status,
-    store::{Key, Record},
+use super::{
+    admit, create,
+    record::{self, Draft, Written},
+    storage,
+    work::Work,
 };
+use crate::{apply, meta, status::Status, store::Key};
 use kubewright_schema::cause::Path;
 
 /// What a verb wants of a change.
@@ -28,7 +30,7 @@ pub(super) type Next<'n> = dyn FnMut(&mut Work, Option<&Value>) -> Result<Value,
 ///
 /// # Errors
 /// What `next` says; 404; 409 when uid or resourceVersion are others'; 422 for a state that breaks rules.
-pub(super) fn change(work: &mut Work, plan: &Plan, next: &mut Next) -> Result<(u16, Value), Status> {
+pub(super) fn change(work: &mut Work, plan: &Plan, next: &mut Next) -> Result<(u16, Written), Status> {
     let key = work.key(plan.name);
     loop {
         let Some(live) = Live::read(work, &key)? else {
@@ -42,7 +44,7 @@ pub(super) fn change(work: &mut Work, plan: &Plan, next: &mut Next) -> Result<(u
             meta::set(&mut object, "resourceVersion", None);
             match create::insert(work, object, plan.dry_run) {
                 Err(status) if status.reason == "AlreadyExists" => continue,
-                created => return created.map(|object| (201, object)),
+                created => return created.map(|written| (201, written)),
             }
         };
         check_uid(work, (plan.uid, meta::text(&live.object, "uid")), &key)?;
@@ -59,7 +61,9 @@ pub(super) struct Live {
     key: Key,
     pub revision: u64,
     /// As it is stored.
-    stored: Value,
+    text: Bytes,
+    /// The same, read, where `object` is another one.
+    stored: Option<Value>,
     /// In the version of the request.
     pub object: Value,
 }
@@ -70,33 +74,41 @@ impl Live {
         let Some(record) = work.core.store.get(key) else {
             return Ok(None);
         };
-        let stored = serde_json::from_slice(&record.object).map_err(|error| Status::internal(&error.to_string()))?;
         let object = record::read(work.resource(), &record)?;
+        let as_stored = record::is_as_stored(work.resource(), &record);
+        let stored = (!as_stored).then(|| serde_json::from_slice(&record.object));
         Ok(Some(Self {
             key: key.clone(),
             revision: record.revision,
-            stored,
+            text: record.object.clone(),
+            stored: stored
+                .transpose()
+                .map_err(|error| Status::internal(&error.to_string()))?,
             object,
         }))
     }
 
+    fn stored(&self) -> &Value {
+        self.stored.as_ref().unwrap_or(&self.object)
+    }
+
     /// Checks and stores the next state, and returns it; `None` when another writer came first.
-    fn step(&self, work: &mut Work, mut new: Value, plan: &Plan) -> Result<Option<Value>, Status> {
+    fn step(&self, work: &mut Work, mut new: Value, plan: &Plan) -> Result<Option<Written>, Status> {
         let strategy = &work.resource().strategy;
         self.check_version(work, &mut new, plan.name)?;
         self.prepare(work, &mut new);
         let stored = self.validate(work, &new).map(|()| {
             apply::keep_times(&self.object, &mut new);
             if self.ends_with(work, &new) {
-                self.finish(work, plan.dry_run).then_some(())
+                self.finish(work, plan.dry_run).then_some(None)
             } else {
                 self.write(work, &mut new, plan.dry_run)
             }
         });
-        if plan.dry_run || !matches!(stored, Ok(Some(()))) {
+        if plan.dry_run || !matches!(stored, Ok(Some(_))) {
             strategy.release(&new, Some(&self.object));
         }
-        stored.map(|done| done.map(|()| new))
+        stored.map(|done| done.map(|text| Written { object: new, text }))
     }
 
     /// The resourceVersion that the writer saw must be the present one. Kinds that allow it may be written unseen.
@@ -137,16 +149,13 @@ impl Live {
     fn is_another_generation(&self, work: &Work, new: &Value) -> bool {
         let strategy = &work.resource().strategy;
         let counts = |field: &str| field != "metadata" && !(field == "status" && strategy.has_status());
-        let counted = |object: &Value| {
-            let mut object = object.clone();
-            if let Some(fields) = object.as_object_mut() {
-                fields.retain(|field, _| counts(field));
-            }
-            object
-        };
-        let annotations = |object| meta::of(object).get("annotations").cloned();
-        counted(new) != counted(&self.object)
-            || (strategy.counts_annotations() && annotations(new) != annotations(&self.object))
+        let live = &self.object;
+        let counted = [new, live].map(|object| {
+            let fields = object.as_object().into_iter().flatten();
+            fields.filter(|(field, _)| counts(field)).collect::<Vec<_>>()
+        });
+        let annotations = |object| meta::of(object).get("annotations");
+        counted[0] != counted[1] || (strategy.counts_annotations() && annotations(new) != annotations(live))
     }
 
     fn validate(&self, work: &mut Work, new: &Value) -> Result<(), Status> {
@@ -190,29 +199,36 @@ impl Live {
         if dry_run {
             return Some(last);
         }
+        let last_text = Draft::of(self.stored());
         let deleted = work
             .core
             .store
-            .delete(&self.key, self.revision, &|revision| record::at(&self.stored, revision));
+            .delete(&self.key, self.revision, &|revision| last_text.at(revision));
         let record = deleted.ok()?;
         work.resource().strategy.release(&self.object, None);
         meta::set(&mut last, "resourceVersion", Some(json!(record.revision.to_string())));
         Some(last)
     }
 
-    /// Stores the next state, if it is another. `None` when another writer came first.
-    pub fn write(&self, work: &Work, new: &mut Value, dry_run: bool) -> Option<()> {
-        let stored = record::settle(work.resource(), new);
-        if dry_run || stored == self.stored {
-            return Some(());
+    /// Stores the next state, if it is another, and returns its text where that is also the answer's. `None` when another
+    /// writer came first.
+    pub fn write(&self, work: &Work, new: &mut Value, dry_run: bool) -> Option<Option<Bytes>> {
+        let other = record::settle(work.resource(), new);
+        let stored = other.as_ref().unwrap_or(new);
+        if stored == self.stored() {
+            return Some(other.is_none().then(|| self.text.clone()));
         }
+        if dry_run {
+            return Some(None);
+        }
+        let draft = Draft::of(stored);
         let written = work
             .core
             .store
-            .update(&self.key, self.revision, &|revision| record::at(&stored, revision));
-        let record: std::sync::Arc<Record> = written.ok()?;
+            .update(&self.key, self.revision, &|revision| draft.at(revision));
+        let record = written.ok()?;
         meta::set(new, "resourceVersion", Some(json!(record.revision.to_string())));
-        Some(())
+        Some(other.is_none().then(|| record.object.clone()))
     }
 }
 

@@ -1,8 +1,14 @@
 //! POST: an object that is not there yet. Also the end of a PUT or apply that makes one.
 
+use bytes::Bytes;
 use serde_json::{Value, json};
 
-use super::{Reply, admit, answer, body, options::Options, record, work::Work};
+use super::{
+    Reply, admit, answer, body,
+    options::Options,
+    record::{self, Draft, Written},
+    work::Work,
+};
 use crate::{
     meta,
     status::Status,
@@ -27,19 +33,24 @@ pub(super) fn create(work: &mut Work) -> Result<Reply, Status> {
     let generates = meta::text(&object, "name").is_empty() && !meta::text(&object, "generateName").is_empty();
     let mut last = Err(Status::internal("no name was drawn"));
     for _ in 0..if generates { DRAWS } else { 1 } {
-        last = insert(work, object.clone(), options.dry_run);
+        let drawn = if generates {
+            object.clone()
+        } else {
+            std::mem::take(&mut object)
+        };
+        last = insert(work, drawn, options.dry_run);
         if !matches!(&last, Err(status) if status.reason == "AlreadyExists") {
             break;
         }
     }
-    last.map(|object| answer::object(201, &object))
+    last.map(|written| answer::written(201, written))
 }
 
 /// Stores an object that was admitted, once it is complete and valid, and returns it.
 ///
 /// # Errors
 /// 422 for an object that breaks rules, 409 when there is one of that name, 500 when it has a resourceVersion.
-pub(super) fn insert(work: &mut Work, mut object: Value, dry_run: bool) -> Result<Value, Status> {
+pub(super) fn insert(work: &mut Work, mut object: Value, dry_run: bool) -> Result<Written, Status> {
     let resource = work.resource();
     meta::system::fill(&mut object, &work.now);
     resource
@@ -48,16 +59,19 @@ pub(super) fn insert(work: &mut Work, mut object: Value, dry_run: bool) -> Resul
     if resource.strategy.counts_generation() {
         meta::set(&mut object, "generation", Some(json!(1)));
     }
-    let stored = validate(work, &object).and_then(|()| store(work, &mut object, dry_run));
+    let mut stored = validate(work, &object).and_then(|()| store(work, &mut object, dry_run));
     if !work.is_built_in() && (dry_run || resource.version == resource.storage_version) {
         // Readers of a custom object see the defaults also of what a create cannot set: its status. They are not stored
         // before something else is. What was stored in another version was read again from there.
         resource.strategy.default(&mut object);
+        if object.get("status").is_some() {
+            stored = stored.map(|_| None);
+        }
     }
     if stored.is_err() || dry_run {
         resource.strategy.release(&object, None);
     }
-    stored.map(|()| object)
+    stored.map(|text| Written { object, text })
 }
 
 fn validate(work: &mut Work, object: &Value) -> Result<(), Status> {
@@ -75,13 +89,14 @@ fn validate(work: &mut Work, object: &Value) -> Result<(), Status> {
     Ok(())
 }
 
-fn store(work: &Work, object: &mut Value, dry_run: bool) -> Result<(), Status> {
+/// Returns the text of the object as it is stored, where that is also the answer's.
+fn store(work: &Work, object: &mut Value, dry_run: bool) -> Result<Option<Bytes>, Status> {
     let said = meta::text(object, "resourceVersion").parse::<u64>().unwrap_or_default();
     let key = work.key(meta::text(object, "name"));
     if dry_run {
         return match work.core.store.get(&key) {
             Some(there) => Err(exists(work, object, &there)),
-            None => Ok(()),
+            None => Ok(None),
         };
     }
     if said != 0 {
@@ -92,11 +107,12 @@ fn store(work: &Work, object: &mut Value, dry_run: bool) -> Result<(), Status> {
         ));
     }
     meta::set(object, "resourceVersion", None);
-    let stored = record::settle(work.resource(), object);
-    match work.core.store.create(&key, &|revision| record::at(&stored, revision)) {
+    let other = record::settle(work.resource(), object);
+    let draft = Draft::of(other.as_ref().unwrap_or(object));
+    match work.core.store.create(&key, &|revision| draft.at(revision)) {
         Ok(record) => {
             meta::set(object, "resourceVersion", Some(json!(record.revision.to_string())));
-            Ok(())
+            Ok(other.is_none().then(|| record.object.clone()))
         }
         Err(_) => Err(taken(work, object, &key)),
     }

@@ -56,7 +56,7 @@ pub(super) fn one(work: &Work, name: &str, options: &DeleteOptions) -> Result<De
         let done = match begun(work, &live) {
             Some(mut object) => {
                 let written = live.write(work, &mut object, options.dry_run);
-                written.map(|()| kept(&object))
+                written.map(|_| kept(&object))
             }
             None => step(work, &live, options),
         };

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{
-    Reply, admit, answer, body,
+    Call, Reply, admit, answer, body,
     change::{Plan, change},
     options::{Options, Validation},
     patched,
@@ -45,7 +45,7 @@ pub(super) fn patch(work: &mut Work) -> Result<Reply, Status> {
         dry_run: options.dry_run,
         may_create: format == Format::Apply && creates,
     };
-    let (code, object) = change(work, &plan, &mut |work, live| {
+    let (code, written) = change(work, &plan, &mut |work, live| {
         let mut new = match (format, live) {
             (Format::Apply, _) => applied(work, live, &options)?,
             (_, None) => return Err(work.not_found(&work.call.name)),
@@ -54,7 +54,7 @@ pub(super) fn patch(work: &mut Work) -> Result<Reply, Status> {
         check(work, live, &mut new)?;
         Ok(new)
     })?;
-    Ok(answer::object(code, &object))
+    Ok(answer::written(code, written))
 }
 
 /// Which patch the body is, if it is one that the kind takes.
@@ -76,21 +76,20 @@ pub(super) fn format(work: &Work) -> Result<Format, Status> {
 
 /// The document that a patch other than apply makes of another.
 pub(super) fn document(
-    work: &Work,
+    call: &Call,
     object: &Value,
     (format, validation): (Format, Validation),
 ) -> Result<Patched, Status> {
-    let (bytes, checked) = (work.call.body.as_ref(), validation != Validation::Ignore);
+    let (bytes, checked) = (call.body.as_ref(), validation != Validation::Ignore);
     match format {
         Format::Json => patch::json(object, bytes, checked),
-        Format::Strategic => patch::strategic(object, bytes, work.resource().strategy.schema(), checked),
+        Format::Strategic => patch::strategic(object, bytes, call.resource.strategy.schema(), checked),
         Format::Merge | Format::Apply => patch::merge(object, bytes, checked),
     }
 }
 
 fn updated(work: &mut Work, live: &Value, (format, options): (Format, &Options)) -> Result<Value, Status> {
-    let document = document(work, live, (format, options.validation))?;
-    let mut new = patched::decode(work, document, (format, options.validation))?;
+    let mut new = patched::decode(work, live, (format, options.validation))?;
     work.as_writer(&options.manager, |writer| apply::update(Some(live), &mut new, writer));
     Ok(new)
 }

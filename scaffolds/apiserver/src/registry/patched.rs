@@ -6,28 +6,36 @@ use serde_json::Value;
 use super::{
     body::{self, WrongType},
     options::Validation,
-    patch::Format,
+    patch::{Format, document},
     strict,
     work::Work,
 };
 use crate::{meta, patch::Patched, status::Status};
 
-/// Reads a patched document.
+/// Patches an object, and reads what comes of it.
 ///
 /// # Errors
-/// 422 for one that is not of the kind, quoting it; under [`Validation::Strict`] also for strange fields.
+/// Those of the patch; 422 for a document that is not of the kind, quoting it; under [`Validation::Strict`] also for
+/// strange fields.
 pub(super) fn decode(
     work: &mut Work,
-    mut patched: Patched,
+    live: &Value,
     (format, validation): (Format, Validation),
 ) -> Result<Value, Status> {
-    let resource = work.resource();
-    let mut object = std::mem::take(&mut patched.object);
+    let (call, resource) = (work.call, work.resource());
+    let Patched {
+        mut object,
+        mut strange,
+        ..
+    } = document(call, live, (format, validation))?;
+    // Refusals quote the document as it was before it was read: patched once more, that is not kept for all the others.
+    let refuse = |why: &str| match document(call, live, (format, validation)) {
+        Ok(patched) => patched.refuse(why),
+        Err(status) => status,
+    };
     if let Err(why) = body::check_type(work, &mut object) {
-        return Err(wrong_type(work, &object, (why, &patched)));
+        return Err(wrong_type(work, &object, (why, &refuse)));
     }
-    let beginning = format!("{}: ", body::cannot(&object, resource));
-    let mut strange = std::mem::take(&mut patched.strange);
     let read = match format {
         Format::Strategic => body::converted,
         _ => body::typed,
@@ -35,25 +43,26 @@ pub(super) fn decode(
     match read(resource, &mut object) {
         Ok(unknown) => strange.extend(unknown),
         Err(status) if status.code == 400 => {
+            let beginning = format!("{}: ", body::cannot(&object, resource));
             let why = status.message.strip_prefix(&beginning).unwrap_or(&status.message);
-            return Err(patched.refuse(why));
+            return Err(refuse(why));
         }
         Err(status) => return Err(status),
     }
-    strict::judge(work, validation, strange, |sentence| patched.refuse(&sentence))?;
+    strict::judge(work, validation, strange, |sentence| refuse(&sentence))?;
     resource.strategy.default(&mut object);
     Ok(object)
 }
 
-fn wrong_type(work: &Work, object: &Value, (why, patched): (WrongType, &Patched)) -> Status {
+fn wrong_type(work: &Work, object: &Value, (why, refuse): (WrongType, &dyn Fn(&str) -> Status)) -> Status {
     match why {
-        WrongType::Scheme(why) => patched.refuse(&why),
+        WrongType::Scheme(why) => refuse(&why),
         WrongType::Missing("apiVersion") => {
             Status::internal("Object 'apiVersion' is missing in 'object has no apiVersion field'")
         }
         WrongType::Missing(what) => {
             let shown = kubewright_schema::go::json(object);
-            patched.refuse(&format!("Object '{what}' is missing in '{shown}'"))
+            refuse(&format!("Object '{what}' is missing in '{shown}'"))
         }
         WrongType::Version(version) => {
             let kind = object.get("kind").and_then(Value::as_str).unwrap_or_default();

@@ -1,7 +1,8 @@
 //! Between a record of the store and an object in the version of a request.
 
 use bytes::Bytes;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use super::storage;
 use crate::{meta, resource::Resource, status::Status, store::Record};
@@ -17,14 +18,16 @@ pub fn store_name(resource: &Resource) -> String {
 /// 500 for a record that is no JSON, which no write of this server makes.
 pub(super) fn read(resource: &Resource, record: &Record) -> Result<Value, Status> {
     let mut object = serde_json::from_slice(&record.object).map_err(|error| Status::internal(&error.to_string()))?;
-    let verbatim = resource
-        .strategy
-        .verbatim_after()
-        .is_some_and(|since| record.revision > since);
-    if !verbatim {
+    if !is_as_stored(resource, record) {
         resource.strategy.read(&mut object);
     }
     Ok(object)
+}
+
+/// Whether the object of a record is read as it is stored.
+pub(super) fn is_as_stored(resource: &Resource, record: &Record) -> bool {
+    let since = resource.strategy.verbatim_after();
+    since.is_some_and(|since| record.revision > since)
 }
 
 /// The JSON text of a record in the version of `resource`: that of the store itself wherever possible.
@@ -32,49 +35,144 @@ pub(super) fn read(resource: &Resource, record: &Record) -> Result<Value, Status
 /// # Errors
 /// As for an object.
 pub fn present(resource: &Resource, record: &Record) -> Result<Bytes, Status> {
-    let verbatim = resource
-        .strategy
-        .verbatim_after()
-        .is_some_and(|since| record.revision > since);
-    if verbatim && resource.version == resource.storage_version {
+    if is_as_stored(resource, record) && resource.version == resource.storage_version {
         return Ok(record.object.clone());
     }
     read(resource, record).map(|object| text(&object))
 }
 
-/// The object in the version that the store keeps; `object` becomes what a reader will get of that.
-pub(super) fn settle(resource: &Resource, object: &mut Value) -> Value {
+/// Brings `object` into the form in which a reader will get it, and returns the object in the version that the store keeps
+/// where that is another one.
+pub(super) fn settle(resource: &Resource, object: &mut Value) -> Option<Value> {
+    if resource.version == resource.storage_version {
+        resource.strategy.write(object);
+        return None;
+    }
     let mut stored = object.clone();
     resource.strategy.write(&mut stored);
-    if resource.version != resource.storage_version {
-        *object = stored.clone();
-        resource.strategy.read(object);
-    } else if stored != *object {
-        *object = stored.clone();
-    }
-    stored
+    *object = stored.clone();
+    resource.strategy.read(object);
+    Some(stored)
 }
 
-/// The JSON text of an object at a revision.
-pub(super) fn at(object: &Value, revision: u64) -> Bytes {
-    let mut object = object.clone();
-    meta::set(&mut object, "resourceVersion", Some(json!(revision.to_string())));
-    text(&object)
+/// An object as a write left it.
+pub(super) struct Written {
+    /// In the version of the request.
+    pub object: Value,
+    /// The same as JSON text, where the store has that.
+    pub text: Option<Bytes>,
 }
+
+/// The JSON text of an object with a gap where its revision goes, which is known only when the store is locked.
+pub(super) struct Draft {
+    text: Vec<u8>,
+    gap: usize,
+}
+
+impl Draft {
+    /// Of an object, whatever resourceVersion it has now.
+    pub fn of(object: &Value) -> Self {
+        let mut draft = Self {
+            text: Vec::with_capacity(SIZE),
+            gap: 0,
+        };
+        draft.object(object);
+        draft
+    }
+
+    /// The text at a revision, in no more memory than it needs: the store keeps it.
+    pub fn at(&self, revision: u64) -> Bytes {
+        let revision = revision.to_string();
+        let mut text = Vec::with_capacity(self.text.len() + revision.len());
+        let (before, after) = self.text.split_at(self.gap);
+        for part in [before, revision.as_bytes(), after] {
+            text.extend_from_slice(part);
+        }
+        text.into()
+    }
+
+    fn object(&mut self, object: &Value) {
+        let (metadata, revision) = (meta::of(object), Value::from(""));
+        let mut fields = vec![("metadata", None)];
+        let others = object.as_object().into_iter().flatten();
+        fields.extend(
+            others
+                .filter(|it| it.0 != "metadata")
+                .map(|it| (it.0.as_str(), Some(it.1))),
+        );
+        fields.sort_unstable_by_key(|field| field.0);
+        let mut inner = vec![("resourceVersion", &revision)];
+        let others = metadata.iter().filter(|it| *it.0 != "resourceVersion");
+        inner.extend(others.map(|it| (it.0.as_str(), it.1)));
+        inner.sort_unstable_by_key(|field| field.0);
+        for (index, (name, value)) in fields.into_iter().enumerate() {
+            self.name(index, name);
+            match value {
+                Some(value) => self.value(value),
+                None => self.metadata(&inner),
+            }
+        }
+        self.text.push(b'}');
+    }
+
+    fn metadata(&mut self, fields: &[(&str, &Value)]) {
+        for (index, (name, value)) in fields.iter().enumerate() {
+            self.name(index, name);
+            self.value(value);
+            if *name == "resourceVersion" {
+                self.gap = self.text.len() - 1;
+            }
+        }
+        self.text.push(b'}');
+    }
+
+    fn name(&mut self, index: usize, name: &str) {
+        self.text.push(if index == 0 { b'{' } else { b',' });
+        self.value(name);
+        self.text.push(b':');
+    }
+
+    fn value<T: Serialize + ?Sized>(&mut self, value: &T) {
+        // Writing to memory does not fail, and a Value has no map with keys other than texts.
+        let _ = serde_json::to_writer(&mut self.text, value);
+    }
+}
+
+/// What an object's text begins with as its memory; most are smaller.
+const SIZE: usize = 1024;
 
 /// The JSON text of an object.
 pub(super) fn text(object: &Value) -> Bytes {
-    Bytes::from(object.to_string())
+    let mut text = Vec::with_capacity(SIZE);
+    // As above.
+    let _ = serde_json::to_writer(&mut text, object);
+    text.into()
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+
+    #[test]
+    fn a_draft_is_the_text_of_the_object_at_its_revision() {
+        let objects = [
+            json!({"kind": "A", "metadata": {"name": "a", "resourceVersion": "4", "uid": "u"}, "spec": {"x": [1, "\u{e9}"]}}),
+            json!({"apiVersion": "v1", "metadata": {"zzz": null}}),
+            json!({"zzz": 1}),
+        ];
+        for mut object in objects {
+            let drafted = Draft::of(&object).at(1234);
+            meta::set(&mut object, "resourceVersion", Some(json!("1234")));
+            assert_eq!(drafted, object.to_string());
+        }
+    }
 
     #[test]
     fn a_number_is_read_as_it_was_stored() {
         let object = json!({"metadata": {}, "spec": {"n": 4.333_333_333_333_333e64}});
-        let stored: Value = serde_json::from_slice(&at(&object, 1)).unwrap();
+        let stored: Value = serde_json::from_slice(&Draft::of(&object).at(1)).unwrap();
         assert_eq!(stored["spec"], object["spec"]);
     }
 }

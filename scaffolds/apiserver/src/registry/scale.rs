@@ -98,7 +98,7 @@ fn patched(work: &mut Work, scale: &Value, (format, options): (Format, &Options)
             &SCHEMA,
             options.validation != Validation::Ignore,
         )?,
-        _ => patch::document(work, scale, (format, options.validation))?,
+        _ => patch::document(work.call, scale, (format, options.validation))?,
     };
     let mut new = document.object.clone();
     let mut strange = document.strange.clone();
@@ -125,7 +125,7 @@ fn store(work: &mut Work, (options, uid): (&Options, &str), next: &mut Next) -> 
         dry_run: options.dry_run,
         may_create: false,
     };
-    let (code, object) = change(work, &plan, &mut |work, live| {
+    let (code, written) = change(work, &plan, &mut |work, live| {
         let Some(live) = live else {
             return Err(work.not_found(&work.call.name));
         };
@@ -141,7 +141,7 @@ fn store(work: &mut Work, (options, uid): (&Options, &str), next: &mut Next) -> 
         admit::change(work)?;
         written(work, live, (&scale, &after))
     })?;
-    Ok(answer::object(code, &view(&scale, &object)?))
+    Ok(answer::object(code, &view(&scale, &written.object)?))
 }
 
 /// The object with the replicas of a Scale.

@@ -21,7 +21,7 @@ pub(super) fn update(work: &mut Work) -> Result<Reply, Status> {
         dry_run: options.dry_run,
         may_create: work.resource().strategy.creates_on_update(),
     };
-    let (code, object) = change(work, &plan, &mut |work, live| {
+    let (code, written) = change(work, &plan, &mut |work, live| {
         let mut new = sent.clone();
         work.as_writer(&options.manager, |writer| apply::update(live, &mut new, writer));
         match live {
@@ -30,5 +30,5 @@ pub(super) fn update(work: &mut Work) -> Result<Reply, Status> {
         }
         Ok(new)
     })?;
-    Ok(answer::object(code, &object))
+    Ok(answer::written(code, written))
 }

@@ -39,7 +39,7 @@ pub fn strategic(object: &Value, patch: &[u8], schema: &Schema, checked: bool) -
     Ok(Patched {
         object: Value::Object(object),
         strange: if checked { strange } else { Vec::new() },
-        shown,
+        shown: Some(shown),
     })
 }
 
