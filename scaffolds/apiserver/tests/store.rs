@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use futures::{FutureExt, StreamExt};
-use kubewright_apiserver::store::{Change, Key, Kind, Range, Store};
+use kubewright_apiserver::store::{Change, HISTORY_BYTES, Key, Kind, Range, Store};
 use proptest::prelude::*;
 use std::{
     collections::BTreeMap,
@@ -223,6 +223,34 @@ fn a_slow_watcher_expires_and_an_idle_one_does_not() {
     let revision = create(&store, &Key::new("/pods", "quiet", "p"));
     let change: Arc<Change> = idle.next().now_or_never().unwrap().unwrap().unwrap();
     assert_eq!((change.revision, change.kind), (revision, Kind::Created));
+}
+
+#[test]
+fn of_large_objects_fewer_changes_are_kept() {
+    let store = Store::new(10_000);
+    // One text for all of them: what the history weighs is what it would keep if they differed.
+    let large = Bytes::from(vec![b' '; HISTORY_BYTES / 200]);
+    let pods = Range::new("/pods", "");
+    let kept = |store: &Store| {
+        let oldest = store.watch(&pods, 0).err().map_or(1, |compacted| compacted.oldest);
+        store.revision() - oldest
+    };
+    for number in 0..1_000 {
+        let key = Key::new("/pods", "a", &number.to_string());
+        store.create(&key, &|_| large.clone()).unwrap();
+        assert!(kept(&store) <= 200);
+    }
+    assert_eq!(kept(&store), 200);
+    let huge = Bytes::from(vec![b' '; HISTORY_BYTES / 10]);
+    for number in 0..300 {
+        let key = Key::new("/pods", "b", &number.to_string());
+        store.create(&key, &|_| huge.clone()).unwrap();
+    }
+    assert_eq!(kept(&store), 100);
+    for number in 0..300 {
+        create(&store, &Key::new("/pods", "c", &number.to_string()));
+    }
+    assert!(kept(&store) >= 300, "small ones are kept again");
 }
 
 #[tokio::test]

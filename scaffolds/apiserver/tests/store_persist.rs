@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 use futures::{FutureExt, StreamExt};
-use kubewright_apiserver::store::{Key, OpenError, Range, Store};
+use kubewright_apiserver::store::{HISTORY, Key, OpenError, Range, Store};
 use std::{
     env,
     io::{BufRead, BufReader, Write},
@@ -22,7 +22,7 @@ fn text(revision: u64) -> Bytes {
 #[tokio::test(flavor = "multi_thread")]
 async fn child() {
     let Ok(directory) = env::var(CHILD) else { return };
-    let store = Store::open(Path::new(&directory)).unwrap();
+    let store = Store::open(Path::new(&directory), HISTORY).unwrap();
     let run = store.revision();
     let writers = (0..8).map(|writer| {
         let store = store.clone();
@@ -76,7 +76,7 @@ fn nothing_acknowledged_is_lost_and_nothing_doubled_by_kill_9() {
 }
 
 fn verify(directory: &Path, said: &[String]) {
-    let store = Store::open(directory).unwrap();
+    let store = Store::open(directory, HISTORY).unwrap();
     let page = store.list(&Range::new("/pods", ""), None, None, 0).unwrap();
     let there: std::collections::BTreeMap<&str, u64> = page
         .records
@@ -113,13 +113,13 @@ fn fields<'a>(line: &'a str, sign: &str) -> Option<(&'a str, u64)> {
 #[tokio::test]
 async fn a_restart_keeps_revisions_and_starts_the_history_anew() {
     let directory = tempfile::tempdir().unwrap();
-    let store = Store::open(directory.path()).unwrap();
+    let store = Store::open(directory.path(), HISTORY).unwrap();
     let key = Key::new("/pods", "a", "p");
     let first = store.create(&key, &text).unwrap();
     let second = store.update(&key, first.revision, &text).unwrap();
     store.settled().await.unwrap();
     drop(store);
-    let store = Store::open(directory.path()).unwrap();
+    let store = Store::open(directory.path(), HISTORY).unwrap();
     assert_eq!(
         (store.revision(), store.get(&key).unwrap().revision),
         (second.revision, second.revision)
@@ -134,6 +134,22 @@ async fn a_restart_keeps_revisions_and_starts_the_history_anew() {
     assert!(watch.next().now_or_never().is_none());
 }
 
+#[tokio::test]
+async fn a_store_in_a_directory_keeps_as_much_history_as_it_is_told() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Store::open(directory.path(), 10).unwrap();
+    for number in 0..30 {
+        store
+            .create(&Key::new("/pods", "a", &format!("p{number}")), &text)
+            .unwrap();
+    }
+    store.settled().await.unwrap();
+    let last = store.revision();
+    let pods = Range::new("/pods", "");
+    assert!(store.watch(&pods, last - 10).is_ok());
+    assert_eq!(store.watch(&pods, last - 11).err().map(|it| it.oldest), Some(last - 10));
+}
+
 #[test]
 fn a_second_process_is_refused() {
     let directory = tempfile::tempdir().unwrap();
@@ -142,7 +158,9 @@ fn a_second_process_is_refused() {
         .lines()
         .map_while(Result::ok)
         .find(|line| line.starts_with('+'));
-    let refused = Store::open(directory.path()).err().map(|error| error.to_string());
+    let refused = Store::open(directory.path(), HISTORY)
+        .err()
+        .map(|error| error.to_string());
     child.kill().unwrap();
     child.wait().unwrap();
     assert!(first.is_some());
@@ -159,6 +177,6 @@ fn what_is_no_store_is_refused() {
     let mut file = std::fs::File::create(directory.path().join("objects.redb")).unwrap();
     file.write_all(&[7; 8_192]).unwrap();
     drop(file);
-    let error = Store::open(directory.path()).err().unwrap();
+    let error = Store::open(directory.path(), HISTORY).err().unwrap();
     assert!(matches!(error, OpenError::Database { .. }), "{error}");
 }

@@ -102,13 +102,14 @@ impl ApiServer {
     }
 
     /// Starts a server that keeps its objects in a directory, and has those of an earlier one. What is answered is on
-    /// the disk. [`Options::history`] has no effect.
+    /// the disk.
     ///
     /// # Errors
     /// [`OpenError`](store::OpenError), when another process has the directory for example.
     #[cfg(feature = "persist")]
     pub fn open(directory: &std::path::Path, options: Options) -> Result<Self, store::OpenError> {
-        Ok(Self::on(Store::open(directory)?, options))
+        let store = Store::open(directory, options.history.unwrap_or(store::HISTORY))?;
+        Ok(Self::on(store, options))
     }
 
     fn on(store: Store, options: Options) -> Self {

@@ -5,7 +5,11 @@ use std::{
     sync::Arc,
 };
 
-use super::{Record, shelf::Shelves};
+use super::{HISTORY_BYTES, Record, shelf::Shelves};
+
+/// So many changes are kept however large their objects are; upstream's watch cache keeps as many per resource
+/// (`defaultLowerBoundCapacity`).
+const FEWEST: usize = 100;
 
 /// One change of one object.
 #[derive(Debug)]
@@ -41,6 +45,8 @@ pub(super) struct Changes {
     /// The revision of the last change that is forgotten.
     compacted: u64,
     kept: usize,
+    /// Bytes of the objects' texts in them.
+    size: usize,
 }
 
 impl Log {
@@ -69,6 +75,7 @@ impl Changes {
             order: VecDeque::new(),
             compacted: revision,
             kept: kept.max(1),
+            size: 0,
         }
     }
 
@@ -84,28 +91,38 @@ impl Changes {
     }
 
     /// Takes note of the next change.
-    pub fn push(&mut self, resource: &Arc<str>) {
-        self.order.push_back(Arc::clone(resource));
+    pub fn push(&mut self, change: &Change) {
+        self.order.push_back(Arc::clone(&change.record.key.resource));
+        self.size = self.size.saturating_add(change.record.object.len());
     }
 
     /// Forgets what is more than is kept, but nothing after `settled`: watchers have yet to see it.
     pub fn trim(&mut self, settled: u64, shelves: &mut Shelves) {
-        let excess = self.order.len().saturating_sub(self.kept);
-        let newest = self.compacted.saturating_add(u64::try_from(excess).unwrap_or(u64::MAX));
-        self.compact(newest.min(settled), shelves);
+        while self.compacted < settled && self.is_too_much() && self.forget_first(shelves) {}
+    }
+
+    fn is_too_much(&self) -> bool {
+        let count = self.order.len();
+        count > self.kept || (self.size > HISTORY_BYTES && count > FEWEST)
     }
 
     /// Forgets the changes up to a revision.
     pub fn compact(&mut self, revision: u64, shelves: &mut Shelves) {
-        while self.compacted < revision {
-            let Some(resource) = self.order.pop_front() else { return };
-            self.compacted += 1;
-            let Some(shelf) = shelves.get_mut(&resource) else {
-                continue;
-            };
-            if let Some(change) = shelf.log.forget_first() {
-                shelf.bells.lose(&change);
-            }
+        while self.compacted < revision && self.forget_first(shelves) {}
+    }
+
+    /// False when there is none.
+    fn forget_first(&mut self, shelves: &mut Shelves) -> bool {
+        let Some(resource) = self.order.pop_front() else {
+            return false;
+        };
+        self.compacted += 1;
+        if let Some(shelf) = shelves.get_mut(&resource)
+            && let Some(change) = shelf.log.forget_first()
+        {
+            self.size = self.size.saturating_sub(change.record.object.len());
+            shelf.bells.lose(&change);
         }
+        true
     }
 }

@@ -34,6 +34,8 @@ use shelf::Shelves;
 /// Changes that a store keeps when nobody says otherwise. Upstream keeps about five minutes of them in etcd and at
 /// least a hundred per resource in its watch cache.
 pub const HISTORY: usize = 10_000;
+/// Bytes of text that the objects of these changes may have together: of large objects fewer changes are kept.
+pub const HISTORY_BYTES: usize = 64 * 1024 * 1024;
 
 /// All objects of a server. Cheap to clone; all clones are the same store.
 ///
@@ -80,7 +82,7 @@ impl Default for Store {
 }
 
 impl Store {
-    /// An empty store in memory that keeps this many changes.
+    /// An empty store in memory that keeps this many changes, or what of them is no more than [`HISTORY_BYTES`].
     pub fn new(history: usize) -> Self {
         Self::with(Arc::new(Inner::new(State::new(1, history))))
     }

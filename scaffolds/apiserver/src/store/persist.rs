@@ -14,7 +14,7 @@ use std::{
 use bytes::Bytes;
 use redb::{Database, DatabaseError, ReadableDatabase, ReadableTable, TableDefinition};
 
-use super::{Change, HISTORY, Inner, Key, Kind, Record, State, Store, settle::Progress};
+use super::{Change, Inner, Key, Kind, Record, State, Store, settle::Progress};
 
 /// Resource, namespace and name → revision and text.
 const OBJECTS: TableDefinition<(&str, &str, &str), (u64, &[u8])> = TableDefinition::new("objects");
@@ -60,12 +60,12 @@ pub enum OpenError {
 }
 
 impl Store {
-    /// The store in this directory, which is made if need be. Its history begins at its last revision: watches from
-    /// before expire, as after a compaction of etcd.
+    /// The store in this directory, which is made if need be; it keeps as many changes as [`Store::new`]. Its history
+    /// begins at its last revision: watches from before expire, as after a compaction of etcd.
     ///
     /// # Errors
     /// See [`OpenError`].
-    pub fn open(directory: &Path) -> Result<Self, OpenError> {
+    pub fn open(directory: &Path, history: usize) -> Result<Self, OpenError> {
         fs::create_dir_all(directory).map_err(|error| OpenError::Directory {
             path: directory.to_owned(),
             error,
@@ -86,7 +86,7 @@ impl Store {
         if found != 1 {
             return Err(OpenError::Format { path, found });
         }
-        let state = load(&database).map_err(failed)?;
+        let state = load(&database, history).map_err(failed)?;
         Ok(Self::on(database, state))
     }
 
@@ -150,13 +150,13 @@ fn prepare(database: &Database) -> Result<u64, redb::Error> {
     Ok(found)
 }
 
-fn load(database: &Database) -> Result<State, redb::Error> {
+fn load(database: &Database, history: usize) -> Result<State, redb::Error> {
     let transaction = database.begin_read()?;
     let revision = transaction
         .open_table(NUMBERS)?
         .get(REVISION)?
         .map_or(1, |revision| revision.value());
-    let mut state = State::new(revision, HISTORY);
+    let mut state = State::new(revision, history);
     for entry in transaction.open_table(OBJECTS)?.iter()? {
         let (key, value) = entry?;
         let (resource, namespace, name) = key.value();

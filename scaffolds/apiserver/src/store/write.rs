@@ -83,7 +83,7 @@ impl State {
         let key = &change.record.key;
         self.revision = change.revision;
         self.shelves.entry(&key.resource).apply(path, change);
-        self.changes.push(&key.resource);
+        self.changes.push(change);
     }
 }
 
