@@ -24,8 +24,13 @@ pub struct Answer {
 
 /// To a new server.
 pub fn wire() -> Wire {
+    to(ApiServer::new(Options::default()))
+}
+
+/// To a server.
+pub fn to(server: ApiServer) -> Wire {
     Wire {
-        server: ApiServer::new(Options::default()),
+        server,
         headers: Vec::new(),
     }
 }
