@@ -1,0 +1,70 @@
+//! `speed start`: how long an in-process server takes to its first answer, without and with HTTPS.
+//! `speed load KUBECONFIG NAME PID…`: creates, status patches and watch fan-out of a running server, over HTTPS, and the CPU
+//! that they cost the processes of the server and this one.
+//! `speed fill KUBECONFIG COUNT`: so many objects.
+//! A line each: `NAME<tab>WHAT<tab>MIN<tab>MEDIAN<tab>MAX`.
+
+mod cpu;
+mod load;
+mod things;
+mod wire;
+
+use anyhow::{Result, bail};
+use kube::{
+    Client, Config,
+    config::{KubeConfigOptions, Kubeconfig},
+};
+use kubewright_apiserver::{ApiServer, Options, serve::Listener};
+use std::{env, path::Path, time::Instant};
+
+use load::Load;
+
+/// How often a start is measured.
+const STARTS: usize = 20;
+
+// One thread: what the client takes is not there for the server.
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<()> {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["start"] => start().await,
+        ["load", kubeconfig, name, ref pids @ ..] => {
+            let pids = pids.iter().map(|pid| pid.parse()).collect::<Result<Vec<_>, _>>()?;
+            Load::on(&config(kubeconfig).await?).await?.measure(name, &pids).await
+        }
+        ["fill", kubeconfig, count] => Load::on(&config(kubeconfig).await?).await?.fill(count.parse()?).await,
+        _ => bail!("speed start | speed load KUBECONFIG NAME PID… | speed fill KUBECONFIG COUNT"),
+    }
+}
+
+async fn config(kubeconfig: &str) -> Result<Config> {
+    let kubeconfig = Kubeconfig::read_from(Path::new(kubeconfig))?;
+    Ok(Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?)
+}
+
+fn report(name: &str, what: &str, mut values: Vec<f64>) {
+    values.sort_by(f64::total_cmp);
+    let (first, middle, last) = (values[0], values[values.len() / 2], values[values.len() - 1]);
+    println!("{name}\t{what}\t{first:.2}\t{middle:.2}\t{last:.2}");
+}
+
+async fn start() -> Result<()> {
+    let (mut plain, mut https) = (Vec::new(), Vec::new());
+    for _ in 0..STARTS {
+        let began = Instant::now();
+        let server = ApiServer::new(Options::default());
+        Client::new(server.service(), "default").apiserver_version().await?;
+        plain.push(began.elapsed().as_secs_f64() * 1000.0);
+
+        let began = Instant::now();
+        let listener = Listener::bind(0, None).await?;
+        let kubeconfig = Kubeconfig::from_yaml(&listener.kubeconfig())?;
+        let _running = listener.serve(ApiServer::new(Options::default()))?;
+        let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
+        Client::try_from(config)?.apiserver_version().await?;
+        https.push(began.elapsed().as_secs_f64() * 1000.0);
+    }
+    report("in process", "start to first answer, ms", plain);
+    report("over HTTPS", "start to first answer, ms", https);
+    Ok(())
+}
