@@ -112,7 +112,7 @@ impl Drop for InFlightGuard {
 
 /// One reconcile of one object of kind `K`: handed to the [`Reconciler`](crate::Reconciler), not kept.
 ///
-/// Reads come from the cache. A cached object is not for sending back as a whole: of its `managedFields` only this
+/// Reads come from the cache. A cached object is not for sending back as a whole: of its `managedFields` at most this
 /// operator's records are kept, in a form of their own. Change it with [`apply_child`](Self::apply_child), a patch, or
 /// after a [`live`](Self::live) read. Writes made through the context are in the cache before the call returns, so the next
 /// reconcile of this process never sees a world older than its own writes.

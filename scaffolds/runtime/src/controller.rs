@@ -99,7 +99,7 @@ impl<K: Object> Controller<K> {
         self.uses.push(Use::owned::<C>());
         self.sources.push(Box::new(move |manager, wiring, sources| {
             let source = subscribe(manager, own_handler::<K, C>(wiring, predicate));
-            index_by_owner(&source);
+            keep_children(&source);
             // In the place of a mere watch of this kind: writes of children are told to everybody but their owners.
             sources.insert(TypeId::of::<C>(), Box::new(source));
             Ok(())
@@ -125,7 +125,7 @@ impl<K: Object> Controller<K> {
                 owned(delta);
                 orphaned(delta);
             });
-            index_by_owner(&source);
+            keep_children(&source);
             _ = source.informer.add_index(ORPHAN_INDEX, orphan_namespace::<C>);
             sources.insert(TypeId::of::<C>(), Box::new(source));
             Ok(())
@@ -166,6 +166,8 @@ impl<K: Object> Controller<K> {
                     }
                 }
             });
+            // It may be made a child by its name.
+            source.informer.keep_records();
             sources.entry(TypeId::of::<W>()).or_insert(Box::new(source));
             Ok(())
         }));
@@ -319,8 +321,10 @@ fn subscribe<C: Object>(manager: &Manager, handler: impl Fn(&Delta<C>) + Send + 
     Source { informer, subscription }
 }
 
-/// Another controller that owns this kind may have added the very same index.
-fn index_by_owner<C: Object>(source: &Source<C>) {
+/// Children are found by their owner, and compared with the records of what this operator owns of them.
+fn keep_children<C: Object>(source: &Source<C>) {
+    source.informer.keep_records();
+    // Another controller that owns this kind may have added the very same index.
     _ = source.informer.add_index(OWNER_INDEX, |child: &C| {
         controller_of(child)
             .map(|owner| owner.uid.clone())

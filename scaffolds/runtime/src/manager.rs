@@ -214,14 +214,14 @@ impl Manager {
 
     /// The one informer of a kind, shared by everybody who asks: one watch of the API server, one copy of each object.
     pub fn informer<K: Object>(&self) -> Informer<K> {
-        self.informer_as(self.informer_config())
+        self.informer_as(|| Informer::new(self.settings.client.clone(), self.informer_config()).without_records())
     }
 
-    /// The informer of a kind, made with this configuration if there is none yet.
-    fn informer_as<K: Object>(&self, config: InformerConfig<K>) -> Informer<K> {
+    /// The informer of a kind, a new one if there is none yet.
+    fn informer_as<K: Object>(&self, new: impl FnOnce() -> Informer<K>) -> Informer<K> {
         let mut informers = lock(&self.informers);
         let kind = informers.entry(TypeId::of::<K>()).or_insert_with(|| {
-            let informer = Informer::<K>::new(self.settings.client.clone(), config);
+            let informer = new();
             Kind {
                 typed: Box::new(informer.clone()),
                 running: Box::new(informer),
@@ -259,7 +259,7 @@ impl Manager {
         }
         let mut config = self.informer_config();
         change(&mut config);
-        self.informer_as::<K>(config);
+        self.informer_as::<K>(|| Informer::new(self.settings.client.clone(), config));
         Ok(())
     }
 
@@ -278,7 +278,7 @@ impl Manager {
             } else {
                 Scope::Namespaces(watched.clone())
             },
-            // The children's comparison needs what our controllers own, and nobody else's.
+            // The children's comparison needs what our controllers own, and nobody else's; kinds that nobody owns need none.
             keep_managers: vec![self.field_manager("")],
             pack_managed_fields: true,
             ..InformerConfig::default()

@@ -1,6 +1,11 @@
 //! Which events are the same, and which are too many. Pure: time is an argument, nothing is sent from here.
 
-use std::{collections::HashMap, time::Duration};
+use std::{
+    collections::HashMap,
+    hash::{BuildHasher, Hash, RandomState},
+    sync::LazyLock,
+    time::Duration,
+};
 
 use k8s_openapi::{
     api::events::v1::{Event, EventSeries},
@@ -22,8 +27,17 @@ const REFILL_SECONDS: f64 = 300.0;
 /// Series and objects that are remembered (ibid.: `maxLruCacheEntries`); beyond it the oldest are forgotten.
 const REMEMBERED: usize = 4096;
 
-/// What makes two events the same.
-pub(super) type Key = std::sync::Arc<str>;
+/// What makes two events the same, as 128 bits of a keyed hash: its texts would be kept for each of thousands of objects.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub(super) struct Key(u64, u64);
+
+impl Key {
+    fn of(parts: impl Hash) -> Self {
+        static STATES: LazyLock<[RandomState; 2]> = LazyLock::new(|| [RandomState::new(), RandomState::new()]);
+        let [one, two] = &*STATES;
+        Self(one.hash_one(&parts), two.hash_one(&parts))
+    }
+}
 
 /// What became of an event.
 #[derive(Debug, PartialEq)]
@@ -53,7 +67,9 @@ pub(super) struct Correlator {
 }
 
 struct Series {
-    event: Event,
+    /// Of its event, which is put together when it is written: most of an event are fields that stay empty.
+    name: String,
+    first: Occurrence,
     count: i32,
     last: Timestamp,
     last_seen: Instant,
@@ -116,7 +132,8 @@ impl Correlator {
         }
         let last = occurrence.at;
         let series = Series {
-            event: occurrence.into_event(),
+            name: occurrence.unique_name(),
+            first: occurrence,
             count: 1,
             last,
             last_seen: now,
@@ -126,7 +143,7 @@ impl Correlator {
             again: false,
             over: false,
         };
-        self.series.insert(key.clone(), series);
+        self.series.insert(key, series);
         self.forget(now);
         Seen::Due(key)
     }
@@ -138,7 +155,7 @@ impl Correlator {
             return None;
         }
         series.writing = Some(series.count);
-        let mut event = series.event.clone();
+        let mut event = series.first.event(&series.name);
         if series.count > 1 {
             event.series = Some(EventSeries {
                 count: series.count,
@@ -174,7 +191,7 @@ impl Correlator {
             let news = series.count != series.stored;
             series.over = is_old(series.last_seen, FINISH) && series.writing.is_none();
             if news && (series.over || series.stored_at.is_some_and(|at| is_old(at, REFRESH))) {
-                due.push(key.clone());
+                due.push(*key);
             }
             news || !series.over
         });
@@ -190,7 +207,7 @@ impl Correlator {
         self.series
             .iter()
             .filter(|(_, series)| series.count != series.stored)
-            .map(|(key, _)| key.clone())
+            .map(|(key, _)| *key)
             .collect()
     }
 
@@ -227,20 +244,19 @@ impl Correlator {
 /// client-go.
 fn keys(occurrence: &Occurrence) -> (Key, Key) {
     let about = &occurrence.regarding;
-    let field = |field: &Option<String>| field.clone().unwrap_or_default();
-    let object = [
-        occurrence.source.controller.clone(),
-        field(&about.api_version),
-        field(&about.kind),
-        field(&about.namespace),
-        field(&about.name),
-        field(&about.uid),
-        occurrence.type_.as_str().to_owned(),
-    ]
-    .join("\0");
-    let path = field(&about.field_path);
-    let rest = [&path, &occurrence.reason, &occurrence.action, &occurrence.note].map(String::as_str);
-    (format!("{object}\0{}", rest.join("\0")).into(), object.into())
+    let object = Key::of((
+        &occurrence.source.controller,
+        [
+            &about.api_version,
+            &about.kind,
+            &about.namespace,
+            &about.name,
+            &about.uid,
+        ],
+        occurrence.type_,
+    ));
+    let event = [&occurrence.reason, &occurrence.action, &occurrence.note];
+    (Key::of((object, &about.field_path, event)), object)
 }
 
 #[cfg(test)]

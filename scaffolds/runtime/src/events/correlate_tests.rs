@@ -29,7 +29,7 @@ fn write(correlator: &mut Correlator, key: &Key, now: Instant) -> Option<i32> {
     let count = match correlator.begin(key)? {
         Write::Create(event) | Write::Series(event) => event.series.map_or(1, |series| series.count),
     };
-    correlator.end(key.clone(), true, now);
+    correlator.end(*key, true, now);
     Some(count)
 }
 
@@ -75,7 +75,7 @@ fn a_second_event_during_the_first_write_is_written_after_it() {
     assert!(matches!(correlator.begin(&key), Some(Write::Create(_))));
     assert_eq!(correlator.see(occurrence("a", "x"), now), Seen::Counted);
     assert!(correlator.begin(&key).is_none(), "one write at a time");
-    assert_eq!(correlator.end(key.clone(), true, now), Some(key.clone()));
+    assert_eq!(correlator.end(key, true, now), Some(key));
     assert!(matches!(correlator.begin(&key), Some(Write::Series(event)) if event.series.as_ref().unwrap().count == 2));
 }
 

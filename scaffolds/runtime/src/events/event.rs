@@ -71,26 +71,30 @@ pub(super) struct Occurrence {
 }
 
 impl Occurrence {
-    /// The event as it is created. Events about cluster-scoped objects live in the namespace `default`.
-    pub(super) fn into_event(self) -> Event {
-        let name = self.regarding.name.as_deref().unwrap_or_default();
+    /// A name for its event that no other event has.
+    pub(super) fn unique_name(&self) -> String {
+        unique_name(self.regarding.name.as_deref().unwrap_or_default())
+    }
+
+    /// The event of this name, as it is created. Events about cluster-scoped objects live in the namespace `default`.
+    pub(super) fn event(&self, name: &str) -> Event {
         let namespace = self
             .regarding
             .namespace
             .clone()
             .filter(|namespace| !namespace.is_empty());
         let metadata = ObjectMeta {
-            name: Some(unique_name(name)),
+            name: Some(name.to_owned()),
             namespace: Some(namespace.unwrap_or_else(|| "default".to_owned())),
             ..ObjectMeta::default()
         };
         Event {
             metadata,
-            action: Some(or_unknown(self.action)),
+            action: Some(or_unknown(&self.action)),
             event_time: Some(MicroTime(self.at)),
-            note: Some(self.note),
-            reason: Some(or_unknown(self.reason)),
-            regarding: Some(self.regarding),
+            note: Some(self.note.clone()),
+            reason: Some(or_unknown(&self.reason)),
+            regarding: Some(self.regarding.clone()),
             reporting_controller: Some(self.source.controller.clone()),
             reporting_instance: Some(self.source.instance.clone()),
             type_: Some(self.type_.as_str().to_owned()),
@@ -155,8 +159,8 @@ fn qualified(name: &str) -> String {
     }
 }
 
-fn or_unknown(word: String) -> String {
-    if word.is_empty() { "Unknown".to_owned() } else { word }
+fn or_unknown(word: &str) -> String {
+    if word.is_empty() { "Unknown" } else { word }.to_owned()
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 mod correlate;
 mod event;
 mod sink;
+mod yielding;
 
 use std::{
     collections::VecDeque,
@@ -17,7 +18,7 @@ use kube::Client;
 use tokio::{
     select,
     sync::{mpsc, watch},
-    time::{Instant, MissedTickBehavior, interval, timeout},
+    time::{Instant, MissedTickBehavior, interval, sleep_until, timeout},
 };
 
 pub use self::event::EventType;
@@ -25,11 +26,17 @@ use self::{
     correlate::{Correlator, Seen},
     event::{Occurrence, Source},
     sink::{Sink, Written},
+    yielding::YIELD,
 };
 use crate::metrics::{Counter, Metrics};
+pub(crate) use yielding::Reconciles;
 
 /// Events that may wait to be looked at (client-go, `tools/events/event_broadcaster.go`: `maxQueuedEvents`).
 const QUEUE: usize = 1000;
+/// Events that may wait to be written, three quarters of those that are remembered.
+const BACKLOG: usize = 3072;
+/// When so many wait, they give way to nothing.
+const PRESSING: usize = 2048;
 /// Writes under way at once (client-go, ibid.: `recordWorkers`).
 const WRITES: usize = 8;
 /// How often series are looked through; they end and are written again after minutes.
@@ -43,6 +50,7 @@ pub struct Events {
     inbox: Mutex<Option<mpsc::Receiver<Occurrence>>>,
     sink: Sink,
     dropped: Dropped,
+    reconciles: Reconciles,
 }
 
 /// Why events were not written, one counter each.
@@ -59,16 +67,25 @@ pub struct Recorder {
     source: Arc<Source>,
     outbox: mpsc::Sender<Occurrence>,
     dropped: Dropped,
+    reconciles: Reconciles,
 }
 
 impl Recorder {
+    /// The reconciles that events give way to.
+    pub(crate) fn reconciles(&self) -> &Reconciles {
+        &self.reconciles
+    }
+
     /// Records that something happened to `regarding`. `reason` and `action` are one CamelCase word each: why, and what
     /// the controller was doing. `note` is for people.
     ///
     /// It never waits and never fails. Equal events (all but the time) are one event with a count, which is written when
     /// it first happens, when it happens again, and when it has stopped happening for six minutes, or each half hour.
-    /// Per object and type 25 writes are free and then one each five minutes. What is beyond that, or beyond a thousand
-    /// events in the queue, is dropped and counted in `kubewright_events_dropped_total`. `note` is cut at 1024 bytes.
+    /// While objects are reconciled an event waits, up to a second, and is then written one at a time; it has the time at
+    /// which it was recorded.
+    ///
+    /// Per object and type 25 writes are free and then one each five minutes. What is beyond that, or beyond some thousand
+    /// events that wait, is dropped and counted in `kubewright_events_dropped_total`. `note` is cut at 1024 bytes.
     pub fn event(&self, regarding: &ObjectReference, type_: EventType, reason: &str, action: &str, note: &str) {
         let occurrence = Occurrence {
             source: self.source.clone(),
@@ -103,6 +120,7 @@ impl Events {
             inbox: Mutex::new(Some(inbox)),
             sink: Sink::new(client),
             dropped,
+            reconciles: Reconciles::default(),
         }
     }
 
@@ -114,13 +132,14 @@ impl Events {
             source,
             outbox: self.outbox.clone(),
             dropped: self.dropped.clone(),
+            reconciles: self.reconciles.clone(),
         }
     }
 
     /// Writes events until `stop` is true, then what is left, for three seconds at most. A second run ends at once.
     pub fn run(&self, stop: watch::Receiver<bool>) -> impl Future<Output = ()> + Send + 'static {
         let inbox = self.inbox.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let (sink, dropped) = (self.sink.clone(), self.dropped.clone());
+        let (sink, dropped, reconciles) = (self.sink.clone(), self.dropped.clone(), self.reconciles.clone());
         async move {
             let Some(inbox) = inbox else { return };
             let mut writer = Writer {
@@ -129,6 +148,7 @@ impl Events {
                 under_way: FuturesUnordered::new(),
                 sink,
                 dropped,
+                reconciles,
                 stop,
             };
             writer.run(inbox).await;
@@ -141,11 +161,12 @@ type Key = correlate::Key;
 /// The background task.
 struct Writer {
     correlator: Correlator,
-    /// Series to be written, in order.
-    due: VecDeque<Key>,
+    /// Series to be written, in order, and since when.
+    due: VecDeque<(Key, Instant)>,
     under_way: FuturesUnordered<futures::future::BoxFuture<'static, (Key, Written)>>,
     sink: Sink,
     dropped: Dropped,
+    reconciles: Reconciles,
     stop: watch::Receiver<bool>,
 }
 
@@ -153,16 +174,24 @@ impl Writer {
     async fn run(&mut self, mut inbox: mpsc::Receiver<Occurrence>) {
         let mut tick = interval(TICK);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut stop = self.stop.clone();
+        let (mut stop, reconciles) = (self.stop.clone(), self.reconciles.clone());
         loop {
-            self.begin_writes();
+            let room = self.room(Instant::now());
+            self.begin_writes(room);
+            let (turn, waits) = (self.turn(), !self.due.is_empty());
+            let alone = waits && self.under_way.is_empty();
             select! {
-                occurrence = inbox.recv(), if self.due.len() < QUEUE => match occurrence {
+                occurrence = inbox.recv(), if self.due.len() < BACKLOG => match occurrence {
                     Some(occurrence) => self.see(occurrence),
                     None => break,
                 },
                 Some((key, written)) = self.under_way.next() => self.wrote(key, written),
-                _ = tick.tick() => self.due.extend(self.correlator.tick(Instant::now())),
+                () = reconciles.ended(), if waits => {}
+                () = sleep_until(turn), if alone => {}
+                _ = tick.tick() => {
+                    let due = self.correlator.tick(Instant::now());
+                    self.extend(due);
+                }
                 // Also when nobody is left to say stop.
                 _ = stop.wait_for(|stop| *stop) => break,
             }
@@ -170,14 +199,15 @@ impl Writer {
         while let Ok(occurrence) = inbox.try_recv() {
             self.see(occurrence);
         }
-        self.due.extend(self.correlator.unwritten());
+        let unwritten = self.correlator.unwritten();
+        self.extend(unwritten);
         // What is not written by then stays unwritten: events are a courtesy, the end of the process is not.
         let _ = timeout(FLUSH, self.flush()).await;
     }
 
     async fn flush(&mut self) {
         loop {
-            self.begin_writes();
+            self.begin_writes(WRITES);
             match self.under_way.next().await {
                 Some((key, written)) => self.wrote(key, written),
                 None => return,
@@ -187,15 +217,34 @@ impl Writer {
 
     fn see(&mut self, occurrence: Occurrence) {
         match self.correlator.see(occurrence, Instant::now()) {
-            Seen::Due(key) => self.due.push_back(key),
+            Seen::Due(key) => self.extend([key]),
             Seen::Counted => {}
             Seen::Spam => self.dropped.spam.inc(),
         }
     }
 
-    fn begin_writes(&mut self) {
-        while self.under_way.len() < WRITES {
-            let Some(key) = self.due.pop_front() else { return };
+    fn extend(&mut self, due: impl IntoIterator<Item = Key>) {
+        let now = Instant::now();
+        self.due.extend(due.into_iter().map(|key| (key, now)));
+    }
+
+    /// When the first that is due has given way for long enough.
+    fn turn(&self) -> Instant {
+        self.due.front().map_or_else(Instant::now, |(_, since)| *since + YIELD)
+    }
+
+    /// How many writes may be under way now.
+    fn room(&self, now: Instant) -> usize {
+        if !self.reconciles.are_under_way() || self.due.len() >= PRESSING {
+            WRITES
+        } else {
+            usize::from(self.turn() <= now)
+        }
+    }
+
+    fn begin_writes(&mut self, room: usize) {
+        while self.under_way.len() < room {
+            let Some((key, _)) = self.due.pop_front() else { return };
             if let Some(write) = self.correlator.begin(&key) {
                 let (sink, stop) = (self.sink.clone(), self.stop.clone());
                 self.under_way
@@ -209,7 +258,7 @@ impl Writer {
             self.dropped.failed.inc();
         }
         if let Some(again) = self.correlator.end(key, written == Written::Stored, Instant::now()) {
-            self.due.push_back(again);
+            self.extend([again]);
         }
     }
 }

@@ -4,9 +4,11 @@ use std::time::Duration;
 
 use k8s_openapi::api::events::v1::Event;
 use kube::{
-    Api, Client, Error,
+    Client, Error, Resource,
     api::{Patch, PatchParams, PostParams},
+    core::Request,
 };
+use serde::de::IgnoredAny;
 use tokio::{select, sync::watch, time::sleep};
 use tracing::debug;
 
@@ -70,15 +72,17 @@ impl Sink {
 
     async fn send(&self, event: &Event, exists: bool) -> Result<(), Error> {
         let (name, namespace) = (event.metadata.name.as_deref(), event.metadata.namespace.as_deref());
-        let api = Api::<Event>::namespaced(self.client.clone(), namespace.unwrap_or("default"));
-        if exists {
+        let events = Request::new(Event::url_path(&(), namespace.or(Some("default"))));
+        let request = if exists {
             // All else of an event is immutable.
             let series = Patch::Merge(serde_json::json!({"series": event.series}));
-            api.patch(name.unwrap_or_default(), &PatchParams::default(), &series)
-                .await?;
+            events.patch(name.unwrap_or_default(), &PatchParams::default(), &series)
         } else {
-            api.create(&PostParams::default(), event).await?;
-        }
+            let event = serde_json::to_vec(event).map_err(Error::SerdeError)?;
+            events.create(&PostParams::default(), event)
+        };
+        // Nobody looks at the answer.
+        let IgnoredAny = self.client.request(request.map_err(Error::BuildRequest)?).await?;
         Ok(())
     }
 }

@@ -286,3 +286,57 @@ async fn spam_is_held_back_and_counted() {
     assert_eq!((of("a"), of("b")), (25, 1), "b's hundred are one event of its own");
     assert!(seen.iter().any(|(_, _, event)| event["series"]["count"] == 100));
 }
+
+#[tokio::test(start_paused = true)]
+async fn events_give_way_to_reconciles_for_a_second_and_then_go_one_at_a_time() {
+    let server = Server::default();
+    let running = Running::on(&server);
+    let reconcile = running.recorder.reconciles().begin();
+    for number in 0..20 {
+        running.event(&number.to_string(), "x");
+    }
+    sleep(YIELD - Duration::from_millis(1)).await;
+    assert_eq!(server.seen().len(), 0);
+    sleep(Duration::from_millis(51)).await;
+    let seen = server.seen().len();
+    assert!((5..=11).contains(&seen), "one each five milliseconds: {seen}");
+    assert_eq!(server.most_at_once.load(Ordering::SeqCst), 1);
+    drop(reconcile);
+    sleep(Duration::from_millis(20)).await;
+    assert_eq!(server.seen().len(), 20, "nothing is reconciled any more");
+    running.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_event_goes_when_the_last_reconcile_ends() {
+    let server = Server::default();
+    let running = Running::on(&server);
+    let (one, two) = (
+        running.recorder.reconciles().begin(),
+        running.recorder.reconciles().begin(),
+    );
+    running.event("a", "x");
+    sleep(Duration::from_millis(100)).await;
+    drop(one);
+    sleep(Duration::from_millis(100)).await;
+    assert_eq!(server.seen().len(), 0);
+    drop(two);
+    sleep(Duration::from_millis(1)).await;
+    assert_eq!(server.seen().len(), 1);
+    running.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn many_events_that_wait_give_way_to_nothing() {
+    let server = Server::default();
+    let running = Running::on(&server);
+    let _reconcile = running.recorder.reconciles().begin();
+    for number in 0..PRESSING + WRITES {
+        running.event(&number.to_string(), "x");
+        tokio::task::yield_now().await;
+    }
+    sleep(Duration::from_millis(100)).await;
+    assert_eq!(server.most_at_once.load(Ordering::SeqCst), WRITES);
+    assert_eq!(dropped(&running.metrics, "queue_full"), 0);
+    running.stop().await;
+}

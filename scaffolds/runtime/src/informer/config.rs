@@ -113,9 +113,9 @@ impl<K: Resource> InformerConfig<K> {
 
     /// What is kept of a decoded object. One on which the transform panics counts as undecodable: it must not take
     /// the watch of all others with it.
-    pub(super) fn trim(&self, mut object: K) -> Result<K, Broken> {
+    pub(super) fn trim(&self, mut object: K, keeps_records: bool) -> Result<K, Broken> {
         let metadata = object.meta_mut();
-        managed::keep_only(metadata, &self.keep_managers);
+        managed::keep_only(metadata, if keeps_records { &self.keep_managers } else { &[] });
         if self.pack_managed_fields {
             managed::pack(metadata);
         }
@@ -141,5 +141,37 @@ fn identity(metadata: &ObjectMeta) -> ObjectMeta {
         uid: metadata.uid.clone(),
         resource_version: metadata.resource_version.clone(),
         ..ObjectMeta::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::api::core::v1::ConfigMap;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn records_that_nobody_reads_are_not_kept() {
+        let entry = json!({"manager": "ours/foobar", "operation": "Update", "apiVersion": "v1", "fieldsType": "FieldsV1",
+            "fieldsV1": {"f:data": {"f:a": {}}}});
+        let object: ConfigMap =
+            serde_json::from_value(json!({"metadata": {"name": "a", "managedFields": [entry]}})).unwrap();
+        let config = InformerConfig::<ConfigMap> {
+            keep_managers: vec!["ours/".to_owned()],
+            pack_managed_fields: true,
+            ..InformerConfig::default()
+        };
+        assert_eq!(
+            config.trim(object.clone(), false).unwrap().metadata.managed_fields,
+            None
+        );
+        let kept = config.trim(object, true).unwrap().metadata.managed_fields.unwrap();
+        let told = (
+            kept[0].manager.as_deref(),
+            kept[0].operation.as_deref(),
+            kept[0].api_version.as_deref(),
+        );
+        assert_eq!(told, (Some("ours/foobar"), Some("Update"), None));
     }
 }

@@ -19,10 +19,11 @@ pub(super) fn keep_only(metadata: &mut ObjectMeta, keep: &[String]) {
     metadata.managed_fields = (!entries.is_empty()).then_some(entries);
 }
 
-/// Replaces each record's tree by its text: the tree of a small object, all maps with one entry, takes 10 KB where the
-/// text takes 300 bytes. [`fields`] reads both.
+/// Replaces each record's tree by its text, and drops what nobody asks: the tree of a small object, all maps with one
+/// entry, takes 10 KB where the text takes 300 bytes. [`fields`] reads both.
 pub(super) fn pack(metadata: &mut ObjectMeta) {
     for entry in metadata.managed_fields.iter_mut().flatten() {
+        (entry.api_version, entry.fields_type, entry.time) = (None, None, None);
         if let Some(FieldsV1(tree)) = &mut entry.fields_v1
             && !tree.is_string()
         {

@@ -26,7 +26,11 @@ use tokio::{task::JoinSet, time::Instant};
 pub use self::config::{InformerConfig, Scope};
 pub use self::delta::Delta;
 pub use self::dispatch::SubscriptionId;
-use self::{dispatch::Dispatch, health::Health, reflection::Reflection};
+use self::{
+    dispatch::Dispatch,
+    health::Health,
+    reflection::{Broken, Reflection},
+};
 use crate::{predicate::selector, store::Store};
 
 /// A kind that can be watched. Implemented for every type that has what it takes.
@@ -68,6 +72,8 @@ struct Shared<K> {
     state: Mutex<State<K>>,
     health: Health,
     started: AtomicBool,
+    /// Whether anybody reads what `keep_managers` keeps.
+    keeps_records: AtomicBool,
 }
 
 struct State<K> {
@@ -119,6 +125,7 @@ impl<K: Watchable> Informer<K> {
                 state,
                 health,
                 started,
+                keeps_records: AtomicBool::new(true),
             }),
         }
     }
@@ -152,6 +159,17 @@ impl<K: Watchable> Informer<K> {
         } else {
             Err(DuplicateIndex(name))
         }
+    }
+
+    /// Keeps no records of field ownership, whatever the configuration says, before [`Self::keep_records`].
+    pub(crate) fn without_records(self) -> Self {
+        self.shared.keeps_records.store(false, Ordering::Relaxed);
+        self
+    }
+
+    /// Keeps the records of the managers that the configuration names, of objects that come from now on.
+    pub(crate) fn keep_records(&self) {
+        self.shared.keeps_records.store(true, Ordering::Relaxed);
     }
 
     /// The objects.
@@ -203,7 +221,7 @@ impl<K: Watchable> Informer<K> {
         if !self.shared.selects(object.meta()) {
             return false;
         }
-        let Ok(object) = self.shared.config.trim(object) else {
+        let Ok(object) = self.shared.trim(object) else {
             return false;
         };
         self.shared.change(|state| {
@@ -232,6 +250,10 @@ impl<K: Watchable> Shared<K> {
         let result = change(&mut self.lock());
         self.tell_pending();
         result
+    }
+
+    fn trim(&self, object: K) -> Result<K, Broken> {
+        self.config.trim(object, self.keeps_records.load(Ordering::Relaxed))
     }
 
     fn lock(&self) -> MutexGuard<'_, State<K>> {

@@ -185,7 +185,7 @@ impl<K: Watchable> Shared<K> {
     /// Brings a decoded object into the form in which it is stored.
     fn finish(&self, object: Decoded<K>) -> Result<K, Broken> {
         match object {
-            Decoded::Valid(object) => self.config.trim(object),
+            Decoded::Valid(object) => self.trim(object),
             Decoded::Invalid { metadata, error } => Err(Broken {
                 metadata,
                 error: error.into(),
