@@ -28,7 +28,7 @@ use tokio::{
 use crate::stats::{quantile, summary};
 
 /// Longer than the slowest has ever taken on two busy cores.
-const PATIENCE: Duration = Duration::from_secs(300);
+pub const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Creations under way at the same time: more than any operator can follow.
 const CREATORS: usize = 32;
@@ -81,7 +81,7 @@ pub async fn measure(plane: &ControlPlane, binary: &Path, namespace: &str, amoun
     let single = one_at_a_time(&foobars, amount.single, &mut ready).await?;
     // Warm, as an operator in service is.
     let (cpu, requests) = (operator.usage()?.cpu, requests(&client).await?);
-    let (wall, latencies) = all_at_once(&foobars, amount.objects, &mut ready).await?;
+    let (wall, latencies) = all_at_once(&foobars, &names("load", amount.objects), &mut ready).await?;
     // The last events and metrics.
     sleep(Duration::from_secs(2)).await;
     let after = operator.usage()?;
@@ -121,9 +121,8 @@ async fn one_at_a_time(foobars: &Api<FooBar>, count: usize, ready: &mut Ready) -
 
 /// Creates all FooBars as fast as possible; seconds from the first creation to the last Ready, and from each creation to its
 /// own Ready.
-async fn all_at_once(foobars: &Api<FooBar>, count: usize, ready: &mut Ready) -> Result<(f64, Vec<f64>)> {
-    let began = Instant::now();
-    let wanted = names("load", count);
+pub async fn all_at_once(foobars: &Api<FooBar>, wanted: &[String], ready: &mut Ready) -> Result<(f64, Vec<f64>)> {
+    let (began, count) = (Instant::now(), wanted.len());
     let creations: Vec<_> = wanted
         .iter()
         .map(|name| async move {
@@ -152,7 +151,7 @@ async fn all_at_once(foobars: &Api<FooBar>, count: usize, ready: &mut Ready) -> 
     Ok(((*last - began).as_secs_f64(), latencies))
 }
 
-type Ready = UnboundedReceiver<(String, Instant)>;
+pub type Ready = UnboundedReceiver<(String, Instant)>;
 
 async fn next(ready: &mut Ready) -> Result<(String, Instant)> {
     timeout(PATIENCE, ready.recv())
@@ -162,7 +161,7 @@ async fn next(ready: &mut Ready) -> Result<(String, Instant)> {
 }
 
 /// Each FooBar's name, once, when it is first seen Ready.
-async fn watch(foobars: Api<FooBar>) -> Result<Ready> {
+pub async fn watch(foobars: Api<FooBar>) -> Result<Ready> {
     let version = foobars
         .list(&ListParams::default())
         .await?

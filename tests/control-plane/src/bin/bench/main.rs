@@ -3,12 +3,13 @@
 
 mod commands;
 mod load;
+mod scale;
 mod stats;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
-use control_plane::{Api, Assets, ControlPlane, Project, Settings, root, run};
+use control_plane::{Api, Assets, ControlPlane, Operator, Project, Settings, root};
 
 use crate::{
     load::{Amount, Sample},
@@ -26,31 +27,45 @@ struct Contender {
 
 struct Flags {
     rounds: usize,
-    only: Option<String>,
+    only: Vec<String>,
+    /// Measured in the place of the generated one.
+    operator: Option<PathBuf>,
     amount: Amount,
     operators: bool,
     commands: bool,
+    scale: bool,
+    /// Of the largest scale.
+    most: usize,
     first_build: bool,
 }
 
 #[tokio::main]
 async fn main() -> Result<()> {
     let flags = flags(std::env::args().skip(1))?;
-    let project = Project::generate(
-        "foobar-operator",
-        &[Api {
-            group: "test",
-            kind: "FooBar",
-        }],
-    )?;
+    let binary = match &flags.operator {
+        Some(binary) => binary.clone(),
+        None => project()?.release()?,
+    };
     if flags.operators {
-        let contenders = contenders(&project, flags.only.as_deref())?;
-        print!("{}", operators(&project, &contenders, &flags).await?);
+        let contenders = contenders(&binary, &flags.only)?;
+        print!("{}", operators(&binary, &contenders, &flags).await?);
+    }
+    if flags.scale {
+        print!("{}", scale::measure(&binary, flags.most).await?);
     }
     if flags.commands {
-        print!("{}", commands::measure(&project, flags.rounds, flags.first_build)?);
+        print!("{}", commands::measure(&project()?, flags.rounds, flags.first_build)?);
     }
     Ok(())
+}
+
+/// The project of which the operator is measured.
+fn project() -> Result<Project> {
+    let api = Api {
+        group: "test",
+        kind: "FooBar",
+    };
+    Project::generate("foobar-operator", &[api])
 }
 
 fn flags(mut arguments: impl Iterator<Item = String>) -> Result<Flags> {
@@ -61,10 +76,13 @@ fn flags(mut arguments: impl Iterator<Item = String>) -> Result<Flags> {
     };
     let mut flags = Flags {
         rounds: 5,
-        only: None,
+        only: Vec::new(),
+        operator: None,
         amount,
         operators: true,
         commands: true,
+        scale: true,
+        most: 100_000,
         first_build: false,
     };
     while let Some(argument) = arguments.next() {
@@ -73,13 +91,17 @@ fn flags(mut arguments: impl Iterator<Item = String>) -> Result<Flags> {
             "--objects" => flags.amount.objects = number(arguments.next())?,
             "--single" => flags.amount.single = number(arguments.next())?,
             "--workers" => flags.amount.workers = number(arguments.next())?,
-            "--only" => flags.only = Some(arguments.next().context("`--only` needs a name")?),
-            "--only-operators" => flags.commands = false,
-            "--only-commands" => flags.operators = false,
+            "--only" => flags.only.push(arguments.next().context("`--only` needs a name")?),
+            "--operator" => flags.operator = Some(arguments.next().context("`--operator` needs a file")?.into()),
+            "--most" => flags.most = number(arguments.next())?.max(10),
+            "--only-operators" => (flags.commands, flags.scale) = (false, false),
+            "--only-commands" => (flags.operators, flags.scale) = (false, false),
+            "--only-scale" => (flags.operators, flags.commands) = (false, false),
             "--first-build" => flags.first_build = true,
             other => bail!(
-                "`{other}` is not known\n\nhint: --rounds N, --objects N, --single N, --workers N, --only OPERATOR, \
-                 --only-operators, --only-commands, --first-build"
+                "`{other}` is not known\n\nhint: --rounds N, --objects N, --single N, --workers N, --only OPERATOR…, \
+                 --operator FILE, \
+                 --only-operators, --only-commands, --only-scale, --most N, --first-build"
             ),
         }
     }
@@ -91,15 +113,15 @@ fn number(argument: Option<String>) -> Result<usize> {
     value.parse().with_context(|| format!("`{value}` is not a number"))
 }
 
-fn contenders(project: &Project, only: Option<&str>) -> Result<Vec<Contender>> {
+fn contenders(ours: &Path, only: &[String]) -> Result<Vec<Contender>> {
     let built = root().join("target/bench");
     let mut contenders = Vec::new();
     for name in ["kubewright", REFERENCE, "kube-rs"] {
-        if only.is_some_and(|only| only != name) {
+        if !only.is_empty() && !only.iter().any(|only| only == name) {
             continue;
         }
         let binary = match name {
-            "kubewright" => project.release()?,
+            "kubewright" => ours.to_owned(),
             "kube-rs" => built.join("kube-rs/release/kube-rs-operator"),
             name => built.join(name),
         };
@@ -114,10 +136,12 @@ fn contenders(project: &Project, only: Option<&str>) -> Result<Vec<Contender>> {
 }
 
 /// All contenders in turn, round by round, each time in another order: what the machine does meanwhile meets all alike.
-async fn operators(project: &Project, contenders: &[Contender], flags: &Flags) -> Result<Table> {
+async fn operators(ours: &Path, contenders: &[Contender], flags: &Flags) -> Result<Table> {
     let plane = ControlPlane::start(&Assets::find()?, Settings::default()).await?;
-    let crds = project.folder().join("config/crd");
-    run(plane.kubectl().args(["apply", "--server-side", "-k"]).arg(crds))?;
+    // The kind is the same for all of them.
+    let mut operator = Operator::start(ours, &["--install-crds"], &plane.kubeconfig(), plane.folder())?;
+    operator.ready(load::PATIENCE).await?;
+    operator.terminate(load::PATIENCE).await?;
     let mut samples: Vec<Vec<Sample>> = contenders.iter().map(|_| Vec::new()).collect();
     for round in 0..flags.rounds {
         for turn in 0..contenders.len() {
