@@ -189,8 +189,9 @@ fn disagreements(make: fn(u64) -> Vec<Case>, default: u64) -> String {
             .and_then(|it| it.parse().ok())
             .unwrap_or(default)
     };
-    let first: u64 = number("SEED", 1000);
-    let all = (first..first + number("CASES", default)).flat_map(make).collect();
+    let cases = usize::try_from(number("CASES", default)).unwrap();
+    // Some seeds make several cases.
+    let all = (number("SEED", 1000)..).flat_map(make).take(cases).collect();
     server::ask(&server, all).iter().map(differences).collect()
 }
 
@@ -204,7 +205,7 @@ fn random_values_become_what_the_server_makes_of_them() {
 #[test]
 #[ignore = "needs KUBEBUILDER_ASSETS"]
 fn random_texts_fit_the_formats_that_they_fit_on_the_server() {
-    let report = disagreements(random::formats, 10);
+    let report = disagreements(random::formats, 140);
     assert!(report.is_empty(), "\n{report}");
 }
 
