@@ -8,6 +8,7 @@ mod audit;
 mod credentials;
 pub mod foobar;
 mod guardian;
+mod namespace;
 mod operator;
 mod plane;
 mod program;
@@ -16,6 +17,7 @@ mod proxy;
 
 pub use assets::Assets;
 pub use audit::{Audit, Mark, Request};
+pub use namespace::make_namespace;
 pub use operator::{Operator, Usage, free_ports, get};
 pub use plane::{ControlPlane, Settings};
 pub use project::{Api, Project, root, run};

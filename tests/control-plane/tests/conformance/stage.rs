@@ -12,13 +12,10 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use control_plane::{
     Api as Generate, Assets, ControlPlane, Mark, Operator, Project, Request, Settings, eventually,
     foobar::{self, FooBar},
-    run,
+    make_namespace, run,
 };
-use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
-use kube::{
-    Api, Client,
-    api::{ListParams, ObjectMeta, PostParams},
-};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::{Api, Client, api::ListParams};
 use tokio::{
     runtime::Runtime,
     sync::{Mutex, MutexGuard},
@@ -323,19 +320,4 @@ impl Case<'_> {
             eprintln!("the end of {}:\n{end}\n", log.display());
         }
     }
-}
-
-async fn make_namespace(client: &Client, name: &str) -> Result<()> {
-    let metadata = ObjectMeta {
-        name: Some(name.to_owned()),
-        ..ObjectMeta::default()
-    };
-    let namespace = Namespace {
-        metadata,
-        ..Namespace::default()
-    };
-    Api::<Namespace>::all(client.clone())
-        .create(&PostParams::default(), &namespace)
-        .await?;
-    Ok(())
 }

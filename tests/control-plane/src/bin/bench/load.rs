@@ -10,15 +10,13 @@ use anyhow::{Context, Result};
 use control_plane::{
     ControlPlane, Operator,
     foobar::{self, FooBar, names},
+    make_namespace,
 };
 use futures::{StreamExt, TryStreamExt, stream};
-use k8s_openapi::api::{
-    core::v1::{ConfigMap, Namespace},
-    events::v1::Event,
-};
+use k8s_openapi::api::{core::v1::ConfigMap, events::v1::Event};
 use kube::{
     Api, Client, ResourceExt,
-    api::{DeleteParams, ListParams, ObjectMeta, PostParams, WatchEvent, WatchParams},
+    api::{DeleteParams, ListParams, PostParams, WatchEvent, WatchParams},
 };
 use tokio::{
     sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
@@ -57,17 +55,7 @@ pub struct Sample {
 /// Runs one operator through one round, in a namespace of its own, and clears up.
 pub async fn measure(plane: &ControlPlane, binary: &Path, namespace: &str, amount: Amount) -> Result<Sample> {
     let client = plane.client().await?;
-    let metadata = ObjectMeta {
-        name: Some(namespace.to_owned()),
-        ..ObjectMeta::default()
-    };
-    let made = Namespace {
-        metadata,
-        ..Namespace::default()
-    };
-    Api::<Namespace>::all(client.clone())
-        .create(&PostParams::default(), &made)
-        .await?;
+    make_namespace(&client, namespace).await?;
     let foobars: Api<FooBar> = Api::namespaced(client.clone(), namespace);
     let workers = amount.workers.to_string();
     let arguments = ["--max-concurrent-reconciles", workers.as_str()];

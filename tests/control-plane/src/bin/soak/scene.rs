@@ -5,13 +5,10 @@ use std::{fs, path::PathBuf, time::Duration};
 
 use anyhow::{Context, Result};
 use control_plane::{
-    Api as Generate, Assets, ControlPlane, Mark, Project, Proxy, Request, Settings, eventually, foobar, root, run,
+    Api as Generate, Assets, ControlPlane, Mark, Project, Proxy, Request, Settings, eventually, foobar, make_namespace,
+    root, run,
 };
-use k8s_openapi::api::core::v1::Namespace;
-use kube::{
-    Api, Client,
-    api::{ListParams, ObjectMeta, PostParams},
-};
+use kube::{Client, api::ListParams};
 
 use crate::{
     crew::{Crew, Start},
@@ -129,20 +126,5 @@ async fn deploy(plane: &ControlPlane, project: &Project, client: &Client) -> Res
         Ok(Some(foobars.list(&ListParams::default()).await?))
     })
     .await?;
-    Ok(())
-}
-
-async fn make_namespace(client: &Client, name: &str) -> Result<()> {
-    let metadata = ObjectMeta {
-        name: Some(name.to_owned()),
-        ..ObjectMeta::default()
-    };
-    let namespace = Namespace {
-        metadata,
-        ..Namespace::default()
-    };
-    Api::<Namespace>::all(client.clone())
-        .create(&PostParams::default(), &namespace)
-        .await?;
     Ok(())
 }

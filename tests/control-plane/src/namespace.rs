@@ -1,0 +1,28 @@
+//! Namespaces for what is tested.
+
+use anyhow::Result;
+use k8s_openapi::api::core::v1::Namespace;
+use kube::{
+    Client,
+    api::{Api, ObjectMeta, PostParams},
+};
+
+/// Makes a namespace.
+///
+/// # Errors
+///
+/// When the request fails, as it does where there is one of that name.
+pub async fn make_namespace(client: &Client, name: &str) -> Result<()> {
+    let metadata = ObjectMeta {
+        name: Some(name.to_owned()),
+        ..ObjectMeta::default()
+    };
+    let namespace = Namespace {
+        metadata,
+        ..Namespace::default()
+    };
+    Api::<Namespace>::all(client.clone())
+        .create(&PostParams::default(), &namespace)
+        .await?;
+    Ok(())
+}
