@@ -196,7 +196,8 @@ fn retry_after(status: &kube::core::Status) -> Class {
     }
 }
 
-fn is_terminating_namespace(status: &kube::core::Status) -> bool {
+/// Whether nothing can be made in a namespace any more.
+pub(crate) fn is_terminating_namespace(status: &kube::core::Status) -> bool {
     status
         .details
         .iter()
@@ -205,7 +206,7 @@ fn is_terminating_namespace(status: &kube::core::Status) -> bool {
 }
 
 /// The message of the API server alone: kube's own text prints the whole `Status` after it.
-fn describe(error: &kube::Error) -> String {
+pub(crate) fn describe(error: &kube::Error) -> String {
     match error {
         kube::Error::Api(status) => format!("{} ({})", status.message, status.code),
         other => other.to_string(),

@@ -283,6 +283,8 @@ impl ControlPlane {
             "--allow-privileged=true".to_owned(),
             // Nobody makes the `default` service accounts that it would ask for.
             "--disable-admission-plugins=ServiceAccount".to_owned(),
+            // As on OpenShift: whoever holds back an owner's deletion has to have a say in its finalizers.
+            "--enable-admission-plugins=OwnerReferencesPermissionEnforcement".to_owned(),
         ];
         if self.settings.audit {
             flags.push(format!("--audit-policy-file={}", file("audit-policy.json")));

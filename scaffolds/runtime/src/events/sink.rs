@@ -1,6 +1,9 @@
 //! Writes events to the API server, with patience but not for ever.
 
-use std::time::Duration;
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use k8s_openapi::api::events::v1::Event;
 use kube::{
@@ -9,16 +12,25 @@ use kube::{
     core::Request,
 };
 use serde::de::IgnoredAny;
-use tokio::{select, sync::watch, time::sleep};
-use tracing::debug;
+use tokio::{
+    select,
+    sync::watch,
+    time::{Instant, sleep},
+};
+use tracing::{debug, warn};
 
 use super::correlate::Write;
-use crate::jitter::Jitter;
+use crate::{
+    error::{describe, is_terminating_namespace},
+    jitter::Jitter,
+};
 
 /// Tries before an event is given up (client-go, `tools/events/event_broadcaster.go`: `maxTriesPerEvent`).
 const TRIES: u32 = 12;
 /// The delay between two tries, stretched by up to a quarter (ibid.: `defaultSleepDuration`).
 const DELAY: Duration = Duration::from_secs(10);
+/// After a warning of a refused event the next ones are said in a whisper for this long.
+const SILENCE: Duration = Duration::from_secs(60);
 
 /// How a write ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,11 +45,16 @@ pub(super) enum Written {
 #[derive(Clone)]
 pub(super) struct Sink {
     client: Client,
+    /// When a refusal was last warned of.
+    told: Arc<Mutex<Option<Instant>>>,
 }
 
 impl Sink {
     pub(super) fn new(client: Client) -> Self {
-        Self { client }
+        Self {
+            client,
+            told: Arc::default(),
+        }
     }
 
     /// Writes, and tries again while the API server does not answer, but not once `stop` is true.
@@ -52,7 +69,7 @@ impl Sink {
             };
             match next(&error, exists) {
                 Next::GiveUp => {
-                    debug!(reason = event.reason, "an event was refused: {error}");
+                    self.tell(&event, &error);
                     return Written::Failed;
                 }
                 // Forgotten by the API server after its --event-ttl.
@@ -68,6 +85,22 @@ impl Sink {
             }
         }
         Written::Failed
+    }
+
+    /// Says that an event was refused: loudly, but not for each event that a missing permission costs. Where nothing is made any
+    /// more because the namespace is going, nothing is wrong.
+    fn tell(&self, event: &Event, error: &Error) {
+        let text = describe(error);
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let quiet = told.is_some_and(|at| at.elapsed() < SILENCE)
+            || matches!(error, Error::Api(status) if is_terminating_namespace(status))
+            || matches!(error, Error::Service(inner) if inner.is::<crate::client::NotLeader>());
+        if quiet {
+            debug!(reason = event.reason, "an event was refused: {text}");
+        } else {
+            *told = Some(Instant::now());
+            warn!(reason = event.reason, "an event was refused: {text}");
+        }
     }
 
     async fn send(&self, event: &Event, exists: bool) -> Result<(), Error> {

@@ -340,3 +340,36 @@ async fn many_events_that_wait_give_way_to_nothing() {
     assert_eq!(dropped(&running.metrics, "queue_full"), 0);
     running.stop().await;
 }
+
+/// What was logged.
+#[derive(Clone, Default)]
+struct Page(Arc<Mutex<Vec<u8>>>);
+
+impl std::io::Write for Page {
+    fn write(&mut self, text: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(text);
+        Ok(text.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn that_events_are_refused_is_said_once_a_minute() {
+    let page = Page::default();
+    let writer = page.clone();
+    let log = tracing_subscriber::fmt().with_writer(move || writer.clone()).finish();
+    let guard = tracing::subscriber::set_default(log);
+    let server = Server::answering(&[403]);
+    let running = Running::on(&server);
+    for (note, pause) in [("one", 1), ("two", 60), ("three", 1)] {
+        running.event("web", note);
+        sleep(Duration::from_secs(pause)).await;
+    }
+    running.stop().await;
+    drop(guard);
+    let text = String::from_utf8(page.0.lock().unwrap().clone()).unwrap();
+    assert_eq!(text.matches("an event was refused: no (403)").count(), 2, "{text}");
+}

@@ -72,6 +72,16 @@ impl World {
         world
     }
 
+    /// The server itself.
+    pub fn server(&self) -> &ApiServer {
+        &self.0.server
+    }
+
+    /// Makes an object of a collection, or asks for what is made there, such as a token.
+    pub fn post(&self, collection: &str, object: &Value) -> Value {
+        self.must("POST", collection, object)
+    }
+
     /// A client whose requests are logged, and meet the faults.
     pub fn client(&self) -> Client {
         faults::client(self.clone())

@@ -5,10 +5,12 @@
 //! has the deployed service account's token, so that it can do what the generated role lets it and nothing else.
 
 mod accepted;
+mod account;
 mod broken;
 mod flags;
 mod leadership;
 mod life;
+mod permissions;
 mod quiet;
 mod replicas;
 mod restarts;

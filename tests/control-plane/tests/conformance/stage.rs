@@ -237,6 +237,11 @@ impl Case<'_> {
         self.may_be_refused = true;
     }
 
+    /// When it began.
+    pub fn began(&self) -> Mark {
+        self.began
+    }
+
     pub fn mark(&self) -> Result<Mark> {
         self.stage.plane.audit().mark()
     }

@@ -1,0 +1,95 @@
+//! What the operator is granted: the role that it writes of itself, and the one of a generated project for its lease.
+
+use std::sync::LazyLock;
+
+use clap::Parser;
+use kubewright_runtime::{Operator, Options};
+use kubewright_schema::yaml;
+use serde_json::{Value, json};
+
+use crate::story;
+
+/// As every project has it.
+const LEASES: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../tests/golden/one/config/rbac/leader_election_role.yaml"
+);
+
+/// One verb on one resource.
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub struct Grant {
+    pub group: String,
+    pub resource: String,
+    pub verb: String,
+}
+
+impl Grant {
+    /// What the API server says to those who lack it.
+    pub fn refusal(&self) -> String {
+        let Self { group, resource, verb } = self;
+        format!("cannot {verb} resource \"{resource}\" in API group \"{group}\"")
+    }
+
+    /// The lease is in the operator's own namespace, wherever it works.
+    pub fn is_of_the_lease(&self) -> bool {
+        self.resource == "leases"
+    }
+
+    pub fn rule(&self) -> Value {
+        json!({"apiGroups": [self.group], "resources": [self.resource], "verbs": [self.verb]})
+    }
+}
+
+#[derive(Parser)]
+struct Flags {
+    #[command(flatten)]
+    options: Options,
+}
+
+/// All that a project grants its operator, one by one.
+pub static ALL: LazyLock<Vec<Grant>> = LazyLock::new(|| {
+    let leases = std::fs::read_to_string(LEASES).unwrap();
+    let mut all = [grants(&written()), grants(&leases)].concat();
+    all.sort();
+    all
+});
+
+/// The role that `<operator> manifests` writes.
+fn written() -> String {
+    let folder = std::env::temp_dir().join(format!("kubewright-role-{}", std::process::id()));
+    let flags = [
+        "operator".as_ref(),
+        "manifests".as_ref(),
+        "--out".as_ref(),
+        folder.as_os_str(),
+    ];
+    let flags = Flags::parse_from(flags);
+    let register = async |manager: &_| story::register(manager);
+    // It brings a runtime of its own.
+    let written = std::thread::spawn(move || Operator::new("test", flags.options).run(register));
+    written.join().unwrap();
+    let role = std::fs::read_to_string(folder.join("role.yaml")).unwrap();
+    std::fs::remove_dir_all(folder).unwrap();
+    role
+}
+
+fn grants(role: &str) -> Vec<Grant> {
+    let role = yaml::documents(role).unwrap().remove(0);
+    let texts = |rule: &Value, list: &str| -> Vec<String> {
+        let items = rule[list].as_array().unwrap().iter();
+        items.map(|item| item.as_str().unwrap().to_owned()).collect()
+    };
+    let mut all = Vec::new();
+    for rule in role["rules"].as_array().unwrap() {
+        for group in texts(rule, "apiGroups") {
+            for resource in texts(rule, "resources") {
+                all.extend(texts(rule, "verbs").into_iter().map(|verb| Grant {
+                    group: group.clone(),
+                    resource: resource.clone(),
+                    verb,
+                }));
+            }
+        }
+    }
+    all
+}

@@ -1,0 +1,230 @@
+//! Least privilege: a whole life of the operator with what the project grants it, and lives without each verb of that.
+
+use std::{fs, path::Path, time::Duration};
+
+use anyhow::{Result, bail, ensure};
+use control_plane::{
+    Operator, eventually,
+    foobar::{FooBar, child_of},
+    free_ports, make_namespace,
+};
+use futures::{StreamExt, TryStreamExt, stream};
+use k8s_openapi::api::{core::v1::ConfigMap, events::v1::Event};
+use kube::{
+    Api, Client, Config,
+    api::{DeleteParams, ListParams, Patch, PatchParams, PostParams},
+    config::{KubeConfigOptions, Kubeconfig},
+};
+use serde_json::json;
+
+use crate::{
+    account::{Account, Grant},
+    stage::{Case, PATIENCE, case, say},
+};
+
+/// Lives at the same time.
+const LIVES: usize = 4;
+/// What the generated operator has and does not use: verb and resource. Why it has them is in the book, under permissions.
+const UNUSED: [(&str, &str); 3] = [
+    ("get", "foobars"),
+    ("get", "foobars/status"),
+    ("update", "foobars/status"),
+];
+
+/// One operator in a namespace of its own, and what happens there.
+struct Life<'a> {
+    operator: &'a Operator,
+    /// What its log says where something is missing.
+    words: Option<String>,
+    foobars: Api<FooBar>,
+    children: Api<ConfigMap>,
+    events: Api<Event>,
+    metrics: Client,
+}
+
+/// Why a life does not go on.
+enum End {
+    /// The log says what is missing.
+    Named,
+    Failed(anyhow::Error),
+}
+
+impl From<kube::Error> for End {
+    fn from(error: kube::Error) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+impl Life<'_> {
+    /// Waits for a step of the life, or for the words.
+    async fn step(&self, what: &str, mut done: impl AsyncFnMut() -> Result<bool>) -> Result<(), End> {
+        let reached = eventually(what, PATIENCE, async || {
+            if self.is_named() {
+                return Ok(Some(false));
+            }
+            Ok(done().await?.then_some(true))
+        });
+        match reached.await {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(End::Named),
+            Err(error) => Err(End::Failed(error)),
+        }
+    }
+
+    fn is_named(&self) -> bool {
+        let words = self.words.as_deref();
+        words.is_some_and(|words| says(&self.operator.log(), words))
+    }
+
+    async fn tell(&self) -> Result<(), End> {
+        self.step("readiness", async || Ok(self.operator.probe("/readyz").await))
+            .await?;
+        self.foobars.create(&PostParams::default(), &FooBar::named("a")).await?;
+        let ready = async || Ok(self.foobars.get("a").await?.is_ready());
+        self.step("the FooBar to be Ready", ready).await?;
+        self.change_child("mars").await?;
+        self.children.delete(&child_of("a"), &DeleteParams::default()).await?;
+        self.step("a new child", async || self.child_says("a").await).await?;
+        let merge = Patch::Merge(json!({"spec": {"target": "moon"}}));
+        self.foobars.patch("a", &PatchParams::default(), &merge).await?;
+        self.step("the new target", async || self.child_says("moon").await)
+            .await?;
+        self.step("an event that counts", async || self.is_counted().await)
+            .await?;
+        self.step("the metrics", async || self.is_measured().await).await?;
+        self.foobars.delete("a", &DeleteParams::default()).await?;
+        let gone = async || Ok(self.foobars.get_opt("a").await?.is_none());
+        self.step("the FooBar to go", gone).await
+    }
+
+    /// Somebody changes the child, and the operator changes it back.
+    async fn change_child(&self, target: &str) -> Result<(), End> {
+        let merge = Patch::Merge(json!({"data": {"target": target}}));
+        self.children
+            .patch(&child_of("a"), &PatchParams::default(), &merge)
+            .await?;
+        self.step("the repair", async || self.child_says("a").await).await
+    }
+
+    async fn child_says(&self, target: &str) -> Result<bool> {
+        let child = self.children.get(&child_of("a")).await?;
+        Ok(child
+            .data
+            .unwrap_or_default()
+            .get("target")
+            .is_some_and(|it| it == target))
+    }
+
+    async fn is_counted(&self) -> Result<bool> {
+        let events = self.events.list(&ListParams::default()).await?.items;
+        Ok(events.iter().any(|event| event.series.is_some()))
+    }
+
+    async fn is_measured(&self) -> Result<bool> {
+        let request = http::Request::get("/metrics").body(Vec::new())?;
+        Ok(self.metrics.request_text(request).await?.contains("kubewright_"))
+    }
+}
+
+/// Whether a warning or an error in the log holds these words.
+fn says(log: &Path, words: &str) -> bool {
+    let text = fs::read_to_string(log).unwrap_or_default();
+    let mut lines = text.lines();
+    lines.any(|line| (line.contains("WARN") || line.contains("ERROR")) && line.contains(words))
+}
+
+impl Case<'_> {
+    /// Lives without one grant, or with all; what the API server refused.
+    async fn live(&self, number: usize, grants: &[Grant], missing: Option<&Grant>) -> Result<Vec<String>> {
+        let namespace = format!("{}-{number}", self.namespace);
+        make_namespace(&self.client, &namespace).await?;
+        let others: Vec<_> = grants.iter().filter(|grant| Some(*grant) != missing).cloned().collect();
+        let account = Account::make(&self.stage.plane, &namespace, &others).await?;
+        let [port] = free_ports()?;
+        let operator = self.start(
+            &self.stage.project.operator(),
+            &[
+                "--namespace",
+                &namespace,
+                "--leader-elect",
+                "--leader-elect-lease-duration=5s",
+                "--leader-elect-renew-deadline=3s",
+                "--leader-elect-retry-period=1s",
+                &format!("--metrics-bind-address=127.0.0.1:{port}"),
+            ],
+            &account.kubeconfig,
+        )?;
+        let life = Life {
+            operator: &operator,
+            words: missing.map(Grant::refusal),
+            foobars: Api::namespaced(self.client.clone(), &namespace),
+            children: Api::namespaced(self.client.clone(), &namespace),
+            events: Api::namespaced(self.client.clone(), &namespace),
+            metrics: scraper(&self.stage.plane.kubeconfig(), port).await?,
+        };
+        let told = life.tell().await;
+        let log = operator.log();
+        // Events and the lease are written to the end.
+        operator.terminate(PATIENCE).await?;
+        let user = account.user();
+        account.remove().await?;
+        if let Err(End::Failed(error)) = told {
+            return Err(error.context(format!("without {missing:?}")));
+        }
+        let unused = missing.is_none_or(|it| UNUSED.contains(&(&it.verb, &it.resource)));
+        if let Some(missing) = missing.filter(|_| !unused) {
+            let words = missing.refusal();
+            ensure!(says(&log, &words), "nobody says that it {words}");
+        } else if let Err(End::Named) = told {
+            bail!("{missing:?} is used after all");
+        }
+        self.refused(&user)
+    }
+
+    fn refused(&self, user: &str) -> Result<Vec<String>> {
+        let requests = self.stage.plane.audit().since(self.began())?.into_iter();
+        let refused = requests.filter(|request| request.user == user && request.code == 403);
+        Ok(refused
+            .map(|request| format!("{} {}", request.verb, request.resource))
+            .collect())
+    }
+}
+
+/// A client of the operator's metrics with the administrator's token.
+async fn scraper(kubeconfig: &Path, port: u16) -> Result<Client> {
+    let kubeconfig = Kubeconfig::read_from(kubeconfig)?;
+    let mut config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
+    config.cluster_url = format!("https://127.0.0.1:{port}").parse()?;
+    // Its certificate is of its own making.
+    config.accept_invalid_certs = true;
+    config.read_timeout = Some(Duration::from_secs(15));
+    Ok(Client::try_from(config)?)
+}
+
+#[test]
+fn what_the_project_grants_is_enough_and_each_verb_of_it_is_missed_by_name() -> Result<()> {
+    case(async |case| {
+        let grants = case.granted().await?;
+        let refused = case.live(0, &grants, None).await?;
+        ensure!(refused.is_empty(), "with all that is granted it may not {refused:?}");
+        let case = &*case;
+        let lives = grants.iter().enumerate().map(|(at, missing)| {
+            let grants = &grants;
+            async move {
+                let refused = case.live(at + 1, grants, Some(missing)).await?;
+                let named = missing.refused();
+                let others: Vec<_> = refused.iter().filter(|it| **it != named).collect();
+                ensure!(others.is_empty(), "without {named} it may not {others:?}");
+                let unused = UNUSED.contains(&(&missing.verb, &missing.resource));
+                ensure!(refused.is_empty() == unused, "without {named}: {refused:?}");
+                Ok(())
+            }
+        });
+        stream::iter(lives.collect::<Vec<_>>())
+            .buffer_unordered(LIVES)
+            .try_collect::<()>()
+            .await?;
+        say(&format!("{} lives, each without one verb", grants.len()));
+        Ok(())
+    })
+}
