@@ -67,7 +67,8 @@ soak: ## The generated operator under faults for MINUTES (10), chosen by SEED, o
 
 nightly: ## Long random runs: more seeds, more cases, more time.
 	PROPTEST_CASES=20000 $(CARGO) test --locked --workspace --exclude control-plane
-	assets=$${KUBEBUILDER_ASSETS:-$$(tests/control-plane/build)} && \
+	GOBIN=$(CURDIR)/target/nightly go install sigs.k8s.io/controller-tools/cmd/controller-gen@v0.21.0
+	assets=$${KUBEBUILDER_ASSETS:-$$(tests/control-plane/build)} && export CONTROLLER_GEN=$(CURDIR)/target/nightly/controller-gen && \
 		SEED=$$(date +%s) KUBEBUILDER_ASSETS=$$assets CASES=20000 $(CARGO) test --locked --package kubewright-schema -- --ignored --skip record --test-threads=1 && \
 		KUBEBUILDER_ASSETS=$$assets tests/fidelity/check 5000
 	tests/fuzz/check 600

@@ -6,6 +6,7 @@
 mod cases;
 mod checklist;
 mod control_plane;
+mod dice;
 mod random;
 
 use control_plane::ControlPlane;
@@ -190,14 +191,8 @@ fn random_schemas_get_the_same_verdict() {
 
 /// CASES seeds from SEED on.
 fn seeds(count: u64) -> std::ops::Range<u64> {
-    let number = |name: &str, default| {
-        std::env::var(name)
-            .ok()
-            .and_then(|it| it.parse().ok())
-            .unwrap_or(default)
-    };
-    let first = number("SEED", 0);
-    first..first + number("CASES", count)
+    let first = dice::number("SEED", 0);
+    first..first + dice::number("CASES", count)
 }
 
 /// Server-side apply of a manifest as it stands in the file, as `make install` does it.

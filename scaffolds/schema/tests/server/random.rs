@@ -1,35 +1,11 @@
 //! Random schemas that are mostly right: each keyword is put where it belongs more often than not.
 
-use super::cases;
+use super::{cases, dice::Dice};
 use serde_json::{Map, Value, json};
-
-/// xorshift64*: enough for a test, and the same everywhere.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, sides: usize) -> usize {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) as usize % sides
-    }
-
-    /// True once in so many throws.
-    fn once_in(&mut self, throws: usize) -> bool {
-        self.below(throws) == 0
-    }
-
-    fn pick<T: Clone>(&mut self, from: &[T]) -> T {
-        from[self.below(from.len())].clone()
-    }
-}
 
 /// The CRD of a seed.
 pub fn crd(seed: u64) -> Value {
-    let mut dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
-    for _ in 0..8 {
-        dice.below(2);
-    }
+    let mut dice = Dice::of(seed);
     let mut crd = cases::base();
     let version = &mut crd["spec"]["versions"][0];
     if dice.once_in(2) {
@@ -206,7 +182,7 @@ pub fn patterns(seed: u64) -> Value {
         "\\12",
         "\\-",
     ];
-    let mut dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+    let mut dice = Dice::of(seed);
     let mut crd = cases::base();
     let mut properties = Map::new();
     for at in 0..50 {

@@ -6,6 +6,8 @@
 mod cases;
 #[path = "../server/control_plane.rs"]
 mod control_plane;
+#[path = "../server/dice.rs"]
+mod dice;
 mod random;
 mod server;
 
@@ -183,15 +185,9 @@ fn record() {
 /// What the server says otherwise of the random cases that `make` makes; CASES and SEED say how many and which.
 fn disagreements(make: fn(u64) -> Vec<Case>, default: u64) -> String {
     let server = ControlPlane::start();
-    let number = |name: &str, default| {
-        std::env::var(name)
-            .ok()
-            .and_then(|it| it.parse().ok())
-            .unwrap_or(default)
-    };
-    let cases = usize::try_from(number("CASES", default)).unwrap();
+    let cases = usize::try_from(dice::number("CASES", default)).unwrap();
     // Some seeds make several cases.
-    let all = (number("SEED", 1000)..).flat_map(make).take(cases).collect();
+    let all = (dice::number("SEED", 1000)..).flat_map(make).take(cases).collect();
     server::ask(&server, all).iter().map(differences).collect()
 }
 

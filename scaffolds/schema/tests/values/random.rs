@@ -1,38 +1,14 @@
 //! Random schemas, and values that fit them more often than not.
 
-use super::{Case, Place, Try};
+use super::{Case, Place, Try, dice::Dice};
 use serde_json::{Map, Value, json};
-
-/// xorshift64*: enough for a test, and the same everywhere.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, sides: usize) -> usize {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) as usize % sides
-    }
-
-    /// True once in so many throws.
-    fn once_in(&mut self, throws: usize) -> bool {
-        self.below(throws) == 0
-    }
-
-    fn pick<T: Clone>(&mut self, from: &[T]) -> T {
-        from[self.below(from.len())].clone()
-    }
-}
 
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 const TEXTS: [&str; 8] = ["", "a", "b", "ab", "abc", "xyz", "2024-01-01", "é"];
 
 /// The case of a seed: some values that are new, and some that replace others.
 pub fn case(seed: u64) -> Case {
-    let mut dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
-    for _ in 0..8 {
-        dice.below(2);
-    }
+    let mut dice = Dice::of(seed);
     let schema = node(&mut dice, 0);
     let mut tries: Vec<Try> = (0..4)
         .map(|_| Try {
@@ -420,7 +396,7 @@ pub fn formats(seed: u64) -> Vec<Case> {
             ],
         ),
     ];
-    let mut dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+    let mut dice = Dice::of(seed);
     let mut texts = |name: &str, parts: &[&str]| {
         let text = |dice: &mut Dice| -> String { (0..1 + dice.below(7)).map(|_| dice.pick(parts)).collect() };
         let values = (0..20).map(|_| json!(text(&mut dice)));
@@ -489,7 +465,7 @@ pub fn pattern(seed: u64) -> Case {
     const TEXTS: [&str; 20] = [
         "a", "b", "é", "É", "0", "7", "_", "-", "\n", ".", "A", "B", "z", "{", "}", "&", "K", "\u{212a}", "ſ", "a.b",
     ];
-    let mut dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+    let mut dice = Dice::of(seed);
     let pattern: String = (0..1 + dice.below(7)).map(|_| dice.pick(&PARTS)).collect();
     let texts = (0..8).map(|_| (0..dice.below(5)).map(|_| dice.pick(&TEXTS)).collect::<String>());
     Case {

@@ -1,8 +1,18 @@
-//! RBAC rules, normalised: controller-gen's documented behaviour, and what must hold for any rules.
+//! RBAC rules, normalised: what must hold for any rules, and what controller-gen makes of random ones. That is recorded in
+//! `recorded.json`, so that the comparison needs no Go. To record it anew, with controller-gen v0.21.0 and Go:
+//!
+//! `CONTROLLER_GEN=… cargo test -p kubewright-schema --test rbac -- --ignored record`
+
+mod controller_gen;
+#[path = "../server/dice.rs"]
+mod dice;
+mod random;
 
 use kubewright_schema::rbac::{PolicyRule, normalise, role};
 use kubewright_schema::yaml;
 use proptest::prelude::*;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 fn list(words: &str) -> Vec<String> {
@@ -84,6 +94,17 @@ fn names_keep_rules_apart_and_a_star_swallows_the_other_verbs() {
     // Collapsed last, as controller-gen does: rules joined only then would have been too few.
     let rules = [rule("a.b", "cs", "*;get"), rule("a.b", "ds", "*")];
     assert_eq!(normalise(rules), [rule("a.b", "cs", "*"), rule("a.b", "ds", "*")]);
+}
+
+#[test]
+fn rules_that_come_to_differ_in_their_verbs_alone_are_both_kept() {
+    let rules = [
+        rule("apps", "pods", "get"),
+        rule("batch", "pods", "get"),
+        rule("apps;batch", "pods", "list"),
+    ];
+    let both = [rule("apps;batch", "pods", "get"), rule("apps;batch", "pods", "list")];
+    assert_eq!(normalise(rules), both);
 }
 
 #[test]
@@ -221,4 +242,78 @@ proptest! {
         prop_assert_eq!(normalise(rules.into_iter().rev()), once.clone());
         prop_assert_eq!(grants(&normalise(once.clone())), grants(&once));
     }
+}
+
+const RECORDED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/rbac/recorded.json");
+
+/// Rules, and what controller-gen made of them.
+#[derive(Deserialize, Serialize)]
+struct Recorded {
+    rules: Vec<PolicyRule>,
+    theirs: Value,
+}
+
+/// How controller-gen's rules compare with ours.
+enum Verdict {
+    Same,
+    /// Of two rules that come to differ in their verbs alone it has kept one, now this, now that.
+    Cut,
+    Different(String),
+}
+
+fn compare(Recorded { rules, theirs }: &Recorded) -> Verdict {
+    let ours = normalise(rules.clone());
+    let theirs: Vec<PolicyRule> = serde_json::from_value(theirs.clone()).unwrap();
+    if ours == theirs {
+        return Verdict::Same;
+    }
+    let alike = |one: &PolicyRule, other: &PolicyRule| {
+        let verbs = other.verbs.clone();
+        PolicyRule { verbs, ..one.clone() } == *other
+    };
+    let (kept, cut): (Vec<_>, Vec<_>) = ours.iter().partition(|rule| theirs.contains(rule));
+    let is_cut = cut.iter().all(|rule| theirs.iter().any(|their| alike(rule, their)));
+    if is_cut && kept.into_iter().eq(&theirs) {
+        return Verdict::Cut;
+    }
+    Verdict::Different(format!("{}\n  theirs {theirs:?}\n  ours   {ours:?}\n", json!(rules)))
+}
+
+/// That controller-gen makes the same of all these; it may have cut some.
+fn check(recorded: &[Recorded]) {
+    let (mut cut, mut different) = (0, String::new());
+    for verdict in recorded.iter().map(compare) {
+        match verdict {
+            Verdict::Same => {}
+            Verdict::Cut => cut += 1,
+            Verdict::Different(report) => different.push_str(&report),
+        }
+    }
+    assert!(different.is_empty(), "\n{different}");
+    println!("{} sets, of which controller-gen cuts {cut}", recorded.len());
+    assert!(cut * 10 < recorded.len(), "{cut} sets compare nothing");
+}
+
+#[test]
+fn rules_become_what_controller_gen_makes_of_them() {
+    let recorded: Vec<Recorded> = serde_json::from_str(&std::fs::read_to_string(RECORDED).unwrap()).unwrap();
+    assert!(recorded.len() >= 200, "the recording is incomplete");
+    check(&recorded);
+}
+
+#[test]
+#[ignore = "needs CONTROLLER_GEN and Go; writes recorded.json"]
+fn record() {
+    let recorded = controller_gen::ask((0..200).map(random::rules).collect());
+    // One line per set, so that a diff shows which ones changed.
+    let lines: Vec<String> = recorded.iter().map(|it| serde_json::to_string(it).unwrap()).collect();
+    std::fs::write(RECORDED, format!("[\n{}\n]\n", lines.join(",\n"))).unwrap();
+}
+
+#[test]
+#[ignore = "needs CONTROLLER_GEN and Go"]
+fn random_rules_become_what_controller_gen_makes_of_them() {
+    let first = dice::number("SEED", 1000);
+    let seeds = first..first + dice::number("CASES", 2000);
+    check(&controller_gen::ask(seeds.map(random::rules).collect()));
 }
