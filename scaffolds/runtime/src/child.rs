@@ -3,7 +3,6 @@
 use std::{
     any::TypeId,
     collections::HashMap,
-    hash::{DefaultHasher, Hash, Hasher},
     sync::{Mutex, PoisonError},
 };
 
@@ -72,6 +71,25 @@ fn fnv1a(bytes: &[u8]) -> u64 {
     })
 }
 
+/// Between a field manager and what it has created.
+const CREATED: char = '@';
+
+/// The longest name of a field manager that Kubernetes accepts.
+const MAX_MANAGER: usize = 128;
+
+/// The name under which a child is created: the field manager's, and what the intent was. A process that comes later finds
+/// both in the record of field ownership. Of a child that was made for the intent it has itself it knows that no field was
+/// dropped since, though the record names what the server has added to it; and that each value stands which the record still
+/// names, in whatever form the server keeps it: who changes a value takes it out of the record.
+fn creator(manager: &str, hash: u64) -> String {
+    let name = format!("{manager}{CREATED}{hash:016x}");
+    if name.len() > MAX_MANAGER {
+        manager.to_owned()
+    } else {
+        name
+    }
+}
+
 /// What this process last applied to each child: the intent's hash and the version that came of it. While both stand
 /// nothing needs to be compared, and a value that the server stores in another form is not sent for ever.
 #[derive(Default)]
@@ -130,7 +148,7 @@ impl<C: Object> Child<'_, C> {
         };
         self.check_owner(observed)?;
         let version = observed.meta().resource_version.as_deref();
-        if self.applies.stands::<C>(self.key, hash, version) || !self.differs(observed)? {
+        if self.applies.stands::<C>(self.key, hash, version) || !self.differs(observed, hash)? {
             return Ok(Applied::Unchanged);
         }
 
@@ -148,7 +166,7 @@ impl<C: Object> Child<'_, C> {
     /// Creates the child, or returns the object that already has its name. A create can neither overwrite nor merge into
     /// a foreign object that the cache does not show yet, and costs the API server less than an apply.
     async fn create(&self, hash: u64) -> Result<Result<C, C>> {
-        match self.requests.create(&self.intent, self.manager).await {
+        match self.requests.create(&self.intent, &creator(self.manager, hash)).await {
             Ok(created) => {
                 self.applies
                     .remember::<C>(self.key, hash, created.meta().resource_version.as_deref());
@@ -184,11 +202,20 @@ impl<C: Object> Child<'_, C> {
         Ok(())
     }
 
-    fn differs(&self, observed: &C) -> Result<bool> {
-        let owned: Vec<_> = self.entries(observed).filter_map(fields).collect();
+    fn differs(&self, observed: &C, hash: u64) -> Result<bool> {
+        let owned: Vec<_> = self
+            .entries(observed)
+            .filter_map(|entry| Some((entry, fields(entry)?)))
+            .collect();
         // Without a record of what we own nothing can be said about dropped fields: apply, and remember.
-        let [fields] = owned.as_slice() else { return Ok(true) };
+        let [(entry, fields)] = owned.as_slice() else {
+            return Ok(true);
+        };
         let observed = serde_json::to_value(observed).map_err(Error::retry)?;
+        let ours = entry.manager.as_deref() == Some(&creator(self.manager, hash));
+        if ours && intent::stands(&self.intent, &observed, fields) {
+            return Ok(false);
+        }
         Ok(intent::would_change(&self.intent, &observed, fields))
     }
 
@@ -245,6 +272,7 @@ impl<C: Object> Child<'_, C> {
             .find(|entry| entry.operation.as_deref() == Some("Update"))
         {
             entry.operation = Some("Apply".to_owned());
+            entry.manager = Some(self.manager.to_owned());
             others.push(entry);
         }
         others
@@ -260,7 +288,10 @@ impl<C: Object> Child<'_, C> {
     }
 
     fn is_ours(&self, entry: &ManagedFieldsEntry) -> bool {
-        entry.manager.as_deref() == Some(self.manager) && entry.subresource.as_deref().unwrap_or_default().is_empty()
+        let manager = entry.manager.as_deref().unwrap_or_default();
+        let ours = manager.strip_prefix(self.manager);
+        ours.is_some_and(|rest| rest.is_empty() || rest.starts_with(CREATED))
+            && entry.subresource.as_deref().unwrap_or_default().is_empty()
     }
 }
 
@@ -285,11 +316,9 @@ pub(crate) fn controller_of<C: kube::Resource>(object: &C) -> Option<&OwnerRefer
         .find(|owner| owner.controller == Some(true))
 }
 
+/// Compared with that of other processes, of other versions too: see [`creator`].
 fn hash_of(intent: &Value) -> u64 {
-    // Only compared within this process.
-    let mut hasher = DefaultHasher::new();
-    intent.to_string().hash(&mut hasher);
-    hasher.finish()
+    fnv1a(intent.to_string().as_bytes())
 }
 
 #[cfg(test)]

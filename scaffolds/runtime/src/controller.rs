@@ -178,7 +178,7 @@ impl<K: Object> Controller<K> {
     /// poll. It is emptied as long as the manager runs, on a standby too, and waits for no reconcile: keys that are not
     /// handled yet are joined, so the queue is bounded by the number of objects and the channel by its own capacity.
     ///
-    /// Keys are lost with the process. What must not be missed after a restart has to be found by the reconcile that
+    /// On a standby the keys are dropped: every object is reconciled once it leads. They are lost with the process, too. What must not be missed after a restart has to be found by the reconcile that
     /// every object gets then.
     pub fn watches_channel(mut self, mut keys: mpsc::Receiver<ObjectKey>) -> Self {
         self.sources.push(Box::new(move |manager, wiring, _| {
@@ -268,7 +268,7 @@ impl<K: Object> Controller<K> {
             rules: self.rules,
         })?;
         let wiring = Wiring {
-            queue: WorkQueue::new(self.backoff, manager.metrics().queue(&self.name)),
+            queue: WorkQueue::new(self.backoff, manager.metrics().queue(&self.name)).asleep(),
             blocked: Arc::default(),
             applies: Arc::default(),
             deleted: Arc::default(),

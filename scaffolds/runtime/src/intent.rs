@@ -83,6 +83,50 @@ fn drops(intent: &Value, owned: &Value) -> bool {
     })
 }
 
+/// Whether every value of `intent` stands as it was written, whatever form the server keeps it in: `owned` names it, which
+/// it does until somebody changes it. The address of an object is owned by nobody.
+pub(crate) fn stands(intent: &Value, observed: &Value, owned: &Value) -> bool {
+    let Some(fields) = intent.as_object() else { return false };
+    fields.iter().all(|(name, value)| match (name.as_str(), value) {
+        ("apiVersion" | "kind", _) => true,
+        ("metadata", Value::Object(meta)) => {
+            let mut fields = meta
+                .iter()
+                .filter(|(name, _)| !matches!(name.as_str(), "name" | "namespace"));
+            let (observed, owned) = (&observed["metadata"], &owned["f:metadata"]);
+            fields.all(|(name, value)| is_named(value, &observed[name], &owned[format!("f:{name}")]))
+        }
+        _ => is_named(value, &observed[name], &owned[format!("f:{name}")]),
+    })
+}
+
+/// Whether `owned` names each value in `value`.
+fn is_named(value: &Value, observed: &Value, owned: &Value) -> bool {
+    let Some(below) = owned.as_object() else {
+        return is_empty(value);
+    };
+    match value {
+        _ if is_empty(value) => true,
+        // Either what is owned as a whole, or what is left of something whose parts others have changed.
+        Value::Object(_) | Value::Array(_) if below.is_empty() => covers(value, observed, owned),
+        Value::Object(fields) => fields
+            .iter()
+            .all(|(name, value)| is_named(value, &observed[name], &owned[format!("f:{name}")])),
+        Value::Array(items) => items.iter().all(|item| {
+            let Some((path, key)) = keys(owned).find(|(_, key)| matches_key(item, key)) else {
+                return below.contains_key(&format!("v:{item}"));
+            };
+            let seen = observed
+                .as_array()
+                .into_iter()
+                .flatten()
+                .find(|seen| matches_key(seen, &key));
+            seen.is_some_and(|seen| is_named(item, seen, &owned[path]))
+        }),
+        _ => true,
+    }
+}
+
 fn keys(owned: &Value) -> impl Iterator<Item = (&str, Map<String, Value>)> {
     owned.as_object().into_iter().flatten().filter_map(|(path, _)| {
         let key = serde_json::from_str(path.strip_prefix("k:")?).ok()?;
@@ -189,5 +233,35 @@ mod tests {
     fn empty_and_absent_are_the_same() {
         assert!(!would_change(&json!({"data": {}}), &json!({}), &json!({})));
         assert!(!would_change(&json!({}), &json!({}), &json!({"f:labels": {".": {}}})));
+    }
+
+    #[test]
+    fn a_value_stands_in_any_form_until_somebody_else_has_changed_it() {
+        let intent = json!({"kind": "Any", "metadata": {"name": "a", "labels": {"app": "a"}}, "spec": {"cpu": "1000m", "none": {}}});
+        let observed = |cpu: &str| json!({"metadata": {"labels": {"app": "a"}}, "spec": {"cpu": cpu}});
+        let owned = |spec: Value| json!({"f:metadata": {"f:labels": {".": {}, "f:app": {}}}, "f:spec": spec});
+        let whole = owned(json!({"f:cpu": {}, "f:default": {}}));
+        assert!(stands(&intent, &observed("1"), &whole));
+        // What is left of a record when its last field is somebody else's looks like a value that is owned as a whole.
+        for left in [json!({"f:default": {}}), json!({".": {}}), json!({})] {
+            assert!(!stands(&intent, &observed("2"), &owned(left.clone())), "{left}");
+        }
+    }
+
+    #[test]
+    fn items_of_lists_stand_by_their_keys_as_members_or_with_the_whole_list() {
+        let key = r#"k:{"name":"c"}"#;
+        let intent = json!({"list": [{"name": "c", "cpu": "1000m"}], "set": ["a"], "whole": ["x", "y"]});
+        let observed = json!({"list": [{"name": "c", "cpu": "1"}], "set": ["a", "b"], "whole": ["x", "y"]});
+        let owned =
+            json!({"f:list": {key: {".": {}, "f:cpu": {}, "f:name": {}}}, "f:set": {r#"v:"a""#: {}}, "f:whole": {}});
+        assert!(stands(&intent, &observed, &owned));
+        for field in ["list", "set", "whole"] {
+            let mut owned = owned.clone();
+            owned.as_object_mut().map(|fields| fields.remove(&format!("f:{field}")));
+            assert!(!stands(&intent, &observed, &owned), "{field}");
+        }
+        let changed = json!({"list": observed["list"], "set": observed["set"], "whole": ["y"]});
+        assert!(!stands(&intent, &changed, &owned));
     }
 }

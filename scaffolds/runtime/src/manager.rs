@@ -1,4 +1,6 @@
-//! Everything one operator process runs, started and stopped in order.
+//! What the controllers of one process share, and everything that it runs. How that is started and stopped is in `running.rs`.
+
+mod running;
 
 use std::{
     any::{Any, TypeId},
@@ -13,23 +15,18 @@ use std::{
 };
 
 use kube::Client;
-use tokio::{sync::watch, task::JoinSet, time};
-use tracing::{info, warn};
+use tokio::sync::watch;
 
 use crate::{
     Object,
     error::{Error, Result},
     events::{Events, Recorder},
     informer::{Informer, InformerConfig, Scope},
-    leader::Election,
     metrics::Metrics,
     rbac::Registration,
     server::{Checks, Probes},
     worker::Runnable,
 };
-
-/// How long a cache may take to fill before the process gives up, per source (controller-runtime's `CacheSyncTimeout`).
-const CACHE_SYNC_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Holds what the controllers of one process share: the client, one informer per kind, metrics, the event recorder; and
 /// runs them.
@@ -37,8 +34,10 @@ const CACHE_SYNC_TIMEOUT: Duration = Duration::from_secs(120);
 /// # Start and stop
 ///
 /// Caches are filled first, then, with leader election, the lease is acquired, then the workers start: a standby's caches
-/// are warm. On the signal no key is handed out any more, reconciles in hand get `--graceful-shutdown-timeout` (30 s) to
-/// end, events are flushed and the lease is released last. A lost lease ends everything at once, with an error.
+/// are warm. A standby remembers no names: every object is reconciled when it comes to lead. On the signal no key is handed
+/// out any more, reconciles in hand get `--graceful-shutdown-timeout` (30 s) to end, events are flushed and the lease is
+/// released last. Where reconciles had to be cut off it is not released, but left to expire: a request of theirs may still
+/// be under way. A lost lease ends everything at once, with an error.
 pub struct Manager {
     settings: Settings,
     events: Events,
@@ -320,134 +319,6 @@ impl Manager {
 
     pub(crate) fn registrations(&self) -> Vec<Registration> {
         lock(&self.registrations).clone()
-    }
-
-    /// Runs everything that is registered until `stop` is ready, then drains. With an `election`, the workers run only
-    /// while its lease is held.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Setup`] when a cache is not filled within two minutes, with the failing watch named; or when the lease
-    /// is lost.
-    pub async fn run(&self, stop: impl Future<Output = ()>, election: Option<Arc<Election>>) -> Result<()> {
-        tokio::pin!(stop);
-        let (halt, halted) = watch::channel(false);
-        let mut background = JoinSet::new();
-        for kind in lock(&self.informers).values() {
-            background.spawn(kind.running.run(halted.clone()));
-        }
-        for task in lock(&self.tasks).drain(..) {
-            let mut halted = halted.clone();
-            background.spawn(async move {
-                tokio::select! {
-                    () = task => {}
-                    _ = halted.wait_for(|halt| *halt) => {}
-                }
-            });
-        }
-        background.spawn(self.events.run(halted));
-
-        let outcome = tokio::select! {
-            () = &mut stop => Ok(()),
-            filled = self.fill_caches() => match filled {
-                Ok(()) => self.lead(&mut stop, election.as_deref()).await,
-                Err(error) => Err(error),
-            },
-        };
-
-        self.filled.store(false, Ordering::Relaxed);
-        halt.send_replace(true);
-        // What is left flushes events and closes watches: bounded, because nothing good comes of waiting longer.
-        let flush = time::timeout(self.settings.drain.min(Duration::from_secs(5)), async {
-            while background.join_next().await.is_some() {}
-        });
-        if outcome.is_ok() && flush.await.is_err() {
-            warn!("background tasks did not end in time");
-        }
-        if let Some(election) = election {
-            // After the workers: whoever takes over finds nobody at work.
-            election.release().await;
-        }
-        outcome
-    }
-
-    /// Waits until every cache is filled; the informers run already.
-    pub(crate) async fn fill_caches(&self) -> Result<()> {
-        let waits: Vec<_> = lock(&self.informers)
-            .iter()
-            .map(|(id, kind)| (*id, kind.running.synced()))
-            .collect();
-        let deadline = time::Instant::now() + CACHE_SYNC_TIMEOUT;
-        for (id, synced) in waits {
-            if time::timeout_at(deadline, synced).await.is_err() {
-                return Err(self.not_synced(id));
-            }
-        }
-        info!("caches are filled");
-        self.filled.store(true, Ordering::Relaxed);
-        Ok(())
-    }
-
-    fn not_synced(&self, id: TypeId) -> Error {
-        let informers = lock(&self.informers);
-        let (kind, error) = informers
-            .get(&id)
-            .map(|kind| {
-                (
-                    kind.running.kind(),
-                    kind.running.last_error().unwrap_or_else(|| "no answer".to_owned()),
-                )
-            })
-            .unwrap_or_default();
-        Error::Setup(format!(
-            "the cache of {kind} was not filled within {CACHE_SYNC_TIMEOUT:?}: {error}"
-        ))
-    }
-
-    async fn lead(&self, mut stop: impl Future<Output = ()> + Unpin, election: Option<&Election>) -> Result<()> {
-        let Some(election) = election else {
-            let workers = self.start_workers();
-            stop.await;
-            return self.drain(workers).await;
-        };
-        tokio::select! {
-            () = &mut stop => return Ok(()),
-            () = election.acquired() => {}
-        }
-        let workers = self.start_workers();
-        tokio::select! {
-            () = stop => self.drain(workers).await,
-            // Dropping the set ends every worker at its next await: another process is at work by now.
-            reason = election.lost() => Err(Error::Setup(format!("the leader lease is lost: {reason}"))),
-        }
-    }
-
-    fn start_workers(&self) -> JoinSet<()> {
-        let mut workers = JoinSet::new();
-        for (controller, count) in lock(&self.controllers).iter() {
-            info!(controller = controller.name(), workers = count, "starting");
-            for _ in 0..*count {
-                workers.spawn(controller.clone().work());
-            }
-        }
-        workers
-    }
-
-    async fn drain(&self, mut workers: JoinSet<()>) -> Result<()> {
-        info!("stopping: no new work, waiting for what is in hand");
-        for (controller, _) in lock(&self.controllers).iter() {
-            controller.shut_down();
-        }
-        let ended = time::timeout(self.settings.drain, async {
-            while workers.join_next().await.is_some() {}
-        });
-        if ended.await.is_err() {
-            let (left, after) = (workers.len(), self.settings.drain);
-            return Err(Error::Setup(format!(
-                "{left} reconciles did not end within {after:?} and were cut off"
-            )));
-        }
-        Ok(())
     }
 }
 

@@ -44,6 +44,8 @@ pub fn is_ready(pod: &Pod) -> bool {
 ///
 /// As there, times are compared by magnitude: 6 and 8 take two Pods for equal that have existed for about the same number of
 /// seconds, counted in powers of two. So those who age together do not all go in the order of their birth.
+///
+/// Rule 5 is that of a ReplicaSet that belongs to a Deployment; one that stands alone leaves it out (measured).
 pub fn victims(pods: &[Arc<Pod>], surplus: usize, now: Timestamp) -> Vec<Arc<Pod>> {
     let mut neighbours = HashMap::<&str, usize>::new();
     for pod in pods {

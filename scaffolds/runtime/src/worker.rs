@@ -7,7 +7,7 @@ use std::{
     pin::Pin,
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -42,6 +42,8 @@ pub(crate) struct Main<K> {
     predicate: Option<Predicate<K>>,
     /// Objects that went since their key was last worked on: their memory has to be freed.
     gone: Arc<Mutex<HashSet<ObjectKey>>>,
+    /// Whether there are workers. What goes before is remembered by nobody.
+    started: Arc<AtomicBool>,
     /// Uids whose finalizer was removed by this process, until the cache shows them gone: no second cleanup.
     finalized: Arc<Mutex<HashSet<String>>>,
 }
@@ -53,6 +55,7 @@ impl<K: Object> Main<K> {
             in_flight,
             predicate,
             gone: Arc::default(),
+            started: Arc::default(),
             finalized: Arc::default(),
         }
     }
@@ -60,7 +63,11 @@ impl<K: Object> Main<K> {
     pub(crate) fn handler(&self) -> impl Fn(&Delta<K>) + Send + Sync + 'static {
         let (queue, in_flight) = (self.queue.clone(), self.in_flight.clone());
         let (gone, finalized, predicate) = (self.gone.clone(), self.finalized.clone(), self.predicate.clone());
+        let started = self.started.clone();
         move |delta| {
+            if !started.load(Ordering::SeqCst) {
+                return;
+            }
             let key = delta.key();
             match delta {
                 Delta::Updated { old, new } if is_own_status(&in_flight, &key, &**old, &**new) => return,
@@ -75,6 +82,13 @@ impl<K: Object> Main<K> {
             if predicate.as_ref().is_none_or(|predicate| predicate.test(delta)) {
                 queue.add(key, priority(delta));
             }
+        }
+    }
+
+    /// Queues what passes.
+    fn see(&self, delta: &Delta<K>) {
+        if self.predicate.as_ref().is_none_or(|predicate| predicate.test(delta)) {
+            self.queue.add(delta.key(), priority(delta));
         }
     }
 }
@@ -111,15 +125,28 @@ pub(crate) struct Worker<K: Object, R> {
 /// A controller of any kind, as the manager starts and stops it.
 pub(crate) trait Runnable: Send + Sync {
     fn name(&self) -> &str;
+    /// Asks for every object there is, and for what happens from now on. Before the first [`work`](Self::work).
+    fn start(&self);
     /// Works on keys until the queue is shut down, and ends after the key in hand.
     fn work(self: Arc<Self>) -> Pin<Box<dyn Future<Output = ()> + Send>>;
     /// No key is handed out any more.
     fn shut_down(&self);
+    /// Reconciles that have begun and not ended.
+    fn under_way(&self) -> usize;
 }
 
 impl<K: Object, R: Reconciler<K>> Runnable for Worker<K, R> {
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn start(&self) {
+        // In this order: a change that is not told from here on is in the store already.
+        self.queue.wake();
+        self.main.started.store(true, Ordering::SeqCst);
+        for object in self.shared.main.informer.store().list() {
+            self.main.see(&Delta::Added { object, initial: true });
+        }
     }
 
     fn work(self: Arc<Self>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
@@ -142,6 +169,10 @@ impl<K: Object, R: Reconciler<K>> Runnable for Worker<K, R> {
 
     fn shut_down(&self) {
         self.queue.shut_down();
+    }
+
+    fn under_way(&self) -> usize {
+        self.queue.held()
     }
 }
 

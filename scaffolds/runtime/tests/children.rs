@@ -1,4 +1,4 @@
-//! Children, as an API server has them: where they may be, whose they are, and what is sent about them.
+//! Children, as an API server has them: where they may be, whose they are, and who gets them.
 
 mod support;
 
@@ -8,34 +8,15 @@ use std::{
     time::Duration,
 };
 
-use k8s_openapi::api::{
-    apps::v1::Deployment,
-    core::v1::{ConfigMap, Secret},
-};
+use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::ObjectMeta;
-use kubewright_runtime::{Action, Conditions, Context, Controller, Error, Manager, Object, Reconciler, Result};
+use kubewright_runtime::{Action, Conditions, Context, Controller, Error, Reconciler, Result};
 use serde_json::{Value, json};
 use support::{
     World,
     kinds::{CONFIG_MAPS, FooBar, Moon, PLANETS, Planet, Running, at, config_map, foobar, planet, seconds, world},
+    notes::{child, manager},
 };
-
-fn manager(world: &World) -> Manager {
-    Manager::builder(world.client())
-        .name("test")
-        .namespace("default")
-        .build()
-}
-
-fn child<C: Object>(fields: Value) -> C {
-    serde_json::from_value(fields).expect("a child of that kind")
-}
-
-/// The writes so far of one collection.
-fn writes(world: &World, collection: &str) -> Vec<String> {
-    let all = ["POST", "PATCH", "PUT", "DELETE"].map(|verb| world.requests(&format!("{verb} {collection}")));
-    all.concat()
-}
 
 /// Owns one ConfigMap per namespace, and a moon.
 struct Gravity;
@@ -94,9 +75,9 @@ async fn a_cluster_scoped_owner_has_children_in_any_namespace_and_in_none() {
         [true; 3],
         "each is made again"
     );
-    let settled = writes(&world, "/api").len();
+    let settled = world.writes("/api").len();
     seconds(60).await;
-    assert_eq!(writes(&world, "/api").len(), settled);
+    assert_eq!(world.writes("/api").len(), settled);
 
     world.delete(&earth);
     seconds(10).await;
@@ -151,128 +132,13 @@ async fn a_child_that_the_garbage_collector_would_take_is_refused_before_it_is_s
         );
         assert_eq!(
             (
-                writes(&world, "/api/v1").len(),
-                writes(&world, "/apis/test.example.com/v1/moons").len()
+                world.writes("/api/v1").len(),
+                world.writes("/apis/test.example.com/v1/moons").len()
             ),
             (0, 0)
         );
         running.stop().await.unwrap();
     }
-}
-
-/// Owns a ConfigMap, a Secret and a Deployment that asks for a processor in the form that servers do not keep.
-struct Several;
-
-impl Reconciler<FooBar> for Several {
-    async fn reconcile(&self, cx: &Context<FooBar>, foobar: Arc<FooBar>) -> Result<Action> {
-        let metadata = json!({"name": cx.key().name()});
-        let mut data = BTreeMap::from([("target", foobar.spec.target.as_str())]);
-        if foobar.spec.target == "typed" {
-            data.insert("type", "b");
-        }
-        cx.apply_child::<ConfigMap>(child(json!({"metadata": metadata, "data": data})))
-            .await?;
-        let secret = json!({"metadata": metadata, "stringData": null, "data": {"key": "c2VjcmV0"}});
-        cx.apply_child::<Secret>(child(secret)).await?;
-        let labels = json!({"app": cx.key().name()});
-        let container = json!({"name": "c", "image": "i", "resources": {"limits": {"cpu": "1000m"}}});
-        let template = json!({"metadata": {"labels": labels}, "spec": {"containers": [container]}});
-        let spec = json!({"selector": {"matchLabels": labels}, "template": template});
-        cx.apply_child::<Deployment>(child(json!({"metadata": metadata, "spec": spec})))
-            .await?;
-        Ok(Action::Done)
-    }
-}
-
-const SECRETS: &str = "/api/v1/namespaces/default/secrets";
-const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/default/deployments";
-
-fn several(world: &World) -> Running {
-    let manager = manager(world);
-    Controller::<FooBar>::new("foobar")
-        .owns::<ConfigMap>()
-        .owns::<Secret>()
-        .owns::<Deployment>()
-        .register(&manager, Several)
-        .unwrap();
-    Running::start(manager)
-}
-
-#[tokio::test(start_paused = true)]
-async fn one_reconcile_keeps_children_of_several_kinds_and_sends_what_differs() {
-    let world = world();
-    let running = several(&world);
-    world.put(&at("a"), foobar("x"));
-    seconds(60).await;
-    let paths = [CONFIG_MAPS, SECRETS, DEPLOYMENTS].map(|kind| format!("{kind}/a"));
-    assert_eq!(
-        paths.each_ref().map(|path| writes(&world, path).len()),
-        [0; 3],
-        "made by one POST each"
-    );
-    assert_eq!(
-        [CONFIG_MAPS, SECRETS, DEPLOYMENTS].map(|kind| writes(&world, kind).len()),
-        [1; 3]
-    );
-
-    world.edit(&paths[1], |secret| secret["data"]["key"] = json!("d3Jvbmc="));
-    world.delete(&paths[0]);
-    seconds(60).await;
-    assert_eq!(world.object(&paths[1]).unwrap()["data"]["key"], json!("c2VjcmV0"));
-    assert!(world.object(&paths[0]).is_some());
-    running.stop().await.unwrap();
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_quantity_that_the_server_stores_in_another_form_is_sent_once_a_process() {
-    let world = world();
-    let running = several(&world);
-    world.put(&at("a"), foobar("x"));
-    let wake = |n: usize| {
-        world.edit(&at("a"), |object| {
-            object["metadata"]["labels"] = json!({"n": n.to_string()})
-        })
-    };
-    for n in 0..5 {
-        seconds(60).await;
-        wake(n);
-    }
-    let path = format!("{DEPLOYMENTS}/a");
-    let limits = |path: &str| {
-        world.object(path).unwrap()["spec"]["template"]["spec"]["containers"][0]["resources"]["limits"].clone()
-    };
-    assert_eq!(limits(&path), json!({"cpu": "1"}), "this is what the test is about");
-    assert_eq!(writes(&world, DEPLOYMENTS).len(), 1);
-    running.stop().await.unwrap();
-
-    let again = several(&world);
-    for n in 5..10 {
-        seconds(60).await;
-        wake(n);
-    }
-    assert!(writes(&world, &path).len() <= 2, "{:?}", writes(&world, &path));
-    again.stop().await.unwrap();
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_field_that_is_not_asked_for_any_more_goes_and_others_fields_stay() {
-    let world = world();
-    let running = several(&world);
-    world.put(&at("a"), foobar("typed"));
-    seconds(1).await;
-    let map = config_map("a");
-    assert_eq!(
-        world.object(&map).unwrap()["data"],
-        json!({"target": "typed", "type": "b"})
-    );
-    world.edit(&map, |map| map["data"]["theirs"] = json!("1"));
-    world.edit(&at("a"), |object| object["spec"]["target"] = json!("x"));
-    seconds(1).await;
-    assert_eq!(
-        world.object(&map).unwrap()["data"],
-        json!({"target": "x", "theirs": "1"})
-    );
-    running.stop().await.unwrap();
 }
 
 /// Makes one ConfigMap, adopting what nobody controls if `adopts`; and counts its runs.
@@ -394,9 +260,9 @@ async fn an_orphan_is_adopted_only_where_the_reconciler_says_so() {
                 "what it has beyond the intent stays"
             );
             assert_eq!(map["metadata"]["ownerReferences"][0]["name"], json!("a"));
-            let settled = writes(&world, CONFIG_MAPS).len();
+            let settled = world.writes(CONFIG_MAPS).len();
             seconds(60).await;
-            assert_eq!(writes(&world, CONFIG_MAPS).len(), settled);
+            assert_eq!(world.writes(CONFIG_MAPS).len(), settled);
             world.delete(&at("a"));
             seconds(60).await;
             assert!(world.object(&config_map("shared")).is_none(), "it goes with its owner");

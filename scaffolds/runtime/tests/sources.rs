@@ -1,48 +1,22 @@
-//! What wakes a controller, and what it finds in the caches: selections, metadata alone, channels, indexes, predicates,
-//! priorities, and the wait for leadership.
+//! What wakes a controller, and what it finds in the caches: selections, metadata alone, channels, indexes, predicates
+//! and priorities.
 
 mod support;
 
-use std::{
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::core::PartialObjectMeta;
-use kubewright_runtime::{
-    Action, Context, Controller, Delta, Election, ElectionConfig, Manager, ObjectKey, Predicate, Reconciler, Result,
-};
+use kubewright_runtime::{Action, Context, Controller, Delta, ObjectKey, Predicate, Reconciler, Result};
 use serde_json::{Value, json};
 use support::{
-    World,
     kinds::{CONFIG_MAPS, FooBar, PLANETS, Planet, Running, at, config_map, foobar, planet, seconds, world},
+    notes::{Notes, Seen, manager, taken},
 };
 use tokio::{
     sync::mpsc,
     time::{sleep, timeout},
 };
-
-type Seen = Arc<Mutex<Vec<String>>>;
-
-/// Notes each run, which takes a second.
-struct Notes(Seen);
-
-impl Reconciler<FooBar> for Notes {
-    async fn reconcile(&self, cx: &Context<FooBar>, _: Arc<FooBar>) -> Result<Action> {
-        self.0.lock().unwrap().push(cx.key().name().to_owned());
-        sleep(Duration::from_secs(1)).await;
-        Ok(Action::Done)
-    }
-}
-
-fn taken(seen: &Seen) -> Vec<String> {
-    std::mem::take(&mut *seen.lock().unwrap())
-}
-
-fn manager(world: &World) -> Manager {
-    Manager::builder(world.client()).name("test").build()
-}
 
 fn labelled(labels: Value) -> Value {
     json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"labels": labels}, "data": {"a": "1"}})
@@ -345,75 +319,4 @@ async fn a_change_is_not_kept_waiting_by_what_was_there_before() {
     let order = taken(&seen);
     assert_eq!((order.len(), order[2].as_str()), (21, "new"), "{order:?}");
     running.stop().await.unwrap();
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_standby_has_its_caches_filled_and_works_at_once_when_it_leads() {
-    let (world, seen) = (world(), Seen::default());
-    let candidate = |identity: &str| {
-        let config = ElectionConfig {
-            identity: identity.to_owned(),
-            ..ElectionConfig::new("op", "default")
-        };
-        Arc::new(Election::spawn(config, world.client(), &kubewright_runtime::Metrics::new()).unwrap())
-    };
-    let leader = candidate("leader");
-    leader.acquired().await;
-    world.put(&at("a"), foobar("x"));
-    let manager = manager(&world);
-    Controller::<FooBar>::new("foobar")
-        .register(&manager, Notes(seen.clone()))
-        .unwrap();
-    let store = manager.informer::<FooBar>().store();
-    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-    let standby = candidate("standby");
-    let running = tokio::spawn(async move { manager.run(async { _ = stopped.await }, Some(standby)).await });
-    seconds(60).await;
-    assert_eq!(
-        (taken(&seen).len(), store.len()),
-        (0, 1),
-        "it looks, and does not touch"
-    );
-
-    let lists = world.requests("GET /apis/test.example.com/v1/foobars").len();
-
-    leader.release().await;
-    seconds(5).await;
-    assert_eq!(taken(&seen), ["a"]);
-    assert_eq!(
-        world.requests("GET /apis/test.example.com/v1/foobars").len(),
-        lists,
-        "nothing was listed anew"
-    );
-    _ = stop.send(());
-    running.await.unwrap().unwrap();
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_background_task_ends_with_the_manager_and_ends_nothing_itself() {
-    let (world, seen) = (world(), Seen::default());
-    let manager = manager(&world);
-    Controller::<FooBar>::new("foobar")
-        .register(&manager, Notes(seen.clone()))
-        .unwrap();
-    let (ticks, mut ticked) = mpsc::unbounded_channel();
-    manager.background(async move {
-        loop {
-            sleep(Duration::from_secs(1)).await;
-            if ticks.send(()).is_err() {
-                return;
-            }
-        }
-    });
-    manager.background(async {});
-    seconds(5).await;
-    assert!(ticked.is_empty(), "nothing runs before the manager does");
-    let running = Running::start(manager);
-    sleep(Duration::from_millis(5500)).await;
-    assert_eq!(ticked.len(), 5);
-    world.put(&at("a"), foobar("x"));
-    seconds(1).await;
-    assert_eq!(taken(&seen), ["a"]);
-    running.stop().await.unwrap();
-    while ticked.recv().await.is_some() {}
 }

@@ -23,6 +23,15 @@ use tokio::time::{Instant, sleep};
 
 use crate::{Assets, Audit, PERIOD, audit, credentials, guardian, program::Program};
 
+/// What kube-controller-manager does here. Nothing looks after nodes, nor after Pods on nodes that there are not.
+const CONTROLLERS: [&str; 5] = [
+    "garbage-collector-controller",
+    "namespace-controller",
+    "clusterrole-aggregation-controller",
+    "deployment-controller",
+    "replicaset-controller",
+];
+
 /// The API server is ready after three seconds, on a machine with nothing to spare after some more.
 const START_UP: Duration = Duration::from_secs(90);
 
@@ -253,8 +262,7 @@ impl ControlPlane {
     fn spawn_controllers(&self) -> Result<Program> {
         let flags = [
             format!("--kubeconfig={}", self.kubeconfig().display()),
-            "--controllers=garbage-collector-controller,namespace-controller,clusterrole-aggregation-controller"
-                .to_owned(),
+            format!("--controllers={}", CONTROLLERS.join(",")),
             "--leader-elect=false".to_owned(),
             "--secure-port=0".to_owned(),
             // Says what it deletes.

@@ -20,12 +20,14 @@ pub fn root() -> &'static Path {
 }
 
 /// What `kubewright create api` is asked for.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Api {
     /// Without the domain.
     pub group: &'static str,
     /// In camel case.
     pub kind: &'static str,
+    /// More flags of `create api`.
+    pub flags: &'static [&'static str],
 }
 
 /// A project on the disk, with its manifests.
@@ -72,7 +74,10 @@ impl Project {
                 "--kind",
                 api.kind,
             ];
-            run(Command::new(&kubewright).args(create).current_dir(&fresh))?;
+            run(Command::new(&kubewright)
+                .args(create)
+                .args(api.flags)
+                .current_dir(&fresh))?;
         }
         fs::create_dir_all(&folder)?;
         mirror(&fresh, &folder)?;

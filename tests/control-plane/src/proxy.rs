@@ -58,6 +58,8 @@ pub enum Fault {
     },
     /// Writes are carried out, and the connection is reset before the answer.
     LosesAnswers,
+    /// Watches of this collection, by its plural name, say nothing, and all else is answered: a cache that is behind.
+    Mute(&'static str),
     /// Watches end with, and begin to, 410: the history does not reach back so far.
     Expires,
 }
@@ -206,10 +208,12 @@ impl Shared {
     async fn answer(self: Arc<Self>, request: Request<Incoming>) -> io::Result<Answer> {
         let number = self.requests.fetch_add(1, Ordering::Relaxed);
         let watches = is_watch(&request);
+        let path = request.uri().path().to_owned();
         let fault = *self.fault.borrow();
         match fault {
             Fault::None => {}
             Fault::Expires if !watches => {}
+            Fault::Mute(_) => {}
             _ => self.spoil(),
         }
         match fault {
@@ -232,7 +236,8 @@ impl Shared {
             return Err(io::ErrorKind::ConnectionReset.into());
         }
         self.audible().await;
-        Ok(answer.map(|body| self.stream(body, watches)))
+        let watched = watches.then_some(path);
+        Ok(answer.map(|body| self.stream(body, watched)))
     }
 
     async fn pass_on(&self, request: Request<Incoming>) -> kube::Result<Response<Body>> {
@@ -245,13 +250,13 @@ impl Shared {
     }
 
     /// The body as it comes, but for what goes wrong on the way.
-    fn stream(self: Arc<Self>, body: Body, watches: bool) -> UnsyncBoxBody<Bytes, kube::Error> {
+    fn stream(self: Arc<Self>, body: Body, watched: Option<String>) -> UnsyncBoxBody<Bytes, kube::Error> {
         let fault = self.fault.subscribe();
         let begin = Passing {
             shared: self,
             body,
             fault,
-            watches,
+            watched,
             whole: true,
         };
         let frames = stream::unfold(Some(begin), |passing| async { passing?.next().await });
@@ -264,7 +269,8 @@ struct Passing {
     shared: Arc<Shared>,
     body: Body,
     fault: watch::Receiver<Fault>,
-    watches: bool,
+    /// The path of a watch.
+    watched: Option<String>,
     /// What was passed on so far ends at the end of a line.
     whole: bool,
 }
@@ -273,7 +279,7 @@ type Passed = (kube::Result<Frame<Bytes>>, Option<Passing>);
 
 impl Passing {
     async fn next(mut self) -> Option<Passed> {
-        let may_expire = self.watches && self.whole;
+        let may_expire = self.watched.is_some() && self.whole;
         let mut fault = self.fault.clone();
         let expires = async { fault.wait_for(|fault| *fault == Fault::Expires).await.is_ok() };
         let frame = tokio::select! {
@@ -285,11 +291,19 @@ impl Passing {
             }
         };
         self.shared.audible().await;
+        self.audible().await;
         let frame = frame?;
         if let Some(data) = frame.as_ref().ok().and_then(Frame::data_ref) {
             self.whole = data.last() == Some(&b'\n');
         }
         Some((frame, Some(self)))
+    }
+
+    /// Waits for as long as the watch may say nothing.
+    async fn audible(&mut self) {
+        let Some(path) = &self.watched else { return };
+        let mute = |fault: &Fault| matches!(fault, Fault::Mute(plural) if path.ends_with(&format!("/{plural}")));
+        _ = self.fault.wait_for(|fault| !mute(fault)).await;
     }
 }
 

@@ -11,6 +11,7 @@ mod child;
 mod cleanup;
 mod errors;
 mod foobar;
+mod leader;
 mod metrics;
 mod replicas;
 mod settings;

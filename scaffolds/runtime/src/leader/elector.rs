@@ -11,7 +11,7 @@ use tokio::{
 use tracing::{debug, info, warn};
 
 use super::{
-    LostReason, State,
+    LostReason, Parting, State,
     config::{ElectionConfig, JITTER},
     lease::{Failure, Leases, held, holder, released},
 };
@@ -22,7 +22,7 @@ pub(super) struct Elector {
     config: ElectionConfig,
     leases: Leases,
     state: watch::Sender<State>,
-    stop: watch::Receiver<bool>,
+    stop: watch::Receiver<Option<Parting>>,
     gauge: Gauge,
     jitter: Jitter,
     /// The lease as we wrote it, unless something has gone wrong since.
@@ -51,7 +51,7 @@ impl Elector {
         config: ElectionConfig,
         leases: Leases,
         state: watch::Sender<State>,
-        stop: watch::Receiver<bool>,
+        stop: watch::Receiver<Option<Parting>>,
         gauge: Gauge,
     ) -> Self {
         let (ours, seen, known_holder, perhaps_ours) = Default::default();
@@ -73,12 +73,12 @@ impl Elector {
     /// Runs for the lease, holds it, and ends when it is lost or to be released.
     pub(super) async fn run(mut self) {
         let mut stop = self.stop.clone();
-        let asked = async { stop.wait_for(|stop| *stop).await.is_ok() };
+        let asked = async { stop.wait_for(Option::is_some).await.map_or(None, |asked| *asked) };
         let reason = select! {
             biased;
             // Cut off wherever it is: the release reads the lease anew.
             asked = asked => {
-                if asked {
+                if asked == Some(Parting::Release) {
                     self.release().await;
                 }
                 LostReason::Released

@@ -47,9 +47,18 @@ use crate::{
 /// keeps it from renewing.
 pub struct Election {
     state: watch::Receiver<State>,
-    /// True asks for the release; dropped, it ends the election without one.
-    stop: watch::Sender<bool>,
+    /// Dropped, it ends the election as [`Parting::Abandon`] does.
+    stop: watch::Sender<Option<Parting>>,
     thread: Mutex<Option<thread::JoinHandle<()>>>,
+}
+
+/// How an election ends that nobody else has ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Parting {
+    /// The lease is given back.
+    Release,
+    /// It is left to expire.
+    Abandon,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -139,7 +148,7 @@ impl Election {
 
     fn new(config: ElectionConfig, client: Client, metrics: &Metrics) -> (Self, Elector) {
         let (publish, state) = watch::channel(State::Candidate);
-        let (stop, stopped) = watch::channel(false);
+        let (stop, stopped) = watch::channel(None);
         let gauge = metrics.leader(&config.name);
         let leases = Leases::new(client, &config);
         (
@@ -193,7 +202,17 @@ impl Election {
     /// Gives the lease back, so that another process can take over at once, and ends the election. To be called when all
     /// work has ended. Waits for the API server for half the renew deadline at most.
     pub async fn release(&self) {
-        self.stop.send_replace(true);
+        self.part(Parting::Release).await;
+    }
+
+    /// Ends the election and leaves the lease to expire: for work that may not have ended, such as a reconcile that was cut
+    /// off, whose last request may still be under way. Another process takes over after the lease duration.
+    pub async fn abandon(&self) {
+        self.part(Parting::Abandon).await;
+    }
+
+    async fn part(&self, how: Parting) {
+        self.stop.send_replace(Some(how));
         let _ = self
             .state
             .clone()

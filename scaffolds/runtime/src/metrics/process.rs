@@ -1,7 +1,9 @@
 //! What the operating system says of this process, under the names of Prometheus' client libraries. Linux only: it is
-//! read from `/proc/self`, and absent elsewhere.
+//! read from `/proc/self`, and absent elsewhere. And the tasks of its runtime, wherever it runs.
 
 use std::{fs, str::FromStr};
+
+use tokio::runtime::Handle;
 
 use super::Metrics;
 
@@ -15,6 +17,12 @@ const STARTED: usize = 22 - 3;
 const VIRTUAL_BYTES: usize = 23 - 3;
 
 pub(super) fn register(metrics: &Metrics) {
+    if let Ok(runtime) = Handle::try_current() {
+        let help = "Tasks of the asynchronous runtime that have not ended.";
+        metrics.computed("kubewright_alive_tasks", help, &[], move || {
+            runtime.metrics().num_alive_tasks() as f64
+        });
+    }
     if stat(USER_TIME).is_none() {
         return;
     }
@@ -119,6 +127,20 @@ mod tests {
         assert!(during >= before + 100.0, "{before}, then {during}");
         assert!(during <= sample(&metrics, "process_max_fds"));
         drop(files);
+    }
+
+    #[tokio::test]
+    async fn tasks_count_until_they_end() {
+        let metrics = Metrics::new();
+        metrics.process();
+        let before = sample(&metrics, "kubewright_alive_tasks");
+        let tasks: Vec<_> = (0..3).map(|_| tokio::spawn(std::future::pending::<()>())).collect();
+        assert_eq!(sample(&metrics, "kubewright_alive_tasks"), before + 3.0);
+        for task in tasks {
+            task.abort();
+            _ = task.await;
+        }
+        assert_eq!(sample(&metrics, "kubewright_alive_tasks"), before);
     }
 
     #[test]

@@ -26,6 +26,8 @@ pub(super) struct Core {
     waiting: BTreeMap<(Instant, u64), ObjectKey>,
     /// Numbers everything that is put in an order, so that ties end in arrival order.
     sequence: u64,
+    /// What is asked for is not taken down.
+    asleep: bool,
     shut_down: bool,
 }
 
@@ -77,8 +79,19 @@ impl Core {
             ready,
             waiting,
             sequence: 0,
+            asleep: false,
             shut_down: false,
         }
+    }
+
+    /// Whether requests are ignored; nothing that was taken down before is touched.
+    pub(super) fn sleep(&mut self, asleep: bool) {
+        self.asleep = asleep;
+    }
+
+    /// Keys that are handed out at this moment.
+    pub(super) fn held(&self) -> usize {
+        self.entries.values().filter(|entry| entry.holder.is_some()).count()
     }
 
     /// Asks for `key` at once.
@@ -224,7 +237,7 @@ impl Core {
 
     /// Joins a new request with the one there may be: the earlier time and the higher priority win.
     fn request(&mut self, key: ObjectKey, priority: Priority, due: Due) {
-        if self.shut_down {
+        if self.shut_down || self.asleep {
             return;
         }
         let entry = self.entries.entry(key.clone()).or_default();

@@ -124,6 +124,23 @@ impl WorkQueue {
         }
     }
 
+    /// The queue of workers that do not run yet: it ignores what it is asked for, so that it does not grow by the name of
+    /// every object that comes and goes meanwhile. [`Self::wake`] ends that.
+    pub(crate) fn asleep(self) -> Self {
+        self.core().sleep(true);
+        self
+    }
+
+    /// Takes down what it is asked for from now on. What was ignored has to be asked for anew.
+    pub(crate) fn wake(&self) {
+        self.core().sleep(false);
+    }
+
+    /// Keys that workers hold at this moment.
+    pub(crate) fn held(&self) -> usize {
+        self.core().held()
+    }
+
     /// Asks for `key` at once. Ignored after [`Self::shut_down`], as the other adds are.
     pub fn add(&self, key: ObjectKey, priority: Priority) {
         self.core().add(key, priority, Instant::now());

@@ -5,6 +5,7 @@
 
 pub mod faults;
 pub mod kinds;
+pub mod notes;
 
 use std::{
     collections::BTreeMap,
@@ -127,6 +128,12 @@ impl World {
             .filter(|request| request.starts_with(starts_with))
             .cloned()
             .collect()
+    }
+
+    /// The writes so far whose paths start like this, as `VERB path`.
+    pub fn writes(&self, path: &str) -> Vec<String> {
+        let all = ["POST", "PATCH", "PUT", "DELETE"].map(|verb| self.requests(&format!("{verb} {path}")));
+        all.concat()
     }
 
     /// What the lists and watches of this collection accept.

@@ -2,17 +2,16 @@
 
 use anyhow::{Result, ensure};
 use control_plane::{
-    Api as Generate, Project, eventually,
+    eventually,
     foobar::{FooBar, all_ready, becomes, create, names},
-    run,
 };
-use kube::{
-    Api,
-    api::{ApiResource, DynamicObject, GroupVersionKind, Patch, PatchParams, PostParams},
-};
+use kube::api::{Patch, PatchParams};
 use serde_json::json;
 
-use crate::stage::{OPERATOR, PATIENCE, case};
+use crate::{
+    patterns::ready,
+    stage::{PATIENCE, case},
+};
 
 #[test]
 fn nothing_is_written_once_all_is_as_it_should_be() -> Result<()> {
@@ -74,44 +73,22 @@ fn a_status_that_somebody_wipes_is_repaired_once() -> Result<()> {
 #[test]
 fn two_controllers_share_one_list_and_one_watch_of_config_maps() -> Result<()> {
     case(async |case| {
-        let apis = [
-            Generate {
-                group: "shop",
-                kind: "Widget",
-            },
-            Generate {
-                group: "bank",
-                kind: "Account",
-            },
-        ];
-        let project = Project::generate("two-kinds", &apis)?;
-        let crds = project.folder().join("config/crd");
-        run(case
-            .stage
-            .plane
-            .kubectl()
-            .args(["apply", "--server-side", "--validate=strict", "-k"])
-            .arg(crds))?;
+        case.deploy_patterns().await?;
         let mark = case.mark()?;
-        let kubeconfig = case.stage.plane.kubeconfig_of(OPERATOR)?;
-        let mut operator = case.start(&project.operator(), &[], &kubeconfig)?;
-        operator.ready(PATIENCE).await?;
-
-        for (group, kind) in [("shop.example.com", "Widget"), ("bank.example.com", "Account")] {
-            let kind = ApiResource::from_gvk(&GroupVersionKind::gvk(group, "v1", kind));
-            let objects: Api<DynamicObject> = Api::namespaced_with(case.client.clone(), &case.namespace, &kind);
-            let mut object = DynamicObject::new("one", &kind);
-            object.data = json!({"spec": {"target": "world"}});
-            objects.create(&PostParams::default(), &object).await?;
-            eventually(&format!("the {} to be Ready", kind.kind), PATIENCE, async || {
+        let _operator = case.run_patterns().await?;
+        for kind in ["Widget", "OrderRun"] {
+            case.create(kind, "one", json!({"target": "world"})).await?;
+            let objects = case.objects(kind);
+            eventually(&format!("the {kind} to be Ready"), PATIENCE, async || {
                 let object = objects.get("one").await?;
-                let ready = object.data["status"]["conditions"][0]["status"].as_str() == Some("True");
-                Ok(ready.then_some(()))
+                Ok((ready(&object).0 == "True").then_some(()))
             })
             .await?;
         }
         let mut asked = case.stage.plane.audit().since(mark)?;
-        asked.retain(|request| request.user == OPERATOR && request.resource == "configmaps" && request.code == 200);
+        asked.retain(|request| {
+            request.user.contains("patterns-operator") && request.resource == "configmaps" && request.code == 200
+        });
         let count = |verb: &str| asked.iter().filter(|request| request.verb == verb).count();
         ensure!(count("list") <= 1 && count("watch") == 1, "{asked:#?}");
         Ok(())

@@ -1,4 +1,4 @@
-//! The operator and the API server killed in the middle of work.
+//! The API server killed in the middle of work, its store stalled, and the operator told to end.
 
 use std::time::Duration;
 
@@ -12,21 +12,8 @@ use kube::{
     Api, ResourceExt,
     api::{DeleteParams, ListParams},
 };
-use serde_json::json;
 
 use crate::stage::{Case, PATIENCE, case};
-
-/// How long the operator lives each time, in milliseconds. Where that catches it differs from run to run.
-const LIVES: [u64; 8] = [120, 700, 300, 1100, 450, 900, 200, 1500];
-
-/// `make nightly` sets it: many more lives.
-fn lives() -> usize {
-    if std::env::var_os("KUBEWRIGHT_NIGHTLY").is_some() {
-        60
-    } else {
-        LIVES.len()
-    }
-}
 
 impl Case<'_> {
     /// All Ready, each with one right child, no child made twice, and quiet.
@@ -41,44 +28,6 @@ impl Case<'_> {
         ensure!(twice.is_none(), "made twice: {twice:#?}");
         Ok(())
     }
-}
-
-#[test]
-fn an_operator_that_is_killed_at_any_point_comes_to_the_same_end() -> Result<()> {
-    case(async |case| {
-        let mark = case.mark()?;
-        create(&case.foobars, &names("again", 500)).await?;
-        for life in 0..lives() {
-            let operator = case.start_operator(&["--max-concurrent-reconciles", "4"])?;
-            tokio::time::sleep(Duration::from_millis(LIVES[life % LIVES.len()])).await;
-            operator.kill()?;
-            // There is always something left to do.
-            case.merge(
-                &format!("again-{life:04}"),
-                json!({"spec": {"target": format!("life {life}")}}),
-            )
-            .await?;
-        }
-        let _operator = case.operator(&["--max-concurrent-reconciles", "4"]).await?;
-        case.ends_well(500, mark).await
-    })
-}
-
-#[test]
-fn an_operator_that_is_killed_while_it_cleans_up_leaves_nothing_behind() -> Result<()> {
-    case(async |case| {
-        let operator = case.operator(&["--max-concurrent-reconciles", "4"]).await?;
-        create(&case.foobars, &names("ending", 200)).await?;
-        all_ready(&case.foobars, 200, PATIENCE).await?;
-        case.foobars
-            .delete_collection(&DeleteParams::background(), &ListParams::default())
-            .await?;
-        tokio::time::sleep(Duration::from_millis(100)).await;
-        operator.kill()?;
-        let _operator = case.operator(&["--max-concurrent-reconciles", "4"]).await?;
-        all_ready(&case.foobars, 0, PATIENCE).await?;
-        Ok(())
-    })
 }
 
 #[test]

@@ -38,6 +38,8 @@ pub struct Stage {
     pub plane: ControlPlane,
     pub project: Project,
     client: Client,
+    /// The project of the patterns, and the kubeconfig of its service account.
+    pub patterns: Option<(Project, PathBuf)>,
     deployed: Option<Deployed>,
     cases: usize,
 }
@@ -113,6 +115,7 @@ impl Stage {
             &[Generate {
                 group: "test",
                 kind: "FooBar",
+                ..Generate::default()
             }],
         )?;
         say(&format!(
@@ -137,6 +140,7 @@ impl Stage {
             plane,
             project,
             client,
+            patterns: None,
             deployed: None,
             cases: 0,
         })

@@ -64,6 +64,7 @@ fn project() -> Result<Project> {
     let api = Api {
         group: "test",
         kind: "FooBar",
+        ..Api::default()
     };
     Project::generate("foobar-operator", &[api])
 }

@@ -5,8 +5,7 @@ use std::{path::PathBuf, time::Duration};
 
 use anyhow::{Context, Result, bail, ensure};
 use control_plane::{Operator, Usage, free_ports, get};
-
-use crate::chance::Chance;
+use fastrand::Rng;
 
 const READY: Duration = Duration::from_secs(120);
 
@@ -126,16 +125,16 @@ impl Crew {
     }
 
     /// SIGKILL for one of them, and another one in its place.
-    pub fn kill_one(&mut self, chance: &mut Chance) -> Result<()> {
-        let at = chance.in_range(0..self.members.len() as u64) as usize;
+    pub fn kill_one(&mut self, chance: &mut Rng) -> Result<()> {
+        let at = chance.usize(..self.members.len());
         self.members.swap_remove(at).operator.kill()?;
         self.replaced += 1;
         self.join()
     }
 
     /// SIGTERM for one of them, which has to end with 0 or, if its lease is lost by then, with 1; and another one in its place.
-    pub async fn terminate_one(&mut self, chance: &mut Chance) -> Result<()> {
-        let at = chance.in_range(0..self.members.len() as u64) as usize;
+    pub async fn terminate_one(&mut self, chance: &mut Rng) -> Result<()> {
+        let at = chance.usize(..self.members.len());
         let ended = self
             .members
             .swap_remove(at)
@@ -151,14 +150,14 @@ impl Crew {
     }
 
     /// Stops one of them in its tracks for a while.
-    pub async fn stop_one(&mut self, chance: &mut Chance, time: Duration) -> Result<()> {
-        let at = chance.in_range(0..self.members.len() as u64) as usize;
+    pub async fn stop_one(&mut self, chance: &mut Rng, time: Duration) -> Result<()> {
+        let at = chance.usize(..self.members.len());
         self.members[at].operator.pause()?;
         tokio::time::sleep(time).await;
         self.members[at].operator.resume()
     }
 
-    /// The sum of a metric over its labels, of the one that works: the queue of one that stands by is full.
+    /// The sum of a metric over its labels, of the one that works.
     pub async fn metric(&self, name: &str) -> Result<f64> {
         for member in &self.members {
             let page = get(member.metrics, "/metrics").await?;

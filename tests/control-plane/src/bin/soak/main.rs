@@ -1,7 +1,6 @@
 //! Runs the generated operator under faults for a while, and checks that in the end everything is as if there had been none.
 //! `make soak` runs it; the output is Markdown. The seed decides what goes wrong, in which order and for how long.
 
-mod chance;
 mod crew;
 mod oracle;
 mod report;
@@ -12,9 +11,10 @@ mod users;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, bail};
+use fastrand::Rng;
 use tokio::sync::watch;
 
-use crate::{chance::Chance, crew::Crew, report::Report, scene::Scene, trouble::Trouble};
+use crate::{crew::Crew, report::Report, scene::Scene, trouble::Trouble};
 
 /// How long a round has trouble before it is judged.
 const ROUND: Duration = Duration::from_secs(90);
@@ -69,7 +69,7 @@ fn number<T: std::str::FromStr>(argument: Option<String>) -> Result<T> {
 
 /// Half of the time for one process that has to live through everything, the other half for two of which one leads.
 async fn soak(flags: &Flags, report: &mut Report) -> Result<()> {
-    let mut chance = Chance::new(flags.seed);
+    let mut chance = Rng::with_seed(flags.seed);
     let mut scene = Scene::set(flags.names, flags.malformed, flags.release).await?;
     let ended = run(&mut scene, &mut chance, flags, report).await;
     report.count(&scene);
@@ -80,17 +80,17 @@ async fn soak(flags: &Flags, report: &mut Report) -> Result<()> {
     ended
 }
 
-async fn run(scene: &mut Scene, chance: &mut Chance, flags: &Flags, report: &mut Report) -> Result<()> {
+async fn run(scene: &mut Scene, chance: &mut Rng, flags: &Flags, report: &mut Report) -> Result<()> {
     scene.users.fill().await;
     // What it grows to by itself: all objects seen once and changed once.
     scene.judge().await?;
-    report.note("at the start", scene)?;
+    report.note("at the start", scene).await?;
     let half = Duration::from_secs_f64(flags.minutes * 30.0);
     play(scene, chance, half, report).await?;
     // Those that there were may have gone with their definition.
     Trouble::Malformed.happen(scene, chance).await?;
     report.repaired = scene.repair_malformed().await?;
-    report.note("at the end", scene)?;
+    report.note("at the end", scene).await?;
     report.check_growth()?;
 
     // Not two crews at a time: they have no election in common.
@@ -100,14 +100,14 @@ async fn run(scene: &mut Scene, chance: &mut Chance, flags: &Flags, report: &mut
 }
 
 /// Rounds of trouble, each judged, until the time is over; at least one.
-async fn play(scene: &mut Scene, chance: &mut Chance, time: Duration, report: &mut Report) -> Result<()> {
+async fn play(scene: &mut Scene, chance: &mut Rng, time: Duration, report: &mut Report) -> Result<()> {
     let began = Instant::now();
     let mut due = Vec::new();
     loop {
         let round = Instant::now();
         let length = ROUND.min(time.saturating_sub(began.elapsed()));
         let (stop, stopped) = watch::channel(false);
-        let users = tokio::spawn(scene.users.clone().meddle(chance.branch(), stopped));
+        let users = tokio::spawn(scene.users.clone().meddle(chance.fork(), stopped));
         while round.elapsed() < length {
             if due.is_empty() {
                 due = Trouble::shuffled(chance, scene.crew.is_lone());
@@ -120,7 +120,7 @@ async fn play(scene: &mut Scene, chance: &mut Chance, time: Duration, report: &m
                 .with_context(|| format!("{trouble:?}"))?;
             *report.troubles.entry(trouble).or_default() += 1;
             scene.crew.supervise()?;
-            let calm = Duration::from_millis(chance.in_range(0..2500));
+            let calm = Duration::from_millis(chance.u64(0..2500));
             tokio::time::sleep(calm).await;
         }
         stop.send_replace(true);

@@ -13,6 +13,9 @@ const GROWTH: f64 = 12.0;
 /// Connections come and go; this many more than at the start are no leak.
 const CONNECTIONS: usize = 8;
 
+/// And tasks: two for each of those, which serve it and its requests.
+const TASKS: f64 = 2.0 * CONNECTIONS as f64;
+
 #[derive(Default)]
 pub struct Report {
     pub troubles: BTreeMap<Trouble, u64>,
@@ -21,15 +24,24 @@ pub struct Report {
     pub replaced: u64,
     deeds: BTreeMap<&'static str, u64>,
     requests: (u64, u64),
-    usage: Vec<(&'static str, Usage)>,
+    usage: Vec<Noted>,
+}
+
+/// What the lone process used at some time.
+#[derive(Debug)]
+struct Noted {
+    when: &'static str,
+    usage: Usage,
+    tasks: f64,
 }
 
 impl Report {
     /// What the lone process uses now.
-    pub fn note(&mut self, when: &'static str, scene: &Scene) -> Result<()> {
-        let usage = scene.crew.usage()?;
-        eprintln!("{when}: {usage:?}");
-        self.usage.push((when, usage));
+    pub async fn note(&mut self, when: &'static str, scene: &Scene) -> Result<()> {
+        let (usage, tasks) = (scene.crew.usage()?, scene.crew.metric("kubewright_alive_tasks").await?);
+        let noted = Noted { when, usage, tasks };
+        eprintln!("{noted:?}");
+        self.usage.push(noted);
         Ok(())
     }
 
@@ -41,9 +53,16 @@ impl Report {
     }
 
     pub fn check_growth(&self) -> Result<()> {
-        let [(_, start), (_, end)] = self.usage.as_slice() else {
+        let [first, last] = self.usage.as_slice() else {
             bail!("not measured");
         };
+        ensure!(
+            last.tasks <= first.tasks + TASKS,
+            "oracle `no task is leaked`: {} tasks, then {}",
+            first.tasks,
+            last.tasks
+        );
+        let (start, end) = (&first.usage, &last.usage);
         ensure!(
             end.resident <= start.resident * 1.5 + GROWTH,
             "oracle `memory is back near its start`: {start:?}, then {end:?}"
@@ -89,14 +108,17 @@ impl Report {
             "last fault → all as it should be, at most",
             format!("{:.1} s", slowest.as_secs_f64()),
         );
-        for (when, usage) in &self.usage {
+        for Noted { when, usage, tasks } in &self.usage {
             let Usage {
                 resident,
                 threads,
                 files,
                 ..
             } = usage;
-            row(when, format!("{resident:.1} MiB, {threads} threads, {files} files"));
+            row(
+                when,
+                format!("{resident:.1} MiB, {threads} threads, {tasks} tasks, {files} files"),
+            );
         }
     }
 }

@@ -42,6 +42,7 @@ impl Scene {
         let api = Generate {
             group: "test",
             kind: "FooBar",
+            ..Generate::default()
         };
         let project = Project::generate("foobar-operator", &[api])?;
         let binary = if release {

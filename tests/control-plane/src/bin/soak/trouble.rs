@@ -7,6 +7,7 @@ use control_plane::{
     Fault, eventually,
     foobar::{FooBar, of_any_form},
 };
+use fastrand::Rng;
 use futures::{StreamExt, stream};
 use k8s_openapi::{
     api::rbac::v1::ClusterRoleBinding, apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
@@ -18,10 +19,7 @@ use kube::{
 use serde_json::json;
 use tokio::time::sleep;
 
-use crate::{
-    chance::Chance,
-    scene::{MALFORMED, PATIENCE, Scene},
-};
+use crate::scene::{MALFORMED, PATIENCE, Scene};
 
 const CRD: &str = "foobars.test.example.com";
 
@@ -80,21 +78,19 @@ impl Trouble {
     const OF_PAIRS: [Self; 2] = [Self::OperatorKilled, Self::OperatorEnded];
 
     /// All of them in an order of the seed's.
-    pub fn shuffled(chance: &mut Chance, lone: bool) -> Vec<Self> {
+    pub fn shuffled(chance: &mut Rng, lone: bool) -> Vec<Self> {
         let mut all = Self::ALL.to_vec();
         if !lone {
             // A change of leaders is what pairs are for.
             all.extend([Self::OF_PAIRS, Self::OF_PAIRS].concat());
         }
-        for at in (1..all.len()).rev() {
-            all.swap(at, chance.in_range(0..at as u64 + 1) as usize);
-        }
+        chance.shuffle(&mut all);
         all
     }
 
     /// Lets it happen, and undoes it.
-    pub async fn happen(self, scene: &mut Scene, chance: &mut Chance) -> Result<()> {
-        let time = Duration::from_millis(chance.in_range(1000..7000));
+    pub async fn happen(self, scene: &mut Scene, chance: &mut Rng) -> Result<()> {
+        let time = Duration::from_millis(chance.u64(1000..7000));
         let proxy = &scene.proxy;
         match self {
             Self::ApiServerKilled => {
@@ -114,8 +110,8 @@ impl Trouble {
                 }
             }
             Self::TooManyRequests => {
-                let retry_after = Some(chance.in_range(0..3) as u32);
-                let share = *chance.one_of(&[30, 100]);
+                let retry_after = Some(chance.u32(0..3));
+                let share = [30, 100][chance.usize(..2)];
                 let code = 429;
                 proxy.set(Fault::Answers {
                     code,
@@ -125,7 +121,7 @@ impl Trouble {
                 sleep(time).await;
             }
             Self::ServerErrors => {
-                let (code, share) = (*chance.one_of(&[500, 503, 504]), *chance.one_of(&[30, 100]));
+                let (code, share) = ([500, 503, 504][chance.usize(..3)], [30, 100][chance.usize(..2)]);
                 let retry_after = None;
                 proxy.set(Fault::Answers {
                     code,

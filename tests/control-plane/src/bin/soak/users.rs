@@ -8,6 +8,7 @@ use std::{
 };
 
 use control_plane::foobar::{FooBar, FooBarSpec, child_of};
+use fastrand::Rng;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
     Api, Client,
@@ -18,8 +19,6 @@ use tokio::{
     sync::{Mutex, watch},
     time::{sleep, timeout},
 };
-
-use crate::chance::Chance;
 
 /// What one of them does next; each as often as the others.
 const DEEDS: [&str; 9] = [
@@ -97,11 +96,11 @@ impl Users {
     }
 
     /// Goes on until told to stop.
-    pub async fn meddle(self, mut chance: Chance, mut stop: watch::Receiver<bool>) {
+    pub async fn meddle(self, mut chance: Rng, mut stop: watch::Receiver<bool>) {
         while !*stop.borrow() {
             let deed = {
                 let _quiet = self.quiet.lock().await;
-                let deed = *chance.one_of(&DEEDS);
+                let deed = DEEDS[chance.usize(..DEEDS.len())];
                 // An answer that is not waited for any more is one that is not known.
                 let done = timeout(PATIENCE, self.perform(deed, &mut chance)).await;
                 done.unwrap_or(false).then_some(deed)
@@ -109,7 +108,7 @@ impl Users {
             if let Some(deed) = deed {
                 *self.known().deeds.entry(deed).or_default() += 1;
             }
-            let pause = sleep(Duration::from_millis(chance.in_range(PAUSE)));
+            let pause = sleep(Duration::from_millis(chance.u64(PAUSE)));
             tokio::select! {
                 () = pause => {}
                 _ = stop.changed() => {}
@@ -122,17 +121,17 @@ impl Users {
     }
 
     /// Whether it was done, as far as they know.
-    async fn perform(&self, deed: &str, chance: &mut Chance) -> bool {
-        let namespace = chance.one_of(&self.namespaces).clone();
-        let name = format!("soak-{:04}", chance.in_range(0..self.names));
-        let word = format!("{:08x}", chance.next() as u32);
+    async fn perform(&self, deed: &str, chance: &mut Rng) -> bool {
+        let namespace = self.namespaces[chance.usize(..self.namespaces.len())].clone();
+        let name = format!("soak-{:04}", chance.u64(0..self.names));
+        let word = format!("{:08x}", chance.u32(..));
         let foobars: Api<FooBar> = Api::namespaced(self.client.clone(), &namespace);
         let children: Api<ConfigMap> = Api::namespaced(self.client.clone(), &namespace);
         let (child, how) = (child_of(&name), PatchParams::default());
         match deed {
             "create" => self.create(&namespace, &name, &word).await,
             "edit" => {
-                let kind = chance.next().is_multiple_of(2).then_some(&word);
+                let kind = chance.bool().then_some(&word);
                 let patch = Patch::Merge(json!({"spec": {"target": word, "type": kind}}));
                 foobars.patch(&name, &how, &patch).await.is_ok()
             }

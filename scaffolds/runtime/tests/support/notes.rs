@@ -1,0 +1,40 @@
+//! A reconciler that notes whom it is called for, and what reconcilers of tests are made of.
+
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use kubewright_runtime::{Action, Context, Manager, Object, Reconciler, Result};
+use serde_json::Value;
+
+use super::{World, kinds::FooBar};
+
+/// Names, in the order of the runs.
+pub type Seen = Arc<Mutex<Vec<String>>>;
+
+/// Notes each run, which takes a second.
+pub struct Notes(pub Seen);
+
+impl Reconciler<FooBar> for Notes {
+    async fn reconcile(&self, cx: &Context<FooBar>, _: Arc<FooBar>) -> Result<Action> {
+        self.0.lock().unwrap().push(cx.key().name().to_owned());
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        Ok(Action::Done)
+    }
+}
+
+/// What was noted since it was asked last.
+pub fn taken(seen: &Seen) -> Vec<String> {
+    std::mem::take(&mut *seen.lock().unwrap())
+}
+
+pub fn manager(world: &World) -> Manager {
+    let manager = Manager::builder(world.client()).name("test");
+    manager.namespace("default").build()
+}
+
+/// A child, written down as JSON.
+pub fn child<C: Object>(fields: Value) -> C {
+    serde_json::from_value(fields).expect("a child of that kind")
+}

@@ -1,0 +1,192 @@
+//! The controllers of `create api --pattern …` on a real control plane, whose controllers make Deployments into Pods. Nobody
+//! runs Pods there: the cases say of them what a kubelet would.
+
+mod deployment;
+mod internal;
+mod pods;
+mod victims;
+
+use anyhow::{Result, ensure};
+use control_plane::{Api as Generate, Mark, Operator, Project, Request, eventually, run};
+use k8s_openapi::{api::core::v1::Pod, jiff::Timestamp};
+use kube::{
+    Api, ResourceExt,
+    api::{ApiResource, DynamicObject, GroupVersionKind, ListParams, Patch, PatchParams, PostParams},
+};
+use serde_json::{Value, json};
+
+use crate::stage::{Case, PATIENCE};
+
+const IMAGE: &str = "registry.k8s.io/pause:3.10";
+
+/// One kind for each pattern. `Order` has an internal kind, `OrderRun`.
+const APIS: [Generate; 4] = [
+    generate("Widget", &[]),
+    generate("Site", &["--pattern", "deployment", "--image", IMAGE]),
+    generate("Worker", &["--pattern", "replicas", "--image", IMAGE]),
+    generate("Order", &["--pattern", "internal", "--internal-kind", "OrderRun"]),
+];
+
+const fn generate(kind: &'static str, flags: &'static [&'static str]) -> Generate {
+    Generate {
+        group: "shop",
+        kind,
+        flags,
+    }
+}
+
+impl Case<'_> {
+    /// Generates and deploys the project of the patterns, unless that is done already.
+    pub async fn deploy_patterns(&mut self) -> Result<()> {
+        if self.stage.patterns.is_some() {
+            return Ok(());
+        }
+        let project = Project::generate("patterns-operator", &APIS)?;
+        let config = project.folder().join("config/default");
+        let mut kubectl = self.stage.plane.kubectl();
+        run(kubectl
+            .args(["apply", "--server-side", "--validate=strict", "-k"])
+            .arg(config))?;
+        let (namespace, account) = (project.namespace(), project.service_account());
+        let kubeconfig = self
+            .stage
+            .plane
+            .kubeconfig_of_service_account(&namespace, &account)
+            .await?;
+        self.stage.patterns = Some((project, kubeconfig));
+        for kind in ["Widget", "Site", "Worker", "Order", "OrderRun"] {
+            let objects = self.objects(kind);
+            eventually(&format!("{kind}s to be served"), PATIENCE, async || {
+                Ok(Some(objects.list(&ListParams::default()).await?))
+            })
+            .await?;
+        }
+        Ok(())
+    }
+
+    fn patterns(&self) -> Result<&(Project, std::path::PathBuf)> {
+        let patterns = self.stage.patterns.as_ref();
+        patterns.ok_or_else(|| anyhow::anyhow!("the patterns are not deployed"))
+    }
+
+    /// Starts their operator, as the service account that is deployed with it.
+    fn start_patterns(&self) -> Result<Operator> {
+        let (project, kubeconfig) = self.patterns()?;
+        self.start(&project.operator(), &["--max-concurrent-reconciles=4"], kubeconfig)
+    }
+
+    /// The same, and waits until it is ready.
+    pub async fn run_patterns(&self) -> Result<Operator> {
+        let mut operator = self.start_patterns()?;
+        operator.ready(PATIENCE).await?;
+        Ok(operator)
+    }
+
+    /// What that operator wrote since, but for events. It must not have been refused anything.
+    fn patterns_wrote(&self, since: Mark) -> Result<Vec<Request>> {
+        let (project, _) = self.patterns()?;
+        let user = format!(
+            "system:serviceaccount:{}:{}",
+            project.namespace(),
+            project.service_account()
+        );
+        let mut requests = self.stage.plane.audit().since(since)?;
+        requests.retain(|request| request.user == user);
+        let refused = requests.iter().find(|request| matches!(request.code, 401 | 403));
+        ensure!(refused.is_none(), "the generated role does not allow: {refused:?}");
+        requests.retain(|request| request.is_write() && request.resource != "events");
+        Ok(requests)
+    }
+
+    /// Fails if that operator, started anew, finds anything to write within three seconds.
+    async fn restart_writes_nothing(&self, operator: Operator) -> Result<Operator> {
+        operator.kill()?;
+        let mark = self.mark()?;
+        let operator = self.run_patterns().await?;
+        tokio::time::sleep(std::time::Duration::from_secs(3)).await;
+        let written = self.patterns_wrote(mark)?;
+        ensure!(written.is_empty(), "written although nothing had changed: {written:#?}");
+        Ok(operator)
+    }
+
+    /// The objects of one of their kinds, in the case's namespace.
+    pub fn objects(&self, kind: &str) -> Api<DynamicObject> {
+        let kind = ApiResource::from_gvk(&GroupVersionKind::gvk("shop.example.com", "v1", kind));
+        Api::namespaced_with(self.client.clone(), &self.namespace, &kind)
+    }
+
+    pub async fn create(&self, kind: &str, name: &str, spec: Value) -> Result<()> {
+        let made = json!({"apiVersion": "shop.example.com/v1", "kind": kind, "metadata": {"name": name}, "spec": spec});
+        let made = serde_json::from_value(made)?;
+        self.objects(kind).create(&PostParams::default(), &made).await?;
+        Ok(())
+    }
+
+    async fn change(&self, kind: &str, name: &str, spec: Value) -> Result<()> {
+        let patch = Patch::Merge(json!({"spec": spec}));
+        self.objects(kind).patch(name, &PatchParams::default(), &patch).await?;
+        Ok(())
+    }
+
+    fn pods(&self) -> Api<Pod> {
+        Api::namespaced(self.client.clone(), &self.namespace)
+    }
+
+    /// Those of the case's Pods that are not on their way out, in the order of their names.
+    async fn active_pods(&self) -> Result<Vec<Pod>> {
+        let mut pods = self.pods().list(&ListParams::default()).await?.items;
+        pods.retain(|pod| pod.metadata.deletion_timestamp.is_none());
+        pods.sort_by_key(ResourceExt::name_any);
+        Ok(pods)
+    }
+
+    /// Does what a kubelet does: every Pod runs and is ready.
+    async fn run_pods(&self) -> Result<()> {
+        for pod in self.active_pods().await? {
+            let status = pod.status.clone().unwrap_or_default();
+            if status.phase.as_deref() != Some("Running") {
+                self.set_status(&pod.name_any(), running(3600)).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn set_status(&self, pod: &str, status: Value) -> Result<()> {
+        let patch = Patch::Merge(json!({"status": status}));
+        self.pods().patch_status(pod, &PatchParams::default(), &patch).await?;
+        Ok(())
+    }
+}
+
+/// The status of a Pod that runs, and has been ready for so many seconds.
+fn running(seconds: i64) -> Value {
+    let now = Timestamp::now().as_second();
+    let since = Timestamp::from_second(now - seconds).map(|time| time.to_string());
+    let ready = json!({"type": "Ready", "status": "True", "lastTransitionTime": since.unwrap_or_default()});
+    json!({"phase": "Running", "conditions": [ready]})
+}
+
+/// The condition `Ready` of an object, if it is about the spec as it is now.
+pub fn ready(object: &DynamicObject) -> (&str, &str) {
+    let status = &object.data["status"];
+    let current = status["observedGeneration"].as_i64() == object.metadata.generation;
+    let conditions = status["conditions"].as_array().map_or(&[][..], Vec::as_slice);
+    let ready = conditions
+        .iter()
+        .find(|condition| condition["type"] == "Ready" && current);
+    let text = |field: &str| ready.and_then(|ready| ready[field].as_str()).unwrap_or_default();
+    (text("status"), text("reason"))
+}
+
+/// Replicas that there are, and those that are ready, as the object says.
+fn counts(object: &DynamicObject) -> (i64, i64) {
+    let count = |field: &str| object.data["status"][field].as_i64().unwrap_or(0);
+    (count("replicas"), count("readyReplicas"))
+}
+
+/// The names of an object's controllers.
+fn controller(object: &impl kube::Resource) -> Option<String> {
+    let owners = object.meta().owner_references.as_ref()?;
+    let owner = owners.iter().find(|owner| owner.controller == Some(true))?;
+    Some(format!("{}/{}", owner.kind, owner.name))
+}

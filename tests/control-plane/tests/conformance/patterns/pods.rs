@@ -1,0 +1,178 @@
+//! `--pattern replicas`: as many Pods for each Worker as it asks for, whatever happens meanwhile.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use anyhow::{Result, ensure};
+use control_plane::{Fault, Mark, Proxy, eventually};
+use fastrand::Rng;
+use kube::{
+    ResourceExt,
+    api::{DeleteParams, Patch, PatchParams, PostParams},
+};
+use serde_json::{Value, json};
+
+use super::{IMAGE, controller, counts, ready};
+use crate::stage::{Case, PATIENCE, case};
+
+const LABEL: &str = "shop.example.com/worker";
+
+impl Case<'_> {
+    /// Waits until there are exactly so many Pods of the Worker, and it says so.
+    async fn has_pods(&self, worker: &str, count: usize) -> Result<()> {
+        let (workers, owner) = (self.objects("Worker"), format!("Worker/{worker}"));
+        eventually(&format!("`{worker}` to have {count} Pods"), PATIENCE, async || {
+            let object = workers.get(worker).await?;
+            let pods = self.active_pods().await?;
+            let ours = pods
+                .iter()
+                .filter(|pod| controller(*pod).as_deref() == Some(&owner))
+                .count();
+            ensure!(ours == count, "{ours} are there");
+            let said = counts(&object).0;
+            ensure!(
+                said == i64::try_from(count)? && !ready(&object).0.is_empty(),
+                "{}",
+                object.data["status"]
+            );
+            Ok(Some(()))
+        })
+        .await
+    }
+
+    /// How many Pods the operator has made and deleted since; and that it made none twice.
+    fn made_and_deleted(&self, since: Mark) -> Result<(usize, usize)> {
+        let (mut made, mut deleted) = (BTreeMap::<_, usize>::new(), 0);
+        for request in self.patterns_wrote(since)? {
+            match (request.resource.as_str(), request.verb.as_str(), request.code) {
+                ("pods", "create", 201) => *made.entry(request.name).or_default() += 1,
+                ("pods", "delete", 200) => deleted += 1,
+                _ => {}
+            }
+        }
+        Ok((made.values().sum(), deleted))
+    }
+}
+
+fn orphan(name: &str, worker: &str) -> Value {
+    let spec = json!({"containers": [{"name": "main", "image": IMAGE}]});
+    json!({"metadata": {"name": name, "labels": {LABEL: worker}}, "spec": spec})
+}
+
+#[test]
+fn pods_are_scaled_adopted_released_and_collected() -> Result<()> {
+    case(async |case| {
+        case.deploy_patterns().await?;
+        let operator = case.run_patterns().await?;
+        let (pods, mark) = (case.pods(), case.mark()?);
+        let stray = serde_json::from_value(orphan("stray", "crew"))?;
+        pods.create(&PostParams::default(), &stray).await?;
+        case.create("Worker", "crew", json!({"target": "world", "replicas": 3}))
+            .await?;
+        case.has_pods("crew", 3).await?;
+        ensure!(
+            controller(&pods.get("stray").await?).as_deref() == Some("Worker/crew"),
+            "not adopted"
+        );
+        ensure!(
+            case.made_and_deleted(mark)? == (2, 0),
+            "{:?}",
+            case.made_and_deleted(mark)?
+        );
+
+        // Ready is what a kubelet says.
+        eventually("all to be ready", PATIENCE, async || {
+            case.run_pods().await?;
+            let crew = case.objects("Worker").get("crew").await?;
+            ensure!(
+                ready(&crew) == ("True", "Available") && counts(&crew) == (3, 3),
+                "{}",
+                crew.data["status"]
+            );
+            Ok(Some(()))
+        })
+        .await?;
+        let _operator = case.restart_writes_nothing(operator).await?;
+
+        let unlabelled = Patch::Merge(json!({"metadata": {"labels": {LABEL: null}}}));
+        pods.patch("stray", &PatchParams::default(), &unlabelled).await?;
+        eventually("the Pod that no longer matches to be released", PATIENCE, async || {
+            Ok(controller(&pods.get("stray").await?).is_none().then_some(()))
+        })
+        .await?;
+        case.has_pods("crew", 3).await?;
+        case.kubectl(&["scale", "workers.shop.example.com/crew", "--replicas=5"])?;
+        case.has_pods("crew", 5).await?;
+        case.kubectl(&["scale", "workers.shop.example.com/crew", "--replicas=1"])?;
+        case.has_pods("crew", 1).await?;
+        ensure!(
+            case.made_and_deleted(mark)? == (5, 4),
+            "{:?}",
+            case.made_and_deleted(mark)?
+        );
+
+        case.objects("Worker").delete("crew", &DeleteParams::default()).await?;
+        eventually("the Pods to go with their owner", PATIENCE, async || {
+            let left: Vec<_> = case.active_pods().await?.iter().map(ResourceExt::name_any).collect();
+            ensure!(left == ["stray"], "{left:?} are left");
+            Ok(Some(()))
+        })
+        .await
+    })
+}
+
+#[test]
+fn killed_while_it_scales_it_makes_and_deletes_no_pod_too_many() -> Result<()> {
+    case(async |case| {
+        case.deploy_patterns().await?;
+        let (mut chance, mark) = (Rng::with_seed(7), case.mark()?);
+        case.create("Worker", "crew", json!({"target": "world", "replicas": 0}))
+            .await?;
+        let (mut have, mut expected) = (0_usize, (0, 0));
+        for wanted in [15, 4, 20, 9, 30, 0, 12] {
+            let mut operator = case.start_patterns()?;
+            case.change("Worker", "crew", json!({"replicas": wanted})).await?;
+            for _ in 0..2 {
+                tokio::time::sleep(Duration::from_millis(chance.u64(20..700))).await;
+                operator.kill()?;
+                operator = case.start_patterns()?;
+            }
+            case.has_pods("crew", wanted).await?;
+            operator.kill()?;
+            expected.0 += wanted.saturating_sub(have);
+            expected.1 += have.saturating_sub(wanted);
+            have = wanted;
+        }
+        let done = case.made_and_deleted(mark)?;
+        ensure!(done == expected, "made and deleted {done:?} instead of {expected:?}");
+        Ok(())
+    })
+}
+
+#[test]
+fn what_it_does_not_see_yet_it_makes_and_deletes_once() -> Result<()> {
+    case(async |case| {
+        case.deploy_patterns().await?;
+        let (project, kubeconfig) = case.patterns()?;
+        let proxy = Proxy::start(kubeconfig).await?;
+        let mut operator = case.start(&project.operator(), &[], &proxy.kubeconfig(kubeconfig)?)?;
+        operator.ready(PATIENCE).await?;
+        let mark = case.mark()?;
+        case.create("Worker", "crew", json!({"target": "world", "replicas": 2}))
+            .await?;
+        case.has_pods("crew", 2).await?;
+
+        // Of what becomes of Pods nothing is heard any more, its own creates and deletes least of all.
+        proxy.set(Fault::Mute("pods"));
+        for wanted in [6, 1, 4, 3, 8] {
+            case.change("Worker", "crew", json!({"replicas": wanted})).await?;
+            case.has_pods("crew", wanted).await?;
+        }
+        let done = case.made_and_deleted(mark)?;
+        ensure!(done == (2 + 4 + 3 + 5, 5 + 1), "made and deleted {done:?}");
+        proxy.set(Fault::None);
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        case.has_pods("crew", 8).await?;
+        ensure!(case.made_and_deleted(mark)? == done, "and more once it has seen it");
+        Ok(())
+    })
+}

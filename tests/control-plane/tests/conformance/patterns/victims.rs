@@ -1,0 +1,153 @@
+//! Which Pods go when there are too many: those that a real ReplicaSet deletes of Pods in the same states. One that belongs to
+//! a Deployment, as nearly all do: one that stands alone does not count how many Pods a node has.
+
+use anyhow::{Context, Result, ensure};
+use control_plane::eventually;
+use k8s_openapi::api::{
+    apps::v1::Deployment,
+    core::v1::{Binding, Pod},
+};
+use kube::{
+    Api, ResourceExt,
+    api::{Patch, PatchParams, PostParams},
+};
+use serde_json::{Value, json};
+
+use super::{IMAGE, controller, running};
+use crate::stage::{Case, PATIENCE, case};
+
+/// What is known of a Pod when it is to be judged. Those of one name are as good as each other.
+struct State {
+    name: &'static str,
+    node: Option<&'static str>,
+    cost: &'static str,
+    status: Value,
+}
+
+/// Not in the order in which they go.
+fn states() -> Vec<State> {
+    let hour = || running(3600);
+    let with = |mut status: Value, field: &str, value: Value| {
+        status[field] = value;
+        status
+    };
+    let restarts = json!([{"name": "main", "image": IMAGE, "imageID": "", "ready": true, "restartCount": 5}]);
+    let state = |name, node, cost, status| State {
+        name,
+        node,
+        cost,
+        status,
+    };
+    vec![
+        state("ready for a day", Some("a"), "", running(86_400)),
+        state("without a node", None, "", json!({"phase": "Pending"})),
+        state("ready for a minute", Some("b"), "", running(60)),
+        state("pending", Some("c"), "", json!({"phase": "Pending"})),
+        state(
+            "not ready",
+            Some("d"),
+            "",
+            with(hour(), "conditions", json!([{"type": "Ready", "status": "False"}])),
+        ),
+        state("cheap", Some("e"), "-5", hour()),
+        state("dear", Some("f"), "10", hour()),
+        state("restarted", Some("g"), "", with(hour(), "containerStatuses", restarts)),
+        state("unknown", Some("h"), "", json!({"phase": "Unknown"})),
+        state("doubled up", Some("busy"), "", hour()),
+        state("doubled up", Some("busy"), "", hour()),
+        state("ready for an hour", Some("i"), "", hour()),
+        state("without a node, but dear", None, "100", json!({"phase": "Pending"})),
+    ]
+}
+
+impl Case<'_> {
+    async fn make_deployment(&self, name: &str, replicas: usize) -> Result<()> {
+        let labels = json!({"app": name});
+        let spec = json!({"containers": [{"name": "main", "image": IMAGE}]});
+        let template = json!({"metadata": {"labels": labels}, "spec": spec});
+        let spec = json!({"replicas": replicas, "selector": {"matchLabels": labels}, "template": template});
+        let made = serde_json::from_value(json!({"metadata": {"name": name}, "spec": spec}))?;
+        let deployments: Api<Deployment> = Api::namespaced(self.client.clone(), &self.namespace);
+        deployments.create(&PostParams::default(), &made).await?;
+        Ok(())
+    }
+
+    /// The Pods of one controller, whose name may have a hash at its end, once there are so many.
+    async fn pods_of(&self, owner: &str, count: usize) -> Result<Vec<Pod>> {
+        eventually(&format!("{count} Pods of {owner}"), PATIENCE, async || {
+            let mut pods = self.active_pods().await?;
+            pods.retain(|pod| controller(pod).is_some_and(|of| of.starts_with(owner)));
+            ensure!(pods.len() == count, "{} are there", pods.len());
+            Ok(Some(pods))
+        })
+        .await
+    }
+
+    /// Puts the Pods of one controller into these states, and writes down which is in which.
+    async fn put_into(&self, pods: &[Pod], states: &[State]) -> Result<()> {
+        for (pod, state) in pods.iter().zip(states) {
+            let name = pod.name_any();
+            let mut annotations = json!({"state": state.name});
+            if !state.cost.is_empty() {
+                annotations["controller.kubernetes.io/pod-deletion-cost"] = json!(state.cost);
+            }
+            let patch = Patch::Merge(json!({"metadata": {"annotations": annotations}}));
+            self.pods().patch(&name, &PatchParams::default(), &patch).await?;
+            if let Some(node) = state.node {
+                let target = json!({"metadata": {"name": name}, "target": {"kind": "Node", "name": node}});
+                let binding: Binding = serde_json::from_value(target)?;
+                let body = serde_json::to_vec(&binding)?;
+                let path = format!("/api/v1/namespaces/{}/pods/{name}/binding", self.namespace);
+                let request = http::Request::post(path)
+                    .header("content-type", "application/json")
+                    .body(body)?;
+                self.client.request_text(request).await.context("not bound")?;
+            }
+            self.set_status(&name, state.status.clone()).await?;
+        }
+        Ok(())
+    }
+}
+
+/// The states of these Pods, sorted.
+fn survivors(pods: &[Pod]) -> Vec<&str> {
+    let state = |pod| {
+        ResourceExt::annotations(pod)
+            .get("state")
+            .map_or("none", String::as_str)
+    };
+    let mut all: Vec<_> = pods.iter().map(state).collect::<Vec<_>>();
+    all.sort_unstable();
+    all
+}
+
+#[test]
+fn scaled_down_the_same_pods_go_as_those_of_a_replica_set() -> Result<()> {
+    case(async |case| {
+        case.deploy_patterns().await?;
+        let _operator = case.run_patterns().await?;
+        let states = states();
+        case.make_deployment("reference", states.len()).await?;
+        case.create("Worker", "ours", json!({"target": "world", "replicas": states.len()}))
+            .await?;
+        for owner in ["ReplicaSet/reference", "Worker/ours"] {
+            let pods = case.pods_of(owner, states.len()).await?;
+            case.put_into(&pods, &states).await?;
+        }
+        let deployments: Api<Deployment> = Api::namespaced(case.client.clone(), &case.namespace);
+        for replicas in (1..states.len()).rev() {
+            let patch = Patch::Merge(json!({"spec": {"replicas": replicas}}));
+            deployments.patch("reference", &PatchParams::default(), &patch).await?;
+            case.change("Worker", "ours", json!({"replicas": replicas})).await?;
+            let theirs = case.pods_of("ReplicaSet/reference", replicas).await?;
+            let ours = case.pods_of("Worker/ours", replicas).await?;
+            ensure!(
+                survivors(&ours) == survivors(&theirs),
+                "of {replicas} we keep {:?}, a ReplicaSet {:?}",
+                survivors(&ours),
+                survivors(&theirs)
+            );
+        }
+        Ok(())
+    })
+}
