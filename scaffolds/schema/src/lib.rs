@@ -56,6 +56,7 @@ pub mod compat;
 pub mod files;
 pub mod lint;
 pub mod manifests;
+pub mod meta;
 pub mod normalise;
 pub mod rbac;
 pub mod source;

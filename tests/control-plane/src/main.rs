@@ -8,14 +8,12 @@ use control_plane::{Assets, ControlPlane, Settings};
 
 #[tokio::main]
 async fn main() -> Result<()> {
-    let mut settings = Settings {
-        audit: true,
-        ..Settings::default()
-    };
+    let mut settings = Settings::default();
     for argument in std::env::args().skip(1) {
         match argument.as_str() {
+            "--audit" => settings.audit = true,
             "--controllers" => settings.controllers = true,
-            other => bail!("`{other}` is not known\n\nhint: the only flag is `--controllers`"),
+            other => bail!("`{other}` is not known\n\nhint: the flags are `--audit` and `--controllers`"),
         }
     }
     let plane = ControlPlane::start(&Assets::find()?, settings).await?;

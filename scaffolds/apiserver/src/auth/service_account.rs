@@ -4,6 +4,7 @@
 //! drawn when the server starts, and goes with it.
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD as BASE64};
+use kubewright_schema::meta::names;
 use ring::{hmac, rand::SystemRandom};
 use serde_json::{Value, json};
 
@@ -165,8 +166,8 @@ pub fn groups(namespace: &str) -> [String; 2] {
 /// Namespace and name of the service account that a user is, if it is one.
 pub fn split(username: &str) -> Option<(&str, &str)> {
     let (namespace, name) = username.strip_prefix(PREFIX)?.split_once(':')?;
-    let is_namespace = meta::dns::is_label(namespace);
-    (is_namespace && meta::dns::is_subdomain(name)).then_some((namespace, name))
+    let is_namespace = names::is_label(namespace);
+    (is_namespace && names::is_subdomain(name)).then_some((namespace, name))
 }
 
 fn username(namespace: &str, name: &str) -> String {

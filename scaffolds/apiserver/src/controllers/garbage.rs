@@ -8,6 +8,7 @@
 
 use std::collections::{HashSet, VecDeque};
 
+use kubewright_schema::meta::owners::group_version;
 use serde_json::{Value, json};
 
 use super::{
@@ -18,7 +19,6 @@ use crate::{
     meta::{
         self,
         finalizers::{FOREGROUND, ORPHAN},
-        owners::group_version,
     },
     registry::store_name,
     server::Core,

@@ -1,31 +1,7 @@
-//! Finalizers: their names, and those that the garbage collector works on.
+//! Finalizers: what built-in kinds ask of them besides, and those that the garbage collector works on.
 
+pub use kubewright_schema::meta::finalizers::{FOREGROUND, ORPHAN};
 use kubewright_schema::{Cause, cause::Path, go};
-use serde_json::Value;
-
-use super::key;
-
-/// Set by a deletion that leaves the dependents alone; the garbage collector takes it away.
-pub const ORPHAN: &str = "orphan";
-/// Set by a deletion that waits for the dependents; the garbage collector takes it away.
-pub const FOREGROUND: &str = "foregroundDeletion";
-
-/// What is wrong with the finalizers of any object.
-pub fn validate(finalizers: &[&str], path: &Path) -> Vec<Cause> {
-    let faults = |name: &&str| {
-        key::qualified(name)
-            .iter()
-            .map(|it| path.invalid(*name, it))
-            .collect::<Vec<_>>()
-    };
-    let mut causes: Vec<Cause> = finalizers.iter().flat_map(faults).collect();
-    if finalizers.contains(&ORPHAN) && finalizers.contains(&FOREGROUND) {
-        let rule = format!("finalizer {ORPHAN} and {FOREGROUND} cannot be both set");
-        let shown: Vec<Value> = finalizers.iter().map(|it| Value::from(*it)).collect();
-        causes.push(path.invalid(shown, &rule));
-    }
-    causes
-}
 
 /// What is wrong with the names of finalizers of most built-in kinds: those without a domain are Kubernetes' own.
 pub fn standard(finalizers: &[&str], path: &Path) -> Vec<Cause> {

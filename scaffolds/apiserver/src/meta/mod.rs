@@ -2,10 +2,8 @@
 //! that come here have a metadata of the right types, see [`decode`].
 
 pub mod decode;
-pub mod dns;
 pub mod finalizers;
 pub mod generate;
-pub mod key;
 pub mod owners;
 pub mod rounds;
 pub mod system;

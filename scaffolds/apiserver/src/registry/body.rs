@@ -114,7 +114,7 @@ pub(super) fn check_type(work: &Work, object: &mut Value) -> Result<(), WrongTyp
 
 /// The real server knows the Go types of all built-in kinds, and says so.
 fn by_scheme(work: &Work, api_version: &str, kind: &str) -> String {
-    let (group, version) = meta::owners::group_version(api_version);
+    let (group, version) = kubewright_schema::meta::owners::group_version(api_version);
     let snapshot = work.core.catalogue.snapshot();
     let known = snapshot.is_built_in(group) && snapshot.resources(group, version).any(|it| it.names.kind == kind);
     if known || ["Status", "DeleteOptions"].contains(&kind) {
@@ -162,7 +162,9 @@ pub(super) fn cannot(object: &Value, resource: &Resource) -> String {
     };
     let wanted = &resource.names.kind;
     let kind = text("kind").unwrap_or(wanted);
-    let version = text("apiVersion").map_or(resource.version.as_str(), |it| meta::owners::group_version(it).1);
+    let version = text("apiVersion").map_or(resource.version.as_str(), |it| {
+        kubewright_schema::meta::owners::group_version(it).1
+    });
     format!(
         "{kind} in version {} cannot be handled as a {wanted}",
         go::quote(version)

@@ -68,7 +68,7 @@ fn wrong_type(work: &Work, object: &Value, (why, refuse): (WrongType, &dyn Fn(&s
             let kind = object.get("kind").and_then(Value::as_str).unwrap_or_default();
             let rule = format!("must be {}", work.resource().api_version());
             let cause = Path::new("apiVersion").invalid(version.as_str(), &rule);
-            let group = meta::owners::group_version(&version).0;
+            let group = kubewright_schema::meta::owners::group_version(&version).0;
             Status::invalid((group, kind), meta::text(object, "name"), &[cause])
         }
     }

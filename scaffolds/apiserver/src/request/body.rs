@@ -96,7 +96,7 @@ fn typed((value, duplicates): json::Document) -> Result<Object, String> {
         Value::Object(object) => object,
         Value::Null => Map::new(),
         other => {
-            let found = go_kind(&other);
+            let found = kubewright_schema::go::kind(&other);
             return Err(format!(
                 "{AMISS}; json parse error: json: cannot unmarshal {found} into Go value of type {STRUCT}"
             ));
@@ -104,23 +104,12 @@ fn typed((value, duplicates): json::Document) -> Result<Object, String> {
     };
     for field in ["apiVersion", "kind"] {
         if let Some(value) = object.get(field).filter(|value| !value.is_string() && !value.is_null()) {
-            let found = go_kind(value);
+            let found = kubewright_schema::go::kind(value);
             let why = format!("json: cannot unmarshal {found} into Go struct field .{field} of type string");
             return Err(format!("{AMISS}; json parse error: {why}"));
         }
     }
     Ok((object, duplicates))
-}
-
-fn go_kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "bool",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
 }
 
 /// The first 30 bytes: as text when they begin an object, in hexadecimal digits otherwise.

@@ -27,65 +27,10 @@ pub fn timeout(query: &Query) -> Result<Duration, Status> {
     }
 }
 
-/// Nanoseconds in each unit.
-const UNITS: [(&str, u64); 8] = [
-    ("ns", 1),
-    ("us", 1_000),
-    ("µs", 1_000),
-    ("μs", 1_000),
-    ("ms", 1_000_000),
-    ("s", 1_000_000_000),
-    ("m", 60_000_000_000),
-    ("h", 3_600_000_000_000),
-];
-
 /// Negative durations are zero here: no timeout is.
 fn parse(text: &str) -> Result<Duration, String> {
-    let shown = kubewright_schema::go::quote(text);
-    let invalid = || format!("invalid duration {shown}");
-    let (negative, mut rest) = match text.strip_prefix('-') {
-        Some(rest) => (true, rest),
-        None => (false, text.strip_prefix('+').unwrap_or(text)),
-    };
-    if rest == "0" {
-        return Ok(Duration::ZERO);
-    }
-    if rest.is_empty() {
-        return Err(invalid());
-    }
-    let mut nanoseconds = 0_f64;
-    while !rest.is_empty() {
-        let end = rest
-            .find(|c: char| !c.is_ascii_digit() && c != '.')
-            .unwrap_or(rest.len());
-        let (number, after) = rest.split_at(end);
-        let number: f64 = number.parse().map_err(|_| invalid())?;
-        let end = after
-            .find(|c: char| c.is_ascii_digit() || c == '.')
-            .unwrap_or(after.len());
-        let (unit, after) = after.split_at(end);
-        if unit.is_empty() {
-            return Err(format!("missing unit in duration {shown}"));
-        }
-        let size = UNITS.iter().find(|(name, _)| *name == unit).map(|(_, size)| *size);
-        let Some(size) = size else {
-            return Err(format!(
-                "unknown unit {} in duration {shown}",
-                kubewright_schema::go::quote(unit)
-            ));
-        };
-        nanoseconds += number * size as f64;
-        rest = after;
-    }
-    // An int64 of nanoseconds is all that Go has.
-    if nanoseconds > i64::MAX as f64 {
-        return Err(invalid());
-    }
-    Ok(if negative {
-        Duration::ZERO
-    } else {
-        Duration::from_nanos(nanoseconds as u64)
-    })
+    let nanoseconds = kubewright_schema::go::duration(text)?;
+    Ok(Duration::from_nanos(nanoseconds.try_into().unwrap_or(0)))
 }
 
 #[cfg(test)]

@@ -2,9 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kubewright_schema::go;
-
-use crate::meta::key;
+use kubewright_schema::{go, meta::labels};
 
 /// What is required of a label.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -51,7 +49,7 @@ impl Requirement {
 /// # Errors
 /// What is wrong with the key of a label, in the words of the server, which has no name for the field.
 pub(super) fn check_key(key: &str) -> Result<(), String> {
-    match key::qualified(key).join("; ") {
+    match labels::key(key).join("; ") {
         fine if fine.is_empty() => Ok(()),
         faults => Err(format!("<nil>: Invalid value: {}: {faults}", go::quote(key))),
     }
@@ -60,7 +58,7 @@ pub(super) fn check_key(key: &str) -> Result<(), String> {
 /// What is wrong with the values that a label of this key is compared with.
 pub(super) fn faults(key: &str, values: &BTreeSet<String>) -> Vec<String> {
     let faults = values.iter().enumerate().filter_map(|(index, value)| {
-        let faults = key::label_value(value).join("; ");
+        let faults = labels::value(value).join("; ");
         let place = format!("values[{index}][{key}]: Invalid value: {}", go::quote(value));
         (!faults.is_empty()).then(|| format!("{place}: {faults}"))
     });

@@ -256,7 +256,7 @@ fn parse<'a>(to: &str, text: &str) -> Option<Outcome<Val<'a>>> {
             _ => return None,
         }),
         "bytes" => Val::Bytes(Rc::from(text.as_bytes())),
-        "duration" => Val::Duration(moment::duration(text)?),
+        "duration" => Val::Duration(crate::go::duration(text).ok()?),
         "timestamp" => {
             let moment = Moment::parse(text)?;
             return Some(Moment::unix(moment.seconds).map(|_| Val::Timestamp(moment)));

@@ -1,7 +1,7 @@
 //! How objects are converted between versions.
 
-use super::names;
 use crate::cause::{Cause, Path};
+use crate::meta::names::{self, Unit};
 use serde_json::Value;
 
 /// Versions of ConversionReview that API servers speak.
@@ -118,7 +118,7 @@ fn path_causes(url_path: &str, path: &Path) -> Vec<Cause> {
             causes.push(path.invalid(url_path, &format!("segment[{index}] may not be empty")));
             continue;
         }
-        for error in names::subdomain(step) {
+        for error in names::subdomain(step, Unit::Characters) {
             causes.push(path.invalid(url_path, &format!("segment[{index}]: {error}")));
         }
     }
@@ -139,7 +139,7 @@ fn review_versions(versions: &[Value], path: &Path) -> Vec<Cause> {
         }
         seen.push(version);
         causes.extend(
-            names::label(version)
+            names::label_1035(version, Unit::Characters)
                 .iter()
                 .map(|error| path.index(index).invalid(version, error)),
         );

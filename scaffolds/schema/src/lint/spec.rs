@@ -1,7 +1,8 @@
 //! The rules about a CustomResourceDefinition outside its schemas.
 
-use super::{columns, conversion, fields, metadata, names, schema, structural};
+use super::{columns, conversion, fields, metadata, schema, structural};
 use crate::cause::{Cause, Path};
+use crate::meta::names::{self, Unit};
 use crate::value::defaults;
 use serde_json::{Map, Value, json};
 
@@ -54,7 +55,7 @@ pub(super) fn check(crd: &Value) -> Vec<Cause> {
 fn group(spec: &Value, path: &Path) -> Option<Cause> {
     let path = path.child("group");
     let group = spec["group"].as_str().unwrap_or_default();
-    let errors = names::subdomain(group);
+    let errors = names::subdomain(group, Unit::Characters);
     if group.is_empty() {
         Some(path.required(""))
     } else if !errors.is_empty() {
@@ -121,13 +122,13 @@ fn all_names(all: &Value, path: &Path) -> Vec<Cause> {
         }
     }
     for (key, name) in [("plural", text("plural")), ("singular", text("singular"))] {
-        let errors = names::label(name);
+        let errors = names::label_1035(name, Unit::Characters);
         if !name.is_empty() && !errors.is_empty() {
             causes.push(path.child(key).invalid(name, &errors.join(",")));
         }
     }
     if text("singular").is_empty() && !kind.is_empty() {
-        let errors = names::label(&kind.to_lowercase());
+        let errors = names::label_1035(&kind.to_lowercase(), Unit::Characters);
         if !errors.is_empty() {
             causes.push(path.child("singular").invalid(kind.to_lowercase(), &errors.join(",")));
         }
@@ -139,7 +140,7 @@ fn all_names(all: &Value, path: &Path) -> Vec<Cause> {
         list_kind
     };
     for (key, name) in [("kind", kind), ("listKind", list_kind)] {
-        let errors = names::label(&name.to_lowercase());
+        let errors = names::label_1035(&name.to_lowercase(), Unit::Characters);
         if !name.is_empty() && !errors.is_empty() {
             let detail = format!("may have mixed case, but should otherwise match: {}", errors.join(","));
             causes.push(path.child(key).invalid(name, &detail));
@@ -154,7 +155,7 @@ fn all_names(all: &Value, path: &Path) -> Vec<Cause> {
     for key in ["shortNames", "categories"] {
         for (index, name) in all[key].as_array().into_iter().flatten().enumerate() {
             let name = name.as_str().unwrap_or_default();
-            let errors = names::label(name);
+            let errors = names::label_1035(name, Unit::Characters);
             if !errors.is_empty() {
                 causes.push(path.child(key).index(index).invalid(name, &errors.join(",")));
             }
@@ -191,7 +192,7 @@ fn versions_as_a_whole(versions: &[Value], path: &Path) -> Vec<Cause> {
     let mut causes = Vec::new();
     // The server keeps the first version's name in a field of its own too.
     if let Some(first) = versions.first().map(name).filter(|first| !first.is_empty()) {
-        let errors = names::label(&first);
+        let errors = names::label_1035(&first, Unit::Characters);
         if !errors.is_empty() {
             causes.push(path.child("version").invalid(first, &errors.join(",")));
         }
@@ -220,7 +221,7 @@ fn versions_as_a_whole(versions: &[Value], path: &Path) -> Vec<Cause> {
 fn one_version(version: &Value, path: &Path) -> Vec<Cause> {
     let mut causes = Vec::new();
     let name = version["name"].as_str().unwrap_or_default();
-    let errors = names::label(name);
+    let errors = names::label_1035(name, Unit::Characters);
     if !errors.is_empty() {
         causes.push(path.child("name").invalid(name, &errors.join(",")));
     }

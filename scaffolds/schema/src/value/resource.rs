@@ -3,7 +3,7 @@
 use super::node::Node;
 use super::object_meta;
 use crate::cause::{Cause, Path};
-use crate::lint::names;
+use crate::meta::names::{self, Unit};
 use serde_json::{Map, Value};
 
 /// Reads the metadata of every resource in `value` as an ObjectMeta and writes it back as one. What is unknown there is
@@ -102,7 +102,7 @@ fn resource(object: &Map<String, Value>, path: &Path, causes: &mut Vec<Cause>) {
             None => causes.push(at.required("")),
             Some(Value::String(text)) if text.is_empty() => causes.push(at.invalid("", "must not be empty")),
             Some(Value::String(text)) if name == "kind" => {
-                let errors = names::label(&text.to_lowercase());
+                let errors = names::label_1035(&text.to_lowercase(), Unit::Characters);
                 if !errors.is_empty() {
                     let detail = format!("may have mixed case, but should otherwise match: {}", errors.join(","));
                     causes.push(at.invalid(text.as_str(), &detail));

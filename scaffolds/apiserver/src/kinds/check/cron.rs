@@ -57,40 +57,11 @@ fn descriptor(text: &str) -> Result<(), String> {
         return Ok(());
     }
     match text.strip_prefix("@every ") {
-        Some(duration) if is_duration(duration) => Ok(()),
-        Some(duration) => Err(format!(
-            "failed to parse duration {text}: time: invalid duration {}",
-            crate::kinds::at::quoted(duration)
-        )),
+        Some(duration) => kubewright_schema::go::duration(duration)
+            .map(drop)
+            .map_err(|why| format!("failed to parse duration {text}: time: {why}")),
         None => Err(format!("unrecognized descriptor: {text}")),
     }
-}
-
-/// A Go duration: numbers with units.
-fn is_duration(text: &str) -> bool {
-    let mut rest = text.strip_prefix(['-', '+']).unwrap_or(text);
-    if rest == "0" {
-        return true;
-    }
-    let mut parts = 0;
-    while !rest.is_empty() {
-        let digits = rest
-            .bytes()
-            .take_while(|byte| byte.is_ascii_digit() || *byte == b'.')
-            .count();
-        let (number, after) = rest.split_at(digits);
-        let unit = ["ns", "us", "µs", "ms", "s", "m", "h"].into_iter().find(|unit| {
-            after
-                .strip_prefix(unit)
-                .is_some_and(|rest| !rest.starts_with(|letter: char| letter.is_alphabetic()))
-        });
-        let Some(unit) = unit.filter(|_| number.bytes().any(|byte| byte.is_ascii_digit())) else {
-            return false;
-        };
-        rest = after.get(unit.len()..).unwrap_or_default();
-        parts += 1;
-    }
-    parts > 0
 }
 
 /// `number`, `first-last`, `*`, each with `/step`.

@@ -72,11 +72,11 @@ impl Token {
         if !(fields.is_object() || fields.is_null()) {
             return Err(format!(
                 "json: cannot unmarshal {} into Go value of type storage.continueToken",
-                name(fields)
+                kubewright_schema::go::kind(fields)
             ));
         }
         let mismatch = |field: &str, wanted: &str| {
-            let found = name(&fields[field]);
+            let found = kubewright_schema::go::kind(&fields[field]);
             format!("json: cannot unmarshal {found} into Go struct field continueToken.{field} of type {wanted}")
         };
         let text = |field: &str| match &fields[field] {
@@ -118,15 +118,4 @@ fn first_illegal(text: &str) -> Option<usize> {
 
 fn is_line_end(byte: u8) -> bool {
     matches!(byte, b'\r' | b'\n')
-}
-
-fn name(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "bool",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
 }

@@ -2,6 +2,10 @@
 
 use super::url;
 use crate::cel::value::{Moment, Val};
+use crate::meta::{
+    labels,
+    names::{self, Unit},
+};
 
 /// A format that texts can be validated against.
 #[derive(Debug)]
@@ -19,7 +23,7 @@ static FORMATS: [(&str, NamedFormat); 13] = [
         NamedFormat {
             name: "DNS1123Label",
             regex: 30.0,
-            check: label_1123,
+            check: |text| names::label(text, Unit::Bytes),
         },
     ),
     (
@@ -27,7 +31,7 @@ static FORMATS: [(&str, NamedFormat); 13] = [
         NamedFormat {
             name: "DNS1123Subdomain",
             regex: 60.0,
-            check: subdomain,
+            check: |text| names::subdomain(text, Unit::Bytes),
         },
     ),
     (
@@ -35,7 +39,7 @@ static FORMATS: [(&str, NamedFormat); 13] = [
         NamedFormat {
             name: "DNS1035Label",
             regex: 30.0,
-            check: label_1035,
+            check: |text| names::label_1035(text, Unit::Bytes),
         },
     ),
     (
@@ -43,7 +47,7 @@ static FORMATS: [(&str, NamedFormat); 13] = [
         NamedFormat {
             name: "QualifiedName",
             regex: 60.0,
-            check: qualified,
+            check: labels::key,
         },
     ),
     (
@@ -51,7 +55,7 @@ static FORMATS: [(&str, NamedFormat); 13] = [
         NamedFormat {
             name: "DNS1123LabelPrefix",
             regex: 30.0,
-            check: |text| label_1123(&as_prefix(text)),
+            check: |text| names::label(&names::as_prefix(text), Unit::Bytes),
         },
     ),
     (
@@ -59,7 +63,7 @@ static FORMATS: [(&str, NamedFormat); 13] = [
         NamedFormat {
             name: "DNS1123SubdomainPrefix",
             regex: 60.0,
-            check: |text| subdomain(&as_prefix(text)),
+            check: |text| names::subdomain(&names::as_prefix(text), Unit::Bytes),
         },
     ),
     (
@@ -67,7 +71,7 @@ static FORMATS: [(&str, NamedFormat); 13] = [
         NamedFormat {
             name: "DNS1035LabelPrefix",
             regex: 30.0,
-            check: |text| label_1035(&as_prefix(text)),
+            check: |text| names::label_1035(&names::as_prefix(text), Unit::Bytes),
         },
     ),
     (
@@ -75,7 +79,7 @@ static FORMATS: [(&str, NamedFormat); 13] = [
         NamedFormat {
             name: "LabelValue",
             regex: 40.0,
-            check: label_value,
+            check: labels::value,
         },
     ),
     (
@@ -138,126 +142,6 @@ pub(super) fn validate<'a>(format: &NamedFormat, text: &str) -> Val<'a> {
 
 fn unless(valid: bool, trouble: &str) -> Vec<String> {
     if valid { Vec::new() } else { vec![trouble.to_owned()] }
-}
-
-fn too_long(text: &str, most: usize) -> Option<String> {
-    (text.len() > most).then(|| format!("must be no more than {most} bytes"))
-}
-
-/// What a text that gets a suffix may end in, made into what any may end in.
-fn as_prefix(text: &str) -> String {
-    match text.strip_suffix('-') {
-        Some(rest) if !rest.is_empty() => {
-            let shorter: String = rest.chars().take(rest.chars().count() - 1).collect();
-            shorter + "a"
-        }
-        _ => text.to_owned(),
-    }
-}
-
-fn is_edge(c: char) -> bool {
-    c.is_ascii_lowercase() || c.is_ascii_digit()
-}
-
-fn is_label(text: &str) -> bool {
-    text.starts_with(is_edge) && text.ends_with(is_edge) && text.chars().all(|c| is_edge(c) || c == '-')
-}
-
-/// The sentence of apimachinery's `RegexError`.
-fn by_regex(what: &str, regex: &str, examples: &[&str]) -> String {
-    let examples: Vec<String> = examples.iter().map(|it| format!("'{it}', ")).collect();
-    format!(
-        "{what} (e.g. {} regex used for validation is '{regex}')",
-        examples.join(" or ").trim_end()
-    )
-    .replace(",  regex", ", regex")
-}
-
-const LABEL: &str = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
-const QUALIFIED: &str = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
-
-fn label_1123(text: &str) -> Vec<String> {
-    const WHAT: &str = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character";
-    let mut out: Vec<String> = too_long(text, 63).into_iter().collect();
-    if !is_label(text) {
-        out.push(if text.split('.').all(is_label) {
-            "must not contain dots".to_owned()
-        } else {
-            by_regex(WHAT, LABEL, &["my-name", "123-abc"])
-        });
-    }
-    out
-}
-
-fn subdomain(text: &str) -> Vec<String> {
-    const WHAT: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character";
-    let mut out: Vec<String> = too_long(text, 253).into_iter().collect();
-    if !text.split('.').all(is_label) {
-        out.push(by_regex(WHAT, &format!("{LABEL}(\\.{LABEL})*"), &["example.com"]));
-    }
-    out
-}
-
-fn label_1035(text: &str) -> Vec<String> {
-    const WHAT: &str = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character";
-    let mut out: Vec<String> = too_long(text, 63).into_iter().collect();
-    if !is_label(text) || !text.starts_with(|c: char| c.is_ascii_lowercase()) {
-        out.push(by_regex(WHAT, "[a-z]([-a-z0-9]*[a-z0-9])?", &["my-name", "abc-123"]));
-    }
-    out
-}
-
-fn is_qualified(text: &str) -> bool {
-    let edge = |c: char| c.is_ascii_alphanumeric();
-    text.starts_with(edge) && text.ends_with(edge) && text.chars().all(|c| edge(c) || matches!(c, '-' | '_' | '.'))
-}
-
-fn label_value(text: &str) -> Vec<String> {
-    const WHAT: &str = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
-    let mut out: Vec<String> = too_long(text, 63).into_iter().collect();
-    if !text.is_empty() && !is_qualified(text) {
-        out.push(by_regex(
-            WHAT,
-            &format!("({QUALIFIED})?"),
-            &["MyValue", "my_value", "12345"],
-        ));
-    }
-    out
-}
-
-fn qualified(text: &str) -> Vec<String> {
-    const WHAT: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
-    let examples = ["MyName", "my.name", "123-abc"];
-    let mut out = Vec::new();
-    let name = match text.split('/').collect::<Vec<_>>().as_slice() {
-        [name] => *name,
-        [prefix, name] => {
-            if prefix.is_empty() {
-                out.push("prefix part must be non-empty".to_owned());
-            } else {
-                out.extend(
-                    subdomain(prefix)
-                        .into_iter()
-                        .map(|trouble| format!("prefix part {trouble}")),
-                );
-            }
-            *name
-        }
-        _ => {
-            let what = format!("a valid label key {WHAT}");
-            let tail = " with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')";
-            return vec![by_regex(&what, QUALIFIED, &examples) + tail];
-        }
-    };
-    if name.is_empty() {
-        out.push("name part must be non-empty".to_owned());
-    } else if let Some(long) = too_long(name, 63) {
-        out.push(format!("name part {long}"));
-    }
-    if !is_qualified(name) {
-        out.push(by_regex(&format!("name part {WHAT}"), QUALIFIED, &examples));
-    }
-    out
 }
 
 /// Hyphens may be left out.

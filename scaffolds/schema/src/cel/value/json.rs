@@ -1,6 +1,6 @@
 //! From JSON, by the schema.
 
-use super::{Fault, List, Map, Moment, Outcome, Val, moment};
+use super::{Fault, List, Map, Moment, Outcome, Val};
 use crate::cel::schema::Node;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -80,7 +80,7 @@ fn raw(value: &Value) -> Val<'_> {
 fn formatted<'a>(text: &'a str, format: &str) -> Outcome<Val<'a>> {
     let failed = |what: &str| Fault::new(format!("Invalid {what} {text}"));
     match format {
-        "duration" => moment::loose_duration(text)
+        "duration" => crate::go::loose_duration(text)
             .map(Val::Duration)
             .ok_or_else(|| failed("duration")),
         "date" => Moment::date(text)

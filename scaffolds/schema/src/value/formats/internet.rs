@@ -17,12 +17,6 @@ pub(super) fn is_hostname(text: &str) -> bool {
     text.len() <= 255 && text.split('.').all(|label| label.len() <= 63) && matches(HOSTNAME, &COMPILED, text)
 }
 
-/// A DNS label of RFC 1123, of any length.
-pub(super) fn is_label(text: &str) -> bool {
-    let inner = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
-    !text.is_empty() && text.bytes().all(inner) && !text.starts_with('-') && !text.ends_with('-')
-}
-
 /// Also takes an IPv6 address that ends in an IPv4 one.
 pub(super) fn is_ipv4(text: &str) -> bool {
     text.contains('.') && (sloppy_v4(text).is_some() || sloppy_v6(text).is_some())

@@ -6,6 +6,8 @@ mod numbers;
 mod time;
 mod uri;
 
+use crate::go;
+use crate::meta::names;
 use crate::pattern::Pattern;
 use std::sync::OnceLock;
 
@@ -37,12 +39,10 @@ const OF_STRINGS: [(&str, Check); 26] = [
     ("byte", numbers::is_base64),
     ("password", |_| true),
     ("date", time::is_date),
-    ("duration", time::is_duration),
+    ("duration", |text| go::loose_duration(text).is_some()),
     ("datetime", time::is_date_time),
-    ("k8sshortname", |text| text.len() <= 63 && internet::is_label(text)),
-    ("k8slongname", |text| {
-        text.len() <= 253 && text.split('.').all(internet::is_label)
-    }),
+    ("k8sshortname", |text| text.len() <= 63 && names::is_label(text)),
+    ("k8slongname", |text| text.len() <= 253 && names::is_subdomain(text)),
 ];
 
 /// A format that the server knows.

@@ -68,107 +68,6 @@ fn is_offset(text: &str) -> bool {
             if [h1, h2, m1, m2].into_iter().all(u8::is_ascii_digit))
 }
 
-/// `1h30m`, as Go writes durations, or with units in words (`3 days`) anywhere in the text.
-pub(super) fn is_duration(text: &str) -> bool {
-    is_go_duration(text) || has_words(text)
-}
-
-/// The units of Go, in nanoseconds.
-const UNITS: [(&str, u64); 8] = [
-    ("ns", 1),
-    ("us", 1_000),
-    ("µs", 1_000),
-    ("μs", 1_000),
-    ("ms", 1_000_000),
-    ("s", 1_000_000_000),
-    ("m", 60_000_000_000),
-    ("h", 3_600_000_000_000),
-];
-
-fn is_go_duration(text: &str) -> bool {
-    let negative = text.starts_with('-');
-    let mut rest = text.strip_prefix(['-', '+']).unwrap_or(text);
-    if rest == "0" {
-        return true;
-    }
-    // The lowest one has no positive counterpart.
-    let most = (1u64 << 63) - u64::from(!negative);
-    let mut sum = 0u64;
-    while !rest.is_empty() {
-        match go_part(rest) {
-            Some((nanoseconds, tail)) => (sum, rest) = (sum.saturating_add(nanoseconds), tail),
-            None => return false,
-        }
-        if sum > most {
-            return false;
-        }
-    }
-    !matches!(text, "" | "-" | "+")
-}
-
-/// A number with a unit, in nanoseconds, and what follows.
-fn go_part(text: &str) -> Option<(u64, &str)> {
-    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
-    let (whole, rest) = text.split_at(digits(text));
-    let (fraction, rest) = match rest.strip_prefix('.') {
-        Some(rest) => rest.split_at(digits(rest)),
-        None => ("", rest),
-    };
-    if whole.is_empty() && fraction.is_empty() {
-        return None;
-    }
-    let end = rest
-        .find(|c: char| c == '.' || c.is_ascii_digit())
-        .unwrap_or(rest.len());
-    let (unit, rest) = rest.split_at(end);
-    let (_, unit) = UNITS.iter().find(|(name, _)| *name == unit)?;
-    let whole: u64 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
-    let nanoseconds = whole.checked_mul(*unit).filter(|it| *it <= 1 << 63)?;
-    // A fraction of a unit is below one hour, far from the bound that the sum is held to.
-    let fraction = format!("0.{fraction}").parse::<f64>().unwrap_or(0.0) * *unit as f64;
-    Some((nanoseconds + fraction as u64, rest))
-}
-
-/// Units in full or shortened: of each the last one may go on (`minutes`, `weekly`).
-const WORDS: [&[&str]; 8] = [
-    &["ns", "nano"],
-    &["us", "µs", "micro"],
-    &["ms", "milli"],
-    &["s", "sec"],
-    &["m", "min"],
-    &["h", "hr", "hour"],
-    &["d", "day"],
-    &["w", "wk", "week"],
-];
-
-/// Whether some number of the text has a unit behind it, and each that has letters behind it fits an `int64`.
-fn has_words(text: &str) -> bool {
-    let mut found = false;
-    let mut rest = text;
-    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
-        let number = &rest[start..];
-        let behind = number.trim_start_matches(|c: char| c.is_ascii_digit());
-        let digits = &number[..number.len() - behind.len()];
-        let word = behind.trim_start_matches(['\t', '\n', '\u{c}', '\r', ' ']);
-        rest = word.trim_start_matches(|c: char| c.is_ascii_alphabetic() || c == 'µ');
-        let word = &word[..word.len() - rest.len()];
-        if word.is_empty() {
-            continue;
-        }
-        if digits.parse::<i64>().is_err() {
-            return false;
-        }
-        found |= is_unit(&word.to_lowercase());
-    }
-    found
-}
-
-fn is_unit(word: &str) -> bool {
-    WORDS
-        .iter()
-        .any(|names| names.contains(&word) || names.last().is_some_and(|last| word.starts_with(last)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -203,22 +102,6 @@ mod tests {
             "2024-01-01T24:00:00Z",
         ] {
             assert!(!is_date_time(no), "{no}");
-        }
-        for yes in [
-            "0",
-            "1h30m",
-            "-1.5s",
-            ".5s",
-            "1µs",
-            "3 days",
-            "in 2weeks",
-            "9223372036854775807ns",
-            "1s 5x",
-        ] {
-            assert!(is_duration(yes), "{yes}");
-        }
-        for no in ["", "-", "1", "1x", "days", "99999999999999999999s", "1.h.", "é"] {
-            assert!(!is_duration(no), "{no}");
         }
     }
 }

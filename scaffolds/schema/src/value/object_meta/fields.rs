@@ -80,7 +80,7 @@ pub(in crate::value) fn read(metadata: &Value) -> Result<(Value, Vec<String>), S
         other => {
             return Err(format!(
                 "json: cannot unmarshal {} into Go value of type v1.ObjectMeta",
-                kind(other)
+                go::kind(other)
             ));
         }
     };
@@ -191,7 +191,7 @@ impl Decoder<'_> {
             Value::Number(number) if wanted == "int64" => {
                 format!("number {}", go::json(&Value::Number(number.clone())))
             }
-            other => kind(other).to_owned(),
+            other => go::kind(other).to_owned(),
         };
         let field = self.names.join(".");
         format!(
@@ -208,17 +208,5 @@ fn go_type(kind: Type) -> &'static str {
         Type::Texts => "map[string]string",
         Type::Words => "[]string",
         Type::Text | Type::Word | Type::Time | Type::Anything | Type::Structs(..) => "string",
-    }
-}
-
-/// What Go's decoder calls the kind of a value.
-fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "bool",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
     }
 }

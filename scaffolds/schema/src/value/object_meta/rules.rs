@@ -3,7 +3,11 @@
 
 use crate::cause::{Cause, Path};
 use crate::go;
-use crate::lint::{metadata, names};
+use crate::meta::{
+    finalizers, labels,
+    names::{self, Unit},
+    owners,
+};
 use serde_json::{Map, Value};
 
 /// (k8s.io/apimachinery, pkg/apis/meta/v1/validation/validation.go.)
@@ -18,14 +22,14 @@ pub(in crate::value) fn check(metadata: &Value, path: &Path, causes: &mut Vec<Ca
     let map = |key: &str| meta.get(key).and_then(Value::as_object).unwrap_or(&empty);
     for key in ["generateName", "name"] {
         let name = text(meta, key);
-        let errors = segment(name, key == "generateName");
+        let errors = names::path_segment(name, key == "generateName");
         causes.extend(errors.iter().map(|error| path.child(key).invalid(name, error)));
     }
     let namespace = text(meta, "namespace");
     if !namespace.is_empty() {
         let at = path.child("namespace");
         causes.extend(
-            names::label_1123(namespace)
+            names::label(namespace, Unit::Characters)
                 .iter()
                 .map(|error| at.invalid(namespace, error)),
         );
@@ -34,10 +38,14 @@ pub(in crate::value) fn check(metadata: &Value, path: &Path, causes: &mut Vec<Ca
         let at = path.child("generation");
         causes.push(at.invalid(generation, "must be greater than or equal to 0"));
     }
-    causes.extend(metadata::labels(map("labels"), &path.child("labels")));
-    causes.extend(metadata::annotations(map("annotations"), &path.child("annotations")));
-    owners(list(meta, "ownerReferences"), &path.child("ownerReferences"), causes);
-    finalizers(list(meta, "finalizers"), &path.child("finalizers"), causes);
+    causes.extend(labels::labels(map("labels"), &path.child("labels")));
+    causes.extend(labels::annotations(map("annotations"), &path.child("annotations")));
+    causes.extend(owners::check(
+        list(meta, "ownerReferences"),
+        &path.child("ownerReferences"),
+    ));
+    let names: Vec<&str> = list(meta, "finalizers").iter().filter_map(Value::as_str).collect();
+    causes.extend(finalizers::check(&names, &path.child("finalizers")));
     for (index, entry) in list(meta, "managedFields").iter().enumerate() {
         if let Value::Object(entry) = entry {
             manager(entry, &path.child("managedFields").index(index), causes);
@@ -51,74 +59,6 @@ fn text<'a>(object: &'a Object, key: &str) -> &'a str {
 
 fn list<'a>(object: &'a Object, key: &str) -> &'a [Value] {
     object.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
-}
-
-/// What keeps a name, or the beginning of one, from being a part of a path.
-fn segment(name: &str, prefix: bool) -> Vec<String> {
-    if !prefix && (name == "." || name == "..") {
-        return vec![format!("may not be '{name}'")];
-    }
-    let found = ["/", "%"].into_iter().filter(|mark| name.contains(mark));
-    found.map(|mark| format!("may not contain '{mark}'")).collect()
-}
-
-fn owners(owners: &[Value], path: &Path, causes: &mut Vec<Cause>) {
-    let mut controller: Option<String> = None;
-    for owner in owners.iter().filter_map(Value::as_object) {
-        let (api_version, kind, name) = (text(owner, "apiVersion"), text(owner, "kind"), text(owner, "name"));
-        let version = match api_version.matches('/').count() {
-            0 => api_version,
-            1 => api_version.split_once('/').map_or("", |(_, version)| version),
-            _ => "",
-        };
-        if version.is_empty() {
-            causes.push(
-                path.child("apiVersion")
-                    .invalid(api_version, "version must not be empty"),
-            );
-        }
-        for key in ["kind", "name", "uid"] {
-            if text(owner, key).is_empty() {
-                causes.push(path.child(key).invalid("", "must not be empty"));
-            }
-        }
-        if (api_version, kind) == ("v1", "Event") {
-            let detail = "/v1, Kind=Event is disallowed from being an owner";
-            causes.push(path.invalid_shown(&shown(owner), detail));
-        }
-        if owner.get("controller") != Some(&Value::Bool(true)) {
-            continue;
-        }
-        let this = format!("{kind}/{name}");
-        if let Some(first) = &controller {
-            let all: Vec<String> = owners.iter().filter_map(Value::as_object).map(shown).collect();
-            let detail = format!(
-                "Only one reference can have Controller set to true. Found \"true\" in references for {first} and {this}"
-            );
-            causes.push(path.invalid_shown(&format!("[{}]", all.join(",")), &detail));
-        } else {
-            controller = Some(this);
-        }
-    }
-}
-
-/// An owner as Go writes it, in the order of its fields.
-fn shown(owner: &Object) -> String {
-    let fields = ["apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion"];
-    let field = |key: &&str| Some(format!("{}:{}", go::quote(key), go::json(owner.get(*key)?)));
-    format!("{{{}}}", fields.iter().filter_map(field).collect::<Vec<_>>().join(","))
-}
-
-fn finalizers(finalizers: &[Value], path: &Path, causes: &mut Vec<Cause>) {
-    for finalizer in finalizers.iter().filter_map(Value::as_str) {
-        let errors = metadata::key_errors(finalizer);
-        causes.extend(errors.iter().map(|error| path.invalid(finalizer, error)));
-    }
-    let has = |name: &str| finalizers.iter().any(|it| it == name);
-    if has("orphan") && has("foregroundDeletion") {
-        let detail = "finalizer orphan and foregroundDeletion cannot be both set";
-        causes.push(path.invalid(finalizers.to_vec(), detail));
-    }
 }
 
 fn manager(entry: &Object, path: &Path, causes: &mut Vec<Cause>) {

@@ -1,5 +1,10 @@
 //! How Go writes values: its `%v` of numbers, its `%q` of texts, its JSON. What the server says is full of them.
 
+mod duration;
+
+pub use duration::duration;
+pub(crate) use duration::loose_duration;
+
 use serde_json::{Number, Value};
 use std::fmt::Write;
 
@@ -9,6 +14,18 @@ pub fn show(value: &Value) -> String {
         Value::String(text) => quote(text),
         Value::Number(number) => plain(number),
         other => json(other),
+    }
+}
+
+/// What the decoder calls the kind of a value.
+pub fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
     }
 }
 
