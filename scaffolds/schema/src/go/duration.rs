@@ -1,7 +1,5 @@
 //! Durations in nanoseconds: `time.ParseDuration` of Go, and what the OpenAPI format `duration` allows beside it.
 
-use super::quote;
-
 /// What an `int64` holds, and one more, which only a negative duration reaches.
 const MOST: u64 = 1 << 63;
 
@@ -21,7 +19,7 @@ const UNITS: [(&str, u64); 8] = [
 /// # Errors
 /// Go's sentence without its `time: `.
 pub fn duration(text: &str) -> Result<i64, String> {
-    let invalid = || format!("invalid duration {}", quote(text));
+    let invalid = || format!("invalid duration {}", shown(text));
     let negative = text.starts_with('-');
     let mut rest = text.strip_prefix(['-', '+']).unwrap_or(text);
     if rest == "0" {
@@ -39,18 +37,28 @@ pub fn duration(text: &str) -> Result<i64, String> {
                 .unwrap_or(rest.len()),
         );
         if unit.is_empty() {
-            return Err(format!("missing unit in duration {}", quote(text)));
+            return Err(format!("missing unit in duration {}", shown(text)));
         }
         let (_, unit) = UNITS
             .iter()
             .find(|(name, _)| *name == unit)
-            .ok_or_else(|| format!("unknown unit {} in duration {}", quote(unit), quote(text)))?;
+            .ok_or_else(|| format!("unknown unit {} in duration {}", shown(unit), shown(text)))?;
         sum = added(sum, whole, fraction, *unit).ok_or_else(invalid)?;
     }
     if negative {
         return Ok(0i64.wrapping_sub_unsigned(sum));
     }
     i64::try_from(sum).map_err(|_| invalid())
+}
+
+/// As the package `time` quotes, byte by byte.
+fn shown(text: &str) -> String {
+    let inner = text.bytes().map(|byte| match byte {
+        b'"' | b'\\' => format!("\\{}", char::from(byte)),
+        b' '..0x80 => char::from(byte).to_string(),
+        _ => format!("\\x{byte:02x}"),
+    });
+    format!("\"{}\"", inner.collect::<String>())
 }
 
 /// The digits before and behind a point, of which there is at least one, and what follows.
@@ -158,6 +166,10 @@ mod tests {
             ("1", "missing unit in duration \"1\""),
             ("1s2", "missing unit in duration \"1s2\""),
             ("1x", "unknown unit \"x\" in duration \"1x\""),
+            (
+                "1\"µ",
+                "unknown unit \"\\\"\\xc2\\xb5\" in duration \"1\\\"\\xc2\\xb5\"",
+            ),
             ("1 s", "unknown unit \" s\" in duration \"1 s\""),
             ("9223372036854775808ns", "invalid duration \"9223372036854775808ns\""),
             ("9999999999999h", "invalid duration \"9999999999999h\""),
