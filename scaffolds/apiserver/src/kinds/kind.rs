@@ -137,14 +137,14 @@ impl BuiltIn {
 
     /// What could not be allocated is said alone, for that is done before anybody looks at the rest, but for addresses and
     /// families that are none at all.
-    fn held_first(&self, object: &Value, found: Vec<Cause>) -> Vec<Cause> {
+    fn held_first(&self, object: &Value, is_new: bool, found: Vec<Cause>) -> Vec<Cause> {
         let is_asked_for =
             |cause: &Cause| cause.field.starts_with("spec.clusterIP") || cause.field.starts_with("spec.ipFamil");
         if !self.rules.allocates || found.iter().any(is_asked_for) {
             return found;
         }
         let mut faults = Faults::default();
-        self.held.check(&At::root(object), &mut faults);
+        self.held.check(&At::root(object), is_new, &mut faults);
         if faults.is_empty() { found } else { faults.into_causes() }
     }
 }
@@ -221,7 +221,7 @@ impl Strategy for BuiltIn {
     fn validate(&self, object: &Value) -> Vec<Cause> {
         let mut faults = Faults::default();
         (self.rules.validate)(&At::root(object), &mut faults);
-        self.held_first(object, faults.into_causes())
+        self.held_first(object, true, faults.into_causes())
     }
 
     fn validate_update(&self, subresource: &str, new: &Value, old: &Value) -> Objections {
@@ -232,7 +232,7 @@ impl Strategy for BuiltIn {
             return faults.into_causes().into();
         }
         (self.rules.validate_update)(&at, &old, &mut faults);
-        self.held_first(new, faults.into_causes()).into()
+        self.held_first(new, false, faults.into_causes()).into()
     }
 
     fn warnings(&self, object: &Value) -> Vec<String> {

@@ -66,9 +66,32 @@ fn what_services_held_before_a_restart_they_hold_after_it() {
     let first = made(&before, "first", port());
     let after = strategy();
     after.hold(&first);
-    let mut spec = port();
-    spec["clusterIP"] = first["spec"]["clusterIP"].clone();
-    spec["ports"][0]["nodePort"] = first["spec"]["ports"][0]["nodePort"].clone();
-    let second = made(&after, "second", spec);
-    assert_eq!(after.validate(&second).len(), 2);
+    let held = [
+        json!({"ports": [{"port": 81}], "clusterIP": first["spec"]["clusterIP"]}),
+        json!({"type": "NodePort", "ports": [{"port": 81, "protocol": "UDP", "nodePort": first["spec"]["ports"][0]["nodePort"]}]}),
+    ];
+    for spec in held {
+        let second = made(&after, "second", spec);
+        assert_eq!(after.validate(&second).len(), 1, "{second}");
+    }
+}
+
+#[test]
+fn protocols_share_the_port_of_the_nodes_and_numbers_do_not() {
+    let strategy = strategy();
+    let ports =
+        json!([{"name": "a", "port": 53}, {"name": "b", "port": 53, "protocol": "UDP"}, {"name": "c", "port": 54}]);
+    let shared = made(&strategy, "shared", json!({"ports": ports, "type": "NodePort"}));
+    let number = |index: usize| shared["spec"]["ports"][index]["nodePort"].as_i64().unwrap();
+    assert_eq!(number(0), number(1));
+    assert_ne!(number(0), number(2));
+
+    let twice = json!([{"name": "a", "port": 1, "nodePort": 30001}, {"name": "b", "port": 2, "nodePort": 30001}]);
+    let twice = made(&strategy, "twice", json!({"ports": twice, "type": "NodePort"}));
+    let causes = strategy.validate(&twice);
+    assert_eq!(causes[0].field, "spec.ports[1].nodePort");
+    assert!(
+        causes[0].message.ends_with("provided port is already allocated"),
+        "{causes:?}"
+    );
 }

@@ -54,6 +54,9 @@ fn container_resource(name: &str, amount: &At<'_>, faults: &mut Faults) {
     if plain && !is_for_containers(name) {
         faults.invalid_as(amount, &quoted(name), "must be a standard resource for containers");
     }
+    if !plain && !name.contains("kubernetes.io/") && !is_extended(name) {
+        faults.invalid_as(amount, &quoted(name), "doesn't follow extended resource name standard");
+    }
     resource_amount(name, amount, faults);
 }
 
@@ -75,6 +78,11 @@ pub(super) fn quantity(at: &At<'_>) -> Option<Quantity> {
 
 fn is_for_containers(name: &str) -> bool {
     matches!(name, "cpu" | "memory" | "ephemeral-storage") || name.starts_with("hugepages-")
+}
+
+/// Whether quotas could count it.
+fn is_extended(name: &str) -> bool {
+    !name.starts_with("requests.") && qualified(&format!("requests.{name}")).is_empty()
 }
 
 /// Resources that quotas count, containers among them.
