@@ -106,10 +106,6 @@ fn what_kubernetes_would_refuse_later_is_refused_now() {
     );
     refused(&of("FooBarList", &[]), &["list kind"]);
     refused(
-        &["--group", "test", "--version", "v2", "--kind", "FooBar"],
-        &["exists already in version `v1`", "not built yet"],
-    );
-    refused(
         &[
             "--group",
             "other",
@@ -119,7 +115,7 @@ fn what_kubernetes_would_refuse_later_is_refused_now() {
             "Pod",
             "--resource=false",
         ],
-        &["foreign kinds are not built yet"],
+        &["neither a kind of this project", "--group core --version v1 --kind Pod"],
     );
     create(dir.path(), "a-b", "One").succeeds();
     refused(
@@ -248,4 +244,59 @@ fn a_project_of_another_release_is_refused_with_the_ways_out() {
             ],
         );
     }
+}
+
+#[test]
+fn a_second_version_is_as_the_first_and_takes_its_controller() {
+    let dir = project();
+    let api = |command: &str, version: &str, more: &[&str]| {
+        let args = [
+            command,
+            "api",
+            "--group",
+            "test",
+            "--version",
+            version,
+            "--kind",
+            "Datum",
+        ];
+        kubewright(dir.path(), &[&args, more].concat())
+    };
+    let read = |path: &str| std::fs::read_to_string(dir.path().join(path)).unwrap();
+    api(
+        "create",
+        "v1",
+        &["--plural", "datas", "--short-name", "dt", "--cluster"],
+    )
+    .succeeds();
+    let note = "`v1` stays the version that is stored";
+    assert!(api("create", "v2", &[]).succeeds().stderr.contains(note));
+    let line = "version: v2, kind: Datum, plural: datas, shortNames: [dt], cluster: true, storage: false}";
+    assert!(read("PROJECT").contains(line), "{}", read("PROJECT"));
+    assert!(read("api/src/test/v2/datum.rs").contains("storage = false,"));
+    assert!(!read("api/src/test/v1/datum.rs").contains("storage"));
+    assert!(read("config/samples/test_v2_datum.yaml").contains("name: datum-sample-v2\n"));
+    assert!(dir.path().join("tests/test_datum_v2.rs").exists());
+    assert!(!dir.path().join("src/controllers/test_datum.rs").exists());
+    assert!(api("create", "v2", &[]).succeeds().stderr.contains("nothing to do"));
+
+    api("create", "v2", &["--controller"]).refuses(1, &["controller `datum` acts on `Datum` already, in version `v1`"]);
+    api("create", "v3", &["--plural", "data"]).refuses(1, &["has the plural `datas` in version `v1`"]);
+    let both = read("PROJECT").replace(", storage: false", "");
+    let before = std::fs::read(dir.path().join("PROJECT")).unwrap();
+    std::fs::write(dir.path().join("PROJECT"), both).unwrap();
+    kubewright(dir.path(), &["sync"]).refuses(
+        1,
+        &["versions `v1` and `v2` of `Datum` are both marked as the one that is stored"],
+    );
+    std::fs::write(dir.path().join("PROJECT"), before).unwrap();
+
+    // The test of the second version is about both: it goes with either.
+    let left = api("delete", "v1", &[]).succeeds();
+    assert!(
+        left.stderr.contains("`v1` was the version that is stored"),
+        "{}",
+        left.stderr
+    );
+    assert!(!dir.path().join("tests/test_datum_v2.rs").exists());
 }

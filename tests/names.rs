@@ -219,10 +219,7 @@ fn every_pattern_is_formatted_for_kinds_of_any_length() {
         "pattern: internal, internalKind: Run",
         "pattern: internal, internalKind: AnInternalKindOfSomeLength",
     ];
-    let mut text = format!(
-        "version: {}\nname: op\ndomain: example.com\nlicense: none\nowner: o\nyear: 2026\napis:\n",
-        env!("CARGO_PKG_VERSION")
-    );
+    let mut text = head();
     let mut kind = |group: &str, kind: &str, name: &str, pattern: &str| {
         let plural = kind.to_lowercase();
         text.push_str(&format!(
@@ -253,7 +250,47 @@ fn every_pattern_is_formatted_for_kinds_of_any_length() {
             kind(group, &name, &controller, pattern);
         }
     }
-    let project = kubewright::project::file::parse(&text).unwrap();
+    each_file_is_formatted(&text);
+}
+
+#[test]
+fn every_kind_of_kubernetes_and_every_other_version_is_formatted() {
+    let mut text = head();
+    for known in kubewright::project::kubernetes::all() {
+        let (group, kind, cluster) = (known.project_group(), known.kind, known.cluster);
+        let name = format!("{}{}", kind.to_lowercase(), known.version);
+        text.push_str(&format!(
+            "- {{group: {group}, version: {}, kind: {kind}, plural: {}, cluster: {cluster}, from: kubernetes, \
+             controllers: [{{name: {name}, pattern: beside}}]}}\n",
+            known.version, known.plural
+        ));
+    }
+    for length in 1..=24 {
+        let kind = &"Qwertyuiopadfghjklzxcvbn"[..length];
+        let name = kind.to_lowercase();
+        for (group, pattern) in [("test", "child"), ("a-group-of-some-length", "replicas, image: a")] {
+            text.push_str(&format!(
+                "- {{group: {group}, version: v1, kind: {kind}, plural: {name}s, controllers: [{{name: {name}-{}, pattern: {pattern}}}]}}\n\
+                 - {{group: {group}, version: v1beta1, kind: {kind}, plural: {name}s, storage: false}}\n",
+                group.len()
+            ));
+        }
+    }
+    each_file_is_formatted(&text);
+}
+
+/// PROJECT without its kinds.
+fn head() -> String {
+    format!(
+        "version: {}\nname: op\ndomain: example.com\nlicense: none\nowner: o\nyear: 2026\napis:\n",
+        env!("CARGO_PKG_VERSION")
+    )
+}
+
+/// Renders the seeded Rust files of that PROJECT, and has rustfmt look at each.
+#[track_caller]
+fn each_file_is_formatted(text: &str) {
+    let project = kubewright::project::file::parse(text).unwrap();
     let templates = Templates::load(&[]).unwrap();
     // Files that name others would have rustfmt look for those.
     let alone = |path: &RelPath, entry: &Entry| {

@@ -223,3 +223,75 @@ fn a_forced_pattern_of_an_internal_kind_is_its_own_again() {
     assert!(!read(dir.path(), "src/controllers/orderrun.rs").contains("ConfigMap"));
     assert!(read(dir.path(), "src/controllers/order.rs").contains("OrderRun"));
 }
+
+#[test]
+fn versions_share_what_a_pattern_needs_of_their_kind() {
+    let dir = project();
+    let version = |version: &str, kind: &str, more: &[&str]| {
+        let of = ["create", "api", "--group", "test", "--version", version, "--kind", kind];
+        kubewright(dir.path(), &[&of, more].concat())
+    };
+    let second = ["--controller-name", "second"];
+    let counted = [&["--pattern", "replicas"], &IMAGE[..]].concat();
+
+    // The type of another version has the replicas that the first one's controller counts.
+    deployment(dir.path(), "A").succeeds();
+    version("v2", "A", &[]).succeeds();
+    for file in ["api/src/test/v2/a.rs", "tests/test_a_v2.rs"] {
+        assert!(read(dir.path(), file).contains("replicas"), "{file}");
+    }
+    let twice = "controllers `a` and `second` of `A` would both write its `status.replicas`";
+    version("v2", "A", &[&second[..], &counted].concat()).refuses(1, &[twice]);
+
+    // Flags of a controller ask for one, and there is one.
+    let there = "controller `a` acts on `A` already, in version `v1`";
+    version("v3", "A", &counted).refuses(1, &[there, "--controller-name"]);
+    version("v3", "A", &["--pattern", "minimal", "--controller=false"]).refuses(2, &["leave out one of them"]);
+
+    // No version gets fields that the others lack.
+    create(dir.path(), "B", &[]).succeeds();
+    let without = "`B` exists already in version `v1`, without the `replicas`";
+    version("v2", "B", &[&second[..], &counted].concat()).refuses(1, &[without]);
+    version("v2", "B", &[&second[..], &counted, &["--force"]].concat()).refuses(1, &[without]);
+    assert!(!dir.path().join("api/src/test/v2/b.rs").exists());
+}
+
+#[test]
+fn internal_kinds_come_in_versions_too() {
+    let dir = project();
+    let version = |kind: &str, more: &[&str]| {
+        let of = ["create", "api", "--group", "test", "--version", "v2", "--kind", kind];
+        kubewright(dir.path(), &[&of, more].concat())
+    };
+    internal(dir.path(), "Order", "Run").succeeds();
+    let round = ["--controller-name", "round", "--pattern", "internal", "--internal-kind"];
+    version("Run", &[&round[..], &["Order"]].concat()).refuses(1, &["`Order` would be made of `Run`"]);
+    version("Order", &[&round[..], &["Run"]].concat()).refuses(
+        1,
+        &["controllers `order` and `round` of `Order` would both make its `Run`"],
+    );
+
+    // An internal kind that is there in another version has its controller.
+    version("Job", &["--pattern", "internal", "--internal-kind", "Run"]).succeeds();
+    let text = read(dir.path(), "PROJECT");
+    assert!(
+        text.contains("version: v2, kind: Run, plural: runs, storage: false}"),
+        "{text}"
+    );
+
+    // Of a kind that lives outside of namespaces, the internal one does too.
+    create(dir.path(), "Wide", &["--cluster", "--controller=false"]).succeeds();
+    let made = [
+        "--resource=false",
+        "--pattern",
+        "internal",
+        "--internal-kind",
+        "WideRun",
+    ];
+    create(dir.path(), "Wide", &made).succeeds();
+    let text = read(dir.path(), "PROJECT");
+    assert!(
+        text.contains("kind: WideRun, plural: wideruns, cluster: true"),
+        "{text}"
+    );
+}

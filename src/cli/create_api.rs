@@ -1,14 +1,15 @@
 //! `kubewright create api`: a kind with its controller.
 
 use super::ask::{Ask, Usage, confirm};
-use super::report;
+use super::external::{self, Subject};
 use super::session::Session;
+use super::{pattern, report};
 use crate::plan::{FileKind, Plan};
 use crate::project::change::{NewApi, NewController};
-use crate::project::{ControllerName, Group, Image, Kind, Pattern, Plural, Project, ShortName, Version};
+use crate::project::{Api, ControllerName, Group, Kind, Origin, Plural, Project, ShortName, Version};
 use crate::render::Rendered;
-use crate::write::{Intent, Intents, compare, diff};
-use anyhow::Result;
+use crate::write::{Change, Intent, Intents, compare, diff};
+use anyhow::{Result, anyhow};
 use std::path::Path;
 
 /// Flags of `create api`.
@@ -17,6 +18,9 @@ use std::path::Path;
 Examples:
   kubewright create api --group test --version v1 --kind FooBar
   kubewright create api --group test --version v1 --kind Datum --short-name dt --cluster
+  kubewright create api --group test --version v2 --kind FooBar    (another version)
+  kubewright create api --group apps --version v1 --kind Deployment --resource=false
+  kubewright create api --from-crd certificates.yaml --controller=false
   kubewright create api --group test --version v1 --kind FooBar --resource=false \\
     --controller-name foobar-audit --pattern minimal
   kubewright create api --group test --version v1 --kind FooBar \\
@@ -24,7 +28,7 @@ Examples:
   kubewright create api --group test --version v1 --kind FooBar \\
     --pattern internal --internal-kind FooBarRun")]
 pub struct Args {
-    /// The API group without the domain, such as `test`
+    /// The API group without the domain, such as `test`; of others' kinds the group in full, or `core`
     #[arg(long)]
     group: Option<Group>,
     /// The API version, such as `v1` or `v1beta2` [default with --yes: v1]
@@ -33,30 +37,26 @@ pub struct Args {
     /// The kind, such as `FooBar`
     #[arg(long)]
     kind: Option<Kind>,
-    /// The plural, as it stands in URLs [default: by the rules of English]
+    /// The plural, as it stands in URLs [default: that of another version, or by the rules of English]
     #[arg(long)]
     plural: Option<Plural>,
     /// Objects live outside of namespaces
     #[arg(long)]
     cluster: bool,
-    /// Make the type; without it the kind has to be in the project
+    /// Make types from the CRD of a kind that others own: a file, or `-` for the standard input
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["plural", "cluster", "short_names", "resource"])]
+    from_crd: Option<String>,
+    /// Make the type; without it the kind is one of the project, or of Kubernetes
     #[arg(long, value_name = "BOOL", action = clap::ArgAction::Set, default_value_t = true, num_args = 0..=1, default_missing_value = "true", require_equals = true)]
     resource: bool,
-    /// Make a controller
-    #[arg(long, value_name = "BOOL", action = clap::ArgAction::Set, default_value_t = true, num_args = 0..=1, default_missing_value = "true", require_equals = true)]
-    controller: bool,
+    /// Make a controller [default: true, unless another version of the kind has one]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true", require_equals = true)]
+    controller: Option<bool>,
     /// The controller's name, unique in the project [default: the kind in lower case]
     #[arg(long, value_name = "NAME")]
     controller_name: Option<ControllerName>,
-    /// The reconciler to start from
-    #[arg(long, value_name = "PATTERN", value_enum, default_value_t = PatternName::Child)]
-    pattern: PatternName,
-    /// What the patterns `deployment` and `replicas` run: an image that needs no root
-    #[arg(long, value_name = "IMAGE")]
-    image: Option<Image>,
-    /// What the pattern `internal` turns objects into: a kind beside this one, made unless it is there
-    #[arg(long, value_name = "KIND")]
-    internal_kind: Option<Kind>,
+    #[command(flatten)]
+    pattern: pattern::Flags,
     /// A short name for kubectl; may be repeated
     #[arg(long = "short-name", value_name = "NAME")]
     short_names: Vec<ShortName>,
@@ -71,26 +71,11 @@ pub struct Args {
     dry_run: bool,
 }
 
-/// The patterns by name; what else one needs has a flag of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum PatternName {
-    /// keeps one owned ConfigMap in step
-    Child,
-    /// runs an image as an owned Deployment
-    Deployment,
-    /// turns each object into one of an internal kind, which a second controller acts on
-    Internal,
-    /// an empty reconciler
-    Minimal,
-    /// keeps Pods of an image, as a ReplicaSet does
-    Replicas,
-}
-
 /// Adds a kind to the project in `dir`.
 pub fn run(dir: &Path, args: Args) -> Result<()> {
     let (force, dry_run, yes) = (args.force, args.dry_run, args.yes);
     let session = Session::open(dir)?;
-    let new = args.complete()?;
+    let new = args.complete(&session.project)?;
     let project = session.project.with_api(&new)?;
     let before = match force {
         // What a force starts afresh counts as not there.
@@ -104,21 +89,40 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
     let mut intents = intents(&known, &was, &will, force);
     intents.extend(replaced.iter().map(|(path, file)| (path.clone(), Intent::Remove(file))));
     let outcome = compare(&session.root, &intents, force)?;
-    let lost: Vec<_> = outcome
-        .changes
-        .iter()
-        .filter(|change| change.before.is_some())
-        .cloned()
-        .collect();
-    if force && !dry_run && !lost.is_empty() {
-        report::note(&diff(&lost));
-        if !confirm(yes, "Write this over what is there?")? {
-            return Ok(());
-        }
+    if force && !dry_run && !may_be_lost(&outcome.changes, yes)? {
+        return Ok(());
     }
     let changed = session.finish(&project, outcome, dry_run)?;
     next(&new, changed, dry_run);
+    if changed && !dry_run {
+        of_several(&project, &new);
+    }
     Ok(())
+}
+
+/// Shows what is written over, and asks.
+fn may_be_lost(changes: &[Change], yes: bool) -> Result<bool> {
+    let there = changes.iter().filter(|change| change.before.is_some());
+    let lost: Vec<_> = there.cloned().collect();
+    if lost.is_empty() {
+        return Ok(true);
+    }
+    report::note(&diff(&lost));
+    confirm(yes, "Write this over what is there?")
+}
+
+/// What there is to know about a kind with several versions.
+fn of_several(project: &Project, new: &NewApi) {
+    let others = project.other_versions(&new.group, &new.version, &new.kind);
+    if let (true, Some(stored)) = (
+        new.resource && new.origin.is_project(),
+        others.iter().find(|other| other.storage),
+    ) {
+        report::note(&format!(
+            "\n`{}` stays the version that is stored; give `{}` the same fields, as `make manifests` will check",
+            stored.version, new.version
+        ));
+    }
 }
 
 /// New files are seeded; managed ones that change are managed.
@@ -149,94 +153,117 @@ fn next(new: &NewApi, changed: bool, dry_run: bool) {
     match (changed, dry_run) {
         (false, _) => report::note(&format!("nothing to do: `{}` is there", new.kind)),
         (true, true) => {}
-        (true, false) => report::note(
-            "\nnext:\n  make manifests   writes the CRD and the RBAC role\n  make help        lists what else there is",
-        ),
+        (true, false) => {
+            let written = match new.origin {
+                Origin::Project => "the CRD and the RBAC role",
+                Origin::Kubernetes | Origin::Crd => "the RBAC role",
+            };
+            report::note(&format!(
+                "\nnext:\n  make manifests   writes {written}\n  make help        lists what else there is"
+            ));
+        }
     }
 }
 
 impl Args {
-    fn complete(self) -> Result<NewApi> {
+    fn complete(self, project: &Project) -> Result<NewApi> {
+        self.check()?;
         let mut ask = Ask::new(self.yes);
-        let group = ask.need("--group", "Group, without the domain", self.group.clone(), None)?;
-        let version = ask.need("--version", "Version", self.version.clone(), "v1".parse().ok())?;
-        let kind = ask.need("--kind", "Kind", self.kind.clone(), None)?;
-        let pattern = match kind.as_ref().filter(|_| self.controller) {
-            Some(kind) => self.pattern(&mut ask, kind)?,
-            None => None,
+        let subject = self.subject(project, &mut ask)?;
+        let (kind, origin) = match &subject {
+            Some(subject) => (Some(&subject.kind), subject.origin),
+            None => (self.kind.as_ref(), Origin::Project),
+        };
+        let pattern = match self.makes_controller(project, subject.as_ref())? {
+            true => self.pattern.complete(&mut ask, kind, origin)?,
+            false => None,
         };
         ask.done("create api")?;
-        let (Some(group), Some(version), Some(kind)) = (group, version, kind) else {
+        let Some(subject) = subject else {
             return Err(Usage::error("the group, version or kind is missing"));
         };
-        if !self.resource && !self.controller {
+        Ok(NewApi {
+            group: subject.group,
+            version: subject.version,
+            kind: subject.kind,
+            plural: subject.plural.or(self.plural),
+            origin: subject.origin,
+            definition: subject.definition,
+            short_names: (!self.short_names.is_empty()).then_some(self.short_names),
+            cluster: subject.cluster.or(self.cluster.then_some(true)),
+            storage: None,
+            resource: self.resource || subject.origin == Origin::Kubernetes,
+            controller: pattern.map(|pattern| NewController {
+                name: self.controller_name,
+                pattern,
+            }),
+            replace: self.force,
+        })
+    }
+
+    /// Refuses flags that contradict each other.
+    fn check(&self) -> Result<()> {
+        let none = self.controller == Some(false);
+        if !self.resource && none {
             return Err(Usage::error(
                 "`--resource=false --controller=false` leaves nothing to make",
             ));
         }
-        self.check_pattern()?;
-        if !self.controller && self.controller_name.is_some() {
+        if none && self.controller_name.is_some() {
             return Err(Usage::error(
                 "`--controller-name` needs a controller, and `--controller=false` makes none",
             ));
+        }
+        if none {
+            self.pattern.without_controller()?;
         }
         if !self.resource && (self.plural.is_some() || self.cluster || !self.short_names.is_empty()) {
             return Err(Usage::error(
                 "`--plural`, `--short-name` and `--cluster` are the type's, and `--resource=false` makes none",
             ));
         }
-        let controller = pattern.map(|pattern| NewController {
-            name: self.controller_name,
-            pattern,
-        });
-        Ok(NewApi {
-            group,
-            version,
-            kind,
-            plural: self.plural,
-            short_names: self.short_names,
-            cluster: self.cluster,
-            resource: self.resource,
-            controller,
-            replace: self.force,
-        })
-    }
-
-    /// The pattern with what it needs to be told.
-    fn pattern(&self, ask: &mut Ask, kind: &Kind) -> Result<Option<Pattern>> {
-        let mut image = || ask.need("--image", "Image that it runs", self.image.clone(), None);
-        Ok(match self.pattern {
-            PatternName::Child => Some(Pattern::Child),
-            PatternName::Minimal => Some(Pattern::Minimal),
-            PatternName::Deployment => image()?.map(Pattern::Deployment),
-            PatternName::Replicas => image()?.map(Pattern::Replicas),
-            PatternName::Internal => {
-                let run = format!("{kind}Run").parse().ok();
-                ask.need("--internal-kind", "Internal kind", self.internal_kind.clone(), run)?
-                    .map(Pattern::Internal)
-            }
-        })
-    }
-
-    /// Refuses what the pattern would not use.
-    fn check_pattern(&self) -> Result<()> {
-        let (runs, makes) = match self.pattern {
-            PatternName::Deployment | PatternName::Replicas => (self.controller, false),
-            PatternName::Internal => (false, self.controller),
-            PatternName::Child | PatternName::Minimal => (false, false),
-        };
-        if self.image.is_some() && !runs {
-            return Err(Usage::error(
-                "`--image` is what a controller of pattern `deployment` or `replicas` runs, and none is made\n\n\
-                 hint: add `--pattern deployment`, or leave it out",
-            ));
-        }
-        if self.internal_kind.is_some() && !makes {
-            return Err(Usage::error(
-                "`--internal-kind` is what a controller of pattern `internal` makes, and none is made\n\n\
-                 hint: add `--pattern internal`, or leave it out",
-            ));
-        }
         Ok(())
     }
+
+    /// The kind: of a CRD, or by its flags, or by questions. `None` is accounted for by [`Ask::done`].
+    fn subject(&self, project: &Project, ask: &mut Ask) -> Result<Option<Subject>> {
+        let (group, version, kind) = (self.group.clone(), self.version.clone(), self.kind.clone());
+        if let Some(file) = &self.from_crd {
+            return external::from_crd(file, group, version, kind).map(Some);
+        }
+        let group = ask.need("--group", "Group, without the domain", group, None)?;
+        let version = ask.need("--version", "Version", version, "v1".parse().ok())?;
+        let kind = ask.need("--kind", "Kind", kind, None)?;
+        let (Some(group), Some(version), Some(kind)) = (group, version, kind) else {
+            return Ok(None);
+        };
+        let own = Subject::own(group, version, kind);
+        Ok(Some(match self.resource {
+            true => own,
+            false => external::kubernetes(project, own),
+        }))
+    }
+
+    /// Whether to make a controller: unless that of another version acts on the same objects, or it is said.
+    fn makes_controller(&self, project: &Project, subject: Option<&Subject>) -> Result<bool> {
+        let served = subject.and_then(|it| project.served_by(&it.group, &it.version, &it.kind));
+        let asked = self.controller == Some(true) || !self.resource || self.pattern.given();
+        match served {
+            _ if self.controller == Some(false) => Ok(false),
+            None => Ok(true),
+            Some(_) if self.controller_name.is_some() => Ok(true),
+            Some(other) if asked => Err(served_already(other)),
+            Some(_) => Ok(false),
+        }
+    }
+}
+
+fn served_already(other: &Api) -> anyhow::Error {
+    let name = other.controllers.first().map_or("", |it| it.name.as_str());
+    anyhow!(
+        "controller `{name}` acts on `{}` already, in version `{}`: the objects of all versions are the same\n\n\
+         hint: leave out what is for a controller, or give the second one a `--controller-name`",
+        other.kind,
+        other.version
+    )
 }

@@ -65,6 +65,13 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
     let outcome = compare(&session.root, &intents, args.force)?;
     session.finish(&project, outcome, args.dry_run)?;
     if !args.dry_run {
+        let left = project.other_versions(&group, &version, &kind);
+        if let (false, Some(first)) = (left.iter().any(|api| api.storage), left.first()) {
+            report::note(&format!(
+                "\n`{version}` was the version that is stored: take `storage = false` off another type, such as that of `{}`",
+                first.version
+            ));
+        }
         report::note("\nnext:\n  make manifests   takes the CRD and the RBAC rules out too");
     }
     Ok(())

@@ -2,7 +2,8 @@
 
 use super::{report, templates};
 use crate::plan::{FileKind, Plan, RelPath, plan};
-use crate::project::{Project, file};
+use crate::project::crd::{Definition, Wanted};
+use crate::project::{Api, Origin, Project, file};
 use crate::render::{File, Rendered, Templates, render};
 use crate::write::{ByHand, Change, Outcome, Root, diff};
 use anyhow::{Context, Result, bail};
@@ -36,6 +37,9 @@ impl Session {
             );
         };
         let mut project = file::parse(&String::from_utf8_lossy(&text))?;
+        for at in 0..project.apis.len() {
+            project.apis[at].definition = definition(&root, &project, &project.apis[at])?;
+        }
         let own = match (other, &project.templates) {
             (Some(folder), _) => {
                 let texts = templates::read(folder)?;
@@ -68,8 +72,9 @@ impl Session {
 
     /// Writes the changes with PROJECT, or shows them; says what is left to the user, and whether there was anything.
     pub fn finish(self, project: &Project, mut outcome: Outcome, dry_run: bool) -> Result<bool> {
-        if file::parse(&String::from_utf8_lossy(&self.text)).ok().as_ref() != Some(project) {
-            let mut text = file::format(project);
+        let mut text = file::format(project);
+        let before = file::parse(&String::from_utf8_lossy(&self.text));
+        if before.map(|before| file::format(&before)).ok().as_ref() != Some(&text) {
             if self.text.windows(2).any(|pair| pair == b"\r\n") {
                 text = text.replace('\n', "\r\n");
             }
@@ -84,6 +89,30 @@ impl Session {
         outcome.by_hand.iter().for_each(|file| report::note(&by_hand(file)));
         Ok(changed)
     }
+}
+
+/// The CRD of a kind that others own, from its file.
+fn definition(root: &Root, project: &Project, api: &Api) -> Result<Option<Definition>> {
+    if api.origin != Origin::Crd {
+        return Ok(None);
+    }
+    let path = project.crd_path(api);
+    let Some(text) = root.read(&path.parse()?)? else {
+        bail!(
+            "`{path}` is not there, and the types of `{}` are made from it\n\nhint: restore it with `git checkout -- {path}`",
+            api.kind
+        );
+    };
+    let wanted = Wanted {
+        group: Some(api.group.clone()),
+        kind: Some(api.kind.clone()),
+        version: None,
+    };
+    let found = Definition::find(&String::from_utf8_lossy(&text), &wanted);
+    let found = found.and_then(|found| found.version(Some(&api.version)).map(|_| found));
+    found
+        .with_context(|| format!("`{path}` is not the CRD of `{}`", api.kind))
+        .map(Some)
 }
 
 /// Where PROJECT is.

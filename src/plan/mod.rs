@@ -7,10 +7,10 @@ mod path;
 pub use catalogue::{Catalogue, Template, Unit};
 pub use path::RelPath;
 
-use crate::project::{Api, Controller, License, Project, rust};
+use crate::project::{Api, Controller, License, Origin, Project, rust};
 use anyhow::{Result, bail};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Who owns a file, and so who may write it when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -175,18 +175,9 @@ fn units(project: &Project) -> Vec<(Unit, Subject)> {
         License::None => {}
     }
     for (at, api) in project.apis.iter().enumerate() {
-        let first = |same: &dyn Fn(&Api) -> bool| project.apis.iter().position(same) == Some(at);
-        if first(&|other| other.group == api.group) {
-            units.push((Unit::new("group"), Subject::Group(at)));
+        if api.origin != Origin::Kubernetes {
+            units.extend(typed(project, at));
         }
-        if first(&|other| (&other.group, &other.version) == (&api.group, &api.version)) {
-            units.push((Unit::new("version"), Subject::Version(at)));
-        }
-        units.push((Unit::new("api"), Subject::Api(at)));
-        units.push((
-            Unit::new(scope(api.cluster, "api-cluster", "api-namespaced")),
-            Subject::Api(at),
-        ));
         for (nth, controller) in api.controllers.iter().enumerate() {
             units.push((Unit::new("controller"), Subject::Controller(at, nth)));
             units.push((
@@ -198,12 +189,42 @@ fn units(project: &Project) -> Vec<(Unit, Subject)> {
     units
 }
 
+/// The units of a kind whose type is in the project.
+fn typed(project: &Project, at: usize) -> Vec<(Unit, Subject)> {
+    let api = &project.apis[at];
+    let mut units = Vec::new();
+    let first = |same: &dyn Fn(&Api) -> bool| {
+        let here = |other: &Api| other.origin != Origin::Kubernetes && same(other);
+        project.apis.iter().position(here) == Some(at)
+    };
+    if first(&|other| other.group == api.group) {
+        units.push((Unit::new("group"), Subject::Group(at)));
+    }
+    if first(&|other| (&other.group, &other.version) == (&api.group, &api.version)) {
+        units.push((Unit::new("version"), Subject::Version(at)));
+    }
+    if api.origin == Origin::Crd {
+        units.push((Unit::new("api-crd"), Subject::Api(at)));
+        if first(&|other| (&other.group, &other.plural) == (&api.group, &api.plural)) {
+            units.push((Unit::new("crd"), Subject::Api(at)));
+        }
+        return units;
+    }
+    let scope = if api.cluster { "api-cluster" } else { "api-namespaced" };
+    units.push((Unit::new("api"), Subject::Api(at)));
+    units.push((Unit::new(scope), Subject::Api(at)));
+    if !api.storage && project.served_by(&api.group, &api.version, &api.kind).is_some() {
+        units.push((Unit::new("another-version"), Subject::Api(at)));
+    }
+    units
+}
+
 /// What the placeholders of a template's path stand for.
 fn placeholders(project: &Project, subject: Subject) -> Vec<(&'static str, String)> {
     let group = |api: &Api| {
         vec![
             ("__group__", rust::module_file(api.group.as_str())),
-            ("__group_full__", project.full_group(&api.group)),
+            ("__group_full__", project.group_of(api)),
         ]
     };
     let version = |api: &Api| [group(api), vec![("__version__", api.version.to_string())]].concat();
@@ -224,14 +245,9 @@ fn placeholders(project: &Project, subject: Subject) -> Vec<(&'static str, Strin
     }
 }
 
-/// What `make manifests` writes.
-fn derived(project: &Project) -> Vec<String> {
-    let crds = project.apis.iter().map(|api| {
-        format!(
-            "config/crd/bases/{}_{}.yaml",
-            project.full_group(&api.group),
-            api.plural
-        )
-    });
+/// What `make manifests` writes: one CRD for all versions of a kind.
+fn derived(project: &Project) -> BTreeSet<String> {
+    let own = project.apis.iter().filter(|api| api.origin.is_project());
+    let crds = own.map(|api| format!("config/crd/bases/{}_{}.yaml", project.group_of(api), api.plural));
     crds.chain([String::from("config/rbac/role.yaml")]).collect()
 }

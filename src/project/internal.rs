@@ -53,7 +53,8 @@ impl Project {
             );
         }
         let same = |other: &&Controller| other.name != *name && other.pattern == controller.pattern;
-        if let Some(other) = api.controllers.iter().find(same) {
+        let mut all = self.controllers_of(api).map(|(_, controller)| controller);
+        if let Some(other) = all.find(same) {
             bail!(
                 "controllers `{name}` and `{}` of `{own}` would both make its `{kind}`\n\nhint: choose another `--internal-kind`",
                 other.name
@@ -64,26 +65,17 @@ impl Project {
 
     /// Whether objects of `from` are turned, over at most so many steps, into objects of `to`.
     fn leads_to(&self, from: &Api, to: &Api, steps: usize) -> bool {
-        let next = |controller: &Controller| self.internal(from, controller);
-        from == to
-            || steps > 0
-                && from
-                    .controllers
-                    .iter()
-                    .filter_map(next)
-                    .any(|next| self.leads_to(next, to, steps - 1))
+        let controllers = self.controllers_of(from);
+        let mut made = controllers.filter_map(|(api, controller)| self.internal(api, controller));
+        (&from.group, &from.kind) == (&to.group, &to.kind)
+            || steps > 0 && made.any(|next| self.leads_to(next, to, steps - 1))
     }
 
     fn one_scales(&self, api: &Api) -> Result<()> {
-        let scales = |controller: &&Controller| {
-            let internal = self.internal(api, controller);
-            controller.pattern.scales() || internal.is_some_and(|internal| self.scales(internal))
-        };
-        let names: Vec<_> = api
-            .controllers
-            .iter()
-            .filter(scales)
-            .map(|controller| &controller.name)
+        let names: Vec<_> = self
+            .controllers_of(api)
+            .filter(|(api, controller)| self.counts(api, controller))
+            .map(|(_, controller)| &controller.name)
             .collect();
         match names[..] {
             [one, other, ..] => bail!(

@@ -1,13 +1,19 @@
 //! What a project is: its inputs, as PROJECT records them, and the changes that commands make to them. Pure, but for `file`.
 
 pub mod change;
+mod clash;
+mod controllers;
+pub mod crd;
 pub mod file;
 mod internal;
+pub mod kubernetes;
+mod listed;
 mod names;
-mod pattern;
+pub mod pattern;
 mod plural;
 pub mod rust;
 
+pub use crd::Definition;
 pub use names::{ControllerName, Domain, Group, Image, Kind, Plural, ProjectName, Refused, ShortName, Version};
 pub use pattern::Pattern;
 pub use plural::plural;
@@ -78,7 +84,7 @@ impl License {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Api {
-    /// Its group without the domain.
+    /// Its group: of the project's own kinds without the domain, of others' in full.
     pub group: Group,
     /// Its version.
     pub version: Version,
@@ -92,6 +98,15 @@ pub struct Api {
     /// Whether its objects live outside of namespaces.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cluster: bool,
+    /// Whose kind it is.
+    #[serde(default, rename = "from", skip_serializing_if = "Origin::is_project")]
+    pub origin: Origin,
+    /// The CRD of a kind that others own. It stands in a file of its own.
+    #[serde(skip)]
+    pub definition: Option<Definition>,
+    /// Whether its type started as the version that is stored. The type decides from then on.
+    #[serde(default = "stored", skip_serializing_if = "is_stored")]
+    pub storage: bool,
     /// Who acts on it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub controllers: Vec<Controller>,
@@ -102,6 +117,44 @@ impl Api {
     pub fn is(&self, group: &Group, version: &Version, kind: &Kind) -> bool {
         (&self.group, &self.version, &self.kind) == (group, version, kind)
     }
+}
+
+/// Whose kind it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Origin {
+    /// The project's: its types make the CRD.
+    #[default]
+    Project,
+    /// Kubernetes': its types come with `k8s-openapi`.
+    Kubernetes,
+    /// Somebody else's: its CRD makes the types.
+    Crd,
+}
+
+impl Origin {
+    /// Whether the project owns the kind.
+    pub fn is_project(&self) -> bool {
+        *self == Self::Project
+    }
+
+    /// Whose kind it is, as the end of a sentence.
+    pub fn owner(self) -> &'static str {
+        match self {
+            Self::Project => "a kind of this project",
+            Self::Kubernetes => "a kind of Kubernetes",
+            Self::Crd => "a kind whose CRD was brought in",
+        }
+    }
+}
+
+/// Most kinds have one version.
+fn stored() -> bool {
+    true
+}
+
+fn is_stored(storage: &bool) -> bool {
+    *storage
 }
 
 /// A controller of a kind.
@@ -120,23 +173,60 @@ impl Project {
         format!("{group}.{}", self.domain)
     }
 
+    /// The full name of a kind's group; empty for the core group of Kubernetes.
+    pub fn group_of(&self, api: &Api) -> String {
+        match api.origin {
+            Origin::Project => self.full_group(&api.group),
+            Origin::Kubernetes if api.group.as_str() == kubernetes::CORE => String::new(),
+            Origin::Kubernetes | Origin::Crd => api.group.to_string(),
+        }
+    }
+
+    /// Where the CRD of a kind that others own stands.
+    pub fn crd_path(&self, api: &Api) -> String {
+        format!("config/crd/external/{}_{}.yaml", self.group_of(api), api.plural)
+    }
+
     /// The kind of that group and version.
     pub fn api(&self, group: &Group, version: &Version, kind: &Kind) -> Option<&Api> {
         self.apis.iter().find(|api| api.is(group, version, kind))
     }
 
+    /// The other versions of that kind.
+    pub fn other_versions(&self, group: &Group, version: &Version, kind: &Kind) -> Vec<&Api> {
+        let other = |api: &&Api| (&api.group, &api.kind) == (group, kind) && api.version != *version;
+        self.apis.iter().filter(other).collect()
+    }
+
+    /// The version of that kind whose controller serves the objects of this one too: none where this one has its own.
+    pub fn served_by(&self, group: &Group, version: &Version, kind: &Kind) -> Option<&Api> {
+        let own = self.api(group, version, kind);
+        if own.is_some_and(|api| !api.controllers.is_empty()) {
+            return None;
+        }
+        let mut others = self.other_versions(group, version, kind).into_iter();
+        others.find(|api| !api.controllers.is_empty())
+    }
+
+    /// Who acts on that kind, in whichever version: the objects are the same.
+    pub fn controllers_of<'a>(&'a self, of: &'a Api) -> impl Iterator<Item = (&'a Api, &'a Controller)> {
+        let versions = self.apis.iter();
+        versions
+            .filter(move |api| (&api.group, &api.kind) == (&of.group, &of.kind))
+            .flat_map(|api| api.controllers.iter().map(move |controller| (api, controller)))
+    }
+
     /// Whether objects of this kind have a number of replicas, and so the scale subresource: for a controller of theirs, or for the
     /// internal kind that they are turned into.
-    pub fn scales(&self, api: &Api) -> bool {
-        api.controllers.iter().any(|controller| {
-            let internal = |kind| self.api(&api.group, &api.version, kind);
-            controller.pattern.scales()
-                || controller
-                    .pattern
-                    .internal_kind()
-                    .and_then(internal)
-                    .is_some_and(|api| self.scales(api))
-        })
+    pub fn scales(&self, of: &Api) -> bool {
+        self.controllers_of(of)
+            .any(|(api, controller)| self.counts(api, controller))
+    }
+
+    /// Whether that controller reports a number of replicas.
+    fn counts(&self, api: &Api, controller: &Controller) -> bool {
+        let internal = self.internal(api, controller);
+        controller.pattern.scales() || internal.is_some_and(|internal| self.scales(internal))
     }
 
     /// Every controller with its kind, in the order in which rustfmt lists their modules.

@@ -1,12 +1,15 @@
 //! The reconciler a controller starts from, with what it needs to be told; and how PROJECT writes both.
 
-use super::{Controller, ControllerName, Image, Kind};
+use super::{Controller, ControllerName, Image, Kind, Origin};
+use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The reconciler a controller starts from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pattern {
+    /// For kinds of others: keeps a ConfigMap beside the objects that ask for it.
+    Beside,
     /// Keeps one owned ConfigMap in step.
     Child,
     /// Runs an image as a Deployment.
@@ -23,6 +26,7 @@ impl Pattern {
     /// The name as it stands in PROJECT, on the command line and in template folders.
     pub fn as_str(&self) -> &'static str {
         match self {
+            Self::Beside => "beside",
             Self::Child => "child",
             Self::Deployment(_) => "deployment",
             Self::Internal(_) => "internal",
@@ -35,7 +39,7 @@ impl Pattern {
     pub fn image(&self) -> Option<&Image> {
         match self {
             Self::Deployment(image) | Self::Replicas(image) => Some(image),
-            Self::Child | Self::Internal(_) | Self::Minimal => None,
+            Self::Beside | Self::Child | Self::Internal(_) | Self::Minimal => None,
         }
     }
 
@@ -50,6 +54,21 @@ impl Pattern {
     /// Whether it reads `spec.replicas` and reports `status.replicas` for what it makes itself.
     pub fn scales(&self) -> bool {
         self.image().is_some()
+    }
+}
+
+/// Refuses patterns that a kind of that origin cannot start from: those for the project's own use its fields, and write its status.
+pub fn fits(pattern: &str, kind: &Kind, origin: Origin) -> Result<()> {
+    match (origin, pattern) {
+        (Origin::Project, "beside") => bail!(
+            "pattern `beside` is for kinds of others, and `{kind}` is a kind of this project\n\n\
+             hint: leave out `--pattern`, or choose one of those that `kubewright create api --help` lists for its own kinds"
+        ),
+        (Origin::Kubernetes | Origin::Crd, pattern) if pattern != "beside" => bail!(
+            "pattern `{pattern}` is for kinds of this project, and `{kind}` is not\n\n\
+             hint: leave out `--pattern`; for kinds of others there is `beside`"
+        ),
+        _ => Ok(()),
     }
 }
 
@@ -80,6 +99,7 @@ pub(super) struct Written {
 #[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Name {
+    Beside,
     Child,
     Deployment,
     Internal,
@@ -93,6 +113,7 @@ impl TryFrom<Written> for Controller {
     fn try_from(written: Written) -> Result<Self, String> {
         let name = written.name;
         let pattern = match (written.pattern, written.image, written.internal_kind) {
+            (Name::Beside, None, None) => Pattern::Beside,
             (Name::Child, None, None) => Pattern::Child,
             (Name::Deployment, Some(image), None) => Pattern::Deployment(image),
             (Name::Internal, None, Some(kind)) => Pattern::Internal(kind),
@@ -122,6 +143,7 @@ impl From<Controller> for Written {
         Self {
             name,
             pattern: match pattern {
+                Pattern::Beside => Name::Beside,
                 Pattern::Child => Name::Child,
                 Pattern::Deployment(_) => Name::Deployment,
                 Pattern::Internal(_) => Name::Internal,

@@ -1,7 +1,9 @@
 //! What templates can say: typed views of the project, made once for all files, and of each file's subject.
 
+use super::{samples, types};
 use crate::plan::{RelPath, Subject};
-use crate::project::{Api, Controller, License, Project, rust};
+use crate::project::{Api, Controller, Definition, License, Origin, Project, kubernetes, rust};
+use anyhow::Result;
 use serde::Serialize;
 use std::cmp::Ordering;
 use tera::Context;
@@ -63,6 +65,10 @@ struct ApiView<'a> {
     cluster: bool,
     /// Whether its objects have a number of replicas.
     scales: bool,
+    storage: bool,
+    /// The path of the module that has its type.
+    type_module: String,
+    foreign: bool,
     controllers: Vec<ControllerName<'a>>,
 }
 
@@ -81,6 +87,8 @@ struct ControllerName<'a> {
 struct ControllerView<'a> {
     #[serde(flatten)]
     controller: ControllerName<'a>,
+    /// Whether rustfmt sorts the import of its kind behind those of the core kinds.
+    after_core: bool,
     api: ApiView<'a>,
     /// The kind that it makes, of the pattern for that.
     internal: Option<ApiView<'a>>,
@@ -97,6 +105,7 @@ pub fn shared(project: &Project) -> Context {
         &project
             .apis
             .iter()
+            .filter(|api| api.origin.is_project())
             .map(|api| api_view(project, api))
             .collect::<Vec<_>>(),
     );
@@ -110,7 +119,7 @@ pub fn shared(project: &Project) -> Context {
 }
 
 /// What a template sees of its own subject.
-pub fn about(context: &mut Context, project: &Project, subject: Subject) {
+pub fn about(context: &mut Context, project: &Project, subject: Subject) -> Result<()> {
     match subject {
         Subject::Project => {}
         Subject::Group(api) => context.insert("group", &group_view(project, &project.apis[api])),
@@ -119,13 +128,37 @@ pub fn about(context: &mut Context, project: &Project, subject: Subject) {
             context.insert("group", &group_view(project, api));
             context.insert("version", &version_view(project, api));
         }
-        Subject::Api(api) => context.insert("api", &api_view(project, &project.apis[api])),
+        Subject::Api(api) => {
+            let api = &project.apis[api];
+            context.insert("api", &api_view(project, api));
+            if let Some(other) = project.served_by(&api.group, &api.version, &api.kind) {
+                context.insert("served_by", &api_view(project, other));
+            }
+            if let Some(definition) = &api.definition {
+                context.insert("definition", definition.text.trim_end());
+                context.insert("types", types(project, api, definition)?.trim_end());
+            }
+        }
         Subject::Controller(api, nth) => {
             let api = &project.apis[api];
             context.insert("api", &api_view(project, api));
             context.insert("controller", &controller_view(project, api, &api.controllers[nth]));
+            if let Some(sample) = samples::of(api) {
+                context.insert("sample", &sample);
+            }
         }
     }
+    Ok(())
+}
+
+/// The module of a kind that others own.
+fn types(project: &Project, api: &Api, definition: &Definition) -> Result<String> {
+    types::module(&types::Subject {
+        crd: &definition.crd,
+        version: api.version.as_str(),
+        type_name: &rust::type_name(api.kind.as_str()),
+        path: &project.crd_path(api),
+    })
 }
 
 /// Puts the header of the user's licence over the user's Rust files.
@@ -156,7 +189,7 @@ fn project_view(project: &Project) -> ProjectView<'_> {
 
 fn groups(project: &Project) -> Vec<GroupView<'_>> {
     let mut groups: Vec<GroupView<'_>> = Vec::new();
-    for api in &project.apis {
+    for api in project.apis.iter().filter(|api| api.origin != Origin::Kubernetes) {
         if groups.last().is_none_or(|last| last.group != api.group.as_str()) {
             groups.push(group_view(project, api));
         }
@@ -166,7 +199,8 @@ fn groups(project: &Project) -> Vec<GroupView<'_>> {
 }
 
 fn group_view<'a>(project: &'a Project, of: &Api) -> GroupView<'a> {
-    let apis: Vec<&Api> = project.apis.iter().filter(|api| api.group == of.group).collect();
+    let same = |api: &&Api| api.group == of.group && api.origin == of.origin;
+    let apis: Vec<&Api> = project.apis.iter().filter(same).collect();
     let mut versions: Vec<VersionView<'a>> = Vec::new();
     for api in &apis {
         if versions.last().is_none_or(|last| last.version != api.version.as_str()) {
@@ -178,7 +212,7 @@ fn group_view<'a>(project: &'a Project, of: &Api) -> GroupView<'a> {
     let folder = rust::module_file(group);
     GroupView {
         group,
-        full: format!("{group}.{}", project.domain),
+        full: project.group_of(of),
         module: rust::module(&folder),
         folder,
         versions,
@@ -187,7 +221,7 @@ fn group_view<'a>(project: &'a Project, of: &Api) -> GroupView<'a> {
 
 fn version_view<'a>(project: &'a Project, of: &Api) -> VersionView<'a> {
     let sorted = |order: fn(&str, &str) -> Ordering| {
-        let same = |api: &&Api| (&api.group, &api.version) == (&of.group, &of.version);
+        let same = |api: &&Api| (&api.group, &api.version, api.origin) == (&of.group, &of.version, of.origin);
         let mut apis: Vec<_> = project
             .apis
             .iter()
@@ -210,16 +244,26 @@ fn version_view<'a>(project: &'a Project, of: &Api) -> VersionView<'a> {
 fn api_view<'a>(project: &Project, api: &'a Api) -> ApiView<'a> {
     let kind = api.kind.as_str();
     let kind_lower = kind.to_ascii_lowercase();
-    let group_full = project.full_group(&api.group);
+    let group_full = project.group_of(api);
     let group_folder = rust::module_file(api.group.as_str());
     let folder = rust::module_file(kind);
     let (group_module, module) = (rust::module(&group_folder), rust::module(&folder));
+    let known = || kubernetes::find(&api.group, &api.version, &api.kind).map_or("", |known| known.module);
+    let type_module = match api.origin {
+        Origin::Kubernetes => format!("k8s_openapi::api::{}", known()),
+        Origin::Project | Origin::Crd => format!("api::{group_module}::{}", api.version),
+    };
     ApiView {
         group: api.group.as_str(),
         version: api.version.as_str(),
         version_module: api.version.as_str(),
         kind,
-        type_name: rust::type_name(kind),
+        type_name: match api.origin {
+            Origin::Kubernetes => kind.to_owned(),
+            Origin::Project | Origin::Crd => rust::type_name(kind),
+        },
+        type_module,
+        foreign: !api.origin.is_project(),
         spec_name: format!("{kind}Spec"),
         status_name: format!("{kind}Status"),
         var: rust::variable(kind),
@@ -231,6 +275,7 @@ fn api_view<'a>(project: &Project, api: &'a Api) -> ApiView<'a> {
         short_names: api.short_names.iter().map(|name| name.as_str()).collect(),
         crd: format!("{group_full}_{}", api.plural),
         cluster: api.cluster,
+        storage: api.storage,
         scales: project.scales(api),
         controllers: api
             .controllers
@@ -259,11 +304,12 @@ fn controller_name<'a>(api: &Api, controller: &'a Controller) -> ControllerName<
 }
 
 fn controller_view<'a>(project: &'a Project, api: &'a Api, controller: &'a Controller) -> ControllerView<'a> {
+    let view = api_view(project, api);
+    let internal = project.internal(api, controller);
     ControllerView {
         controller: controller_name(api, controller),
-        api: api_view(project, api),
-        internal: project
-            .internal(api, controller)
-            .map(|internal| api_view(project, internal)),
+        after_core: rust::import_order(&view.type_module, "k8s_openapi::api::core::v1").is_gt(),
+        api: view,
+        internal: internal.map(|internal| api_view(project, internal)),
     }
 }

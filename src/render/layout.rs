@@ -41,7 +41,7 @@ fn fit(text: &str, kwargs: Kwargs, _: &State) -> TeraResult<String> {
         .unwrap_or_default())
 }
 
-/// One `use` of several names, sorted and wrapped.
+/// One `use` of several names, each once, sorted and wrapped.
 fn uses(kwargs: Kwargs, _: &State) -> TeraResult<String> {
     let path = kwargs.must_get::<&str>("path")?;
     let mut names = kwargs.must_get::<Vec<String>>("names")?;

@@ -6,6 +6,8 @@ mod context;
 mod embedded;
 pub mod header;
 mod layout;
+mod samples;
+mod types;
 pub mod vendor;
 
 use crate::plan::{Catalogue, Entry, FileKind, Plan, RelPath, Source};
@@ -67,7 +69,7 @@ impl Templates {
             Source::Crate(_) | Source::Manifests => return Ok(None),
         };
         let mut context = shared.clone();
-        context::about(&mut context, project, subject);
+        context::about(&mut context, project, subject)?;
         let mut text = self
             .tera
             .render(name, &context)

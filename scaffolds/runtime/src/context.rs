@@ -67,6 +67,8 @@ pub(crate) struct Shared<K> {
     pub(crate) main: Source<K>,
     pub(crate) sources: HashMap<TypeId, Box<dyn Any + Send + Sync>>,
     pub(crate) prunes: HashSet<TypeId>,
+    /// Whether the status of the main kind is another controller's.
+    pub(crate) foreign: bool,
     pub(crate) applies: Arc<Applies>,
     pub(crate) blocked: Arc<Blocked>,
     pub(crate) claims: HashMap<TypeId, Selector<K>>,

@@ -49,6 +49,7 @@ pub struct Controller<K: Resource> {
     indexed: Vec<(TypeId, Cow<'static, str>)>,
     prunes: HashSet<TypeId>,
     claims: HashMap<TypeId, Selector<K>>,
+    foreign: bool,
     uses: Vec<Use>,
     rules: Vec<PolicyRule>,
 }
@@ -81,6 +82,7 @@ impl<K: Object> Controller<K> {
             indexed: Vec::new(),
             prunes: HashSet::new(),
             claims: HashMap::new(),
+            foreign: false,
             uses: Vec::new(),
             rules: Vec::new(),
         }
@@ -209,6 +211,13 @@ impl<K: Object> Controller<K> {
         self
     }
 
+    /// For a kind of Kubernetes or of another operator: its status is not this controller's to write. A failure that a person
+    /// has to act on is told by an event and the log, not by a condition, and `config/rbac/role.yaml` grants no `/status`.
+    pub fn foreign(mut self) -> Self {
+        self.foreign = true;
+        self
+    }
+
     /// Wakes the controller only for those changes of its own kind that pass; deletions always do.
     pub fn predicate(mut self, predicate: Predicate<K>) -> Self {
         self.predicate = Some(predicate);
@@ -263,7 +272,7 @@ impl<K: Object> Controller<K> {
         let workers = self.workers.unwrap_or(manager.default_workers());
         manager.claim(Registration {
             controller: self.name.clone(),
-            main: Use::main::<K>(reconciler.finalizer().is_some()),
+            main: Use::main::<K>(reconciler.finalizer().is_some(), self.foreign),
             others: self.uses,
             rules: self.rules,
         })?;
@@ -297,6 +306,7 @@ impl<K: Object> Controller<K> {
             prunes: self.prunes,
             claims: self.claims,
             deleted: wiring.deleted,
+            foreign: self.foreign,
             applies: wiring.applies,
             blocked: wiring.blocked,
             in_flight,

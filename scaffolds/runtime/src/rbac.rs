@@ -14,8 +14,8 @@ pub(crate) struct Use {
 
 #[derive(Clone, Copy, Debug)]
 enum Role {
-    /// Reconciled: watched, its status written, and its finalizer if there is one.
-    Main { finalizer: bool },
+    /// Reconciled: watched, its status written unless it is another's, and its finalizer if there is one.
+    Main { finalizer: bool, foreign: bool },
     /// Made and repaired.
     Owned,
     /// Deleted when it is not asked for any more.
@@ -34,8 +34,8 @@ pub(crate) struct Registration {
 }
 
 impl Use {
-    pub(crate) fn main<K: Object>(finalizer: bool) -> Self {
-        Self::new::<K>(Role::Main { finalizer })
+    pub(crate) fn main<K: Object>(finalizer: bool, foreign: bool) -> Self {
+        Self::new::<K>(Role::Main { finalizer, foreign })
     }
 
     pub(crate) fn owned<K: Object>() -> Self {
@@ -66,8 +66,11 @@ impl Use {
             // A create, and server-side apply for every later change. Deletion is the garbage collector's, or `Pruned`.
             Role::Owned => vec![on("", &READ), on("", &["create", "patch"])],
             Role::Pruned => vec![on("", &["delete"])],
-            Role::Main { finalizer } => {
-                let mut rules = vec![on("", &READ), on("/status", &["get", "patch", "update"])];
+            Role::Main { finalizer, foreign } => {
+                let mut rules = vec![on("", &READ)];
+                if !foreign {
+                    rules.push(on("/status", &["get", "patch", "update"]));
+                }
                 // Owner references that block the owner's deletion need it where the admission plugin
                 // OwnerReferencesPermissionEnforcement is on, as it is on OpenShift.
                 rules.push(on("/finalizers", &["update"]));

@@ -409,9 +409,12 @@ impl<K: Object, R: Reconciler<K>> Worker<K, R> {
     }
 
     /// `Ready=False` with the error's reason, and an event. If the kind has no such status, the event alone: the API
-    /// server drops what the schema does not know.
+    /// server drops what the schema does not know. The status of a foreign kind is left alone.
     async fn leave_trace(&self, cx: &Context<K>, error: &Error) {
         cx.event(EventType::Warning, error.reason(), error.to_string());
+        if self.shared.foreign {
+            return;
+        }
         let latest = cx.latest();
         let before = serde_json::to_value(&*latest)
             .map(|mut object| object["status"].take())

@@ -95,6 +95,7 @@ pub fn finish<D: Describe>(crds: &[D], options: &Options) -> Result<Vec<Value>, 
     for mut kind in merged {
         normalise::crd(&mut kind.crd, options);
         findings.extend(lint::findings(&kind.crd, &kind.types));
+        findings.extend(compat::conversion::findings(&kind.crd, &kind.types));
         finished.push(kind.crd);
     }
     if findings.is_empty() {

@@ -18,7 +18,8 @@ macro_rules! version {
             #[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
             #[kube(group = "test.example.com", $($attribute)*)]
             pub struct FooBarSpec {
-                pub $name: Option<String>,
+                #[doc = concat!("As of ", stringify!($name))]
+                pub target: Option<String>,
             }
         }
     };
@@ -120,10 +121,10 @@ fn versions_are_merged_and_come_in_the_order_of_their_priority() {
         (&names["shortNames"], &names["categories"]),
         (&json!(["fb", "foo"]), &json!(["all"]))
     );
-    let field = "/schema/openAPIV3Schema/properties/spec/properties/v1beta1/type";
+    let field = "/schema/openAPIV3Schema/properties/spec/properties/target/description";
     assert_eq!(
         versions[1].pointer(field),
-        Some(&json!("string")),
+        Some(&json!("As of v1beta1")),
         "each version keeps its own schema"
     );
 }
@@ -177,4 +178,70 @@ fn labels_and_annotations_of_all_versions_are_kept() {
         (&metadata["labels"]["team"], &metadata["annotations"]["a/b"]),
         (&json!("a"), &json!("1"))
     );
+}
+
+/// One kind in `v1`, which is stored, and in `v2`, with these specs.
+fn shapes(v1: fn() -> Value, v2: fn() -> Value) -> Result<Vec<Value>, Vec<String>> {
+    finish(&[("api::v1::Foo", v1), ("api::v2::Foo", v2)], &Options::default())
+        .map_err(|findings| findings.iter().map(ToString::to_string).collect())
+}
+
+fn shape(version: &str, spec: Value) -> Value {
+    json!({
+        "metadata": {"name": "foos.test.example.com"},
+        "spec": {
+            "group": "test.example.com", "scope": "Namespaced", "names": {"kind": "Foo", "plural": "foos"},
+            "versions": [{"name": version, "served": version != "v3", "storage": version == "v1", "schema": {"openAPIV3Schema": {
+                "type": "object", "properties": {"spec": spec},
+            }}}],
+        },
+    })
+}
+
+fn base() -> Value {
+    shape(
+        "v1",
+        json!({"type": "object", "properties": {"a": {"type": "string"}, "n": {"type": "integer"}}}),
+    )
+}
+
+#[test]
+fn versions_without_a_conversion_have_the_same_shape() {
+    let refused = |v2: fn() -> Value| shapes(base, v2).unwrap_err();
+    let more = || {
+        let spec = json!({"type": "object", "properties": {
+            "a": {"type": "string"}, "n": {"type": "integer"}, "b": {"type": "string"},
+        }});
+        shape("v2", spec)
+    };
+    assert_eq!(
+        refused(more),
+        [
+            "`api::v2::Foo`, `spec.b`: from version `v2` to `v1`, the field is gone\n\nhint: `v1` is stored, and without a \
+             conversion webhook, which is not built yet, `v2` needs the same shape: give both the same field, optional where it is new"
+        ]
+    );
+    let fewer = || shape("v2", json!({"type": "object", "properties": {"a": {"type": "string"}}}));
+    assert!(refused(fewer)[0].contains("`spec.n`: from version `v1` to `v2`, the field is gone"));
+    let types = || {
+        let spec = json!({"type": "object", "required": ["a"], "properties": {"a": {"type": "string"}, "n": {"type": "string"}}});
+        shape("v2", spec)
+    };
+    let both = refused(types);
+    assert_eq!(both.len(), 2, "each once, though it is so in both directions: {both:?}");
+    assert!(both[0].contains("`spec.n`: from version `v2` to `v1`, the type was string and is integer"));
+    assert!(both[1].contains("`spec.a`: from version `v1` to `v2`, the field is required"));
+}
+
+#[test]
+fn versions_may_differ_in_what_each_checks() {
+    let stricter = || {
+        let spec = json!({"type": "object", "description": "New.", "properties": {
+            "a": {"type": "string", "maxLength": 5, "default": "x"}, "n": {"type": "integer", "minimum": 1},
+        }});
+        shape("v2", spec)
+    };
+    shapes(base, stricter).unwrap();
+    // Nobody reads or writes a version that is not served.
+    shapes(base, || shape("v3", json!({"type": "object"}))).unwrap();
 }

@@ -34,7 +34,7 @@ Options:
 ///
 /// # Flow
 /// The server listens on a free port of 127.0.0.1 and writes `dev.kubeconfig` beside this program. The operator starts
-/// with `--install-crds`; each object of `config/samples` is applied as soon as its kind is served. All of it lives in
+/// with `--install-crds`, and the CRDs of `config/crd/external` are there before it; each object of `config/samples` is applied as soon as its kind is served. All of it lives in
 /// memory and ends with Ctrl-C, after the operator has drained.
 ///
 /// With `--only-server` there is the server alone, its kubeconfig stands in a folder of its own, and it ends when the
@@ -103,6 +103,8 @@ async fn develop(operator: &str, flags: Vec<String>) -> Result<ExitCode, String>
     let (server, running) = serve(&kubeconfig).await?;
     println!("API server: https://{}, until Ctrl-C", running.address());
     println!("kubectl:    export KUBECONFIG={}", kubeconfig.display());
+    // Their owners are not here to install them, and the operator watches them from its start.
+    samples::apply(&server, Path::new("config/crd/external")).await?;
     let mut operator = Operator::start(&folder.join(operator), &kubeconfig, flags)?;
     let code = tokio::select! {
         code = operator.ended() => code,

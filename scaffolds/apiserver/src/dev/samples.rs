@@ -1,4 +1,4 @@
-//! The objects of `config/samples`, applied as soon as their kinds are served.
+//! The objects of a folder, such as `config/samples`, applied as soon as their kinds are served.
 
 use std::{fs, path::Path, sync::Arc, time::Duration};
 

@@ -19,12 +19,15 @@ use std::{
     time::Duration,
 };
 
-use k8s_openapi::api::core::v1::Namespace;
+use k8s_openapi::{
+    api::core::v1::Namespace, apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
+};
 use kube::{
     Api, Client, Config,
     api::{DeleteParams, DynamicObject, ObjectMeta, PostParams},
     config::{KubeConfigOptions, Kubeconfig},
 };
+use kubewright_schema::files;
 use tokio::time::{Instant, sleep};
 
 pub use self::fixtures::{apply, wait_for_condition};
@@ -34,6 +37,7 @@ use self::{control_plane::ControlPlane, dev_server::DevServer};
 use crate::{
     Object,
     context::is_namespaced,
+    crds,
     error::{Error, Result},
     key::ObjectKey,
 };
@@ -94,7 +98,8 @@ impl Server {
 }
 
 impl TestCluster {
-    /// Connects to the cluster or starts one, and makes the namespace.
+    /// Connects to the cluster or starts one, makes the namespace, and installs the CRDs of `config/crd/external` that the
+    /// cluster lacks: those of kinds that others own.
     ///
     /// # Errors
     ///
@@ -111,6 +116,7 @@ impl TestCluster {
         };
         let client = Client::try_from(config.clone())?;
         make_namespace(&client, &namespace).await?;
+        install_external(&client).await?;
         Ok(Self {
             client,
             config,
@@ -234,6 +240,20 @@ async fn make_namespace(client: &Client, name: &str) -> Result<()> {
         .create(&PostParams::default(), &namespace)
         .await?;
     Ok(())
+}
+
+/// Installs the CRDs of kinds that others own. One that is there is its owner's, and stays as it is.
+async fn install_external(client: &Client) -> Result<()> {
+    let crds = files::documents(Path::new("config/crd/external")).map_err(Error::Setup)?;
+    let api = Api::<CustomResourceDefinition>::all(client.clone());
+    let mut missing = Vec::new();
+    for crd in crds {
+        let name = crd["metadata"]["name"].as_str().unwrap_or_default();
+        if api.get_opt(name).await?.is_none() {
+            missing.push(crd);
+        }
+    }
+    crds::install(client, &missing).await
 }
 
 /// 64 bits that no other process will draw: std seeds its hashers from the operating system.

@@ -2,6 +2,7 @@
 //!
 //! Compares CRDs as they were published with CRDs as they are now.
 
+pub(crate) mod conversion;
 mod names;
 pub(crate) mod published;
 mod schema;

@@ -4,12 +4,13 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// A field, what changed, and whom it hurts.
-type Change = (String, String, &'static str);
+pub(super) type Change = (String, String, &'static str);
 
-const REFUSED: &str = "objects that hold it are refused when they are next written";
-const DROPPED: &str = "what objects hold there is dropped when they are next written";
+pub(super) const REFUSED: &str = "objects that hold it are refused when they are next written";
+pub(super) const DROPPED: &str = "what objects hold there is dropped when they are next written";
 const MAY_REFUSE: &str = "objects that were valid may be refused when they are next written";
-const MERGES: &str = "appliers own and merge its items in another way";
+pub(super) const INCOMPLETE: &str = "objects without it are refused when they are next written";
+pub(super) const MERGES: &str = "appliers own and merge its items in another way";
 
 /// Everything that was promised by `old` and is not by `new`.
 pub(super) fn changes(old: &Value, new: &Value) -> Vec<Change> {
@@ -182,11 +183,7 @@ fn properties(field: &str, old: &Value, new: &Value, found: &mut Vec<Change>) {
     {
         // Defaults are filled in before the check.
         if !required(old, name) && new["properties"][name]["default"].is_null() {
-            found.push((
-                path(name),
-                "the field is required".to_owned(),
-                "objects without it are refused when they are next written",
-            ));
+            found.push((path(name), "the field is required".to_owned(), INCOMPLETE));
         }
     }
 }

@@ -2,6 +2,9 @@
 //! somebody else's; compared instead of written when asked.
 
 mod diff;
+mod read;
+
+pub use read::documents;
 
 use crate::yaml;
 use serde_json::Value;

@@ -1,0 +1,98 @@
+//! Kinds that are not the project's: of Kubernetes by their names, and others by their CRDs.
+
+use super::ask::Usage;
+use crate::project::crd::{Definition, Wanted};
+use crate::project::{Group, Kind, Origin, Plural, Project, Version, kubernetes};
+use anyhow::{Context, Result};
+use std::io::Read;
+use std::{fs, io};
+
+/// The kind that `create api` is about.
+pub struct Subject {
+    /// Its group, as PROJECT writes it.
+    pub group: Group,
+    /// Its version.
+    pub version: Version,
+    /// The kind.
+    pub kind: Kind,
+    /// Whose it is.
+    pub origin: Origin,
+    /// Its plural, where that is not the user's to say.
+    pub plural: Option<Plural>,
+    /// Whether its objects live outside of namespaces, where that is not the user's to say.
+    pub cluster: Option<bool>,
+    /// Its CRD, where others own it.
+    pub definition: Option<Definition>,
+}
+
+impl Subject {
+    /// A kind of the project.
+    pub fn own(group: Group, version: Version, kind: Kind) -> Self {
+        Self {
+            group,
+            version,
+            kind,
+            origin: Origin::Project,
+            plural: None,
+            cluster: None,
+            definition: None,
+        }
+    }
+}
+
+/// The kind that a controller alone is asked for: one of the project, or of Kubernetes.
+pub fn kubernetes(project: &Project, asked: Subject) -> Subject {
+    let Subject {
+        group, version, kind, ..
+    } = &asked;
+    let listed = project.api(group, version, kind).map(|api| api.origin);
+    if let Some(origin @ (Origin::Project | Origin::Crd)) = listed {
+        return Subject { origin, ..asked };
+    }
+    match kubernetes::find(group, version, kind) {
+        None => asked,
+        Some(known) => Subject {
+            group: known.project_group().parse().expect("Kubernetes' groups are DNS names"),
+            origin: Origin::Kubernetes,
+            plural: known.plural.parse().ok(),
+            cluster: Some(known.cluster),
+            ..asked
+        },
+    }
+}
+
+/// The kind of a CRD.
+pub fn from_crd(file: &str, group: Option<Group>, version: Option<Version>, kind: Option<Kind>) -> Result<Subject> {
+    let wanted = Wanted { group, kind, version };
+    let name = if file == "-" { "the standard input" } else { file };
+    let found = Definition::find(&read(file)?, &wanted).with_context(|| format!("cannot use `{name}`"))?;
+    let subject = || -> Result<Subject> {
+        Ok(Subject {
+            group: found.group()?,
+            version: found.version(wanted.version.as_ref())?,
+            kind: found.kind()?,
+            origin: Origin::Crd,
+            plural: Some(found.plural()?),
+            cluster: Some(found.cluster()),
+            definition: Some(found.clone()),
+        })
+    };
+    subject().with_context(|| format!("cannot use `{name}`"))
+}
+
+fn read(file: &str) -> Result<String> {
+    if file.starts_with("http://") || file.starts_with("https://") {
+        return Err(Usage::error(format!(
+            "`--from-crd` takes a file, not an address\n\n\
+             hint: look at what you bring in: `curl -fsSL {file} | kubewright create api --from-crd -`"
+        )));
+    }
+    let mut text = String::new();
+    match file {
+        "-" => io::stdin()
+            .read_to_string(&mut text)
+            .map(|_| text)
+            .context("cannot read the standard input"),
+        path => fs::read_to_string(path).with_context(|| format!("cannot read `{path}`")),
+    }
+}

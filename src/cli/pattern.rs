@@ -1,0 +1,109 @@
+//! The reconciler that `create api` starts from, by its name, with what it needs to be told.
+
+use super::ask::{Ask, Usage};
+use crate::project::{Image, Kind, Origin, Pattern, pattern};
+use anyhow::Result;
+
+/// Flags of patterns.
+#[derive(Debug, clap::Args)]
+pub struct Flags {
+    /// The reconciler to start from [default: child; for kinds of others: beside]
+    #[arg(long, value_name = "PATTERN", value_enum)]
+    pattern: Option<Name>,
+    /// What the patterns `deployment` and `replicas` run: an image that needs no root
+    #[arg(long, value_name = "IMAGE")]
+    image: Option<Image>,
+    /// What the pattern `internal` turns objects into: a kind beside this one, made unless it is there
+    #[arg(long, value_name = "KIND")]
+    internal_kind: Option<Kind>,
+}
+
+/// The patterns by name; what else one needs has a flag of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Name {
+    /// for kinds of others: keeps a ConfigMap for objects that ask for one
+    Beside,
+    /// keeps one owned ConfigMap in step
+    Child,
+    /// runs an image as an owned Deployment
+    Deployment,
+    /// turns each object into one of an internal kind, which a second controller acts on
+    Internal,
+    /// an empty reconciler
+    Minimal,
+    /// keeps Pods of an image, as a ReplicaSet does
+    Replicas,
+}
+
+impl Name {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Beside => "beside",
+            Self::Child => "child",
+            Self::Deployment => "deployment",
+            Self::Internal => "internal",
+            Self::Minimal => "minimal",
+            Self::Replicas => "replicas",
+        }
+    }
+}
+
+impl Flags {
+    /// Whether any was given.
+    pub fn given(&self) -> bool {
+        self.pattern.is_some() || self.image.is_some() || self.internal_kind.is_some()
+    }
+
+    /// The pattern of a controller for a kind of that origin, complete by asking. The kind may be missing, with other flags.
+    pub fn complete(&self, ask: &mut Ask, kind: Option<&Kind>, origin: Origin) -> Result<Option<Pattern>> {
+        let name = self.pattern.unwrap_or(match origin {
+            Origin::Project => Name::Child,
+            Origin::Kubernetes | Origin::Crd => Name::Beside,
+        });
+        if let Some(kind) = kind {
+            pattern::fits(name.as_str(), kind, origin)?;
+        }
+        self.check(Some(name))?;
+        let mut image = || ask.need("--image", "Image that it runs", self.image.clone(), None);
+        Ok(match name {
+            Name::Beside => Some(Pattern::Beside),
+            Name::Child => Some(Pattern::Child),
+            Name::Minimal => Some(Pattern::Minimal),
+            Name::Deployment => image()?.map(Pattern::Deployment),
+            Name::Replicas => image()?.map(Pattern::Replicas),
+            Name::Internal => {
+                let run = kind.and_then(|kind| format!("{kind}Run").parse().ok());
+                ask.need("--internal-kind", "Internal kind", self.internal_kind.clone(), run)?
+                    .map(Pattern::Internal)
+            }
+        })
+    }
+
+    /// Refuses what only a controller would use, where none is made.
+    pub fn without_controller(&self) -> Result<()> {
+        self.check(None)?;
+        match self.pattern {
+            None => Ok(()),
+            Some(_) => Err(Usage::error(
+                "`--pattern` is a controller's, and `--controller=false` makes none\n\nhint: leave out one of them",
+            )),
+        }
+    }
+
+    /// Refuses what the pattern, if a controller is made at all, would not use.
+    fn check(&self, made: Option<Name>) -> Result<()> {
+        if self.image.is_some() && !matches!(made, Some(Name::Deployment | Name::Replicas)) {
+            return Err(Usage::error(
+                "`--image` is what a controller of pattern `deployment` or `replicas` runs, and none is made\n\n\
+                 hint: add `--pattern deployment`, or leave it out",
+            ));
+        }
+        if self.internal_kind.is_some() && made != Some(Name::Internal) {
+            return Err(Usage::error(
+                "`--internal-kind` is what a controller of pattern `internal` makes, and none is made\n\n\
+                 hint: add `--pattern internal`, or leave it out",
+            ));
+        }
+        Ok(())
+    }
+}

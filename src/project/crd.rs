@@ -1,0 +1,290 @@
+//! CRDs that others own, as files: which document of a file is meant, and whether types can be made of it.
+
+use super::{Group, Kind, Plural, Version};
+use anyhow::{Context, Result, anyhow, bail};
+use serde_json::Value;
+
+/// A CRD as its owner wrote it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Definition {
+    /// Its text, comments included.
+    pub text: String,
+    /// The same, read.
+    pub crd: Value,
+}
+
+/// What is wanted of a file, as far as the user said it.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    /// The group in full.
+    pub group: Option<Group>,
+    /// The kind.
+    pub kind: Option<Kind>,
+    /// The version.
+    pub version: Option<Version>,
+}
+
+impl Definition {
+    /// Reads the one CRD of `text` that fits.
+    pub fn find(text: &str, wanted: &Wanted) -> Result<Self> {
+        let all = documents(text)?;
+        let fits = |it: &Definition| {
+            let says = |pointer: &str, wanted: Option<&str>| wanted.is_none_or(|wanted| it.text_at(pointer) == wanted);
+            says("/spec/names/kind", wanted.kind.as_ref().map(Kind::as_str))
+                && says("/spec/group", wanted.group.as_ref().map(Group::as_str))
+        };
+        let (mut fitting, others): (Vec<_>, Vec<_>) = all.into_iter().partition(fits);
+        let names = |them: &[Definition]| {
+            let name = |it: &Definition| {
+                format!(
+                    "`{}` of `{}`",
+                    it.text_at("/spec/names/kind"),
+                    it.text_at("/spec/group")
+                )
+            };
+            them.iter().map(name).collect::<Vec<_>>().join(", ")
+        };
+        match fitting.len() {
+            1 => {}
+            0 if others.is_empty() => bail!("there is no CustomResourceDefinition in it"),
+            0 => bail!("there is no such CRD in it\n\nhint: there is {}", names(&others)),
+            _ => bail!(
+                "there are several CRDs in it: {}\n\nhint: choose one with `--kind`",
+                names(&fitting)
+            ),
+        }
+        let found = fitting.remove(0);
+        found.check()?;
+        Ok(found)
+    }
+
+    /// The group in full.
+    pub fn group(&self) -> Result<Group> {
+        self.name("/spec/group", "group")
+    }
+
+    /// The kind.
+    pub fn kind(&self) -> Result<Kind> {
+        self.name("/spec/names/kind", "kind")
+    }
+
+    /// The plural.
+    pub fn plural(&self) -> Result<Plural> {
+        self.name("/spec/names/plural", "plural")
+    }
+
+    /// Whether its objects live outside of namespaces.
+    pub fn cluster(&self) -> bool {
+        self.text_at("/spec/scope") == "Cluster"
+    }
+
+    /// The version that is wanted, or the one that is stored.
+    pub fn version(&self, wanted: Option<&Version>) -> Result<Version> {
+        let served: Vec<_> = self.versions().filter(|version| version["served"] == true).collect();
+        let names: Vec<_> = served
+            .iter()
+            .map(|version| format!("`{}`", text(version, "/name")))
+            .collect();
+        let chosen = match wanted {
+            Some(wanted) => served.iter().find(|version| text(version, "/name") == wanted.as_str()),
+            None => served
+                .iter()
+                .find(|version| version["storage"] == true)
+                .or(served.first()),
+        };
+        let Some(chosen) = chosen else {
+            let missing = wanted.map_or("any version".to_owned(), |wanted| format!("version `{wanted}`"));
+            bail!(
+                "the CRD does not serve {missing}\n\nhint: it serves {}",
+                names.join(", ")
+            );
+        };
+        described(chosen)?;
+        let name = text(chosen, "/name");
+        name.parse()
+            .map_err(|refused| anyhow!("the CRD's version `{name}` {refused}"))
+    }
+
+    fn versions(&self) -> impl Iterator<Item = &Value> {
+        self.crd["spec"]["versions"].as_array().into_iter().flatten()
+    }
+
+    fn text_at(&self, pointer: &str) -> &str {
+        text(&self.crd, pointer)
+    }
+
+    fn name<T: std::str::FromStr<Err = super::Refused>>(&self, pointer: &str, what: &str) -> Result<T> {
+        let name = self.text_at(pointer);
+        name.parse()
+            .map_err(|refused| anyhow!("the CRD's {what} `{name}` {refused}"))
+    }
+
+    fn check(&self) -> Result<()> {
+        let version = self.text_at("/apiVersion");
+        if version != "apiextensions.k8s.io/v1" {
+            bail!(
+                "the CRD is of `{version}`, which Kubernetes has not served since 1.22\n\n\
+                 hint: take one of `apiextensions.k8s.io/v1` from a newer release of its owner"
+            );
+        }
+        if self.crd["spec"]["preserveUnknownFields"] == true {
+            bail!("the CRD says `preserveUnknownFields: true`: it describes its objects to nobody");
+        }
+        let name = format!("{}.{}", self.text_at("/spec/names/plural"), self.text_at("/spec/group"));
+        if self.text_at("/metadata/name") != name {
+            bail!(
+                "the CRD is called `{}`, and has to be `{name}`",
+                self.text_at("/metadata/name")
+            );
+        }
+        Ok(())
+    }
+}
+
+/// Types need a schema that names fields.
+fn described(version: &Value) -> Result<()> {
+    let name = text(version, "/name");
+    let schema = &version["schema"]["openAPIV3Schema"];
+    if !schema.is_object() {
+        bail!("version `{name}` of the CRD has no schema");
+    }
+    let own = |key: &str| !["apiVersion", "kind", "metadata"].contains(&key);
+    let properties = schema["properties"].as_object();
+    if !properties.is_some_and(|properties| properties.keys().any(|key| own(key))) {
+        bail!("the schema of version `{name}` names no field: there is no type to make of it");
+    }
+    Ok(())
+}
+
+/// The CRDs of a file. Whatever else it holds, as release files of operators do, is passed over.
+fn documents(text: &str) -> Result<Vec<Definition>> {
+    let mut found = Vec::new();
+    for document in split(text) {
+        let value: Value = serde_saphyr::from_str(&document).context("it is not YAML")?;
+        if value["kind"] == "CustomResourceDefinition" {
+            found.push(Definition {
+                text: document,
+                crd: value,
+            });
+        }
+    }
+    Ok(found)
+}
+
+/// The documents of a stream, each ending with a line feed; those without a word are left out.
+fn split(text: &str) -> Vec<String> {
+    let mut documents = vec![String::new()];
+    for line in text.lines() {
+        if line == "---" || line.starts_with("--- ") {
+            documents.push(String::new());
+            continue;
+        }
+        let last = documents.last_mut().expect("it starts with one");
+        last.push_str(line);
+        last.push('\n');
+    }
+    let says = |document: &String| {
+        let mut lines = document.lines().map(str::trim);
+        lines.any(|line| !line.is_empty() && !line.starts_with('#'))
+    };
+    documents.retain(says);
+    documents
+}
+
+fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {
+    value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CRD: &str = "\
+# Of somebody else.
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: wells.water.example.org}
+spec:
+  group: water.example.org
+  scope: Namespaced
+  names: {kind: Well, plural: wells}
+  versions:
+  - {name: v1alpha1, served: true, storage: false, schema: {openAPIV3Schema: {type: object}}}
+  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object}}}}}
+  - {name: v2, served: false, storage: false}
+";
+
+    fn error(text: &str, wanted: &Wanted) -> String {
+        let found = Definition::find(text, wanted).and_then(|it| it.version(wanted.version.as_ref()));
+        format!("{:#}", found.unwrap_err())
+    }
+
+    #[test]
+    fn the_one_that_fits_is_found_among_others() {
+        let other = CRD.replace("Well", "Pump").replace("wells", "pumps");
+        let stream = format!("---\n# licence\n---\nkind: Service\n---\n{CRD}\n---\n{other}");
+        let wanted = Wanted {
+            kind: "Well".parse().ok(),
+            ..Wanted::default()
+        };
+        let found = Definition::find(&stream, &wanted).unwrap();
+        assert!(found.text.starts_with("# Of somebody else.\n"));
+        assert_eq!(found.version(None).unwrap().as_str(), "v1", "the stored one");
+        assert_eq!(found.group().unwrap().as_str(), "water.example.org");
+        let several = error(&stream, &Wanted::default());
+        assert!(
+            several.contains("`Well` of `water.example.org`, `Pump` of"),
+            "{several}"
+        );
+        let none = Wanted {
+            kind: "Tap".parse().ok(),
+            ..Wanted::default()
+        };
+        assert!(error(&stream, &none).contains("no such CRD in it"));
+    }
+
+    #[test]
+    fn what_no_type_can_be_made_of_is_refused_by_name() {
+        let version = |version: &str| Wanted {
+            version: version.parse().ok(),
+            ..Wanted::default()
+        };
+        let plain = Wanted::default();
+        let cases = [
+            (error("a: [", &plain), "it is not YAML"),
+            (error("", &plain), "no CustomResourceDefinition"),
+            (error("kind: Pod", &plain), "no CustomResourceDefinition"),
+            (
+                error(&CRD.replace("k8s.io/v1", "k8s.io/v1beta1"), &plain),
+                "not served since 1.22",
+            ),
+            (
+                error(
+                    &CRD.replace("  scope", "  preserveUnknownFields: true\n  scope"),
+                    &plain,
+                ),
+                "describes its objects to nobody",
+            ),
+            (
+                error(&CRD.replace("{name: wells.", "{name: well."), &plain),
+                "has to be `wells.water.example.org`",
+            ),
+            (
+                error(CRD, &version("v3")),
+                "does not serve version `v3`\n\nhint: it serves `v1alpha1`, `v1`",
+            ),
+            (error(CRD, &version("v2")), "does not serve version `v2`"),
+            (error(CRD, &version("v1alpha1")), "names no field"),
+            (
+                error(
+                    &CRD.replace("schema: {openAPIV3Schema: {type: object}}", "x: y"),
+                    &version("v1alpha1"),
+                ),
+                "has no schema",
+            ),
+        ];
+        for (error, words) in cases {
+            assert!(error.contains(words), "`{words}` is not in: {error}");
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! The kinds that every cluster has, from the types of `k8s-openapi`. Only stable versions: the others come and go with releases.
+
+use super::{Group, Kind, Version};
+use k8s_openapi::{ClusterResourceScope, ListableResource, Metadata, apimachinery::pkg::apis::meta::v1::ObjectMeta};
+use std::any::TypeId;
+
+/// What the core group, whose name is empty, is called on the command line and in PROJECT.
+pub const CORE: &str = "core";
+
+/// A kind of Kubernetes.
+#[derive(Clone, Copy, Debug)]
+pub struct Known {
+    /// Its group in full; empty for the core.
+    pub group: &'static str,
+    /// Its version.
+    pub version: &'static str,
+    /// Its kind.
+    pub kind: &'static str,
+    /// Its plural.
+    pub plural: &'static str,
+    /// Whether its objects live outside of namespaces.
+    pub cluster: bool,
+    /// The module of its type, below `k8s_openapi::api`.
+    pub module: &'static str,
+}
+
+macro_rules! kinds {
+    ($($group:ident :: $version:ident :: { $($kind:ident),* $(,)? },)*) => {
+        /// All of them. Events are left out, which a controller's own events would wake, and ComponentStatus, which cannot be watched.
+        pub fn all() -> Vec<Known> {
+            vec![$($(known::<k8s_openapi::api::$group::$version::$kind>(
+                concat!(stringify!($group), "::", stringify!($version)),
+            )),*),*]
+        }
+    };
+}
+
+kinds! {
+    admissionregistration::v1::{
+        MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding, MutatingWebhookConfiguration, ValidatingAdmissionPolicy,
+        ValidatingAdmissionPolicyBinding, ValidatingWebhookConfiguration,
+    },
+    apps::v1::{ControllerRevision, DaemonSet, Deployment, ReplicaSet, StatefulSet},
+    autoscaling::v1::{HorizontalPodAutoscaler},
+    autoscaling::v2::{HorizontalPodAutoscaler},
+    batch::v1::{CronJob, Job},
+    certificates::v1::{CertificateSigningRequest},
+    coordination::v1::{Lease},
+    core::v1::{
+        ConfigMap, Endpoints, LimitRange, Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod, PodTemplate,
+        ReplicationController, ResourceQuota, Secret, Service, ServiceAccount,
+    },
+    discovery::v1::{EndpointSlice},
+    flowcontrol::v1::{FlowSchema, PriorityLevelConfiguration},
+    networking::v1::{IPAddress, Ingress, IngressClass, NetworkPolicy, ServiceCIDR},
+    node::v1::{RuntimeClass},
+    policy::v1::{PodDisruptionBudget},
+    rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBinding},
+    resource::v1::{DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice},
+    scheduling::v1::{PriorityClass},
+    storage::v1::{CSIDriver, CSINode, CSIStorageCapacity, StorageClass, VolumeAttachment, VolumeAttributesClass},
+}
+
+fn known<K: ListableResource + Metadata<Ty = ObjectMeta>>(module: &'static str) -> Known
+where
+    K::Scope: 'static,
+{
+    Known {
+        group: K::GROUP,
+        version: K::VERSION,
+        kind: K::KIND,
+        plural: K::URL_PATH_SEGMENT,
+        cluster: TypeId::of::<K::Scope>() == TypeId::of::<ClusterResourceScope>(),
+        module,
+    }
+}
+
+impl Known {
+    /// The group as PROJECT writes it: in full, and `core` for the one without a name.
+    pub fn project_group(&self) -> &'static str {
+        if self.group.is_empty() { CORE } else { self.group }
+    }
+
+    /// Whether `group` means this one's: in full, or by its first word, as `networking` for `networking.k8s.io`.
+    fn is_of(&self, group: &Group) -> bool {
+        let word = self.module.split("::").next();
+        self.project_group() == group.as_str() || word == Some(group.as_str())
+    }
+}
+
+/// The kind of that name.
+pub fn find(group: &Group, version: &Version, kind: &Kind) -> Option<Known> {
+    all()
+        .into_iter()
+        .find(|known| known.is_of(group) && known.version == version.as_str() && known.kind == kind.as_str())
+}
+
+/// The kinds that may have been meant: of this name in other groups or versions, or else of a like name; those of the group first.
+pub fn near(group: &Group, kind: &Kind) -> Vec<Known> {
+    let wanted = kind.as_str().to_ascii_lowercase();
+    let name = |known: &Known| known.kind.to_ascii_lowercase();
+    // Of short names too many are alike.
+    let most = if wanted.len() > 5 { 2 } else { 1 };
+    let (mut found, others): (Vec<_>, Vec<_>) = all()
+        .into_iter()
+        .partition(|known| name(known) == wanted || known.plural == wanted);
+    if found.is_empty() {
+        let like = |known: &Known| distance(&name(known), &wanted) <= most;
+        found.extend(others.into_iter().filter(like));
+    }
+    found.sort_by_key(|known| (!known.is_of(group), distance(known.kind, kind.as_str())));
+    found.truncate(3);
+    found
+}
+
+/// How many letters have to be put in, taken out or changed.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let changed = diagonal + usize::from(x != *y);
+            diagonal = row[j + 1];
+            row[j + 1] = changed.min(row[j] + 1).min(row[j + 1] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(group: &str, kind: &str) -> Vec<String> {
+        let found = near(&group.parse().unwrap(), &kind.parse().unwrap());
+        found
+            .iter()
+            .map(|it| format!("{}/{}", it.project_group(), it.kind))
+            .collect()
+    }
+
+    #[test]
+    fn kinds_are_found_by_either_name_of_their_group() {
+        let find =
+            |group: &str, kind: &str| find(&group.parse().unwrap(), &"v1".parse().unwrap(), &kind.parse().unwrap());
+        let pod = find("core", "Pod").unwrap();
+        assert_eq!(
+            (pod.group, pod.plural, pod.cluster, pod.module),
+            ("", "pods", false, "core::v1")
+        );
+        assert_eq!(
+            find("networking", "Ingress").unwrap().project_group(),
+            "networking.k8s.io"
+        );
+        assert_eq!(find("networking.k8s.io", "Ingress").unwrap().plural, "ingresses");
+        assert_eq!(find("rbac", "Role").unwrap().group, "rbac.authorization.k8s.io");
+        assert!(find("core", "Node").unwrap().cluster);
+        assert!(find("apps", "Pod").is_none());
+    }
+
+    #[test]
+    fn what_was_meant_comes_first() {
+        assert_eq!(names("apps", "Deploiment"), ["apps/Deployment"]);
+        assert_eq!(names("apps", "Pod"), ["core/Pod"]);
+        assert_eq!(names("core", "Secrets"), ["core/Secret"]);
+        assert_eq!(names("core", "Nonsense"), [""; 0]);
+    }
+
+    /// Whoever moves to another k8s-openapi sees what came and went.
+    #[test]
+    fn every_stable_kind_is_listed() {
+        let output = std::process::Command::new(env!("CARGO"))
+            .args(["metadata", "--format-version=1", "--offline", "--locked"])
+            .output()
+            .unwrap();
+        let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let mut packages = metadata["packages"].as_array().unwrap().iter();
+        let manifest = packages.find(|package| package["name"] == "k8s-openapi").unwrap()["manifest_path"]
+            .as_str()
+            .unwrap();
+        let source = std::path::Path::new(manifest).with_file_name("src/v1_36/api");
+        let mut there = Vec::new();
+        let folders = |path: &std::path::Path| -> Vec<_> {
+            let entries = std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path());
+            entries.filter(|path| path.is_dir()).collect()
+        };
+        for version in folders(&source).iter().flat_map(|group| folders(group)) {
+            if version.to_string_lossy().contains("alpha") || version.to_string_lossy().contains("beta") {
+                continue;
+            }
+            for file in std::fs::read_dir(&version).unwrap().map(|entry| entry.unwrap().path()) {
+                let text = std::fs::read_to_string(&file).unwrap();
+                let Some((_, rest)) = text.split_once("impl crate::ListableResource for ") else {
+                    continue;
+                };
+                let module = version
+                    .strip_prefix(&source)
+                    .unwrap()
+                    .to_string_lossy()
+                    .replace('/', "::");
+                there.push(format!("{module}::{}", rest.split(' ').next().unwrap()));
+            }
+        }
+        let left_out = ["core::v1::ComponentStatus", "core::v1::Event", "events::v1::Event"];
+        there.retain(|name| !left_out.contains(&name.as_str()));
+        there.sort();
+        let mut listed: Vec<_> = all().iter().map(|it| format!("{}::{}", it.module, it.kind)).collect();
+        listed.sort();
+        assert!(there.len() > 40);
+        assert_eq!(listed, there);
+    }
+}

@@ -1,0 +1,65 @@
+//! An object of a kind of others, for its test: what the API server of a new cluster takes.
+
+use super::types;
+use crate::project::{Api, Origin, kubernetes};
+use serde_json::{Value, json};
+
+/// The text of the object's fields beside its metadata; `None` where only a person can say what is valid.
+pub fn of(api: &Api) -> Option<String> {
+    let sample = match (api.origin, &api.definition) {
+        (Origin::Kubernetes, _) => {
+            let known = kubernetes::find(&api.group, &api.version, &api.kind)?;
+            of_kubernetes(known.module, known.kind)?
+        }
+        (Origin::Crd, Some(definition)) => types::sample(&definition.crd, api.version.as_str())?,
+        _ => return None,
+    };
+    let fields = sample.as_object()?.iter();
+    let text = fields.map(|(key, value)| format!("        {key:?}: {value},\n"));
+    Some(text.collect())
+}
+
+/// Only of groups that the in-process API server serves.
+fn of_kubernetes(module: &str, kind: &str) -> Option<Value> {
+    let pod = json!({"containers": [{"name": "main", "image": "registry.k8s.io/pause:3.10"}]});
+    let once = json!({"restartPolicy": "Never", "containers": pod["containers"]});
+    let labels = json!({"app": "sample"});
+    let template = json!({"metadata": {"labels": labels}, "spec": pod});
+    let selector = json!({"matchLabels": labels});
+    let sample = match (module, kind) {
+        ("apps::v1", "ControllerRevision") => json!({"revision": 1}),
+        ("apps::v1", "StatefulSet") => {
+            json!({"spec": {"serviceName": "sample", "selector": selector, "template": template}})
+        }
+        ("apps::v1", _) => json!({"spec": {"selector": selector, "template": template}}),
+        ("autoscaling::v2", _) => json!({"spec": {
+            "maxReplicas": 2,
+            "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "sample"},
+        }}),
+        ("batch::v1", "Job") => json!({"spec": {"template": {"spec": once}}}),
+        ("batch::v1", _) => {
+            json!({"spec": {"schedule": "@daily", "jobTemplate": {"spec": {"template": {"spec": once}}}}})
+        }
+        ("core::v1", "Pod") => json!({"spec": pod}),
+        ("core::v1", "PodTemplate") => json!({"template": template}),
+        ("core::v1", "ReplicationController") => json!({"spec": {"selector": labels, "template": template}}),
+        ("core::v1", "Service") => json!({"spec": {"ports": [{"port": 80}]}}),
+        ("core::v1", "PersistentVolumeClaim") => {
+            json!({"spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}})
+        }
+        ("core::v1", "PersistentVolume") => {
+            json!({"spec": {"accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"}, "hostPath": {"path": "/tmp/sample"}}})
+        }
+        ("core::v1" | "coordination::v1" | "policy::v1", _) | ("rbac::v1", "Role" | "ClusterRole") => json!({}),
+        ("discovery::v1", _) => json!({"addressType": "IPv4", "endpoints": []}),
+        ("networking::v1", "Ingress") => {
+            json!({"spec": {"defaultBackend": {"service": {"name": "sample", "port": {"number": 80}}}}})
+        }
+        ("networking::v1", "NetworkPolicy") => json!({"spec": {"podSelector": {}}}),
+        ("rbac::v1", _) => {
+            json!({"roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "view"}})
+        }
+        _ => return None,
+    };
+    Some(sample)
+}

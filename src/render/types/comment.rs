@@ -1,0 +1,86 @@
+//! Descriptions as doc comments: wrapped, and without what Markdown would read as something else than words.
+
+/// rustfmt's default `max_width`.
+const WIDTH: usize = 100;
+
+/// The comment for this description, each line ending with a line feed; nothing for an empty one.
+pub fn doc(text: &str, indent: &str) -> String {
+    let mut lines = Vec::new();
+    for paragraph in paragraphs(text) {
+        if !lines.is_empty() {
+            lines.push(String::new());
+        }
+        lines.extend(wrapped(&paragraph, WIDTH - indent.len() - 4));
+    }
+    let line = |line: String| match line.is_empty() {
+        true => format!("{indent}///\n"),
+        false => format!("{indent}/// {line}\n"),
+    };
+    lines.into_iter().map(line).collect()
+}
+
+/// Runs of lines without an empty one between them, white space folded: indented text would be code, and code a test.
+fn paragraphs(text: &str) -> Vec<String> {
+    let mut found = vec![String::new()];
+    for line in text.lines() {
+        let words: Vec<_> = line.split_whitespace().collect();
+        let last = found.last_mut().expect("it starts with one");
+        match (words.is_empty(), last.is_empty()) {
+            (true, true) => {}
+            (true, false) => found.push(String::new()),
+            (false, true) => *last = words.join(" "),
+            (false, false) => *last += &format!(" {}", words.join(" ")),
+        }
+    }
+    found.retain(|paragraph| !paragraph.is_empty());
+    found
+}
+
+fn wrapped(paragraph: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in paragraph.replace("```", "`").split(' ') {
+        let last = lines.last_mut().expect("it starts with one");
+        if last.is_empty() {
+            *last = word.to_owned();
+        } else if last.chars().count() + 1 + word.chars().count() <= width {
+            *last += &format!(" {word}");
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines.into_iter().map(escaped).collect()
+}
+
+/// A line that would begin a list, a heading, a quotation, a rule or a table begins with a backslash.
+fn escaped(line: String) -> String {
+    let digits = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let numbered = digits.len() < line.len() && digits.starts_with(['.', ')']);
+    match (numbered, line.starts_with(['-', '*', '+', '#', '>', '|', '=', '~'])) {
+        (true, _) => format!("{}\\{digits}", &line[..line.len() - digits.len()]),
+        (false, true) => format!("\\{line}"),
+        (false, false) => line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::doc;
+
+    #[test]
+    fn words_stay_words() {
+        let text = "One\ttwo.\n\n    let code = 1;\n- a list\n\n1. numbered\n\n```\nfenced";
+        let wanted = "/// One two.\n///\n/// let code = 1; - a list\n///\n/// 1\\. numbered\n///\n/// ` fenced\n";
+        assert_eq!(doc(text, ""), wanted);
+        assert_eq!(doc("", "    "), "");
+        assert_eq!(doc("- a", "    "), "    /// \\- a\n");
+    }
+
+    #[test]
+    fn lines_are_short() {
+        let long = doc(&"word ".repeat(100), "    ");
+        assert!(
+            long.lines().count() > 4 && long.lines().all(|line| line.len() <= 100),
+            "{long}"
+        );
+    }
+}

@@ -1,0 +1,113 @@
+//! Rust types, as far as schemas need them.
+
+/// The type of a field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Type {
+    Bool,
+    I32,
+    I64,
+    F64,
+    Text,
+    /// A number or a string, as for ports.
+    IntOrString,
+    /// The Condition of Kubernetes.
+    Condition,
+    /// Whatever JSON there is.
+    Any,
+    /// One of the module's own.
+    Named(String),
+    List(Box<Type>),
+    Map(Box<Type>),
+    /// A value or null.
+    Nullable(Box<Type>),
+}
+
+impl Type {
+    /// As it stands in code.
+    pub fn rust(&self) -> String {
+        match self {
+            Self::Bool => "bool".to_owned(),
+            Self::I32 => "i32".to_owned(),
+            Self::I64 => "i64".to_owned(),
+            Self::F64 => "f64".to_owned(),
+            Self::Text => "String".to_owned(),
+            Self::IntOrString => "IntOrString".to_owned(),
+            Self::Condition => "Condition".to_owned(),
+            Self::Any => "Value".to_owned(),
+            Self::Named(name) => name.clone(),
+            Self::List(item) => format!("Vec<{}>", item.rust()),
+            Self::Map(value) => format!("BTreeMap<String, {}>", value.rust()),
+            Self::Nullable(value) => format!("Option<{}>", value.rust()),
+        }
+    }
+
+    /// Its name without the arguments, and those; `None` is the key of a map.
+    pub fn arguments(&self) -> Option<(&'static str, Vec<Option<&Type>>)> {
+        match self {
+            Self::List(item) => Some(("Vec", vec![Some(item)])),
+            Self::Map(value) => Some(("BTreeMap", vec![None, Some(value)])),
+            Self::Nullable(value) => Some(("Option", vec![Some(value)])),
+            _ => None,
+        }
+    }
+
+    /// Whether it says this type anywhere.
+    pub fn names(&self, wanted: &Type) -> bool {
+        self == wanted
+            || match self {
+                Self::List(inner) | Self::Map(inner) | Self::Nullable(inner) => inner.names(wanted),
+                _ => false,
+            }
+    }
+
+    /// Whether it holds a map.
+    pub fn has_map(&self) -> bool {
+        match self {
+            Self::Map(_) => true,
+            Self::List(inner) | Self::Nullable(inner) => inner.has_map(),
+            _ => false,
+        }
+    }
+}
+
+/// A field of a struct.
+#[derive(Clone, Debug)]
+pub struct Field {
+    /// Its Rust name.
+    pub name: String,
+    /// Its name in JSON; `None` for the one that takes all other keys.
+    pub key: Option<String>,
+    /// Its type; of an optional one without the `Option`.
+    pub kind: Type,
+    /// Whether it may be absent.
+    pub optional: bool,
+    /// What the CRD says about it.
+    pub doc: String,
+}
+
+/// A struct.
+#[derive(Clone, Debug)]
+pub struct Struct {
+    pub name: String,
+    pub doc: String,
+    pub fields: Vec<Field>,
+}
+
+/// An item of the module.
+#[derive(Clone, Debug)]
+pub enum Item {
+    Struct(Struct),
+    /// Its variants by name, each with its text in JSON.
+    Enum {
+        name: String,
+        doc: String,
+        variants: Vec<(String, String)>,
+        default: usize,
+    },
+    /// A name for another type.
+    Alias {
+        name: String,
+        doc: String,
+        of: Type,
+    },
+}

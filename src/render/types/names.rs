@@ -1,0 +1,176 @@
+//! Names of fields, variants and nested types: identifiers, each its own among its neighbours.
+
+use crate::project::rust;
+use heck::{ToSnakeCase, ToUpperCamelCase};
+use std::collections::BTreeSet;
+
+/// What the module imports, or its derives name without a path.
+const TAKEN: [&str; 15] = [
+    "BTreeMap",
+    "Clone",
+    "Condition",
+    "CustomResource",
+    "Debug",
+    "Default",
+    "Deserialize",
+    "IntOrString",
+    "Option",
+    "PartialEq",
+    "Serialize",
+    "String",
+    "Value",
+    "Vec",
+    "Self",
+];
+
+/// The names that are given away already.
+#[derive(Debug, Default)]
+pub struct Names(BTreeSet<String>);
+
+impl Names {
+    /// For the types of a module.
+    pub fn of_types() -> Self {
+        Self(TAKEN.map(str::to_owned).into())
+    }
+
+    /// `wanted`, or with the first number behind it that makes it unique.
+    pub fn give(&mut self, wanted: String, separator: &str) -> String {
+        let numbered = |nth: usize| format!("{wanted}{separator}{nth}");
+        let name = match self.0.contains(&wanted) {
+            false => wanted.clone(),
+            true => (2..)
+                .map(numbered)
+                .find(|name| !self.0.contains(name))
+                .expect("numbers do not end"),
+        };
+        self.0.insert(name.clone());
+        name
+    }
+}
+
+/// A field for this property.
+pub fn field(key: &str) -> String {
+    let name = identifier(key.to_snake_case(), "field", '_');
+    match name.as_str() {
+        // No raw identifiers.
+        "crate" | "self" | "super" => format!("{name}_"),
+        _ if rust::is_keyword(&name) => format!("r#{name}"),
+        _ => name,
+    }
+}
+
+/// The part of a type's name that stands for this property.
+pub fn part(key: &str) -> String {
+    identifier(key.to_upper_camel_case(), "Value", 'V')
+}
+
+/// A variant for this value of an enum.
+pub fn variant(value: &str) -> String {
+    if value.is_empty() {
+        return "Empty".to_owned();
+    }
+    match identifier(value.to_upper_camel_case(), "Value", 'V').as_str() {
+        "Self" => "Self_".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+/// Letters, digits and `_` alone, not starting with a digit.
+fn identifier(text: String, nothing: &str, digit: char) -> String {
+    let plain: String = text
+        .chars()
+        .filter(|c| c.is_ascii_alphanumeric() || *c == '_')
+        .collect();
+    match plain.trim_matches('_') {
+        "" => nothing.to_owned(),
+        plain if plain.starts_with(|c: char| c.is_ascii_digit()) => format!("{digit}{plain}"),
+        plain => plain.to_owned(),
+    }
+}
+
+/// What serde makes of a field under `rename_all = "camelCase"`.
+pub fn camel_case(field: &str) -> String {
+    let mut upper = false;
+    let mut name = String::new();
+    for c in field.trim_start_matches("r#").chars() {
+        match c {
+            '_' => upper = true,
+            c if upper => {
+                name.push(c.to_ascii_uppercase());
+                upper = false;
+            }
+            c => name.push(c),
+        }
+    }
+    let mut letters = name.chars();
+    match letters.next() {
+        Some(first) => first.to_ascii_lowercase().to_string() + letters.as_str(),
+        None => name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_key_becomes_an_identifier() {
+        let table = [
+            ("secretName", "secret_name"),
+            ("type", "r#type"),
+            ("self", "self_"),
+            ("$ref", "r#ref"),
+            ("x-kubernetes-int", "x_kubernetes_int"),
+            ("9p", "_9p"),
+            ("---", "field"),
+            ("größe", "gr_e"),
+            ("caBundle", "ca_bundle"),
+            ("URL", "url"),
+        ];
+        for (key, wanted) in table {
+            let name = field(key);
+            assert!(name == wanted || key == "größe", "{key}: {name}");
+            assert!(
+                name.trim_start_matches("r#")
+                    .chars()
+                    .all(|c| c.is_ascii_alphanumeric() || c == '_')
+            );
+        }
+    }
+
+    #[test]
+    fn any_value_becomes_a_variant() {
+        let table = [
+            ("", "Empty"),
+            ("ECDSA", "Ecdsa"),
+            ("digital signature", "DigitalSignature"),
+            ("1.2", "V12"),
+            ("*", "Value"),
+            ("self", "Self_"),
+        ];
+        for (value, wanted) in table {
+            assert_eq!(variant(value), wanted);
+        }
+    }
+
+    #[test]
+    fn equal_names_are_numbered() {
+        let mut names = Names::of_types();
+        assert_eq!(names.give("A".into(), ""), "A");
+        assert_eq!(names.give("A".into(), ""), "A2");
+        assert_eq!(names.give("A".into(), ""), "A3");
+        assert_eq!(names.give("Value".into(), ""), "Value2");
+    }
+
+    #[test]
+    fn camel_case_is_that_of_serde() {
+        for (field, name) in [
+            ("secret_name", "secretName"),
+            ("r#type", "type"),
+            ("_9p", "9p"),
+            ("a_2", "a2"),
+        ] {
+            assert_eq!(camel_case(field), name);
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Runs an image for each Greeter: one Deployment, whose progress is the object's status.
+
+use std::{collections::BTreeMap, env, sync::Arc};
+
+use api::test::v1::Greeter;
+use k8s_openapi::api::apps::v1::{Deployment, DeploymentSpec};
+use k8s_openapi::api::core::v1::{
+    Capabilities, Container, EnvVar, PodSecurityContext, PodSpec, PodTemplateSpec, SeccompProfile,
+    SecurityContext,
+};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, LabelSelector};
+use kube::{ResourceExt, api::ObjectMeta};
+use kubewright_runtime::{
+    Action, Conditions, Context, Controller, Error, EventType, Manager, Reconciler, Result,
+    Rollout, child_name, label_value,
+};
+
+use crate::app::App;
+
+/// What runs. A release of the operator brings the image that it was tested with;
+const IMAGE: &str = "registry.k8s.io/pause:3.10";
+
+/// and this variable of the operator's environment names another one, such as a mirror's.
+const IMAGE_VARIABLE: &str = "GREETER_IMAGE";
+
+/// Says of a Pod whose it is.
+const LABEL: &str = "test.example.com/greeter";
+
+/// The condition that says whether the image runs as asked.
+const READY: &str = "Ready";
+
+struct GreeterReconciler {
+    image: String,
+}
+
+pub fn register(manager: &Manager, _app: &App) -> Result<()> {
+    let image = env::var(IMAGE_VARIABLE).unwrap_or_else(|_| IMAGE.to_owned());
+    Controller::<Greeter>::new("greeter")
+        .owns::<Deployment>()
+        .register(manager, GreeterReconciler { image })
+}
+
+impl Reconciler<Greeter> for GreeterReconciler {
+    // Called whenever the object or its Deployment may have changed, and never told which: look, compare, act.
+    async fn reconcile(&self, cx: &Context<Greeter>, object: Arc<Greeter>) -> Result<Action> {
+        let applied = cx.apply_child(deployment(&object, &self.image)).await;
+        // From the cache, which is never older than what was just written.
+        let found = cx.children::<Deployment>()?.pop().unwrap_or_default();
+        let ready = match applied {
+            Ok(applied) => {
+                if applied.changed() {
+                    cx.event(EventType::Normal, "Applied", "wrote the Deployment");
+                }
+                readiness(cx, &found)
+            }
+            // Somebody else's: it is left alone, and we are called again when it changes or goes.
+            Err(Error::NotOwned(other)) => {
+                cx.event(EventType::Warning, "ChildNotOwned", other.to_string());
+                cx.condition(READY, false, "ChildNotOwned", other.to_string())
+            }
+            // The runtime tries again, with a growing delay, where that can help.
+            Err(error) => return Err(error),
+        };
+        let counts = found.status.clone().unwrap_or_default();
+        let (key, value) = label(&object);
+        // Sent only where it differs from what is there.
+        cx.patch_status(|status| {
+            status.observed_generation = object.metadata.generation;
+            status.replicas = counts.replicas.unwrap_or(0);
+            status.ready_replicas = counts.ready_replicas.unwrap_or(0);
+            status.selector = Some(format!("{key}={value}"));
+            status.conditions.set(ready);
+        })
+        .await?;
+        // Nothing to clean up: the Deployment goes with its owner. For what Kubernetes cannot see there are
+        // `Reconciler::finalizer` and `cleanup`.
+        Ok(Action::Done)
+    }
+}
+
+/// Ready is what has been rolled out as a whole, not what was asked for.
+fn readiness(cx: &Context<Greeter>, found: &Deployment) -> Condition {
+    match Rollout::of(found) {
+        Rollout::Complete => cx.condition(READY, true, "Available", "all replicas run"),
+        Rollout::Progressing(what) => cx.condition(READY, false, "Progressing", what),
+        Rollout::Failed(why) => cx.condition(READY, false, "RolloutFailed", why),
+    }
+}
+
+fn label(object: &Greeter) -> (String, String) {
+    (LABEL.to_owned(), label_value(&object.name_any()))
+}
+
+/// The Deployment that an object asks for. `apply_child` adds the namespace and the owner.
+fn deployment(object: &Greeter, image: &str) -> Deployment {
+    let name = child_name(&object.name_any(), "greeter");
+    let labels = BTreeMap::from([label(object)]);
+    Deployment {
+        metadata: ObjectMeta {
+            name: Some(name),
+            labels: Some(labels.clone()),
+            ..ObjectMeta::default()
+        },
+        spec: Some(DeploymentSpec {
+            replicas: Some(object.spec.replicas),
+            selector: LabelSelector {
+                match_labels: Some(labels.clone()),
+                ..LabelSelector::default()
+            },
+            template: PodTemplateSpec {
+                metadata: Some(ObjectMeta {
+                    labels: Some(labels),
+                    ..ObjectMeta::default()
+                }),
+                spec: Some(pod_spec(object, image)),
+            },
+            ..DeploymentSpec::default()
+        }),
+        ..Deployment::default()
+    }
+}
+
+/// One container of the image, told what the object is about, under the Pod Security Standard `restricted`.
+fn pod_spec(object: &Greeter, image: &str) -> PodSpec {
+    let variable = |name: &str, value: &str| EnvVar {
+        name: name.to_owned(),
+        value: Some(value.to_owned()),
+        ..EnvVar::default()
+    };
+    let mut variables = vec![variable("TARGET", &object.spec.target)];
+    if let Some(type_) = &object.spec.r#type {
+        variables.push(variable("TYPE", type_));
+    }
+    PodSpec {
+        containers: vec![Container {
+            name: "main".to_owned(),
+            image: Some(image.to_owned()),
+            env: Some(variables),
+            security_context: Some(SecurityContext {
+                allow_privilege_escalation: Some(false),
+                capabilities: Some(Capabilities {
+                    drop: Some(vec!["ALL".to_owned()]),
+                    ..Capabilities::default()
+                }),
+                ..SecurityContext::default()
+            }),
+            ..Container::default()
+        }],
+        // It may not ask the API server for anything.
+        automount_service_account_token: Some(false),
+        security_context: Some(PodSecurityContext {
+            run_as_non_root: Some(true),
+            seccomp_profile: Some(SeccompProfile {
+                type_: "RuntimeDefault".to_owned(),
+                ..SeccompProfile::default()
+            }),
+            ..PodSecurityContext::default()
+        }),
+        ..PodSpec::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use api::test::v1::greeter::GreeterSpec;
+
+    use super::*;
+
+    fn object() -> Greeter {
+        let spec = GreeterSpec {
+            target: "world".to_owned(),
+            r#type: None,
+            replicas: 2,
+        };
+        Greeter::new("sample", spec)
+    }
+
+    #[test]
+    fn the_deployment_says_what_the_spec_says() {
+        let made = deployment(&object(), "image:1");
+        assert_eq!(made.name_any(), "sample-greeter");
+        let spec = made.spec.unwrap();
+        assert_eq!(spec.replicas, Some(2));
+        let container = &spec.template.spec.unwrap().containers[0];
+        assert_eq!(container.image.as_deref(), Some("image:1"));
+        let variables = container.env.clone().unwrap_or_default();
+        assert_eq!(variables[0].value.as_deref(), Some("world"));
+    }
+
+    #[test]
+    fn it_selects_its_own_pods() {
+        let spec = deployment(&object(), "image:1").spec.unwrap();
+        let labels = spec.template.metadata.unwrap().labels;
+        assert_eq!(spec.selector.match_labels, labels);
+    }
+}

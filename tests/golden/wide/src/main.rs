@@ -1,0 +1,28 @@
+//! Starts the operator. Its controllers are in `controllers`, what they share is in `app`; the rest is the runtime's.
+
+mod app;
+mod controllers;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use kubewright_runtime::{Operator, Options};
+
+#[derive(Parser)]
+#[command(version, about)]
+struct Cli {
+    #[command(flatten)]
+    operator: Options,
+    #[command(flatten)]
+    app: app::Flags,
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    Operator::new(env!("CARGO_PKG_NAME"), cli.operator)
+        .crds(api::crds())
+        .run(async |manager| {
+            let app = app::App::new(manager, cli.app).await?;
+            controllers::register(manager, &app)
+        })
+}

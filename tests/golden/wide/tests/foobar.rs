@@ -1,0 +1,91 @@
+//! The whole life of an object, served by the operator as it ships, on an API server.
+
+use api::test::v1::FooBar;
+use api::test::v1::foobar::FooBarSpec;
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::Api;
+use kube::api::{DeleteParams, ObjectMeta, Patch, PatchParams, PostParams};
+use kubewright_runtime::testing::{TestCluster, wait_for};
+use kubewright_runtime::{Conditions, Result};
+use serde_json::json;
+
+const OPERATOR: &str = env!("CARGO_BIN_EXE_foobar-operator");
+const CHILD: &str = "sample-foobar";
+
+#[tokio::test]
+async fn an_object_is_served_from_its_creation_to_its_end() -> Result<()> {
+    let cluster = TestCluster::start().await?;
+    let operator = cluster.run_operator(OPERATOR).await?;
+    let (client, namespace) = (cluster.client(), cluster.namespace());
+    let objects: Api<FooBar> = Api::namespaced(client.clone(), namespace);
+    let children: Api<ConfigMap> = Api::namespaced(client, namespace);
+    let (post, merge) = (PostParams::default(), PatchParams::default());
+
+    // What breaks the schema is not even stored.
+    let refused = objects.create(&post, &object("")).await;
+    assert!(matches!(refused, Err(kube::Error::Api(status)) if status.code == 422));
+
+    // A ConfigMap that is somebody else's is not touched, and the object says so.
+    children.create(&post, &config_map("foreign")).await?;
+    objects.create(&post, &object("world")).await?;
+    wait_for("ChildNotOwned", async || is_ready(&objects, "False").await).await?;
+    assert_eq!(children.get(CHILD).await?.data, config_map("foreign").data);
+
+    // Once it is gone, the object gets its own.
+    children.delete(CHILD, &DeleteParams::default()).await?;
+    wait_for("Ready", async || is_ready(&objects, "True").await).await?;
+    let child = children.get(CHILD).await?;
+    assert_eq!(child.data, config_map("world").data);
+    let owner = &child.metadata.owner_references.unwrap_or_default()[0];
+    assert_eq!(owner.kind, "FooBar");
+    assert_eq!(owner.controller, Some(true));
+
+    // It follows the spec,
+    let patch = Patch::Merge(json!({ "spec": { "target": "moon" } }));
+    objects.patch("sample", &merge, &patch).await?;
+    wait_for("the new target", async || says(&children, "moon").await).await?;
+
+    // and is repaired when somebody changes it.
+    let patch = Patch::Merge(json!({ "data": { "target": "mars" } }));
+    children.patch(CHILD, &merge, &patch).await?;
+    wait_for("the repair", async || says(&children, "moon").await).await?;
+
+    // A deleted object goes once its cleanup is done.
+    objects.delete("sample", &DeleteParams::default()).await?;
+    let gone = async || Ok(objects.get_opt("sample").await?.is_none());
+    wait_for("the end", gone).await?;
+    operator.stop();
+    Ok(())
+}
+
+async fn is_ready(objects: &Api<FooBar>, verdict: &str) -> Result<bool> {
+    let object = objects.get("sample").await?;
+    let status = object.status.unwrap_or_default();
+    let current = status.observed_generation == object.metadata.generation;
+    let ready = status.conditions.find("Ready");
+    Ok(current && ready.is_some_and(|ready| ready.status == verdict))
+}
+
+async fn says(children: &Api<ConfigMap>, target: &str) -> Result<bool> {
+    Ok(children.get(CHILD).await?.data == config_map(target).data)
+}
+
+fn object(target: &str) -> FooBar {
+    let spec = FooBarSpec {
+        target: target.to_owned(),
+        r#type: None,
+    };
+    FooBar::new("sample", spec)
+}
+
+fn config_map(target: &str) -> ConfigMap {
+    let metadata = ObjectMeta {
+        name: Some(CHILD.to_owned()),
+        ..ObjectMeta::default()
+    };
+    ConfigMap {
+        metadata,
+        data: Some([("target".to_owned(), target.to_owned())].into()),
+        ..ConfigMap::default()
+    }
+}

@@ -1,0 +1,92 @@
+//! The whole life of an object, served by the operator as it ships, on an API server. Where no controller makes Pods of
+//! Deployments, the test plays one.
+
+use api::test::v1::Greeter;
+use api::test::v1::greeter::GreeterSpec;
+use k8s_openapi::api::apps::v1::Deployment;
+use kube::Api;
+use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
+use kubewright_runtime::testing::{TestCluster, wait_for};
+use kubewright_runtime::{Conditions, Result};
+use serde_json::json;
+
+const OPERATOR: &str = env!("CARGO_BIN_EXE_foobar-operator");
+const CHILD: &str = "sample-greeter";
+const READY: &str = "Ready";
+
+#[tokio::test]
+async fn an_object_is_served_from_its_creation_to_its_end() -> Result<()> {
+    let cluster = TestCluster::start().await?;
+    let operator = cluster.run_operator(OPERATOR).await?;
+    let (client, namespace) = (cluster.client(), cluster.namespace());
+    let objects: Api<Greeter> = Api::namespaced(client.clone(), namespace);
+    let children: Api<Deployment> = Api::namespaced(client, namespace);
+    let merge = PatchParams::default();
+
+    // The object gets its Deployment, and is not ready before that is.
+    objects.create(&PostParams::default(), &object()).await?;
+    wait_for("a Deployment", async || is_asked_for(&children, 1).await).await?;
+    let child = children.get(CHILD).await?;
+    let owner = &child.metadata.owner_references.unwrap_or_default()[0];
+    assert_eq!(owner.kind, "Greeter");
+    assert_eq!(owner.controller, Some(true));
+    wait_for("not Ready", async || is_ready(&objects, "False", 0).await).await?;
+    roll_out(&children, 1).await?;
+    wait_for("Ready", async || is_ready(&objects, "True", 1).await).await?;
+
+    // It is scaled as a Deployment is.
+    let patch = Patch::Merge(json!({ "spec": { "replicas": 3 } }));
+    objects.patch_scale("sample", &merge, &patch).await?;
+    wait_for("more replicas", async || is_asked_for(&children, 3).await).await?;
+    roll_out(&children, 3).await?;
+    wait_for("Ready again", async || is_ready(&objects, "True", 3).await).await?;
+
+    // What somebody else does to the Deployment is undone.
+    let patch = Patch::Merge(json!({ "spec": { "replicas": 7 } }));
+    children.patch(CHILD, &merge, &patch).await?;
+    wait_for("the repair", async || is_asked_for(&children, 3).await).await?;
+
+    objects.delete("sample", &DeleteParams::default()).await?;
+    let gone = async || Ok(objects.get_opt("sample").await?.is_none());
+    wait_for("the end", gone).await?;
+    operator.stop();
+    Ok(())
+}
+
+async fn is_ready(objects: &Api<Greeter>, verdict: &str, replicas: i32) -> Result<bool> {
+    let object = objects.get("sample").await?;
+    let status = object.status.unwrap_or_default();
+    let current = status.observed_generation == object.metadata.generation;
+    let ready = status.conditions.find(READY);
+    let verdict = ready.is_some_and(|ready| ready.status == verdict);
+    Ok(current && verdict && status.ready_replicas == replicas)
+}
+
+async fn is_asked_for(children: &Api<Deployment>, replicas: i32) -> Result<bool> {
+    let spec = children.get(CHILD).await?.spec.unwrap_or_default();
+    Ok(spec.replicas == Some(replicas))
+}
+
+/// What the Deployment's own controller says once all is done.
+async fn roll_out(children: &Api<Deployment>, replicas: i32) -> Result<()> {
+    let generation = children.get(CHILD).await?.metadata.generation;
+    let merge = PatchParams::default();
+    let patch = Patch::Merge(json!({ "status": {
+        "observedGeneration": generation,
+        "replicas": replicas,
+        "updatedReplicas": replicas,
+        "readyReplicas": replicas,
+        "availableReplicas": replicas,
+    } }));
+    children.patch_status(CHILD, &merge, &patch).await?;
+    Ok(())
+}
+
+fn object() -> Greeter {
+    let spec = GreeterSpec {
+        target: "world".to_owned(),
+        r#type: None,
+        replicas: 1,
+    };
+    Greeter::new("sample", spec)
+}

@@ -1,0 +1,53 @@
+//! The life of an object of somebody else's kind that asks for a ConfigMap, on an API server.
+
+use api::water_example_org::v1::Well;
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::Api;
+use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
+use kubewright_runtime::Result;
+use kubewright_runtime::testing::{TestCluster, wait_for};
+use serde_json::{from_value, json};
+
+const OPERATOR: &str = env!("CARGO_BIN_EXE_foobar-operator");
+const CHILD: &str = "sample-well";
+const GREETING: &str = "foobar-operator.example.com/greeting";
+
+#[tokio::test]
+async fn an_object_that_asks_gets_a_config_map() -> Result<()> {
+    let cluster = TestCluster::start().await?;
+    let operator = cluster.run_operator(OPERATOR).await?;
+    let (client, namespace) = (cluster.client(), cluster.namespace());
+    let objects: Api<Well> = Api::namespaced(client.clone(), namespace);
+    let children: Api<ConfigMap> = Api::namespaced(client, namespace);
+    let merge = PatchParams::default();
+
+    let created = objects.create(&PostParams::default(), &object()).await?;
+    let says = async || {
+        let child = children.get(CHILD).await?;
+        Ok(child.data.unwrap_or_default()["greeting"] == "hello")
+    };
+    wait_for("the ConfigMap", says).await?;
+    let child = children.get(CHILD).await?;
+    let owner = &child.metadata.owner_references.unwrap_or_default()[0];
+    assert_eq!(Some(&owner.uid), created.metadata.uid.as_ref());
+
+    // Once it does not ask any more, the ConfigMap goes; the object stays as its owner wants it.
+    let patch = Patch::Merge(json!({ "metadata": { "annotations": { GREETING: null } } }));
+    objects.patch("sample", &merge, &patch).await?;
+    let gone = async || Ok(children.get_opt(CHILD).await?.is_none());
+    wait_for("the end of the ConfigMap", gone).await?;
+
+    objects.delete("sample", &DeleteParams::default()).await?;
+    operator.stop();
+    Ok(())
+}
+
+fn object() -> Well {
+    let object = json!({
+        "apiVersion": "water.example.org/v1",
+        "kind": "Well",
+        "metadata": { "name": "sample", "annotations": { GREETING: "hello" } },
+        "spec": {"depth":1,"pump":{"port":1},"self":"x","type":"dug"},
+    });
+    from_value(object).unwrap()
+}
