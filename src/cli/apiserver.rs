@@ -28,7 +28,7 @@ pub struct Args {
     /// Run a controller that does not run by itself: service-accounts
     #[arg(long, value_enum, value_name = "CONTROLLER", hide_possible_values = true)]
     enable: Vec<Controller>,
-    /// Leave out a controller: garbage-collector, namespaces
+    /// Leave out a controller: garbage-collector, namespaces, cluster-roles
     #[arg(long, value_enum, value_name = "CONTROLLER", hide_possible_values = true)]
     disable: Vec<Controller>,
 }
@@ -38,6 +38,7 @@ pub struct Args {
 enum Controller {
     GarbageCollector,
     Namespaces,
+    ClusterRoles,
     ServiceAccounts,
 }
 
@@ -63,6 +64,7 @@ fn controllers(args: &Args) -> Controllers {
     Controllers {
         garbage_collector: runs(Controller::GarbageCollector, usually.garbage_collector),
         namespaces: runs(Controller::Namespaces, usually.namespaces),
+        cluster_roles: runs(Controller::ClusterRoles, usually.cluster_roles),
         service_accounts: runs(Controller::ServiceAccounts, usually.service_accounts),
     }
 }

@@ -38,6 +38,15 @@ pub(super) fn merge(core: &Core, key: &Key, patch: &Value) -> Result<Reply, Stat
     send(core, (Verb::Patch, "", "application/merge-patch+json"), key, patch)
 }
 
+/// PATCH that applies an object by force, in the name of a manager.
+pub(super) fn apply(core: &Core, key: &Key, manager: &str, object: &Value) -> Result<Reply, Status> {
+    let mut call = call(core, (Verb::Patch, "", "application/apply-patch+yaml"), key, object)?;
+    call.query = [("fieldManager", manager), ("force", "true")]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .into();
+    registry::serve_write(core, &call, &mut Vec::new())
+}
+
 /// PUT of a subresource.
 pub(super) fn put(core: &Core, (key, subresource): (&Key, &str), object: &Value) -> Result<Reply, Status> {
     send(core, (Verb::Update, subresource, "application/json"), key, object)
@@ -48,14 +57,18 @@ pub(super) fn post(core: &Core, key: &Key, object: &Value) -> Result<Reply, Stat
     send(core, (Verb::Create, "", "application/json"), key, object)
 }
 
-fn send(
+fn send(core: &Core, how: (Verb, &str, &str), key: &Key, body: &Value) -> Result<Reply, Status> {
+    registry::serve_write(core, &call(core, how, key, body)?, &mut Vec::new())
+}
+
+fn call(
     core: &Core,
     (verb, subresource, content_type): (Verb, &str, &str),
     key: &Key,
     body: &Value,
-) -> Result<Reply, Status> {
+) -> Result<Call, Status> {
     let resource = resource(core, &key.resource).ok_or_else(Status::no_such_resource)?;
-    let call = Call {
+    Ok(Call {
         verb,
         resource,
         namespace: key.namespace.clone(),
@@ -70,6 +83,5 @@ fn send(
         user_agent: MANAGER.to_owned(),
         body: Bytes::from(body.to_string()),
         user: User::admin(),
-    };
-    registry::serve_write(core, &call, &mut Vec::new())
+    })
 }

@@ -1,11 +1,12 @@
 //! What the controller manager of a real cluster does and operators rely on: the garbage collector, the end of
-//! namespaces, and, where wanted, the ServiceAccount `default`. Each can be left out: an API server alone has none of them.
+//! namespaces, roles that aggregate others, and, where wanted, the ServiceAccount `default`. Each can be left out: an API server alone has none of them.
 //!
 //! They write as clients do, by the registry, and one after the other: what they do for a change is done before the next
 //! change is looked at.
 
 mod act;
 pub mod bootstrap;
+mod cluster_roles;
 mod feed;
 mod garbage;
 mod graph;
@@ -30,6 +31,8 @@ pub struct Controllers {
     pub garbage_collector: bool,
     /// Empties namespaces that terminate, and lets them go.
     pub namespaces: bool,
+    /// Gives ClusterRoles with an `aggregationRule` the rules of those that it selects.
+    pub cluster_roles: bool,
     /// Gives every namespace its ServiceAccount `default`.
     pub service_accounts: bool,
 }
@@ -39,6 +42,7 @@ impl Controllers {
     pub const NONE: Self = Self {
         garbage_collector: false,
         namespaces: false,
+        cluster_roles: false,
         service_accounts: false,
     };
 }
@@ -48,6 +52,7 @@ impl Default for Controllers {
         Self {
             garbage_collector: true,
             namespaces: true,
+            cluster_roles: true,
             service_accounts: false,
         }
     }
@@ -108,6 +113,7 @@ impl Worker {
         for record in records {
             self.settle(core, record);
         }
+        self.gather(core, records.iter().map(|record| &**record));
     }
 
     /// Takes in all changes before it acts on any: whoever is owned may be of another resource than the owner.
@@ -122,6 +128,14 @@ impl Worker {
             self.garbage.work(core);
         }
         changes.iter().for_each(|change| self.change(core, change));
+        self.gather(core, changes.iter().map(|change| &*change.record));
+    }
+
+    /// Once for all roles that were seen together.
+    fn gather<'a>(&self, core: &Core, mut records: impl Iterator<Item = &'a Record>) {
+        if self.controllers.cluster_roles && records.any(|record| &*record.key.resource == cluster_roles::RESOURCE) {
+            cluster_roles::gather(core);
+        }
     }
 
     /// What a change means for its namespace.

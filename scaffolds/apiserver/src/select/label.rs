@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::Value;
+
 use super::{
     lexer::{Lexer, Token},
     requirement::{self, Operator, Requirement},
@@ -44,6 +46,37 @@ impl LabelSelector {
             if !matches!(next, Token::Word(_) | Token::Symbol("!")) {
                 return Err(format!("found '{}', expected: identifier after ','", next.text()));
             }
+        }
+    }
+
+    /// What a LabelSelector of an object selects, which the server has checked: `matchLabels` and `matchExpressions`.
+    pub fn of(object: &Value) -> Self {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let labels = object["matchLabels"].as_object().into_iter().flatten();
+        let labels = labels.map(|(key, value)| Requirement {
+            key: key.clone(),
+            operator: Operator::In(BTreeSet::from([text(value)])),
+        });
+        let expressions = object["matchExpressions"].as_array().into_iter().flatten();
+        let expressions = expressions.map(|expression| {
+            let values = expression["values"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .map(text)
+                .collect();
+            Requirement {
+                key: text(&expression["key"]),
+                operator: match expression["operator"].as_str() {
+                    Some("In") => Operator::In(values),
+                    Some("NotIn") => Operator::NotIn(values),
+                    Some("Exists") => Operator::Exists,
+                    _ => Operator::DoesNotExist,
+                },
+            }
+        });
+        Self {
+            requirements: labels.chain(expressions).collect(),
         }
     }
 
