@@ -31,8 +31,8 @@ const PEOPLE: usize = 10;
 const DEEDS: usize = 3;
 
 /// Between two deeds of a person, and how long an operator lives, in milliseconds.
-const PAUSE: std::ops::Range<u64> = 0..120;
-const LIFE: std::ops::Range<u64> = 20..1500;
+const PAUSE: std::ops::Range<u64> = 0..60;
+const LIFE: std::ops::Range<u64> = 20..900;
 
 /// What people know of their FooBars: the targets of those that must be there, by name.
 type Known = BTreeMap<String, String>;
