@@ -119,9 +119,9 @@ pub trait Strategy: Send + Sync + 'static {
     /// subresource). Custom kinds and those built-in ones that have it.
     fn counts_generation(&self) -> bool;
 
-    /// Whether changes of annotations count as well: Deployments.
-    fn counts_annotations(&self) -> bool {
-        false
+    /// The field of the metadata whose changes count as well: `annotations` of Deployments, `labels` of EndpointSlices.
+    fn counts_metadata(&self) -> Option<&'static str> {
+        None
     }
 
     /// Whether `spec` and `status` have endpoints of their own.

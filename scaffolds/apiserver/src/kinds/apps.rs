@@ -13,7 +13,7 @@ pub(super) fn rules(kind: &str) -> Option<Rules> {
     Some(match kind {
         "Deployment" => Rules {
             counts_generation: true,
-            counts_annotations: true,
+            counts_metadata: Some("annotations"),
             scale: Some(SCALE),
             update_status: |new, old| keep_metadata(new, old, "labels"),
             validate: check::deployment,

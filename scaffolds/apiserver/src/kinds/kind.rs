@@ -20,7 +20,7 @@ use crate::{
 pub(super) struct Rules {
     pub name: NameRule,
     pub counts_generation: bool,
-    pub counts_annotations: bool,
+    pub counts_metadata: Option<&'static str>,
     /// Whether a new object begins with an empty status, where that is a subresource.
     pub clears_status: bool,
     /// Wanted and actual replicas, and the selector.
@@ -58,7 +58,7 @@ pub(super) struct Rules {
 pub(super) const PLAIN: Rules = Rules {
     name: NameRule::Subdomain,
     counts_generation: false,
-    counts_annotations: false,
+    counts_metadata: None,
     clears_status: true,
     scale: None,
     creates_on_update: false,
@@ -262,8 +262,8 @@ impl Strategy for BuiltIn {
         self.rules.counts_generation
     }
 
-    fn counts_annotations(&self) -> bool {
-        self.rules.counts_annotations
+    fn counts_metadata(&self) -> Option<&'static str> {
+        self.rules.counts_metadata
     }
 
     fn has_status(&self) -> bool {

@@ -35,6 +35,7 @@ pub(super) fn rules(group: &str, kind: &str) -> Option<Rules> {
         },
         ("discovery.k8s.io", "EndpointSlice") => Rules {
             counts_generation: true,
+            counts_metadata: Some("labels"),
             validate: check::endpoint_slice,
             validate_update: check::endpoint_slice_update,
             warnings: warn::endpoint_slice,

@@ -154,8 +154,9 @@ impl Live {
             let fields = object.as_object().into_iter().flatten();
             fields.filter(|(field, _)| counts(field)).collect::<Vec<_>>()
         });
-        let annotations = |object| meta::of(object).get("annotations");
-        counted[0] != counted[1] || (strategy.counts_annotations() && annotations(new) != annotations(live))
+        let of = |object, field: &str| meta::of(object).get(field);
+        let is_counted = |field: &str| of(new, field) != of(live, field);
+        counted[0] != counted[1] || strategy.counts_metadata().is_some_and(is_counted)
     }
 
     fn validate(&self, work: &mut Work, new: &Value) -> Result<(), Status> {

@@ -378,11 +378,9 @@ fn security(container: &At<'_>, faults: &mut Faults) {
             let detail = "cannot set `allowPrivilegeEscalation` to false and `privileged` to true";
             faults.invalid_as(&context, &shown, detail);
         }
-        if context
-            .at("capabilities.add")
-            .items()
-            .any(|name| name.str() == "CAP_SYS_ADMIN")
-        {
+        // Once for each time that it is added.
+        let added = context.at("capabilities.add");
+        for _ in added.items().filter(|name| name.str() == "CAP_SYS_ADMIN") {
             let detail = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN";
             faults.invalid_as(&context, &shown, detail);
         }
