@@ -73,6 +73,21 @@ fn too_expensive(what: &str, (cost, limit): (u64, u64)) -> String {
     format!("{what} exceeds budget by factor of {shown} {ADVICE}")
 }
 
+/// The node that a cause was found at: what makes a list a set or a map of its items is found at the list.
+fn said_of(cause: &Cause) -> &str {
+    const OF_A_LIST: [&str; 4] = [
+        "as item of a list with x-kubernetes-list-type=set",
+        "parent array's x-kubernetes-list-type is map",
+        "cannot be nullable when x-kubernetes-list-type is",
+        "this property is in x-kubernetes-list-map-keys",
+    ];
+    let field = cause.field.as_str();
+    match field.rfind(".items") {
+        Some(end) if OF_A_LIST.iter().any(|text| cause.message.contains(text)) => &field[..end],
+        _ => field,
+    }
+}
+
 impl Admission<'_> {
     fn node(&mut self, node: &Node, place: &Place) {
         let below = |path: Path, uncorrelatable: bool| Place {
@@ -81,11 +96,8 @@ impl Admission<'_> {
             count: place
                 .count
                 .and_then(|count| Some(count.saturating_mul(most_children(node)?))),
-            uncorrelatable: if uncorrelatable {
-                Some(place.path.clone())
-            } else {
-                place.uncorrelatable.clone()
-            },
+            // The outermost is named.
+            uncorrelatable: (place.uncorrelatable.clone()).or_else(|| uncorrelatable.then(|| place.path.clone())),
         };
         if let Some(values) = &node.additional {
             self.node(values, &below(place.path.child("additionalProperties"), false));
@@ -108,8 +120,7 @@ impl Admission<'_> {
     fn is_objected_to(&self, path: &Path) -> bool {
         let path = path.to_string();
         self.structural.iter().any(|cause| {
-            cause
-                .field
+            said_of(cause)
                 .strip_prefix(&path)
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
         })

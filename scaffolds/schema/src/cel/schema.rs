@@ -96,6 +96,14 @@ impl Node {
         if node.embedded { node.with_meta() } else { node }
     }
 
+    /// Whether rules know a field, or an entry of a map.
+    pub(super) fn knows(&self, key: &str) -> bool {
+        match &self.properties {
+            Some(properties) => properties.contains_key(key),
+            None => self.additional.is_some(),
+        }
+    }
+
     /// The node with the fields that every resource has for rules, whatever its schema says.
     pub(super) fn with_meta(&self) -> Self {
         let text = || {

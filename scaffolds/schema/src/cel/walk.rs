@@ -263,15 +263,15 @@ impl Run {
                 continue;
             }
             let before = old.map(|old| Val::of(old, Some(&checks.node)));
+            let this = Val::of(pair.new, Some(&checks.node));
             let before = match (optional, before) {
                 (true, None) => Some(Ok(Val::Optional(None))),
-                (true, Some(before)) => Some(before.map(Val::some)),
+                // To the server an optional may hold an error, which shows when it is asked for; that of `self` shows before.
+                (true, Some(Err(fault))) => Some(Err(this.clone().err().unwrap_or_else(|| fault.unwrapped()))),
+                (true, Some(Ok(before))) => Some(Ok(before.some())),
                 (false, before) => before,
             };
-            let variables = Variables {
-                this: Val::of(pair.new, Some(&checks.node)),
-                old: before,
-            };
+            let variables = Variables { this, old: before };
             let (result, cost) = program.run(&variables);
             self.pay(cost, path, kind)?;
             match result {

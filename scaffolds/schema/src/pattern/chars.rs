@@ -1,6 +1,9 @@
 //! Single characters and classes of them.
 
-use super::reader::{Error, Reader};
+use super::{
+    names::{self, Class},
+    reader::{Error, Reader},
+};
 
 impl<'a> Reader<'a> {
     /// `\d`, `\pL`, `\p{Greek}` and their like, if one is next.
@@ -26,25 +29,16 @@ impl<'a> Reader<'a> {
                 Ok(true)
             }
             Some('p' | 'P') => {
-                let Some(name) = chars.next() else {
+                let Some(first) = chars.next() else {
                     return self.error("invalid character class range", start);
                 };
-                if name == '{' {
-                    let Some(end) = start.find('}') else {
-                        return self.error("invalid character class range", start);
-                    };
-                    self.take(end + 1);
-                    let name = start[3..end].trim_start_matches('^');
-                    if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphabetic() || c == '_') {
-                        return self.error("invalid character class range", self.since(start));
-                    }
-                } else {
-                    self.take(2 + name.len_utf8());
-                    if !"CLMNPSZ".contains(name) {
-                        return self.error("invalid character class range", self.since(start));
-                    }
-                }
-                self.unicode_class(self.since(start));
+                let length = match (first, start.find('}')) {
+                    ('{', None) => return self.error("invalid character class range", start),
+                    ('{', Some(end)) => end + 1,
+                    _ => 2 + first.len_utf8(),
+                };
+                self.take(length);
+                self.unicode_class(self.since(start))?;
                 Ok(true)
             }
             _ => Ok(false),
@@ -52,12 +46,20 @@ impl<'a> Reader<'a> {
     }
 
     /// Writes `\pL`, `\P{Lu}` or `\p{^Lu}`.
-    fn unicode_class(&mut self, written: &str) {
+    fn unicode_class(&mut self, written: &'a str) -> Result<(), Error> {
         let name = written.get(2..).unwrap_or_default().trim_matches(['{', '}']);
-        let negated = written.starts_with("\\P") != name.starts_with('^');
-        let sign = if negated { 'P' } else { 'p' };
-        self.out
-            .push_str(&format!("\\{sign}{{{}}}", name.trim_start_matches('^')));
+        let (name, inverted) = name.strip_prefix('^').map_or((name, false), |name| (name, true));
+        let negated = written.starts_with("\\P") != inverted;
+        match (names::class(name), negated) {
+            (None, _) => return self.error("invalid character class range", written),
+            (Some(Class::Named(name)), _) => {
+                let sign = if negated { 'P' } else { 'p' };
+                self.out.push_str(&format!("\\{sign}{{{name}}}"));
+            }
+            (Some(Class::Surrogates), true) => self.out.push_str(r"[\x00-\x{10FFFF}]"),
+            (Some(Class::Surrogates), false) => self.out.push_str(r"[^\x00-\x{10FFFF}]"),
+        }
+        Ok(())
     }
 
     /// Writes a single character.

@@ -2,10 +2,10 @@
 //! Read by Go's rules, and rewritten for the `regex` crate, whose syntax differs in the corners: `\d`, `\b` and `\Q`,
 //! literal braces, classes in classes.
 //!
-//! Two things are taken on trust: that a named Unicode class (`\p{Greek}`) exists, and that the expression is not too
-//! large for Go to compile.
+//! One thing is taken on trust: that the expression is not too large for Go to compile.
 
 mod chars;
+mod names;
 mod reader;
 
 use reader::translate;
@@ -95,6 +95,8 @@ mod tests {
             (r"^[^\x{D800}]$", "a", ""),
             (r"^a(?i)*b$", "aaB", "Ab"),
             (r"x|\B", "é", "aéa"),
+            (r"^\p{upper-case letter}\P{_lu}\p{lc}$", "Aab", "aAb"),
+            (r"^\P{Cs}[\p{Surrogate}b]$", "ab", "aa"),
         ] {
             assert!(matches(pattern, yes), "{pattern} matches {yes:?}");
             assert!(!matches(pattern, no), "{pattern} does not match {no:?}");

@@ -7,6 +7,8 @@
 mod cases;
 #[path = "../server/control_plane.rs"]
 mod control_plane;
+#[path = "../server/made_up.rs"]
+mod made_up;
 mod random;
 mod recorder;
 
@@ -64,23 +66,16 @@ fn crd(schema: &Value) -> Value {
     })
 }
 
-/// The server makes up a number for the type of `self`.
-fn without_numbers(message: &str) -> String {
-    let mut parts = message.split("selfType");
-    let mut out = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let rest = part.trim_start_matches(|c: char| c.is_ascii_digit());
-        out.push_str("selfType0");
-        // The mark under the line stays where it is: types occur in no source.
-        out.push_str(rest);
-    }
-    out
-}
-
 fn set(causes: Vec<Cause>) -> Causes {
     causes
         .into_iter()
-        .map(|cause| (cause.reason.to_owned(), cause.field, without_numbers(&cause.message)))
+        .map(|cause| {
+            (
+                cause.reason.to_owned(),
+                cause.field,
+                made_up::without_numbers(&cause.message),
+            )
+        })
         .collect()
 }
 

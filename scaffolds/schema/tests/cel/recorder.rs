@@ -2,7 +2,7 @@
 //! own that takes anything.
 
 use super::control_plane::ControlPlane;
-use super::{Case, Causes, Recorded, Try, Verdict, crd, without_numbers};
+use super::{Case, Causes, Recorded, Try, Verdict, crd, made_up::without_numbers};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 

@@ -1042,6 +1042,12 @@ fn patterns() -> Vec<(&'static str, Value)> {
         "a{2}{3}",
         "a{2}?{3}",
         "x{0}",
+        "\\p{b}(?i|",
+        "\\p{Old_Italic}",
+        "\\p{lower-case letter}\\P{^greek}",
+        "\\p{^^Lu}",
+        "\\pl\\p{_cS}",
+        "\\p{}",
         "(?U)a",
         "\\pN\\p{N}",
         "a{1,}",
@@ -1249,6 +1255,24 @@ fn rules() -> Vec<(&'static str, Value)> {
         (
             "rule beside a wrong schema",
             with_rules(json!({"type": "string", "pattern": "("}), rule("self.b == ''")),
+        ),
+        (
+            "rule on an item of a list in a list",
+            node(
+                json!({"type": "array", "maxItems": 2, "items": {"type": "array", "maxItems": 2, "items": {"type": "string", "maxLength": 3, "x-kubernetes-validations": rule("self == oldSelf")}}}),
+            ),
+        ),
+        (
+            "rule on an item of a set of objects",
+            node(
+                json!({"type": "array", "maxItems": 2, "x-kubernetes-list-type": "set", "items": {"type": "object", "properties": {"a": {"type": "string", "maxLength": 3}}, "x-kubernetes-validations": rule("self.a == oldSelf.a")}}),
+            ),
+        ),
+        (
+            "rules on an item of a keyed list, and on its key, that may be null",
+            node(
+                json!({"type": "array", "maxItems": 2, "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["a"], "items": {"type": "object", "nullable": true, "required": ["a"], "properties": {"a": {"type": "string", "nullable": true, "x-kubernetes-validations": rule("self +")}}, "x-kubernetes-validations": rule("self.b == ''")}, "x-kubernetes-validations": rule("self +")}),
+            ),
         ),
         (
             "rule beside a wrong default",

@@ -7,6 +7,7 @@ mod cases;
 mod checklist;
 mod control_plane;
 mod dice;
+mod made_up;
 mod random;
 
 use control_plane::ControlPlane;
@@ -65,7 +66,7 @@ fn comparable(verdict: Verdict) -> Verdict {
         causes: verdict
             .causes
             .into_iter()
-            .map(|(reason, field, message)| (reason, field, simple(message)))
+            .map(|(reason, field, message)| (reason, field, made_up::without_numbers(&simple(message))))
             .collect(),
         ..verdict
     }

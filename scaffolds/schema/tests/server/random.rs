@@ -122,7 +122,7 @@ fn branch(dice: &mut Dice, depth: usize) -> Value {
 
 /// A CRD with fifty random patterns.
 pub fn patterns(seed: u64) -> Value {
-    const PARTS: [&str; 58] = [
+    const PARTS: [&str; 62] = [
         "a",
         "b",
         "é",
@@ -172,6 +172,10 @@ pub fn patterns(seed: u64) -> Value {
         "\\pL",
         "\\p{Lu}",
         "\\p{",
+        "\\p{b}",
+        "\\pl",
+        "\\P{^old italic}",
+        "\\p{Title-case_letter}",
         "\\x4",
         "\\x{41}",
         "\\x{",

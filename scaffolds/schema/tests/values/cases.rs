@@ -19,6 +19,7 @@ pub fn all() -> Vec<Case> {
     all.extend(updates());
     all.extend(wholes());
     all.extend(rules());
+    all.extend(broken_before());
     all
 }
 
@@ -1247,6 +1248,43 @@ fn rules() -> Vec<Case> {
             "rules and resources",
             json!({"type": "object", "x-kubernetes-embedded-resource": true, "x-kubernetes-preserve-unknown-fields": true, "x-kubernetes-validations": [{"rule": "self.kind == 'Pod'"}]}),
             json!([{"apiVersion": "v1", "kind": "Foo"}, {"kind": "Foo"}, {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "%"}}]),
+        ),
+    ]
+}
+
+/// Rules over what could not be stored under its schema, and was there before: what random ones have shown.
+fn broken_before() -> Vec<Case> {
+    let rule = |rule: &str| json!([{"rule": rule}]);
+    let optional = json!([{"rule": "!oldSelf.hasValue() || self == oldSelf.value()", "optionalOldSelf": true}]);
+    let keyed = json!({"type": "array", "maxItems": 5, "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["a"],
+        "items": {"type": "object", "required": ["a"], "properties": {"a": {"type": "string", "maxLength": 5}}}, "x-kubernetes-validations": rule("self == oldSelf")});
+    let pod =
+        |label: &str| json!({"apiVersion": "a/b/c", "kind": "Pod", "metadata": {"name": "a", "labels": {"a": label}}});
+    vec![
+        update(
+            "rules and fields that an optional oldSelf does not know",
+            json!({"type": "object", "x-kubernetes-embedded-resource": true, "x-kubernetes-preserve-unknown-fields": true, "x-kubernetes-validations": optional}),
+            json!([[pod("b"), pod("b")], [{"apiVersion": "v1", "kind": "Pod"}, {"apiVersion": "v1", "kind": "Pod"}]]),
+        ),
+        update(
+            "rules and values without a type in an optional oldSelf",
+            json!({"type": "object", "properties": {"c": {"x-kubernetes-preserve-unknown-fields": true}}, "x-kubernetes-validations": optional}),
+            json!([[{"c": 2}, {"c": 2}], [{"c": 2}, {"c": 2.5}], [{"c": "a"}, {"c": "a"}], [{"c": [1, {"a": 2}]}, {"c": [1, {"a": 2}]}], [{"c": {"a": 1}}, {"c": {"a": 2}}], [{"c": true}, {"c": false}]]),
+        ),
+        update(
+            "rules and bytes that are none",
+            json!({"type": "object", "properties": {"b": {"type": "string", "format": "byte", "maxLength": 9}}, "x-kubernetes-validations": rule("self == self")}),
+            json!([[{"b": "ab"}, {"b": "ab"}], [{"b": "YQ==YQ"}, {"b": "YQ==YQ"}], [{"b": "YQ="}, {"b": "YQ="}], [{"b": "YWI\n"}, {"b": "YWI\n"}]]),
+        ),
+        update(
+            "rules and a set of what does not fit",
+            json!({"type": "array", "maxItems": 5, "x-kubernetes-list-type": "set", "items": {"type": "integer"}, "x-kubernetes-validations": rule("self == self")}),
+            json!([[["", 2], ["", 2]], [[null], [null]], [[1, 2], [2, 1]]]),
+        ),
+        update(
+            "rules and keys that do not fit",
+            keyed,
+            json!([[[{"a": {"c": 1}}], [{"a": "b"}]], [[{"a": "b"}, {"a": [1]}], [{"a": "b"}, {"a": "c"}]], [[1], [{"a": "b"}]], [[{"a": "c"}, {"a": "b"}], [{"a": "b"}, {"a": "c"}]]]),
         ),
     ]
 }

@@ -8,7 +8,10 @@ mod cases;
 mod control_plane;
 #[path = "../server/dice.rs"]
 mod dice;
+#[path = "../server/made_up.rs"]
+mod made_up;
 mod random;
+mod rich;
 mod server;
 
 use control_plane::ControlPlane;
@@ -45,15 +48,20 @@ struct Try {
     old: Option<Value>,
 }
 
+/// Reason, field and message of each cause.
+type Causes = BTreeSet<(String, String, String)>;
+
 /// What became of a value.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 enum Outcome {
     /// It would be stored like this; what was unknown in it was dropped.
     Stored(Value, BTreeSet<String>),
     /// Reason, field and message of each cause.
-    Invalid(BTreeSet<(String, String, String)>),
+    Invalid(Causes),
     /// It was not even read.
     Unreadable(String),
+    /// The server failed over it, which is nothing to compare.
+    Broken(String),
 }
 
 #[derive(Deserialize, Serialize)]
@@ -114,6 +122,8 @@ fn ours(case: &Case, key: &str, it: &Try) -> Outcome {
         Some(old) => {
             let mut old = case.object(key, &go::stored(old.clone()));
             schema.prune(&mut old);
+            // What is no metadata of an embedded object is dropped from what is stored.
+            _ = schema.coerce(&mut old);
             if case.place == Place::Status {
                 schema.validate_status(&object, &old)
             } else {
@@ -130,13 +140,35 @@ fn ours(case: &Case, key: &str, it: &Try) -> Outcome {
     Outcome::Invalid(causes.collect())
 }
 
+/// Whether a difference is one of chance, or there is nothing to compare. By hand nothing is left to chance.
+fn is_excused(case: &Case, ours: &Outcome, theirs: &Outcome) -> bool {
+    match (ours, theirs) {
+        (_, Outcome::Broken(_)) => true,
+        _ if !case.name.starts_with("random") => false,
+        // Of several embedded objects in a map Go names any one.
+        (Outcome::Unreadable(ours), Outcome::Unreadable(theirs)) => [ours, theirs]
+            .iter()
+            .all(|text| text.contains("json: cannot unmarshal")),
+        // Of two maps Go compares the fields in any order, and ends with the first that differs or that it cannot read.
+        (Outcome::Invalid(ours), Outcome::Invalid(theirs)) => {
+            let places = |one: &Causes, other: &Causes| -> BTreeSet<String> {
+                one.difference(other).map(|(_, field, _)| field.clone()).collect()
+            };
+            let mut differing = ours.symmetric_difference(theirs);
+            let unread = |text: &str| text.contains("evaluating rule") || text.contains("no such overload");
+            places(ours, theirs) == places(theirs, ours) && differing.any(|(_, _, text)| unread(text))
+        }
+        _ => false,
+    }
+}
+
 /// One entry per value of which the server made something else.
 fn differences(recorded: &Recorded) -> String {
     let mut report = String::new();
     for (it, theirs) in recorded.case.tries.iter().zip(&recorded.outcomes) {
         let ours = ours(&recorded.case, &recorded.key, it);
         let written = |outcome: &Outcome| go::json(&json!(outcome));
-        if written(&ours) != written(theirs) {
+        if !is_excused(&recorded.case, &ours, theirs) && written(&ours) != written(theirs) {
             let name = &recorded.case.name;
             let schema = &recorded.case.schema;
             _ = writeln!(
@@ -174,9 +206,10 @@ fn every_case_is_recorded_as_it_is_now() {
 #[ignore = "needs KUBEBUILDER_ASSETS; writes recorded.json"]
 fn record() {
     let server = ControlPlane::start();
-    let random = (0..120).map(random::case);
+    let random = (0..120).map(random::case).chain((0..120).map(rich::case));
     let all = cases::all().into_iter().chain(random).collect();
-    let recorded = server::ask(&server, all);
+    let server::Asked { recorded, report } = server::ask(&server, all);
+    assert!(report.is_empty(), "\n{report}");
     // One line per case, so that a diff shows which ones changed.
     let lines: Vec<String> = recorded.iter().map(|it| serde_json::to_string(it).unwrap()).collect();
     std::fs::write(RECORDED, format!("[\n{}\n]\n", lines.join(",\n"))).unwrap();
@@ -188,13 +221,23 @@ fn disagreements(make: fn(u64) -> Vec<Case>, default: u64) -> String {
     let cases = usize::try_from(dice::number("CASES", default)).unwrap();
     // Some seeds make several cases.
     let all = (dice::number("SEED", 1000)..).flat_map(make).take(cases).collect();
-    server::ask(&server, all).iter().map(differences).collect()
+    let server::Asked { recorded, mut report } = server::ask(&server, all);
+    println!("{} of {cases} schemas were accepted", recorded.len());
+    recorded.iter().for_each(|it| report.push_str(&differences(it)));
+    report
 }
 
 #[test]
 #[ignore = "needs KUBEBUILDER_ASSETS; takes a minute"]
 fn random_values_become_what_the_server_makes_of_them() {
     let report = disagreements(|seed| vec![random::case(seed)], 500);
+    assert!(report.is_empty(), "\n{report}");
+}
+
+#[test]
+#[ignore = "needs KUBEBUILDER_ASSETS; takes a minute"]
+fn random_values_become_what_the_server_makes_of_them_under_rules() {
+    let report = disagreements(|seed| vec![rich::case(seed)], 500);
     assert!(report.is_empty(), "\n{report}");
 }
 

@@ -29,7 +29,7 @@ pub fn case(seed: u64) -> Case {
     }
 }
 
-fn node(dice: &mut Dice, depth: usize) -> Value {
+pub fn node(dice: &mut Dice, depth: usize) -> Value {
     let kinds = [
         "string",
         "integer",
@@ -153,9 +153,12 @@ fn branch(dice: &mut Dice, schema: &Map<String, Value>, kind: &str) -> Value {
     branch.into()
 }
 
-fn value(dice: &mut Dice, schema: &Value, depth: usize) -> Value {
+pub fn value(dice: &mut Dice, schema: &Value, depth: usize) -> Value {
     if dice.once_in(15) {
         return anything(dice, depth);
+    }
+    if schema["x-kubernetes-embedded-resource"] == true {
+        return embedded(dice, schema, depth);
     }
     match schema["type"].as_str() {
         Some("string") => json!(dice.pick(&TEXTS)),
@@ -191,6 +194,27 @@ fn value(dice: &mut Dice, schema: &Value, depth: usize) -> Value {
     }
 }
 
+/// An object as Kubernetes knows them, now and then with something wrong.
+fn embedded(dice: &mut Dice, schema: &Value, depth: usize) -> Value {
+    let mut object = json!({
+        "apiVersion": dice.pick(&["v1", "apps/v1", "a/b/c"]), "kind": dice.pick(&["Pod", "Foo"]),
+        "metadata": {"name": dice.pick(&["a", "b", "A_"]), "labels": {"a": dice.pick(&["b", "b c"])}},
+    });
+    for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+        object[name] = value(dice, property, depth + 1);
+    }
+    match dice.below(8) {
+        0 => object["metadata"] = anything(dice, depth + 1),
+        1 => object["kind"] = anything(dice, depth + 1),
+        2 => object["metadata"]["annotations"] = anything(dice, depth + 1),
+        3 => object["metadata"]["unknown"] = anything(dice, depth + 1),
+        4 => object["extra"] = anything(dice, depth + 1),
+        5 => _ = object.as_object_mut().unwrap().remove("apiVersion"),
+        _ => {}
+    }
+    object
+}
+
 fn anything(dice: &mut Dice, depth: usize) -> Value {
     match dice.below(if depth > 3 { 6 } else { 8 }) {
         0 => Value::Null,
@@ -204,7 +228,7 @@ fn anything(dice: &mut Dice, depth: usize) -> Value {
 }
 
 /// The same value but for a part of it.
-fn changed(dice: &mut Dice, old: &Value, schema: &Value, depth: usize) -> Value {
+pub fn changed(dice: &mut Dice, old: &Value, schema: &Value, depth: usize) -> Value {
     if dice.once_in(4) {
         return value(dice, schema, depth);
     }

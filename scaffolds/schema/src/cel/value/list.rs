@@ -67,6 +67,14 @@ impl<'a> List<'a> {
         matches!(self.items, Items::Json(..))
     }
 
+    /// What stands in the object.
+    pub(super) fn as_json(&self) -> Option<&'a [Value]> {
+        match self.items {
+            Items::Json(items, _) => Some(items),
+            Items::Own(_) => None,
+        }
+    }
+
     pub(in crate::cel) fn len(&self) -> usize {
         match &self.items {
             Items::Json(items, _) => items.len(),
@@ -122,23 +130,38 @@ impl<'a> List<'a> {
         match self.kind {
             Kind::Atomic => {
                 for (one, other) in self.iter().zip(other.iter()) {
-                    if !one?.equal(&other?)? {
+                    if !Val::same(one, other)? {
                         return Ok(false);
                     }
                 }
                 Ok(true)
             }
             Kind::Set => {
+                self.as_json().into_iter().flatten().try_for_each(hashed)?;
                 for item in other.iter() {
-                    if !self.contains(&item?)? {
+                    // What is not as the schema says is an error, and no error is in the set.
+                    let Ok(item) = item else { return Ok(false) };
+                    let found = match self.as_json() {
+                        Some(items) => items.iter().any(|one| item.is_json(one)),
+                        None => self.contains(&item)?,
+                    };
+                    if !found {
                         return Ok(false);
                     }
                 }
                 Ok(true)
             }
             Kind::Keyed(keys) => {
-                for item in other.iter() {
-                    let item = item?;
+                self.as_json()
+                    .into_iter()
+                    .flatten()
+                    .try_for_each(|item| hash(keys, item))?;
+                for (index, item) in other.iter().enumerate() {
+                    let Ok(item) = item else { return Ok(false) };
+                    other
+                        .as_json()
+                        .and_then(|items| items.get(index))
+                        .map_or(Ok(()), |item| hash(keys, item))?;
                     match self.keyed(keys, &item)? {
                         Some(index)
                             if self
@@ -188,6 +211,22 @@ impl<'a> List<'a> {
         }
         Ok(sum)
     }
+}
+
+/// Go finds the items of a set or a keyed list in a map, and breaks over what is no scalar there.
+fn hashed(value: &Value) -> Outcome<()> {
+    let kind = match value {
+        Value::Object(_) => "map[string]interface {}",
+        Value::Array(_) => "[]interface {}",
+        _ => return Ok(()),
+    };
+    let text = format!("internal error: runtime error: hash of unhashable type {kind}");
+    Err(Fault::new(text))
+}
+
+/// The same for the keys of an item.
+fn hash(keys: &[String], item: &Value) -> Outcome<()> {
+    keys.iter().filter_map(|key| item.get(key)).try_for_each(hashed)
 }
 
 fn same_keys(keys: &[String], one: &Val<'_>, other: &Val<'_>) -> Outcome<bool> {

@@ -127,14 +127,22 @@ impl<'a> Map<'a> {
             return Ok(false);
         }
         for key in self.keys() {
-            match (self.find(&key)?, other.find(&key)?) {
-                (Some(one), Some(other)) if one.equal(&other)? => {}
-                (None, None) => {}
-                _ => return Ok(false),
+            let same = match (self.find(&key).transpose(), other.find(&key).transpose()) {
+                (Some(one), Some(other)) => Val::same(one, other)?,
+                (one, other) => one.is_none() && other.is_none(),
+            };
+            if !same {
+                return Ok(false);
             }
         }
-        match (self, other) {
-            (Self::Json(one, Some(node)), Self::Json(other, _)) => Ok(same_unknown(one, other, node)),
+        let Self::Json(one, Some(node)) = self else {
+            return Ok(true);
+        };
+        let mut unknown = one.iter().filter(|(key, _)| !node.knows(key));
+        match other {
+            Self::Json(other, Some(_)) => Ok(unknown.all(|(key, value)| other.get(key).is_none_or(|it| it == value))),
+            // An optional `oldSelf` has no schema, and then Go cannot look at its fields.
+            _ if unknown.next().is_some() => Err(Fault::no_overload()),
             _ => Ok(true),
         }
     }
@@ -150,17 +158,6 @@ impl<'a> Map<'a> {
         }
         Ok(self)
     }
-}
-
-/// Fields that the schema does not know are compared as they are, where both have them.
-fn same_unknown(one: &serde_json::Map<String, Value>, other: &serde_json::Map<String, Value>, node: &Node) -> bool {
-    let known = |key: &str| match &node.properties {
-        Some(properties) => properties.contains_key(key),
-        None => node.additional.is_some(),
-    };
-    one.iter()
-        .filter(|(key, _)| !known(key))
-        .all(|(key, value)| other.get(key).is_none_or(|it| it == value))
 }
 
 /// The keys that are equal to a value: whole numbers of every type.

@@ -30,6 +30,16 @@ impl Fault {
         Self::Error(Rc::from(message.as_ref()))
     }
 
+    /// The error where an optional would have been made of it.
+    pub(super) fn unwrapped(self) -> Self {
+        match self {
+            Self::Error(text) => Self::new(format!(
+                "unsupported conversion to ref.Val: (*errors.errorString){text}"
+            )),
+            Self::Budget => Self::Budget,
+        }
+    }
+
     pub(super) fn no_overload() -> Self {
         Self::new("no such overload")
     }
@@ -145,6 +155,33 @@ impl<'a> Val<'a> {
         }
     }
 
+    /// Whether two values of an object are equal, where each may not be as its schema says. No number or text is equal to such a
+    /// one; lists and maps cannot tell.
+    fn same(one: Outcome<Self>, other: Outcome<Self>) -> Outcome<bool> {
+        match (one?, other) {
+            (one, Ok(other)) => one.equal(&other),
+            (Self::List(_) | Self::Map(_), Err(fault)) | (_, Err(fault @ Fault::Budget)) => Err(fault),
+            (_, Err(_)) => Ok(false),
+        }
+    }
+
+    /// Whether it is this value of an object as Go has it there: 1 is not 1.0.
+    fn is_json(&self, value: &Value) -> bool {
+        match (self, value) {
+            (Self::Unknown(one), other) => *one == other,
+            (Self::Null, Value::Null) => true,
+            (Self::Bool(one), Value::Bool(other)) => one == other,
+            (Self::Int(one), Value::Number(other)) => other.as_i64() == Some(*one),
+            (Self::Double(one), Value::Number(other)) => !other.is_i64() && other.as_f64() == Some(*one),
+            (Self::String(one), Value::String(other)) => one == other,
+            (Self::List(one), other) => one
+                .as_json()
+                .is_some_and(|one| other.as_array().is_some_and(|it| one == it)),
+            (Self::Map(Map::Json(one, _)), Value::Object(other)) => *one == other,
+            _ => false,
+        }
+    }
+
     /// Equality, for which numbers of all types are numbers.
     pub(super) fn equal(&self, other: &Self) -> Outcome<bool> {
         Ok(match (self, other) {
@@ -160,7 +197,7 @@ impl<'a> Val<'a> {
             (Self::Optional(None), Self::Optional(None)) => true,
             (Self::Optional(Some(one)), Self::Optional(Some(other))) => one.equal(other)?,
             (Self::Foreign(one), Self::Foreign(other)) => one.equal(other)?,
-            (Self::Unknown(one), Self::Unknown(other)) => one == other,
+            (Self::Unknown(one), other) => other.is_json(one),
             // Those of an object are not even unequal to what is no list or map; those that a rule made are.
             (Self::List(list), other) if list.is_typed() && !matches!(other, Self::Null) => {
                 return Err(Fault::no_overload());
