@@ -162,13 +162,13 @@ impl<'a> List<'a> {
                         .as_json()
                         .and_then(|items| items.get(index))
                         .map_or(Ok(()), |item| hash(keys, item))?;
-                    match self.keyed(keys, &item)? {
-                        Some(index)
-                            if self
-                                .get(index)
-                                .transpose()?
-                                .is_some_and(|one| one.equal(&item).unwrap_or(false)) => {}
-                        _ => return Ok(false),
+                    let one = match self.keyed(keys, &item)? {
+                        Some(index) => self.get(index).transpose()?,
+                        None => None,
+                    };
+                    let Some(one) = one else { return Ok(false) };
+                    if !one.equal(&item)? {
+                        return Ok(false);
                     }
                 }
                 Ok(true)
