@@ -24,6 +24,8 @@ pub fn root() -> &'static Path {
 pub struct Api {
     /// Without the domain.
     pub group: &'static str,
+    /// Where it is not `v1`.
+    pub version: Option<&'static str>,
     /// In camel case.
     pub kind: &'static str,
     /// More flags of `create api`.
@@ -38,7 +40,7 @@ pub struct Project {
 }
 
 impl Project {
-    /// Generates the project `name` with these APIs of version v1 in the domain `example.com`, by the command line that
+    /// Generates the project `name` with these APIs in the domain `example.com`, by the command line that
     /// KUBEWRIGHT_BIN names (else `target/debug/kubewright`), and runs `make manifests` in it.
     ///
     /// It ends up in `target/conformance/<name>`, where files that come out as last time keep their time of change: cargo
@@ -70,7 +72,7 @@ impl Project {
                 "--group",
                 api.group,
                 "--version",
-                "v1",
+                api.version.unwrap_or("v1"),
                 "--kind",
                 api.kind,
             ];

@@ -3,6 +3,7 @@
 
 mod deployment;
 mod internal;
+mod others;
 mod pods;
 mod victims;
 
@@ -19,17 +20,33 @@ use crate::stage::{Case, PATIENCE};
 
 const IMAGE: &str = "registry.k8s.io/pause:3.10";
 
-/// One kind for each pattern. `Order` has an internal kind, `OrderRun`.
-const APIS: [Generate; 4] = [
+/// A CRD that is somebody else's, as seen from where projects are made.
+const CRD: &str = "../../../tests/external/well.yaml";
+
+/// One kind for each pattern. `Order` has an internal kind, `OrderRun`; `Widget` has two versions; two kinds are not the project's.
+const APIS: [Generate; 7] = [
     generate("Widget", &[]),
     generate("Site", &["--pattern", "deployment", "--image", IMAGE]),
     generate("Worker", &["--pattern", "replicas", "--image", IMAGE]),
     generate("Order", &["--pattern", "internal", "--internal-kind", "OrderRun"]),
+    Generate {
+        version: Some("v2"),
+        ..generate("Widget", &[])
+    },
+    Generate {
+        group: "apps",
+        ..generate("Deployment", &["--resource=false"])
+    },
+    Generate {
+        group: "water.example.org",
+        ..generate("Well", &["--from-crd", CRD])
+    },
 ];
 
 const fn generate(kind: &'static str, flags: &'static [&'static str]) -> Generate {
     Generate {
         group: "shop",
+        version: None,
         kind,
         flags,
     }
@@ -42,11 +59,13 @@ impl Case<'_> {
             return Ok(());
         }
         let project = Project::generate("patterns-operator", &APIS)?;
-        let config = project.folder().join("config/default");
-        let mut kubectl = self.stage.plane.kubectl();
-        run(kubectl
-            .args(["apply", "--server-side", "--validate=strict", "-k"])
-            .arg(config))?;
+        // The CRDs of others are theirs to install: `config/default` leaves them out.
+        for (flag, folder) in [("-f", "config/crd/external"), ("-k", "config/default")] {
+            let mut kubectl = self.stage.plane.kubectl();
+            run(kubectl
+                .args(["apply", "--server-side", "--validate=strict", flag])
+                .arg(project.folder().join(folder)))?;
+        }
         let (namespace, account) = (project.namespace(), project.service_account());
         let kubeconfig = self
             .stage
