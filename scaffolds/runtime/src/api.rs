@@ -9,7 +9,12 @@ use kube::{
 };
 use serde_json::Value;
 
-use crate::{Object, error::Error, error::Result, key::ObjectKey};
+use crate::{
+    Object,
+    error::{Error, Result},
+    informer::decode::answer,
+    key::ObjectKey,
+};
 
 /// Requests about objects of kind `K` in one namespace.
 pub(crate) struct Requests<'a, K> {
@@ -39,7 +44,7 @@ impl<'a, K: Object> Requests<'a, K> {
         }
     }
 
-    /// Creates the object; fails with 409 when one of its name is there.
+    /// Creates the object, and returns it with packed records of field ownership; fails with 409 when one of its name is there.
     pub(crate) async fn create(&self, object: &Value, manager: &str) -> Result<K> {
         let params = PostParams {
             field_manager: Some(manager.to_owned()),
@@ -49,7 +54,7 @@ impl<'a, K: Object> Requests<'a, K> {
             .request
             .create(&params, object.to_string().into_bytes())
             .map_err(build)?;
-        Ok(self.client.request(request).await?)
+        self.written(request).await
     }
 
     /// Deletes the object if it is still the one of this uid; whether it was. Its own children go after it.
@@ -68,7 +73,7 @@ impl<'a, K: Object> Requests<'a, K> {
         }
     }
 
-    /// Patches the object, or its subresource.
+    /// Patches the object, or its subresource, and returns it as [`create`](Self::create) does.
     pub(crate) async fn patch(&self, name: &str, part: Option<&str>, patch: &Patch<Value>, manager: &str) -> Result<K> {
         let mut params = PatchParams {
             field_manager: Some(manager.to_owned()),
@@ -79,7 +84,12 @@ impl<'a, K: Object> Requests<'a, K> {
             Some(part) => self.request.patch_subresource(part, name, &params, patch),
             None => self.request.patch(name, &params, patch),
         };
-        Ok(self.client.request(request.map_err(build)?).await?)
+        self.written(request.map_err(build)?).await
+    }
+
+    async fn written(&self, request: http::Request<Vec<u8>>) -> Result<K> {
+        let text = self.client.request_text(request).await?;
+        Ok(answer(&text).map_err(kube::Error::SerdeError)?)
     }
 }
 

@@ -19,7 +19,8 @@ use crate::{
     key::ObjectKey,
 };
 
-/// What [`Context::apply_child`](crate::Context::apply_child) did, with the object as the API server has it.
+/// What [`Context::apply_child`](crate::Context::apply_child) did, with the object as the API server has it, but for its
+/// `managedFields`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Applied<C> {
     /// The child was missing and has been created.

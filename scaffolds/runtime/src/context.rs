@@ -270,12 +270,15 @@ impl<K: Object> Context<K> {
             Some(source) => source.informer.store().get(&key),
             None => child.requests.get(key.name()).await?.map(Arc::new),
         };
-        let applied = child.apply(cached.as_deref()).await;
-        match (&applied, source) {
-            (Ok(Applied::Created(written) | Applied::Updated(written)), Some(source)) => {
-                source
-                    .informer
-                    .observe_write(written.clone(), Some(source.subscription));
+        let mut applied = child.apply(cached.as_deref()).await;
+        match (&mut applied, source) {
+            (Ok(Applied::Created(written) | Applied::Updated(written)), source) => {
+                let records = written.meta_mut().managed_fields.take();
+                if let Some(source) = source {
+                    let mut written = written.clone();
+                    written.meta_mut().managed_fields = records;
+                    source.informer.observe_write(written, Some(source.subscription));
+                }
             }
             (Err(Error::NotOwned(_)), Some(source)) => {
                 self.shared.blocked.wait::<C>(&key, &self.key);

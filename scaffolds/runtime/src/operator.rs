@@ -1,9 +1,11 @@
 //! The process around a manager: from flags to an exit code.
 
 use std::{
+    env,
     path::Path,
     process::ExitCode,
     sync::{Arc, OnceLock},
+    thread::available_parallelism,
 };
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
@@ -80,6 +82,10 @@ impl Operator {
 
     /// Runs the operator to its end. `setup` registers the controllers; it runs before anything is watched.
     ///
+    /// Reconciles, watches and events share threads, one for each two cores that the process may use (a container's CPU limit
+    /// counts), at least one; the environment's `TOKIO_WORKER_THREADS` names another number, for reconcilers that compute.
+    /// Probes, metrics, webhooks and the lease have threads of their own.
+    ///
     /// The exit code is 0 after a signal and a complete drain, and 1 after an error, which is logged: a cluster that
     /// cannot be reached, a cache that cannot be filled, a lost lease.
     pub fn run(self, setup: impl AsyncFnOnce(&Manager) -> Result<()>) -> ExitCode {
@@ -91,7 +97,7 @@ impl Operator {
                 return ExitCode::FAILURE;
             }
         };
-        let runtime = match runtime::Builder::new_multi_thread().enable_all().build() {
+        let runtime = match threads().enable_all().build() {
             Ok(runtime) => runtime,
             Err(error) => {
                 error!("no threads to run on: {error}");
@@ -196,6 +202,20 @@ impl Operator {
     }
 }
 
+/// The threads of everything but the servers and the lease. An operator waits for the API server far more than it computes, and
+/// tasks that wake each other across threads pay a system call each time.
+fn threads() -> runtime::Builder {
+    let mut threads = runtime::Builder::new_multi_thread();
+    if env::var_os("TOKIO_WORKER_THREADS").is_none() {
+        threads.worker_threads(half(available_parallelism().map_or(1, usize::from)));
+    }
+    threads
+}
+
+fn half(cores: usize) -> usize {
+    cores.div_ceil(2)
+}
+
 /// Resolves at the first SIGTERM or SIGINT. Both are listened for from here on.
 fn stop_signal() -> Result<impl Future<Output = ()>> {
     let listen = |kind| signal(kind).map_err(|error| Error::Setup(format!("signals cannot be listened for: {error}")));
@@ -207,4 +227,14 @@ fn stop_signal() -> Result<impl Future<Output = ()>> {
         }
         info!("told to stop");
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_cores_have_one_thread_and_one_core_has_it_too() {
+        assert_eq!([1, 2, 3, 4, 64].map(half), [1, 1, 2, 2, 32]);
+    }
 }

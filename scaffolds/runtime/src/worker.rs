@@ -193,7 +193,7 @@ enum Next {
 impl<K: Object, R: Reconciler<K>> Worker<K, R> {
     async fn process(&self, held: Held, reconcile_id: u64) {
         let _active = self.metrics.active();
-        let _under_way = self.shared.recorder.reconciles().begin();
+        let _under_way = self.shared.recorder.reconciles().begin(!self.queue.is_empty());
         let key = held.key().clone();
         if lock(&self.main.gone).remove(&key) {
             self.reconciler.deleted(&key);

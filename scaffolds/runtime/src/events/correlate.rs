@@ -69,7 +69,8 @@ pub(super) struct Correlator {
 struct Series {
     /// Of its event, which is put together when it is written: most of an event are fields that stay empty.
     name: String,
-    first: Occurrence,
+    /// There while the API server does not know all: most events happen once, and thousands of series are remembered.
+    first: Option<Box<Occurrence>>,
     count: i32,
     last: Timestamp,
     last_seen: Instant,
@@ -116,6 +117,7 @@ impl Correlator {
         if let Some(series) = self.series.get_mut(&key) {
             series.count = series.count.saturating_add(1);
             (series.last, series.last_seen, series.over) = (occurrence.at, now, false);
+            series.first.get_or_insert_with(|| Box::new(occurrence));
             // That it happens again is news; how often is not urgent.
             let news = series.count == 2 && bucket.take(now);
             return match (news, series.writing) {
@@ -133,7 +135,7 @@ impl Correlator {
         let last = occurrence.at;
         let series = Series {
             name: occurrence.unique_name(),
-            first: occurrence,
+            first: Some(Box::new(occurrence)),
             count: 1,
             last,
             last_seen: now,
@@ -154,8 +156,8 @@ impl Correlator {
         if series.writing.is_some() || series.count == series.stored {
             return None;
         }
+        let mut event = series.first.as_ref()?.event(&series.name);
         series.writing = Some(series.count);
-        let mut event = series.first.event(&series.name);
         if series.count > 1 {
             event.series = Some(EventSeries {
                 count: series.count,
@@ -179,6 +181,9 @@ impl Correlator {
             return None;
         }
         (series.stored, series.stored_at) = (written, Some(now));
+        if series.count == written {
+            series.first = None;
+        }
         again.then_some(key)
     }
 

@@ -60,6 +60,23 @@ fn a_series_is_written_first_second_half_hourly_and_last() {
 }
 
 #[test]
+fn what_the_api_server_knows_is_kept_again_once_it_happens_again() {
+    let (mut correlator, now) = (Correlator::default(), Instant::now());
+    let key = due(correlator.see(occurrence("a", "x"), now));
+    write(&mut correlator, &key, now);
+    assert!(correlator.series[&key].first.is_none());
+    let again = due(correlator.see(occurrence("a", "x"), now));
+    let Some(Write::Series(event)) = correlator.begin(&again) else {
+        panic!("the series is known to the API server")
+    };
+    // Should the API server have forgotten it, it is made anew from this.
+    assert_eq!(
+        (event.note.as_deref(), event.regarding.and_then(|it| it.name).as_deref()),
+        (Some("x"), Some("a"))
+    );
+}
+
+#[test]
 fn another_note_is_another_event() {
     let (mut correlator, now) = (Correlator::default(), Instant::now());
     assert_ne!(

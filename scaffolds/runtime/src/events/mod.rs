@@ -26,7 +26,6 @@ use self::{
     correlate::{Correlator, Seen},
     event::{Occurrence, Source},
     sink::{Sink, Written},
-    yielding::YIELD,
 };
 use crate::metrics::{Counter, Metrics};
 pub(crate) use yielding::Reconciles;
@@ -81,8 +80,8 @@ impl Recorder {
     ///
     /// It never waits and never fails. Equal events (all but the time) are one event with a count, which is written when
     /// it first happens, when it happens again, and when it has stopped happening for six minutes, or each half hour.
-    /// While objects are reconciled an event waits, up to a second, and is then written one at a time; it has the time at
-    /// which it was recorded.
+    /// While objects are reconciled an event waits, up to a second, and up to ten while further objects wait for a worker;
+    /// then events are written one at a time. An event has the time at which it was recorded.
     ///
     /// Per object and type 25 writes are free and then one each five minutes. What is beyond that, or beyond some thousand
     /// events that wait, is dropped and counted in `kubewright_events_dropped_total`. `note` is cut at 1024 bytes.
@@ -230,7 +229,10 @@ impl Writer {
 
     /// When the first that is due has given way for long enough.
     fn turn(&self) -> Instant {
-        self.due.front().map_or_else(Instant::now, |(_, since)| *since + YIELD)
+        let patience = self.reconciles.patience();
+        self.due
+            .front()
+            .map_or_else(Instant::now, |(_, since)| *since + patience)
     }
 
     /// How many writes may be under way now.

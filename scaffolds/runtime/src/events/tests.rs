@@ -12,7 +12,10 @@ use serde_json::{Value, json};
 use tokio::{task::JoinHandle, time::sleep};
 use tower::service_fn;
 
-use super::*;
+use super::{
+    yielding::{CROWDED_YIELD, YIELD},
+    *,
+};
 use crate::client::{NotLeader, WriteGate, over};
 
 /// What arrived, and how it is answered: a status code for each request in turn, the last one for the rest; 0 is silence.
@@ -291,7 +294,7 @@ async fn spam_is_held_back_and_counted() {
 async fn events_give_way_to_reconciles_for_a_second_and_then_go_one_at_a_time() {
     let server = Server::default();
     let running = Running::on(&server);
-    let reconcile = running.recorder.reconciles().begin();
+    let reconcile = running.recorder.reconciles().begin(false);
     for number in 0..20 {
         running.event(&number.to_string(), "x");
     }
@@ -308,12 +311,30 @@ async fn events_give_way_to_reconciles_for_a_second_and_then_go_one_at_a_time() 
 }
 
 #[tokio::test(start_paused = true)]
+async fn events_give_way_for_longer_while_objects_wait_for_a_worker() {
+    let server = Server::default();
+    let running = Running::on(&server);
+    let crowded = running.recorder.reconciles().begin(true);
+    let _alone = running.recorder.reconciles().begin(false);
+    running.event("a", "x");
+    sleep(CROWDED_YIELD - Duration::from_millis(1)).await;
+    assert_eq!(server.seen().len(), 0);
+    sleep(Duration::from_millis(2)).await;
+    assert_eq!(server.seen().len(), 1);
+    drop(crowded);
+    running.event("b", "x");
+    sleep(YIELD + Duration::from_millis(1)).await;
+    assert_eq!(server.seen().len(), 2, "the crowd has gone");
+    running.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_event_goes_when_the_last_reconcile_ends() {
     let server = Server::default();
     let running = Running::on(&server);
     let (one, two) = (
-        running.recorder.reconciles().begin(),
-        running.recorder.reconciles().begin(),
+        running.recorder.reconciles().begin(false),
+        running.recorder.reconciles().begin(false),
     );
     running.event("a", "x");
     sleep(Duration::from_millis(100)).await;
@@ -330,7 +351,7 @@ async fn an_event_goes_when_the_last_reconcile_ends() {
 async fn many_events_that_wait_give_way_to_nothing() {
     let server = Server::default();
     let running = Running::on(&server);
-    let _reconcile = running.recorder.reconciles().begin();
+    let _reconcile = running.recorder.reconciles().begin(false);
     for number in 0..PRESSING + WRITES {
         running.event(&number.to_string(), "x");
         tokio::task::yield_now().await;

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, ObjectMeta};
 use kube::{Resource, runtime::watcher};
 
 use super::{managed, reflection::Broken};
@@ -108,6 +108,17 @@ impl<K: Resource> InformerConfig<K> {
             list_semantic: watcher::ListSemantic::MostRecent,
             initial_list_strategy: watcher::InitialListStrategy::ListWatch,
             ..watcher::Config::default()
+        }
+    }
+
+    /// The records of field ownership that are kept, read from their JSON.
+    pub(super) fn records(&self, json: &str) -> Option<Vec<ManagedFieldsEntry>> {
+        if self.keep_managers.is_empty() {
+            None
+        } else if self.pack_managed_fields {
+            managed::records(json, |manager| managed::is_kept(manager, &self.keep_managers))
+        } else {
+            serde_json::from_str(json).ok()
         }
     }
 

@@ -1,4 +1,5 @@
-//! Decodes each object of a list or a watch by itself, so that one that does not fit its type costs only itself.
+//! Decodes each object of a list or a watch by itself, so that one that does not fit its type costs only itself; and no
+//! object's records of field ownership as the trees they are, which cost more than all the rest.
 
 use std::{borrow::Cow, fmt::Debug};
 
@@ -7,32 +8,54 @@ use kube::Resource;
 use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
+use super::managed;
+
 /// Longest error text kept; serde quotes offending values in full.
 const MAX_ERROR: usize = 512;
 
 /// An object as the API server sent it: of type `K`, or not.
 ///
 /// Takes the object's JSON as it stands in the answer and parses it once as `K`. The text is dropped with the
-/// decoding; of an undecodable object what identifies it is parsed once more.
+/// decoding, but for the records of field ownership, which whoever wants them reads with [`managed::records`]; of an
+/// undecodable object what identifies it is parsed once more.
 /// Works under `serde_json` only, and not below a buffering container (a flattened or untagged one): kube reads lists
 /// and watch events directly into their items, as the API server writes `type` before `object`.
 #[derive(Debug, Clone)]
 pub(super) enum Decoded<K> {
-    Valid(K),
+    Valid { object: K, records: Option<Box<str>> },
     Invalid { metadata: Box<ObjectMeta>, error: String },
 }
 
 impl<'de, K: DeserializeOwned> Deserialize<'de> for Decoded<K> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let json = Box::<RawValue>::deserialize(deserializer)?;
-        Ok(match serde_json::from_str(json.get()) {
-            Ok(object) => Self::Valid(object),
+        Ok(match split(json.get()) {
+            Ok((object, records)) => Self::Valid {
+                object,
+                records: records.map(Into::into),
+            },
             Err(error) => Self::Invalid {
                 metadata: Box::new(identity(json.get())),
                 error: shorten(error.to_string()),
             },
         })
     }
+}
+
+/// An object as the API server sent it in answer to a write: its records of field ownership are packed.
+pub(crate) fn answer<K: Resource + DeserializeOwned>(json: &str) -> serde_json::Result<K> {
+    let (mut object, records) = split::<K>(json)?;
+    object.meta_mut().managed_fields = records.and_then(|text| managed::records(text, |_| true));
+    Ok(object)
+}
+
+/// An object without its records of field ownership, and the text of those.
+fn split<K: DeserializeOwned>(json: &str) -> serde_json::Result<(K, Option<&str>)> {
+    let Some(records) = managed::find(json) else {
+        return Ok((serde_json::from_str(json)?, None));
+    };
+    let rest = [&json[..records.start], "null", &json[records.end..]].concat();
+    Ok((serde_json::from_str(&rest)?, Some(&json[records])))
 }
 
 /// Name, namespace, uid and version, whatever the rest looks like.
@@ -118,14 +141,14 @@ impl<K: Resource<DynamicType = ()>> Resource for Decoded<K> {
 
     fn meta(&self) -> &ObjectMeta {
         match self {
-            Self::Valid(object) => object.meta(),
+            Self::Valid { object, .. } => object.meta(),
             Self::Invalid { metadata, .. } => metadata,
         }
     }
 
     fn meta_mut(&mut self) -> &mut ObjectMeta {
         match self {
-            Self::Valid(object) => object.meta_mut(),
+            Self::Valid { object, .. } => object.meta_mut(),
             Self::Invalid { metadata, .. } => metadata,
         }
     }

@@ -1,9 +1,53 @@
 //! The records of field ownership (`managedFields`) that a store keeps: whose, and in how much memory.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, ops::Range};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{FieldsV1, ManagedFieldsEntry, ObjectMeta};
-use serde_json::Value;
+use serde::Deserialize;
+use serde_json::{Value, value::RawValue};
+
+use super::scan::Scan;
+
+/// Where the records stand in an object's JSON.
+pub(super) fn find(json: &str) -> Option<Range<usize>> {
+    let mut scan = Scan::new(json);
+    scan.enter("metadata")?;
+    scan.enter("managedFields")?;
+    scan.value()
+}
+
+/// A record as it is sent; what nobody asks is not even read.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Record<'a> {
+    manager: Option<String>,
+    operation: Option<String>,
+    subresource: Option<String>,
+    #[serde(borrow)]
+    fields_v1: Option<&'a RawValue>,
+}
+
+/// Reads records as [`pack`] leaves them, but for those about subresources and of managers that are not to be kept. `None` if
+/// no record is left, or they are no records.
+pub(super) fn records(json: &str, keep: impl Fn(&str) -> bool) -> Option<Vec<ManagedFieldsEntry>> {
+    let records: Vec<Record<'_>> = serde_json::from_str(json).ok()?;
+    let kept = records.into_iter().filter(|record| {
+        record.subresource.as_deref().unwrap_or_default().is_empty()
+            && keep(record.manager.as_deref().unwrap_or_default())
+    });
+    let kept: Vec<_> = kept
+        .map(|record| ManagedFieldsEntry {
+            manager: record.manager,
+            operation: record.operation,
+            subresource: record.subresource,
+            fields_v1: record
+                .fields_v1
+                .map(|fields| FieldsV1(Value::String(fields.get().to_owned()))),
+            ..ManagedFieldsEntry::default()
+        })
+        .collect();
+    (!kept.is_empty()).then_some(kept)
+}
 
 /// Drops the records of managers whose names begin with none of `keep`, and all records about subresources.
 pub(super) fn keep_only(metadata: &mut ObjectMeta, keep: &[String]) {
@@ -12,11 +56,14 @@ pub(super) fn keep_only(metadata: &mut ObjectMeta, keep: &[String]) {
     };
     entries.retain(|entry| {
         let manager = entry.manager.as_deref().unwrap_or_default();
-        entry.subresource.as_deref().unwrap_or_default().is_empty()
-            && keep.iter().any(|keep| manager.starts_with(keep.as_str()))
+        entry.subresource.as_deref().unwrap_or_default().is_empty() && is_kept(manager, keep)
     });
     entries.shrink_to_fit();
     metadata.managed_fields = (!entries.is_empty()).then_some(entries);
+}
+
+pub(super) fn is_kept(manager: &str, keep: &[String]) -> bool {
+    keep.iter().any(|keep| manager.starts_with(keep.as_str()))
 }
 
 /// Replaces each record's tree by its text, and drops what nobody asks: the tree of a small object, all maps with one
@@ -70,6 +117,31 @@ mod tests {
             keep_only(&mut metadata, &[keep.to_owned()]);
             assert_eq!(metadata.managed_fields.map_or(0, |kept| kept.len()), count, "{keep}");
         }
+    }
+
+    #[test]
+    fn records_read_from_text_are_those_that_are_packed() {
+        let mut packed = metadata();
+        let text = serde_json::to_string(&packed.managed_fields).expect("JSON");
+        keep_only(&mut packed, &["ours/".to_owned()]);
+        pack(&mut packed);
+        assert_eq!(
+            records(&text, |manager| manager.starts_with("ours/")),
+            packed.managed_fields
+        );
+        assert_eq!(records(&text, |manager| manager == "nobody"), None);
+        assert_eq!(records("null", |_| true), None);
+    }
+
+    #[test]
+    fn records_are_found_in_an_object() {
+        let object = json!({"apiVersion": "v1", "metadata": metadata(), "data": {"managedFields": "no"}}).to_string();
+        let found = find(&object).map(|range| object[range].to_owned());
+        assert_eq!(
+            found,
+            serde_json::to_string(&serde_json::to_value(metadata().managed_fields).expect("JSON")).ok()
+        );
+        assert_eq!(find(r#"{"metadata":{"name":"a"},"managedFields":[]}"#), None);
     }
 
     #[test]

@@ -2,12 +2,13 @@
 //! controller of a process; it knows nothing of queues or owners.
 
 mod config;
-mod decode;
+pub(crate) mod decode;
 mod delta;
 mod dispatch;
 mod health;
 pub(crate) mod managed;
 mod reflection;
+mod scan;
 mod watch;
 
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! The tasks of an informer: one per watch, and one for the resync. Each lives until it is aborted, whatever happens.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::{Arc, atomic::Ordering};
 use std::time::Duration;
 
 use futures::{FutureExt, StreamExt};
@@ -185,7 +185,11 @@ impl<K: Watchable> Shared<K> {
     /// Brings a decoded object into the form in which it is stored.
     fn finish(&self, object: Decoded<K>) -> Result<K, Broken> {
         match object {
-            Decoded::Valid(object) => self.trim(object),
+            Decoded::Valid { mut object, records } => {
+                let wanted = records.filter(|_| self.keeps_records.load(Ordering::Relaxed));
+                object.meta_mut().managed_fields = wanted.and_then(|text| self.config.records(&text));
+                self.trim(object)
+            }
             Decoded::Invalid { metadata, error } => Err(Broken {
                 metadata,
                 error: error.into(),
