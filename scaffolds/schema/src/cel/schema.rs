@@ -13,6 +13,8 @@ pub(super) struct Node {
     pub(super) nullable: bool,
     pub(super) int_or_string: bool,
     pub(super) embedded: bool,
+    /// Whether it is a field of every resource, for rules, of which the schema has no word.
+    pub(super) given: bool,
     pub(super) preserve: bool,
     pub(super) defaulted: bool,
     pub(super) list_type: Option<String>,
@@ -70,6 +72,7 @@ impl Node {
             nullable: flag("nullable"),
             int_or_string: flag("x-kubernetes-int-or-string"),
             embedded: flag("x-kubernetes-embedded-resource"),
+            given: false,
             preserve: flag("x-kubernetes-preserve-unknown-fields"),
             defaulted: schema.get("default").is_some_and(|it| !it.is_null()),
             list_type: list_type.map(str::to_owned),
@@ -112,6 +115,7 @@ impl Node {
                 ..Self::default()
             })
         };
+        let given = |name: &str| !self.properties.as_ref().is_some_and(|it| it.contains_key(name));
         let named = self.properties.as_ref().is_some_and(|properties| {
             let is = |name: &str, kind: &str| properties.get(name).is_some_and(|it| it.kind == kind);
             let meta = properties.get("metadata").and_then(|it| it.properties.as_ref());
@@ -130,10 +134,17 @@ impl Node {
             let meta = Self {
                 kind: "object".to_owned(),
                 properties: Some(BTreeMap::from(meta)),
+                given: given("metadata"),
                 ..Self::default()
             };
-            properties.insert("kind".to_owned(), text());
-            properties.insert("apiVersion".to_owned(), text());
+            for name in ["kind", "apiVersion"] {
+                let node = Self {
+                    kind: "string".to_owned(),
+                    given: given(name),
+                    ..Self::default()
+                };
+                properties.insert(name.to_owned(), Arc::new(node));
+            }
             properties.insert("metadata".to_owned(), Arc::new(meta));
         }
         Self {

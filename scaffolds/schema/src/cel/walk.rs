@@ -409,7 +409,8 @@ fn with_same_keys<'a>(item: &Value, others: &'a [Value], keys: &[String]) -> Opt
         .find(|other| keys.iter().all(|key| other.get(key) == item.get(key)))
 }
 
-/// Equality for which the order of keyed lists does not count.
+/// Equality for which the order of keyed lists does not count, and which what has a field that the schema does not know
+/// never has, not even with itself.
 fn same(one: &Value, other: &Value, node: &Node) -> bool {
     match (one, other) {
         (Value::Array(items), Value::Array(others)) => {
@@ -430,10 +431,11 @@ fn same(one: &Value, other: &Value, node: &Node) -> bool {
                         .properties
                         .as_ref()
                         .and_then(|it| it.get(name))
-                        .or(node.additional.as_ref());
+                        .or(node.additional.as_ref())
+                        .filter(|inner| !inner.given);
                     others
                         .get(name)
-                        .is_some_and(|old| inner.map_or(value == old, |inner| same(value, old, inner)))
+                        .is_some_and(|old| inner.is_some_and(|inner| same(value, old, inner)))
                 })
         }
         _ => one == other,

@@ -1282,6 +1282,26 @@ fn broken_before() -> Vec<Case> {
             json!([[["", 2], ["", 2]], [[null], [null]], [[1, 2], [2, 1]]]),
         ),
         update(
+            "rules and fields that the schema does not know",
+            json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true, "properties": {"k": {"type": "string"}}, "x-kubernetes-validations": rule("self.k != 'a'")}),
+            json!([[{"k": "a"}, {"k": "a"}], [{"k": "a", "u": 1}, {"k": "a", "u": 1}], [{"k": "a", "u": 1}, {"k": "a", "u": 2}]]),
+        ),
+        update(
+            "rules and an embedded object",
+            json!({"type": "object", "x-kubernetes-embedded-resource": true, "x-kubernetes-preserve-unknown-fields": true, "x-kubernetes-validations": rule("self.kind != 'Pod'")}),
+            json!([[pod("b"), pod("b")], [pod("b c"), pod("b c")], [pod("b"), pod("c")], [{"apiVersion": "v1", "kind": "Pod"}, {"apiVersion": "v1", "kind": "Pod"}]]),
+        ),
+        update(
+            "rules and an embedded object that is pruned",
+            json!({"type": "object", "x-kubernetes-embedded-resource": true, "properties": {"k": {"type": "string"}}, "x-kubernetes-validations": rule("self.k != 'a'")}),
+            json!([[{"apiVersion": "v1", "kind": "Pod", "k": "a"}, {"apiVersion": "v1", "kind": "Pod", "k": "a"}], [{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "b"}, "k": "a"}, {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "b"}, "k": "a"}]]),
+        ),
+        update(
+            "rules around an embedded object",
+            json!({"type": "object", "properties": {"k": {"type": "string"}, "d": {"type": "object", "x-kubernetes-embedded-resource": true, "x-kubernetes-preserve-unknown-fields": true}}, "x-kubernetes-validations": rule("self.k != 'a'")}),
+            json!([[{"k": "a", "d": pod("b")}, {"k": "a", "d": pod("b")}], [{"k": "a"}, {"k": "a"}]]),
+        ),
+        update(
             "rules and keys that do not fit",
             keyed,
             json!([[[{"a": {"c": 1}}], [{"a": "b"}]], [[{"a": "b"}, {"a": [1]}], [{"a": "b"}, {"a": "c"}]], [[1], [{"a": "b"}]], [[{"a": "c"}, {"a": "b"}], [{"a": "b"}, {"a": "c"}]]]),
