@@ -78,5 +78,7 @@ nightly: ## Long random runs: more seeds, more cases, more time.
 
 bench: ## The figures of docs/reference/performance.md, measured here.
 	@benches/run
+	@benches/manifests
+	@tests/fidelity/bench
 
 .PHONY: help build demo fmt lint fmt-check clippy doc deny test test-workspace test-golden package test-docs conformance soak fuzz nightly bench
