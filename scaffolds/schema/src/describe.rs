@@ -5,7 +5,9 @@ use crate::{Finding, written};
 use serde::Serialize;
 use serde_json::Value;
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::thread;
 
 /// Held while the panic hook is replaced: two threads that swapped it at once would leave the silent one behind.
 static HOOK: Mutex<()> = Mutex::new(());
@@ -13,8 +15,9 @@ static HOOK: Mutex<()> = Mutex::new(());
 /// A type that describes itself: its name and a function, with or without a second one that shows the schema as it was
 /// written.
 ///
-/// Functions and not their results, because describing a type can panic: who calls them can then say for which type.
-pub trait Describe {
+/// Functions and not their results, because describing a type can panic: who calls them can then say for which type. Several
+/// threads call them.
+pub trait Describe: Sync {
     /// The path of the Rust type, for example `api::test::v1::FooBar`.
     fn type_name(&self) -> &'static str;
 
@@ -68,66 +71,108 @@ pub(crate) struct Described {
     pub crd: Value,
 }
 
-/// Describes every type, and says which ones could not be.
+/// What came of one type.
+#[derive(Default)]
+struct Outcome {
+    described: Option<Described>,
+    findings: Vec<Finding>,
+}
+
+/// Of each thread: what the main one has. Schemas nest, and the code that makes them is not optimised.
+const STACK: usize = 8 << 20;
+
+/// Describes every type, and says which ones could not be. A type with a Pod template takes a quarter of a second in a
+/// build that is not optimised, so all cores work on them.
 pub(crate) fn all<D: Describe>(crds: &[D]) -> (Vec<Described>, Vec<Finding>) {
-    let mut described = Vec::new();
-    let mut findings = Vec::new();
-    for one in crds {
-        let type_name = one.type_name();
-        // A schema that cannot be had says nothing; describing the type then fails for the same reason.
-        let schema = quietly(|| one.written()).ok().flatten();
-        let misfits = schema
-            .as_ref()
-            .map(|it| written::findings(type_name, it))
-            .unwrap_or_default();
-        match quietly(|| one.describe()).and_then(|crd| crd.map_err(|error| error.to_string())) {
-            Ok(mut crd) => {
-                if let Some(schema) = &schema {
-                    let roots = crd
-                        .pointer_mut("/spec/versions")
-                        .and_then(Value::as_array_mut)
-                        .into_iter()
-                        .flatten();
-                    for root in roots.filter_map(|version| version.pointer_mut("/schema/openAPIV3Schema")) {
-                        written::restore(root, schema);
-                    }
-                }
-                described.push(Described {
-                    type_name: type_name.to_owned(),
-                    crd,
-                });
-            }
-            // What was found in the schema says it better.
-            Err(panic) if panic.starts_with(NOT_A_CRD) && !misfits.is_empty() => {}
-            Err(panic) => {
-                let field = schema.as_ref().map(|it| written::place(&panic, it)).unwrap_or_default();
-                findings.push(refusal(type_name, field, &panic));
-            }
+    let outcomes: Vec<OnceLock<Outcome>> = crds.iter().map(|_| OnceLock::new()).collect();
+    let next = AtomicUsize::new(0);
+    let work = || {
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(crd) = crds.get(at) else { return };
+            _ = outcomes[at].set(one(crd));
         }
-        findings.extend(misfits);
+    };
+    let helpers = thread::available_parallelism().map_or(1, usize::from).min(crds.len());
+    silently(|| {
+        thread::scope(|scope| {
+            for _ in 1..helpers {
+                // Without this one there is a thread less; this one works too.
+                _ = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work);
+            }
+            work();
+        });
+    });
+    let (mut described, mut findings) = (Vec::new(), Vec::new());
+    for outcome in outcomes.into_iter().filter_map(OnceLock::into_inner) {
+        described.extend(outcome.described);
+        findings.extend(outcome.findings);
     }
     (described, findings)
+}
+
+fn one<D: Describe>(one: &D) -> Outcome {
+    let type_name = one.type_name();
+    let mut outcome = Outcome::default();
+    // A schema that cannot be had says nothing; describing the type then fails for the same reason.
+    let schema = caught(|| one.written()).ok().flatten();
+    let misfits = schema
+        .as_ref()
+        .map(|it| written::findings(type_name, it))
+        .unwrap_or_default();
+    match caught(|| one.describe()).and_then(|crd| crd.map_err(|error| error.to_string())) {
+        Ok(mut crd) => {
+            if let Some(schema) = &schema {
+                restore(&mut crd, schema);
+            }
+            let type_name = type_name.to_owned();
+            outcome.described = Some(Described { type_name, crd });
+        }
+        // What was found in the schema says it better.
+        Err(panic) if panic.starts_with(NOT_A_CRD) && !misfits.is_empty() => {}
+        Err(panic) => {
+            let field = schema.as_ref().map(|it| written::place(&panic, it)).unwrap_or_default();
+            outcome.findings.push(refusal(type_name, field, &panic));
+        }
+    }
+    outcome.findings.extend(misfits);
+    outcome
+}
+
+/// Puts back what the derive dropped of a schema.
+fn restore(crd: &mut Value, schema: &Value) {
+    let versions = crd.pointer_mut("/spec/versions").and_then(Value::as_array_mut);
+    let roots = versions.into_iter().flatten();
+    for root in roots.filter_map(|version| version.pointer_mut("/schema/openAPIV3Schema")) {
+        written::restore(root, schema);
+    }
 }
 
 /// How kube-derive's panic over a schema of the wrong shape begins.
 const NOT_A_CRD: &str = "valid JSONSchemaProps";
 
-/// Calls a function that may panic; the panic's message.
-fn quietly<T>(call: impl FnOnce() -> T) -> Result<T, String> {
+/// Calls a function in which, on whatever thread, nothing is printed of panics: the hook would show them raw, with a
+/// backtrace; the finding says the same in the user's terms.
+fn silently(call: impl FnOnce()) {
     let _held = HOOK.lock().unwrap_or_else(PoisonError::into_inner);
-    // The hook would print the panic raw, with a backtrace; the finding says the same in the user's terms.
     let hook = panic::take_hook();
     panic::set_hook(Box::new(|_| {}));
-    // What the call was in the middle of is not looked at again.
     let result = panic::catch_unwind(AssertUnwindSafe(call));
     panic::set_hook(hook);
-    result.map_err(
-        |payload| match (payload.downcast_ref::<String>(), payload.downcast_ref::<&str>()) {
+    if let Err(payload) = result {
+        panic::resume_unwind(payload);
+    }
+}
+
+/// Calls a function that may panic; the panic's message. What the call was in the middle of is not looked at again.
+fn caught<T>(call: impl FnOnce() -> T) -> Result<T, String> {
+    panic::catch_unwind(AssertUnwindSafe(call)).map_err(|payload| {
+        match (payload.downcast_ref::<String>(), payload.downcast_ref::<&str>()) {
             (Some(text), _) => text.clone(),
             (_, Some(text)) => (*text).to_owned(),
             _ => "the function panicked without a message".to_owned(),
-        },
-    )
+        }
+    })
 }
 
 /// kube-derive 5 has four panics; each says what it met in terms of its own types.
