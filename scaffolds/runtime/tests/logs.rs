@@ -2,29 +2,15 @@
 
 mod support;
 
-use std::{
-    io,
-    sync::{Arc, Mutex},
-};
+use std::sync::Arc;
 
 use kubewright_runtime::{Action, Context, Controller, Error, Manager, Reconciler, Result};
 use serde_json::Value;
-use support::kinds::{FooBar, Running, at, foobar, seconds, world};
+use support::{
+    kinds::{FooBar, Running, at, foobar, seconds, world},
+    page::Page,
+};
 use tracing_subscriber::fmt::format::FmtSpan;
-
-#[derive(Clone, Default)]
-struct Page(Arc<Mutex<Vec<u8>>>);
-
-impl io::Write for Page {
-    fn write(&mut self, text: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(text);
-        Ok(text.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
 
 struct Talks;
 
@@ -61,7 +47,7 @@ async fn lines_and_spans_of_a_reconcile_bear_controller_object_number_and_result
     running.stop().await.unwrap();
     drop(guard);
 
-    let text = String::from_utf8(page.0.lock().unwrap().clone()).unwrap();
+    let text = page.text();
     let lines: Vec<Value> = text
         .lines()
         .map(|line| serde_json::from_str(line).expect("one object a line"))

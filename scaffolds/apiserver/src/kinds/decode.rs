@@ -230,13 +230,8 @@ impl Reader {
 
     fn mismatch(&self, value: &Value, go: &str) -> String {
         let found = match value {
-            Value::Null => "null".to_owned(),
-            Value::Bool(_) => "bool".to_owned(),
-            Value::String(_) => "string".to_owned(),
-            Value::Array(_) => "array".to_owned(),
-            Value::Object(_) => "object".to_owned(),
             Value::Number(number) if takes_numbers(go) => format!("number {number}"),
-            Value::Number(_) => "number".to_owned(),
+            _ => kubewright_schema::go::kind(value).to_owned(),
         };
         if self.converts {
             return format!("json: cannot unmarshal {found} into Go value of type {go}");

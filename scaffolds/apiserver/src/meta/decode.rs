@@ -201,12 +201,7 @@ impl Place<'_> {
 /// What Go's decoder calls a value.
 fn name(value: &Value) -> String {
     match value {
-        Value::Null => "null".to_owned(),
-        Value::Bool(_) => "bool".to_owned(),
         Value::Number(number) if number.is_f64() => format!("number {number}"),
-        Value::Number(_) => "number".to_owned(),
-        Value::String(_) => "string".to_owned(),
-        Value::Array(_) => "array".to_owned(),
-        Value::Object(_) => "object".to_owned(),
+        _ => kubewright_schema::go::kind(value).to_owned(),
     }
 }

@@ -64,13 +64,6 @@ fn document(body: &[u8], prefix: &str) -> Result<Document, Status> {
 
 /// What Go says of JSON that is not of the type that it reads into.
 fn unmarshal(value: &Value, into: &str) -> String {
-    let name = match value {
-        Value::Null => "null",
-        Value::Bool(_) => "bool",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    };
+    let name = kubewright_schema::go::kind(value);
     format!("json: cannot unmarshal {name} into Go {into}")
 }

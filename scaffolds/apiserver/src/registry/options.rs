@@ -198,14 +198,7 @@ fn flag(value: &Value, field: &str) -> Result<bool, Status> {
 }
 
 fn mismatch(value: &Value, field: &str, wanted: &str) -> Status {
-    let found = match value {
-        Value::Null => "null",
-        Value::Bool(_) => "bool",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    };
+    let found = kubewright_schema::go::kind(value);
     let message = format!("json: cannot unmarshal {found} into Go struct field DeleteOptions.{field} of type {wanted}");
     Status::bad_request(message)
 }

@@ -3,7 +3,6 @@
 use std::{
     collections::BTreeSet,
     convert::Infallible,
-    io,
     sync::{Arc, Mutex},
 };
 
@@ -47,27 +46,6 @@ impl Scope {
             Self::Unbound { bound, .. } => vec![bound],
             _ => self.watched(),
         }
-    }
-}
-
-/// What was written down: the log of an operator.
-#[derive(Clone, Default)]
-pub struct Page(Arc<Mutex<Vec<u8>>>);
-
-impl Page {
-    pub fn text(&self) -> String {
-        String::from_utf8_lossy(&self.0.lock().unwrap()).into_owned()
-    }
-}
-
-impl io::Write for Page {
-    fn write(&mut self, text: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(text);
-        Ok(text.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }
 

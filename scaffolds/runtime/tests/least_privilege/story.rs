@@ -16,11 +16,12 @@ use tokio::{sync::oneshot, task::JoinHandle};
 use tracing::subscriber::DefaultGuard;
 
 use crate::{
-    account::{self, HOME, Page, Refusals, Scope},
+    account::{self, HOME, Refusals, Scope},
     role::Grant,
     support::{
         World,
         kinds::{CONFIG_MAPS, FooBar, at, config_map, foobar, seconds, world},
+        page::Page,
     },
 };
 

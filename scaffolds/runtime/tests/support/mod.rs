@@ -6,6 +6,7 @@
 pub mod faults;
 pub mod kinds;
 pub mod notes;
+pub mod page;
 
 use std::{
     collections::BTreeMap,

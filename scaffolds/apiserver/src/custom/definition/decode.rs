@@ -72,13 +72,8 @@ struct Reader {
 impl Reader {
     fn wrong(&mut self, value: &Value, type_name: &str, place: &Place) {
         let what = match value {
-            Value::Null => "null".to_owned(),
-            Value::Bool(_) => "bool".to_owned(),
             Value::Number(number) if matches!(type_name, "int32" | "int64") => format!("number {number}"),
-            Value::Number(_) => "number".to_owned(),
-            Value::String(_) => "string".to_owned(),
-            Value::Array(_) => "array".to_owned(),
-            Value::Object(_) => "object".to_owned(),
+            _ => kubewright_schema::go::kind(value).to_owned(),
         };
         let Place { owner, fields, .. } = place;
         self.error.get_or_insert_with(|| {
