@@ -1,9 +1,10 @@
 //! Two servers' answers to one program, and where they part.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use similar::TextDiff;
-use std::fmt;
+use std::{fmt, time::Duration};
+use tokio::time::timeout;
 
 use crate::{Answer, Program, Target, normal};
 
@@ -52,6 +53,9 @@ impl fmt::Display for Difference {
 /// example, is no difference.
 const TIMES: usize = 3;
 
+/// No program takes longer, be the machine as busy as it may: most take two seconds.
+const PATIENCE: Duration = Duration::from_secs(180);
+
 /// Runs the program on both and compares. `None` when they agree, be it once.
 ///
 /// # Errors
@@ -68,7 +72,10 @@ pub async fn compare(program: &Program, real: &Target, ours: &Target, namespace:
 }
 
 async fn compare_once(program: &Program, real: &Target, ours: &Target, namespace: &str) -> Result<Option<Difference>> {
-    let (real, ours) = tokio::join!(real.run(program, namespace), ours.run(program, namespace));
+    let both = async { tokio::join!(real.run(program, namespace), ours.run(program, namespace)) };
+    let (real, ours) = timeout(PATIENCE, both)
+        .await
+        .with_context(|| format!("`{}` has no end after {} s", program.name, PATIENCE.as_secs()))?;
     Ok(difference(
         program,
         &normal::form(&real?, namespace),

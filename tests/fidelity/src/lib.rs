@@ -6,6 +6,7 @@
 
 mod answer;
 pub mod compare;
+pub mod comparison;
 pub mod normal;
 mod program;
 pub mod random;

@@ -14,6 +14,9 @@ pub struct Program {
     pub name: String,
     /// In order.
     pub steps: Vec<Step>,
+    /// What is tidied up afterwards, whatever came of it: a server with a thousand CRDs is a slow one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<Step>,
 }
 
 /// One request.
@@ -96,7 +99,11 @@ pub fn probes() -> Result<BTreeMap<String, Vec<Program>>> {
         let text = fs::read_to_string(&path)?;
         let programs: BTreeMap<String, Vec<Step>> =
             serde_saphyr::from_str(&text).with_context(|| format!("cannot read `{}`", path.display()))?;
-        let programs = programs.into_iter().map(|(name, steps)| Program { name, steps });
+        let programs = programs.into_iter().map(|(name, steps)| Program {
+            name,
+            steps,
+            after: Vec::new(),
+        });
         all.insert(name, programs.collect());
     }
     Ok(all)

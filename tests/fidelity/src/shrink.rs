@@ -1,41 +1,51 @@
 //! Makes a program that fails as small as it gets: without each step, then without each field of each body.
 
 use anyhow::Result;
+use futures::future::join_all;
 use serde_json::Value;
+use std::time::Duration;
+use tokio::time::Instant;
 
 use crate::{
     Program, Step, Target,
     compare::{Difference, compare},
 };
 
-/// How often a smaller program is tried; enough for the programs of [`crate::random`].
-const TRIES: usize = 300;
+/// How long smaller programs are tried: a large program has hundreds, and a minute finds nearly all that a day would.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// How many are tried at a time.
+const AT_ONCE: usize = 4;
 
 /// The smallest program found whose answers differ, with its difference.
-///
-/// # Errors
-/// When a server cannot be asked.
-pub async fn shrink(mut failing: Difference, real: &Target, ours: &Target, namespace: &str) -> Result<Difference> {
+pub async fn shrink(mut failing: Difference, real: &Target, ours: &Target, namespace: &str) -> Difference {
     failing.program.steps.truncate(failing.step + 1);
-    let mut tries = 0;
-    let mut at = 0;
+    let end = Instant::now() + PATIENCE;
+    // Where in the list to go on: what could not be left out before can seldom be left out now.
+    let (mut at, mut in_vain, mut tries) = (0, 0, 0);
     loop {
-        let smaller = smaller(&failing.program);
-        let Some(candidate) = smaller.into_iter().nth(at) else {
-            return Ok(failing);
-        };
-        tries += 1;
-        if tries > TRIES {
-            return Ok(failing);
+        let all = smaller(&failing.program);
+        let left = all.len().saturating_sub(in_vain);
+        if left == 0 || Instant::now() > end {
+            return failing;
         }
+        let candidates = (0..left.min(AT_ONCE)).map(|next| &all[(at + next) % all.len()]);
+        let compared = candidates.enumerate().map(|(next, candidate)| {
+            let namespace = format!("{namespace}-{}", tries + next);
+            async move { compare(candidate, real, ours, &namespace).await }
+        });
+        let compared = join_all(compared).await;
+        tries += compared.len();
         // A program that refers to an answer that is gone cannot be run: it is no smaller failure.
-        match compare(&candidate, real, ours, &format!("{namespace}-{tries}")).await {
-            Ok(Some(found)) if found.is_like(&failing) => {
-                failing = found;
-                failing.program.steps.truncate(failing.step + 1);
-                at = 0;
-            }
-            _ => at += 1,
+        let like = |outcome: &Result<Option<Difference>>| matches!(outcome, Ok(Some(it)) if it.is_like(&failing));
+        let first = compared.iter().position(like);
+        let steps = first.unwrap_or(compared.len());
+        at = (at + steps) % all.len();
+        in_vain += steps;
+        if let Some(Ok(Some(found))) = first.and_then(|first| compared.into_iter().nth(first)) {
+            failing = found;
+            failing.program.steps.truncate(failing.step + 1);
+            in_vain = 0;
         }
     }
 }

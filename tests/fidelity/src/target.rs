@@ -78,6 +78,14 @@ impl Target {
             )
             .await?;
         ensure!(made.code == 201, "no namespace for `{}`: {}", program.name, made.body);
+        let answers = self.answers(program, namespace).await;
+        for step in &program.after {
+            self.ask(step, namespace, &[]).await?;
+        }
+        answers
+    }
+
+    async fn answers(&self, program: &Program, namespace: &str) -> Result<Vec<Answer>> {
         let mut answers = Vec::new();
         for step in &program.steps {
             let answer = self.settled(step, namespace, &answers).await;
@@ -87,7 +95,9 @@ impl Target {
     }
 
     async fn settled(&self, step: &Step, namespace: &str, earlier: &[Answer]) -> Result<Answer> {
-        let deadline = Instant::now() + SETTLING;
+        // What was refused at the beginning does not come later.
+        let refused = earlier.first().is_some_and(|first| first.code >= 400);
+        let deadline = Instant::now() + if refused { Duration::ZERO } else { SETTLING };
         loop {
             let answer = self.ask(step, namespace, earlier).await?;
             let settled = step.until.iter().all(|(pointer, wanted)| {

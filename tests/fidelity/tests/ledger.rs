@@ -78,6 +78,7 @@ async fn what_is_refused_is_refused_by_name() {
             ..Step::default()
         };
         let program = Program {
+            after: Vec::new(),
             name: behaviour.clone(),
             steps: vec![step],
         };

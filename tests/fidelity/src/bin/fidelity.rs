@@ -6,16 +6,11 @@ use anyhow::{Context, Result, bail};
 use control_plane::{Assets, ControlPlane, Settings};
 use fidelity::{
     Program, Target,
-    compare::compare,
+    comparison::{Comparison, namespace},
     normal, probes, random,
     recorded::{self, Recording},
-    shrink::shrink,
 };
-use futures::{StreamExt, stream};
 use std::{collections::BTreeSet, env, fs, path::PathBuf, process::ExitCode};
-
-/// Programs at a time: watches wait for a second, and two servers share the machine.
-const AT_ONCE: usize = 8;
 
 #[tokio::main]
 async fn main() -> Result<ExitCode> {
@@ -45,7 +40,7 @@ async fn main() -> Result<ExitCode> {
             if with_probes {
                 programs.extend(probes()?.into_values().flatten());
             }
-            differences(&real, programs, whole).await
+            differences(real, programs, whole).await
         }
         other => bail!("`{other}` is not known\n\nhint: record, compare"),
     }
@@ -57,11 +52,6 @@ async fn real() -> Result<(Target, Option<ControlPlane>)> {
     }
     let plane = ControlPlane::start(&Assets::find()?, Settings::default()).await?;
     Ok((Target::of_kubeconfig(&plane.kubeconfig()).await?, Some(plane)))
-}
-
-/// A namespace that no other run on this server has.
-fn namespace(run: u32, at: usize) -> String {
-    format!("f{run:06x}-{at}")
 }
 
 async fn record(real: &Target) -> Result<()> {
@@ -88,35 +78,15 @@ fn known() -> Result<BTreeSet<String>> {
     Ok(lines.map(str::to_owned).collect())
 }
 
-async fn differences(real: &Target, programs: Vec<Program>, whole: bool) -> Result<ExitCode> {
-    let run = fastrand::u32(..1 << 24);
-    let ours = Target::in_process();
-    let total = programs.len();
-    let known = known()?;
-    let compared = stream::iter(programs.into_iter().enumerate()).map(|(at, program)| {
-        let (real, ours, namespace) = (real.clone(), ours.clone(), namespace(run, at));
-        async move { compare(&program, &real, &ours, &namespace).await }
-    });
-    let mut compared = compared.buffer_unordered(AT_ONCE);
-    let mut found = 0;
-    while let Some(outcome) = compared.next().await {
-        let Some(difference) = outcome? else { continue };
-        if known.contains(difference.program.name.split(':').next().unwrap_or_default()) {
-            println!("{}: differs as the ledger says", difference.program.name);
-            continue;
-        }
-        found += 1;
-        let smallest = if whole {
-            difference
-        } else {
-            shrink(difference, real, &ours, &namespace(run, total + found)).await?
-        };
-        println!("{smallest}");
-    }
-    println!("{total} programs, {found} differ");
-    Ok(if found == 0 {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
+async fn differences(real: Target, programs: Vec<Program>, whole: bool) -> Result<ExitCode> {
+    let comparison = Comparison {
+        real,
+        ours: Target::in_process(),
+        known: known()?,
+        whole,
+    };
+    Ok(match comparison.of(programs).await {
+        0 => ExitCode::SUCCESS,
+        _ => ExitCode::FAILURE,
     })
 }

@@ -14,6 +14,9 @@ use self::shapes::Kind;
 /// How many requests a program makes at least, and how many more at most.
 const STEPS: std::ops::Range<usize> = 4..14;
 
+/// What objects are called.
+const NAMES: [&str; 3] = ["a", "b", "c"];
+
 /// How kubectl asks for lists.
 const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io";
 
@@ -36,6 +39,7 @@ pub fn program(seed: u64) -> Program {
     Program {
         name: format!("seed {seed}: {}", kind.name),
         steps,
+        after: kind.tidying(),
     }
 }
 
@@ -54,7 +58,7 @@ fn watch(path: String) -> Step {
 }
 
 fn requests(rng: &mut Rng, kind: &Kind) -> Vec<Step> {
-    let object = format!("{}/{}", kind.path, rng.choice(["a", "b", "c"]).unwrap_or("a"));
+    let object = format!("{}/{}", kind.path, rng.choice(NAMES).unwrap_or("a"));
     let subresource = if kind.status && rng.u8(..4) == 0 { "/status" } else { "" };
     let target = format!("{object}{subresource}");
     match rng.u8(..20) {

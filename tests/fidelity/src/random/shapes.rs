@@ -4,7 +4,7 @@
 use fastrand::Rng;
 use serde_json::{Map, Value, json};
 
-use super::{builtin, values};
+use super::{NAMES, builtin, values};
 use crate::Step;
 
 /// The kind that a program is about.
@@ -65,6 +65,25 @@ impl Kind {
             ..Step::default()
         };
         vec![make, established, served]
+    }
+
+    /// What is left to be removed: the CRD, and finalizers, which would keep it.
+    pub fn tidying(&self) -> Vec<Step> {
+        let Some(crd) = &self.crd else {
+            return Vec::new();
+        };
+        let free = |name| Step {
+            r#do: format!("PATCH {}/{name}", self.path),
+            r#as: Some("application/merge-patch+json".to_owned()),
+            body: Some(json!({"metadata": {"finalizers": null}})),
+            ..Step::default()
+        };
+        let name = crd["metadata"]["name"].as_str().unwrap_or_default();
+        let remove = Step {
+            r#do: format!("DELETE /apis/apiextensions.k8s.io/v1/customresourcedefinitions/{name}"),
+            ..Step::default()
+        };
+        NAMES.into_iter().map(free).chain([remove]).collect()
     }
 
     /// A whole object of this name, usually a right one.

@@ -1,0 +1,135 @@
+//! Many programs on two servers: some at a time, each within bounds, with word of how far it is.
+
+use anyhow::Result;
+use futures::{StreamExt, stream};
+use std::{
+    collections::BTreeSet,
+    fmt,
+    time::{Duration, Instant},
+};
+use tokio::time::{MissedTickBehavior, interval};
+
+use crate::{
+    Program, Target,
+    compare::{Difference, compare},
+    shrink::shrink,
+};
+
+/// Programs at a time: watches wait for a second, and two servers share the machine.
+const AT_ONCE: usize = 8;
+
+/// How often it says how far it is.
+const NEWS: Duration = Duration::from_secs(30);
+
+/// Two servers, and what is known about them.
+pub struct Comparison {
+    /// The one that is right.
+    pub real: Target,
+    /// The one that is judged.
+    pub ours: Target,
+    /// The seeds whose difference the ledger explains: `seed 7`.
+    pub known: BTreeSet<String>,
+    /// Whether programs are shown whole, and not shrunk.
+    pub whole: bool,
+}
+
+/// A namespace that no other run on this server has.
+pub fn namespace(run: u32, at: usize) -> String {
+    format!("f{run:06x}-{at}")
+}
+
+impl Comparison {
+    /// Prints every difference, and returns how many programs differ or could not be run.
+    pub async fn of(&self, programs: Vec<Program>) -> usize {
+        let run = fastrand::u32(..1 << 24);
+        let mut so_far = SoFar::new(programs.len());
+        let judged = programs.into_iter().enumerate().map(|(at, program)| async move {
+            let outcome = self.judge(&program, &namespace(run, at)).await;
+            (program.name, outcome)
+        });
+        let mut judged = stream::iter(judged).buffer_unordered(AT_ONCE);
+        let mut news = interval(NEWS);
+        news.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        news.tick().await;
+        loop {
+            tokio::select! {
+                outcome = judged.next() => match outcome {
+                    Some((name, outcome)) => so_far.count(&name, outcome),
+                    None => break,
+                },
+                _ = news.tick() => eprintln!("{so_far}"),
+            }
+        }
+        println!(
+            "{} programs, {} differ, {} failed",
+            so_far.total, so_far.differ, so_far.failed
+        );
+        so_far.differ + so_far.failed
+    }
+
+    async fn judge(&self, program: &Program, namespace: &str) -> Result<Option<Difference>> {
+        let found = compare(program, &self.real, &self.ours, namespace).await?;
+        let Some(difference) = found else { return Ok(None) };
+        if self.known.contains(program.name.split(':').next().unwrap_or_default()) {
+            println!("{}: differs as the ledger says", program.name);
+            return Ok(None);
+        }
+        Ok(Some(match self.whole {
+            true => difference,
+            false => shrink(difference, &self.real, &self.ours, &format!("{namespace}-s")).await,
+        }))
+    }
+}
+
+/// How far it is.
+struct SoFar {
+    since: Instant,
+    total: usize,
+    done: usize,
+    differ: usize,
+    failed: usize,
+}
+
+impl SoFar {
+    fn new(total: usize) -> Self {
+        Self {
+            since: Instant::now(),
+            total,
+            done: 0,
+            differ: 0,
+            failed: 0,
+        }
+    }
+
+    fn count(&mut self, name: &str, outcome: Result<Option<Difference>>) {
+        self.done += 1;
+        match outcome {
+            Ok(None) => {}
+            Ok(Some(smallest)) => {
+                self.differ += 1;
+                println!("{smallest}");
+            }
+            Err(error) => {
+                self.failed += 1;
+                println!("`{name}` could not be run: {error:#}");
+            }
+        }
+    }
+}
+
+impl fmt::Display for SoFar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            total,
+            done,
+            differ,
+            failed,
+            since,
+        } = self;
+        let seconds = since.elapsed().as_secs();
+        write!(
+            f,
+            "{done} of {total} programs in {seconds} s, {differ} differ, {failed} failed"
+        )
+    }
+}
