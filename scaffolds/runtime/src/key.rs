@@ -1,8 +1,10 @@
 //! The name of one object of a known kind: what the work queue holds and what a reconciler is called with.
 
-use std::{fmt, sync::Arc};
+use std::{any::TypeId, fmt, sync::Arc};
 
 use kube::Resource;
+
+use crate::Object;
 
 /// Namespace and name of an object; the namespace is absent for cluster-scoped kinds.
 ///
@@ -47,4 +49,9 @@ impl fmt::Display for ObjectKey {
             None => f.write_str(&self.name),
         }
     }
+}
+
+/// Whether the kind lives in namespaces.
+pub(crate) fn is_namespaced<K: Object>() -> bool {
+    TypeId::of::<K::Scope>() != TypeId::of::<k8s_openapi::ClusterResourceScope>()
 }

@@ -270,7 +270,7 @@ impl Manager {
 
     fn informer_config<K: Object>(&self) -> InformerConfig<K> {
         let watched = &self.settings.watched;
-        let everywhere = watched.is_empty() || !crate::context::is_namespaced::<K>();
+        let everywhere = watched.is_empty() || !crate::key::is_namespaced::<K>();
         InformerConfig {
             scope: if everywhere {
                 Scope::Cluster

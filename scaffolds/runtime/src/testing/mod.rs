@@ -35,11 +35,9 @@ pub use self::operator::RunningOperator;
 pub use self::rehearsal::{Rehearsal, Rehearsed, Write};
 use self::{control_plane::ControlPlane, dev_server::DevServer};
 use crate::{
-    Object,
-    context::is_namespaced,
-    crds,
+    Object, crds,
     error::{Error, Result},
-    key::ObjectKey,
+    key::{ObjectKey, is_namespaced},
 };
 
 /// How long [`wait_for`] waits: a test machine under load is slow, and a passing test never waits this long.

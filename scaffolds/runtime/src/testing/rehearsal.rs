@@ -8,10 +8,9 @@ use tokio::sync::oneshot;
 use super::echo::Echo;
 use crate::{
     Object,
-    context::is_namespaced,
     controller::Controller,
     error::{Error, Result},
-    key::ObjectKey,
+    key::{ObjectKey, is_namespaced},
     manager::Manager,
     reconciler::Reconciler,
 };

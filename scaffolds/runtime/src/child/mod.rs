@@ -1,15 +1,15 @@
 //! Owned objects: made as their owner asks, repaired when they drift, and never touched when they are somebody else's.
 
-use std::{
-    any::TypeId,
-    collections::HashMap,
-    sync::{Mutex, PoisonError},
-};
+mod name;
+mod record;
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, OwnerReference};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::api::Patch;
 use serde_json::{Value, json};
 
+pub use self::name::{child_name, label_value};
+pub(crate) use self::record::Applies;
+use self::record::{creator, hash_of};
 use crate::{
     Object,
     api::Requests,
@@ -35,86 +35,6 @@ impl<C> Applied<C> {
     /// Whether anything was written.
     pub fn changed(&self) -> bool {
         !matches!(self, Self::Unchanged)
-    }
-}
-
-/// The longest name that Kubernetes accepts for most kinds (a DNS-1123 subdomain).
-const MAX_NAME: usize = 253;
-
-/// The longest value that Kubernetes accepts for a label.
-const MAX_LABEL: usize = 63;
-
-/// `<name>-<suffix>`, the name of a child. One too long for Kubernetes (over 253 bytes) is cut and ends in a hash of the
-/// whole, so that two long names that differ only at their ends stay apart. The same input gives the same name on
-/// every machine and in every version.
-pub fn child_name(name: &str, suffix: &str) -> String {
-    shortened(format!("{name}-{suffix}"), MAX_NAME)
-}
-
-/// The name of an object as the value of a label. One too long for that (over 63 bytes) is cut as by [`child_name`].
-pub fn label_value(name: &str) -> String {
-    shortened(name.to_owned(), MAX_LABEL)
-}
-
-fn shortened(whole: String, max: usize) -> String {
-    if whole.len() <= max {
-        return whole;
-    }
-    let hash = format!("{:016x}", fnv1a(whole.as_bytes()));
-    let end = whole.floor_char_boundary(max - hash.len() - 1);
-    format!("{}-{hash}", whole[..end].trim_end_matches(['-', '.']))
-}
-
-/// FNV-1a, 64 bits: names are stored in clusters, so the hash must never change as std's may.
-fn fnv1a(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-    })
-}
-
-/// Between a field manager and what it has created.
-const CREATED: char = '@';
-
-/// The longest name of a field manager that Kubernetes accepts.
-const MAX_MANAGER: usize = 128;
-
-/// The name under which a child is created: the field manager's, and what the intent was. A process that comes later finds
-/// both in the record of field ownership. Of a child that was made for the intent it has itself it knows that no field was
-/// dropped since, though the record names what the server has added to it; and that each value stands which the record still
-/// names, in whatever form the server keeps it: who changes a value takes it out of the record.
-fn creator(manager: &str, hash: u64) -> String {
-    let name = format!("{manager}{CREATED}{hash:016x}");
-    if name.len() > MAX_MANAGER {
-        manager.to_owned()
-    } else {
-        name
-    }
-}
-
-/// What this process last applied to each child: the intent's hash and the version that came of it. While both stand
-/// nothing needs to be compared, and a value that the server stores in another form is not sent for ever.
-#[derive(Default)]
-pub(crate) struct Applies(Mutex<HashMap<(TypeId, ObjectKey), (u64, String)>>);
-
-impl Applies {
-    fn remember<C: 'static>(&self, key: &ObjectKey, hash: u64, version: Option<&str>) {
-        let mut applies = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let slot = (TypeId::of::<C>(), key.clone());
-        match version {
-            Some(version) => applies.insert(slot, (hash, version.to_owned())),
-            None => applies.remove(&slot),
-        };
-    }
-
-    fn stands<C: 'static>(&self, key: &ObjectKey, hash: u64, version: Option<&str>) -> bool {
-        let applies = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        applies
-            .get(&(TypeId::of::<C>(), key.clone()))
-            .is_some_and(|(h, v)| *h == hash && version == Some(v))
-    }
-
-    pub(crate) fn forget<C: 'static>(&self, key: &ObjectKey) {
-        self.remember::<C>(key, 0, None);
     }
 }
 
@@ -263,37 +183,6 @@ impl<C: Object> Child<'_, C> {
             applied => applied,
         }
     }
-
-    fn as_applied(&self, live: &C) -> Vec<ManagedFieldsEntry> {
-        let entries = live.meta().managed_fields.clone().unwrap_or_default();
-        let (ours, mut others): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| self.is_ours(entry));
-        // An `Apply` record of ours, if there is one already, is made anew by the apply that follows.
-        if let Some(mut entry) = ours
-            .into_iter()
-            .find(|entry| entry.operation.as_deref() == Some("Update"))
-        {
-            entry.operation = Some("Apply".to_owned());
-            entry.manager = Some(self.manager.to_owned());
-            others.push(entry);
-        }
-        others
-    }
-
-    fn entries<'c>(&'c self, object: &'c C) -> impl Iterator<Item = &'c ManagedFieldsEntry> {
-        object
-            .meta()
-            .managed_fields
-            .iter()
-            .flatten()
-            .filter(|entry| self.is_ours(entry))
-    }
-
-    fn is_ours(&self, entry: &ManagedFieldsEntry) -> bool {
-        let manager = entry.manager.as_deref().unwrap_or_default();
-        let ours = manager.strip_prefix(self.manager);
-        ours.is_some_and(|rest| rest.is_empty() || rest.starts_with(CREATED))
-            && entry.subresource.as_deref().unwrap_or_default().is_empty()
-    }
 }
 
 /// Whether an apply was refused because the object has another uid than it names. Where there is no object any more, the
@@ -315,55 +204,4 @@ pub(crate) fn controller_of<C: kube::Resource>(object: &C) -> Option<&OwnerRefer
         .iter()
         .flatten()
         .find(|owner| owner.controller == Some(true))
-}
-
-/// Compared with that of other processes, of other versions too: see [`creator`].
-fn hash_of(intent: &Value) -> u64 {
-    fnv1a(intent.to_string().as_bytes())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_child_is_named_after_its_owner() {
-        assert_eq!(child_name("sample", "foobar"), "sample-foobar");
-    }
-
-    #[test]
-    fn long_names_are_cut_and_stay_apart() {
-        let (a, b) = (format!("{}a", "x".repeat(252)), format!("{}b", "x".repeat(252)));
-        let (a, b) = (child_name(&a, "foobar"), child_name(&b, "foobar"));
-        assert_eq!((a.len(), b.len()), (253, 253));
-        assert_ne!(a, b);
-    }
-
-    #[test]
-    fn the_longest_name_that_fits_is_kept_whole() {
-        let name = "x".repeat(253 - "-foobar".len());
-        assert_eq!(child_name(&name, "foobar"), format!("{name}-foobar"));
-    }
-
-    #[test]
-    fn the_hash_of_a_name_never_changes() {
-        // The published test vectors of FNV-1a.
-        assert_eq!(fnv1a(b""), 0xcbf2_9ce4_8422_2325);
-        assert_eq!(fnv1a(b"foobar"), 0x8594_4171_f739_67e8);
-    }
-
-    #[test]
-    fn a_cut_never_leaves_a_dot_or_a_dash_before_the_hash() {
-        let name = child_name(&format!("{}{}", "x".repeat(230), ".".repeat(23)), "foobar");
-        assert!(!name.contains(".-") && !name.contains("--"), "{name}");
-    }
-
-    #[test]
-    fn a_label_holds_any_name() {
-        assert_eq!(label_value("sample"), "sample");
-        let (a, b) = (format!("{}.a", "x".repeat(70)), format!("{}.b", "x".repeat(70)));
-        let (a, b) = (label_value(&a), label_value(&b));
-        assert_eq!((a.len(), b.len()), (63, 63));
-        assert_ne!(a, b);
-    }
 }

@@ -1,0 +1,81 @@
+//! Names that follow from an owner's: the same on every machine and in every version, and never too long.
+
+/// The longest name that Kubernetes accepts for most kinds (a DNS-1123 subdomain).
+const MAX_NAME: usize = 253;
+
+/// The longest value that Kubernetes accepts for a label.
+const MAX_LABEL: usize = 63;
+
+/// `<name>-<suffix>`, the name of a child. One too long for Kubernetes (over 253 bytes) is cut and ends in a hash of the
+/// whole, so that two long names that differ only at their ends stay apart. The same input gives the same name on
+/// every machine and in every version.
+pub fn child_name(name: &str, suffix: &str) -> String {
+    shortened(format!("{name}-{suffix}"), MAX_NAME)
+}
+
+/// The name of an object as the value of a label. One too long for that (over 63 bytes) is cut as by [`child_name`].
+pub fn label_value(name: &str) -> String {
+    shortened(name.to_owned(), MAX_LABEL)
+}
+
+fn shortened(whole: String, max: usize) -> String {
+    if whole.len() <= max {
+        return whole;
+    }
+    let hash = format!("{:016x}", fnv1a(whole.as_bytes()));
+    let end = whole.floor_char_boundary(max - hash.len() - 1);
+    format!("{}-{hash}", whole[..end].trim_end_matches(['-', '.']))
+}
+
+/// FNV-1a, 64 bits: names are stored in clusters, so the hash must never change as std's may.
+pub(super) fn fnv1a(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_child_is_named_after_its_owner() {
+        assert_eq!(child_name("sample", "foobar"), "sample-foobar");
+    }
+
+    #[test]
+    fn long_names_are_cut_and_stay_apart() {
+        let (a, b) = (format!("{}a", "x".repeat(252)), format!("{}b", "x".repeat(252)));
+        let (a, b) = (child_name(&a, "foobar"), child_name(&b, "foobar"));
+        assert_eq!((a.len(), b.len()), (253, 253));
+        assert_ne!(a, b);
+    }
+
+    #[test]
+    fn the_longest_name_that_fits_is_kept_whole() {
+        let name = "x".repeat(253 - "-foobar".len());
+        assert_eq!(child_name(&name, "foobar"), format!("{name}-foobar"));
+    }
+
+    #[test]
+    fn the_hash_of_a_name_never_changes() {
+        // The published test vectors of FNV-1a.
+        assert_eq!(fnv1a(b""), 0xcbf2_9ce4_8422_2325);
+        assert_eq!(fnv1a(b"foobar"), 0x8594_4171_f739_67e8);
+    }
+
+    #[test]
+    fn a_cut_never_leaves_a_dot_or_a_dash_before_the_hash() {
+        let name = child_name(&format!("{}{}", "x".repeat(230), ".".repeat(23)), "foobar");
+        assert!(!name.contains(".-") && !name.contains("--"), "{name}");
+    }
+
+    #[test]
+    fn a_label_holds_any_name() {
+        assert_eq!(label_value("sample"), "sample");
+        let (a, b) = (format!("{}.a", "x".repeat(70)), format!("{}.b", "x".repeat(70)));
+        let (a, b) = (label_value(&a), label_value(&b));
+        assert_eq!((a.len(), b.len()), (63, 63));
+        assert_ne!(a, b);
+    }
+}

@@ -1,0 +1,89 @@
+//! What a reconcile writes of the object itself: its status, and by patches that name the version they come from.
+
+use std::sync::Arc;
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use kube::{api::Patch, core::object::HasStatus};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::Context;
+use crate::{
+    Object,
+    api::Requests,
+    error::{Error, Result},
+    patch::merge_diff,
+    status,
+};
+
+impl<K: Object> Context<K> {
+    /// A condition of this object, tied to the generation being reconciled.
+    pub fn condition(&self, type_: &str, verdict: bool, reason: &str, message: impl Into<String>) -> Condition {
+        Condition {
+            observed_generation: self.object.meta().generation,
+            ..status::condition(type_, verdict, reason, message)
+        }
+    }
+
+    /// Changes the object's status, through the status subresource: the spec and the generation are never touched.
+    /// Returns whether anything was written; a change that leaves the status equal sends nothing, and the write
+    /// does not trigger this controller again.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Kube`] when the request fails; a 409, because the object changed meanwhile, is
+    /// [`Class::Conflict`](crate::Class::Conflict) and soon retried.
+    pub async fn patch_status(&self, change: impl FnOnce(&mut K::Status)) -> Result<bool>
+    where
+        K: HasStatus,
+        K::Status: Clone + Default + PartialEq + Serialize,
+    {
+        let latest = self.latest();
+        let before = latest.status().cloned().unwrap_or_default();
+        let mut after = before.clone();
+        change(&mut after);
+        if latest.status().is_some() && before == after {
+            return Ok(false);
+        }
+        let before = latest
+            .status()
+            .map_or(Value::Null, |_| serde_json::to_value(&before).unwrap_or_default());
+        self.send_status(&latest, &before, serde_json::to_value(&after).map_err(Error::retry)?)
+            .await
+    }
+
+    /// The newest the cache has of this very object.
+    pub(crate) fn latest(&self) -> Arc<K> {
+        let cached = self.shared.main.informer.store().get(&self.key);
+        cached
+            .filter(|cached| cached.meta().uid == self.object.meta().uid)
+            .unwrap_or_else(|| self.object.clone())
+    }
+
+    pub(crate) async fn send_status(&self, latest: &K, before: &Value, after: Value) -> Result<bool> {
+        let Some(diff) = merge_diff(before, &after) else {
+            return Ok(false);
+        };
+        let patch = json!({"metadata": {"resourceVersion": latest.meta().resource_version}, "status": diff});
+        let guard = self.shared.in_flight.begin(&self.key, after);
+        let written = self.patch(Some("status"), patch).await?;
+        self.observe(written);
+        drop(guard);
+        Ok(true)
+    }
+
+    /// A merge patch of the object itself. The caller decides whether the answer belongs into the cache.
+    pub(crate) async fn patch(&self, part: Option<&str>, patch: Value) -> Result<K> {
+        let requests = Requests::<K>::beside(&self.shared.client, &self.key);
+        requests
+            .patch(self.key.name(), part, &Patch::Merge(patch), &self.shared.manager)
+            .await
+    }
+
+    pub(crate) fn observe(&self, written: K) {
+        self.shared
+            .main
+            .informer
+            .observe_write(written, Some(self.shared.main.subscription));
+    }
+}

@@ -1,0 +1,108 @@
+//! A controller as an author declares it: a name, what wakes it, and how it works. What it does is the reconciler's matter.
+
+mod register;
+mod sources;
+mod wake;
+
+use std::{
+    any::TypeId,
+    borrow::Cow,
+    collections::{HashMap, HashSet},
+    time::Duration,
+};
+
+use kube::Resource;
+use kubewright_schema::rbac::PolicyRule;
+
+use self::sources::SourceFn;
+pub(crate) use self::wake::priority;
+use crate::{Object, claim::Selector, predicate::Predicate, queue::Backoff, rbac::Use};
+
+/// A controller for objects of kind `K`, before it is registered with a [`Manager`](crate::Manager).
+///
+/// It is woken by every change of an object of kind `K`, of a child ([`owns`](Self::owns)) and of a watched
+/// object ([`watches`](Self::watches)). Its own writes through the [`Context`](crate::Context) do not wake it.
+///
+/// # Defaults
+///
+/// Workers: `--max-concurrent-reconciles` (1). Time-out of one reconcile: none. Backoff of a failing key: 5 ms,
+/// doubled each time, at most 1000 s (client-go's default rate limiter), with up to 10 % jitter. A panic fails the one
+/// reconcile it happened in.
+pub struct Controller<K: Resource> {
+    name: String,
+    workers: Option<usize>,
+    timeout: Option<Duration>,
+    backoff: Backoff,
+    predicate: Option<Predicate<K>>,
+    sources: Vec<SourceFn<K>>,
+    indexed: Vec<(TypeId, Cow<'static, str>)>,
+    prunes: HashSet<TypeId>,
+    claims: HashMap<TypeId, Selector<K>>,
+    foreign: bool,
+    uses: Vec<Use>,
+    rules: Vec<PolicyRule>,
+}
+
+impl<K: Object> Controller<K> {
+    /// A controller of this name: unique in its manager, and the label of its metrics, logs and events.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            workers: None,
+            timeout: None,
+            backoff: Backoff::default(),
+            predicate: None,
+            sources: Vec::new(),
+            indexed: Vec::new(),
+            prunes: HashSet::new(),
+            claims: HashMap::new(),
+            foreign: false,
+            uses: Vec::new(),
+            rules: Vec::new(),
+        }
+    }
+
+    /// For a kind of Kubernetes or of another operator: its status is not this controller's to write. A failure that a person
+    /// has to act on is told by an event and the log, not by a condition, and `config/rbac/role.yaml` grants no `/status`.
+    pub fn foreign(mut self) -> Self {
+        self.foreign = true;
+        self
+    }
+
+    /// Wakes the controller only for those changes of its own kind that pass; deletions always do.
+    pub fn predicate(mut self, predicate: Predicate<K>) -> Self {
+        self.predicate = Some(predicate);
+        self
+    }
+
+    /// The number of workers, instead of `--max-concurrent-reconciles`. At least one.
+    pub fn concurrency(mut self, workers: usize) -> Self {
+        self.workers = Some(workers.max(1));
+        self
+    }
+
+    /// Ends a reconcile that takes longer, as a failure.
+    pub fn reconcile_timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// Another delay after failures.
+    pub fn backoff(mut self, backoff: Backoff) -> Self {
+        self.backoff = backoff;
+        self
+    }
+
+    /// A permission that the reconciler needs beyond what the controller's declaration tells: it goes into
+    /// `config/rbac/role.yaml`.
+    pub fn rule(mut self, groups: &[&str], resources: &[&str], verbs: &[&str]) -> Self {
+        let own = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+        self.rules.push(PolicyRule {
+            api_groups: own(groups),
+            resources: own(resources),
+            verbs: own(verbs),
+            ..PolicyRule::default()
+        });
+        self
+    }
+}

@@ -1,0 +1,99 @@
+//! A declared controller joined to its manager: its queue, its caches, its workers.
+
+use std::{any::TypeId, marker::PhantomData, sync::Arc};
+
+use super::{
+    Controller,
+    sources::{Sources, subscribe},
+};
+use crate::{
+    Object,
+    child::Applies,
+    claim::Deleted,
+    context::{Blocked, InFlight, Shared},
+    error::{Error, Result},
+    manager::Manager,
+    queue::WorkQueue,
+    rbac::{Registration, Use},
+    reconciler::Reconciler,
+    worker::{Main, Worker},
+};
+
+/// What a subscription needs of its controller.
+pub(super) struct Wiring<K> {
+    pub(super) queue: WorkQueue,
+    pub(super) blocked: Arc<Blocked>,
+    pub(super) applies: Arc<Applies>,
+    pub(super) deleted: Arc<Deleted>,
+    kind: PhantomData<fn(K)>,
+}
+
+impl<K: Object> Controller<K> {
+    /// Hands the controller to the manager, which starts it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setup`] when the manager has a controller of this name, or the kind an index of that
+    /// name.
+    pub fn register<R: Reconciler<K>>(self, manager: &Manager, reconciler: R) -> Result<()> {
+        let (worker, workers) = self.connect(manager, reconciler)?;
+        manager.add(Arc::new(worker), workers);
+        Ok(())
+    }
+
+    /// The controller joined to the caches, and how many workers are to run it.
+    pub(crate) fn connect<R: Reconciler<K>>(self, manager: &Manager, reconciler: R) -> Result<(Worker<K, R>, usize)> {
+        let workers = self.workers.unwrap_or(manager.default_workers());
+        manager.claim(Registration {
+            controller: self.name.clone(),
+            main: Use::main::<K>(reconciler.finalizer().is_some(), self.foreign),
+            others: self.uses,
+            rules: self.rules,
+        })?;
+        let wiring = Wiring {
+            queue: WorkQueue::new(self.backoff, manager.metrics().queue(&self.name)).asleep(),
+            blocked: Arc::default(),
+            applies: Arc::default(),
+            deleted: Arc::default(),
+            kind: PhantomData,
+        };
+        let in_flight = Arc::<InFlight>::default();
+        let main = Main::new(wiring.queue.clone(), in_flight.clone(), self.predicate);
+        let source = subscribe(manager, main.handler());
+        let mut sources = Sources::new();
+        for connect in self.sources {
+            connect(manager, &wiring, &mut sources)?;
+        }
+        let unread = |of: &TypeId| *of != TypeId::of::<K>() && !sources.contains_key(of);
+        if let Some((_, kind)) = self.indexed.iter().find(|(of, _)| unread(of)) {
+            let text = format!("`{}` indexes {kind}, and neither owns nor watches it", self.name);
+            return Err(Error::Setup(format!("{text}\n\nhint: add `.owns::<{kind}>()` to it")));
+        }
+
+        let shared = Shared {
+            client: manager.client().clone(),
+            recorder: manager.recorder(&self.name),
+            manager: manager.field_manager(&self.name),
+            namespace: manager.namespace().to_owned(),
+            main: source,
+            sources,
+            prunes: self.prunes,
+            claims: self.claims,
+            deleted: wiring.deleted,
+            foreign: self.foreign,
+            applies: wiring.applies,
+            blocked: wiring.blocked,
+            in_flight,
+        };
+        let worker = Worker {
+            metrics: manager.metrics().controller(&self.name, workers),
+            name: self.name,
+            queue: wiring.queue,
+            shared: Arc::new(shared),
+            reconciler,
+            timeout: self.timeout,
+            main,
+        };
+        Ok((worker, workers))
+    }
+}

@@ -1,0 +1,68 @@
+//! What a change of an object means for a queue: whose key is added, and with which priority.
+
+use super::register::Wiring;
+use crate::{
+    Object,
+    child::controller_of,
+    informer::Delta,
+    key::{ObjectKey, is_namespaced},
+    predicate::Predicate,
+    queue::Priority,
+};
+
+/// What a child's change means for its owner.
+pub(super) fn own_handler<K: Object, C: Object>(
+    wiring: &Wiring<K>,
+    predicate: Predicate<C>,
+) -> impl Fn(&Delta<C>) + Send + Sync + 'static {
+    let (queue, blocked, applies) = (wiring.queue.clone(), wiring.blocked.clone(), wiring.applies.clone());
+    let deleted = wiring.deleted.clone();
+    move |delta| {
+        if predicate.test(delta) {
+            for owner in objects(delta).filter_map(|child| owner_of::<K, C>(child)) {
+                queue.add(owner, priority(delta));
+            }
+        }
+        if let Some(child) = objects(delta).next() {
+            let key = ObjectKey::of(child);
+            for waiting in blocked.wake::<C>(&key) {
+                queue.add(waiting, priority(delta));
+            }
+            if matches!(delta, Delta::Deleted(_)) {
+                deleted.forget(child);
+                applies.forget::<C>(&key);
+            }
+        }
+    }
+}
+
+/// The object of kind `K` that controls this child. Group and kind count, the version does not: the same object may be
+/// named in any version that is served.
+fn owner_of<K: Object, C: Object>(child: &C) -> Option<ObjectKey> {
+    let owner = controller_of(child)?;
+    let group = owner.api_version.rsplit_once('/').map_or("", |(group, _)| group);
+    if owner.kind != K::kind(&()) || group != K::group(&()) {
+        return None;
+    }
+    // An owner in a namespace is always in its child's; a cluster-scoped one is in none.
+    let namespace = if is_namespaced::<K>() {
+        child.meta().namespace.as_deref()
+    } else {
+        None
+    };
+    Some(ObjectKey::new(namespace, &owner.name))
+}
+
+/// The objects that a delta speaks of: after an update the new one and the old one.
+pub(super) fn objects<C>(delta: &Delta<C>) -> impl Iterator<Item = &C> {
+    delta.object().into_iter().chain(delta.old()).map(|object| &**object)
+}
+
+/// Live changes go before what is only there already.
+pub(crate) fn priority<C>(delta: &Delta<C>) -> Priority {
+    if delta.is_routine() {
+        Priority::Low
+    } else {
+        Priority::Normal
+    }
+}

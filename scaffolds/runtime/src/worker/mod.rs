@@ -1,0 +1,156 @@
+//! The workers of a controller: they take keys from its queue, run the reconciler, and settle what came of it.
+
+mod run;
+mod settle;
+mod wake;
+
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use tokio::time::Instant;
+use tracing::{Instrument, Span, field, info_span};
+
+use self::run::{End, Next};
+pub(crate) use self::wake::Main;
+use crate::{
+    Object,
+    context::{Context, Shared},
+    error::{Error, Result},
+    informer::Delta,
+    key::ObjectKey,
+    metrics::{ControllerMetrics, Outcome},
+    queue::{Held, WorkQueue},
+    reconciler::Reconciler,
+};
+
+/// Numbers every reconcile of this process, so that the lines of one can be found in the log.
+static RECONCILES: AtomicU64 = AtomicU64::new(1);
+
+/// A controller as its workers see it.
+pub(crate) struct Worker<K: Object, R> {
+    pub(crate) name: String,
+    pub(crate) queue: WorkQueue,
+    pub(crate) shared: Arc<Shared<K>>,
+    pub(crate) reconciler: R,
+    pub(crate) metrics: ControllerMetrics,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) main: Main<K>,
+}
+
+/// A controller of any kind, as the manager starts and stops it.
+pub(crate) trait Runnable: Send + Sync {
+    fn name(&self) -> &str;
+    /// Asks for every object there is, and for what happens from now on. Before the first [`work`](Self::work).
+    fn start(&self);
+    /// Works on keys until the queue is shut down, and ends after the key in hand.
+    fn work(self: Arc<Self>) -> Pin<Box<dyn Future<Output = ()> + Send>>;
+    /// No key is handed out any more.
+    fn shut_down(&self);
+    /// Reconciles that have begun and not ended.
+    fn under_way(&self) -> usize;
+}
+
+impl<K: Object, R: Reconciler<K>> Runnable for Worker<K, R> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn start(&self) {
+        // In this order: a change that is not told from here on is in the store already.
+        self.queue.wake();
+        self.main.start();
+        for object in self.shared.main.informer.store().list() {
+            self.main.see(&Delta::Added { object, initial: true });
+        }
+    }
+
+    fn work(self: Arc<Self>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        Box::pin(async move {
+            while let Some(held) = self.queue.next().await {
+                let id = RECONCILES.fetch_add(1, Ordering::Relaxed);
+                let span = info_span!(
+                    "reconcile",
+                    controller = self.name,
+                    object = %held.key(),
+                    reconcile_id = id,
+                    result = field::Empty,
+                    // What OpenTelemetry calls a failure; nobody else reads it.
+                    otel.status_code = field::Empty,
+                );
+                self.process(held, id).instrument(span).await;
+            }
+        })
+    }
+
+    fn shut_down(&self) {
+        self.queue.shut_down();
+    }
+
+    fn under_way(&self) -> usize {
+        self.queue.held()
+    }
+}
+
+impl<K: Object, R: Reconciler<K>> Worker<K, R> {
+    async fn process(&self, held: Held, reconcile_id: u64) {
+        let _active = self.metrics.active();
+        let _under_way = self.shared.recorder.reconciles().begin(!self.queue.is_empty());
+        let key = held.key().clone();
+        if self.main.has_gone(&key) {
+            self.reconciler.deleted(&key);
+        }
+        let Some(object) = self.shared.main.informer.store().get(&key) else {
+            // Gone, or undecodable, of which the informer tells.
+            self.queue.forget(&key);
+            return;
+        };
+        let attempt = self.queue.failures(&key);
+        let cx = Context {
+            shared: self.shared.clone(),
+            key,
+            object,
+            attempt,
+            reconcile_id,
+        };
+        let started = Instant::now();
+        let end = self.run(&cx).await;
+        let outcome = self.settle(&cx, end, held.priority()).await;
+        let span = Span::current();
+        span.record("result", outcome.label());
+        if outcome == Outcome::Error {
+            span.record("otel.status_code", "ERROR");
+        }
+        self.metrics.reconciled(outcome, started.elapsed());
+    }
+
+    /// One run for this object, outside of the queue: what the next one is to be, and nothing done about it.
+    #[cfg(feature = "testing")]
+    pub(crate) async fn rehearse(&self, key: &ObjectKey) -> Result<Option<Duration>> {
+        let Some(object) = self.shared.main.informer.store().get(key) else {
+            let reason = self.shared.main.informer.store().invalid(key);
+            let reason = reason.unwrap_or_else(|| "it is not in the cache".into());
+            return Err(Error::Setup(format!("`{key}` cannot be reconciled: {reason}")));
+        };
+        let cx = Context {
+            shared: self.shared.clone(),
+            key: key.clone(),
+            object,
+            attempt: 0,
+            reconcile_id: RECONCILES.fetch_add(1, Ordering::Relaxed),
+        };
+        match self.run(&cx).await {
+            End::Returned(Ok(Next::Nothing)) => Ok(None),
+            End::Returned(Ok(Next::After(delay))) => Ok(Some(delay)),
+            End::Returned(Err(error)) => Err(error),
+            End::Panicked(message) => Err(Error::retry(format!("the reconciler panicked: {message}"))),
+            End::TimedOut(limit) => Err(Error::retry(format!("the reconcile took longer than {limit:?}"))),
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! One run of a reconciler: isolated, timed, and at the place where the object is in its life.
+
+use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
+
+use futures::FutureExt;
+use serde_json::{Value, json};
+
+use super::Worker;
+use crate::{
+    Object,
+    context::Context,
+    error::Result,
+    reconciler::{Action, Cleanup, Reconciler},
+};
+
+/// How a run ended: as the reconciler said, or from outside.
+pub(super) enum End {
+    Returned(Result<Next>),
+    Panicked(String),
+    TimedOut(Duration),
+}
+
+/// What comes after a run that succeeded.
+#[derive(Clone, Copy)]
+pub(super) enum Next {
+    Nothing,
+    After(Duration),
+}
+
+impl<K: Object, R: Reconciler<K>> Worker<K, R> {
+    /// Runs the reconciler so that neither a panic nor a hang gets further than this object.
+    pub(super) async fn run(&self, cx: &Context<K>) -> End {
+        let guarded = AssertUnwindSafe(self.step(cx)).catch_unwind();
+        let result = match self.timeout {
+            Some(limit) => match tokio::time::timeout(limit, guarded).await {
+                Ok(result) => result,
+                Err(_) => return End::TimedOut(limit),
+            },
+            None => guarded.await,
+        };
+        match result {
+            Ok(result) => End::Returned(result),
+            Err(panic) => End::Panicked(panic_message(&*panic)),
+        }
+    }
+
+    /// Observes where the object is in its life, and does what is due there.
+    async fn step(&self, cx: &Context<K>) -> Result<Next> {
+        let finalizer = self.reconciler.finalizer();
+        let has =
+            |object: &K| finalizer.is_some_and(|name| object.meta().finalizers.iter().flatten().any(|f| f == name));
+        if cx.object.meta().deletion_timestamp.is_some() {
+            return if has(&cx.object) {
+                self.clean_up(cx).await
+            } else {
+                Ok(Next::Nothing)
+            };
+        }
+        let action = match finalizer {
+            Some(name) if !has(&cx.object) => {
+                let stored = self.add_finalizer(cx, name).await?;
+                let cx = Context {
+                    shared: cx.shared.clone(),
+                    key: cx.key.clone(),
+                    object: stored.clone(),
+                    ..*cx
+                };
+                self.reconciler.reconcile(&cx, stored).await?
+            }
+            _ => self.reconciler.reconcile(cx, cx.object.clone()).await?,
+        };
+        Ok(match action {
+            Action::Done => Next::Nothing,
+            Action::RequeueAfter(delay) => Next::After(delay),
+        })
+    }
+
+    async fn add_finalizer(&self, cx: &Context<K>, name: &str) -> Result<Arc<K>> {
+        let mut finalizers = cx.object.meta().finalizers.clone().unwrap_or_default();
+        finalizers.push(name.to_owned());
+        let stored = cx.patch(None, finalizers_patch(&*cx.object, &finalizers)).await?;
+        cx.observe(stored.clone());
+        Ok(Arc::new(stored))
+    }
+
+    async fn clean_up(&self, cx: &Context<K>) -> Result<Next> {
+        let uid = cx.object.meta().uid.clone().unwrap_or_default();
+        if self.main.is_finalized(&uid) {
+            return Ok(Next::Nothing);
+        }
+        match self.reconciler.cleanup(cx, cx.object.clone()).await? {
+            Cleanup::Pending(delay) => return Ok(Next::After(delay)),
+            Cleanup::Done => {}
+        }
+        // The cleanup may have written the status: the patch has to name the version that came of it.
+        let latest = cx.latest();
+        let mut finalizers = latest.meta().finalizers.clone().unwrap_or_default();
+        finalizers.retain(|name| Some(name.as_str()) != self.reconciler.finalizer());
+        let removed = cx.patch(None, finalizers_patch(&*latest, &finalizers)).await?;
+        if removed.meta().finalizers.as_ref().is_none_or(Vec::is_empty) {
+            // Gone with its last finalizer: the answer is not put into the cache, the watch tells the end.
+            self.main.finalized(&uid);
+            // The watch may have told it already, and will not tell it again.
+            let cached = self.shared.main.informer.store().get(&cx.key);
+            if cached.is_none_or(|cached| cached.meta().uid.as_ref() != Some(&uid)) {
+                self.main.has_ended(&uid);
+            }
+        } else {
+            cx.observe(removed);
+        }
+        Ok(Next::Nothing)
+    }
+}
+
+/// A merge patch replaces the whole list, so it names the version it was read from.
+fn finalizers_patch<K: Object>(object: &K, finalizers: &[String]) -> Value {
+    json!({"metadata": {"resourceVersion": object.meta().resource_version, "finalizers": finalizers}})
+}
+
+fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "without a message".to_owned())
+}
