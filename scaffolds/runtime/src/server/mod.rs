@@ -4,7 +4,7 @@ mod auth;
 mod http1;
 mod probes;
 mod scrape;
-mod selfsigned;
+pub(crate) mod selfsigned;
 mod stall;
 mod tls;
 

@@ -37,7 +37,7 @@ const EXPLICIT_0: u8 = 0xa0;
 const EXPLICIT_3: u8 = 0xa3;
 
 /// A fresh P-256 key and a certificate for these DNS names, of which there must be one, signed with it.
-pub(super) fn make(names: &[&str]) -> Result<(Vec<u8>, PrivateKeyDer<'static>), String> {
+pub(crate) fn make(names: &[&str]) -> Result<(Vec<u8>, PrivateKeyDer<'static>), String> {
     let random = SystemRandom::new();
     let failed = |_| "a key could not be made".to_owned();
     let algorithm = &ECDSA_P256_SHA256_ASN1_SIGNING;

@@ -1,0 +1,66 @@
+//! Carries requests to the collector. It knows nothing of spans.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body_util::{BodyExt, Full, Limited};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::{
+    client::legacy::{Client, connect::HttpConnector},
+    rt::TokioExecutor,
+};
+use opentelemetry_http::{HttpClient, HttpError};
+use tokio::{
+    runtime::{Builder, Runtime},
+    time::timeout,
+};
+use tokio_rustls::rustls::{ClientConfig, RootCertStore};
+
+use super::trust;
+
+/// How long one request to the collector may take (OpenTelemetry's specification: `OTEL_EXPORTER_OTLP_TIMEOUT`).
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// More of an answer than a collector has to say.
+const ANSWER: usize = 1 << 20;
+
+/// Sends what the exporter's thread gives it. That thread is none of tokio's, so the client brings a runtime of its own.
+#[derive(Debug)]
+pub(super) struct Sender {
+    client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
+    runtime: Runtime,
+}
+
+impl Sender {
+    /// To `https://` with `tls`, to `http://` without.
+    pub(super) fn new(tls: Option<ClientConfig>) -> std::io::Result<Self> {
+        // Of an address without TLS nobody's certificate is asked.
+        let tls = tls.unwrap_or_else(|| {
+            let nobody = trust::builder().with_root_certificates(RootCertStore::empty());
+            nobody.with_no_client_auth()
+        });
+        let connector = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http();
+        Ok(Self {
+            client: Client::builder(TokioExecutor::new()).build(connector.enable_http1().build()),
+            runtime: Builder::new_current_thread().enable_all().build()?,
+        })
+    }
+
+    async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
+        let (parts, body) = self.client.request(request.map(Full::new)).await?.into_parts();
+        let body = Limited::new(body, ANSWER).collect().await?.to_bytes();
+        Ok(Response::from_parts(parts, body))
+    }
+}
+
+#[async_trait::async_trait]
+impl HttpClient for Sender {
+    async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
+        self.runtime.block_on(timeout_of(self.send(request)))
+    }
+}
+
+async fn timeout_of<T>(sending: impl Future<Output = Result<T, HttpError>>) -> Result<T, HttpError> {
+    timeout(TIMEOUT, sending).await?
+}
