@@ -1,21 +1,23 @@
-//! Whether reconciles are under way: events give way to them, for a while.
+//! Whether reconciles are under way, and get on: events give way to them, for a while.
 
 use std::{
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
     time::Duration,
 };
 
-use tokio::sync::Notify;
+use tokio::{sync::Notify, time::Instant};
 
 /// How long an event waits for reconciles to end. People who read events do not notice; a reconcile that is under way
 /// has its API server for itself.
 pub(super) const YIELD: Duration = Duration::from_secs(1);
 
-/// The same while further objects wait for a worker. An event costs the API server as much as a child: of the time until
-/// thousands of new objects are Ready it would take a fifth, to say what nobody reads that fast.
+/// The same while further objects wait for a worker and one reconcile after the other ends. An event costs the API server as
+/// much as a child: of the time until thousands of new objects are Ready it would take a fifth, to say what nobody reads that
+/// fast. No longer than this, because what waits here is lost if the process is killed. Where workers wait for something else
+/// than the API server, so that for [`YIELD`] none of them has ended, it has time for events.
 pub(super) const CROWDED_YIELD: Duration = Duration::from_secs(10);
 
 /// The reconciles of a process. Clones count the same ones.
@@ -27,6 +29,7 @@ struct Count {
     under_way: AtomicUsize,
     /// Of those, how many left others waiting when they began.
     crowded: AtomicUsize,
+    last_end: Mutex<Option<Instant>>,
     none_left: Notify,
 }
 
@@ -47,13 +50,15 @@ impl Reconciles {
         }
     }
 
-    /// How long an event gives way.
-    pub(super) fn patience(&self) -> Duration {
-        if self.0.crowded.load(Ordering::Relaxed) > 0 {
-            CROWDED_YIELD
-        } else {
-            YIELD
+    /// Until when an event that waits since then gives way, as things stand: later if another reconcile ends before.
+    pub(super) fn turn_of(&self, since: Instant) -> Instant {
+        let soon = since + YIELD;
+        if self.0.crowded.load(Ordering::Relaxed) == 0 {
+            return soon;
         }
+        let last_end = *self.0.last_end.lock().unwrap_or_else(PoisonError::into_inner);
+        let standstill = last_end.map_or(soon, |end| end + YIELD);
+        soon.max(standstill).min(since + CROWDED_YIELD)
     }
 
     pub(super) fn are_under_way(&self) -> bool {
@@ -68,6 +73,7 @@ impl Reconciles {
 
 impl Drop for UnderWay {
     fn drop(&mut self) {
+        *self.of.last_end.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
         self.of.crowded.fetch_sub(usize::from(self.crowded), Ordering::Relaxed);
         if self.of.under_way.fetch_sub(1, Ordering::Relaxed) == 1 {
             self.of.none_left.notify_one();

@@ -70,6 +70,12 @@ pub fn config_map(name: &str) -> String {
     format!("{CONFIG_MAPS}/{name}")
 }
 
+/// Status, reason and message of a FooBar's condition.
+pub fn condition(world: &World, name: &str) -> [Value; 3] {
+    let condition = world.object(&at(name)).unwrap()["status"]["conditions"][0].clone();
+    ["status", "reason", "message"].map(|field| condition[field].clone())
+}
+
 pub async fn seconds(n: u64) {
     tokio::time::sleep(Duration::from_secs(n)).await;
 }

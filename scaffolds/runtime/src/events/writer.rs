@@ -1,0 +1,131 @@
+//! The background task of events: sees what is recorded, and writes what is due.
+
+use std::time::Duration;
+
+use futures::{StreamExt, future::BoxFuture, stream::FuturesUnordered};
+use tokio::{
+    select,
+    sync::{mpsc, watch},
+    time::{Instant, MissedTickBehavior, interval, sleep_until, timeout},
+};
+
+use super::{
+    Dropped, EventType, Reconciles,
+    correlate::{Correlator, Key, Seen},
+    event::Occurrence,
+    line::Line,
+    sink::{Sink, Written},
+};
+
+/// Events that may wait to be written, three quarters of those that are remembered.
+const BACKLOG: usize = 3072;
+/// Writes under way at once (client-go, ibid.: `recordWorkers`).
+pub(super) const WRITES: usize = 8;
+/// How often series are looked through; they end and are written again after minutes.
+const TICK: Duration = Duration::from_secs(60);
+/// How long the last events may take to be written when the process ends.
+pub(super) const FLUSH: Duration = Duration::from_secs(3);
+
+/// What is to be written, and what is on its way.
+pub(super) struct Writer {
+    correlator: Correlator,
+    due: Line,
+    under_way: FuturesUnordered<BoxFuture<'static, (Key, Written)>>,
+    sink: Sink,
+    dropped: Dropped,
+    reconciles: Reconciles,
+    stop: watch::Receiver<bool>,
+}
+
+impl Writer {
+    pub(super) fn new(sink: Sink, dropped: Dropped, reconciles: Reconciles, stop: watch::Receiver<bool>) -> Self {
+        Self {
+            correlator: Correlator::default(),
+            due: Line::default(),
+            under_way: FuturesUnordered::new(),
+            sink,
+            dropped,
+            reconciles,
+            stop,
+        }
+    }
+
+    /// Writes what comes out of the inbox until it is told to stop, and then what is left.
+    pub(super) async fn run(&mut self, mut inbox: mpsc::Receiver<Occurrence>) {
+        let mut tick = interval(TICK);
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let (mut stop, reconciles) = (self.stop.clone(), self.reconciles.clone());
+        loop {
+            self.begin_writes(self.due.room(WRITES, &self.reconciles, Instant::now()));
+            let (turn, waits) = (self.due.turn(&self.reconciles), !self.due.is_empty());
+            let (turn, alone) = (turn.unwrap_or_else(Instant::now), self.under_way.is_empty());
+            select! {
+                occurrence = inbox.recv(), if self.due.len() < BACKLOG => match occurrence {
+                    Some(occurrence) => self.see(occurrence),
+                    None => break,
+                },
+                Some((key, written)) = self.under_way.next() => self.wrote(key, written),
+                () = reconciles.ended(), if waits => {}
+                () = sleep_until(turn), if waits && alone => {}
+                _ = tick.tick() => {
+                    let due = self.correlator.tick(Instant::now());
+                    self.extend(due);
+                }
+                // Also when nobody is left to say stop.
+                _ = stop.wait_for(|stop| *stop) => break,
+            }
+        }
+        while let Ok(occurrence) = inbox.try_recv() {
+            self.see(occurrence);
+        }
+        let unwritten = self.correlator.unwritten();
+        self.extend(unwritten);
+        // What is not written by then stays unwritten: events are a courtesy, the end of the process is not.
+        let _ = timeout(FLUSH, self.flush()).await;
+    }
+
+    async fn flush(&mut self) {
+        loop {
+            self.begin_writes(WRITES);
+            match self.under_way.next().await {
+                Some((key, written)) => self.wrote(key, written),
+                None => return,
+            }
+        }
+    }
+
+    fn see(&mut self, occurrence: Occurrence) {
+        let (warns, now) = (occurrence.type_ == EventType::Warning, Instant::now());
+        match self.correlator.see(occurrence, now) {
+            Seen::Due(key) => self.due.join(key, warns, now),
+            Seen::Counted => {}
+            Seen::Spam => self.dropped.spam.inc(),
+        }
+    }
+
+    /// Old news: counts of what was told of before.
+    fn extend(&mut self, due: impl IntoIterator<Item = Key>) {
+        let now = Instant::now();
+        due.into_iter().for_each(|key| self.due.join(key, false, now));
+    }
+
+    fn begin_writes(&mut self, room: usize) {
+        while self.under_way.len() < room {
+            let Some(key) = self.due.next() else { return };
+            if let Some(write) = self.correlator.begin(&key) {
+                let (sink, stop) = (self.sink.clone(), self.stop.clone());
+                self.under_way
+                    .push(Box::pin(async move { (key, sink.write(write, stop).await) }));
+            }
+        }
+    }
+
+    fn wrote(&mut self, key: Key, written: Written) {
+        if written == Written::Failed {
+            self.dropped.failed.inc();
+        }
+        if let Some(again) = self.correlator.end(key, written == Written::Stored, Instant::now()) {
+            self.extend([again]);
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! The status: what somebody wipes is made good, and nothing is remembered in it.
+
+mod support;
+
+use std::sync::Arc;
+
+use k8s_openapi::api::core::v1::ConfigMap;
+use kubewright_runtime::{Action, Conditions, Context, Controller, Reconciler, Result};
+use serde_json::json;
+use support::{
+    kinds::{CONFIG_MAPS, FooBar, Running, at, condition, foobar, seconds, world},
+    notes::{child, manager},
+};
+
+/// Names its child after the target, and reports.
+struct Named;
+
+impl Reconciler<FooBar> for Named {
+    async fn reconcile(&self, cx: &Context<FooBar>, foobar: Arc<FooBar>) -> Result<Action> {
+        let name = format!("a-{}", foobar.spec.target);
+        let metadata = json!({"name": name});
+        cx.apply_child::<ConfigMap>(child(json!({"metadata": metadata})))
+            .await?;
+        cx.prune_children::<ConfigMap>(&[&name]).await?;
+        cx.patch_status(|status| {
+            status.observed_generation = foobar.metadata.generation;
+            status.conditions.set(cx.condition("Ready", true, "Applied", &name));
+        })
+        .await?;
+        Ok(Action::Done)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wiped_status_is_repaired_at_once_and_no_old_child_is_forgotten_by_it() {
+    let world = world();
+    let operator = || {
+        let manager = manager(&world);
+        Controller::<FooBar>::new("foobar")
+            .owns::<ConfigMap>()
+            .prunes::<ConfigMap>()
+            .register(&manager, Named)
+            .unwrap();
+        Running::start(manager)
+    };
+    let children = || {
+        let all = world
+            .end_state()
+            .into_keys()
+            .filter_map(|path| Some(path.strip_prefix(CONFIG_MAPS)?.to_owned()));
+        all.collect::<Vec<_>>()
+    };
+    // Of the writes the fourth, after child, status and the next child, removes the old one.
+    world.crash_at(3, false);
+    let first = operator();
+    world.put(&at("a"), foobar("old"));
+    seconds(10).await;
+    world.edit(&at("a"), |object| object["spec"]["target"] = json!("new"));
+    seconds(10).await;
+    first.done.abort();
+    assert!(world.restart(), "the process died");
+    assert_eq!(children(), ["/a-new", "/a-old"]);
+    world.edit_status(&at("a"), |object| object["status"] = json!({}));
+
+    let second = operator();
+    seconds(10).await;
+    assert_eq!(children(), ["/a-new"], "found by what there is");
+    let reported = json!(["True", "Applied", "a-new"]);
+    assert_eq!(json!(condition(&world, "a")), reported);
+    let patches = || world.requests(&format!("PATCH {}/status", at("a"))).len();
+    let before = patches();
+    world.edit_status(&at("a"), |object| object["status"] = json!({}));
+    seconds(1).await;
+    assert_eq!((json!(condition(&world, "a")), patches()), (reported, before + 1));
+    seconds(60).await;
+    assert_eq!(patches(), before + 1, "and that is all");
+    second.stop().await.unwrap();
+}
