@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::{
     Api, Client, ResourceExt,
-    api::{Patch, PatchParams},
+    api::{ApiResource, GroupVersionKind, Object, Patch, PatchParams},
 };
+use serde::Deserialize;
 use serde_json::Value;
 use tokio::time::{Instant, sleep, timeout_at};
 use tracing::{debug, info};
@@ -53,6 +53,41 @@ pub async fn install(client: &Client, crds: &[Value]) -> Result<()> {
     Ok(())
 }
 
+/// What is read of a CRD. Kubernetes' own type knows every keyword of a schema, which is much code for so few fields.
+type Crd = Object<Spec, Status>;
+
+#[derive(Clone, Debug, Deserialize)]
+struct Spec {
+    group: String,
+    names: Names,
+    versions: Vec<Version>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Names {
+    plural: String,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Version {
+    name: String,
+    served: bool,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+struct Status {
+    conditions: Option<Vec<Condition>>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Condition {
+    #[serde(rename = "type")]
+    type_: String,
+    status: String,
+    #[serde(default)]
+    message: String,
+}
+
 /// One CRD on its way.
 struct Install<'a> {
     client: &'a Client,
@@ -97,10 +132,14 @@ impl Install<'_> {
         }
     }
 
-    async fn apply(&self, crd: &Value) -> Result<CustomResourceDefinition, Not> {
-        let api = Api::<CustomResourceDefinition>::all(self.client.clone());
+    fn api(&self) -> Api<Crd> {
+        let kind = GroupVersionKind::gvk("apiextensions.k8s.io", "v1", "CustomResourceDefinition");
+        Api::all_with(self.client.clone(), &ApiResource::from_gvk(&kind))
+    }
+
+    async fn apply(&self, crd: &Value) -> Result<Crd, Not> {
         let params = PatchParams::apply(MANAGER).force();
-        api.patch(self.name, &params, &Patch::Apply(crd)).await.map_err(|error| match error {
+        self.api().patch(self.name, &params, &Patch::Apply(crd)).await.map_err(|error| match error {
             kube::Error::Api(status) if matches!(status.code, 401 | 403) => Not::Ever(format!(
                 "may not be applied: {}\n\nhint: run `make install` as an administrator, or allow the operator to create, \
                  get and patch customresourcedefinitions.apiextensions.k8s.io",
@@ -112,8 +151,8 @@ impl Install<'_> {
     }
 
     async fn established(&self) -> Result<(), Not> {
-        let api = Api::<CustomResourceDefinition>::all(self.client.clone());
-        let crd = api
+        let crd = self
+            .api()
             .get(self.name)
             .await
             .map_err(|error| Not::Yet(Error::from(error).to_string()))?;
@@ -124,9 +163,8 @@ impl Install<'_> {
                 .find(|condition| condition.type_ == type_ && condition.status == status)
         };
         if let Some(taken) = is("NamesAccepted", "False") {
-            let message = taken.message.as_deref().unwrap_or_default();
             // Perhaps only until another CRD is deleted.
-            return Err(Not::Yet(format!("its names are taken: {message}")));
+            return Err(Not::Yet(format!("its names are taken: {}", taken.message)));
         }
         is("Established", "True")
             .map(|_| ())
@@ -134,7 +172,7 @@ impl Install<'_> {
     }
 
     /// A CRD is established before its objects can be reached: first discovery has to know, then the handler.
-    async fn served(&self, crd: &CustomResourceDefinition, version: &str) -> Result<(), Not> {
+    async fn served(&self, crd: &Crd, version: &str) -> Result<(), Not> {
         let (group, plural) = (&crd.spec.group, &crd.spec.names.plural);
         let known = self
             .client

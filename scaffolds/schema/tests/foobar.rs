@@ -4,7 +4,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::{CustomResource, CustomResourceExt};
 use kubewright_schema::files::{self, Mode};
-use kubewright_schema::{Crd, Options, finish};
+use kubewright_schema::{Crd, Options, assemble, finish};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -60,4 +60,26 @@ fn a_foobar_becomes_the_file_that_is_committed() {
     };
     let outcome = files::write_manifests(golden.as_ref(), &files, mode).unwrap();
     assert_eq!(outcome.diff, "", "rerun with UPDATE_GOLDEN=1 if this is meant");
+}
+
+/// A default that its own rule refuses: nothing that keeps the CRD from being made, and what the linter is for.
+#[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[kube(group = "test.example.com", version = "v1", kind = "Wrong", namespaced)]
+pub struct WrongSpec {
+    /// Too short for its own schema.
+    #[schemars(length(min = 1), extend("default" = ""))]
+    pub target: String,
+}
+
+#[test]
+fn who_hands_crds_to_a_server_gets_them_unchecked() {
+    let options = Options::default();
+    assert_eq!(assemble(&crds(), &options).unwrap(), finish(&crds(), &options).unwrap());
+
+    let wrong: Vec<Crd<CustomResourceDefinition>> = vec![("api::Wrong", Wrong::crd)];
+    let findings = finish(&wrong, &options).unwrap_err();
+    assert_eq!(findings.len(), 1, "{findings:#?}");
+    let crd = &assemble(&wrong, &options).unwrap()[0];
+    let target = crd.pointer("/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/target");
+    assert_eq!(target.unwrap()["default"], "");
 }
