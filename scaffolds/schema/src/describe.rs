@@ -1,13 +1,11 @@
 //! Calls the functions that describe types. kube-derive panics on types it cannot make structural; here a panic becomes
 //! a finding with the type's name and a way out.
 
-use crate::{Finding, written};
+use crate::{Finding, cores, written};
 use serde::Serialize;
 use serde_json::Value;
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
-use std::thread;
+use std::sync::{Mutex, PoisonError};
 
 /// Held while the panic hook is replaced: two threads that swapped it at once would leave the silent one behind.
 static HOOK: Mutex<()> = Mutex::new(());
@@ -78,33 +76,12 @@ struct Outcome {
     findings: Vec<Finding>,
 }
 
-/// Of each thread: what the main one has. Schemas nest, and the code that makes them is not optimised.
-const STACK: usize = 8 << 20;
-
-/// Describes every type, and says which ones could not be. A type with a Pod template takes a quarter of a second in a
-/// build that is not optimised, so all cores work on them.
+/// Describes every type, and says which ones could not be.
 pub(crate) fn all<D: Describe>(crds: &[D]) -> (Vec<Described>, Vec<Finding>) {
-    let outcomes: Vec<OnceLock<Outcome>> = crds.iter().map(|_| OnceLock::new()).collect();
-    let next = AtomicUsize::new(0);
-    let work = || {
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(crd) = crds.get(at) else { return };
-            _ = outcomes[at].set(one(crd));
-        }
-    };
-    let helpers = thread::available_parallelism().map_or(1, usize::from).min(crds.len());
-    silently(|| {
-        thread::scope(|scope| {
-            for _ in 1..helpers {
-                // Without this one there is a thread less; this one works too.
-                _ = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work);
-            }
-            work();
-        });
-    });
+    let mut outcomes = Vec::new();
+    silently(|| outcomes = cores::each(crds.iter().collect(), one));
     let (mut described, mut findings) = (Vec::new(), Vec::new());
-    for outcome in outcomes.into_iter().filter_map(OnceLock::into_inner) {
+    for outcome in outcomes {
         described.extend(outcome.described);
         findings.extend(outcome.findings);
     }

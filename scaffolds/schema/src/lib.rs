@@ -41,11 +41,13 @@
 //!
 //! [Kubernetes version priority]: https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#version-priority
 
+mod cores;
 mod describe;
 mod finding;
 pub mod go;
 mod merge;
 mod pattern;
+mod stamp;
 pub mod version;
 pub mod written;
 
@@ -111,12 +113,16 @@ pub fn finish<D: Describe>(crds: &[D], options: &Options) -> Result<Vec<Value>, 
     let (described, mut findings) = describe::all(crds);
     let (merged, refused) = merge::versions(described);
     findings.extend(refused);
-    let mut finished = Vec::new();
-    for mut kind in merged {
+    let checked = cores::each(merged, |mut kind| {
         normalise::crd(&mut kind.crd, options);
-        findings.extend(lint::findings(&kind.crd, &kind.types));
-        findings.extend(compat::conversion::findings(&kind.crd, &kind.types));
-        finished.push(kind.crd);
+        let mut found = lint::findings(&kind.crd, &kind.types);
+        found.extend(compat::conversion::findings(&kind.crd, &kind.types));
+        (kind.crd, found)
+    });
+    let mut finished = Vec::new();
+    for (crd, found) in checked {
+        finished.push(crd);
+        findings.extend(found);
     }
     if findings.is_empty() {
         Ok(finished)

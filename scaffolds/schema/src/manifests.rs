@@ -2,6 +2,7 @@
 
 use crate::compat::{self, Break};
 use crate::files::{self, Mode};
+use crate::stamp::Stamp;
 use crate::{Describe, Options, finish, source};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -43,6 +44,9 @@ struct Arguments {
 /// [written](files::write_manifests) to `--out`, or with `--check` compared; with `--breaking-since` nothing is written, and
 /// the CRDs are [compared](compat::breaking) with those of a git revision.
 ///
+/// A run that finds its own program, its arguments, `sources` and `--out` as an earlier one left them, by the lengths and times of
+/// files, has nothing to do. `--check` and `--breaking-since` always look.
+///
 /// # Errors
 /// Exits with 1 when a type has a finding (every one is printed, nothing is written), a file cannot be read or written,
 /// `--check` finds stale files, or `--breaking-since` a break; with 2 when the arguments are wrong or the revision cannot be
@@ -52,11 +56,27 @@ struct Arguments {
 /// A panic in a type's description becomes a finding only where panics unwind, as they do unless the profile says
 /// `panic = "abort"`.
 pub fn run<D: Describe>(crds: Vec<D>, sources: impl AsRef<Path>) -> ExitCode {
-    ExitCode::from(execute(
-        (&crds, sources.as_ref()),
-        std::env::args().skip(1),
+    let (sources, words): (_, Vec<String>) = (sources.as_ref(), std::env::args().skip(1).collect());
+    let stamp = stamp(&words, sources);
+    if stamp.as_ref().is_some_and(Stamp::holds) {
+        return ExitCode::SUCCESS;
+    }
+    let code = execute(
+        (&crds, sources),
+        words.into_iter(),
         (&mut io::stdout().lock(), &mut io::stderr().lock()),
-    ))
+    );
+    if let Some(stamp) = stamp.filter(|_| code == 0) {
+        stamp.set();
+    }
+    ExitCode::from(code)
+}
+
+/// Of a run that writes; those that only look always look.
+fn stamp(words: &[String], sources: &Path) -> Option<Stamp> {
+    let arguments = parse(words.iter().cloned()).ok()??;
+    let writes = arguments.mode == Mode::Write && arguments.since.is_none();
+    writes.then(|| Stamp::of_this_program(words, vec![sources.to_owned(), arguments.out]))?
 }
 
 /// The exit code. A closed pipe on either stream is nobody's failure here.

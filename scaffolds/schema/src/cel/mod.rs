@@ -50,7 +50,7 @@ mod unify;
 mod value;
 mod walk;
 
-use crate::cause::{Cause, Objections};
+use crate::cause::{Cause, Objections, Path};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -62,6 +62,18 @@ use std::sync::Arc;
 pub fn check(schema: &Value, path: &str, structural: &[Cause]) -> Vec<Cause> {
     let root = schema::Node::read(schema);
     room::with_room(room::is_deep(&root), || admit::check(&root, path, structural)).unwrap_or_else(|cause| vec![cause])
+}
+
+/// What a server says of a default at `path` by the rules of its schema.
+pub(crate) fn of_default(default: &Value, schema: &Value, path: &Path) -> Vec<Cause> {
+    let node = Arc::new(schema::Node::read(schema));
+    let work = || {
+        let checks = walk::Checks::compile_inner(node.clone());
+        checks
+            .map(|checks| checks.of_default(default, path))
+            .unwrap_or_default()
+    };
+    room::with_room(room::is_deep(&node), work).unwrap_or_else(|cause| vec![cause])
 }
 
 /// The compiled rules of a schema.

@@ -22,6 +22,8 @@ const LONGEST_MESSAGE: usize = 5 * 1024;
 pub(super) struct Checks {
     node: Arc<Node>,
     rules: Vec<Compiled>,
+    /// Rules cannot name the type of the value, and there are some.
+    undeclared: bool,
     items: Option<Box<Checks>>,
     properties: BTreeMap<String, Checks>,
     additional: Option<Box<Checks>>,
@@ -59,6 +61,12 @@ impl Checks {
             return None;
         }
         let declared = Declared::of(&node, true).map(Arc::new);
+        Self::of(&node, &node, declared)
+    }
+
+    /// For a value anywhere inside of a resource.
+    pub(super) fn compile_inner(node: Arc<Node>) -> Option<Self> {
+        let declared = Declared::of(&node, node.embedded).map(Arc::new);
         Self::of(&node, &node, declared)
     }
 
@@ -100,12 +108,14 @@ impl Checks {
         let this = Self {
             node: node.clone(),
             rules: compiled,
+            undeclared: declared.is_none() && !rules.rules.is_empty(),
             items: child(&rules.items, &node.items),
             properties,
             additional: child(&rules.additional, &node.additional),
             all_of,
         };
         let idle = this.rules.is_empty()
+            && !this.undeclared
             && this.items.is_none()
             && this.properties.is_empty()
             && this.additional.is_none()
@@ -114,21 +124,29 @@ impl Checks {
     }
 
     pub(super) fn evaluate(&self, object: &Value, old: Option<&Value>) -> Objections {
+        let ratchet = old.map_or(Ratchet::None, |old| Ratchet::Known(same(object, old, &self.node)));
+        let new = object;
+        self.run(&Path::root(), Pair { new, old, ratchet })
+    }
+
+    /// What the rules say of a default at `path`: where it stood before, and if they are content, where it is new. That it is
+    /// the same excuses nothing.
+    pub(super) fn of_default(&self, default: &Value, path: &Path) -> Vec<Cause> {
+        let told = |old| {
+            let (new, ratchet) = (default, Ratchet::None);
+            self.run(path, Pair { new, old, ratchet }).causes
+        };
+        let causes = told(Some(default));
+        if causes.is_empty() { told(None) } else { causes }
+    }
+
+    fn run(&self, path: &Path, pair: Pair<'_>) -> Objections {
         let mut run = Run {
             outcome: Objections::default(),
             budget: BUDGET,
         };
-        let ratchet = old.map_or(Ratchet::None, |old| Ratchet::Known(same(object, old, &self.node)));
         // Running out of budget ends the walk; what was found stays.
-        _ = run.node(
-            self,
-            &Path::root(),
-            Pair {
-                new: object,
-                old,
-                ratchet,
-            },
-        );
+        _ = run.node(self, path, pair);
         run.outcome
     }
 }
@@ -238,10 +256,14 @@ impl Run {
     }
 
     fn rules(&mut self, checks: &Checks, path: &Path, pair: Pair<'_>) -> Result<(), Spent> {
+        let kind = checks.node.kind.as_str();
+        if checks.undeclared {
+            let detail = "rule compiler initialization error: failed to convert to declType for CEL validation rules";
+            self.outcome.causes.push(path.invalid(kind, detail));
+        }
         if checks.rules.is_empty() {
             return Ok(());
         }
-        let kind = checks.node.kind.as_str();
         if self.budget == 0 {
             return self.exhausted(path, kind);
         }
@@ -402,10 +424,9 @@ fn with_same_keys<'a>(item: &Value, others: &'a [Value], keys: &[String]) -> Opt
     if keys.is_empty() || !keys.iter().all(|key| item.get(key).is_some_and(scalar)) {
         return None;
     }
-    // With several items of the same keys, which the schema's own validation refuses, the last counts.
+    // With several items of the same keys, which only an older schema can have let in, the first counts.
     others
         .iter()
-        .rev()
         .find(|other| keys.iter().all(|key| other.get(key) == item.get(key)))
 }
 

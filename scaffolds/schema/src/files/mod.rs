@@ -6,7 +6,7 @@ mod read;
 
 pub use read::documents;
 
-use crate::yaml;
+use crate::{cores, yaml};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -88,10 +88,13 @@ pub enum FilesError {
 pub fn write_manifests(dir: &Path, files: &BTreeMap<String, Vec<Value>>, mode: Mode) -> Result<Outcome, FilesError> {
     let mut outcome = Outcome::default();
     let mut contents = Vec::new();
-    for (name, documents) in files {
+    let both = cores::each(files.iter().collect(), |(name, documents)| {
         let path = dir.join(name);
-        let new = render(documents);
-        let old = read(&path)?;
+        let old = read(&path);
+        (path, render(documents), old)
+    });
+    for (path, new, old) in both {
+        let old = old?;
         if old.as_deref().is_some_and(|old| !is_ours(old)) {
             return Err(FilesError::Foreign { path });
         }

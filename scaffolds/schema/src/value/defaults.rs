@@ -153,18 +153,5 @@ fn by_rules(_: &Value, _: &Map<String, Value>, _: &Path) -> Vec<Cause> {
 /// A default must pass both where it has not changed and where it is new.
 #[cfg(feature = "cel")]
 fn by_rules(default: &Value, schema: &Map<String, Value>, path: &Path) -> Vec<Cause> {
-    let around = json!({"type": "object", "properties": {"default": schema}});
-    let object = json!({"default": default});
-    let Some(rules) = crate::cel::Rules::compile(&around) else {
-        return Vec::new();
-    };
-    let mut causes = rules.evaluate(&object, Some(&object)).causes;
-    if causes.is_empty() {
-        causes = rules.evaluate(&object, None).causes;
-    }
-    for cause in &mut causes {
-        let below = cause.field.strip_prefix("default").unwrap_or_default();
-        cause.field = format!("{path}{below}");
-    }
-    causes
+    crate::cel::of_default(default, &Value::Object(schema.clone()), path)
 }

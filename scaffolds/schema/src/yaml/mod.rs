@@ -124,6 +124,13 @@ fn inline(value: &Value) -> String {
     }
 }
 
+/// Whole strings at once: every line is padded, and most of the time in a build that is not optimised.
 fn pad(indent: usize, out: &mut String) {
-    out.extend(std::iter::repeat_n(' ', indent));
+    const BLANKS: &str = "                                                                ";
+    let mut left = indent;
+    while left > 0 {
+        let some = left.min(BLANKS.len());
+        out.push_str(&BLANKS[..some]);
+        left -= some;
+    }
 }

@@ -16,7 +16,7 @@ pub(super) fn flow(text: &str) -> String {
         text.to_owned()
     } else if text.is_empty() {
         "\"\"".to_owned()
-    } else if text.chars().all(printable) {
+    } else if all_printable(text) {
         format!("'{}'", text.replace('\'', "''"))
     } else {
         escaped(text)
@@ -45,7 +45,7 @@ pub(super) fn literal(text: &str, indent: usize) -> Option<String> {
     for line in shown.split('\n') {
         out.push('\n');
         if !line.is_empty() {
-            out.extend(std::iter::repeat_n(' ', indent));
+            super::pad(indent, &mut out);
             out.push_str(line);
         }
     }
@@ -88,11 +88,20 @@ fn plain(text: &str) -> bool {
                 .next()
                 .is_some_and(|c| c.is_ascii_alphabetic() && !matches!(c, 'e' | 'E')));
     starts_well
-        && text.chars().all(printable)
+        && all_printable(text)
         && !text.ends_with([' ', ':'])
         && !text.contains(": ")
         && !text.contains(" #")
-        && !RESERVED.contains(&text.to_ascii_lowercase().as_str())
+        && !RESERVED.iter().any(|word| word.eq_ignore_ascii_case(text))
+}
+
+/// Of text that is ASCII, as nearly all is, bytes say it, at a fraction of the time.
+fn all_printable(text: &str) -> bool {
+    if text.is_ascii() {
+        text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
+    } else {
+        text.chars().all(printable)
+    }
 }
 
 /// Characters that every reader takes raw inside quotes: printable ASCII and the letters of the basic plane.

@@ -1142,6 +1142,42 @@ fn defaults() -> Vec<(&'static str, Value)> {
             node(json!({"x-kubernetes-preserve-unknown-fields": true, "default": {"a": [null]}})),
         ),
         (
+            "default under a rule on anything",
+            node(
+                json!({"x-kubernetes-preserve-unknown-fields": true, "default": {"a": 1}, "x-kubernetes-validations": [{"rule": "self == self"}]}),
+            ),
+        ),
+        (
+            "default of a list under a rule on anything in it",
+            node(
+                json!({"type": "array", "default": [false, 1], "items": {"x-kubernetes-preserve-unknown-fields": true, "x-kubernetes-validations": [{"rule": "dyn(self) != 2"}]}}),
+            ),
+        ),
+        (
+            "default of a list of anything under a rule",
+            node(
+                json!({"type": "array", "maxItems": 2, "default": [false], "items": {"x-kubernetes-preserve-unknown-fields": true}, "x-kubernetes-validations": [{"rule": "self.size() == 1"}]}),
+            ),
+        ),
+        (
+            "default of a map under a rule on anything in it",
+            node(
+                json!({"type": "object", "default": {"a": 1}, "additionalProperties": {"x-kubernetes-preserve-unknown-fields": true, "x-kubernetes-validations": [{"rule": "self == self"}]}}),
+            ),
+        ),
+        (
+            "default of an object under a rule on anything in it",
+            node(
+                json!({"type": "object", "default": {"a": 1}, "properties": {"a": {"x-kubernetes-preserve-unknown-fields": true, "x-kubernetes-validations": [{"rule": "self == self"}]}}}),
+            ),
+        ),
+        (
+            "default against a rule, with a value in it that no rule can read",
+            node(
+                json!({"type": "object", "default": {"d": true}, "maxProperties": 3, "x-kubernetes-validations": [{"rule": "'a' in self"}, {"rule": "'d' in self"}], "additionalProperties": {"x-kubernetes-int-or-string": true, "x-kubernetes-validations": [{"rule": "self != 'a'"}]}}),
+            ),
+        ),
+        (
             "default object with unknown fields",
             node(json!({"type": "object", "properties": {"a": {"type": "string"}}, "default": {"a": "b", "c": 1}})),
         ),

@@ -1258,6 +1258,9 @@ fn broken_before() -> Vec<Case> {
     let optional = json!([{"rule": "!oldSelf.hasValue() || self == oldSelf.value()", "optionalOldSelf": true}]);
     let keyed = json!({"type": "array", "maxItems": 5, "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["a"],
         "items": {"type": "object", "required": ["a"], "properties": {"a": {"type": "string", "maxLength": 5}}}, "x-kubernetes-validations": rule("self == oldSelf")});
+    let flagged = json!({"type": "array", "maxItems": 5, "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["a"],
+        "items": {"type": "object", "required": ["a"], "properties": {"a": {"type": "integer"}, "d": {"type": "boolean", "x-kubernetes-validations": rule("self == oldSelf")}}}});
+    let flag = |list: &[(i32, bool)]| -> Vec<Value> { list.iter().map(|(a, d)| json!({"a": a, "d": d})).collect() };
     let pod =
         |label: &str| json!({"apiVersion": "a/b/c", "kind": "Pod", "metadata": {"name": "a", "labels": {"a": label}}});
     vec![
@@ -1305,6 +1308,38 @@ fn broken_before() -> Vec<Case> {
             "rules and keys that do not fit",
             keyed,
             json!([[[{"a": {"c": 1}}], [{"a": "b"}]], [[{"a": "b"}, {"a": [1]}], [{"a": "b"}, {"a": "c"}]], [[1], [{"a": "b"}]], [[{"a": "c"}, {"a": "b"}], [{"a": "b"}, {"a": "c"}]]]),
+        ),
+        update(
+            "rules and several old items of one key",
+            flagged,
+            json!([
+                [
+                    flag(&[(0, false), (0, true), (1, false)]),
+                    flag(&[(0, false), (0, true), (1, false)])
+                ],
+                [
+                    flag(&[(0, false), (1, true), (0, true)]),
+                    flag(&[(0, false), (1, true), (0, true)])
+                ],
+                [flag(&[(0, false), (0, true)]), flag(&[(1, false), (0, true)])],
+                [flag(&[(0, false), (0, true)]), flag(&[(1, false), (0, false)])],
+                [
+                    flag(&[(0, false), (0, true), (1, false)]),
+                    flag(&[(0, false), (1, false)])
+                ],
+                [
+                    flag(&[(0, false), (0, true), (1, false)]),
+                    flag(&[(1, false), (0, false)])
+                ],
+                [
+                    flag(&[(0, false), (0, true), (1, false)]),
+                    flag(&[(1, false), (0, true)])
+                ],
+                [
+                    flag(&[(0, false), (0, true), (1, false), (0, false)]),
+                    flag(&[(0, false), (1, false), (0, true)])
+                ]
+            ]),
         ),
     ]
 }

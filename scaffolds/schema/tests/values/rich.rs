@@ -55,9 +55,7 @@ fn enrich(dice: &mut Dice, schema: &mut Value, depth: usize) {
         node.remove("format");
     }
     topology(dice, node);
-    // Such a default is refused for another cause by the server, as CEL does not know its type.
-    let is_untyped = node.contains_key("default") && json!(node).to_string().contains("preserve-unknown-fields");
-    if dice.once_in(3) && !is_untyped {
+    if dice.once_in(3) {
         let rules: Vec<Value> = (0..1 + dice.below(2)).map(|_| rule(dice, node)).collect();
         node.insert("x-kubernetes-validations".into(), rules.into());
     }
