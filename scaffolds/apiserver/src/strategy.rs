@@ -9,6 +9,17 @@ use crate::{apply::Schema, status::Status};
 /// What `decode` did not know, in the words of the server: `unknown field "spec.foo"`, `duplicate field "spec.a"`.
 pub type Strange = Vec<String>;
 
+/// Which empty lists and maps an object of a built-in kind has. See [`Strategy::empties`].
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Empties {
+    /// Those that Go's encoder writes, and those that rules or sentences of the kind tell from none.
+    Told,
+    /// Those that Go's encoder writes: what fields can be owned.
+    Encoded,
+    /// None: what comes back from the store.
+    Stored,
+}
+
 /// Knows the objects of one kind in one version.
 ///
 /// Objects are whole (`apiVersion`, `kind`, `metadata`, …) and in the version of the resource. Unless said otherwise
@@ -31,6 +42,17 @@ pub trait Strategy: Send + Sync + 'static {
     /// The Status of an object that cannot be this kind.
     fn convert(&self, object: &mut Value) -> Result<Strange, Status> {
         self.decode(object)
+    }
+
+    /// Brings a decoded object, with all its empty lists and maps, into a form that has fewer, and returns whether it had any.
+    /// Custom kinds keep theirs for ever.
+    fn empties(&self, _object: &mut Value, _form: Empties) -> bool {
+        false
+    }
+
+    /// Whether an empty list or map in the place of none is another generation.
+    fn counts_empty(&self) -> bool {
+        false
     }
 
     /// Before a create: clears what clients may not set (`status`), allocates what the server gives (clusterIP), but for a

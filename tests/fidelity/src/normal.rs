@@ -140,6 +140,9 @@ impl Names {
             } else if boundary && head(rest, 20, is_time).is_some() {
                 out.push_str("<time>");
                 rest = &rest[20..];
+            } else if let Some(after) = drawn_port(rest) {
+                out.push_str("Duplicate value: <port>");
+                rest = after;
             } else if let Some(after) = said_version(rest) {
                 let said = rest.len() - after.len();
                 let words = rest[..said].trim_end_matches(|c: char| c.is_ascii_digit());
@@ -182,10 +185,17 @@ fn listed(mut text: String) -> String {
         lines.sort_unstable();
         text = format!("{}errors:\n{}", &text[..at], lines.join("\n"));
     }
-    if let Some(at) = text.find("for bound claims\n@@") {
-        text.truncate(at + "for bound claims".len());
+    if let Some(at) = text.find("\n@@") {
+        text.truncate(at);
     }
     text
+}
+
+/// What follows a node port that is there twice: drawn at random, usually.
+fn drawn_port(text: &str) -> Option<&str> {
+    let said = text.strip_prefix("Duplicate value: ")?;
+    let number: u32 = said.get(..5)?.parse().ok()?;
+    (30_000..=32_767).contains(&number).then_some(&said[5..])
 }
 
 /// What follows a version that a sentence tells, where `text` begins with the words before it.

@@ -42,10 +42,12 @@ async fn a_server_does_not_differ_from_itself_and_random_programs_tidy_up() {
         name: "what is left".to_owned(),
         steps: vec![Step {
             r#do: "GET /apis/apiextensions.k8s.io/v1/customresourcedefinitions".to_owned(),
+            // A CRD goes when its objects are gone.
+            until: [("/items".to_owned(), serde_json::json!([]))].into(),
             ..Step::default()
         }],
         after: Vec::new(),
     };
     let answers = comparison.ours.run(&list, "after").await.unwrap();
-    assert_eq!(answers[0].body["items"], serde_json::json!([]));
+    assert_eq!(answers[0].body["items"], serde_json::json!([]), "left");
 }

@@ -81,6 +81,11 @@ impl<'a> At<'a> {
         !self.value.is_null()
     }
 
+    /// Whether both have the same value, to rules to which an empty list is none.
+    pub fn is_like(&self, other: &At<'_>) -> bool {
+        alike(self.value, other.value)
+    }
+
     /// The text, empty where there is none.
     pub fn str(&self) -> &'a str {
         self.value.as_str().unwrap_or_default()
@@ -94,6 +99,20 @@ impl<'a> At<'a> {
     /// Whether it is true.
     pub fn is_true(&self) -> bool {
         self.value.as_bool().unwrap_or_default()
+    }
+}
+
+fn alike(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Null, Value::Array(items)) | (Value::Array(items), Value::Null) => items.is_empty(),
+        (Value::Array(one), Value::Array(other)) => {
+            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| alike(one, other))
+        }
+        (Value::Object(one), Value::Object(other)) => {
+            let mut names = one.keys().chain(other.keys());
+            names.all(|name| alike(one.get(name).unwrap_or(&NULL), other.get(name).unwrap_or(&NULL)))
+        }
+        _ => one == other,
     }
 }
 

@@ -10,12 +10,14 @@ use crate::strategy::NameRule;
 pub(super) fn rules(kind: &str) -> Option<Rules> {
     Some(match kind {
         "ConfigMap" => Rules {
+            tells_empty: &["binaryData"],
             validate: check::config_map,
             validate_update: check::config_map_update,
             ..PLAIN
         },
         "Secret" => Rules {
             decoded: prepare::secret,
+            tells_empty: &["data"],
             validate: check::secret,
             validate_update: check::secret_update,
             warnings: warn::secret,
@@ -32,6 +34,7 @@ pub(super) fn rules(kind: &str) -> Option<Rules> {
             validate: check::endpoints,
             validate_update: |new, _, faults| check::endpoints(new, faults),
             warnings: warn::endpoints,
+            deprecation: Some("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"),
             ..PLAIN
         },
         "Event" => Rules {

@@ -1,5 +1,5 @@
 //! Typed decoding and encoding in one step: a body becomes what Go's decoder and encoder would make of it. Types must
-//! fit, unknown fields go, nulls and empty fields go or stay as each field's tags say, and quantities, times and bytes
+//! fit, unknown fields go, nulls and zeros go or stay as each field's tags say, and quantities, times and bytes
 //! take their canonical form.
 
 use serde_json::{Map, Value, json};
@@ -82,7 +82,7 @@ impl Reader {
                     self.fields.truncate(depth);
                     self.owner = owner;
                     if !is_left_out(field, &value) {
-                        object.insert(name, emptied(field, value));
+                        object.insert(name, value);
                     }
                 }
             }
@@ -300,7 +300,7 @@ fn fits_i32(number: &serde_json::Number) -> bool {
 }
 
 /// Definitions whose values Go keeps as they are.
-fn is_raw(name: &str) -> bool {
+pub(super) fn is_raw(name: &str) -> bool {
     matches!(name, "~apis.meta.v1.FieldsV1" | "~runtime.RawExtension")
         || name.contains(".v1.JSON") && !name.ends_with(".JSONSchemaProps")
 }
@@ -314,7 +314,7 @@ fn quantity(value: &Value) -> Result<Value, String> {
     Ok(Value::String(Quantity::parse(&text)?.canonical()))
 }
 
-/// Whether Go's encoder leaves the field out with this value.
+/// Whether Go's encoder leaves the field out with this value, lists and maps aside.
 fn is_left_out(field: &Field, value: &Value) -> bool {
     if field.pointer || !field.omit_empty {
         return false;
@@ -324,16 +324,8 @@ fn is_left_out(field: &Field, value: &Value) -> bool {
         Value::Bool(flag) => !flag,
         Value::Number(number) => matches!(field.kind, Type::I32 | Type::I64) && number.as_i64() == Some(0),
         Value::String(text) => text.is_empty() && !matches!(field.kind, Type::Ref(..)),
-        Value::Array(items) => items.is_empty(),
-        Value::Object(entries) => entries.is_empty() && matches!(field.kind, Type::Map(_)),
-    }
-}
-
-/// A list without items is none once it was stored.
-fn emptied(field: &Field, value: Value) -> Value {
-    match value {
-        Value::Array(items) if items.is_empty() && !field.pointer => Value::Null,
-        other => other,
+        // Those that are empty are another room's: `super::empties`.
+        Value::Array(_) | Value::Object(_) => false,
     }
 }
 

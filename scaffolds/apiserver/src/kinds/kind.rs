@@ -1,18 +1,18 @@
 //! A built-in kind: its shape and, where kinds differ, its rules.
 
 use kubewright_schema::{Cause, cause::Objections};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{
     at::{At, Faults},
-    cells, check, decode, defaults, definition,
+    cells, decode, defaults, definition, empties,
     names::Named,
     service::Held,
 };
 use crate::{
     apply::Schema,
     status::Status,
-    strategy::{Column, NameRule, Scale, Strange, Strategy},
+    strategy::{Column, Empties, NameRule, Scale, Strange, Strategy},
 };
 
 /// What a kind has of its own. Most kinds set a few of these and take the rest from [`PLAIN`].
@@ -27,6 +27,10 @@ pub(super) struct Rules {
     pub scale: Option<[&'static str; 3]>,
     pub creates_on_update: bool,
     pub updates_unconditionally: bool,
+    /// The fields whose empty lists and maps the kind's rules tell from none, those inside of them included.
+    pub tells_empty: &'static [&'static str],
+    /// Whether such a difference is another generation.
+    pub counts_empty: bool,
     /// Right after decoding, before anybody asks who owns which field.
     pub decoded: fn(&mut Value),
     /// Before a create, after `status` was cleared where it is a subresource.
@@ -44,6 +48,7 @@ pub(super) struct Rules {
     /// Of a new object, or of one that was another before.
     pub warnings: fn((&At<'_>, Option<&At<'_>>)) -> Vec<String>,
     pub status_warnings: fn(&At<'_>) -> Vec<String>,
+    pub deprecation: Option<&'static str>,
     pub stored_as: Option<&'static str>,
     /// From the storage version, where that is another kind's.
     pub read: fn(&mut Value),
@@ -63,6 +68,8 @@ pub(super) const PLAIN: Rules = Rules {
     scale: None,
     creates_on_update: false,
     updates_unconditionally: true,
+    tells_empty: &[],
+    counts_empty: false,
     decoded: |_| {},
     create: |_| {},
     update: |_, _| {},
@@ -73,6 +80,7 @@ pub(super) const PLAIN: Rules = Rules {
     validate_status: |_, _, _| {},
     warnings: |_| Vec::new(),
     status_warnings: |_| Vec::new(),
+    deprecation: None,
     stored_as: None,
     read: |_| {},
     write: |_| {},
@@ -118,16 +126,12 @@ impl BuiltIn {
 
     /// Reads an object with the types of its definition.
     fn read_as(&self, read: decode::Read, object: &mut Value) -> Result<Strange, Status> {
-        let is_unchosen = check::has_unchosen_labels(object);
         let unknown = read(&self.definition, object).map_err(|sentence| {
             let (kind, version) = (&self.kind, &self.version);
             Status::bad_request(format!(
                 "{kind} in version {version:?} cannot be handled as a {kind}: {sentence}"
             ))
         })?;
-        if is_unchosen && let Some(Value::Object(metadata)) = object.pointer_mut("/spec/template/metadata") {
-            metadata.insert("labels".to_owned(), json!({}));
-        }
         (self.rules.decoded)(object);
         Ok(unknown
             .into_iter()
@@ -156,6 +160,14 @@ impl Strategy for BuiltIn {
 
     fn convert(&self, object: &mut Value) -> Result<Strange, Status> {
         self.read_as(decode::convert, object)
+    }
+
+    fn empties(&self, object: &mut Value, form: Empties) -> bool {
+        empties::bring(&self.definition, object, (form, self.rules.tells_empty))
+    }
+
+    fn counts_empty(&self) -> bool {
+        self.rules.counts_empty
     }
 
     fn default(&self, object: &mut Value) {
@@ -245,6 +257,10 @@ impl Strategy for BuiltIn {
             "status" => (self.rules.status_warnings)(&At::root(new)),
             _ => Vec::new(),
         }
+    }
+
+    fn deprecation(&self) -> Option<&str> {
+        self.rules.deprecation
     }
 
     fn schema(&self) -> &Schema {

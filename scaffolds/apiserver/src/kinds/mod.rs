@@ -11,6 +11,7 @@ mod core;
 mod decode;
 mod defaults;
 mod definition;
+mod empties;
 mod events;
 mod image;
 mod kind;

@@ -84,6 +84,8 @@ fn networking(kind: &str) -> Option<Rules> {
         },
         "NetworkPolicy" => Rules {
             counts_generation: true,
+            tells_empty: &["spec"],
+            counts_empty: true,
             validate: check::network_policy,
             validate_update: |new, _, faults| check::network_policy(new, faults),
             warnings: warn::network_policy,

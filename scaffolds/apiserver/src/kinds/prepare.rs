@@ -154,7 +154,8 @@ pub(super) fn daemon_set(object: &mut Value) {
 }
 
 pub(super) fn daemon_set_update(new: &mut Value, old: &Value) {
-    let changed = new.pointer("/spec/template") != old.pointer("/spec/template");
+    let template = |object| At::root(object).at("spec.template");
+    let changed = !template(new).is_like(&template(old));
     template_generation(new, generation_of(old) + i64::from(changed));
 }
 

@@ -5,7 +5,12 @@ use kubewright_schema::go;
 use serde_json::{Value, json};
 
 use super::{options::Validation, strict, work::Work};
-use crate::{meta, request, resource::Resource, status::Status, strategy::Strategy};
+use crate::{
+    meta, request,
+    resource::Resource,
+    status::Status,
+    strategy::{Empties, Strategy},
+};
 
 /// Reads the object of a create or update.
 ///
@@ -24,7 +29,7 @@ pub(super) fn read(work: &mut Work, validation: Validation) -> Result<Value, Sta
     if let Err(why) = check_type(work, &mut object) {
         return Err(why.about_body(resource, &object, &call.body));
     }
-    strange.extend(typed(resource, &mut object)?);
+    strange.extend(typed(work, &mut object)?);
     strict::judge(work, validation, strange, |sentence| {
         Status::bad_request(format!("{}: {sentence}", cannot(&object, resource)))
     })?;
@@ -36,26 +41,28 @@ pub(super) fn read(work: &mut Work, validation: Validation) -> Result<Value, Sta
 ///
 /// # Errors
 /// The Status of an object whose types do not fit.
-pub(super) fn typed(resource: &Resource, object: &mut Value) -> Result<Vec<String>, Status> {
-    read_as(resource, Strategy::decode, object)
+pub(super) fn typed(work: &mut Work, object: &mut Value) -> Result<Vec<String>, Status> {
+    read_as(work, Strategy::decode, object)
 }
 
 /// Like [`typed`], for an object that an apply or a strategic merge put together.
 ///
 /// # Errors
 /// The Status of an object whose types do not fit.
-pub(super) fn converted(resource: &Resource, object: &mut Value) -> Result<Vec<String>, Status> {
-    read_as(resource, Strategy::convert, object)
+pub(super) fn converted(work: &mut Work, object: &mut Value) -> Result<Vec<String>, Status> {
+    read_as(work, Strategy::convert, object)
 }
 
 type Decode = fn(&dyn Strategy, &mut Value) -> Result<Vec<String>, Status>;
 
-fn read_as(resource: &Resource, decode: Decode, object: &mut Value) -> Result<Vec<String>, Status> {
+fn read_as(work: &mut Work, decode: Decode, object: &mut Value) -> Result<Vec<String>, Status> {
+    let resource = work.resource();
     let forgets = meta::of(object)
         .get("managedFields")
         .and_then(Value::as_array)
         .is_some_and(Vec::is_empty);
     let mut strange = decode(resource.strategy.as_ref(), object)?;
+    work.has_empties = resource.strategy.empties(object, Empties::Told);
     if let Some(metadata) = object
         .get_mut("metadata")
         .filter(|_| !resource.strategy.merges_strategically())
@@ -67,7 +74,7 @@ fn read_as(resource: &Resource, decode: Decode, object: &mut Value) -> Result<Ve
         strange.sort_unstable();
     }
     if forgets {
-        // Decoding drops what is empty; here that is how a client asks to forget who owns what.
+        // What is empty was dropped; here that is how a client asks to forget who owns what.
         meta::set(object, "managedFields", Some(json!([])));
     }
     meta::of_mut(object);

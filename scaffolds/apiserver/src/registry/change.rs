@@ -98,7 +98,10 @@ impl Live {
         self.check_version(work, &mut new, plan.name)?;
         self.prepare(work, &mut new);
         let stored = self.validate(work, &new).map(|()| {
-            apply::keep_times(&self.object, &mut new);
+            // To the server an empty list is a change of what comes back from the store as none.
+            if !work.has_empties {
+                apply::keep_times(&self.object, &mut new);
+            }
             if self.ends_with(work, &new) {
                 self.finish(work, plan.dry_run).then_some(None)
             } else {
@@ -150,6 +153,15 @@ impl Live {
         let strategy = &work.resource().strategy;
         let counts = |field: &str| field != "metadata" && !(field == "status" && strategy.has_status());
         let live = &self.object;
+        let forgetful;
+        let new = if work.has_empties && !strategy.counts_empty() {
+            let mut stored = new.clone();
+            work.forget_empties(&mut stored);
+            forgetful = stored;
+            &forgetful
+        } else {
+            new
+        };
         let counted = [new, live].map(|object| {
             let fields = object.as_object().into_iter().flatten();
             fields.filter(|(field, _)| counts(field)).collect::<Vec<_>>()
@@ -161,7 +173,7 @@ impl Live {
 
     fn validate(&self, work: &mut Work, new: &Value) -> Result<(), Status> {
         let (resource, live) = (work.resource(), &self.object);
-        let mut causes = meta::rounds::updated(resource, new, live);
+        let mut causes = meta::rounds::updated((resource, &work.call.subresource), new, live);
         match work.call.subresource.as_str() {
             "finalize" => {
                 let at = Path::new("spec").child("finalizers");
@@ -214,6 +226,7 @@ impl Live {
     /// Stores the next state, if it is another, and returns its text where that is also the answer's. `None` when another
     /// writer came first.
     pub fn write(&self, work: &Work, new: &mut Value, dry_run: bool) -> Option<Option<Bytes>> {
+        work.forget_empties(new);
         let other = record::settle(work.resource(), new);
         let stored = other.as_ref().unwrap_or(new);
         if stored == self.stored() {

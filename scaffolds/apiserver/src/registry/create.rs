@@ -25,9 +25,7 @@ pub(super) fn create(work: &mut Work) -> Result<Reply, Status> {
     meta::system::wipe(&mut object);
     body::check_namespace(work, &mut object)?;
     work.dedupe_owners(&mut object, false);
-    work.as_writer(&options.manager, |writer| {
-        crate::apply::update(None, &mut object, writer)
-    });
+    work.own(&options.manager, None, &mut object);
     admit::creation(work, &object)?;
     admit::grant(work, &object, None)?;
     let generates = meta::text(&object, "name").is_empty() && !meta::text(&object, "generateName").is_empty();
@@ -91,6 +89,7 @@ fn validate(work: &mut Work, object: &Value) -> Result<(), Status> {
 
 /// Returns the text of the object as it is stored, where that is also the answer's.
 fn store(work: &Work, object: &mut Value, dry_run: bool) -> Result<Option<Bytes>, Status> {
+    work.forget_empties(object);
     let said = meta::text(object, "resourceVersion").parse::<u64>().unwrap_or_default();
     let key = work.key(meta::text(object, "name"));
     if dry_run {

@@ -90,7 +90,7 @@ pub(super) fn document(
 
 fn updated(work: &mut Work, live: &Value, (format, options): (Format, &Options)) -> Result<Value, Status> {
     let mut new = patched::decode(work, live, (format, options.validation))?;
-    work.as_writer(&options.manager, |writer| apply::update(Some(live), &mut new, writer));
+    work.own(&options.manager, Some(live), &mut new);
     Ok(new)
 }
 
@@ -113,7 +113,7 @@ fn applied(work: &mut Work, live: Option<&Value>, options: &Options) -> Result<V
     let resource = work.resource();
     let (namespace, name) = (meta::text(&config, "namespace"), meta::text(&config, "name"));
     let title = format!("{namespace}/{name}");
-    body::converted(resource, &mut new).map_err(|status| unconverted(resource, &title, status))?;
+    body::converted(work, &mut new).map_err(|status| unconverted(resource, &title, status))?;
     resource.strategy.default(&mut new);
     Ok(new)
 }

@@ -40,7 +40,7 @@ pub(super) fn decode(
         Format::Strategic => body::converted,
         _ => body::typed,
     };
-    match read(resource, &mut object) {
+    match read(work, &mut object) {
         Ok(unknown) => strange.extend(unknown),
         Err(status) if status.code == 400 => {
             let beginning = format!("{}: ", body::cannot(&object, resource));

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{Call, body, options::Options, work::Work};
-use crate::{apply, server::Core, status::Status};
+use crate::{server::Core, status::Status};
 
 /// The object that the client sent, read as every create reads it.
 ///
@@ -14,7 +14,7 @@ pub fn read(core: &Core, call: &Call, warnings: &mut Vec<String>) -> Result<Valu
     let mut work = Work::new(core, call);
     let object = body::read(&mut work, options.validation).and_then(|mut object| {
         body::check_namespace(&work, &mut object)?;
-        work.as_writer(&options.manager, |writer| apply::update(None, &mut object, writer));
+        work.own(&options.manager, None, &mut object);
         Ok(object)
     });
     warnings.append(&mut work.warnings);

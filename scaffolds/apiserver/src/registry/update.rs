@@ -6,7 +6,7 @@ use super::{
     options::Options,
     work::Work,
 };
-use crate::{apply, meta, status::Status};
+use crate::{meta, status::Status};
 
 /// Updates an object to what the body says; creates it where the kind allows it.
 pub(super) fn update(work: &mut Work) -> Result<Reply, Status> {
@@ -23,7 +23,7 @@ pub(super) fn update(work: &mut Work) -> Result<Reply, Status> {
     };
     let (code, written) = change(work, &plan, &mut |work, live| {
         let mut new = sent.clone();
-        work.as_writer(&options.manager, |writer| apply::update(live, &mut new, writer));
+        work.own(&options.manager, live, &mut new);
         match live {
             Some(_) => admit::change(work)?,
             None => admit::creation(work, &new)?,

@@ -12,7 +12,7 @@ use crate::{
     server::Core,
     status::{Status, Subject},
     store::Key,
-    strategy::Strategy,
+    strategy::{Empties, Strategy},
 };
 
 /// One write of a client.
@@ -23,6 +23,8 @@ pub(super) struct Work<'a> {
     pub now: String,
     /// Sentences for headers, each once.
     pub warnings: Vec<String>,
+    /// Whether the object that was read last has empty lists or maps, which Go tells from none until it is stored.
+    pub has_empties: bool,
     /// The resource in all versions that are served: entries of managedFields may be in any.
     versions: Vec<Arc<Resource>>,
 }
@@ -40,6 +42,7 @@ impl<'a> Work<'a> {
             call,
             now: meta::time::text(core.now()),
             warnings: Vec::new(),
+            has_empties: false,
             versions: versions.collect(),
         }
     }
@@ -99,6 +102,30 @@ impl<'a> Work<'a> {
                  and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: {}",
                 twice.join(", ")
             ));
+        }
+    }
+
+    /// Notes who owns which field after `manager` turned `live` into `new`.
+    pub fn own(&self, manager: &str, live: Option<&Value>, new: &mut Value) {
+        if !self.has_empties {
+            return self.as_writer(manager, |writer| apply::update(live, new, writer));
+        }
+        let mut encoded = new.clone();
+        self.resource().strategy.empties(&mut encoded, Empties::Encoded);
+        // An empty list of them asks for something.
+        meta::set(
+            &mut encoded,
+            "managedFields",
+            meta::of(new).get("managedFields").cloned(),
+        );
+        self.as_writer(manager, |writer| apply::update(live, &mut encoded, writer));
+        meta::set(new, "managedFields", meta::of(&encoded).get("managedFields").cloned());
+    }
+
+    /// Makes an object what will come back from the store.
+    pub fn forget_empties(&self, object: &mut Value) {
+        if self.has_empties {
+            self.resource().strategy.empties(object, Empties::Stored);
         }
     }
 

@@ -1,6 +1,6 @@
 //! One recorded request, done by a strategy the way the registry does it.
 
-use kubewright_apiserver::resource::Resource;
+use kubewright_apiserver::{resource::Resource, strategy::Empties};
 use serde_json::{Map, Value, json};
 
 /// Stands for uids that the recording does not tell.
@@ -127,6 +127,7 @@ fn act(resource: &Resource, record: &Record) -> Result<(Value, Vec<Value>), Stri
     let strategy = &resource.strategy;
     let mut object = record.sent.clone();
     let unknown = strategy.decode(&mut object).map_err(|status| status.message)?;
+    strategy.empties(&mut object, Empties::Told);
     let warned = record
         .warnings
         .iter()
@@ -162,6 +163,7 @@ fn act(resource: &Resource, record: &Record) -> Result<(Value, Vec<Value>), Stri
             causes
         }
     };
+    strategy.empties(&mut object, Empties::Stored);
     let causes = causes
         .into_iter()
         .filter(|cause| cause.field != "metadata.name")

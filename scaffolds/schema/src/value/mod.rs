@@ -83,9 +83,14 @@ impl Structural {
     /// Drops fields that the schema does not know, and nulls where it does not allow them and has no default instead.
     /// Returns the paths of the unknown fields, sorted (`spec.list[0].x`).
     pub fn prune(&self, object: &mut Value) -> Vec<String> {
-        let unknown = prune::unknown_fields(object, &self.root);
+        let unknown = self.prune_unknown(object);
         prune::nulls(object, &self.root);
         unknown
+    }
+
+    /// [`prune`](Self::prune) that leaves nulls where they are: a server objects to those that an apply leaves behind.
+    pub fn prune_unknown(&self, object: &mut Value) -> Vec<String> {
+        prune::unknown_fields(object, &self.root)
     }
 
     /// Reads the metadata of resources inside of the object (`x-kubernetes-embedded-resource`) and writes it as an

@@ -128,6 +128,36 @@ impl Custom {
         }
     }
 
+    /// Reads an object of this kind; `prune` takes out what the schema does not know.
+    fn read_with(
+        &self,
+        prune: fn(&Structural, &mut Value) -> Vec<String>,
+        object: &mut Value,
+    ) -> Result<Strange, Status> {
+        let kind = object["kind"].as_str().unwrap_or_default();
+        if kind != self.family.kind {
+            let cause =
+                kubewright_schema::cause::Path::new("kind").invalid(kind, &format!("must be {}", self.family.kind));
+            let name = object["metadata"]["name"].as_str().unwrap_or_default();
+            return Err(Status::invalid((&self.family.group, kind), name, &[cause]));
+        }
+        let Some(schema) = self.structural() else {
+            return Ok(Strange::new());
+        };
+        let mut unknown = prune(schema, object);
+        // The metadata of resources inside of this one.
+        unknown.extend(schema.coerce(object).map_err(|cause| {
+            let (kind, version) = (&self.family.kind, &self.version);
+            Status::bad_request(format!(
+                "{kind} in version \"{version}\" cannot be handled as a {kind}: {cause}"
+            ))
+        })?);
+        Ok(unknown
+            .into_iter()
+            .map(|path| format!("unknown field \"{path}\""))
+            .collect())
+    }
+
     fn structural(&self) -> Option<&Structural> {
         self.family.schemas.get(&self.version)
     }
@@ -196,28 +226,12 @@ fn deprecation(family: &Family, version: &Value, versions: &[Value]) -> Option<S
 
 impl Strategy for Custom {
     fn decode(&self, object: &mut Value) -> Result<Strange, Status> {
-        let kind = object["kind"].as_str().unwrap_or_default();
-        if kind != self.family.kind {
-            let cause =
-                kubewright_schema::cause::Path::new("kind").invalid(kind, &format!("must be {}", self.family.kind));
-            let name = object["metadata"]["name"].as_str().unwrap_or_default();
-            return Err(Status::invalid((&self.family.group, kind), name, &[cause]));
-        }
-        let Some(schema) = self.structural() else {
-            return Ok(Strange::new());
-        };
-        let mut unknown = schema.prune(object);
-        // The metadata of resources inside of this one.
-        unknown.extend(schema.coerce(object).map_err(|cause| {
-            let (kind, version) = (&self.family.kind, &self.version);
-            Status::bad_request(format!(
-                "{kind} in version \"{version}\" cannot be handled as a {kind}: {cause}"
-            ))
-        })?);
-        Ok(unknown
-            .into_iter()
-            .map(|path| format!("unknown field \"{path}\""))
-            .collect())
+        self.read_with(Structural::prune, object)
+    }
+
+    /// What an apply put together is not decoded: its nulls are there to be objected to.
+    fn convert(&self, object: &mut Value) -> Result<Strange, Status> {
+        self.read_with(Structural::prune_unknown, object)
     }
 
     fn default(&self, object: &mut Value) {

@@ -42,7 +42,12 @@ pub(super) fn init_containers(at: &At<'_>, around: &Around<'_>, mains: &At<'_>, 
         any(&container, around, faults);
         let policy = container.get("restartPolicy");
         restart_policy(&container, faults);
+        let had_nameless = names.contains("");
         unique(&container, &mut names, faults);
+        if !had_nameless {
+            // An init container without a name takes it from nobody else.
+            names.remove("");
+        }
         host_ports(&container, &format!("{}[0]", at.path), &mut BTreeSet::new(), faults);
         if policy.str() == "Always" {
             life(&container, around, faults);

@@ -142,7 +142,7 @@ impl Faults {
 
     /// A field that may not change.
     pub fn immutable(&mut self, new: &At<'_>, old: &At<'_>) {
-        if new.value != old.value {
+        if !new.is_like(old) {
             self.invalid(new, "field is immutable");
         }
     }

@@ -42,7 +42,7 @@ pub(in crate::kinds) use self::{
     storage::{claim, claim_update, storage_class, storage_class_update, volume as persistent_volume, volume_update},
     workload::{
         controller_revision, controller_revision_update, daemon_set, daemon_set_update, deployment, deployment_status,
-        deployment_update, has_unchosen_labels, replica_set, replica_set_status, replica_set_update,
-        replication_controller, stateful_set, stateful_set_status, stateful_set_update,
+        deployment_update, replica_set, replica_set_status, replica_set_update, replication_controller, stateful_set,
+        stateful_set_status, stateful_set_update,
     },
 };

@@ -26,7 +26,8 @@ pub(in crate::kinds) fn pod_update(new: &At<'_>, old: &At<'_>, faults: &mut Faul
     }
     tolerations(&spec.get("tolerations"), &before.get("tolerations"), faults);
     gates(&spec.get("schedulingGates"), &before.get("schedulingGates"), faults);
-    if comparable(&spec, &before) != comparable(&before, &before) {
+    let (now, then) = (comparable(&spec, &before), comparable(&before, &before));
+    if !At::root(&now).is_like(&At::root(&then)) {
         faults.forbidden(&spec, CHANGEABLE);
     }
 }

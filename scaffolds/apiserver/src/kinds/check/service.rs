@@ -17,14 +17,8 @@ const IP: &str = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
 pub(in crate::kinds) fn service(at: &At<'_>, faults: &mut Faults) {
     let spec = at.get("spec");
     let kind = spec.get("type").str();
-    let headless = spec.get("clusterIP").str() == "None";
-    // One that a write of its status creates has the second without the first.
-    let is_without = spec
-        .get("clusterIPs")
-        .items()
-        .next()
-        .is_some_and(|ip| ip.str() == "None");
-    if spec.get("ports").len() == 0 && !is_without && kind != "ExternalName" {
+    let headless = is_headless(&spec);
+    if spec.get("ports").len() == 0 && !headless && kind != "ExternalName" {
         faults.required(&spec.get("ports"), "");
     }
     of_type(&spec, kind, headless, faults);
@@ -46,15 +40,18 @@ pub(in crate::kinds) fn service(at: &At<'_>, faults: &mut Faults) {
     traffic(&spec, kind, faults);
 }
 
+/// A Service that a write of its status creates may have a `clusterIP` without `clusterIPs`, and only these count.
+fn is_headless(spec: &At<'_>) -> bool {
+    let ips = spec.get("clusterIPs");
+    ips.len() == 1 && ips.items().all(|ip| ip.str() == "None")
+}
+
 fn of_type(spec: &At<'_>, kind: &str, headless: bool, faults: &mut Faults) {
     let ips = spec.get("clusterIPs");
     match kind {
         "LoadBalancer" | "NodePort" if headless => {
-            let place = At {
-                value: spec.get("clusterIP").value,
-                path: format!("{}[0]", ips.path),
-            };
-            faults.invalid(&place, &format!("may not be set to 'None' for {kind} services"));
+            let sentence = format!("may not be set to 'None' for {kind} services");
+            ips.items().for_each(|ip| faults.invalid(&ip, &sentence));
         }
         "ExternalName" => {
             for name in ["clusterIPs", "ipFamilies", "ipFamilyPolicy"] {
@@ -254,9 +251,7 @@ pub(in crate::kinds) fn service_update(new: &At<'_>, old: &At<'_>, faults: &mut 
     let external = [&spec, &before]
         .iter()
         .any(|spec| spec.get("type").str() == "ExternalName");
-    let headless = [&spec, &before]
-        .iter()
-        .all(|spec| spec.get("clusterIP").str() == "None");
+    let headless = is_headless(&spec) && is_headless(&before);
     if !external && !headless {
         for (index, ip) in were.items().enumerate() {
             let place = At {

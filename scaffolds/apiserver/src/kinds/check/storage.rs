@@ -202,10 +202,7 @@ fn source(spec: &At<'_>, faults: &mut Faults) {
 pub(in crate::kinds) fn volume_update(new: &At<'_>, old: &At<'_>, faults: &mut Faults) {
     volume(new, faults);
     let (spec, before) = (new.get("spec"), old.get("spec"));
-    if SOURCES
-        .iter()
-        .any(|name| spec.get(name).value != before.get(name).value)
-    {
+    if SOURCES.iter().any(|name| !spec.get(name).is_like(&before.get(name))) {
         faults.forbidden(
             &spec.called("spec.persistentvolumesource"),
             "spec.persistentvolumesource is immutable after creation",

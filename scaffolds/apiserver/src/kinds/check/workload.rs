@@ -34,14 +34,6 @@ pub(super) fn matches(spec: &At<'_>, faults: &mut Faults) {
     }
 }
 
-/// Whether a Pod template's labels are an empty map that its selector does not choose. Decoding drops empty maps, but the
-/// sentence about these tells them from labels that are not there; they are never stored, because that sentence refuses them.
-pub(in crate::kinds) fn has_unchosen_labels(object: &Value) -> bool {
-    let spec = At::root(object).get("spec");
-    let labels = spec.at("template.metadata.labels");
-    labels.value == &json!({}) && !selects(&spec.get("selector"), &labels)
-}
-
 /// The template of Pods that run forever.
 fn template(spec: &At<'_>, kind: &str, faults: &mut Faults) {
     let at = spec.get("template");

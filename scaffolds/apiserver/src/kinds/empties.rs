@@ -1,0 +1,150 @@
+//! Empty lists and maps. Go holds them apart from none, and so do its managed fields, some sentences and a few rules,
+//! until an object is stored: what is read from there has none. A walk by shapes brings an object into any of these forms.
+
+use serde_json::{Map, Value};
+
+use super::{
+    decode::is_raw,
+    shapes::{self, Field, Shape, Type},
+};
+use crate::strategy::Empties;
+
+/// Where rules or sentences of every kind tell an empty list or map from none: ends of paths, without indices.
+const TOLD: [&[&str]; 4] = [
+    &["capabilities", "add"],
+    &["capabilities", "drop"],
+    &["securityContext", "supplementalGroups"],
+    &["template", "metadata", "labels"],
+];
+
+/// Brings `object`, of the definition `name`, into a form, and returns whether it had an empty list or map. `told` are the
+/// fields below which the kind's own rules tell them from none.
+pub(super) fn bring(name: &str, object: &mut Value, (form, told): (Empties, &[&str])) -> bool {
+    if !has_empty(object) {
+        return false;
+    }
+    let mut walk = Walk {
+        form,
+        told,
+        path: Vec::new(),
+        found: false,
+    };
+    if let (Some(shape), Value::Object(fields)) = (shapes::shape(name), object) {
+        walk.object(shape, fields);
+    }
+    walk.found
+}
+
+/// Whether anything in it is empty: most objects need no walk. Sets of managed fields end in empty maps that mean something.
+fn has_empty(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.is_empty() || items.iter().any(has_empty),
+        Value::Object(fields) => {
+            fields.is_empty()
+                || fields
+                    .iter()
+                    .any(|(name, value)| name != "fieldsV1" && has_empty(value))
+        }
+        _ => false,
+    }
+}
+
+struct Walk<'w> {
+    form: Empties,
+    told: &'w [&'w str],
+    path: Vec<&'static str>,
+    found: bool,
+}
+
+impl Walk<'_> {
+    fn object(&mut self, shape: &'static Shape, fields: &mut Map<String, Value>) {
+        fields.retain(|name, value| {
+            let Some(field) = shape.field(name) else { return true };
+            self.path.push(field.name);
+            let stays = if is_none(&field.kind, value) {
+                self.empty(field, value)
+            } else {
+                self.value(&field.kind, value);
+                true
+            };
+            self.path.pop();
+            stays
+        });
+    }
+
+    fn value(&mut self, kind: &'static Type, value: &mut Value) {
+        match (kind, value) {
+            (Type::Ref(name, _), Value::Object(fields)) if !is_raw(name) => {
+                if let Some(shape) = shapes::shape(name) {
+                    self.object(shape, fields);
+                }
+            }
+            (Type::List(item), Value::Array(items)) => items.iter_mut().for_each(|value| self.value(item, value)),
+            (Type::Map(item), Value::Object(entries)) => {
+                entries.iter_mut().for_each(|(_, value)| self.value(item, value));
+            }
+            _ => {}
+        }
+    }
+
+    /// What becomes of an empty list or map, and whether it stays.
+    fn empty(&mut self, field: &Field, value: &mut Value) -> bool {
+        self.found = true;
+        if field.omit_empty {
+            return self.form == Empties::Told && self.is_told();
+        }
+        if self.form == Empties::Stored {
+            *value = Value::Null;
+        }
+        true
+    }
+
+    fn is_told(&self) -> bool {
+        let by_kind = self.path.first().is_some_and(|first| self.told.contains(first));
+        by_kind || TOLD.iter().any(|end| self.path.ends_with(end))
+    }
+}
+
+fn is_none(kind: &Type, value: &Value) -> bool {
+    match (kind, value) {
+        (Type::List(_), Value::Array(items)) => items.is_empty(),
+        (Type::Map(_), Value::Object(entries)) => entries.is_empty(),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn each_form_has_its_own_empty_lists_and_maps() {
+        let object = json!({"metadata": {"labels": {}, "managedFields": [{"fieldsV1": {"f:rules": {}}}]}, "rules": []});
+        let in_form = |form| {
+            let mut object = object.clone();
+            assert!(bring("rbac.v1.Role", &mut object, (form, &[])));
+            object
+        };
+        let metadata = json!({"managedFields": [{"fieldsV1": {"f:rules": {}}}]});
+        assert_eq!(in_form(Empties::Told), json!({"metadata": metadata, "rules": []}));
+        assert_eq!(in_form(Empties::Encoded), json!({"metadata": metadata, "rules": []}));
+        assert_eq!(in_form(Empties::Stored), json!({"metadata": metadata, "rules": null}));
+    }
+
+    #[test]
+    fn what_rules_tell_stays_until_it_is_encoded() {
+        let object = json!({"spec": {"podSelector": {"matchLabels": {}}, "ingress": []}, "metadata": {"labels": {}}});
+        let in_form = |form| {
+            let mut object = object.clone();
+            bring("networking.v1.NetworkPolicy", &mut object, (form, &["spec"]));
+            object
+        };
+        let told = json!({"spec": {"podSelector": {"matchLabels": {}}, "ingress": []}, "metadata": {}});
+        assert_eq!(in_form(Empties::Told), told);
+        assert_eq!(
+            in_form(Empties::Encoded),
+            json!({"spec": {"podSelector": {}}, "metadata": {}})
+        );
+    }
+}
