@@ -1,17 +1,16 @@
-//! What passes between an informer and a queue. That no deletion is lost there is in `informer.rs`.
-
-mod informer_server;
+//! What passes between an informer and a queue.
 
 use std::sync::{Arc, Mutex};
 
-use informer_server::{FooBar, Running, Server, settle};
 use kubewright_runtime::{Delta, InformerConfig, Predicate, Scope};
 use serde_json::json;
+
+use crate::server::{FooBar, Running, Server, settle};
 
 #[tokio::test(start_paused = true)]
 async fn predicates_see_old_and_new() {
     let server = Server::new();
-    let label = |generation: u32, app: &str| json!({"metadata": {"generation": generation, "labels": {"app": app}}, "spec": {"target": "x"}});
+    let of = |target: &str, app: &str| json!({"metadata": {"labels": {"app": app}}, "spec": {"target": target}});
     let informer = server.informer(InformerConfig {
         scope: Scope::Cluster,
         ..Default::default()
@@ -45,27 +44,34 @@ async fn predicates_see_old_and_new() {
     let read = || std::mem::take(&mut *told.lock().expect("not poisoned"));
     let running = Running::start(&informer);
     informer.synced().await;
-    server.write("a", "one", label(1, "db"));
+    server.write("a", "one", of("x", "db"));
     settle().await;
     assert_eq!(
         read(),
         ["generation", "labels", "both", "either", "version", "annotations"],
         "added, and not web"
     );
-    server.write("a", "one", label(2, "db"));
+    server.write("a", "one", of("y", "db"));
     settle().await;
     assert_eq!(read(), ["generation", "either", "version", "own"]);
-    server.write("a", "one", label(2, "web"));
+    server.write("a", "one", of("y", "web"));
     settle().await;
     assert_eq!(read(), ["labels", "web", "either", "version", "own"]);
-    server.write("a", "one", label(3, "db"));
+    server.write("a", "one", of("z", "db"));
     settle().await;
     assert_eq!(
         read(),
         ["generation", "labels", "web", "both", "either", "version", "own"],
         "leaving the selection is seen"
     );
-    server.write("a", "one", label(3, "db"));
+    server.write(
+        "a",
+        "one",
+        json!({"metadata": {"finalizers": ["test.example.com/none"]}}),
+    );
+    settle().await;
+    assert_eq!(read(), ["neither", "version", "own"]);
+    server.write("a", "one", json!({"metadata": {"finalizers": null}}));
     settle().await;
     assert_eq!(read(), ["neither", "version", "own"]);
     server.delete("a", "one");
@@ -74,8 +80,8 @@ async fn predicates_see_old_and_new() {
     running.stop().await;
 }
 
-#[test]
-fn a_reminder_passes_all_but_those_who_wait_for_another_version() {
+#[tokio::test]
+async fn a_reminder_passes_all_but_those_who_wait_for_another_version() {
     let server = Server::new();
     let reminder = Delta::Resync(Arc::new(server.put("a", "one", "x")));
     let passes = [

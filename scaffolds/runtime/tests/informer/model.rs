@@ -1,13 +1,11 @@
 //! The informer under random histories: whatever breaks, in the end the store is what the server has, and a subscriber
 //! who only added up what it was told has the same.
 
-mod informer_server;
-
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use informer_server::{FooBar, Running, Server, key, namespaces, settle};
+use crate::server::{FooBar, Running, Server, key, namespaces, settle};
 use kubewright_runtime::{Delta, Informer, InformerConfig, Scope};
 use proptest::{prelude::*, test_runner::RngSeed};
 use serde_json::Value;
@@ -136,18 +134,18 @@ async fn run(scope: Scope, steps: Vec<Step>) -> Result<(), TestCaseError> {
             Step::PutBroken(name) => server.put_broken("a", &name.to_string()),
             Step::Delete(name) if server.has("a", &name.to_string()) => server.delete("a", &name.to_string()),
             Step::Delete(_) => {}
-            Step::Disconnect => server.disconnect(),
+            Step::Disconnect => server.line().cut(),
             Step::Compact => server.compact(),
-            Step::SetDown(down) => server.set_down(down),
-            Step::HoldEvents(hold) => server.hold_events(hold),
-            Step::HoldLists(hold) => server.hold_lists(hold),
+            Step::SetDown(down) => server.line().set_down(down),
+            Step::HoldEvents(hold) => server.line().hold_events(hold),
+            Step::HoldLists(hold) => server.line().hold_lists(hold),
             Step::Pass(ms) => sleep(Duration::from_millis(ms)).await,
         }
     }
     observe(&informer, answers);
-    server.hold_events(false);
-    server.hold_lists(false);
-    server.set_down(false);
+    server.line().hold_events(false);
+    server.line().hold_lists(false);
+    server.line().set_down(false);
     // The longest backoff, a list, and the time a write may go unseen.
     sleep(Duration::from_secs(120)).await;
     settle().await;
@@ -180,7 +178,7 @@ fn observe(informer: &Informer<FooBar>, answers: Vec<(usize, FooBar)>) {
 /// The same cases each time; other ones, and as many as it says, under `PROPTEST_CASES`.
 fn config() -> ProptestConfig {
     let fixed = ProptestConfig {
-        cases: ProptestConfig::default().cases.max(500),
+        cases: ProptestConfig::default().cases.max(250),
         rng_seed: RngSeed::Fixed(3),
         ..ProptestConfig::default()
     };

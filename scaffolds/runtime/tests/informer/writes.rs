@@ -1,13 +1,12 @@
 //! Reading one's own writes: what `observe_write` merges ahead of the watch, and what it must not bring back.
 
-mod informer_server;
-
 use std::time::Duration;
 
-use informer_server::{Diary, FooBar, Running, Server, key, namespaces, settle};
 use kubewright_runtime::{Informer, InformerConfig};
 use serde_json::json;
 use tokio::time::sleep;
+
+use crate::server::{FooBar, Running, Server, key, namespaces, settle, typed};
 
 /// The target of the stored object of this name in namespace `a`.
 fn target(informer: &Informer<FooBar>, name: &str) -> Option<String> {
@@ -22,13 +21,13 @@ async fn a_write_is_read_before_the_watch_shows_it_and_is_told_once() {
     let server = Server::new();
     server.put("a", "one", "x");
     let informer = server.informer(InformerConfig::default());
-    let (writer, others) = (Diary::default(), Diary::of(&informer));
+    let (writer, others) = (server.empty_diary(), server.diary(&informer));
     let id = informer.subscribe(writer.writer()).id();
     let running = Running::start(&informer);
     informer.synced().await;
     assert_eq!(writer.read(), others.read());
 
-    server.hold_events(true);
+    server.line().hold_events(true);
     let theirs = server.put("a", "one", "theirs");
     let ours = server.put("a", "one", "ours");
     assert!(informer.observe_write(ours, Some(id)));
@@ -43,7 +42,7 @@ async fn a_write_is_read_before_the_watch_shows_it_and_is_told_once() {
         "the store is newer than this answer, which came late"
     );
 
-    server.hold_events(false);
+    server.line().hold_events(false);
     settle().await;
     assert_eq!(
         (writer.read(), others.read()),
@@ -65,33 +64,33 @@ async fn a_list_older_than_a_write_does_not_undo_it() {
     server.put("a", "one", "x");
     server.put("a", "gone", "x");
     let informer = server.informer(InformerConfig::default());
-    let diary = Diary::of(&informer);
+    let diary = server.diary(&informer);
     let running = Running::start(&informer);
     informer.synced().await;
     diary.read();
     // The list is taken at the server, then come the writes and their answers, then the list arrives.
-    server.set_down(true);
+    server.line().set_down(true);
     server.delete("a", "gone");
     server.compact();
-    server.hold_lists(true);
-    server.set_down(false);
+    server.line().hold_lists(true);
+    server.line().set_down(false);
     sleep(Duration::from_secs(5)).await;
-    assert_eq!(server.lists(), 2);
-    server.hold_events(true);
+    assert_eq!(server.line().lists(), 2);
+    server.line().hold_events(true);
     informer.observe_write(server.put("a", "one", "ours"), None);
     informer.observe_write(server.put("a", "two", "ours"), None);
-    server.hold_lists(false);
+    server.line().hold_lists(false);
     settle().await;
-    assert_eq!(diary.read(), ["updated one@1-5", "added two@6", "deleted gone@2"]);
+    assert_eq!(diary.read(), ["updated one@1-4", "added two@5", "deleted gone@2"]);
     assert_eq!(
         (target(&informer, "one").as_deref(), target(&informer, "two").as_deref()),
         (Some("ours"), Some("ours"))
     );
     // The watch, from the list on, knows what became of them.
     server.delete("a", "two");
-    server.hold_events(false);
+    server.line().hold_events(false);
     settle().await;
-    assert_eq!(diary.read(), ["deleted two@6"]);
+    assert_eq!(diary.read(), ["deleted two@5"]);
     running.stop().await;
 }
 
@@ -99,7 +98,7 @@ async fn a_list_older_than_a_write_does_not_undo_it() {
 async fn an_answer_that_comes_after_the_deletion_brings_nothing_back() {
     let server = Server::new();
     let informer = server.informer(InformerConfig::default());
-    let diary = Diary::of(&informer);
+    let diary = server.diary(&informer);
     let running = Running::start(&informer);
     informer.synced().await;
     let answer = server.put("a", "one", "ours");
@@ -115,20 +114,20 @@ async fn an_answer_that_comes_after_the_deletion_brings_nothing_back() {
 async fn a_write_the_watch_never_shows_is_looked_for() {
     let server = Server::new();
     let informer = server.informer(InformerConfig::default());
-    let diary = Diary::of(&informer);
+    let diary = server.diary(&informer);
     let running = Running::start(&informer);
     informer.synced().await;
     // Created, deleted and compacted away while the watch was down; the answer arrives during the list after it.
-    server.set_down(true);
+    server.line().set_down(true);
     let answer = server.put("a", "one", "ours");
     server.delete("a", "one");
     server.compact();
-    server.hold_lists(true);
-    server.set_down(false);
+    server.line().hold_lists(true);
+    server.line().set_down(false);
     sleep(Duration::from_secs(35)).await;
     // Before the list's answer, which has no item to tell how new it is.
     informer.observe_write(answer, None);
-    server.hold_lists(false);
+    server.line().hold_lists(false);
     settle().await;
     assert_eq!(diary.read(), ["added one@1"], "it may be newer than the list");
     sleep(Duration::from_secs(60)).await;
@@ -137,10 +136,10 @@ async fn a_write_the_watch_never_shows_is_looked_for() {
         ["deleted one@1"],
         "but a working watch would have shown it"
     );
-    assert!(server.lists() <= 4, "{}", server.lists());
-    let lists = server.lists();
+    assert!(server.line().lists() <= 4, "{}", server.line().lists());
+    let lists = server.line().lists();
     sleep(Duration::from_secs(600)).await;
-    assert_eq!(server.lists(), lists, "and that is that");
+    assert_eq!(server.line().lists(), lists, "and that is that");
     running.stop().await;
 }
 
@@ -148,23 +147,26 @@ async fn a_write_the_watch_never_shows_is_looked_for() {
 async fn a_list_that_takes_long_is_not_begun_anew_over_a_write() {
     let server = Server::new();
     let informer = server.informer(InformerConfig::default());
-    server.hold_lists(true);
+    server.line().hold_lists(true);
     let running = Running::start(&informer);
     settle().await;
-    server.hold_events(true);
+    server.line().hold_events(true);
     informer.observe_write(server.put("a", "one", "ours"), None);
     sleep(Duration::from_secs(200)).await;
-    assert_eq!(server.lists(), 1);
-    server.hold_lists(false);
+    assert_eq!(server.line().lists(), 1);
+    server.line().hold_lists(false);
     sleep(Duration::from_secs(20)).await;
     assert_eq!(
-        (server.lists(), target(&informer, "one").as_deref()),
+        (server.line().lists(), target(&informer, "one").as_deref()),
         (1, Some("ours")),
         "the watch has its time too"
     );
-    server.hold_events(false);
+    server.line().hold_events(false);
     sleep(Duration::from_secs(100)).await;
-    assert_eq!((server.lists(), target(&informer, "one").as_deref()), (1, Some("ours")));
+    assert_eq!(
+        (server.line().lists(), target(&informer, "one").as_deref()),
+        (1, Some("ours"))
+    );
     running.stop().await;
 }
 
@@ -173,15 +175,15 @@ async fn a_successor_outlives_the_deletion_of_its_predecessor() {
     let server = Server::new();
     server.put("a", "one", "first");
     let informer = server.informer(InformerConfig::default());
-    let diary = Diary::of(&informer);
+    let diary = server.diary(&informer);
     let running = Running::start(&informer);
     informer.synced().await;
     diary.read();
-    server.hold_events(true);
+    server.line().hold_events(true);
     server.delete("a", "one");
     informer.observe_write(server.put("a", "one", "second"), None);
     assert_eq!(diary.read(), ["deleted one@1", "added one@3"]);
-    server.hold_events(false);
+    server.line().hold_events(false);
     settle().await;
     assert_eq!(
         (diary.read(), target(&informer, "one").as_deref()),
@@ -195,12 +197,12 @@ async fn a_write_that_repairs_an_undecodable_object_puts_it_back() {
     let server = Server::new();
     server.put_broken("a", "one");
     let informer = server.informer(InformerConfig::default());
-    let diary = Diary::of(&informer);
+    let diary = server.diary(&informer);
     let running = Running::start(&informer);
     informer.synced().await;
-    server.hold_events(true);
+    server.line().hold_events(true);
     informer.observe_write(server.put("a", "one", "ours"), None);
-    server.hold_events(false);
+    server.line().hold_events(false);
     settle().await;
     assert_eq!(diary.read(), ["invalid one", "added one@2"]);
     assert_eq!(informer.store().invalid_len(), 0);
@@ -221,12 +223,9 @@ async fn what_may_not_belong_here_is_not_merged() {
     assert!(!selected.observe_write(server.put("a", "one", "x"), None));
     assert!(!scoped.observe_write(server.put("b", "one", "x"), None));
     assert!(scoped.observe_write(server.put("a", "one", "x"), None));
-    let odd = server.write(
-        "a",
-        "odd",
-        json!({"metadata": {"resourceVersion": "v7-b"}, "spec": {"target": "x"}}),
-    );
-    assert!(!scoped.observe_write(informer_server::typed(odd), None));
+    let mut odd = server.put("a", "odd", "x");
+    odd.metadata.resource_version = Some("v7-b".to_owned());
+    assert!(!scoped.observe_write(odd, None), "no server of its own kinds says this");
     assert_eq!((selected.store().len(), scoped.store().len()), (0, 1));
 }
 
@@ -237,13 +236,9 @@ async fn a_write_is_stored_as_the_watch_would_store_it() {
         keep_managers: vec!["us".to_owned()],
         ..Default::default()
     });
-    let managed = json!([{"manager": "us", "operation": "Apply"}, {"manager": "them", "operation": "Update"}]);
-    let answer = server.write(
-        "a",
-        "one",
-        json!({"metadata": {"managedFields": managed}, "spec": {"target": "x"}}),
-    );
-    informer.observe_write(informer_server::typed(answer), None);
+    server.apply("them", "a", "one", json!({"spec": {"number": 1}}));
+    let answer = server.apply("us", "a", "one", json!({"spec": {"target": "x"}}));
+    informer.observe_write(typed(answer), None);
     let stored = informer.store().get(&key("a", "one")).expect("merged");
     assert_eq!(stored.metadata.managed_fields.as_ref().map(Vec::len), Some(1));
 }

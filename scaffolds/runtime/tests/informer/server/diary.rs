@@ -15,27 +15,33 @@ pub async fn settle() {
 }
 
 /// A subscriber that writes down what it is told: `added a@3`, `updated a@3-5`, `deleted a@5`, `invalid a`.
-#[derive(Clone, Default)]
-pub struct Diary(Arc<Mutex<Vec<String>>>);
+#[derive(Clone)]
+pub struct Diary {
+    lines: Arc<Mutex<Vec<String>>>,
+    number_of: Arc<dyn Fn(&str) -> u64 + Send + Sync>,
+}
 
 impl Diary {
-    pub fn of(informer: &Informer<FooBar>) -> Self {
-        let diary = Self::default();
-        informer.subscribe(diary.writer());
-        diary
+    /// An empty one that calls versions by these numbers.
+    pub fn new(number_of: impl Fn(&str) -> u64 + Send + Sync + 'static) -> Self {
+        Self {
+            lines: Arc::default(),
+            number_of: Arc::new(number_of),
+        }
     }
 
     pub fn writer(&self) -> impl Fn(&Delta<FooBar>) + Send + Sync + 'static {
         let diary = self.clone();
         move |delta| {
-            let version = |object: &FooBar| object.metadata.resource_version.clone().unwrap_or_default();
+            let number =
+                |object: &FooBar| (diary.number_of)(object.metadata.resource_version.as_deref().unwrap_or_default());
             let name = delta.key().name().to_owned();
-            diary.0.lock().expect("no test panics in here").push(match delta {
-                Delta::Added { object, initial: true } => format!("listed {name}@{}", version(object)),
-                Delta::Added { object, initial: false } => format!("added {name}@{}", version(object)),
-                Delta::Updated { old, new } => format!("updated {name}@{}-{}", version(old), version(new)),
-                Delta::Deleted(object) => format!("deleted {name}@{}", version(object)),
-                Delta::Resync(object) => format!("resync {name}@{}", version(object)),
+            diary.lines.lock().expect("no test panics in here").push(match delta {
+                Delta::Added { object, initial: true } => format!("listed {name}@{}", number(object)),
+                Delta::Added { object, initial: false } => format!("added {name}@{}", number(object)),
+                Delta::Updated { old, new } => format!("updated {name}@{}-{}", number(old), number(new)),
+                Delta::Deleted(object) => format!("deleted {name}@{}", number(object)),
+                Delta::Resync(object) => format!("resync {name}@{}", number(object)),
                 Delta::Invalid { .. } => format!("invalid {name}"),
             });
         }
@@ -43,7 +49,7 @@ impl Diary {
 
     /// What was told since the last reading.
     pub fn read(&self) -> Vec<String> {
-        std::mem::take(&mut self.0.lock().expect("no test panics in here"))
+        std::mem::take(&mut self.lines.lock().expect("no test panics in here"))
     }
 }
 

@@ -1,0 +1,10 @@
+//! What operators get wrong, each once: every test fails on a runtime that has the hazard. The names carry the numbers
+//! of the list in `docs/contributing/hazards.md`; those of the informer stand in `informer/`.
+
+mod own_writes;
+mod process;
+mod runs;
+mod script;
+#[path = "../support/mod.rs"]
+mod support;
+mod wakes;

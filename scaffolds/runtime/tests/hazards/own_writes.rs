@@ -1,0 +1,109 @@
+//! What an operator has written itself: it is not behind it, not woken by it, and does not do it twice.
+
+use std::{sync::Arc, time::Duration};
+
+use serde_json::json;
+
+use crate::{
+    script::{Script, controller, run},
+    support::{
+        World,
+        kinds::{CONFIG_MAPS, at, foobar, seconds, world},
+    },
+};
+
+#[tokio::test(start_paused = true)]
+async fn its_own_status_does_not_wake_a_controller_and_a_foreign_one_is_repaired_at_once() {
+    let (world, script) = (world(), Arc::<Script>::default());
+    world.put(&at("works-a"), foobar("x"));
+    let running = run(&world, &script, controller());
+    seconds(60).await;
+    assert_eq!(script.runs("works-a").len(), 1);
+    assert_eq!(world.requests(&format!("PATCH {}/status", at("works-a"))).len(), 1);
+    assert_eq!(
+        world.object(&at("works-a")).unwrap()["metadata"]["generation"],
+        json!(1)
+    );
+
+    world.edit_status(&at("works-a"), |object| object["status"] = json!({"conditions": []}));
+    seconds(1).await;
+    assert_eq!(script.runs("works-a").len(), 2);
+    let object = world.object(&at("works-a")).unwrap();
+    assert_eq!(object["status"]["conditions"][0]["status"], json!("True"));
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn its_own_status_is_known_even_when_the_watch_overtakes_the_answer() {
+    let (world, script) = (world(), Arc::<Script>::default());
+    world.delay_replies(Duration::from_secs(2));
+    world.put(&at("works-a"), foobar("x"));
+    let running = run(&world, &script, controller());
+    seconds(60).await;
+    assert_eq!(script.runs("works-a").len(), 1);
+
+    world.edit(&at("works-a"), |object| object["spec"]["target"] = json!("y"));
+    seconds(1).await;
+    world.edit(&at("works-a"), |object| {
+        object["metadata"]["labels"] = json!({"foreign": "yes"})
+    });
+    seconds(60).await;
+    assert!(
+        script.runs("works-a").len() >= 3,
+        "a foreign change in the middle of it is not taken for its own"
+    );
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reconcile_is_never_behind_the_operators_own_writes() {
+    let (world, script) = (world(), Arc::<Script>::default());
+    let running = run(&world, &script, controller());
+    seconds(1).await;
+    world.delay_watches("configmaps", Duration::from_secs(30));
+    world.put(&at("child-a"), foobar("x"));
+    seconds(1).await;
+    world.edit(&at("child-a"), |object| {
+        object["metadata"]["labels"] = json!({"touched": "yes"})
+    });
+    seconds(1).await;
+
+    assert_eq!(script.runs("child-a").len(), 2);
+    let about_child = [world.requests("POST /api/"), world.requests("PATCH /api/")].concat();
+    assert_eq!(
+        about_child,
+        [format!("POST {CONFIG_MAPS}")],
+        "the second run knew of the child that no watch had shown yet"
+    );
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_written_when_nothing_changed_and_drift_is_repaired() {
+    let (world, script) = (world(), Arc::<Script>::default());
+    world.put(&at("child-a"), foobar("x"));
+    let running = run(&world, &script, controller());
+    seconds(1).await;
+    assert_eq!(world.requests(&format!("POST {CONFIG_MAPS}")).len(), 1);
+    let child = format!("{CONFIG_MAPS}/child-a-foobar");
+
+    let writes = |world: &World| world.requests("PATCH").len() + world.requests("POST /api").len();
+    let before = writes(&world);
+    world.edit(&at("child-a"), |object| {
+        object["metadata"]["labels"] = json!({"touched": "yes"})
+    });
+    seconds(1).await;
+    assert_eq!(
+        (script.runs("child-a").len(), writes(&world)),
+        (2, before),
+        "it looked, and had nothing to do"
+    );
+
+    world.edit(&child, |child| child["data"]["target"] = json!("drifted"));
+    seconds(1).await;
+    assert_eq!(world.object(&child).unwrap()["data"]["target"], json!("x"));
+    world.delete(&child);
+    seconds(1).await;
+    assert!(world.object(&child).is_some(), "a child that was deleted is made again");
+    running.stop().await.unwrap();
+}

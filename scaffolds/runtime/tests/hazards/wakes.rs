@@ -1,0 +1,169 @@
+//! Whom a change wakes, and who hears that an object is gone.
+
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::CustomResourceExt;
+use kubewright_runtime::{Action, Context, Controller, Manager, Predicate, Reconciler, Result};
+use serde_json::json;
+
+use crate::{
+    script::{Script, controller, run},
+    support::{
+        World,
+        faults::failure,
+        kinds::{CONFIG_MAPS, FooBar, Planet, Running, at, foobar, seconds, world},
+    },
+};
+
+#[tokio::test(start_paused = true)]
+async fn k08_the_controller_is_mapped_whatever_version_names_it_and_also_the_one_before() {
+    let (world, script) = (
+        World::uncollected(&[FooBar::crd(), Planet::crd()]),
+        Arc::<Script>::default(),
+    );
+    for name in ["works-a", "works-b", "works-c"] {
+        world.put(&at(name), foobar("x"));
+    }
+    let child = |controller: &str, other: &str| {
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"ownerReferences": [
+            {"apiVersion": "test.example.com/v1beta7", "kind": "FooBar", "name": controller, "uid": "u", "controller": true},
+            {"apiVersion": "test.example.com/v1", "kind": "FooBar", "name": other, "uid": "v"}]}})
+    };
+    let running = run(&world, &script, controller());
+    seconds(1).await;
+    let before = ["works-a", "works-b", "works-c"].map(|name| script.runs(name).len());
+    let path = format!("{CONFIG_MAPS}/child");
+    world.put(&path, child("works-a", "works-c"));
+    seconds(1).await;
+    world.put(&path, child("works-b", "works-c"));
+    seconds(1).await;
+
+    assert_eq!(
+        script.runs("works-a").len(),
+        before[0] + 2,
+        "once when it got the child, once when it lost it"
+    );
+    assert_eq!(script.runs("works-b").len(), before[1] + 1);
+    assert_eq!(
+        script.runs("works-c").len(),
+        before[2],
+        "an owner that is not the controller stays asleep"
+    );
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn k09_a_cluster_scoped_owner_has_one_key_whatever_namespace_its_child_is_in() {
+    struct Seen(Arc<Mutex<Vec<String>>>);
+    impl Reconciler<Planet> for Seen {
+        async fn reconcile(&self, cx: &Context<Planet>, _: Arc<Planet>) -> Result<Action> {
+            self.0.lock().unwrap().push(cx.key().to_string());
+            Ok(Action::Done)
+        }
+    }
+    let (world, seen) = (
+        World::uncollected(&[FooBar::crd(), Planet::crd()]),
+        Arc::<Mutex<Vec<String>>>::default(),
+    );
+    world.put(
+        "/apis/test.example.com/v1/planets/earth",
+        json!({"apiVersion": "test.example.com/v1", "kind": "Planet", "spec": {}}),
+    );
+    world.put(
+        "/api/v1/namespaces/kube-system/configmaps/moon",
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"ownerReferences": [
+        {"apiVersion": "test.example.com/v1", "kind": "Planet", "name": "earth", "uid": "u", "controller": true}]}}),
+    );
+    let manager = Manager::builder(world.client()).build();
+    Controller::<Planet>::new("planet")
+        .owns::<ConfigMap>()
+        .register(&manager, Seen(seen.clone()))
+        .unwrap();
+    let running = Running::start(manager);
+    seconds(1).await;
+    world.edit("/api/v1/namespaces/kube-system/configmaps/moon", |moon| {
+        moon["data"] = json!({"phase": "full"})
+    });
+    seconds(1).await;
+
+    assert_eq!(*seen.lock().unwrap(), ["earth", "earth"]);
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn k10_the_reconciler_learns_that_an_object_is_gone() {
+    let (world, script) = (world(), Arc::<Script>::default());
+    world.put(&at("works-a"), foobar("x"));
+    let running = run(&world, &script, controller());
+    seconds(1).await;
+    world.delete(&at("works-a"));
+    seconds(1).await;
+    assert_eq!(*script.deleted.lock().unwrap(), ["default/works-a"]);
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn k14_a_predicate_does_not_swallow_deletions() {
+    let (world, script) = (world(), Arc::<Script>::default());
+    world.put(&at("works-a"), foobar("x"));
+    let running = run(&world, &script, controller().predicate(Predicate::generation_changed()));
+    seconds(1).await;
+    world.delete(&at("works-a"));
+    seconds(1).await;
+    assert_eq!(script.deleted.lock().unwrap().len(), 1);
+    running.stop().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_foreign_object_of_the_childs_name_is_never_touched_and_its_going_wakes_the_owner() {
+    let (world, script) = (world(), Arc::<Script>::default());
+    let child = format!("{CONFIG_MAPS}/child-a-foobar");
+    world.put(
+        &child,
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {}, "data": {"theirs": "1"}}),
+    );
+    let theirs = world.object(&child);
+    world.put(&at("child-a"), foobar("x"));
+    let running = run(&world, &script, controller());
+    seconds(2).await;
+    assert_eq!(world.object(&child), theirs);
+
+    world.delete(&child);
+    seconds(1).await;
+    assert_eq!(world.object(&child).unwrap()["data"], json!({"target": "x"}));
+    running.stop().await.unwrap();
+}
+
+/// What stood in the way was there when it was asked about, and gone, as the watch had told, before anybody waited for that.
+#[tokio::test(start_paused = true)]
+async fn a_foreign_object_that_goes_while_it_is_looked_at_is_not_waited_for() {
+    let (world, script) = (world(), Arc::<Script>::default());
+    let child = format!("{CONFIG_MAPS}/patient-a-foobar");
+    let (posts, path) = (AtomicUsize::new(0), child.clone());
+    world.intercept(move |verb, asked| match verb {
+        "POST" if asked == CONFIG_MAPS && posts.fetch_add(1, Ordering::SeqCst) == 0 => {
+            Some((409, failure(409, "AlreadyExists", asked)))
+        }
+        "GET" if asked == path => {
+            let metadata =
+                json!({"name": "patient-a-foobar", "namespace": "default", "uid": "theirs", "resourceVersion": "1"});
+            Some((
+                200,
+                json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}),
+            ))
+        }
+        _ => None,
+    });
+    world.put(&at("patient-a"), foobar("x"));
+    let running = run(&world, &script, controller());
+    seconds(10).await;
+    assert_eq!(
+        world.object(&child).map(|child| child["data"].clone()),
+        Some(json!({"target": "x"}))
+    );
+    running.stop().await.unwrap();
+}

@@ -1,0 +1,10 @@
+//! The informer against the in-process API server, at the end of a line on which things go wrong: see `server/`. Tests whose
+//! names carry a number are of the list in `docs/contributing/hazards.md`: each fails on an informer that has the hazard.
+
+mod keeping;
+mod model;
+mod predicates;
+mod server;
+mod telling;
+mod watching;
+mod writes;

@@ -1,0 +1,154 @@
+//! A Lease API of one lease with a real compare-and-swap, by a clock of our own, that can fall silent.
+
+use std::{
+    convert::Infallible,
+    future::pending,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use http::{Method, Request, Response, StatusCode};
+use http_body_util::BodyExt;
+use kube::{Client, client::Body};
+use kubewright_runtime::{Election, ElectionConfig, Metrics};
+use serde_json::{Value, json};
+use tokio::time::{sleep, timeout};
+use tower::service_fn;
+
+/// One lease, as the API server keeps it.
+#[derive(Clone, Default)]
+pub struct LeaseServer(Arc<Mutex<Store>>);
+
+#[derive(Default)]
+struct Store {
+    lease: Option<Value>,
+    version: u64,
+    requests: usize,
+    fault: Fault,
+}
+
+#[derive(Clone, Copy, Default, PartialEq)]
+pub enum Fault {
+    #[default]
+    None,
+    /// Nothing is answered, and nothing done.
+    Silent,
+    /// Writes are done, and not answered.
+    LosesAnswers,
+    Errors,
+}
+
+impl LeaseServer {
+    fn client(&self) -> Client {
+        let server = self.clone();
+        let serve = move |request: Request<Body>| {
+            let server = server.clone();
+            async move {
+                let (method, body) = (request.method().clone(), request.into_body());
+                let body = body.collect().await.map_err(|_| ()).unwrap().to_bytes();
+                let body = serde_json::from_slice(&body).unwrap_or_default();
+                // A request is under way for a moment, so that two can be under way at once.
+                sleep(Duration::from_millis(1)).await;
+                let fault = server.0.lock().unwrap().fault;
+                if fault == Fault::Silent {
+                    pending::<()>().await;
+                }
+                let answer = server.answer(&method, body);
+                if fault == Fault::LosesAnswers && method != Method::GET {
+                    pending::<()>().await;
+                }
+                Ok::<_, Infallible>(answer)
+            }
+        };
+        Client::new(service_fn(serve), "default")
+    }
+
+    fn answer(&self, method: &Method, mut body: Value) -> Response<Body> {
+        let mut store = self.0.lock().unwrap();
+        store.requests += 1;
+        let (code, reason) = match (method, &store.lease) {
+            _ if store.fault == Fault::Errors => (500, "InternalError"),
+            (&Method::GET, Some(lease)) => return reply(200, lease.clone()),
+            (&Method::POST, Some(_)) => (409, "AlreadyExists"),
+            (&Method::PUT, Some(lease))
+                if lease["metadata"]["resourceVersion"] != body["metadata"]["resourceVersion"] =>
+            {
+                (409, "Conflict")
+            }
+            (&Method::POST, None) | (&Method::PUT, Some(_)) => {
+                store.version += 1;
+                body["metadata"]["resourceVersion"] = json!(store.version.to_string());
+                store.lease = Some(body.clone());
+                return reply(200, body);
+            }
+            _ => (404, "NotFound"),
+        };
+        reply(
+            code,
+            json!({"kind": "Status", "status": "Failure", "message": reason, "reason": reason, "code": code}),
+        )
+    }
+
+    pub fn set_fault(&self, fault: Fault) {
+        self.0.lock().unwrap().fault = fault;
+    }
+
+    pub fn spec(&self) -> Value {
+        self.0.lock().unwrap().lease.as_ref().unwrap()["spec"].clone()
+    }
+
+    pub fn holder(&self) -> String {
+        self.spec()["holderIdentity"].as_str().unwrap().to_owned()
+    }
+
+    /// Another process writes the lease; its clock may be anything.
+    pub fn write_as(&self, holder: &str, clock: &str) {
+        let spec =
+            json!({"holderIdentity": holder, "leaseDurationSeconds": 15, "renewTime": clock, "acquireTime": clock});
+        let mut store = self.0.lock().unwrap();
+        store.version += 1;
+        let version = store.version.to_string();
+        store.lease = Some(json!({
+            "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
+            "metadata": {"name": "op", "namespace": "ns", "resourceVersion": version, "labels": {"kept": "yes"}},
+            "spec": spec,
+        }));
+    }
+
+    /// Requests so far.
+    pub fn requests(&self) -> usize {
+        self.0.lock().unwrap().requests
+    }
+
+    /// The lease's metadata.
+    pub fn metadata(&self) -> Value {
+        self.0.lock().unwrap().lease.as_ref().unwrap()["metadata"].clone()
+    }
+
+    /// Somebody deletes it.
+    pub fn forget(&self) {
+        self.0.lock().unwrap().lease = None;
+    }
+
+    pub fn candidate(&self, identity: &str) -> Election {
+        self.candidate_counted(identity, &Metrics::new())
+    }
+
+    pub fn candidate_counted(&self, identity: &str, metrics: &Metrics) -> Election {
+        let config = ElectionConfig {
+            identity: identity.to_owned(),
+            ..ElectionConfig::new("op", "ns")
+        };
+        Election::spawn(config, self.client(), metrics).unwrap()
+    }
+}
+
+fn reply(code: u16, body: Value) -> Response<Body> {
+    let mut response = Response::new(Body::from(body.to_string().into_bytes()));
+    *response.status_mut() = StatusCode::from_u16(code).unwrap();
+    response
+}
+
+pub async fn is_within<T>(seconds: u64, future: impl Future<Output = T>) -> Option<T> {
+    timeout(Duration::from_secs(seconds), future).await.ok()
+}
