@@ -1,5 +1,5 @@
-//! Types made from CRDs that others own: `tests/external/*.rs` is what becomes of `tests/external/*.yaml`, and holds whatever those
-//! schemas allow. `KUBEWRIGHT_BLESS=1 cargo test --test external` writes them anew.
+//! Types made from CRDs that others own: `tests/external/*.rs`, and one file of a golden project, are what becomes of
+//! `tests/external/*.yaml`, and hold whatever those schemas allow. `KUBEWRIGHT_BLESS=1 cargo test --test external` writes them anew.
 
 mod cli;
 
@@ -12,7 +12,7 @@ mod chart;
 #[path = "external/option.rs"]
 #[rustfmt::skip]
 mod option;
-#[path = "external/well.rs"]
+#[path = "golden/wide/api/src/water_example_org/v1/well.rs"]
 #[rustfmt::skip]
 mod well;
 
@@ -27,12 +27,12 @@ use serde_json::{Map, Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The file of a CRD, its kind, the version that is stored, and the module.
+/// The file of a CRD, its kind, the version that is stored, and what becomes of it.
 const KINDS: [(&str, &str, &str, &str); 4] = [
-    ("odd", "Bag", "v1", "bag"),
-    ("odd", "Chart", "v1", "chart"),
-    ("odd", "Option", "v1beta1", "option"),
-    ("well", "Well", "v1", "well"),
+    ("odd", "Bag", "v1", "external/bag.rs"),
+    ("odd", "Chart", "v1", "external/chart.rs"),
+    ("odd", "Option", "v1beta1", "external/option.rs"),
+    ("well", "Well", "v1", "golden/wide/api/src/water_example_org/v1/well.rs"),
 ];
 
 fn fixture(name: &str) -> PathBuf {
@@ -58,11 +58,11 @@ fn with_kind(file: &str, kind: &str) -> tempfile::TempDir {
 
 #[test]
 fn types_are_made_as_recorded_and_formatted() {
-    for (file, kind, version, module) in KINDS {
+    for (file, kind, version, recorded) in KINDS {
         let dir = with_kind(file, kind);
-        let path = dir
-            .path()
-            .join(format!("api/src/water_example_org/{version}/{module}.rs"));
+        let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(recorded);
+        let types = dir.path().join("api/src/water_example_org").join(version);
+        let path = types.join(recorded.file_name().unwrap());
         let made = fs::read_to_string(&path).unwrap();
         // As `cargo fmt` would, by the settings of a generated project: none.
         let settings = dir.path().join("rustfmt.toml");
@@ -75,7 +75,6 @@ fn types_are_made_as_recorded_and_formatted() {
         let difference = String::from_utf8_lossy(&formatted.stdout);
         let complaint = String::from_utf8_lossy(&formatted.stderr);
         assert!(formatted.status.success(), "{difference}{complaint}");
-        let recorded = fixture(&format!("{module}.rs"));
         if std::env::var_os("KUBEWRIGHT_BLESS").is_some() {
             fs::write(&recorded, &made).unwrap();
         }
@@ -362,7 +361,10 @@ fn a_file_that_does_not_serve_is_refused_by_name() {
         "FooBar",
         "--controller=false",
     ];
-    create(&["no.yaml"]).refuses(1, &["cannot read `no.yaml`"]);
+    create(&["no.yaml"]).refuses(
+        1,
+        &["cannot read `no.yaml`", "hint: `--from-crd` takes the CRD's YAML file"],
+    );
     create(&["https://example.com/crd.yaml"]).refuses(
         2,
         &[
@@ -414,12 +416,25 @@ fn kinds_of_kubernetes_are_known_by_name() {
     create("test", "v1", "FooBar").refuses(1, &["leave out `--resource=false`", "--from-crd FILE"]);
     create("networking", "v1", "Ingress").succeeds();
     create("core", "v1", "Pod").succeeds();
+    // The version may be left out, of kinds that Kubernetes has and the project has not.
+    let hpa = [
+        "create",
+        "api",
+        "--group",
+        "autoscaling",
+        "--kind",
+        "HorizontalPodAutoscaler",
+    ];
+    kubewright(dir.path(), &[&hpa[..], &["--resource=false"]].concat()).succeeds();
+    kubewright(dir.path(), &[&hpa[..], &["--resource=false"]].concat()).refuses(2, &["`--version` is missing"]);
+    kubewright(dir.path(), &hpa).refuses(2, &["`--version` is missing"]);
     create("core", "v1", "ConfigMap").succeeds();
     let read = |path: &str| fs::read_to_string(dir.path().join(path)).unwrap();
     assert!(
         read("PROJECT")
             .contains("group: networking.k8s.io, version: v1, kind: Ingress, plural: ingresses, from: kubernetes")
     );
+    assert!(read("PROJECT").contains("group: autoscaling, version: v2, kind: HorizontalPodAutoscaler"));
     assert!(read("src/controllers/pod.rs").contains("use k8s_openapi::api::core::v1::{ConfigMap, Pod};"));
     assert!(read("src/controllers/configmap.rs").contains("use k8s_openapi::api::core::v1::ConfigMap;"));
     assert!(

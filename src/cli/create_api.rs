@@ -31,7 +31,7 @@ pub struct Args {
     /// The API group without the domain, such as `test`; of others' kinds the group in full, or `core`
     #[arg(long)]
     group: Option<Group>,
-    /// The API version, such as `v1` or `v1beta2` [default with --yes: v1]
+    /// The API version, such as `v1` or `v1beta2` [default with --yes: v1; of Kubernetes' kinds: the newest]
     #[arg(long)]
     version: Option<Version>,
     /// The kind, such as `FooBar`
@@ -232,6 +232,10 @@ impl Args {
             return external::from_crd(file, group, version, kind).map(Some);
         }
         let group = ask.need("--group", "Group, without the domain", group, None)?;
+        let version = match self.resource {
+            true => version,
+            false => version.or_else(|| external::version(project, group.as_ref(), kind.as_ref())),
+        };
         let version = ask.need("--version", "Version", version, "v1".parse().ok())?;
         let kind = ask.need("--kind", "Kind", kind, None)?;
         let (Some(group), Some(version), Some(kind)) = (group, version, kind) else {

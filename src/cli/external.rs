@@ -40,6 +40,15 @@ impl Subject {
     }
 }
 
+/// The version of a kind of Kubernetes that nobody gave: its newest that is stable. `None` for a kind that the project has too.
+pub fn version(project: &Project, group: Option<&Group>, kind: Option<&Kind>) -> Option<Version> {
+    let (group, kind) = group.zip(kind)?;
+    if project.apis.iter().any(|api| api.group == *group && api.kind == *kind) {
+        return None;
+    }
+    kubernetes::newest(group, kind)?.version.parse().ok()
+}
+
 /// The kind that a controller alone is asked for: one of the project, or of Kubernetes.
 pub fn kubernetes(project: &Project, asked: Subject) -> Subject {
     let Subject {
@@ -93,6 +102,10 @@ fn read(file: &str) -> Result<String> {
             .read_to_string(&mut text)
             .map(|_| text)
             .context("cannot read the standard input"),
-        path => fs::read_to_string(path).with_context(|| format!("cannot read `{path}`")),
+        path => fs::read_to_string(path).with_context(|| {
+            format!(
+                "cannot read `{path}`\n\nhint: `--from-crd` takes the CRD's YAML file, or `-` for the standard input"
+            )
+        }),
     }
 }

@@ -1,8 +1,11 @@
 //! The reconciler that `create api` starts from, by its name, with what it needs to be told.
 
 use super::ask::{Ask, Usage};
-use crate::project::{Image, Kind, Origin, Pattern, pattern};
+use crate::project::pattern::{self, Name};
+use crate::project::{Image, Kind, Origin, Pattern};
 use anyhow::Result;
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
 
 /// Flags of patterns.
 #[derive(Debug, clap::Args)]
@@ -18,33 +21,21 @@ pub struct Flags {
     internal_kind: Option<Kind>,
 }
 
-/// The patterns by name; what else one needs has a flag of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Name {
-    /// for kinds of others: keeps a ConfigMap for objects that ask for one
-    Beside,
-    /// keeps one owned ConfigMap in step
-    Child,
-    /// runs an image as an owned Deployment
-    Deployment,
-    /// turns each object into one of an internal kind, which a second controller acts on
-    Internal,
-    /// an empty reconciler
-    Minimal,
-    /// keeps Pods of an image, as a ReplicaSet does
-    Replicas,
-}
+impl ValueEnum for Name {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Self::ALL
+    }
 
-impl Name {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Beside => "beside",
-            Self::Child => "child",
-            Self::Deployment => "deployment",
-            Self::Internal => "internal",
-            Self::Minimal => "minimal",
-            Self::Replicas => "replicas",
-        }
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let does = match self {
+            Self::Beside => "for kinds of others: keeps a ConfigMap for objects that ask for one",
+            Self::Child => "keeps one owned ConfigMap in step",
+            Self::Deployment => "runs an image as an owned Deployment",
+            Self::Internal => "turns each object into one of an internal kind, which a second controller acts on",
+            Self::Minimal => "an empty reconciler",
+            Self::Replicas => "keeps Pods of an image, as a ReplicaSet does",
+        };
+        Some(PossibleValue::new(self.as_str()).help(does))
     }
 }
 
@@ -61,7 +52,7 @@ impl Flags {
             Origin::Kubernetes | Origin::Crd => Name::Beside,
         });
         if let Some(kind) = kind {
-            pattern::fits(name.as_str(), kind, origin)?;
+            pattern::fits(name, kind, origin)?;
         }
         self.check(Some(name))?;
         let mut image = || ask.need("--image", "Image that it runs", self.image.clone(), None);

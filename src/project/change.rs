@@ -128,7 +128,7 @@ impl Project {
             (None, false) => bail!(unknown(new)),
         };
         if let Some(controller) = &new.controller {
-            pattern::fits(controller.pattern.as_str(), &new.kind, project.apis[at].origin)?;
+            pattern::fits(controller.pattern.name(), &new.kind, project.apis[at].origin)?;
             project.add_controller(at, controller, new.replace)?;
         }
         Ok(project)

@@ -95,6 +95,14 @@ pub fn find(group: &Group, version: &Version, kind: &Kind) -> Option<Known> {
         .find(|known| known.is_of(group) && known.version == version.as_str() && known.kind == kind.as_str())
 }
 
+/// The kind of that name in its newest version; all of them are stable, `v` and a number.
+pub fn newest(group: &Group, kind: &Kind) -> Option<Known> {
+    let mut known = all();
+    known.retain(|known| known.is_of(group) && known.kind == kind.as_str());
+    let number = |known: &Known| known.version.trim_start_matches('v').parse::<u32>().unwrap_or(0);
+    known.into_iter().max_by_key(number)
+}
+
 /// The kinds that may have been meant: of this name in other groups or versions, or else of a like name; those of the group first.
 pub fn near(group: &Group, kind: &Kind) -> Vec<Known> {
     let wanted = kind.as_str().to_ascii_lowercase();
@@ -158,6 +166,14 @@ mod tests {
         assert_eq!(find("rbac", "Role").unwrap().group, "rbac.authorization.k8s.io");
         assert!(find("core", "Node").unwrap().cluster);
         assert!(find("apps", "Pod").is_none());
+    }
+
+    #[test]
+    fn of_several_versions_the_newest_is_taken() {
+        let newest = |group: &str, kind: &str| newest(&group.parse().unwrap(), &kind.parse().unwrap());
+        assert_eq!(newest("autoscaling", "HorizontalPodAutoscaler").unwrap().version, "v2");
+        assert_eq!(newest("networking", "Ingress").unwrap().version, "v1");
+        assert!(newest("apps", "Pod").is_none());
     }
 
     #[test]

@@ -22,17 +22,64 @@ pub enum Pattern {
     Replicas(Image),
 }
 
-impl Pattern {
-    /// The name as it stands in PROJECT, on the command line and in template folders.
-    pub fn as_str(&self) -> &'static str {
+/// A pattern by name alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Name {
+    /// [`Pattern::Beside`].
+    Beside,
+    /// [`Pattern::Child`].
+    Child,
+    /// [`Pattern::Deployment`].
+    Deployment,
+    /// [`Pattern::Internal`].
+    Internal,
+    /// [`Pattern::Minimal`].
+    Minimal,
+    /// [`Pattern::Replicas`].
+    Replicas,
+}
+
+impl Name {
+    /// All of them, in the order of their names.
+    pub const ALL: [Self; 6] = [
+        Self::Beside,
+        Self::Child,
+        Self::Deployment,
+        Self::Internal,
+        Self::Minimal,
+        Self::Replicas,
+    ];
+
+    /// As it stands in PROJECT, on the command line and in template folders.
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Beside => "beside",
             Self::Child => "child",
-            Self::Deployment(_) => "deployment",
-            Self::Internal(_) => "internal",
+            Self::Deployment => "deployment",
+            Self::Internal => "internal",
             Self::Minimal => "minimal",
-            Self::Replicas(_) => "replicas",
+            Self::Replicas => "replicas",
         }
+    }
+}
+
+impl Pattern {
+    /// Its name, without what it needs to be told.
+    pub fn name(&self) -> Name {
+        match self {
+            Self::Beside => Name::Beside,
+            Self::Child => Name::Child,
+            Self::Deployment(_) => Name::Deployment,
+            Self::Internal(_) => Name::Internal,
+            Self::Minimal => Name::Minimal,
+            Self::Replicas(_) => Name::Replicas,
+        }
+    }
+
+    /// Its name as text.
+    pub fn as_str(&self) -> &'static str {
+        self.name().as_str()
     }
 
     /// The image that it runs.
@@ -58,15 +105,16 @@ impl Pattern {
 }
 
 /// Refuses patterns that a kind of that origin cannot start from: those for the project's own use its fields, and write its status.
-pub fn fits(pattern: &str, kind: &Kind, origin: Origin) -> Result<()> {
+pub fn fits(pattern: Name, kind: &Kind, origin: Origin) -> Result<()> {
     match (origin, pattern) {
-        (Origin::Project, "beside") => bail!(
+        (Origin::Project, Name::Beside) => bail!(
             "pattern `beside` is for kinds of others, and `{kind}` is a kind of this project\n\n\
              hint: leave out `--pattern`, or choose one of those that `kubewright create api --help` lists for its own kinds"
         ),
-        (Origin::Kubernetes | Origin::Crd, pattern) if pattern != "beside" => bail!(
-            "pattern `{pattern}` is for kinds of this project, and `{kind}` is not\n\n\
-             hint: leave out `--pattern`; for kinds of others there is `beside`"
+        (Origin::Kubernetes | Origin::Crd, pattern) if pattern != Name::Beside => bail!(
+            "pattern `{}` is for kinds of this project, and `{kind}` is not\n\n\
+             hint: leave out `--pattern`; for kinds of others there is `beside`",
+            pattern.as_str()
         ),
         _ => Ok(()),
     }
@@ -93,18 +141,6 @@ pub(super) struct Written {
     image: Option<Image>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     internal_kind: Option<Kind>,
-}
-
-/// Each pattern's name.
-#[derive(Clone, Copy, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Name {
-    Beside,
-    Child,
-    Deployment,
-    Internal,
-    Minimal,
-    Replicas,
 }
 
 impl TryFrom<Written> for Controller {
@@ -142,14 +178,7 @@ impl From<Controller> for Written {
         let Controller { name, pattern } = controller;
         Self {
             name,
-            pattern: match pattern {
-                Pattern::Beside => Name::Beside,
-                Pattern::Child => Name::Child,
-                Pattern::Deployment(_) => Name::Deployment,
-                Pattern::Internal(_) => Name::Internal,
-                Pattern::Minimal => Name::Minimal,
-                Pattern::Replicas(_) => Name::Replicas,
-            },
+            pattern: pattern.name(),
             image: pattern.image().cloned(),
             internal_kind: pattern.internal_kind().cloned(),
         }

@@ -374,7 +374,13 @@ mod tests {
             "`bars.test.example.com`: the kind is gone: all its objects are deleted with it"
         );
         let unknown = compat::published::in_folder(repository.path(), "nowhere", Path::new("bases"));
-        assert_eq!(unknown.unwrap_err(), "`nowhere` is no revision of this git repository");
+        let wanted = "`nowhere` is no revision of this git repository\n\nhint: `git fetch` it, or name another: ";
+        assert!(unknown.as_ref().unwrap_err().starts_with(wanted), "{unknown:?}");
+
+        let elsewhere = tempfile::tempdir().unwrap();
+        let none = compat::published::in_folder(elsewhere.path(), "HEAD", Path::new("bases"));
+        let error = none.unwrap_err();
+        assert!(error.contains("\n\nhint: git init"), "{error}");
     }
 
     #[test]

@@ -15,8 +15,14 @@ pub(crate) fn at(revision: &str, folder: &Path) -> Result<Vec<Value>, String> {
 /// The same, of the repository that `root` is in; `folder` is below it.
 pub(crate) fn in_folder(root: &Path, revision: &str, folder: &Path) -> Result<Vec<Value>, String> {
     let git = |arguments: &[&str]| git(root, arguments);
-    git(&["rev-parse", "--verify", "--quiet", &format!("{revision}^{{commit}}")])
-        .map_err(|_| format!("`{revision}` is no revision of this git repository"))?;
+    git(&["rev-parse", "--git-dir"])
+        .map_err(|error| format!("{error}\n\nhint: git init, and commit what is published"))?;
+    git(&["rev-parse", "--verify", "--quiet", &format!("{revision}^{{commit}}")]).map_err(|_| {
+        format!(
+            "`{revision}` is no revision of this git repository\n\n\
+             hint: `git fetch` it, or name another: `make verify-api BASE=HEAD`"
+        )
+    })?;
     let folder = folder.display();
     let listing = git(&["ls-tree", "--name-only", revision, &format!("./{folder}/")])?;
     let mut documents = Vec::new();
