@@ -1,9 +1,9 @@
 //! The API server of the informer's tests: the in-process one, at the end of a line on which things go wrong. What the
 //! server says is its own. Scripted is the line alone: connections that fail or are cut, answers that come late, in an odd
 //! order, from an earlier time, or from somebody who lets nobody in.
-#![allow(dead_code, unused_imports)] // Each test file uses its part.
 
 mod diary;
+mod kind;
 mod line;
 
 use std::{
@@ -18,27 +18,17 @@ use bytes::Bytes;
 use futures::FutureExt;
 use http::Request;
 use http_body_util::{BodyExt, Full};
-use kube::{Client, CustomResource};
+use kube::Client;
 use kubewright_apiserver::{ApiServer, Options, controllers::Controllers};
-use kubewright_runtime::{Informer, InformerConfig, ObjectKey, Scope};
-use serde::{Deserialize, Serialize};
+use kubewright_runtime::{Informer, InformerConfig};
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
-pub use self::diary::{Diary, Running, settle};
-use self::line::Line;
-
-#[derive(CustomResource, Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[kube(
-    group = "test.example.com",
-    version = "v1",
-    kind = "FooBar",
-    namespaced,
-    schema = "disabled"
-)]
-pub struct FooBarSpec {
-    pub target: String,
-}
+pub use self::{
+    diary::{Diary, Running, settle},
+    kind::{FooBar, key, namespaces, typed},
+};
+use self::{kind::lenient_crd, line::Line};
 
 /// How many changes the server remembers.
 const HISTORY: usize = 16;
@@ -83,7 +73,7 @@ impl Server {
         server
     }
 
-    /// A definition of FooBar from before its author thought of validation.
+    /// From now on there is the kind FooBar.
     pub fn define(&self) {
         let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
         self.must("POST", definitions, &lenient_crd());
@@ -237,32 +227,4 @@ impl Server {
         };
         (code, serde_json::from_slice(&body).unwrap_or_default())
     }
-}
-
-fn lenient_crd() -> Value {
-    let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
-    let version = json!({
-        "name": "v1", "served": true, "storage": true,
-        "schema": {"openAPIV3Schema": schema}, "subresources": {"status": {}},
-    });
-    json!({
-        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-        "metadata": {"name": "foobars.test.example.com"},
-        "spec": {
-            "group": "test.example.com", "scope": "Namespaced", "versions": [version],
-            "names": {"kind": "FooBar", "plural": "foobars", "singular": "foobar", "listKind": "FooBarList"},
-        },
-    })
-}
-
-pub fn typed(object: Value) -> FooBar {
-    serde_json::from_value(object).expect("a FooBar")
-}
-
-pub fn key(namespace: &str, name: &str) -> ObjectKey {
-    ObjectKey::new(Some(namespace), name)
-}
-
-pub fn namespaces(names: &[&str]) -> Scope {
-    Scope::Namespaces(names.iter().map(|name| (*name).to_owned()).collect())
 }

@@ -1,0 +1,142 @@
+//! What is asked of the server, for how long, and how often: scopes, selectors, metadata alone; resync and end.
+
+use std::time::Duration;
+
+use kube::core::PartialObjectMeta;
+use kubewright_runtime::{Informer, InformerConfig};
+use tokio::{runtime::Handle, time::sleep};
+
+use crate::server::{FooBar, Running, Server, key, namespaces, settle};
+
+#[tokio::test(start_paused = true)]
+async fn only_the_namespaces_of_the_scope_are_watched() {
+    let server = Server::new();
+    for namespace in ["a", "b", "c"] {
+        server.put(namespace, "one", "x");
+    }
+    let some = server.informer(InformerConfig {
+        scope: namespaces(&["a", "c"]),
+        ..Default::default()
+    });
+    let none = server.informer(InformerConfig {
+        scope: namespaces(&[]),
+        ..Default::default()
+    });
+    let running = [Running::start(&some), Running::start(&none)];
+    some.synced().await;
+    none.synced().await;
+    let store = some.store();
+    assert!(store.get(&key("a", "one")).is_some() && store.get(&key("b", "one")).is_none());
+    assert_eq!((store.len(), none.store().len(), server.line().lists()), (2, 0, 2));
+    // A list of one namespace says nothing about another.
+    server.compact();
+    sleep(Duration::from_secs(3)).await;
+    assert_eq!(store.len(), 2);
+    for running in running {
+        running.stop().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn selectors_pages_and_bookmarks_are_asked_of_the_server() {
+    let server = Server::new();
+    let informer = server.informer(InformerConfig {
+        label_selector: Some("app=web".to_owned()),
+        field_selector: Some("metadata.name=one".to_owned()),
+        ..Default::default()
+    });
+    let running = Running::start(&informer);
+    informer.synced().await;
+    settle().await;
+    for part in ["labelSelector=app%3Dweb", "fieldSelector=metadata.name%3Done"] {
+        assert_eq!(server.line().requests(part).len(), 2, "list and watch");
+    }
+    assert_eq!(server.line().requests("limit=500").len(), 1);
+    assert_eq!(server.line().requests("allowWatchBookmarks=true").len(), 1);
+    assert!(
+        server.line().requests("resourceVersion=0&").is_empty(),
+        "a quorum read: never older than what was seen before"
+    );
+    running.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn metadata_alone_can_be_watched() {
+    let server = Server::new();
+    server.put_broken("a", "one");
+    let informer = Informer::<PartialObjectMeta<FooBar>>::new(server.client(), InformerConfig::default());
+    let running = Running::start(&informer);
+    informer.synced().await;
+    assert!(
+        informer.store().get(&key("a", "one")).is_some(),
+        "of the rest nothing is decoded"
+    );
+    let accepted = server.line().accepted();
+    assert!(
+        !accepted.is_empty() && accepted.iter().all(|types| types.contains("PartialObjectMetadata")),
+        "{accepted:?}"
+    );
+    running.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn resync_reminds_of_every_object_once_in_ten_hours() {
+    let server = Server::new();
+    server.put("a", "one", "x");
+    server.put("a", "two", "x");
+    let informer = server.informer(InformerConfig::default());
+    let never = server.informer(InformerConfig {
+        resync: None,
+        ..Default::default()
+    });
+    let (diary, quiet) = (server.diary(&informer), server.diary(&never));
+    let running = [Running::start(&informer), Running::start(&never)];
+    informer.synced().await;
+    never.synced().await;
+    assert_eq!(diary.read(), quiet.read());
+    sleep(Duration::from_secs(9 * 3600 - 10)).await;
+    assert_eq!(diary.read(), Vec::<String>::new());
+    sleep(Duration::from_secs(2 * 3600 + 20)).await;
+    let mut told = diary.read();
+    told.sort();
+    assert_eq!(told, ["resync one@1", "resync two@2"]);
+    assert_eq!(
+        (quiet.read(), server.line().lists()),
+        (vec![], 2),
+        "nothing is asked of the server"
+    );
+    for running in running {
+        running.stop().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn stopping_ends_every_task_whether_told_or_dropped() {
+    let server = Server::new();
+    server.line().refuse("c", Some((500, "out of order")));
+    let config = || InformerConfig {
+        scope: namespaces(&["a", "b", "c"]),
+        ..Default::default()
+    };
+    let (told, dropped) = (server.informer(config()), server.informer(config()));
+    let before = Handle::current().metrics().num_alive_tasks();
+    let running = Running::start(&told);
+    let second = Running::start(&told);
+    let aborted = Running::start(&dropped);
+    sleep(Duration::from_secs(60)).await;
+    assert_eq!(Handle::current().metrics().num_alive_tasks(), before + 3 + 2 * 4);
+    assert_eq!(
+        server.line().requests("/namespaces/a/foobars?&limit").len(),
+        2,
+        "the second run of the same informer does nothing"
+    );
+    running.stop().await;
+    second.stop().await;
+    aborted.task.abort();
+    assert!(aborted.task.await.is_err());
+    tokio::task::yield_now().await;
+    assert_eq!(Handle::current().metrics().num_alive_tasks(), before);
+    server.put("a", "one", "x");
+    settle().await;
+    assert!(told.store().is_empty(), "nothing is watched any more");
+}

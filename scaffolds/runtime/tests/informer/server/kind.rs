@@ -1,0 +1,47 @@
+//! The kind that the informer's tests are about, and how they name its objects.
+
+use kube::CustomResource;
+use kubewright_runtime::{ObjectKey, Scope};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+#[derive(CustomResource, Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[kube(
+    group = "test.example.com",
+    version = "v1",
+    kind = "FooBar",
+    namespaced,
+    schema = "disabled"
+)]
+pub struct FooBarSpec {
+    pub target: String,
+}
+
+/// A definition of FooBar from before its author thought of validation.
+pub fn lenient_crd() -> Value {
+    let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+    let version = json!({
+        "name": "v1", "served": true, "storage": true,
+        "schema": {"openAPIV3Schema": schema}, "subresources": {"status": {}},
+    });
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "foobars.test.example.com"},
+        "spec": {
+            "group": "test.example.com", "scope": "Namespaced", "versions": [version],
+            "names": {"kind": "FooBar", "plural": "foobars", "singular": "foobar", "listKind": "FooBarList"},
+        },
+    })
+}
+
+pub fn typed(object: Value) -> FooBar {
+    serde_json::from_value(object).expect("a FooBar")
+}
+
+pub fn key(namespace: &str, name: &str) -> ObjectKey {
+    ObjectKey::new(Some(namespace), name)
+}
+
+pub fn namespaces(names: &[&str]) -> Scope {
+    Scope::Namespaces(names.iter().map(|name| (*name).to_owned()).collect())
+}
