@@ -188,6 +188,11 @@ fn listed(mut text: String) -> String {
     if let Some(at) = text.find("\n@@") {
         text.truncate(at);
     }
+    // Which of several values in a map is not base64 depends on which comes first.
+    let illegal = "illegal base64 data at input byte ";
+    if let (true, Some(at)) = (text.starts_with("failed to convert new object ("), text.find(illegal)) {
+        text.truncate(at + illegal.len());
+    }
     text
 }
 
@@ -210,8 +215,17 @@ fn said_version(text: &str) -> Option<&str> {
 /// Go walks the properties of a schema in another order each time: causes are compared as a set, and the sentence that
 /// lists them once more is cut before its list.
 fn unordered(status: &mut Map<String, Value>) {
+    let is_stateful_set = status
+        .get("details")
+        .is_some_and(|details| details["kind"] == "StatefulSet");
     let causes = status.get_mut("details").and_then(|details| details.get_mut("causes"));
     let Some(Value::Array(causes)) = causes else { return };
+    // Claim templates become volumes by way of a Go map.
+    if is_stateful_set {
+        for field in causes.iter_mut().filter_map(|cause| cause.get_mut("field")) {
+            *field = without_position(field.as_str().unwrap_or_default(), "spec.template.spec.volumes[").into();
+        }
+    }
     if causes.len() < 2 {
         return;
     }
@@ -220,6 +234,14 @@ fn unordered(status: &mut Map<String, Value>) {
         && let Some(list) = message.find(": [")
     {
         message.truncate(list);
+    }
+}
+
+/// A path that begins with `list`, which ends in a bracket, without the position in it.
+fn without_position(path: &str, list: &str) -> String {
+    match path.strip_prefix(list).and_then(|rest| rest.split_once(']')) {
+        Some((_, rest)) => format!("{list}]{rest}"),
+        None => path.to_owned(),
     }
 }
 

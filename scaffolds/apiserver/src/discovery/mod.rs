@@ -94,7 +94,7 @@ impl Kept {
             let body = aggregated::document(snapshot, core).to_string();
             Document {
                 etag: format!("\"{}\"", digest::sha512_hex(body.as_bytes())),
-                body: Bytes::from(body),
+                body: Bytes::from(body + "\n"),
             }
         };
         Self {

@@ -23,8 +23,12 @@ const CHECKS: [(&str, &[&str]); 3] = [
 /// Answers one of these paths; `None` for others.
 pub fn answer(info: &Info, query: &Query, catalogue: &Snapshot, format: Format) -> Option<Answer> {
     match info.path.as_str() {
-        "/" | "/index.html" => Some(response::object(200, &json!({"paths": paths(catalogue)}), format)),
-        "/version" | "/version/" if info.verb == "get" => Some(response::object(200, &version(), format)),
+        "/" | "/index.html" => Some(response::object(
+            200,
+            &json!({"paths": paths(catalogue)}),
+            Format::Pretty,
+        )),
+        "/version" | "/version/" if info.verb == "get" => Some(response::object(200, &version(), Format::Pretty)),
         "/version" | "/version/" => Some(response::failure(&Status::method_not_allowed(), format)),
         path => health(path.strip_prefix('/')?, query),
     }

@@ -7,6 +7,7 @@ use super::{
     failure_policy::failure_policy,
     labels::{is_sound, selector, selects, shown},
     pod::pod_template,
+    success_policy::success_policy,
     workload::matches,
 };
 use crate::kinds::at::{At, Faults};
@@ -88,6 +89,7 @@ pub(super) fn job_spec(spec: &At<'_>, faults: &mut Faults) {
     }
     completion(spec, faults);
     failure_policy(spec, faults);
+    success_policy(spec, faults);
     let replacement = spec.get("podReplacementPolicy");
     if replacement.is_set() {
         let known: &[&str] = if spec.get("podFailurePolicy").is_set() {

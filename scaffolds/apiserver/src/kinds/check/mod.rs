@@ -20,7 +20,9 @@ mod scaling;
 mod service;
 mod spread;
 mod storage;
+mod success_policy;
 mod sysctl;
+mod system;
 mod volume;
 mod workload;
 

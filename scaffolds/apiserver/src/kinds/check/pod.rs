@@ -8,6 +8,7 @@ use super::{
     labels::{annotations, labels, node_selector, node_term, selector},
     spread::spread,
     sysctl::sysctls,
+    system::system,
     volume::{reference, volumes},
 };
 use crate::kinds::at::{At, Faults, quoted};
@@ -92,6 +93,7 @@ pub(super) fn pod_spec(spec: &At<'_>, faults: &mut Faults) {
     labels(&spec.get("nodeSelector"), faults);
     security(&spec.get("securityContext"), faults);
     sysctls(spec, faults);
+    system(spec, faults);
     affinity(&spec.get("affinity"), faults);
     dns(spec, faults);
     for gate in spec.get("readinessGates").items() {
