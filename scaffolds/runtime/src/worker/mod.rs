@@ -1,5 +1,7 @@
 //! The workers of a controller: they take keys from its queue, run the reconciler, and settle what came of it.
 
+#[cfg(feature = "testing")]
+mod rehearsal;
 mod run;
 mod settle;
 mod wake;
@@ -17,14 +19,11 @@ use std::{
 use tokio::time::Instant;
 use tracing::{Instrument, Span, field, info_span};
 
-use self::run::{End, Next};
 pub(crate) use self::wake::Main;
 use crate::{
     Object,
     context::{Context, Shared},
-    error::{Error, Result},
     informer::Delta,
-    key::ObjectKey,
     metrics::{ControllerMetrics, Outcome},
     queue::{Held, WorkQueue},
     reconciler::Reconciler,
@@ -128,29 +127,5 @@ impl<K: Object, R: Reconciler<K>> Worker<K, R> {
             span.record("otel.status_code", "ERROR");
         }
         self.metrics.reconciled(outcome, started.elapsed());
-    }
-
-    /// One run for this object, outside of the queue: what the next one is to be, and nothing done about it.
-    #[cfg(feature = "testing")]
-    pub(crate) async fn rehearse(&self, key: &ObjectKey) -> Result<Option<Duration>> {
-        let Some(object) = self.shared.main.informer.store().get(key) else {
-            let reason = self.shared.main.informer.store().invalid(key);
-            let reason = reason.unwrap_or_else(|| "it is not in the cache".into());
-            return Err(Error::Setup(format!("`{key}` cannot be reconciled: {reason}")));
-        };
-        let cx = Context {
-            shared: self.shared.clone(),
-            key: key.clone(),
-            object,
-            attempt: 0,
-            reconcile_id: RECONCILES.fetch_add(1, Ordering::Relaxed),
-        };
-        match self.run(&cx).await {
-            End::Returned(Ok(Next::Nothing)) => Ok(None),
-            End::Returned(Ok(Next::After(delay))) => Ok(Some(delay)),
-            End::Returned(Err(error)) => Err(error),
-            End::Panicked(message) => Err(Error::retry(format!("the reconciler panicked: {message}"))),
-            End::TimedOut(limit) => Err(Error::retry(format!("the reconcile took longer than {limit:?}"))),
-        }
     }
 }

@@ -1,0 +1,40 @@
+//! A run of a reconciler that tests look at: outside of the queue, and nothing is done about what comes of it.
+
+use std::{sync::atomic::Ordering, time::Duration};
+
+use super::{
+    RECONCILES, Worker,
+    run::{End, Next},
+};
+use crate::{
+    Object,
+    context::Context,
+    error::{Error, Result},
+    key::ObjectKey,
+    reconciler::Reconciler,
+};
+
+impl<K: Object, R: Reconciler<K>> Worker<K, R> {
+    /// One run for this object, outside of the queue: what the next one is to be, and nothing done about it.
+    pub(crate) async fn rehearse(&self, key: &ObjectKey) -> Result<Option<Duration>> {
+        let Some(object) = self.shared.main.informer.store().get(key) else {
+            let reason = self.shared.main.informer.store().invalid(key);
+            let reason = reason.unwrap_or_else(|| "it is not in the cache".into());
+            return Err(Error::Setup(format!("`{key}` cannot be reconciled: {reason}")));
+        };
+        let cx = Context {
+            shared: self.shared.clone(),
+            key: key.clone(),
+            object,
+            attempt: 0,
+            reconcile_id: RECONCILES.fetch_add(1, Ordering::Relaxed),
+        };
+        match self.run(&cx).await {
+            End::Returned(Ok(Next::Nothing)) => Ok(None),
+            End::Returned(Ok(Next::After(delay))) => Ok(Some(delay)),
+            End::Returned(Err(error)) => Err(error),
+            End::Panicked(message) => Err(Error::retry(format!("the reconciler panicked: {message}"))),
+            End::TimedOut(limit) => Err(Error::retry(format!("the reconcile took longer than {limit:?}"))),
+        }
+    }
+}
