@@ -171,6 +171,13 @@ async fn of_two_that_adopt_one_object_one_gets_it_though_the_other_still_sees_an
         theirs,
         "the apply named the version that it had seen"
     );
+    // A conflict is tried again, where a refusal would be the user's to mend.
+    seconds(60).await;
+    let says = "ConfigMap `default/shared` exists and is controlled by Planet/earth";
+    assert_eq!(
+        condition(&world, "a"),
+        [json!("False"), json!("ChildNotOwned"), json!(says)]
+    );
     running.stop().await.unwrap();
 }
 
