@@ -191,7 +191,8 @@ async fn a_lease_whose_reconciles_were_cut_off_is_left_to_expire() {
         timeout(Duration::from_secs(10), next.acquired()).await.is_err(),
         "it may still have written"
     );
-    assert!(timeout(Duration::from_secs(10), next.acquired()).await.is_ok());
+    // Seen a try after it was renewed, silent for 15 s, and taken at the next try; a try is up to 4.4 s after the one before.
+    assert!(timeout(Duration::from_secs(20), next.acquired()).await.is_ok());
 }
 
 #[tokio::test(start_paused = true)]
