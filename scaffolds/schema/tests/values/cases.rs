@@ -1310,6 +1310,15 @@ fn broken_before() -> Vec<Case> {
             json!([[[{"a": {"c": 1}}], [{"a": "b"}]], [[{"a": "b"}, {"a": [1]}], [{"a": "b"}, {"a": "c"}]], [[1], [{"a": "b"}]], [[{"a": "c"}, {"a": "b"}], [{"a": "b"}, {"a": "c"}]]]),
         ),
         update(
+            "items without their key that do not change",
+            json!({"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"],
+                "items": {"type": "object", "required": ["k"], "properties": {"k": {"type": "string"}, "v": {"type": "number"}}}}),
+            json!([
+                [[{"v": 1.5}, {"k": "1"}], [{"v": 1.5}, {"k": "1"}]],
+                [[{"k": "1", "v": "a"}, {"k": "2"}], [{"k": "1", "v": "a"}, {"k": "3"}]],
+            ]),
+        ),
+        update(
             "rules and several old items of one key",
             flagged,
             json!([
