@@ -1,6 +1,9 @@
 //! `--pattern replicas`: as many Pods for each Worker as it asks for, whatever happens meanwhile.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use anyhow::{Result, ensure};
 use control_plane::{Fault, Mark, Proxy, eventually};
@@ -37,6 +40,10 @@ impl Case<'_> {
             Ok(Some(()))
         })
         .await
+    }
+
+    async fn active_uids(&self) -> Result<BTreeSet<String>> {
+        Ok(self.active_pods().await?.iter().filter_map(ResourceExt::uid).collect())
     }
 
     /// How many Pods the operator has made and deleted since; and that it made none twice.
@@ -127,7 +134,7 @@ fn killed_while_it_scales_it_makes_and_deletes_no_pod_too_many() -> Result<()> {
         let (mut chance, mark) = (Rng::with_seed(7), case.mark()?);
         case.create("Worker", "crew", json!({"target": "world", "replicas": 0}))
             .await?;
-        let (mut have, mut expected) = (0_usize, (0, 0));
+        let (mut pods, mut expected) = (BTreeSet::new(), (0, 0));
         for wanted in [15, 4, 20, 0, 12] {
             let mut operator = case.start_patterns()?;
             case.change("Worker", "crew", json!({"replicas": wanted})).await?;
@@ -138,12 +145,20 @@ fn killed_while_it_scales_it_makes_and_deletes_no_pod_too_many() -> Result<()> {
             }
             case.has_pods("crew", wanted).await?;
             operator.kill()?;
-            expected.0 += wanted.saturating_sub(have);
-            expected.1 += have.saturating_sub(wanted);
-            have = wanted;
+            let before = std::mem::replace(&mut pods, case.active_uids().await?);
+            ensure!(
+                before.is_subset(&pods) || pods.is_subset(&before),
+                "Pods were replaced: {before:?} {pods:?}"
+            );
+            expected.0 += pods.difference(&before).count();
+            expected.1 += before.difference(&pods).count();
         }
+        // Of a request whose client is killed the log does not say that it was carried out, so there may be fewer.
         let done = case.made_and_deleted(mark)?;
-        ensure!(done == expected, "made and deleted {done:?} instead of {expected:?}");
+        ensure!(
+            done.0 <= expected.0 && done.1 <= expected.1,
+            "made and deleted {done:?} instead of {expected:?}"
+        );
         Ok(())
     })
 }
