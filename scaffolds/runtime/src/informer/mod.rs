@@ -7,6 +7,7 @@ mod delta;
 mod dispatch;
 mod health;
 pub(crate) mod managed;
+mod merge;
 mod reflection;
 mod scan;
 mod watch;

@@ -8,10 +8,13 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Resource;
 use tokio::time::Instant;
 
-use super::delta::Delta;
+use super::{
+    delta::Delta,
+    merge::{is_newer, merge, number, supersedes, take_away},
+};
 use crate::{
     key::ObjectKey,
-    store::{Contents, Invalid, Store},
+    store::{Invalid, Store},
 };
 
 /// How far one watch has come, and the writes of ours that no watch has shown yet.
@@ -53,7 +56,7 @@ pub(super) struct Broken {
     pub error: Arc<str>,
 }
 
-impl<K: Resource> Reflection<K> {
+impl<K: Resource + Clone> Reflection<K> {
     pub(super) fn new(store: Store<K>, namespaces: Vec<Option<String>>) -> Self {
         let source = |namespace| Source {
             namespace,
@@ -253,67 +256,4 @@ impl Source {
     fn covers(&self, key: &ObjectKey) -> bool {
         self.namespace.is_none() || self.namespace.as_deref() == key.namespace()
     }
-}
-
-impl<K> Invalid<K> {
-    fn metadata(&self) -> ObjectMeta {
-        ObjectMeta {
-            uid: self.uid.clone(),
-            resource_version: self.version.clone(),
-            ..ObjectMeta::default()
-        }
-    }
-}
-
-/// Stores a valid object unless something as new is stored; `None` if so.
-fn merge<K: Resource>(contents: &mut Contents<K>, key: ObjectKey, object: K, initial: bool) -> Option<Vec<Delta<K>>> {
-    let object = Arc::new(object);
-    if let Some(old) = contents.invalid(&key) {
-        if !supersedes(object.meta(), &old.metadata()) {
-            return None;
-        }
-        let last = contents.remove_invalid(&key).and_then(|old| old.last);
-        let last = last.filter(|last| last.meta().uid != object.meta().uid);
-        contents.insert(key, object.clone());
-        return Some(
-            last.map(Delta::Deleted)
-                .into_iter()
-                .chain([Delta::Added { object, initial }])
-                .collect(),
-        );
-    }
-    if contents
-        .object(&key)
-        .is_some_and(|old| !supersedes(object.meta(), old.meta()))
-    {
-        return None;
-    }
-    Some(match contents.insert(key, object.clone()) {
-        None => vec![Delta::Added { object, initial }],
-        Some(old) if old.meta().uid == object.meta().uid => vec![Delta::Updated { old, new: object }],
-        Some(old) => vec![Delta::Deleted(old), Delta::Added { object, initial: false }],
-    })
-}
-
-/// Drops an object, decodable or not.
-fn take_away<K>(contents: &mut Contents<K>, key: &ObjectKey) -> Vec<Delta<K>> {
-    let valid = contents.remove(key);
-    let told = valid.or_else(|| contents.remove_invalid(key).and_then(|invalid| invalid.last));
-    told.map(Delta::Deleted).into_iter().collect()
-}
-
-/// Whether `new` comes after `old`. The same version is the same object, however often it is shown.
-fn supersedes(new: &ObjectMeta, old: &ObjectMeta) -> bool {
-    is_newer(new.resource_version.as_deref(), old.resource_version.as_deref())
-}
-
-fn is_newer(new: Option<&str>, old: Option<&str>) -> bool {
-    match (new.and_then(number), old.and_then(number)) {
-        (Some(new), Some(old)) => new > old,
-        _ => new != old,
-    }
-}
-
-fn number(version: &str) -> Option<u64> {
-    version.parse().ok()
 }

@@ -6,7 +6,7 @@ use kubewright_runtime::InformerConfig;
 use serde_json::json;
 use tokio::time::sleep;
 
-use crate::server::{FooBar, Running, Server, settle};
+use crate::server::{FooBar, Running, Server, key, settle};
 
 #[tokio::test(start_paused = true)]
 async fn k21_nothing_is_kept_of_what_is_gone_and_nothing_nobody_reads() {
@@ -75,6 +75,28 @@ async fn k21_nothing_is_kept_of_what_is_gone_and_nothing_nobody_reads() {
     for running in running {
         running.stop().await;
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_kept_with_room_to_spare() {
+    let server = Server::new();
+    let informer = server.informer(InformerConfig::default());
+    let running = Running::start(&informer);
+    informer.synced().await;
+    let fields = json!({"metadata": {"finalizers": ["test.example.com/cleanup"]}, "spec": {"target": "x"}});
+    server.write("a", "watched", fields.clone());
+    settle().await;
+    server.line().hold_events(true);
+    let answer = server.write("a", "written", fields).to_string();
+    let written: FooBar = serde_json::from_str(&answer).expect("a FooBar");
+    let room = |foobar: &FooBar| foobar.metadata.finalizers.as_ref().map(Vec::capacity);
+    assert_eq!(room(&written), Some(4), "a decoder makes more room than is needed");
+    assert!(informer.observe_write(written, None));
+    for name in ["watched", "written"] {
+        let kept = informer.store().get(&key("a", name)).expect("it is there");
+        assert_eq!(room(&kept), Some(1), "{name}");
+    }
+    running.stop().await;
 }
 
 #[tokio::test(start_paused = true)]
