@@ -18,9 +18,6 @@ use tokio::{
 
 use crate::{PERIOD, program::Program};
 
-/// Linux counts CPU time in hundredths of a second, whatever the kernel's own clock is.
-const TICKS: f64 = 100.0;
-
 /// A running operator, killed on drop.
 pub struct Operator {
     program: Program,
@@ -181,15 +178,6 @@ impl Operator {
     /// Where there is no /proc, or the process is gone.
     pub fn usage(&self) -> Result<Usage> {
         let proc = PathBuf::from(format!("/proc/{}", self.program.pid()));
-        let stat = fs::read_to_string(proc.join("stat")).context("no /proc")?;
-        // The name in parentheses may hold anything; user and system time are the 12th and 13th field after it.
-        let fields: Vec<_> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-        let ticks = |at: usize| {
-            fields
-                .get(at)
-                .and_then(|field| field.parse::<f64>().ok())
-                .unwrap_or(0.0)
-        };
         let status = fs::read_to_string(proc.join("status")).context("no /proc")?;
         let kib = |key: &str| {
             let line = status.lines().find_map(|line| line.strip_prefix(key));
@@ -198,7 +186,7 @@ impl Operator {
         };
         let count = |folder: &str| Ok::<_, anyhow::Error>(fs::read_dir(proc.join(folder)).context("no /proc")?.count());
         Ok(Usage {
-            cpu: (ticks(11) + ticks(12)) / TICKS,
+            cpu: self.program.cpu()?,
             resident: kib("VmRSS:") / 1024.0,
             peak: kib("VmHWM:") / 1024.0,
             threads: count("task")?,

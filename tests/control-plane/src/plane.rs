@@ -114,6 +114,27 @@ impl ControlPlane {
         Ok(plane)
     }
 
+    /// Waits until it has done what it was asked for before: until API server and etcd have used less than a tenth of a core
+    /// for a second. Not for more than a minute.
+    ///
+    /// # Errors
+    ///
+    /// Where there is no /proc, or one of them is gone.
+    pub async fn calm(&self) -> Result<()> {
+        let programs = || self.api_server.iter().chain([&self.etcd]);
+        let cpu = || programs().map(Program::cpu).sum::<Result<f64>>();
+        let mut before = cpu()?;
+        for _ in 0..60 {
+            sleep(Duration::from_secs(1)).await;
+            let now = cpu()?;
+            if now - before < 0.1 {
+                break;
+            }
+            before = now;
+        }
+        Ok(())
+    }
+
     /// The administrator's kubeconfig.
     pub fn kubeconfig(&self) -> PathBuf {
         self.folder.0.join("admin.kubeconfig")

@@ -16,6 +16,8 @@ use crate::{PERIOD, guardian};
 
 /// Lines of a log that a failure shows.
 const TAIL: usize = 25;
+/// Linux counts CPU time in hundredths of a second, whatever the kernel's own clock is.
+const TICKS: f64 = 100.0;
 
 /// A running program; killed on drop.
 pub(crate) struct Program {
@@ -47,6 +49,15 @@ impl Program {
 
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
+    }
+
+    /// The CPU time it has used, in seconds.
+    pub(crate) fn cpu(&self) -> Result<f64> {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.pid())).context("no /proc")?;
+        // The name in parentheses may hold anything; user and system time are the 12th and 13th field after it.
+        let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+        let ticks = fields.skip(11).take(2).map(|field| field.parse::<f64>().unwrap_or(0.0));
+        Ok(ticks.sum::<f64>() / TICKS)
     }
 
     /// How it ended, if it has.

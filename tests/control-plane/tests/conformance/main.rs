@@ -11,6 +11,7 @@ mod flags;
 mod kills;
 mod leadership;
 mod life;
+mod own_tests;
 mod patterns;
 mod permissions;
 mod quiet;

@@ -146,9 +146,12 @@ async fn operators(ours: &Path, contenders: &[Contender], flags: &Flags) -> Resu
     let mut samples: Vec<Vec<Sample>> = contenders.iter().map(|_| Vec::new()).collect();
     for round in 0..flags.rounds {
         for turn in 0..contenders.len() {
-            let at = (round + turn) % contenders.len();
+            // Nobody comes after the same one each time.
+            let at = (round / 2 + turn) % contenders.len();
+            let at = if round % 2 == 0 { at } else { contenders.len() - 1 - at };
             eprintln!("round {} of {}: {}", round + 1, flags.rounds, contenders[at].name);
             let namespace = format!("bench-{round}-{turn}");
+            plane.calm().await?;
             let sample = load::measure(&plane, &contenders[at].binary, &namespace, flags.amount).await;
             samples[at].push(sample.with_context(|| contenders[at].name)?);
         }

@@ -1,0 +1,29 @@
+//! What users type to have their project's tests run on a cluster that is there already.
+
+use anyhow::{Result, ensure};
+use control_plane::{eventually, run};
+
+use crate::stage::{PATIENCE, case, say};
+
+#[test]
+fn the_projects_own_tests_pass_on_the_cluster_of_the_kubeconfig_and_leave_nothing() -> Result<()> {
+    case(async |case| {
+        let mut tests = case.stage.project.make();
+        tests
+            .args(["test-e2e", "USE_EXISTING_CLUSTER=true"])
+            .env_remove("KUBEBUILDER_ASSETS")
+            .env("KUBECONFIG", case.stage.plane.kubeconfig());
+        let said = run(&mut tests)?;
+        let passed = "an_object_is_served_from_its_creation_to_its_end ... ok";
+        ensure!(said.contains(passed), "{said}");
+        if !case.stage.plane.has_controllers() {
+            say("SKIPPED: no kube-controller-manager, so no namespace ever goes");
+            return Ok(());
+        }
+        eventually("the test's namespace to be gone", PATIENCE, async || {
+            let namespaces = case.kubectl(&["get", "namespaces", "-o", "name"])?;
+            Ok((!namespaces.contains("namespace/test-")).then_some(()))
+        })
+        .await
+    })
+}
