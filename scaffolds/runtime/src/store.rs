@@ -1,10 +1,13 @@
 //! What an informer knows of its kind, for reading: objects by key and by index, and the undecodable ones set aside.
 //! Only the informer writes here.
 
-use std::collections::{HashMap, HashSet, hash_map};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+mod index;
+
+use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use self::index::Index;
+pub(crate) use self::index::IndexFn;
 use crate::key::ObjectKey;
 
 /// A read handle on an informer's objects. Cheap to clone; reading never waits for the API server.
@@ -39,7 +42,7 @@ impl<K> Store<K> {
         let Some(index) = contents.indexes.iter().find(|index| index.name == name) else {
             panic!("the store has no index `{name}`; add it to the informer first");
         };
-        let keys = index.keys.get(value).into_iter().flat_map(Keys::iter);
+        let keys = index.keys(value);
         keys.filter_map(|key| contents.objects.get(key).cloned()).collect()
     }
 
@@ -171,98 +174,10 @@ impl<K> Contents<K> {
         if self.indexes.iter().any(|index| index.name == name) {
             return false;
         }
-        let mut index = Index {
-            name,
-            values,
-            keys: HashMap::new(),
-        };
+        let mut index = Index::new(name, values);
         self.objects.iter().for_each(|(key, object)| index.insert(key, object));
         self.indexes.push(index);
         true
-    }
-}
-
-/// Gives the values under which an object is found.
-pub(crate) type IndexFn<K> = Box<dyn Fn(&K) -> Vec<String> + Send + Sync>;
-
-struct Index<K> {
-    name: &'static str,
-    values: IndexFn<K>,
-    keys: HashMap<String, Keys>,
-}
-
-/// The keys under one value. Most values (an owner's uid) have one, which then needs no table.
-#[derive(Debug)]
-enum Keys {
-    One(ObjectKey),
-    Many(HashSet<ObjectKey>),
-}
-
-impl<K> Index<K> {
-    fn insert(&mut self, key: &ObjectKey, object: &K) {
-        for value in self.values_of(key, object) {
-            match self.keys.entry(value) {
-                hash_map::Entry::Vacant(slot) => drop(slot.insert(Keys::One(key.clone()))),
-                hash_map::Entry::Occupied(mut slot) => slot.get_mut().insert(key),
-            }
-        }
-    }
-
-    /// Takes `key` out from under the values of `old` that `new` does not have.
-    fn remove(&mut self, key: &ObjectKey, old: &K, new: Option<&Arc<K>>) {
-        let kept = new.map(|new| self.values_of(key, new)).unwrap_or_default();
-        for value in self.values_of(key, old).iter().filter(|value| !kept.contains(value)) {
-            if self.keys.get_mut(value).is_some_and(|keys| keys.remove(key)) {
-                self.keys.remove(value);
-            }
-        }
-        shrink(&mut self.keys);
-    }
-
-    /// An index function that panics must not take the informer with it: the object is then under no value.
-    fn values_of(&self, key: &ObjectKey, object: &K) -> Vec<String> {
-        catch_unwind(AssertUnwindSafe(|| (self.values)(object))).unwrap_or_else(|_| {
-            tracing::error!(index = self.name, object = %key, "the index function panicked; the object is not indexed");
-            Vec::new()
-        })
-    }
-}
-
-impl<K> std::fmt::Debug for Index<K> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Index")
-            .field("name", &self.name)
-            .field("keys", &self.keys)
-            .finish_non_exhaustive()
-    }
-}
-
-impl Keys {
-    fn insert(&mut self, key: &ObjectKey) {
-        match self {
-            Self::One(one) if one == key => {}
-            Self::One(one) => *self = Self::Many(HashSet::from([one.clone(), key.clone()])),
-            Self::Many(many) => drop(many.insert(key.clone())),
-        }
-    }
-
-    /// Whether none is left.
-    fn remove(&mut self, key: &ObjectKey) -> bool {
-        match self {
-            Self::One(one) => one == key,
-            Self::Many(many) => {
-                many.remove(key);
-                many.is_empty()
-            }
-        }
-    }
-
-    fn iter(&self) -> impl Iterator<Item = &ObjectKey> {
-        let (one, many) = match self {
-            Self::One(one) => (Some(one), None),
-            Self::Many(many) => (None, Some(many.iter())),
-        };
-        one.into_iter().chain(many.into_iter().flatten())
     }
 }
 

@@ -1,10 +1,14 @@
 //! The work queue against a model of a page, under random interleavings: the model keeps a list and sorts it each time.
 
+#[path = "support/cases.rs"]
+mod cases;
+
 use std::{collections::BTreeMap, time::Duration};
 
+use cases::cases;
 use futures::FutureExt;
 use kubewright_runtime::{Backoff, Held, Metrics, ObjectKey, Priority, WorkQueue};
-use proptest::{prelude::*, test_runner::RngSeed};
+use proptest::prelude::*;
 use tokio::time::advance;
 
 const BASE: u64 = 5;
@@ -220,26 +224,8 @@ async fn drain(queue: WorkQueue, mut model: Model, mut held: BTreeMap<u8, Held>)
     Ok(())
 }
 
-/// The same cases each time; other ones, and as many as it says, under `PROPTEST_CASES`.
-fn config() -> ProptestConfig {
-    let fixed = ProptestConfig {
-        cases: ProptestConfig::default().cases.max(1000),
-        rng_seed: RngSeed::Fixed(3),
-        ..ProptestConfig::default()
-    };
-    let config = if std::env::var_os("PROPTEST_CASES").is_some() {
-        ProptestConfig::default()
-    } else {
-        fixed
-    };
-    ProptestConfig {
-        failure_persistence: None,
-        ..config
-    }
-}
-
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(cases(1000))]
 
     #[test]
     fn the_queue_does_what_the_model_does(steps in steps()) {

@@ -1,11 +1,6 @@
 //! Which events are the same, and which are too many. Pure: time is an argument, nothing is sent from here.
 
-use std::{
-    collections::HashMap,
-    hash::{BuildHasher, Hash, RandomState},
-    sync::LazyLock,
-    time::Duration,
-};
+use std::{collections::HashMap, time::Duration};
 
 use k8s_openapi::{
     api::events::v1::{Event, EventSeries},
@@ -14,30 +9,18 @@ use k8s_openapi::{
 };
 use tokio::time::Instant;
 
-use super::event::Occurrence;
+use super::{
+    bucket::{BURST, Bucket},
+    event::Occurrence,
+    key::{Key, keys},
+};
 
 /// A series is over when nothing happened for this long (client-go, `tools/events/event_broadcaster.go`: `finishTime`).
 const FINISH: Duration = Duration::from_secs(6 * 60);
 /// A series that goes on is written again after this long, before the API server forgets it (ibid.: `refreshTime`).
 const REFRESH: Duration = Duration::from_secs(30 * 60);
-/// Writes about one object that are free (client-go, `tools/record/events_cache.go`: `defaultSpamBurst`).
-const BURST: f64 = 25.0;
-/// Then one write in this many seconds (ibid.: `defaultSpamQPS`).
-const REFILL_SECONDS: f64 = 300.0;
 /// Series and objects that are remembered (ibid.: `maxLruCacheEntries`); beyond it the oldest are forgotten.
 const REMEMBERED: usize = 4096;
-
-/// What makes two events the same, as 128 bits of a keyed hash: its texts would be kept for each of thousands of objects.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub(super) struct Key(u64, u64);
-
-impl Key {
-    fn of(parts: impl Hash) -> Self {
-        static STATES: LazyLock<[RandomState; 2]> = LazyLock::new(|| [RandomState::new(), RandomState::new()]);
-        let [one, two] = &*STATES;
-        Self(one.hash_one(&parts), two.hash_one(&parts))
-    }
-}
 
 /// What became of an event.
 #[derive(Debug, PartialEq)]
@@ -80,33 +63,6 @@ struct Series {
     writing: Option<i32>,
     again: bool,
     over: bool,
-}
-
-/// A token bucket.
-struct Bucket {
-    tokens: f64,
-    at: Instant,
-}
-
-impl Bucket {
-    fn full(now: Instant) -> Self {
-        Self { tokens: BURST, at: now }
-    }
-
-    fn fill(&mut self, now: Instant) {
-        let seconds = now.saturating_duration_since(self.at).as_secs_f64();
-        self.tokens = (self.tokens + seconds / REFILL_SECONDS).min(BURST);
-        self.at = now;
-    }
-
-    fn take(&mut self, now: Instant) -> bool {
-        self.fill(now);
-        let free = self.tokens >= 1.0;
-        if free {
-            self.tokens -= 1.0;
-        }
-        free
-    }
 }
 
 impl Correlator {
@@ -243,25 +199,6 @@ impl Correlator {
             });
         }
     }
-}
-
-/// The key of the series, and that of the object whose events are counted against spam: source, object and type, as in
-/// client-go.
-fn keys(occurrence: &Occurrence) -> (Key, Key) {
-    let about = &occurrence.regarding;
-    let object = Key::of((
-        &occurrence.source.controller,
-        [
-            &about.api_version,
-            &about.kind,
-            &about.namespace,
-            &about.name,
-            &about.uid,
-        ],
-        occurrence.type_,
-    ));
-    let event = [&occurrence.reason, &occurrence.action, &occurrence.note];
-    (Key::of((object, &about.field_path, event)), object)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use tokio::time::Instant;
 
 use super::{
-    correlate::Key,
+    key::Key,
     yielding::{Reconciles, YIELD},
 };
 

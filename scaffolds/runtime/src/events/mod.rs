@@ -1,8 +1,10 @@
 //! Events about objects, as `kubectl describe` shows them. Recording never waits; one background task counts equal events
 //! together, holds back spam and writes.
 
+mod bucket;
 mod correlate;
 mod event;
+mod key;
 mod line;
 mod sink;
 mod writer;

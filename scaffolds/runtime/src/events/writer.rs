@@ -11,8 +11,9 @@ use tokio::{
 
 use super::{
     Dropped, EventType, Reconciles,
-    correlate::{Correlator, Key, Seen},
+    correlate::{Correlator, Seen},
     event::Occurrence,
+    key::Key,
     line::Line,
     sink::{Sink, Written},
 };

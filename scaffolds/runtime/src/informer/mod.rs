@@ -8,22 +8,18 @@ mod dispatch;
 mod health;
 pub(crate) mod managed;
 mod merge;
+mod own;
 mod reflection;
 mod scan;
 mod watch;
 
-use std::collections::BTreeMap;
 use std::fmt::{self, Debug};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kube::{
-    Client, Resource,
-    core::{Selector, SelectorExt},
-};
+use kube::{Client, Resource, core::Selector};
 use serde::de::DeserializeOwned;
-use tokio::{task::JoinSet, time::Instant};
+use tokio::task::JoinSet;
 
 pub use self::config::{InformerConfig, Scope};
 pub use self::delta::Delta;
@@ -76,6 +72,8 @@ struct Shared<K> {
     started: AtomicBool,
     /// Whether anybody reads what `keep_managers` keeps.
     keeps_records: AtomicBool,
+    /// Our own writes of which nobody can tell whether they are newer than what is stored.
+    unordered: AtomicU64,
 }
 
 struct State<K> {
@@ -128,6 +126,7 @@ impl<K: Watchable> Informer<K> {
                 health,
                 started,
                 keeps_records: AtomicBool::new(true),
+                unordered: AtomicU64::new(0),
             }),
         }
     }
@@ -211,42 +210,9 @@ impl<K: Watchable> Informer<K> {
     pub fn last_error(&self) -> Option<String> {
         self.shared.health.last_error()
     }
-
-    /// Reads your own writes: hands the API server's answer to a write to the store, ahead of the watch. If it is newer
-    /// than what is stored it is merged and told to all subscribers but `from`; the watch event of the same version is
-    /// then no news. A list that was asked for before the write does not undo it.
-    ///
-    /// Returns whether the store is now at least as new as the write. It ignores the write, and returns false, where
-    /// it cannot know that the object belongs here: outside of the scope's namespaces, without the labels that the
-    /// informer selects, under any field selector, or where versions are no numbers.
-    pub fn observe_write(&self, object: K, from: Option<SubscriptionId>) -> bool {
-        if !self.shared.selects(object.meta()) {
-            return false;
-        }
-        let Ok(object) = self.shared.trim(object) else {
-            return false;
-        };
-        self.shared.change(|state| {
-            let deltas = state.reflection.written(object, Instant::now());
-            let belongs = deltas.is_some();
-            state.dispatch.tell(deltas.unwrap_or_default(), from);
-            belongs
-        })
-    }
 }
 
 impl<K: Watchable> Shared<K> {
-    /// Whether an object of this metadata is sure to be in the watched selection.
-    fn selects(&self, metadata: &ObjectMeta) -> bool {
-        let nothing = BTreeMap::new();
-        self.config.field_selector.is_none()
-            && match (&self.config.label_selector, &self.labels) {
-                (None, _) => true,
-                (Some(_), Some(labels)) => labels.matches(metadata.labels.as_ref().unwrap_or(&nothing)),
-                (Some(_), None) => false,
-            }
-    }
-
     /// Changes the state, then tells what there is to tell.
     fn change<T>(&self, change: impl FnOnce(&mut State<K>) -> T) -> T {
         let result = change(&mut self.lock());

@@ -1,6 +1,7 @@
 //! What a process counts, under the names, labels and buckets of controller-runtime and client-go, so that dashboards
 //! made for them work. Here are the runtime's own metrics; `registry.rs` knows none of them by name.
 
+mod cache;
 mod controller;
 mod process;
 mod queue;

@@ -2,6 +2,8 @@
 //! names carry a number are of the list in `docs/contributing/hazards.md`: each fails on an informer that has the hazard.
 
 mod asking;
+#[path = "../support/cases.rs"]
+mod cases;
 mod keeping;
 mod model;
 mod predicates;

@@ -5,9 +5,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::server::{FooBar, Running, Server, key, namespaces, settle};
+use crate::{
+    cases::cases,
+    server::{FooBar, Running, Server, key, namespaces, settle},
+};
 use kubewright_runtime::{Delta, Informer, InformerConfig, Scope};
-use proptest::{prelude::*, test_runner::RngSeed};
+use proptest::prelude::*;
 use serde_json::Value;
 use tokio::time::sleep;
 
@@ -175,26 +178,8 @@ fn observe(informer: &Informer<FooBar>, answers: Vec<(usize, FooBar)>) {
         .for_each(|(_, answer)| _ = informer.observe_write(answer, None));
 }
 
-/// The same cases each time; other ones, and as many as it says, under `PROPTEST_CASES`.
-fn config() -> ProptestConfig {
-    let fixed = ProptestConfig {
-        cases: ProptestConfig::default().cases.max(250),
-        rng_seed: RngSeed::Fixed(3),
-        ..ProptestConfig::default()
-    };
-    let config = if std::env::var_os("PROPTEST_CASES").is_some() {
-        ProptestConfig::default()
-    } else {
-        fixed
-    };
-    ProptestConfig {
-        failure_persistence: None,
-        ..config
-    }
-}
-
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(cases(256))]
 
     #[test]
     fn whatever_breaks_the_store_comes_to_be_what_the_server_has(steps in steps(), scoped in any::<bool>()) {

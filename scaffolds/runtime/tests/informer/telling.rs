@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use kubewright_runtime::{Delta, InformerConfig, Predicate};
+use kubewright_runtime::{Delta, InformerConfig, Manager, Predicate};
 use tokio::time::{sleep, timeout};
 
 use crate::server::{FooBar, Running, Server, key, settle};
@@ -153,6 +153,35 @@ async fn k15_an_undecodable_object_is_set_aside_and_reported() {
     assert_eq!(diary.read(), ["deleted good@1", "added next@7"]);
     assert_eq!((store.len(), store.invalid_len()), (2, 0));
     assert_eq!(server.line().lists(), 2, "none of this needed another list");
+    running.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_cache_cannot_take_in_is_counted() {
+    let server = Server::new();
+    server.put_broken("a", "bad");
+    let manager = Manager::builder(server.client()).build();
+    let informer = manager.informer::<FooBar>();
+    let running = Running::start(&informer);
+    informer.synced().await;
+    let counted = |name: &str| {
+        let sample = format!(r#"{name}{{group="test.example.com",kind="FooBar",version="v1"}} "#);
+        let text = manager.metrics().encode();
+        text.lines()
+            .find_map(|line| line.strip_prefix(&sample).map(str::to_owned))
+            .unwrap_or_else(|| panic!("{sample}: not in {text}"))
+    };
+    assert_eq!(counted("kubewright_invalid_objects"), "1");
+    server.put("a", "bad", "x");
+    settle().await;
+    assert_eq!(counted("kubewright_invalid_objects"), "0");
+
+    // As some aggregated API servers count.
+    let mut written = server.put("a", "written", "x");
+    written.metadata.resource_version = Some("a7".to_owned());
+    assert_eq!(counted("kubewright_unmerged_writes_total"), "0");
+    assert!(!informer.observe_write(written, None));
+    assert_eq!(counted("kubewright_unmerged_writes_total"), "1");
     running.stop().await;
 }
 

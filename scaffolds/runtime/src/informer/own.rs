@@ -1,0 +1,56 @@
+//! Reading one's own writes: how the API server's answers get into the store ahead of the watch.
+
+use std::{collections::BTreeMap, sync::atomic::Ordering};
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::core::SelectorExt;
+use tokio::time::Instant;
+
+use super::{Informer, Shared, SubscriptionId, Watchable, merge::has_number};
+
+impl<K: Watchable> Informer<K> {
+    /// Reads your own writes: hands the API server's answer to a write to the store, ahead of the watch. If it is newer
+    /// than what is stored it is merged and told to all subscribers but `from`; the watch event of the same version is
+    /// then no news. A list that was asked for before the write does not undo it.
+    ///
+    /// Returns whether the store is now at least as new as the write. It ignores the write, and returns false, where
+    /// it cannot know that the object belongs here: outside of the scope's namespaces, without the labels that the
+    /// informer selects, under any field selector, or where versions are no numbers, which
+    /// `kubewright_unmerged_writes_total` counts.
+    pub fn observe_write(&self, object: K, from: Option<SubscriptionId>) -> bool {
+        if !self.shared.selects(object.meta()) {
+            return false;
+        }
+        if !has_number(object.meta()) {
+            self.shared.unordered.fetch_add(1, Ordering::Relaxed);
+            return false;
+        }
+        let Ok(object) = self.shared.trim(object) else {
+            return false;
+        };
+        self.shared.change(|state| {
+            let deltas = state.reflection.written(object, Instant::now());
+            let belongs = deltas.is_some();
+            state.dispatch.tell(deltas.unwrap_or_default(), from);
+            belongs
+        })
+    }
+
+    /// How many writes [`Self::observe_write`] ignored because their versions are no numbers.
+    pub(crate) fn unmerged_writes(&self) -> u64 {
+        self.shared.unordered.load(Ordering::Relaxed)
+    }
+}
+
+impl<K: Watchable> Shared<K> {
+    /// Whether an object of this metadata is sure to be in the watched selection.
+    fn selects(&self, metadata: &ObjectMeta) -> bool {
+        let nothing = BTreeMap::new();
+        self.config.field_selector.is_none()
+            && match (&self.config.label_selector, &self.labels) {
+                (None, _) => true,
+                (Some(_), Some(labels)) => labels.matches(metadata.labels.as_ref().unwrap_or(&nothing)),
+                (Some(_), None) => false,
+            }
+    }
+}

@@ -1,0 +1,110 @@
+//! What a manager is made from.
+
+use std::{
+    collections::BTreeSet,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use kube::Client;
+
+use super::Manager;
+use crate::{events::Events, metrics::Metrics, server::Probes};
+
+/// What a manager is built from; see [`Manager::builder`] for the defaults.
+pub struct ManagerBuilder {
+    settings: Settings,
+}
+
+pub(super) struct Settings {
+    pub(super) name: String,
+    pub(super) client: Client,
+    pub(super) namespace: String,
+    pub(super) watched: BTreeSet<String>,
+    pub(super) workers: usize,
+    pub(super) drain: Duration,
+    pub(super) metrics: Metrics,
+}
+
+impl Manager {
+    /// A manager on this client, with the defaults: name `operator`, the client's default namespace as its own, all
+    /// namespaces watched, one worker a controller, 30 s to drain.
+    pub fn builder(client: Client) -> ManagerBuilder {
+        ManagerBuilder {
+            settings: Settings {
+                name: "operator".to_owned(),
+                namespace: client.default_namespace().to_owned(),
+                client,
+                watched: BTreeSet::new(),
+                workers: 1,
+                drain: Duration::from_secs(30),
+                metrics: Metrics::new(),
+            },
+        }
+    }
+}
+
+impl ManagerBuilder {
+    /// The operator's name: the prefix of its field managers.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.settings.name = name.into();
+        self
+    }
+
+    /// The namespace the operator itself lives in.
+    pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
+        self.settings.namespace = namespace.into();
+        self
+    }
+
+    /// The namespaces to watch; none means all.
+    pub fn watch_namespaces(mut self, namespaces: impl IntoIterator<Item = String>) -> Self {
+        self.settings.watched = namespaces.into_iter().collect();
+        self
+    }
+
+    /// Workers of a controller that does not say.
+    pub fn default_workers(mut self, workers: usize) -> Self {
+        self.settings.workers = workers.max(1);
+        self
+    }
+
+    /// How long reconciles in hand may take after the signal; zero means they are not waited for.
+    pub fn graceful_shutdown_timeout(mut self, drain: Duration) -> Self {
+        self.settings.drain = drain;
+        self
+    }
+
+    /// Where to count; the same as the client's, so that one page has it all.
+    pub fn metrics(mut self, metrics: Metrics) -> Self {
+        self.settings.metrics = metrics;
+        self
+    }
+
+    /// The manager, with nothing registered and nothing running.
+    pub fn build(self) -> Manager {
+        let events = Events::new(self.settings.client.clone(), &self.settings.metrics);
+        let (probes, filled) = (Probes::default(), Arc::<AtomicBool>::default());
+        let ready = filled.clone();
+        probes.readyz.add("informer-sync", move || {
+            if ready.load(Ordering::Relaxed) {
+                Ok(())
+            } else {
+                Err("caches are not filled".to_owned())
+            }
+        });
+        Manager {
+            settings: self.settings,
+            events,
+            informers: Mutex::default(),
+            controllers: Mutex::default(),
+            registrations: Mutex::default(),
+            tasks: Mutex::default(),
+            probes,
+            filled,
+        }
+    }
+}

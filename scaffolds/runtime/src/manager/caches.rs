@@ -1,0 +1,125 @@
+//! The caches that the controllers share: one informer for each kind.
+
+use std::{
+    any::{Any, TypeId},
+    future::Future,
+    pin::Pin,
+};
+
+use tokio::sync::watch;
+
+use super::{Manager, lock};
+use crate::{
+    Object,
+    error::{Error, Result},
+    informer::{Informer, InformerConfig, Scope},
+};
+
+/// One kind's informer: typed for those who subscribe, untyped for the manager.
+pub(super) struct Kind {
+    typed: Box<dyn Any + Send + Sync>,
+    pub(super) running: Box<dyn Runs>,
+}
+
+pub(super) type Pending<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+
+/// An informer of whatever kind.
+pub(super) trait Runs: Send + Sync {
+    fn run(&self, stop: watch::Receiver<bool>) -> Pending<()>;
+    fn synced(&self) -> Pending<()>;
+    fn last_error(&self) -> Option<String>;
+    fn kind(&self) -> String;
+}
+
+impl<K: Object> Runs for Informer<K> {
+    fn run(&self, stop: watch::Receiver<bool>) -> Pending<()> {
+        let informer = self.clone();
+        Box::pin(async move {
+            let mut stop = stop;
+            informer.run(async move { _ = stop.wait_for(|stop| *stop).await }).await;
+        })
+    }
+
+    fn synced(&self) -> Pending<()> {
+        let informer = self.clone();
+        Box::pin(async move { informer.synced().await })
+    }
+
+    fn last_error(&self) -> Option<String> {
+        Informer::last_error(self)
+    }
+
+    fn kind(&self) -> String {
+        K::kind(&()).into_owned()
+    }
+}
+
+impl Manager {
+    /// The one informer of a kind, shared by everybody who asks: one watch of the API server, one copy of each object.
+    pub fn informer<K: Object>(&self) -> Informer<K> {
+        self.informer_as(|| Informer::new(self.settings.client.clone(), self.informer_config()).without_records())
+    }
+
+    /// The informer of a kind, a new one if there is none yet.
+    fn informer_as<K: Object>(&self, new: impl FnOnce() -> Informer<K>) -> Informer<K> {
+        let mut informers = lock(&self.informers);
+        let kind = informers.entry(TypeId::of::<K>()).or_insert_with(|| {
+            let informer = new();
+            self.settings.metrics.cache(&informer);
+            Kind {
+                typed: Box::new(informer.clone()),
+                running: Box::new(informer),
+            }
+        });
+        let informer: Option<&Informer<K>> = kind.typed.downcast_ref();
+        // The entry under K's TypeId was made by the line above, for this K.
+        informer.expect("the informer of a kind is of that kind").clone()
+    }
+
+    /// Decides what the one cache of a kind holds: its namespaces, a selection by labels or fields, what a transform
+    /// leaves of each object, how often objects are told anew. To be called before anything uses the kind.
+    ///
+    /// `change` gets the settings as they are otherwise: the manager's namespaces, and `managedFields` stripped but for
+    /// what this operator's controllers own, which [`apply_child`](crate::Context::apply_child) compares with.
+    ///
+    /// # Caveats
+    ///
+    /// The cache is every controller's. What it leaves out wakes nobody, and is not found by
+    /// [`get`](crate::Context::get) or [`children`](crate::Context::children): a child without the labels of a
+    /// selection is looked up at the API server each time it is applied, and never pruned. What is written through a
+    /// context is in the cache at once only where labels alone select.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setup`] when a controller, or [`informer`](Self::informer), has begun to use the kind.
+    pub fn configure_cache<K: Object>(&self, change: impl FnOnce(&mut InformerConfig<K>)) -> Result<()> {
+        if lock(&self.informers).contains_key(&TypeId::of::<K>()) {
+            let text = format!(
+                "the cache of {} is in use, and cannot be configured any more",
+                K::kind(&())
+            );
+            let hint = "configure it before the first controller is registered";
+            return Err(Error::Setup(format!("{text}\n\nhint: {hint}")));
+        }
+        let mut config = self.informer_config();
+        change(&mut config);
+        self.informer_as::<K>(|| Informer::new(self.settings.client.clone(), config));
+        Ok(())
+    }
+
+    fn informer_config<K: Object>(&self) -> InformerConfig<K> {
+        let watched = &self.settings.watched;
+        let everywhere = watched.is_empty() || !crate::key::is_namespaced::<K>();
+        InformerConfig {
+            scope: if everywhere {
+                Scope::Cluster
+            } else {
+                Scope::Namespaces(watched.clone())
+            },
+            // The children's comparison needs what our controllers own, and nobody else's; kinds that nobody owns need none.
+            keep_managers: vec![self.field_manager("")],
+            pack_managed_fields: true,
+            ..InformerConfig::default()
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! How many cases property tests look at.
+
+use proptest::test_runner::{Config, RngSeed};
+
+/// The same cases each time, `least` or more; other ones, and as many as it says, under `PROPTEST_CASES`.
+pub fn cases(least: u32) -> Config {
+    let asked = Config::default();
+    let fixed = Config {
+        cases: asked.cases.max(least),
+        rng_seed: RngSeed::Fixed(3),
+        ..Config::default()
+    };
+    Config {
+        failure_persistence: None,
+        ..if std::env::var_os("PROPTEST_CASES").is_some() {
+            asked
+        } else {
+            fixed
+        }
+    }
+}
