@@ -210,6 +210,39 @@ fn pages_go_on_where_the_last_one_ended() {
 }
 
 #[test]
+fn what_is_left_of_a_list_is_counted_now_and_as_it_was() {
+    let store = Store::default();
+    let places = [
+        ("a", "x"),
+        ("a", "y"),
+        ("a", "z"),
+        ("a-b", "x"),
+        ("a0", "x"),
+        ("b", "x"),
+    ];
+    let created = places.map(|(namespace, name)| create(&store, &Key::new("/pods", namespace, name)));
+    let revision = created[5];
+    let left = |namespace: &str, at: Option<u64>, limit: usize| {
+        let page = store.list(&Range::new("/pods", namespace), at, None, limit).unwrap();
+        (page.records.len(), page.remaining)
+    };
+    for at in [None, Some(revision)] {
+        assert_eq!(
+            (left("", at, 2), left("a", at, 1), left("a", at, 0)),
+            ((2, 4), (1, 2), (3, 0))
+        );
+        assert_eq!((left("a0", at, 1), left("none", at, 1)), ((1, 0), (0, 0)));
+    }
+    let gone = Key::new("/pods", "a", "z");
+    store.delete(&gone, created[2], &|_| Bytes::new()).unwrap();
+    assert_eq!((left("a", None, 1), left("a", Some(revision), 1)), ((1, 1), (1, 2)));
+    // From behind the range on.
+    let beyond = Key::new("/pods", "b", "x");
+    let page = store.list(&Range::new("/pods", "a"), None, Some(&beyond), 1).unwrap();
+    assert_eq!((page.records.len(), page.remaining), (0, 0));
+}
+
+#[test]
 fn a_slow_watcher_expires_and_an_idle_one_does_not() {
     let store = Store::new(10);
     let mut slow = store.watch(&Range::new("/pods", ""), 1).unwrap();

@@ -51,16 +51,14 @@ impl Store {
             } else {
                 past::undone(shelf, range, revision)
             };
-            page.fill(past::objects(shelf, range, &undone, from), limit);
+            let mut objects = past::objects(shelf, range, &undone, from);
+            let most = if limit == 0 { usize::MAX } else { limit };
+            page.records.extend(objects.by_ref().take(most).cloned());
+            page.remaining = match page.records.last() {
+                Some(last) if undone.is_empty() && range.name.is_none() => shelf.behind(range, &last.key.path()),
+                _ => objects.count(),
+            };
         }
         Ok(page)
-    }
-}
-
-impl Page {
-    fn fill<'a>(&mut self, mut objects: impl Iterator<Item = &'a Arc<Record>>, limit: usize) {
-        let most = if limit == 0 { usize::MAX } else { limit };
-        self.records.extend(objects.by_ref().take(most).cloned());
-        self.remaining = objects.count();
     }
 }
