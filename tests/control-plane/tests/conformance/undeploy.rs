@@ -2,10 +2,11 @@
 
 use anyhow::{Result, ensure};
 use control_plane::{
+    eventually,
     foobar::{all_ready, create, names},
     run,
 };
-use kube::api::ListParams;
+use kube::api::{DeleteParams, ListParams};
 
 use crate::{
     accepted::path_with,
@@ -20,6 +21,24 @@ impl Case<'_> {
         make.args([target, "KUBECTL=kubectl"])
             .env("PATH", path_with(kubectl.parent()));
         run(make.env("KUBECONFIG", self.stage.plane.kubeconfig()))
+    }
+}
+
+impl Case<'_> {
+    /// Waits until the garbage collector has seen a FooBar and a child that are younger than all others. After a restart of
+    /// the API server, which other cases cause, its watches come back one by one, within a minute: an owner that goes
+    /// meanwhile goes without children that it has not seen.
+    async fn collector_is_up_to_date(&self) -> Result<()> {
+        create(&self.foobars, &names("youngest", 1)).await?;
+        all_ready(&self.foobars, 51, PATIENCE).await?;
+        let name = &names("youngest", 1)[0];
+        self.foobars.delete(name, &DeleteParams::foreground()).await?;
+        eventually("the youngest and its child to go", 2 * PATIENCE, async || {
+            let owner = self.foobars.get_opt(name).await?;
+            let child = self.children.get_opt(&format!("{name}-foobar")).await?;
+            Ok((owner.is_none() && child.is_none()).then_some(()))
+        })
+        .await
     }
 }
 
@@ -38,6 +57,7 @@ fn undeploy_with_fifty_live_foobars_leaves_nothing() -> Result<()> {
             .await?;
         create(&case.foobars, &names("live", 50)).await?;
         all_ready(&case.foobars, 50, PATIENCE).await?;
+        case.collector_is_up_to_date().await?;
         case.stage.spoil();
         let said = case.make("undeploy")?;
         ensure!(said.contains("namespace \"foobar-operator-system\" deleted"), "{said}");
