@@ -125,6 +125,42 @@ fn none(wrong: Vec<String>) {
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
+/// The value of the first line `key = "value"` of a manifest.
+fn manifest(path: impl AsRef<Path>, key: &str) -> String {
+    let (text, start) = (read(path), format!("{key} = \""));
+    let line = text.lines().find_map(|line| line.strip_prefix(&start));
+    line.and_then(|rest| rest.split('"').next()).unwrap().to_owned()
+}
+
+#[test]
+fn pages_name_the_oldest_rust_that_the_manifests_name() {
+    let oldest = format!("Rust {}", manifest("Cargo.toml", "rust-version"));
+    for crate_manifest in files("scaffolds", "Cargo.toml") {
+        let named = manifest(crate_manifest.strip_prefix(root()).unwrap(), "rust-version");
+        assert_eq!(format!("Rust {named}"), oldest, "{}", crate_manifest.display());
+    }
+    for page in ["README.md", "CONTRIBUTING.md", "docs/src/guide/install.md"] {
+        let text = read(page);
+        let named = between(&text, "Rust 1.", " ");
+        assert!(!named.is_empty(), "{page} does not say which Rust it needs");
+        for minor in named {
+            assert_eq!(format!("Rust 1.{minor}"), oldest, "{page}");
+        }
+    }
+}
+
+#[test]
+fn releasing_names_each_crate_that_is_published() {
+    let page = read("docs/src/contributing/releasing.md");
+    for crate_manifest in files("scaffolds", "Cargo.toml") {
+        let name = manifest(crate_manifest.strip_prefix(root()).unwrap(), "name");
+        assert!(
+            page.contains(&format!("`{name}`")),
+            "releasing.md does not publish `{name}`"
+        );
+    }
+}
+
 #[test]
 fn every_link_leads_somewhere() {
     let mut wrong = Vec::new();
