@@ -43,7 +43,7 @@ test: test-workspace test-golden package test-docs ## Everything that needs only
 # A gate says the same twice: random seeds are for nightly.
 test-workspace: export PROPTEST_RNG_SEED ?= 1
 test-workspace: ## Unit, property and command-line tests.
-	$(gate) $(CARGO) test --locked --workspace --exclude control-plane --no-fail-fast
+	$(gate) $(CARGO) test --locked --workspace --no-fail-fast
 
 test-golden: ## Each golden project compiled, linted and tested as its owner would.
 	$(gate) tests/golden/check
@@ -66,10 +66,10 @@ soak: ## The generated operator under faults for MINUTES (10), chosen by SEED, o
 	@tests/control-plane/soak
 
 nightly: ## Long random runs: more seeds, more cases, more time.
-	PROPTEST_CASES=20000 $(CARGO) test --locked --workspace --exclude control-plane
+	PROPTEST_CASES=20000 $(CARGO) test --locked --workspace
 	GOBIN=$(CURDIR)/target/nightly go install sigs.k8s.io/controller-tools/cmd/controller-gen@v0.21.0
 	assets=$${KUBEBUILDER_ASSETS:-$$(tests/control-plane/build)} && export CONTROLLER_GEN=$(CURDIR)/target/nightly/controller-gen && \
-		SEED=$$(date +%s) KUBEBUILDER_ASSETS=$$assets CASES=20000 $(CARGO) test --locked --package kubewright-schema -- --ignored --skip record --test-threads=1 && \
+		SEED=$$(date +%s) KUBEBUILDER_ASSETS=$$assets CASES=20000 $(CARGO) test --locked --workspace --test server --test markers --test derive --test values --test rbac -- --ignored --skip record --skip pod_crd --test-threads=1 && \
 		KUBEBUILDER_ASSETS=$$assets tests/fidelity/check 5000
 	tests/fuzz/check 600
 	KUBEWRIGHT_NIGHTLY=1 tests/control-plane/conformance

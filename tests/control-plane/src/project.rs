@@ -144,8 +144,7 @@ impl Project {
         command
             .current_dir(&self.folder)
             .env("CARGO_TARGET_DIR", target_folder())
-            // What users are handed compiles without a warning.
-            .env("RUSTFLAGS", "-Dwarnings");
+            .env("CARGO_BUILD_BUILD_DIR", build_folder());
         // An outer make's jobs are not this one's.
         for variable in ["MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES"] {
             command.env_remove(variable);
@@ -161,10 +160,16 @@ impl Project {
     }
 }
 
-/// Where generated projects are built, so that what they depend on is compiled once. Not where `tests/golden/check` builds:
-/// its projects have programs of the same names, and `cargo run` runs whichever was built last.
+/// Where the programs of generated projects are. Not where `tests/golden/check` has those of its projects: some have the same
+/// names, and `cargo run` runs whichever was built last.
 fn target_folder() -> PathBuf {
     root().join("target/generated")
+}
+
+/// Where cargo keeps intermediate files: what the golden projects have compiled of the dependencies is not compiled again. A
+/// package is known there by its name and its place in its workspace, so no project may have the name of a golden one.
+fn build_folder() -> PathBuf {
+    root().join("target")
 }
 
 fn kubewright() -> Result<PathBuf> {

@@ -26,6 +26,8 @@ pub struct Grant {
     pub group: String,
     pub resource: String,
     pub verb: String,
+    /// The objects that it is about; empty for all.
+    names: Vec<String>,
     /// Of something that is in no namespace.
     everywhere: bool,
 }
@@ -61,6 +63,7 @@ impl Grant {
             api_groups: Some(vec![self.group.clone()]),
             resources: Some(vec![self.resource.clone()]),
             verbs: vec![self.verb.clone()],
+            resource_names: (!self.names.is_empty()).then(|| self.names.clone()),
             ..PolicyRule::default()
         }
     }
@@ -75,6 +78,7 @@ fn split(rules: Option<Vec<PolicyRule>>, everywhere: bool) -> Vec<Grant> {
                     group: group.clone(),
                     resource: resource.clone(),
                     verb: verb.clone(),
+                    names: rule.resource_names.clone().unwrap_or_default(),
                     everywhere,
                 }));
             }
@@ -159,6 +163,7 @@ impl Account {
             resource: Some(resource.to_owned()),
             subresource: Some(subresource.to_owned()),
             verb: Some(grant.verb.clone()),
+            name: grant.names.first().cloned(),
             namespace: (!grant.everywhere).then(|| self.namespace.clone()),
             ..ResourceAttributes::default()
         };

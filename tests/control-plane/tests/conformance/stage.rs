@@ -111,7 +111,7 @@ impl Stage {
         let began = Instant::now();
         say("\ngenerating and building the FooBar project");
         let project = Project::generate(
-            "foobar-operator",
+            "conformance-operator",
             &[Generate {
                 group: "test",
                 kind: "FooBar",

@@ -60,11 +60,14 @@ fn undeploy_with_fifty_live_foobars_leaves_nothing() -> Result<()> {
         case.collector_is_up_to_date().await?;
         case.stage.spoil();
         let said = case.make("undeploy")?;
-        ensure!(said.contains("namespace \"foobar-operator-system\" deleted"), "{said}");
+        let namespace = case.stage.project.namespace();
+        ensure!(said.contains(&format!("namespace \"{namespace}\" deleted")), "{said}");
 
         let all = "namespaces,crds,clusterroles,clusterrolebindings";
         let left = case.kubectl(&["get", all, "-o", "name"])?;
-        let left: Vec<_> = left.lines().filter(|name| name.contains("foobar")).collect();
+        let ours = ["foobar", case.stage.project.name()];
+        let left = left.lines().filter(|name| ours.iter().any(|part| name.contains(part)));
+        let left: Vec<_> = left.collect();
         ensure!(left.is_empty(), "left behind: {left:#?}");
         // Not after a while: whoever collects garbage need not know the kind any more.
         let children = case.children.list(&ListParams::default()).await?.items;

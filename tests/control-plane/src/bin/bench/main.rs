@@ -66,7 +66,7 @@ fn project() -> Result<Project> {
         kind: "FooBar",
         ..Api::default()
     };
-    Project::generate("foobar-operator", &[api])
+    Project::generate("bench-operator", &[api])
 }
 
 fn flags(mut arguments: impl Iterator<Item = String>) -> Result<Flags> {

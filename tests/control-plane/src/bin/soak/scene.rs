@@ -44,7 +44,7 @@ impl Scene {
             kind: "FooBar",
             ..Generate::default()
         };
-        let project = Project::generate("foobar-operator", &[api])?;
+        let project = Project::generate("soak-operator", &[api])?;
         let binary = if release {
             project.release()?
         } else {
