@@ -45,8 +45,9 @@ impl Drop for DevServer {
     }
 }
 
-/// `target/debug/dev`, fresh. The whole workspace is built, because cargo then compiles the dependencies with the features
-/// that they have already.
+/// The program `dev`, built where it is not up to date. The whole workspace is built, because cargo then compiles the
+/// dependencies with the features that they have already. Cargo says where the program is: this test is somewhere else where
+/// `build.build-dir` is set.
 fn build() -> Result<PathBuf, String> {
     let root = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from).unwrap_or_default();
     if !root.join("dev/Cargo.toml").is_file() {
@@ -55,16 +56,11 @@ fn build() -> Result<PathBuf, String> {
             .to_owned());
     }
     let cannot = |error: io::Error| format!("cannot build the API server of `dev`: {error}");
-    // target/debug/deps/<this program>
-    let this = env::current_exe().map_err(cannot)?;
-    let folder = this.ancestors().nth(2).unwrap_or(Path::new("")).to_owned();
-    let profile = match folder.file_name().and_then(|name| name.to_str()) {
-        Some("debug") | None => "dev",
-        Some(other) => other,
-    };
+    let profile = profile(&env::current_exe().map_err(cannot)?);
     let cargo = env::var_os("CARGO").unwrap_or("cargo".into());
     let mut command = Command::new(cargo);
-    command.args(["build", "--quiet", "--workspace", "--bins", "--profile", profile]);
+    command.args(["build", "--quiet", "--workspace", "--bins", "--profile", &profile]);
+    command.arg("--message-format=json-render-diagnostics");
     // What cargo tells this test of itself; build scripts that look at it (ring's does) would be run anew.
     for (name, _) in env::vars_os() {
         let told = name.to_string_lossy();
@@ -84,7 +80,26 @@ fn build() -> Result<PathBuf, String> {
         let errors = String::from_utf8_lossy(&output.stderr);
         return Err(format!("the API server of `dev` does not compile:\n{errors}"));
     }
-    Ok(folder.join(format!("dev{}", env::consts::EXE_SUFFIX)))
+    executable(&output.stdout).ok_or_else(|| "cargo built no program `dev`".to_owned())
+}
+
+/// The profile that a test was built with. Its file is `<target or build folder>/<profile>/deps/<name>`.
+fn profile(test: &Path) -> String {
+    let folder = test.ancestors().nth(2).and_then(Path::file_name);
+    match folder.and_then(|name| name.to_str()) {
+        Some("debug") | None => "dev".to_owned(),
+        Some(other) => other.to_owned(),
+    }
+}
+
+/// Where the program `dev` is, from cargo's messages: a JSON object a line.
+fn executable(messages: &[u8]) -> Option<PathBuf> {
+    let messages = messages.split(|byte| *byte == b'\n');
+    let mut messages = messages.filter_map(|line| serde_json::from_slice::<serde_json::Value>(line).ok());
+    messages.find_map(|message| {
+        let is_dev = message["target"]["name"] == "dev" && message["target"]["kind"][0] == "bin";
+        message["executable"].as_str().filter(|_| is_dev).map(PathBuf::from)
+    })
 }
 
 /// It prints the path of its kubeconfig once it is ready.
@@ -108,4 +123,22 @@ fn spawn(program: &Path) -> Result<DevServer, String> {
     }
     server.kubeconfig = PathBuf::from(line.trim());
     Ok(server)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_program_is_where_cargo_says_and_of_the_profile_of_the_test() {
+        let messages = br#"{"reason":"compiler-artifact","target":{"kind":["lib"],"name":"dev"},"executable":null}
+{"reason":"compiler-artifact","target":{"kind":["bin"],"name":"operator"},"executable":"/t/debug/operator"}
+{"reason":"compiler-artifact","target":{"kind":["bin"],"name":"dev"},"executable":"/t/debug/dev"}
+{"reason":"build-finished","success":true}
+"#;
+        assert_eq!(executable(messages), Some(PathBuf::from("/t/debug/dev")));
+        assert_eq!(executable(b"error: no such thing\n"), None);
+        assert_eq!(profile(Path::new("/t/debug/deps/foobar-0123")), "dev");
+        assert_eq!(profile(Path::new("/t/release/deps/foobar-0123")), "release");
+    }
 }

@@ -38,7 +38,7 @@ pub async fn apply(client: &Client, namespace: &str, text: &str) -> Result<Vec<D
     Ok(applied)
 }
 
-async fn apply_one(client: &Client, namespace: &str, document: Value) -> Result<DynamicObject> {
+pub(super) async fn apply_one(client: &Client, namespace: &str, document: Value) -> Result<DynamicObject> {
     let object: DynamicObject =
         serde_json::from_value(document).map_err(|error| Error::Setup(format!("a fixture is no object: {error}")))?;
     let types: &TypeMeta = object.types.as_ref().ok_or_else(|| {

@@ -3,11 +3,13 @@
 //! Nothing here is part of an operator's own build. Everything listens on loopback only and ends with the value that
 //! started it.
 
+mod account;
 mod control_plane;
 mod dev_server;
 mod echo;
 mod fixtures;
 mod operator;
+mod refusals;
 mod rehearsal;
 
 use std::{
@@ -159,13 +161,22 @@ impl TestCluster {
         wait_for_condition(&self.client, &ObjectKey::new(namespace, name), type_, status).await
     }
 
-    /// Runs the operator until it is ready, installing its CRDs and watching this test's namespace only. `program` is
+    /// Runs the operator until it is ready, watching this test's namespace only. `program` is
     /// `env!("CARGO_BIN_EXE_<package>")`.
+    ///
+    /// # Flow
+    ///
+    /// The CRDs of `config/crd/bases` are installed. The operator has a service account in the test's namespace with
+    /// exactly what `config/rbac` binds to the deployed one, so that a permission that it lacks is found here: see
+    /// [`RunningOperator::stop`].
     ///
     /// # Errors
     ///
-    /// [`Error::Setup`] when the program cannot be started, ends, or is not ready in time.
+    /// [`Error::Setup`] when `config/rbac/role.yaml` is not what the operator's controllers declare, or the program cannot
+    /// be started, ends, or is not ready in time; [`Error::Kube`] when the cluster refuses CRDs or roles.
     pub async fn run_operator(&self, program: &str) -> Result<RunningOperator> {
+        let crds = files::documents(Path::new("config/crd/bases")).map_err(Error::Setup)?;
+        crds::install(&self.client, &crds).await?;
         RunningOperator::start(program, self).await
     }
 }

@@ -13,30 +13,32 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-use super::{PATIENCE, PERIOD, TestCluster, free_ports, random};
+use super::{PATIENCE, PERIOD, TestCluster, account::Account, free_ports, random, refusals};
 use crate::error::{Error, Result};
 
-/// A running operator, killed on drop. Unless [`stop`](Self::stop) was called, the test has failed, and what the operator
-/// logged is printed.
+/// A running operator, killed on drop. Unless [`stop`](Self::stop) was called and found nothing, the test has failed, and
+/// what the operator logged is printed.
 pub struct RunningOperator {
     child: Child,
     log: PathBuf,
     passed: bool,
+    // Dropped after the program that uses it.
+    _account: Account,
 }
 
 impl RunningOperator {
     pub(super) async fn start(program: &str, cluster: &TestCluster) -> Result<Self> {
         let cannot = |error: io::Error| Error::Setup(format!("cannot run `{program}`: {error}"));
+        check_role(program).map_err(cannot)??;
+        let account = Account::make(cluster).await?;
         let [port] = free_ports().map_err(cannot)?;
         let log = std::env::temp_dir().join(format!("kubewright-operator-{:016x}.log", random()));
         let output = File::create(&log).map_err(cannot)?;
         let mut command = Command::new(program);
-        command.args(["--install-crds", "--namespace", cluster.namespace()]);
+        command.args(["--namespace", cluster.namespace()]);
         command.arg(format!("--health-probe-bind-address=127.0.0.1:{port}"));
         command.env("POD_NAMESPACE", cluster.namespace());
-        if let Some(kubeconfig) = cluster.kubeconfig() {
-            command.arg("--kubeconfig").arg(kubeconfig);
-        }
+        command.arg("--kubeconfig").arg(account.kubeconfig());
         command
             .stdin(Stdio::null())
             .stdout(output.try_clone().map_err(cannot)?)
@@ -45,6 +47,7 @@ impl RunningOperator {
             child: command.spawn().map_err(cannot)?,
             log,
             passed: false,
+            _account: account,
         };
         running.ready(port).await?;
         Ok(running)
@@ -56,8 +59,17 @@ impl RunningOperator {
     }
 
     /// Ends it, at the end of a test that has passed.
-    pub fn stop(mut self) {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setup`] when the API server refused a request of the operator because no role grants it. The error names
+    /// the `.rule(…)` that does: a reconciler that retries, or that logs and goes on, would hide it until the deployment.
+    pub fn stop(mut self) -> Result<()> {
+        if let Some(refused) = refusals::describe(&self.log()) {
+            return Err(Error::Setup(refused));
+        }
         self.passed = true;
+        Ok(())
     }
 
     /// Waits until its caches are filled.
@@ -94,6 +106,21 @@ impl Drop for RunningOperator {
         }
         let _ = fs::remove_file(&self.log);
     }
+}
+
+/// Fails where `config/rbac/role.yaml` is older than the program: what it grants is what the test is about.
+fn check_role(program: &str) -> io::Result<Result<()>> {
+    let output = Command::new(program)
+        .args(["manifests", "--check"])
+        .stdin(Stdio::null())
+        .output()?;
+    if output.status.success() {
+        return Ok(Ok(()));
+    }
+    let said = [output.stdout, output.stderr].concat();
+    let said = String::from_utf8_lossy(&said);
+    let text = format!("`config/rbac/role.yaml` is not what the controllers declare:\n{said}");
+    Ok(Err(Error::Setup(format!("{text}\n\nhint: run `make manifests`"))))
 }
 
 /// Asks the readiness probe, in HTTP/1.0 because then the answer ends with the connection.

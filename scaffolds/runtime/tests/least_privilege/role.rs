@@ -9,6 +9,9 @@ use serde_json::{Value, json};
 
 use crate::story;
 
+/// The name of that project's operator, and so of its lease.
+pub const NAME: &str = "foobar-operator";
+
 /// As every project has it.
 const LEASES: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
@@ -20,13 +23,17 @@ const LEASES: &str = concat!(
 pub struct Grant {
     pub group: String,
     pub resource: String,
+    /// The one object that it is about; empty for all.
+    pub name: String,
     pub verb: String,
 }
 
 impl Grant {
     /// What the API server says to those who lack it.
     pub fn refusal(&self) -> String {
-        let Self { group, resource, verb } = self;
+        let Self {
+            group, resource, verb, ..
+        } = self;
         format!("cannot {verb} resource \"{resource}\" in API group \"{group}\"")
     }
 
@@ -36,7 +43,11 @@ impl Grant {
     }
 
     pub fn rule(&self) -> Value {
-        json!({"apiGroups": [self.group], "resources": [self.resource], "verbs": [self.verb]})
+        let mut rule = json!({"apiGroups": [self.group], "resources": [self.resource], "verbs": [self.verb]});
+        if !self.name.is_empty() {
+            rule["resourceNames"] = json!([self.name]);
+        }
+        rule
     }
 }
 
@@ -66,7 +77,7 @@ fn written() -> String {
     let flags = Flags::parse_from(flags);
     let register = async |manager: &_| story::register(manager);
     // It brings a runtime of its own.
-    let written = std::thread::spawn(move || Operator::new("test", flags.options).run(register));
+    let written = std::thread::spawn(move || Operator::new(NAME, flags.options).run(register));
     written.join().unwrap();
     let role = std::fs::read_to_string(folder.join("role.yaml")).unwrap();
     std::fs::remove_dir_all(folder).unwrap();
@@ -76,16 +87,18 @@ fn written() -> String {
 fn grants(role: &str) -> Vec<Grant> {
     let role = yaml::documents(role).unwrap().remove(0);
     let texts = |rule: &Value, list: &str| -> Vec<String> {
-        let items = rule[list].as_array().unwrap().iter();
+        let items = rule[list].as_array().into_iter().flatten();
         items.map(|item| item.as_str().unwrap().to_owned()).collect()
     };
     let mut all = Vec::new();
     for rule in role["rules"].as_array().unwrap() {
+        let name = texts(rule, "resourceNames").pop().unwrap_or_default();
         for group in texts(rule, "apiGroups") {
             for resource in texts(rule, "resources") {
                 all.extend(texts(rule, "verbs").into_iter().map(|verb| Grant {
                     group: group.clone(),
                     resource: resource.clone(),
+                    name: name.clone(),
                     verb,
                 }));
             }

@@ -17,7 +17,7 @@ use tracing::subscriber::DefaultGuard;
 
 use crate::{
     account::{self, HOME, Refusals, Scope},
-    role::Grant,
+    role::{self, Grant},
     support::{
         World,
         kinds::{CONFIG_MAPS, FooBar, at, config_map, foobar, seconds, world},
@@ -150,7 +150,7 @@ impl Operator {
             .watch_namespaces(scope.watched().into_iter().map(str::to_owned))
             .build();
         register(&manager).unwrap();
-        let election = Election::spawn(ElectionConfig::new("test", HOME), client, &Metrics::new()).unwrap();
+        let election = Election::spawn(ElectionConfig::new(role::NAME, HOME), client, &Metrics::new()).unwrap();
         let (stop, stopped) = oneshot::channel::<()>();
         let run = async move { manager.run(async { _ = stopped.await }, Some(Arc::new(election))).await };
         Self {

@@ -60,8 +60,7 @@ async fn an_object_is_served_from_its_creation_to_its_end() -> Result<()> {
     objects.delete("sample", &DeleteParams::default()).await?;
     let gone = async || Ok(objects.get_opt("sample").await?.is_none());
     wait_for("the end", gone).await?;
-    operator.stop();
-    Ok(())
+    operator.stop()
 }
 
 async fn is_ready(objects: &Api<Worker>, verdict: &str, replicas: i32) -> Result<bool> {

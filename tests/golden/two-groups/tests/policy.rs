@@ -34,8 +34,7 @@ async fn an_object_becomes_ready() -> Result<()> {
     .await?;
 
     objects.delete("sample", &DeleteParams::default()).await?;
-    operator.stop();
-    Ok(())
+    operator.stop()
 }
 
 fn object(target: &str) -> Policy {

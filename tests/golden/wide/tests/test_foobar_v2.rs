@@ -54,8 +54,7 @@ async fn an_object_is_the_same_in_both_versions() -> Result<()> {
     new.delete("sample", &DeleteParams::default()).await?;
     let gone = async || Ok(old.get_opt("sample").await?.is_none());
     wait_for("the end", gone).await?;
-    operator.stop();
-    Ok(())
+    operator.stop()
 }
 
 /// Whether the controller has said something about the object as it is.

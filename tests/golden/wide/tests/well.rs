@@ -38,8 +38,7 @@ async fn an_object_that_asks_gets_a_config_map() -> Result<()> {
     wait_for("the end of the ConfigMap", gone).await?;
 
     objects.delete("sample", &DeleteParams::default()).await?;
-    operator.stop();
-    Ok(())
+    operator.stop()
 }
 
 fn object() -> Well {

@@ -1,0 +1,258 @@
+//! The service account of an operator under test: what `config/rbac` binds to it, and a kubeconfig with its token.
+
+use std::{
+    fs, io,
+    io::Write,
+    path::{Path, PathBuf},
+};
+
+use k8s_openapi::{
+    ByteString,
+    api::{
+        authentication::v1::{TokenRequest, TokenRequestSpec},
+        authorization::v1::{ResourceAttributes, SubjectAccessReview, SubjectAccessReviewSpec},
+        core::v1::{Namespace, ServiceAccount},
+    },
+};
+use kube::{Api, Config, api::PostParams};
+use kubewright_schema::files;
+use serde_json::{Value, json};
+
+use super::{TestCluster, fixtures::apply_one, random, wait_for};
+use crate::error::{Error, Result};
+
+/// As `config/rbac/service_account.yaml` has it.
+const NAME: &str = "controller-manager";
+
+/// An account in the test's namespace, and the file that has its token. The file is removed on drop.
+pub(super) struct Account {
+    kubeconfig: PathBuf,
+}
+
+impl Account {
+    /// Makes the account with what `config/rbac` binds to it, and waits until the API server knows of that.
+    ///
+    /// Roles and bindings get the test's namespace, and its name as a prefix, as kustomize gives them those of the
+    /// deployment. Those of the cluster belong to the namespace and are collected with it.
+    pub(super) async fn make(cluster: &TestCluster) -> Result<Self> {
+        let documents = files::documents(Path::new("config/rbac")).map_err(Error::Setup)?;
+        let granted = granted(&documents, cluster.namespace());
+        if granted.is_empty() {
+            return Err(Error::Setup(
+                "`config/rbac` binds no role to the operator's service account\n\nhint: run `make manifests`"
+                    .to_owned(),
+            ));
+        }
+        let account = json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": NAME}});
+        apply_one(&cluster.client, cluster.namespace(), account).await?;
+        let owner = owner(cluster).await?;
+        for mut object in granted.iter().cloned() {
+            if object["metadata"]["namespace"].is_null() {
+                object["metadata"]["ownerReferences"] = json!([owner]);
+            }
+            apply_one(&cluster.client, cluster.namespace(), object).await?;
+        }
+        for role in &granted {
+            known(cluster, role).await?;
+        }
+        let kubeconfig = kubeconfig(&cluster.config, cluster.namespace(), &token(cluster).await?);
+        Ok(Self {
+            kubeconfig: write(&kubeconfig)
+                .map_err(|error| Error::Setup(format!("cannot write a kubeconfig: {error}")))?,
+        })
+    }
+
+    pub(super) fn kubeconfig(&self) -> &Path {
+        &self.kubeconfig
+    }
+}
+
+impl Drop for Account {
+    fn drop(&mut self) {
+        // Left to the system's own cleaning of temporary files where it fails.
+        let _ = fs::remove_file(&self.kubeconfig);
+    }
+}
+
+/// The roles that are bound to the operator's service account and their bindings, as they are for this namespace. A role
+/// that is bound and not among the documents, `view` say, is the cluster's own and keeps its name.
+fn granted(documents: &[Value], namespace: &str) -> Vec<Value> {
+    let is_operator = |subject: &Value| subject["kind"] == "ServiceAccount" && subject["name"] == NAME;
+    let (mut roles, mut bindings) = (Vec::new(), Vec::new());
+    for document in documents {
+        let Some(subjects) = document["subjects"].as_array() else {
+            continue;
+        };
+        if !subjects.iter().any(is_operator) {
+            continue;
+        }
+        let mut binding = placed(document, namespace);
+        binding["subjects"] = json!([{"kind": "ServiceAccount", "name": NAME, "namespace": namespace}]);
+        let reference = &document["roleRef"];
+        let is_bound =
+            |role: &&Value| role["kind"] == reference["kind"] && role["metadata"]["name"] == reference["name"];
+        if let Some(role) = documents.iter().find(is_bound) {
+            let role = placed(role, namespace);
+            binding["roleRef"]["name"] = role["metadata"]["name"].clone();
+            roles.push(role);
+        }
+        bindings.push(binding);
+    }
+    // A binding may name a role that does not exist, but then grants nothing until it does.
+    roles.into_iter().chain(bindings).collect()
+}
+
+/// The object with the namespace's name before its own, and in that namespace unless it is in none.
+fn placed(object: &Value, namespace: &str) -> Value {
+    let mut placed = object.clone();
+    let name = object["metadata"]["name"].as_str().unwrap_or_default();
+    placed["metadata"] = json!({"name": format!("{namespace}-{name}")});
+    if object["kind"] == "Role" || object["kind"] == "RoleBinding" {
+        placed["metadata"]["namespace"] = json!(namespace);
+    }
+    placed
+}
+
+async fn owner(cluster: &TestCluster) -> Result<Value> {
+    let namespaces: Api<Namespace> = Api::all(cluster.client.clone());
+    let namespace = namespaces.get(cluster.namespace()).await?;
+    Ok(json!({
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "name": cluster.namespace(),
+        "uid": namespace.metadata.uid,
+    }))
+}
+
+/// Waits until the API server allows what the first rule of a role grants: its authorizer watches roles and bindings, and
+/// knows of them a moment later.
+async fn known(cluster: &TestCluster, role: &Value) -> Result<()> {
+    let rule = &role["rules"][0];
+    let first = |list: &str| rule[list][0].as_str().map(str::to_owned);
+    let Some(resource) = first("resources") else {
+        return Ok(());
+    };
+    let (resource, subresource) = match resource.split_once('/') {
+        Some((resource, subresource)) => (resource.to_owned(), Some(subresource.to_owned())),
+        None => (resource, None),
+    };
+    let asked = ResourceAttributes {
+        group: first("apiGroups"),
+        resource: Some(resource),
+        subresource,
+        verb: first("verbs"),
+        name: first("resourceNames"),
+        namespace: role["metadata"]["namespace"].as_str().map(str::to_owned),
+        ..ResourceAttributes::default()
+    };
+    let review = SubjectAccessReview {
+        spec: SubjectAccessReviewSpec {
+            user: Some(format!("system:serviceaccount:{}:{NAME}", cluster.namespace())),
+            resource_attributes: Some(asked),
+            ..SubjectAccessReviewSpec::default()
+        },
+        ..SubjectAccessReview::default()
+    };
+    let reviews: Api<SubjectAccessReview> = Api::all(cluster.client.clone());
+    wait_for("the operator's permissions", async || {
+        let answer = reviews.create(&PostParams::default(), &review).await?;
+        Ok(answer.status.is_some_and(|status| status.allowed))
+    })
+    .await
+}
+
+async fn token(cluster: &TestCluster) -> Result<String> {
+    let accounts: Api<ServiceAccount> = Api::namespaced(cluster.client.clone(), cluster.namespace());
+    let request = TokenRequest {
+        spec: Some(TokenRequestSpec::default()),
+        ..TokenRequest::default()
+    };
+    let answer = accounts
+        .create_token_request(NAME, &PostParams::default(), &request)
+        .await?;
+    Ok(answer.status.and_then(|status| status.token).unwrap_or_default())
+}
+
+/// The way to the cluster of `config`, with this token in place of the administrator's credentials.
+fn kubeconfig(config: &Config, namespace: &str, token: &str) -> Value {
+    let mut cluster = json!({"server": config.cluster_url.to_string()});
+    if config.accept_invalid_certs {
+        cluster["insecure-skip-tls-verify"] = json!(true);
+    } else if let Some(certificates) = &config.root_cert {
+        let pem: String = certificates.iter().map(|der| pem(der)).collect();
+        cluster["certificate-authority-data"] = json!(ByteString(pem.into_bytes()));
+    }
+    if let Some(name) = &config.tls_server_name {
+        cluster["tls-server-name"] = json!(name);
+    }
+    if let Some(proxy) = &config.proxy_url {
+        cluster["proxy-url"] = json!(proxy.to_string());
+    }
+    json!({
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": "test", "cluster": cluster}],
+        "users": [{"name": NAME, "user": {"token": token}}],
+        "contexts": [{"name": "test", "context": {"cluster": "test", "user": NAME, "namespace": namespace}}],
+        "current-context": "test",
+    })
+}
+
+fn pem(der: &[u8]) -> String {
+    let base64 = json!(ByteString(der.to_vec()));
+    let base64 = base64.as_str().unwrap_or_default();
+    format!("-----BEGIN CERTIFICATE-----\n{base64}\n-----END CERTIFICATE-----\n")
+}
+
+/// A new file for this user alone: it has a token in it.
+fn write(kubeconfig: &Value) -> io::Result<PathBuf> {
+    let path = std::env::temp_dir().join(format!("kubewright-account-{:016x}", random()));
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(&path)?.write_all(kubeconfig.to_string().as_bytes())?;
+    Ok(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn binding(kind: &str, role: &str, subject: &str) -> Value {
+        json!({"kind": format!("{kind}Binding"), "metadata": {"name": format!("{role}-binding"), "namespace": "system"},
+            "roleRef": {"kind": kind, "name": role}, "subjects": [{"kind": "ServiceAccount", "name": subject, "namespace": "system"}]})
+    }
+
+    #[test]
+    fn what_is_bound_to_the_operator_is_granted_in_the_namespace_of_the_test() {
+        let role = |kind: &str, name: &str| json!({"kind": kind, "metadata": {"name": name}, "rules": []});
+        let documents = [
+            role("ClusterRole", "manager-role"),
+            role("ClusterRole", "foobar-viewer"),
+            role("Role", "leases"),
+            binding("ClusterRole", "manager-role", NAME),
+            binding("Role", "leases", NAME),
+            binding("ClusterRole", "view", NAME),
+            binding("ClusterRole", "foobar-viewer", "somebody"),
+        ];
+        let granted = granted(&documents, "test-1");
+        let names: Vec<_> = granted
+            .iter()
+            .map(|object| format!("{} {}", object["kind"], object["metadata"]))
+            .collect();
+        assert_eq!(
+            names,
+            [
+                r#""ClusterRole" {"name":"test-1-manager-role"}"#,
+                r#""Role" {"name":"test-1-leases","namespace":"test-1"}"#,
+                r#""ClusterRoleBinding" {"name":"test-1-manager-role-binding"}"#,
+                r#""RoleBinding" {"name":"test-1-leases-binding","namespace":"test-1"}"#,
+                r#""ClusterRoleBinding" {"name":"test-1-view-binding"}"#,
+            ]
+        );
+        assert_eq!(granted[2]["roleRef"]["name"], "test-1-manager-role");
+        assert_eq!(granted[4]["roleRef"]["name"], "view");
+        assert_eq!(granted[3]["subjects"][0]["namespace"], "test-1");
+    }
+}

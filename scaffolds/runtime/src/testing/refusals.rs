@@ -1,0 +1,70 @@
+//! What the API server refused an operator, found in its log: the sentences of RBAC's 403.
+
+use std::collections::BTreeSet;
+
+/// A permission that a role would have to grant.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Missing<'a> {
+    verb: &'a str,
+    resource: &'a str,
+    group: &'a str,
+}
+
+/// What is missing, with the declarations that grant it; `None` where nothing was refused.
+pub(super) fn describe(log: &str) -> Option<String> {
+    let log = log.replace('\\', "");
+    let missing: BTreeSet<_> = log.split("cannot ").skip(1).filter_map(parse).collect();
+    let sentences: Vec<_> = missing.iter().map(sentence).collect();
+    let rules: Vec<_> = missing.iter().map(rule).collect();
+    (!missing.is_empty()).then(|| {
+        let (sentences, rules) = (sentences.join("\n"), rules.join("\n"));
+        format!("no role grants what the operator asked for:\n{sentences}\n\nhint: add to the controller, and run `make manifests`:\n{rules}")
+    })
+}
+
+/// The rest of `cannot patch resource "foobars" in API group "test.example.com"` (kube-apiserver,
+/// `endpoints/handlers/responsewriters/errors.go`: `forbiddenMessage`).
+fn parse(rest: &str) -> Option<Missing<'_>> {
+    let (verb, rest) = rest.split_once(" resource \"")?;
+    let (resource, rest) = rest.split_once("\" in API group \"")?;
+    let (group, _) = rest.split_once('"')?;
+    let is_word = |text: &str, others: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || others.contains(c));
+    let is_one = is_word(verb, "") && is_word(resource, "/.-") && is_word(group, ".-");
+    is_one.then_some(Missing { verb, resource, group })
+}
+
+fn sentence(missing: &Missing<'_>) -> String {
+    let Missing { verb, resource, group } = missing;
+    format!("  cannot {verb} resource \"{resource}\" in API group \"{group}\"")
+}
+
+fn rule(missing: &Missing<'_>) -> String {
+    let Missing { verb, resource, group } = missing;
+    format!("  .rule(&[\"{group}\"], &[\"{resource}\"], &[\"{verb}\"])")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_permission_is_named_once_with_the_rule_that_grants_it() {
+        let user = "User \"system:serviceaccount:test-1:controller-manager\"";
+        let line = format!(
+            "WARN it failed: secrets is forbidden: {user} cannot list resource \"secrets\" in API group \"\" at the cluster scope"
+        );
+        let json = line.replace('"', "\\\"").replace("secrets", "foobars/status");
+        let said = describe(&format!("cannot find it\n{line}\n{line}\n{json}\n")).unwrap();
+        assert_eq!(
+            said,
+            "no role grants what the operator asked for:
+  cannot list resource \"foobars/status\" in API group \"\"
+  cannot list resource \"secrets\" in API group \"\"
+
+hint: add to the controller, and run `make manifests`:
+  .rule(&[\"\"], &[\"foobars/status\"], &[\"list\"])
+  .rule(&[\"\"], &[\"secrets\"], &[\"list\"])"
+        );
+        assert_eq!(describe("cannot reach the API server"), None);
+    }
+}
