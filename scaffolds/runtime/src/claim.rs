@@ -18,6 +18,7 @@ use crate::{
     context::{Context, complete},
     error::{Error, Result},
     informer::Delta,
+    isolate::Authored,
     key::ObjectKey,
     pods,
     queue::{Priority, WorkQueue},
@@ -28,7 +29,7 @@ use crate::{
 pub(crate) const ORPHAN_INDEX: &str = "orphan-namespace";
 
 /// Gives the labels by which an object knows its children.
-pub(crate) type Selector<K> = Arc<dyn Fn(&K) -> BTreeMap<String, String> + Send + Sync>;
+pub(crate) type Selector<K> = Authored<dyn Fn(&K) -> BTreeMap<String, String> + Send + Sync>;
 
 /// Objects (by uid) that this process has deleted and the cache still shows.
 #[derive(Default)]
@@ -87,7 +88,9 @@ impl<K: Object> Context<K> {
                 "{text}\n\nhint: add `.claims::<{kind}>(…)` to it"
             )));
         };
-        let wanted = selector(&self.object);
+        let wanted = selector
+            .call(|selector| selector(&self.object))
+            .map_err(|panic| Error::retry(format!("the selector of `claims` panicked: {panic}")))?;
         let mut claimed = Vec::new();
         for child in self.children::<C>()? {
             if matches(&*child, &wanted) {
@@ -288,8 +291,14 @@ pub(crate) fn orphan_handler<K: Object, C: Object>(
         let namespace = orphan.meta().namespace.as_deref();
         for owner in owners.list() {
             let beside = owner.meta().namespace.is_none() || owner.meta().namespace.as_deref() == namespace;
-            if beside && is_adoptable(&**orphan, &selector(&owner)) {
-                queue.add(ObjectKey::of(&*owner), Priority::Normal);
+            if !beside {
+                continue;
+            }
+            let key = ObjectKey::of(&*owner);
+            match selector.call(|selector| selector(&owner)) {
+                Ok(wanted) if is_adoptable(&**orphan, &wanted) => queue.add(key, Priority::Normal),
+                Ok(_) => {}
+                Err(panic) => tracing::error!(object = %key, "the selector of `claims` panicked: {panic}"),
             }
         }
     }

@@ -35,6 +35,7 @@ mod error;
 mod events;
 mod informer;
 mod intent;
+mod isolate;
 mod jitter;
 mod key;
 mod leader;
@@ -53,6 +54,7 @@ mod rbac;
 mod reconciler;
 mod rollout;
 mod server;
+mod signals;
 mod status;
 mod store;
 #[cfg(feature = "testing")]

@@ -1,10 +1,17 @@
 //! The process' log on stderr, and its traces where they are wanted. Nothing but set-up: whoever has something to say uses
 //! `tracing`.
 
-use std::io::{self, IsTerminal};
+use std::{
+    backtrace::{Backtrace, BacktraceStatus},
+    borrow::Cow,
+    io::{self, IsTerminal, Write},
+    panic,
+};
 
-use tracing::{Level, Metadata};
-use tracing_subscriber::{EnvFilter, Layer, filter::filter_fn, fmt, layer::SubscriberExt, util::SubscriberInitExt};
+use tracing::{Level, Metadata, error};
+use tracing_subscriber::{
+    EnvFilter, Layer, filter::filter_fn, fmt, layer::SubscriberExt, registry::LookupSpan, util::SubscriberInitExt,
+};
 
 use crate::{
     error::{Error, Result},
@@ -31,7 +38,7 @@ pub fn init(options: &Options, service: &str) -> Result<Option<Traces>> {
         LogFormat::Text => {
             let colour =
                 io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-            let lines = fmt::layer().with_ansi(colour).with_writer(writer);
+            let lines = text(writer, colour);
             registry.with(lines.with_filter(filter_fn(may_be_logged))).try_init()
         }
         LogFormat::Json => {
@@ -87,6 +94,83 @@ fn filter(options: &Options) -> Result<EnvFilter> {
     })
 }
 
+/// Lines of text. What is logged may come from an object that anybody may create, so a line is one line: control characters
+/// are escaped, and so are those that change the direction of the text.
+pub fn text<S, W>(writer: impl Fn() -> W + Send + Sync + 'static, colour: bool) -> impl Layer<S> + Send + Sync
+where
+    S: tracing::Subscriber + for<'span> LookupSpan<'span>,
+    W: Write + 'static,
+{
+    let lines = move || Lines { out: writer(), colour };
+    fmt::layer().with_ansi(colour).with_writer(lines)
+}
+
+/// Writes one line with each call, as the formatter calls it.
+struct Lines<W> {
+    out: W,
+    colour: bool,
+}
+
+impl<W: Write> Write for Lines<W> {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8_lossy(line);
+        let (text, end) = text.strip_suffix('\n').map_or((&*text, ""), |text| (text, "\n"));
+        self.out.write_all(escaped(text, self.colour).as_bytes())?;
+        self.out.write_all(end.as_bytes())?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// The text without characters that a terminal, or a reader of lines, acts on; the formatter's own colours stay.
+fn escaped(text: &str, colour: bool) -> Cow<'_, str> {
+    let acts = |c: char| c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    if !text.contains(acts) {
+        return text.into();
+    }
+    let mut safe = String::with_capacity(text.len() + 16);
+    let mut rest = text;
+    while let Some(at) = rest.find(acts) {
+        let (plain, from) = rest.split_at(at);
+        safe.push_str(plain);
+        let sequence = colour.then(|| colour_sequence(from)).flatten();
+        let (kept, length) = match sequence {
+            Some(sequence) => (sequence.to_owned(), sequence.len()),
+            None => {
+                let length = from.chars().next().map_or(0, char::len_utf8);
+                (from[..length].escape_default().to_string(), length)
+            }
+        };
+        safe.push_str(&kept);
+        rest = &from[length..];
+    }
+    safe.push_str(rest);
+    safe.into()
+}
+
+/// The sequence that sets a colour, where the text begins with one.
+fn colour_sequence(text: &str) -> Option<&str> {
+    let parameters = text.strip_prefix("\u{1b}[")?;
+    let end = parameters.find(|c: char| !c.is_ascii_digit() && c != ';')?;
+    parameters[end..].starts_with('m').then(|| &text[..end + 3])
+}
+
+/// Has panics logged as everything else is, in one line. With `RUST_BACKTRACE` set the backtrace follows.
+pub(crate) fn log_panics() {
+    panic::set_hook(Box::new(|info| {
+        let message = info.payload_as_str().unwrap_or("without a message");
+        let place = info.location().map(ToString::to_string);
+        error!(place, "panicked: {message}");
+        let backtrace = Backtrace::capture();
+        if backtrace.status() == BacktraceStatus::Captured {
+            eprintln!("{backtrace}");
+        }
+    }));
+}
+
 /// Whatever the level: kube writes answers that it cannot decode into the log, and an answer may be a Secret. And it
 /// reports each failed request as an error without saying what was asked for; whoever sent it says so too, with the reason.
 fn may_be_logged(metadata: &Metadata<'_>) -> bool {
@@ -103,9 +187,23 @@ fn may_be_logged(metadata: &Metadata<'_>) -> bool {
 mod tests {
     use std::{io::Read, sync::Arc};
 
-    use tracing::{debug, error, info, warn};
+    use tracing::{debug, info, warn};
 
     use super::*;
+
+    #[test]
+    fn what_acts_on_a_terminal_or_a_reader_of_lines_is_escaped() {
+        assert_eq!(escaped("plain äöü 日本", false), "plain äöü 日本");
+        assert_eq!(escaped("a\nb\rc\td\u{7f}", false), "a\\nb\\rc\\td\\u{7f}");
+        let acts = "\u{1b}[2J\u{1b}]0;title\u{7}\u{9b}1m\u{202e}\u{2028}\u{2066}";
+        let safe = "\\u{1b}[2J\\u{1b}]0;title\\u{7}\\u{9b}1m\\u{202e}\\u{2028}\\u{2066}";
+        assert_eq!(escaped(acts, false), safe);
+        // On a terminal the formatter's colours stay, and nothing else.
+        assert_eq!(escaped("\u{1b}[2;31mred\u{1b}[0m", true), "\u{1b}[2;31mred\u{1b}[0m");
+        assert_eq!(escaped(acts, true), safe);
+        assert_eq!(escaped("\u{1b}[2;31mred", false), "\\u{1b}[2;31mred");
+        assert_eq!(escaped("\u{1b}[", true), "\\u{1b}[");
+    }
 
     #[test]
     fn bodies_of_answers_are_never_logged() {

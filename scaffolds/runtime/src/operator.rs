@@ -3,6 +3,7 @@
 use std::{
     env,
     path::Path,
+    pin::pin,
     process::ExitCode,
     sync::{Arc, OnceLock},
     thread::available_parallelism,
@@ -14,14 +15,11 @@ use kubewright_schema::{
     files::{self, Mode},
     rbac::role,
 };
-use tokio::{
-    runtime,
-    signal::unix::{SignalKind, signal},
-};
+use tokio::runtime;
 use tracing::{error, info};
 
 use crate::{
-    client::{self, WriteGate},
+    client::{self, Guards, WriteGate},
     crds,
     error::{Error, Result},
     leader::{Election, ElectionConfig},
@@ -31,6 +29,7 @@ use crate::{
     options::{Command, Options},
     rbac,
     server::Servers,
+    signals,
 };
 
 /// A kind's type, the function that describes it and the one that shows its schema as it is written, as the generated `api::crds`
@@ -46,7 +45,8 @@ type Crd = (
 /// # Flow
 ///
 /// Logging, client, servers for probes and metrics, the CRDs if `--install-crds` asks for them, the controllers that
-/// `setup` registers, then [`Manager::run`]. SIGTERM and SIGINT stop it.
+/// `setup` registers, then [`Manager::run`]. SIGTERM and SIGINT stop it, at any await of these; a second signal ends the
+/// process at once, with exit code 1, as in controller-runtime.
 ///
 /// `<operator> manifests` writes the RBAC role instead, from what `setup` registers; it needs no cluster.
 pub struct Operator {
@@ -84,7 +84,7 @@ impl Operator {
     ///
     /// Reconciles, watches and events share threads, one for each two cores that the process may use (a container's CPU limit
     /// counts), at least one; the environment's `TOKIO_WORKER_THREADS` names another number, for reconcilers that compute.
-    /// Probes, metrics, webhooks and the lease have threads of their own.
+    /// Probes, metrics, webhooks, the lease and signals have threads of their own.
     ///
     /// The exit code is 0 after a signal and a complete drain, and 1 after an error, which is logged: a cluster that
     /// cannot be reached, a cache that cannot be filled, a lost lease.
@@ -97,6 +97,7 @@ impl Operator {
                 return ExitCode::FAILURE;
             }
         };
+        logging::log_panics();
         let runtime = match threads().enable_all().build() {
             Ok(runtime) => runtime,
             Err(error) => {
@@ -111,12 +112,27 @@ impl Operator {
         // What is left on other threads has nobody to serve any more.
         runtime.shutdown_background();
         ended.unwrap_or_else(|error| {
-            error!("{error}");
+            let text = error.to_string();
+            // A line of the log is one line.
+            match text.split_once("\n\nhint: ") {
+                Some((error, hint)) => error!(hint, "{error}"),
+                None => error!("{text}"),
+            }
             ExitCode::FAILURE
         })
     }
 
     async fn serve(self, setup: impl AsyncFnOnce(&Manager) -> Result<()>) -> Result<()> {
+        let mut stop = pin!(signals::stop()?);
+        let started = tokio::select! {
+            () = &mut stop => return Ok(()),
+            started = self.start(setup) => started?,
+        };
+        started.manager.run(stop, started.election).await
+    }
+
+    /// Everything before the manager runs. Dropped at any await when the process is told to stop.
+    async fn start(self, setup: impl AsyncFnOnce(&Manager) -> Result<()>) -> Result<Started> {
         let watched = self.options.watched_namespaces();
         if self.namespaced && watched.is_empty() {
             let text = "this operator works in named namespaces only, and none is named";
@@ -124,7 +140,6 @@ impl Operator {
                 "{text}\n\nhint: pass --namespace NAME, or set WATCH_NAMESPACE"
             )));
         }
-        let stop = stop_signal()?;
         let metrics = Metrics::new();
         metrics.process();
         let config = client::config(self.options.kubeconfig.as_deref()).await?;
@@ -136,9 +151,10 @@ impl Operator {
             .watch_namespaces(watched)
             .default_workers(self.options.max_concurrent_reconciles.get())
             .graceful_shutdown_timeout(self.options.graceful_shutdown_timeout)
+            .cache_sync_timeout(self.options.cache_sync_timeout)
             .metrics(metrics.clone())
             .build();
-        let _servers = Servers::start(&self.options, &config, &metrics, manager.probes()).await?;
+        let servers = Servers::start(&self.options, &config, &metrics, manager.probes()).await?;
         if self.options.install_crds {
             crds::install(&client, &self.assembled_crds()?).await?;
         }
@@ -148,14 +164,19 @@ impl Operator {
             let election = Arc::new(Election::start(self.election(&config)?, config, &metrics)?);
             elected.get_or_init(|| election);
         }
-        manager.run(stop, elected.get().cloned()).await
+        Ok(Started {
+            manager,
+            election: elected.get().cloned(),
+            _servers: servers,
+        })
     }
 
     /// While another process leads, this one reads only.
     fn client(&self, config: &Config, metrics: &Metrics, elected: &Arc<OnceLock<Arc<Election>>>) -> Result<Client> {
         let elected = elected.clone();
         let gate = WriteGate::new(move || elected.get().is_none_or(|election| election.is_leader()));
-        client::build(config.clone(), &self.agent(), metrics, gate)
+        let guards = Guards::from(gate).watch_silence(self.options.watch_silence_timeout);
+        client::build(config.clone(), &self.agent(), metrics, guards)
     }
 
     /// How the API server's logs and audit events name this process.
@@ -217,17 +238,11 @@ fn half(cores: usize) -> usize {
     cores.div_ceil(2)
 }
 
-/// Resolves at the first SIGTERM or SIGINT. Both are listened for from here on.
-fn stop_signal() -> Result<impl Future<Output = ()>> {
-    let listen = |kind| signal(kind).map_err(|error| Error::Setup(format!("signals cannot be listened for: {error}")));
-    let (mut terminate, mut interrupt) = (listen(SignalKind::terminate())?, listen(SignalKind::interrupt())?);
-    Ok(async move {
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-        }
-        info!("told to stop");
-    })
+/// An operator that is ready to work.
+struct Started {
+    manager: Manager,
+    election: Option<Arc<Election>>,
+    _servers: Servers,
 }
 
 #[cfg(test)]

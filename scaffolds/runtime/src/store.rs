@@ -33,6 +33,11 @@ impl<K> Store<K> {
         self.read().objects.values().cloned().collect()
     }
 
+    /// The keys of all objects, in no particular order.
+    pub(crate) fn keys(&self) -> Vec<ObjectKey> {
+        self.read().objects.keys().cloned().collect()
+    }
+
     /// The objects for which the index function named `name` gave `value`, in no particular order.
     ///
     /// # Panics
@@ -78,7 +83,7 @@ impl<K> Store<K> {
     }
 
     pub(crate) fn read(&self) -> RwLockReadGuard<'_, Contents<K>> {
-        // Foreign code (index functions) is run inside `catch_unwind`, so no change is ever left half done.
+        // Foreign code (index functions) is run isolated, so no change is ever left half done.
         self.contents.read().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -14,6 +14,7 @@ use std::{
 use kubewright_runtime::{
     Action, Context, Controller, Election, ElectionConfig, Manager, Metrics, ObjectKey, Reconciler, Result,
 };
+use serde_json::json;
 use support::{
     World,
     kinds::{FooBar, Running, at, foobar, seconds, world},
@@ -193,6 +194,31 @@ async fn a_lease_whose_reconciles_were_cut_off_is_left_to_expire() {
     );
     // Seen a try after it was renewed, silent for 15 s, and taken at the next try; a try is up to 4.4 s after the one before.
     assert!(timeout(Duration::from_secs(20), next.acquired()).await.is_ok());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_replica_whose_cache_cannot_be_filled_leaves_the_lease_to_others() {
+    let world = world();
+    world.intercept(|_, path| {
+        let refused = path.ends_with("/foobars");
+        let status = json!({"kind": "Status", "status": "Failure", "reason": "Forbidden", "message": "foobars is forbidden", "code": 403});
+        refused.then_some((403, status))
+    });
+    let manager = manager(&world);
+    Controller::<FooBar>::new("foobar")
+        .register(&manager, Notes(Seen::default()))
+        .unwrap();
+    let election = candidate(&world, "broken");
+    let (_stop, running) = elected(manager, election.clone());
+    seconds(100).await;
+    let lease = "/apis/coordination.k8s.io/v1/namespaces/default/leases/op";
+    assert!(world.object(lease).is_none() && !election.is_leader());
+    let error = running.await.unwrap().unwrap_err().to_string();
+    let expected = "the cache of `FooBar.test.example.com` in all namespaces is not filled, and nothing came for 120s: \
+                    watch of foobars.test.example.com in all namespaces: 403 foobars is forbidden\n\nhint: run \
+                    `make manifests` and apply config/rbac: the operator may not list it";
+    assert_eq!(error, expected);
+    assert!(world.object(lease).is_none());
 }
 
 #[tokio::test(start_paused = true)]

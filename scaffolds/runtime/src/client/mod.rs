@@ -2,7 +2,7 @@
 
 mod outbound;
 
-use std::{env, fmt, path::Path, sync::Arc};
+use std::{env, fmt, path::Path, sync::Arc, time::Duration};
 
 use http::{HeaderValue, header::USER_AGENT};
 use kube::{
@@ -50,6 +50,35 @@ impl fmt::Debug for WriteGate {
     }
 }
 
+/// What keeps the requests of a client in bounds.
+#[derive(Clone, Debug)]
+pub struct Guards {
+    gate: WriteGate,
+    watch_silence: Option<Duration>,
+}
+
+/// An API server sends a bookmark each minute (`k8s.io/apiserver/pkg/storage/cacher`: `defaultBookmarkFrequency`), and half
+/// a minute more is for what is on the way.
+const WATCH_SILENCE: Duration = Duration::from_secs(90);
+
+impl From<WriteGate> for Guards {
+    /// With this gate, and 90 s of silence for a watch.
+    fn from(gate: WriteGate) -> Self {
+        Self {
+            gate,
+            watch_silence: Some(WATCH_SILENCE),
+        }
+    }
+}
+
+impl Guards {
+    /// How long a watch that asks for bookmarks may be silent; zero means for ever.
+    pub fn watch_silence(mut self, limit: Duration) -> Self {
+        self.watch_silence = Some(limit).filter(|limit| !limit.is_zero());
+        self
+    }
+}
+
 /// Where the API server is, from the first of: `kubeconfig` (the flag `--kubeconfig`), the environment's `KUBECONFIG`, the
 /// pod's service account, `~/.kube/config`. This is controller-runtime's order (`pkg/client/config/config.go`).
 ///
@@ -92,7 +121,9 @@ async fn from_file(file: Kubeconfig) -> Result<Config, kube::config::KubeconfigE
 ///
 /// - name the operator: the user agent is `agent`, as `foobar-operator/0.1.0`;
 /// - are answered within 30 s, or fail: the answer has to begin by then, and never to pause for longer. Watches have
-///   to begin by then and may pause; whoever watches has to mind the silence, as `kube::runtime::watcher` does;
+///   to begin by then. One that asks for bookmarks *ends* after 90 s of silence, as it does when the server ends it, and
+///   whoever watches asks for it anew from the last version seen: a connection that is half open is noticed by nobody else.
+///   Others may be silent for ever;
 /// - are counted (`rest_client_*`);
 /// - fail with [`NotLeader`], unsent, when they may change something and `gate` is shut;
 /// - are sent once. A request that failed may have been carried out, so only those can repeat it who know what it meant:
@@ -108,7 +139,7 @@ async fn from_file(file: Kubeconfig) -> Result<Config, kube::config::KubeconfigE
 /// # Panics
 ///
 /// Outside a Tokio runtime.
-pub fn build(mut config: Config, agent: &str, metrics: &Metrics, gate: WriteGate) -> Result<Client> {
+pub fn build(mut config: Config, agent: &str, metrics: &Metrics, guards: impl Into<Guards>) -> Result<Client> {
     // Retries by kube would repeat POSTs, and hide what the queue has to know.
     config.default_retry = false;
     if let Ok(agent) = HeaderValue::from_str(agent) {
@@ -119,8 +150,8 @@ pub fn build(mut config: Config, agent: &str, metrics: &Metrics, gate: WriteGate
         .cluster_url
         .authority()
         .map_or_else(String::new, |host| host.as_str().to_owned());
-    let (host, rest): (Arc<str>, _) = (host.into(), metrics.rest());
-    let layer = layer_fn(|inner| Outbound::new(inner, host.clone(), rest.clone(), gate.clone()));
+    let (host, rest, guards): (Arc<str>, _, _) = (host.into(), metrics.rest(), guards.into());
+    let layer = layer_fn(|inner| Outbound::new(inner, host.clone(), rest.clone(), guards.clone()));
     Ok(ClientBuilder::try_from(config)?.with_layer(&layer).build())
 }
 
@@ -135,7 +166,7 @@ where
     B::Error: Into<tower::BoxError>,
 {
     Client::new(
-        Outbound::new(service, "in-process".into(), metrics.rest(), gate),
+        Outbound::new(service, "in-process".into(), metrics.rest(), gate.into()),
         namespace,
     )
 }

@@ -14,8 +14,9 @@ use http_body::{Body, Frame, SizeHint};
 use kube::client::Body as RequestBody;
 use tokio::time::{Instant, Sleep, sleep, timeout};
 use tower::{BoxError, Service};
+use tracing::debug;
 
-use super::{NotLeader, WriteGate};
+use super::{Guards, NotLeader};
 use crate::metrics::RestMetrics;
 
 /// How long the API server may be silent. It cuts off its own work at 60 s (`--request-timeout`); what takes longer
@@ -27,16 +28,16 @@ pub(super) struct Outbound<S> {
     inner: S,
     host: Arc<str>,
     metrics: RestMetrics,
-    gate: WriteGate,
+    guards: Guards,
 }
 
 impl<S> Outbound<S> {
-    pub(super) fn new(inner: S, host: Arc<str>, metrics: RestMetrics, gate: WriteGate) -> Self {
+    pub(super) fn new(inner: S, host: Arc<str>, metrics: RestMetrics, guards: Guards) -> Self {
         Self {
             inner,
             host,
             metrics,
-            gate,
+            guards,
         }
     }
 }
@@ -59,17 +60,22 @@ where
 
     fn call(&mut self, request: Request<RequestBody>) -> Self::Future {
         let reads = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
-        if !reads && !self.gate.is_open() {
+        if !reads && !self.guards.gate.is_open() {
             return Box::pin(async { Err(NotLeader.into()) });
         }
         let (kind, method) = (Kind::of(&request), request.method().clone());
         let (host, metrics) = (self.host.clone(), self.metrics.clone());
+        let limit = match kind {
+            Kind::Plain => Some((SILENCE, Silence::Fails)),
+            Kind::Watch { bookmarks: true } => self.guards.watch_silence.map(|limit| (limit, Silence::Ends)),
+            Kind::Watch { bookmarks: false } | Kind::Session => None,
+        };
         let started = Instant::now();
         let answer = self.inner.call(request);
         Box::pin(async move {
             let answer = match kind {
                 Kind::Session => answer.await.map_err(Into::into),
-                Kind::Plain | Kind::Watch => match timeout(SILENCE, answer).await {
+                Kind::Plain | Kind::Watch { .. } => match timeout(SILENCE, answer).await {
                     Ok(answer) => answer.map_err(Into::into),
                     Err(_) => Err(silence()),
                 },
@@ -78,7 +84,7 @@ where
             metrics.requested(method.as_str(), &host, code, started.elapsed());
             Ok(answer?.map(|body| Listened {
                 body,
-                limit: (kind == Kind::Plain).then_some(SILENCE),
+                limit,
                 silence: None,
             }))
         })
@@ -91,7 +97,7 @@ enum Kind {
     /// One question, one answer.
     Plain,
     /// The answer begins at once and goes on when something happens.
-    Watch,
+    Watch { bookmarks: bool },
     /// A followed log, or a connection that is handed over: silent as long as the other end is.
     Session,
 }
@@ -101,8 +107,10 @@ impl Kind {
         let mut query = request.uri().query().unwrap_or_default().split('&');
         if request.headers().contains_key(UPGRADE) || query.clone().any(|pair| pair == "follow=true") {
             Self::Session
-        } else if query.any(|pair| matches!(pair, "watch=true" | "watch=1")) {
-            Self::Watch
+        } else if query.clone().any(|pair| matches!(pair, "watch=true" | "watch=1")) {
+            Self::Watch {
+                bookmarks: query.any(|pair| pair == "allowWatchBookmarks=true"),
+            }
         } else {
             Self::Plain
         }
@@ -117,10 +125,19 @@ fn silence() -> BoxError {
     .into()
 }
 
-/// A body that fails once it was silent for too long.
+/// What comes of a silence that is too long.
+#[derive(Clone, Copy)]
+enum Silence {
+    /// The answer fails.
+    Fails,
+    /// It ends as if the server had ended it, which every watch has to expect.
+    Ends,
+}
+
+/// A body that fails or ends once it was silent for too long.
 pub(super) struct Listened<B> {
     body: B,
-    limit: Option<Duration>,
+    limit: Option<(Duration, Silence)>,
     /// Running while the body is waited for.
     silence: Option<Pin<Box<Sleep>>>,
 }
@@ -138,14 +155,22 @@ where
             this.silence = None;
             return Poll::Ready(frame.map(|frame| frame.map_err(Into::into)));
         }
-        let Some(limit) = this.limit else { return Poll::Pending };
+        let Some((limit, silence_means)) = this.limit else {
+            return Poll::Pending;
+        };
         ready!(
             this.silence
                 .get_or_insert_with(|| Box::pin(sleep(limit)))
                 .as_mut()
                 .poll(cx)
         );
-        Poll::Ready(Some(Err(silence())))
+        match silence_means {
+            Silence::Fails => Poll::Ready(Some(Err(silence()))),
+            Silence::Ends => {
+                debug!("a watch was silent for {limit:?} and is ended");
+                Poll::Ready(None)
+            }
+        }
     }
 
     fn is_end_stream(&self) -> bool {

@@ -22,6 +22,7 @@ use tokio::time::{Instant, sleep, timeout};
 use tower::service_fn;
 
 use super::*;
+use crate::informer::{Informer, InformerConfig};
 
 /// What the service does with a request.
 #[derive(Clone, Copy)]
@@ -103,7 +104,8 @@ async fn a_slow_answer_that_keeps_coming_is_waited_for() {
 #[tokio::test(start_paused = true)]
 async fn a_watch_may_be_silent_once_it_has_begun_and_a_followed_log_before() {
     let (stalling, _) = client(Behaviour::Stall, &Metrics::new(), WriteGate::open());
-    let mut events = Box::pin(maps(&stalling).watch(&WatchParams::default(), "0").await.unwrap());
+    let params = WatchParams::default().disable_bookmarks();
+    let mut events = Box::pin(maps(&stalling).watch(&params, "0").await.unwrap());
     let silence = timeout(Duration::from_secs(7200), futures::StreamExt::next(&mut events)).await;
     assert!(silence.is_err(), "{silence:?}");
 
@@ -121,6 +123,62 @@ async fn a_watch_may_be_silent_once_it_has_begun_and_a_followed_log_before() {
             .await
             .is_err()
     );
+}
+
+/// A service that has listed one ConfigMap and whose first watch says nothing for ever; the queries of its requests.
+fn half_open() -> (Client, Arc<Mutex<Vec<String>>>) {
+    let seen = Arc::<Mutex<Vec<String>>>::default();
+    let reached = seen.clone();
+    let service = service_fn(move |request: Request<Body>| {
+        let query = request.uri().query().unwrap_or_default().to_owned();
+        let watches = query.contains("watch=true");
+        let nth = reached
+            .lock()
+            .unwrap()
+            .iter()
+            .filter(|seen| seen.contains("watch=true"))
+            .count();
+        reached.lock().unwrap().push(query);
+        let frames = Frames(match (watches, nth) {
+            (false, _) => vec![(
+                0,
+                r#"{"metadata":{"resourceVersion":"7"},"items":[{"metadata":{"name":"a","resourceVersion":"5"}}]}"#,
+            )],
+            (true, 0) => vec![(u64::MAX, "")],
+            (true, _) => vec![
+                (u64::MAX, ""),
+                (
+                    1,
+                    "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"b\",\"resourceVersion\":\"8\"}}}\n",
+                ),
+            ],
+        });
+        async move { Ok::<_, Infallible>(Response::new(http_body_util::StreamBody::new(frames.stream()))) }
+    });
+    (over(service, "default", &Metrics::new(), WriteGate::open()), seen)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watch_that_never_says_anything_is_asked_for_anew_from_where_it_was() {
+    let (client, seen) = half_open();
+    let informer = Informer::<ConfigMap>::new(client, InformerConfig::default());
+    let (store, running) = (
+        informer.store(),
+        tokio::spawn(informer.clone().run(std::future::pending())),
+    );
+    informer.synced().await;
+    sleep(Duration::from_secs(89)).await;
+    assert_eq!((seen.lock().unwrap().len(), store.len()), (2, 1));
+    sleep(Duration::from_secs(3)).await;
+    assert_eq!(store.len(), 2, "what happened meanwhile");
+    assert_eq!(informer.last_error(), None, "it is no failure");
+    let seen = seen.lock().unwrap().clone();
+    assert_eq!(seen.len(), 3, "no second list: {seen:?}");
+    assert!(
+        seen[2].contains("watch=true") && seen[2].contains("resourceVersion=7"),
+        "{seen:?}"
+    );
+    running.abort();
 }
 
 #[tokio::test]

@@ -21,6 +21,7 @@ use crate::{
 
 /// What a subscription needs of its controller.
 pub(super) struct Wiring<K> {
+    pub(super) controller: Arc<str>,
     pub(super) queue: WorkQueue,
     pub(super) blocked: Arc<Blocked>,
     pub(super) applies: Arc<Applies>,
@@ -51,6 +52,7 @@ impl<K: Object> Controller<K> {
             rules: self.rules,
         })?;
         let wiring = Wiring {
+            controller: self.name.as_str().into(),
             queue: WorkQueue::new(self.backoff, manager.metrics().queue(&self.name)).asleep(),
             blocked: Arc::default(),
             applies: Arc::default(),
@@ -58,7 +60,12 @@ impl<K: Object> Controller<K> {
             kind: PhantomData,
         };
         let in_flight = Arc::<InFlight>::default();
-        let main = Main::new(wiring.queue.clone(), in_flight.clone(), self.predicate);
+        let main = Main::new(
+            wiring.queue.clone(),
+            in_flight.clone(),
+            self.predicate,
+            wiring.controller.clone(),
+        );
         let source = subscribe(manager, main.handler());
         let mut sources = Sources::new();
         for connect in self.sources {

@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use super::{
     Controller,
     register::Wiring,
-    wake::{objects, own_handler, priority},
+    wake::{map_handler, own_handler},
 };
 use crate::{
     Object,
@@ -20,6 +20,7 @@ use crate::{
     context::{OWNER_INDEX, Source},
     error::{Error, Result},
     informer::Delta,
+    isolate::Authored,
     key::ObjectKey,
     manager::Manager,
     predicate::Predicate,
@@ -62,7 +63,7 @@ impl<K: Object> Controller<K> {
         mut self,
         selector: impl Fn(&K) -> BTreeMap<String, String> + Send + Sync + 'static,
     ) -> Self {
-        let selector: Selector<K> = Arc::new(selector);
+        let selector: Selector<K> = Authored::new(Arc::new(selector));
         self.uses.extend([Use::owned::<C>(), Use::pruned::<C>()]);
         self.prunes.insert(TypeId::of::<C>());
         self.claims.insert(TypeId::of::<C>(), selector.clone());
@@ -106,14 +107,7 @@ impl<K: Object> Controller<K> {
     ) -> Self {
         self.uses.push(Use::watched::<W>());
         self.sources.push(Box::new(move |manager, wiring, sources| {
-            let queue = wiring.queue.clone();
-            let source = subscribe(manager, move |delta: &Delta<W>| {
-                if predicate.test(delta) {
-                    for key in objects(delta).flat_map(&map) {
-                        queue.add(key, priority(delta));
-                    }
-                }
-            });
+            let source = subscribe(manager, map_handler(wiring, predicate, Authored::new(Arc::new(map))));
             // It may be made a child by its name.
             source.informer.keep_records();
             sources.entry(TypeId::of::<W>()).or_insert(Box::new(source));

@@ -5,6 +5,7 @@ use crate::{
     Object,
     child::controller_of,
     informer::Delta,
+    isolate::Authored,
     key::{ObjectKey, is_namespaced},
     predicate::Predicate,
     queue::Priority,
@@ -16,9 +17,9 @@ pub(super) fn own_handler<K: Object, C: Object>(
     predicate: Predicate<C>,
 ) -> impl Fn(&Delta<C>) + Send + Sync + 'static {
     let (queue, blocked, applies) = (wiring.queue.clone(), wiring.blocked.clone(), wiring.applies.clone());
-    let deleted = wiring.deleted.clone();
+    let (deleted, controller) = (wiring.deleted.clone(), wiring.controller.clone());
     move |delta| {
-        if predicate.test(delta) {
+        if predicate.passes(delta, &controller) {
             for owner in objects(delta).filter_map(|child| owner_of::<K, C>(child)) {
                 queue.add(owner, priority(delta));
             }
@@ -31,6 +32,33 @@ pub(super) fn own_handler<K: Object, C: Object>(
             if matches!(delta, Delta::Deleted(_)) {
                 deleted.forget(child);
                 applies.forget::<C>(&key);
+            }
+        }
+    }
+}
+
+/// What an author's function gives for an object: the keys to wake.
+type Mapping<W> = Authored<dyn Fn(&W) -> Vec<ObjectKey> + Send + Sync>;
+
+/// What a watched object's change means for the objects that `map` names.
+pub(super) fn map_handler<K: Object, W: Object>(
+    wiring: &Wiring<K>,
+    predicate: Predicate<W>,
+    map: Mapping<W>,
+) -> impl Fn(&Delta<W>) + Send + Sync + 'static {
+    let (queue, controller) = (wiring.queue.clone(), wiring.controller.clone());
+    move |delta| {
+        // Before the workers start every object is queued in any case.
+        if queue.is_asleep() || !predicate.passes(delta, &controller) {
+            return;
+        }
+        for watched in objects(delta) {
+            match map.call(|map| map(watched)) {
+                Ok(keys) => keys.into_iter().for_each(|key| queue.add(key, priority(delta))),
+                Err(panic) => {
+                    let (kind, object) = (W::kind(&()), delta.key());
+                    tracing::error!(controller = &*controller, %kind, %object, "`map` panicked, and wakes nobody: {panic}");
+                }
             }
         }
     }

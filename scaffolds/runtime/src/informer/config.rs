@@ -1,12 +1,12 @@
 //! What an informer watches and what it keeps of it.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, ObjectMeta};
 use kube::{Resource, runtime::watcher};
 
 use super::{managed, reflection::Broken};
+use crate::isolate::isolated;
 
 /// Where objects are watched.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +38,8 @@ pub struct InformerConfig<K> {
     pub transform: Option<Transform<K>>,
     /// How often each stored object is told anew, ± 10 %; `None` for never. Default: 10 h, as controller-runtime.
     pub resync: Option<Duration>,
-    /// Objects asked for in one answer to a list. Default: 500, as client-go; it bounds the memory of a list.
+    /// Most objects asked for in one answer to a list. Default: 500, as client-go. Fewer are asked for where objects are
+    /// large: no more than 8 MiB of an answer are read, unless a single object is larger.
     pub page_size: u32,
 }
 
@@ -134,11 +135,11 @@ impl<K: Resource> InformerConfig<K> {
             return Ok(object);
         };
         let metadata = Box::new(identity(metadata));
-        match catch_unwind(AssertUnwindSafe(|| transform(&mut object))) {
+        match isolated(|| transform(&mut object)) {
             Ok(()) => Ok(object),
-            Err(_) => Err(Broken {
+            Err(panic) => Err(Broken {
                 metadata,
-                error: "the informer's transform panicked on it".into(),
+                error: format!("the informer's transform panicked on it: {panic}").into(),
             }),
         }
     }

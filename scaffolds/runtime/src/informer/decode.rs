@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
 use super::managed;
+use crate::isolate::isolated;
 
 /// Longest error text kept; serde quotes offending values in full.
 const MAX_ERROR: usize = 512;
@@ -29,14 +30,16 @@ pub(super) enum Decoded<K> {
 impl<'de, K: DeserializeOwned> Deserialize<'de> for Decoded<K> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let json = Box::<RawValue>::deserialize(deserializer)?;
-        Ok(match split(json.get()) {
+        let split = isolated(|| split(json.get()).map_err(|error| error.to_string()));
+        let split = split.unwrap_or_else(|panic| Err(format!("its decoder panicked: {panic}")));
+        Ok(match split {
             Ok((object, records)) => Self::Valid {
                 object,
                 records: records.map(Into::into),
             },
             Err(error) => Self::Invalid {
                 metadata: Box::new(identity(json.get())),
-                error: shorten(error.to_string()),
+                error: shorten(error),
             },
         })
     }

@@ -2,16 +2,16 @@
 //! subscribe or write through the informer.
 
 use std::collections::VecDeque;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::{Shared, Watchable, delta::Delta};
+use crate::isolate::Authored;
 
 /// Names a subscriber towards the informer it subscribed to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SubscriptionId(u64);
 
-pub(super) type Handler<K> = Arc<dyn Fn(&Delta<K>) + Send + Sync>;
+pub(super) type Handler<K> = Authored<dyn Fn(&Delta<K>) + Send + Sync>;
 
 /// Replaced as a whole, so that a teller keeps its own without a lock.
 type Subscribers<K> = Arc<Vec<(SubscriptionId, Handler<K>)>>;
@@ -114,8 +114,9 @@ impl<K: Watchable> Shared<K> {
 }
 
 /// A handler's panic is its own: the others are still told, and the watch goes on.
-fn call<K>(handler: &Handler<K>, delta: &Delta<K>) {
-    if catch_unwind(AssertUnwindSafe(|| handler(delta))).is_err() {
-        tracing::error!("an informer's event handler panicked; it missed one event");
+fn call<K: Watchable>(handler: &Handler<K>, delta: &Delta<K>) {
+    if let Err(panic) = handler.call(|handler| handler(delta)) {
+        let (kind, object) = (K::kind(&()), delta.key());
+        tracing::error!(%kind, %object, "an informer's event handler panicked, and missed one event: {panic}");
     }
 }

@@ -15,16 +15,27 @@ pub(super) struct Health {
     synced: watch::Sender<bool>,
 }
 
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 struct SourceHealth {
     listed: bool,
     error: Option<String>,
+    /// Most objects that one attempt at the first list has shown, and when it showed the last of them.
+    most: usize,
+    progressed: Instant,
 }
 
 impl Health {
     pub(super) fn new(sources: usize) -> Self {
         Self {
-            sources: Mutex::new(vec![SourceHealth::default(); sources]),
+            sources: Mutex::new(vec![
+                SourceHealth {
+                    listed: false,
+                    error: None,
+                    most: 0,
+                    progressed: Instant::now(),
+                };
+                sources
+            ]),
             synced: watch::Sender::new(sources == 0),
         }
     }
@@ -40,6 +51,29 @@ impl Health {
             .all(|health| health.listed);
         self.synced
             .send_if_modified(|synced| !std::mem::replace(synced, all) && all);
+    }
+
+    /// The sources are watched from now on.
+    pub(super) fn started(&self) {
+        let mut sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
+        sources.iter_mut().for_each(|health| health.progressed = Instant::now());
+    }
+
+    /// An attempt at the first list of `source` has shown this many objects. It is progress only where no attempt has
+    /// shown as many: a list that always fails at its second page makes none.
+    pub(super) fn shown(&self, source: usize, objects: usize) {
+        self.change(source, |health| {
+            if !health.listed && objects > health.most {
+                (health.most, health.progressed) = (objects, Instant::now());
+            }
+        });
+    }
+
+    /// When the source that is not listed and has made no progress for longest last made some; `None` once all are listed.
+    pub(super) fn progressed(&self) -> Option<Instant> {
+        let sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
+        let waiting = sources.iter().filter(|health| !health.listed);
+        waiting.map(|health| health.progressed).min()
     }
 
     pub(super) fn set_error(&self, source: usize, error: String) {
@@ -173,4 +207,32 @@ pub(super) fn is_expired(error: &watcher::Error) -> bool {
         | watcher::Error::WatchStartFailed(Error::Api(status))
         | watcher::Error::WatchFailed(Error::Api(status))
         | watcher::Error::InitialListFailed(Error::Api(status)) if status.code == 410)
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::advance;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn only_an_attempt_that_gets_further_than_all_before_is_progress() {
+        let health = Health::new(2);
+        health.started();
+        let started = Instant::now();
+        health.listed(1);
+        let at = async |objects| {
+            advance(Duration::from_secs(1)).await;
+            health.shown(0, objects);
+            health.progressed().map(|progressed| (progressed - started).as_secs())
+        };
+        assert_eq!(at(1).await, Some(1));
+        assert_eq!(at(500).await, Some(2));
+        // The second page failed, and the list began anew.
+        assert_eq!(at(1).await, Some(2));
+        assert_eq!(at(500).await, Some(2));
+        assert_eq!(at(501).await, Some(5));
+        health.listed(0);
+        assert_eq!(at(1).await, None);
+    }
 }

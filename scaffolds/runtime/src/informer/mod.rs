@@ -9,6 +9,7 @@ mod health;
 pub(crate) mod managed;
 mod merge;
 mod own;
+mod paging;
 mod reflection;
 mod scan;
 mod watch;
@@ -16,20 +17,21 @@ mod watch;
 use std::fmt::{self, Debug};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use kube::{Client, Resource, core::Selector};
 use serde::de::DeserializeOwned;
-use tokio::task::JoinSet;
+use tokio::{task::JoinSet, time::sleep_until};
 
 pub use self::config::{InformerConfig, Scope};
 pub use self::delta::Delta;
 pub use self::dispatch::SubscriptionId;
 use self::{
-    dispatch::Dispatch,
+    dispatch::{Dispatch, Handler},
     health::Health,
     reflection::{Broken, Reflection},
 };
-use crate::{predicate::selector, store::Store};
+use crate::{isolate::Authored, predicate::selector, store::Store};
 
 /// A kind that can be watched. Implemented for every type that has what it takes.
 pub trait Watchable: Resource<DynamicType = ()> + DeserializeOwned + Clone + Debug + Send + Sync + 'static {}
@@ -137,7 +139,7 @@ impl<K: Watchable> Informer<K> {
     /// The handler must not block: it runs on the informer's task, or on that of a caller of
     /// [`Self::observe_write`], and all other changes wait for it.
     pub fn subscribe(&self, handler: impl Fn(&Delta<K>) + Send + Sync + 'static) -> Subscription {
-        let handler = Arc::new(handler);
+        let handler: Handler<K> = Authored::new(Arc::new(handler));
         let id = self.shared.change(|state| {
             let replay = state.reflection.replay();
             state.dispatch.join(handler, replay)
@@ -155,7 +157,12 @@ impl<K: Watchable> Informer<K> {
         name: &'static str,
         values: impl Fn(&K) -> Vec<String> + Send + Sync + 'static,
     ) -> Result<(), DuplicateIndex> {
-        if self.shared.store.write().add_index(name, Box::new(values)) {
+        if self
+            .shared
+            .store
+            .write()
+            .add_index(name, Authored::new(Arc::new(values)))
+        {
             Ok(())
         } else {
             Err(DuplicateIndex(name))
@@ -179,18 +186,28 @@ impl<K: Watchable> Informer<K> {
     }
 
     /// Watches until `shutdown` resolves: a cancellation token's `cancelled()`, a watch channel's `wait_for`, anything.
-    /// When this returns, or is dropped, its tasks have ended. The store stays readable.
+    /// When this returns, or is dropped, its tasks have ended. The store stays readable. It returns before `shutdown`
+    /// resolves only if one of its tasks has ended unexpectedly, which is logged.
     ///
     /// An informer runs once; a second call only waits for its `shutdown`.
     pub async fn run(self, shutdown: impl Future<Output = ()> + Send) {
         let mut tasks = JoinSet::new();
         if !self.shared.started.swap(true, Ordering::Relaxed) {
+            self.shared.health.started();
             for source in 0..self.shared.namespaces.len() {
                 tasks.spawn(watch::watch(self.shared.clone(), source));
             }
-            tasks.spawn(watch::resync(self.shared.clone()));
+            if let Some(period) = self.shared.config.resync {
+                tasks.spawn(watch::resync(self.shared.clone(), period));
+            }
         }
-        shutdown.await;
+        tokio::select! {
+            () = shutdown => {}
+            Some(ended) = tasks.join_next() => {
+                let kind = K::kind(&());
+                tracing::error!(%kind, "a task of the informer ended unexpectedly: {:?}", ended.err());
+            }
+        }
         tasks.shutdown().await;
     }
 
@@ -198,6 +215,34 @@ impl<K: Watchable> Informer<K> {
     /// [`Self::last_error`] for what it waits for.
     pub async fn synced(&self) {
         self.shared.health.synced().await;
+    }
+
+    /// As [`Self::synced`], until a first list has made no progress for `limit`: then false.
+    pub(crate) async fn synced_unless_stalled(&self, limit: Duration) -> bool {
+        loop {
+            let Some(progressed) = self.shared.health.progressed() else {
+                self.synced().await;
+                return true;
+            };
+            tokio::select! {
+                () = self.synced() => return true,
+                () = sleep_until(progressed + limit) => {}
+            }
+            if self.shared.health.progressed() == Some(progressed) {
+                return false;
+            }
+        }
+    }
+
+    /// Where it watches, such as `in all namespaces`.
+    pub(crate) fn place(&self) -> String {
+        match &self.shared.config.scope {
+            Scope::Cluster => "in all namespaces".to_owned(),
+            Scope::Namespaces(names) => {
+                let names: Vec<_> = names.iter().map(String::as_str).collect();
+                format!("in {}", names.join(", "))
+            }
+        }
     }
 
     /// Whether [`Self::synced`] would return at once. Stays true when a watch fails later.

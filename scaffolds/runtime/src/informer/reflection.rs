@@ -204,6 +204,12 @@ impl<K: Resource + Clone> Reflection<K> {
         Some(deltas)
     }
 
+    /// How many objects the list in progress has shown.
+    pub(super) fn listed(&self, source: usize) -> usize {
+        let listing = self.sources[source].listing.as_ref();
+        listing.map_or(0, |(_, listed)| listed.len())
+    }
+
     /// Whether the source has not been listed yet, or is being listed anew.
     pub(super) fn is_listing(&self, source: usize) -> bool {
         let source = &self.sources[source];

@@ -1,24 +1,27 @@
 //! The tasks of an informer: one per watch, and one for the resync. Each lives until it is aborted, whatever happens.
 
-use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, atomic::Ordering};
 use std::time::Duration;
 
-use futures::{FutureExt, StreamExt};
+use futures::StreamExt;
 use kube::{
     Api, Resource,
     runtime::watcher::{self, Event, watcher},
 };
-use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
+use tokio::{
+    task::yield_now,
+    time::{Instant, MissedTickBehavior, interval, sleep},
+};
 
 use super::{
     Shared, Watchable,
     decode::Decoded,
     delta::Delta,
     health::{Retry, is_expired, reason, watch_name},
+    paging::paged,
     reflection::Broken,
 };
-use crate::jitter::Jitter;
+use crate::{isolate::isolated_future, jitter::Jitter};
 
 /// A write of ours that a working watch has not shown after this time makes the informer list anew. A watch cache
 /// lags by milliseconds; the API server itself gives up waiting for it after 3 s.
@@ -26,21 +29,18 @@ const UNSEEN_WRITE: Duration = Duration::from_secs(30);
 /// A watch that has not failed for this long works, though nothing came: connecting takes at most 30 s.
 const SILENCE: Duration = Duration::from_secs(40);
 const CHECK: Duration = Duration::from_secs(10);
+/// Objects told anew between two chances for watches and workers to run.
+const RESYNCED_AT_ONCE: usize = 256;
 /// After a panic, which no message of the server should be able to cause.
 const AFTER_PANIC: Duration = Duration::from_secs(30);
 
 /// Watches one source for ever.
 pub(super) async fn watch<K: Watchable>(shared: Arc<Shared<K>>, source: usize) {
     loop {
-        let watching = AssertUnwindSafe(watch_until_lost(&shared, source)).catch_unwind().await;
-        if watching.is_err() {
-            tracing::error!(
-                "{} panicked; it starts anew in {AFTER_PANIC:?}",
-                shared.watch_name(source)
-            );
-            shared
-                .health
-                .set_error(source, format!("{}: panicked", shared.watch_name(source)));
+        if let Err(panic) = isolated_future(watch_until_lost(&shared, source)).await {
+            let error = format!("{}: panicked: {panic}", shared.watch_name(source));
+            tracing::error!("{error}; it starts anew in {AFTER_PANIC:?}");
+            shared.health.set_error(source, error);
             sleep(AFTER_PANIC).await;
         }
     }
@@ -48,9 +48,10 @@ pub(super) async fn watch<K: Watchable>(shared: Arc<Shared<K>>, source: usize) {
 
 /// Returns when the watch has lost track of our writes and has to begin with a list.
 async fn watch_until_lost<K: Watchable>(shared: &Shared<K>, source: usize) {
+    let client = paged(&shared.client, shared.config.page_size);
     let api: Api<Decoded<K>> = match &shared.namespaces[source] {
-        Some(namespace) => Api::namespaced(shared.client.clone(), namespace),
-        None => Api::all(shared.client.clone()),
+        Some(namespace) => Api::namespaced(client, namespace),
+        None => Api::all(client),
     };
     let mut events = std::pin::pin!(watcher(api, shared.config.watcher()));
     let mut retry = Retry::new();
@@ -79,7 +80,12 @@ async fn watch_until_lost<K: Watchable>(shared: &Shared<K>, source: usize) {
                 if matches!(event, Event::InitDone) {
                     working_since = Instant::now();
                 }
+                let listing = matches!(event, Event::InitApply(_));
                 shared.handle(source, event);
+                if listing {
+                    let listed = shared.lock().reflection.listed(source);
+                    shared.health.shown(source, listed);
+                }
             }
             Some(Err(error)) => {
                 let delay = retry.failed(Instant::now());
@@ -131,15 +137,19 @@ fn note_failure<K: Watchable>(
 }
 
 /// Tells every stored object anew once per period, ± 10 % so that informers do not do it together.
-pub(super) async fn resync<K: Watchable>(shared: Arc<Shared<K>>) {
-    let Some(period) = shared.config.resync else { return };
+pub(super) async fn resync<K: Watchable>(shared: Arc<Shared<K>>, period: Duration) {
     let mut jitter = Jitter::random();
     loop {
         sleep(jitter.scale(period, 0.9, 1.1)).await;
-        shared.change(|state| {
-            let deltas = shared.store.list().into_iter().map(Delta::Resync);
-            state.dispatch.tell(deltas, None);
-        });
+        let keys = shared.store.keys();
+        for some in keys.chunks(RESYNCED_AT_ONCE) {
+            shared.change(|state| {
+                // Read under the lock: nobody is told of an object after its deletion.
+                let stored = some.iter().filter_map(|key| shared.store.get(key));
+                state.dispatch.tell(stored.map(Delta::Resync), None);
+            });
+            yield_now().await;
+        }
     }
 }
 

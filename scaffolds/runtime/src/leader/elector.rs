@@ -11,7 +11,7 @@ use tokio::{
 use tracing::{debug, info, warn};
 
 use super::{
-    LostReason, Parting, State,
+    LostReason, Orders, Parting, State,
     config::{ElectionConfig, JITTER},
     lease::{Failure, Leases, held, holder, released},
 };
@@ -22,7 +22,7 @@ pub(super) struct Elector {
     config: ElectionConfig,
     leases: Leases,
     state: watch::Sender<State>,
-    stop: watch::Receiver<Option<Parting>>,
+    orders: Orders,
     gauge: Gauge,
     jitter: Jitter,
     /// The lease as we wrote it, unless something has gone wrong since.
@@ -51,7 +51,7 @@ impl Elector {
         config: ElectionConfig,
         leases: Leases,
         state: watch::Sender<State>,
-        stop: watch::Receiver<Option<Parting>>,
+        orders: Orders,
         gauge: Gauge,
     ) -> Self {
         let (ours, seen, known_holder, perhaps_ours) = Default::default();
@@ -60,7 +60,7 @@ impl Elector {
             config,
             leases,
             state,
-            stop,
+            orders,
             gauge,
             jitter,
             ours,
@@ -72,7 +72,7 @@ impl Elector {
 
     /// Runs for the lease, holds it, and ends when it is lost or to be released.
     pub(super) async fn run(mut self) {
-        let mut stop = self.stop.clone();
+        let mut stop = self.orders.stopped.clone();
         let asked = async { stop.wait_for(Option::is_some).await.map_or(None, |asked| *asked) };
         let reason = select! {
             biased;
@@ -90,6 +90,8 @@ impl Elector {
     }
 
     async fn compete(&mut self) -> LostReason {
+        // An error means that the handle is gone, and `run` ends.
+        let _ = self.orders.want.wait_for(|wanted| *wanted).await;
         let sent = self.acquire().await;
         info!(lease = self.config.name, "leading");
         self.gauge.set(1.0);

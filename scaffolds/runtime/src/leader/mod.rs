@@ -49,6 +49,8 @@ pub struct Election {
     state: watch::Receiver<State>,
     /// Dropped, it ends the election as [`Parting::Abandon`] does.
     stop: watch::Sender<Option<Parting>>,
+    /// Whether somebody waits to lead.
+    wanted: watch::Sender<bool>,
     thread: Mutex<Option<thread::JoinHandle<()>>>,
 }
 
@@ -59,6 +61,12 @@ enum Parting {
     Release,
     /// It is left to expire.
     Abandon,
+}
+
+/// What the elector is told.
+struct Orders {
+    stopped: watch::Receiver<Option<Parting>>,
+    want: watch::Receiver<bool>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -94,7 +102,7 @@ impl fmt::Display for LostReason {
 }
 
 impl Election {
-    /// Starts to run for the lease, on a thread of its own.
+    /// Prepares to run for the lease, on a thread of its own, from the first call of [`acquired`](Self::acquired) on.
     ///
     /// # Errors
     ///
@@ -134,7 +142,7 @@ impl Election {
         Ok(election)
     }
 
-    /// Starts to run for the lease as a task of the current runtime; for tests, where the clock is the test's.
+    /// As [`start`](Self::start), as a task of the current runtime; for tests, where the clock is the test's.
     ///
     /// # Errors
     ///
@@ -149,21 +157,25 @@ impl Election {
     fn new(config: ElectionConfig, client: Client, metrics: &Metrics) -> (Self, Elector) {
         let (publish, state) = watch::channel(State::Candidate);
         let (stop, stopped) = watch::channel(None);
+        let (wanted, want) = watch::channel(false);
         let gauge = metrics.leader(&config.name);
         let leases = Leases::new(client, &config);
         (
             Self {
                 state,
                 stop,
+                wanted,
                 thread: Mutex::default(),
             },
-            Elector::new(config, leases, publish, stopped, gauge),
+            Elector::new(config, leases, publish, Orders { stopped, want }, gauge),
         )
     }
 
-    /// Waits until this process leads. Returns too when the election ends otherwise: [`lost`](Self::lost) then says why,
+    /// Runs for the lease, if this is the first call, and waits until this process leads. A process that has not asked to
+    /// lead takes the lease from nobody: the manager asks when its caches are filled. Returns too when the election ends otherwise: [`lost`](Self::lost) then says why,
     /// at once.
     pub async fn acquired(&self) {
+        self.wanted.send_replace(true);
         // An error means that the election is gone.
         let _ = self.state.clone().wait_for(|state| *state != State::Candidate).await;
     }

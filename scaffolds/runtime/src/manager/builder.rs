@@ -14,6 +14,11 @@ use kube::Client;
 use super::Manager;
 use crate::{events::Events, metrics::Metrics, server::Probes};
 
+/// A hundred years.
+const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
+/// controller-runtime's default (`pkg/config/controller.go`: `CacheSyncTimeout`).
+const CACHE_SYNC_TIMEOUT: Duration = Duration::from_secs(120);
+
 /// What a manager is built from; see [`Manager::builder`] for the defaults.
 pub struct ManagerBuilder {
     settings: Settings,
@@ -26,12 +31,13 @@ pub(super) struct Settings {
     pub(super) watched: BTreeSet<String>,
     pub(super) workers: usize,
     pub(super) drain: Duration,
+    pub(super) sync_limit: Duration,
     pub(super) metrics: Metrics,
 }
 
 impl Manager {
     /// A manager on this client, with the defaults: name `operator`, the client's default namespace as its own, all
-    /// namespaces watched, one worker a controller, 30 s to drain.
+    /// namespaces watched, one worker a controller, 30 s to drain, two minutes for a cache to make progress.
     pub fn builder(client: Client) -> ManagerBuilder {
         ManagerBuilder {
             settings: Settings {
@@ -41,6 +47,7 @@ impl Manager {
                 watched: BTreeSet::new(),
                 workers: 1,
                 drain: Duration::from_secs(30),
+                sync_limit: CACHE_SYNC_TIMEOUT,
                 metrics: Metrics::new(),
             },
         }
@@ -75,6 +82,14 @@ impl ManagerBuilder {
     /// How long reconciles in hand may take after the signal; zero means they are not waited for.
     pub fn graceful_shutdown_timeout(mut self, drain: Duration) -> Self {
         self.settings.drain = drain;
+        self
+    }
+
+    /// How long a cache that is being filled may make no progress before the process gives up. Default: two minutes, as
+    /// controller-runtime's `CacheSyncTimeout`, which limits the whole list. Here a list that is slow and goes on, page by
+    /// page, may take as long as it needs: to begin it anew would take as long again. Zero means no limit.
+    pub fn cache_sync_timeout(mut self, limit: Duration) -> Self {
+        self.settings.sync_limit = if limit.is_zero() { FOREVER } else { limit };
         self
     }
 

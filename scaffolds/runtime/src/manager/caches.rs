@@ -4,6 +4,8 @@ use std::{
     any::{Any, TypeId},
     future::Future,
     pin::Pin,
+    sync::Arc,
+    time::Duration,
 };
 
 use tokio::sync::watch;
@@ -18,7 +20,7 @@ use crate::{
 /// One kind's informer: typed for those who subscribe, untyped for the manager.
 pub(super) struct Kind {
     typed: Box<dyn Any + Send + Sync>,
-    pub(super) running: Box<dyn Runs>,
+    pub(super) running: Arc<dyn Runs>,
 }
 
 pub(super) type Pending<T> = Pin<Box<dyn Future<Output = T> + Send>>;
@@ -26,9 +28,11 @@ pub(super) type Pending<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 /// An informer of whatever kind.
 pub(super) trait Runs: Send + Sync {
     fn run(&self, stop: watch::Receiver<bool>) -> Pending<()>;
-    fn synced(&self) -> Pending<()>;
+    /// False once no first list has made progress for this long.
+    fn synced(&self, limit: Duration) -> Pending<bool>;
     fn last_error(&self) -> Option<String>;
-    fn kind(&self) -> String;
+    /// The kind and where it is watched.
+    fn name(&self) -> String;
 }
 
 impl<K: Object> Runs for Informer<K> {
@@ -40,17 +44,19 @@ impl<K: Object> Runs for Informer<K> {
         })
     }
 
-    fn synced(&self) -> Pending<()> {
+    fn synced(&self, limit: Duration) -> Pending<bool> {
         let informer = self.clone();
-        Box::pin(async move { informer.synced().await })
+        Box::pin(async move { informer.synced_unless_stalled(limit).await })
     }
 
     fn last_error(&self) -> Option<String> {
         Informer::last_error(self)
     }
 
-    fn kind(&self) -> String {
-        K::kind(&()).into_owned()
+    fn name(&self) -> String {
+        let (kind, group) = (K::kind(&()), K::group(&()));
+        let dot = if group.is_empty() { "" } else { "." };
+        format!("`{kind}{dot}{group}` {}", self.place())
     }
 }
 
@@ -68,7 +74,7 @@ impl Manager {
             self.settings.metrics.cache(&informer);
             Kind {
                 typed: Box::new(informer.clone()),
-                running: Box::new(informer),
+                running: Arc::new(informer),
             }
         });
         let informer: Option<&Informer<K>> = kind.typed.downcast_ref();

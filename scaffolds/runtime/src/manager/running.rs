@@ -1,143 +1,186 @@
 //! From the start of a manager to its end: caches, lease, workers, and back.
 
-use std::{any::TypeId, future::Future, sync::Arc, sync::atomic::Ordering, time::Duration};
+use std::{
+    future::{Future, pending},
+    pin::{Pin, pin},
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 
+use futures::future::try_join_all;
 use tokio::{sync::watch, task::JoinSet, time};
 use tracing::{info, warn};
 
-use super::{Manager, lock};
+use super::{Manager, caches::Runs, lock};
 use crate::{
     error::{Error, Result},
+    isolate::{Panic, isolated_future},
     leader::Election,
 };
 
-/// How long a cache may take to fill before the process gives up, per source (controller-runtime's `CacheSyncTimeout`).
-const CACHE_SYNC_TIMEOUT: Duration = Duration::from_secs(120);
+/// Tasks that return an error if they ended unexpectedly.
+type Tasks = JoinSet<Option<Error>>;
+
+/// How the work of a manager ended.
+#[derive(Default)]
+struct Ended {
+    /// Reconciles that were cut off.
+    cut_off: usize,
+    /// Why it ended, if it was not told to.
+    error: Option<Error>,
+    /// Another process may be leading.
+    lease_lost: bool,
+}
 
 impl Manager {
-    /// Runs everything that is registered until `stop` is ready, then drains. With an `election`, the workers run only
-    /// while its lease is held.
+    /// Runs everything that is registered until `stop` is ready, then drains. With an `election`, the process runs for the
+    /// lease once the caches are filled, and the workers run only while it is held.
     ///
     /// # Errors
     ///
-    /// [`Error::Setup`] when a cache is not filled within two minutes, with the failing watch named; or when the lease
-    /// is lost.
+    /// [`Error::Setup`] when a cache that is being filled makes no progress for
+    /// [`cache_sync_timeout`](super::ManagerBuilder::cache_sync_timeout), with the failing watch named; when the lease is
+    /// lost; or when a worker, an informer or a background task panics: the others drain then, the lease is released, and
+    /// the process is to be started anew.
     pub async fn run(&self, stop: impl Future<Output = ()>, election: Option<Arc<Election>>) -> Result<()> {
-        tokio::pin!(stop);
         let (halt, halted) = watch::channel(false);
-        let mut background = JoinSet::new();
-        for kind in lock(&self.informers).values() {
-            background.spawn(kind.running.run(halted.clone()));
-        }
-        for task in lock(&self.tasks).drain(..) {
-            let mut halted = halted.clone();
-            background.spawn(async move {
+        let mut tasks = self.start_tasks(&halted);
+        let ended = {
+            let end = pin!(async {
                 tokio::select! {
-                    () = task => {}
-                    _ = halted.wait_for(|halt| *halt) => {}
+                    () = stop => None,
+                    error = failed(&mut tasks) => Some(error),
                 }
             });
-        }
-        background.spawn(self.events.run(halted));
-
-        let outcome = tokio::select! {
-            () = &mut stop => Ok(0),
-            filled = self.fill_caches() => match filled {
-                Ok(()) => self.lead(&mut stop, election.as_deref()).await,
-                Err(error) => Err(error),
-            },
+            self.work(end, election.as_deref()).await
         };
-
         self.filled.store(false, Ordering::Relaxed);
         halt.send_replace(true);
         // What is left flushes events and closes watches: bounded, because nothing good comes of waiting longer.
         let flush = time::timeout(self.settings.drain.min(Duration::from_secs(5)), async {
-            while background.join_next().await.is_some() {}
+            while tasks.join_next().await.is_some() {}
         });
-        // Without the lease no event may be written, and without caches there is none.
-        if outcome.is_ok() && flush.await.is_err() {
+        // Without the lease no event may be written.
+        if !ended.lease_lost && flush.await.is_err() {
             warn!("background tasks did not end in time");
         }
         if let Some(election) = election {
             // After the workers: whoever takes over finds nobody at work.
-            match &outcome {
-                Ok(cut_off) if *cut_off > 0 => election.abandon().await,
-                _ => election.release().await,
+            if ended.cut_off > 0 {
+                election.abandon().await;
+            } else {
+                election.release().await;
             }
         }
-        match outcome {
-            Ok(0) => Ok(()),
-            Ok(cut_off) => Err(self.cut_off(cut_off)),
-            Err(error) => Err(error),
+        match ended {
+            Ended { error: Some(error), .. } => Err(error),
+            Ended { cut_off: 0, .. } => Ok(()),
+            Ended { cut_off, .. } => Err(self.cut_off(cut_off)),
+        }
+    }
+
+    /// Starts informers, background tasks and the writer of events.
+    fn start_tasks(&self, halted: &watch::Receiver<bool>) -> Tasks {
+        let mut tasks = Tasks::new();
+        for kind in lock(&self.informers).values() {
+            let name = format!("the cache of {}", kind.running.name());
+            tasks.spawn(essential(name, kind.running.run(halted.clone()), halted.clone()));
+        }
+        for task in lock(&self.tasks).drain(..) {
+            let mut halted = halted.clone();
+            tasks.spawn(async move {
+                tokio::select! {
+                    ended = isolated_future(task) => ended.err().map(|panic| unexpected("a background task", Some(panic))),
+                    _ = halted.wait_for(|halt| *halt) => None,
+                }
+            });
+        }
+        let events = self.events.run(halted.clone());
+        tasks.spawn(essential("the writer of events".to_owned(), events, halted.clone()));
+        tasks
+    }
+
+    /// Fills the caches, then works until `end`.
+    async fn work(&self, mut end: Pin<&mut impl Future<Output = Option<Error>>>, election: Option<&Election>) -> Ended {
+        let filled = tokio::select! {
+            error = &mut end => Err(error),
+            filled = self.fill_caches() => filled.map_err(Some),
+        };
+        match filled {
+            Ok(()) => self.lead(end, election).await,
+            Err(error) => Ended {
+                error,
+                ..Ended::default()
+            },
         }
     }
 
     /// Waits until every cache is filled; the informers run already.
     pub(crate) async fn fill_caches(&self) -> Result<()> {
+        let limit = self.settings.sync_limit;
         let waits: Vec<_> = lock(&self.informers)
-            .iter()
-            .map(|(id, kind)| (*id, kind.running.synced()))
+            .values()
+            .map(|kind| {
+                let (running, synced) = (kind.running.clone(), kind.running.synced(limit));
+                async move {
+                    if synced.await {
+                        Ok(())
+                    } else {
+                        Err(not_synced(&*running, limit))
+                    }
+                }
+            })
             .collect();
-        let deadline = time::Instant::now() + CACHE_SYNC_TIMEOUT;
-        for (id, synced) in waits {
-            if time::timeout_at(deadline, synced).await.is_err() {
-                return Err(self.not_synced(id));
-            }
-        }
+        try_join_all(waits).await?;
         info!("caches are filled");
         self.filled.store(true, Ordering::Relaxed);
         Ok(())
     }
 
-    fn not_synced(&self, id: TypeId) -> Error {
-        let informers = lock(&self.informers);
-        let (kind, error) = informers
-            .get(&id)
-            .map(|kind| {
-                (
-                    kind.running.kind(),
-                    kind.running.last_error().unwrap_or_else(|| "no answer".to_owned()),
-                )
-            })
-            .unwrap_or_default();
-        Error::Setup(format!(
-            "the cache of {kind} was not filled within {CACHE_SYNC_TIMEOUT:?}: {error}"
-        ))
-    }
-
-    /// Works until told to stop; how many reconciles were cut off then.
-    async fn lead(&self, mut stop: impl Future<Output = ()> + Unpin, election: Option<&Election>) -> Result<usize> {
-        let Some(election) = election else {
-            let workers = self.start_workers();
-            stop.await;
-            return Ok(self.drain(workers).await);
-        };
-        tokio::select! {
-            () = &mut stop => return Ok(0),
-            () = election.acquired() => {}
+    /// Runs for the lease, then works until `end`, until the lease is lost, or until a worker ends unexpectedly.
+    async fn lead(&self, mut end: Pin<&mut impl Future<Output = Option<Error>>>, election: Option<&Election>) -> Ended {
+        if let Some(election) = election {
+            tokio::select! {
+                error = &mut end => return Ended { error, ..Ended::default() },
+                () = election.acquired() => {}
+            }
         }
-        let workers = self.start_workers();
-        tokio::select! {
-            () = stop => Ok(self.drain(workers).await),
+        let mut workers = self.start_workers();
+        let error = tokio::select! {
+            error = end => error,
+            error = failed(&mut workers) => Some(error),
             // Dropping the set ends every worker at its next await: another process is at work by now.
-            reason = election.lost() => Err(Error::Setup(format!("the leader lease is lost: {reason}"))),
+            error = lost(election) => return Ended { error: Some(error), lease_lost: true, ..Ended::default() },
+        };
+        if let Some(error) = &error {
+            tracing::error!("{error}");
+        }
+        Ended {
+            cut_off: self.drain(workers).await,
+            error,
+            lease_lost: false,
         }
     }
 
-    fn start_workers(&self) -> JoinSet<()> {
-        let mut workers = JoinSet::new();
+    fn start_workers(&self) -> Tasks {
+        let mut workers = Tasks::new();
         for (controller, count) in lock(&self.controllers).iter() {
             info!(controller = controller.name(), workers = count, "starting");
             controller.start();
             for _ in 0..*count {
-                workers.spawn(controller.clone().work());
+                let (controller, work) = (controller.clone(), controller.clone().work());
+                workers.spawn(async move {
+                    let panic = isolated_future(work).await.err();
+                    let name = format!("a worker of `{}`", controller.name());
+                    (panic.is_some() || !controller.is_shut_down()).then(|| unexpected(&name, panic))
+                });
             }
         }
         workers
     }
 
     /// Waits for what is in hand; how many reconciles had to be cut off.
-    async fn drain(&self, mut workers: JoinSet<()>) -> usize {
+    async fn drain(&self, mut workers: Tasks) -> usize {
         info!("stopping: no new work, waiting for what is in hand");
         let controllers: Vec<_> = lock(&self.controllers)
             .iter()
@@ -161,5 +204,103 @@ impl Manager {
         Error::Setup(format!(
             "{count} reconciles did not end within {after:?} and were cut off"
         ))
+    }
+}
+
+/// Runs a task that the manager cannot work without. An error if it ends before it is told to.
+async fn essential(name: String, task: impl Future<Output = ()>, halted: watch::Receiver<bool>) -> Option<Error> {
+    let panic = isolated_future(task).await.err();
+    (panic.is_some() || !*halted.borrow()).then(|| unexpected(&name, panic))
+}
+
+fn unexpected(name: &str, panic: Option<Panic>) -> Error {
+    let reason = panic.map(|panic| format!(": it panicked: {panic}")).unwrap_or_default();
+    Error::Setup(format!("{name} ended unexpectedly{reason}"))
+}
+
+/// Waits for a task that ends unexpectedly.
+async fn failed(tasks: &mut Tasks) -> Error {
+    while let Some(ended) = tasks.join_next().await {
+        match ended {
+            Ok(None) => {}
+            Ok(Some(error)) => return error,
+            Err(error) => return Error::Setup(format!("a task ended unexpectedly: {error}")),
+        }
+    }
+    pending().await
+}
+
+async fn lost(election: Option<&Election>) -> Error {
+    match election {
+        Some(election) => Error::Setup(format!("the leader lease is lost: {}", election.lost().await)),
+        None => pending().await,
+    }
+}
+
+fn not_synced(cache: &dyn Runs, limit: Duration) -> Error {
+    let (name, error) = (cache.name(), cache.last_error());
+    let hint = match error.as_deref() {
+        Some(error) if error.contains(": 403 ") => {
+            "run `make manifests` and apply config/rbac: the operator may not list it"
+        }
+        Some(error) if error.contains(": 404 ") => "install its CustomResourceDefinition",
+        _ => "if the API server is slow, pass a longer --cache-sync-timeout",
+    };
+    let error = error.unwrap_or_else(|| "the API server sent nothing".to_owned());
+    Error::Setup(format!(
+        "the cache of {name} is not filled, and nothing came for {limit:?}: {error}\n\nhint: {hint}"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{convert::Infallible, future::ready};
+
+    use http::{Request, Response};
+    use kube::{Client, client::Body};
+    use tower::service_fn;
+
+    use super::*;
+    use crate::worker::Runnable;
+
+    /// A controller whose workers end as they please.
+    struct Ends(fn());
+
+    impl Runnable for Ends {
+        fn name(&self) -> &'static str {
+            "foobar"
+        }
+
+        fn start(&self) {}
+
+        fn work(self: Arc<Self>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+            Box::pin(async move { (self.0)() })
+        }
+
+        fn shut_down(&self) {}
+
+        fn is_shut_down(&self) -> bool {
+            false
+        }
+
+        fn under_way(&self) -> usize {
+            0
+        }
+    }
+
+    async fn ended(worker: fn()) -> String {
+        let nobody = service_fn(|_: Request<Body>| ready(Ok::<_, Infallible>(Response::new(Body::empty()))));
+        let manager = Manager::builder(Client::new(nobody, "default")).build();
+        manager.add(Arc::new(Ends(worker)), 1);
+        manager.run(pending(), None).await.unwrap_err().to_string()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_worker_that_ends_ends_the_process() {
+        assert_eq!(ended(|| {}).await, "a worker of `foobar` ended unexpectedly");
+        assert_eq!(
+            ended(|| panic!("no")).await,
+            "a worker of `foobar` ended unexpectedly: it panicked: no"
+        );
     }
 }

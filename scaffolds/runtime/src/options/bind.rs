@@ -1,6 +1,16 @@
 //! Addresses to listen on, as Go writes them.
 
-use std::{fmt, io, net::TcpListener, str::FromStr};
+use std::{
+    fmt, io,
+    net::{SocketAddr, TcpListener, ToSocketAddrs},
+    str::FromStr,
+};
+
+use tokio::net::TcpSocket;
+
+/// Connections that wait to be accepted; the system takes fewer where `net.core.somaxconn` is lower. With std's 128 a crowd
+/// that connects at once makes the kubelet's first packet be dropped, and sent again only after a second.
+const BACKLOG: u32 = 4096;
 
 /// Where a server listens: `:8081` (all addresses), `127.0.0.1:8081`, `[::1]:8081`, `localhost:8081`; or `0`, nowhere.
 /// Port 0 is any free port.
@@ -23,18 +33,46 @@ impl BindAddress {
     /// # Errors
     ///
     /// The system's, such as that the address is in use.
+    ///
+    /// # Panics
+    ///
+    /// Outside a Tokio runtime.
     pub fn listen(&self) -> io::Result<Option<TcpListener>> {
         let Self::On { host, port } = self else { return Ok(None) };
         if !host.is_empty() {
-            return TcpListener::bind((host.as_str(), *port)).map(Some);
+            return bind((host.as_str(), *port)).map(Some);
         }
         // `[::]` takes IPv4 too, except where the system has no IPv6.
-        match TcpListener::bind(("::", *port)) {
-            Err(error) if error.kind() != io::ErrorKind::AddrInUse => TcpListener::bind(("0.0.0.0", *port)),
+        match bind(("::", *port)) {
+            Err(error) if error.kind() != io::ErrorKind::AddrInUse => bind(("0.0.0.0", *port)),
             bound => bound,
         }
         .map(Some)
     }
+}
+
+/// Listens at the first of these addresses that can be had.
+fn bind(addresses: impl ToSocketAddrs) -> io::Result<TcpListener> {
+    let mut failure = io::ErrorKind::AddrNotAvailable.into();
+    for address in addresses.to_socket_addrs()? {
+        match bind_one(address) {
+            Ok(listener) => return Ok(listener),
+            Err(error) => failure = error,
+        }
+    }
+    Err(failure)
+}
+
+fn bind_one(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() {
+        TcpSocket::new_v4()
+    } else {
+        TcpSocket::new_v6()
+    }?;
+    // As std does: a restart need not wait for connections of the process before.
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)?.into_std()
 }
 
 impl FromStr for BindAddress {
@@ -84,8 +122,8 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_taken_address_is_an_error_not_another_family() {
+    #[tokio::test]
+    async fn a_taken_address_is_an_error_not_another_family() {
         let any = BindAddress::On {
             host: String::new(),
             port: 0,

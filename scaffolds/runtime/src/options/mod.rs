@@ -89,6 +89,14 @@ pub struct Options {
     #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = duration)]
     pub graceful_shutdown_timeout: Duration,
 
+    /// How long a cache that is being filled may make no progress before the process ends; 0 for ever
+    #[arg(long, value_name = "DURATION", default_value = "2m", value_parser = duration, hide_short_help = true)]
+    pub cache_sync_timeout: Duration,
+
+    /// How long a watch may be silent before it is asked for anew; API servers say something each minute; 0 for ever
+    #[arg(long, value_name = "DURATION", default_value = "90s", value_parser = duration, hide_short_help = true)]
+    pub watch_silence_timeout: Duration,
+
     /// Apply the operator's own CRDs at start and wait until they are established
     #[arg(long, value_name = "BOOL", default_value_t = false, default_missing_value = "true", num_args = 0..=1, require_equals = true, action = clap::ArgAction::Set)]
     pub install_crds: bool,

@@ -9,16 +9,20 @@ use kube::{
     core::{ParseExpressionError, SelectorExt},
 };
 
-use crate::informer::Delta;
+use crate::{
+    informer::Delta,
+    isolate::{Authored, Panic},
+};
 
-type Test<K> = Arc<dyn Fn(&Delta<K>) -> bool + Send + Sync>;
+type Test<K> = Authored<dyn Fn(&Delta<K>) -> bool + Send + Sync>;
 
 /// A test of a [`Delta`], with the old and the new object at hand. Cheap to clone.
 ///
 /// # Guarantees
 /// The named predicates judge updates only: additions, deletions and invalid objects pass all of them, so that none can
 /// swallow a deletion. Resyncs pass too, but for those a predicate says otherwise of. [`Predicate::new`] judges what it
-/// is given.
+/// is given. A predicate that panics in a controller passes, and the panic is logged: a wake too many costs one reconcile,
+/// a lost one leaves the object as it is.
 ///
 /// # Caveats
 /// With [`Predicate::generation_changed`] alone, changes of labels, annotations, finalizers and status go unseen.
@@ -29,12 +33,22 @@ pub struct Predicate<K> {
 impl<K: 'static> Predicate<K> {
     /// Any test, also of deletions: one that rejects those is responsible for it.
     pub fn new(test: impl Fn(&Delta<K>) -> bool + Send + Sync + 'static) -> Self {
-        Self { test: Arc::new(test) }
+        Self {
+            test: Authored::new(Arc::new(test)),
+        }
     }
 
     /// Whether `delta` passes.
+    ///
+    /// # Panics
+    /// If the predicate does.
     pub fn test(&self, delta: &Delta<K>) -> bool {
-        (self.test)(delta)
+        self.ask(delta).unwrap_or_else(|panic| panic!("{panic}"))
+    }
+
+    /// Whether `delta` passes, or the panic of who was asked.
+    fn ask(&self, delta: &Delta<K>) -> Result<bool, Panic> {
+        self.test.call(|test| test(delta))
     }
 
     /// Passes what both pass.
@@ -57,6 +71,17 @@ impl<K: 'static> Predicate<K> {
         Self::new(move |delta| match delta {
             Delta::Deleted(_) | Delta::Invalid { .. } => self.test(delta),
             _ => !self.test(delta),
+        })
+    }
+}
+
+impl<K: Resource<DynamicType = ()> + 'static> Predicate<K> {
+    /// Whether `delta` wakes `controller`: it does where the predicate panics.
+    pub(crate) fn passes(&self, delta: &Delta<K>, controller: &str) -> bool {
+        self.ask(delta).unwrap_or_else(|panic| {
+            let (kind, object) = (K::kind(&()), delta.key());
+            tracing::error!(controller, %kind, %object, "a predicate panicked, and the change passes: {panic}");
+            true
         })
     }
 }

@@ -89,6 +89,10 @@ impl Core {
         self.asleep = asleep;
     }
 
+    pub(super) fn is_asleep(&self) -> bool {
+        self.asleep
+    }
+
     /// Keys that are handed out at this moment.
     pub(super) fn held(&self) -> usize {
         self.entries.values().filter(|entry| entry.holder.is_some()).count()

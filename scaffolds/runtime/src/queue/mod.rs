@@ -131,6 +131,16 @@ impl WorkQueue {
         self
     }
 
+    /// Whether [`Self::shut_down`] has been called.
+    pub(crate) fn is_shut_down(&self) -> bool {
+        self.core().is_shut_down()
+    }
+
+    /// Whether requests are ignored.
+    pub(crate) fn is_asleep(&self) -> bool {
+        self.core().is_asleep()
+    }
+
     /// Takes down what it is asked for from now on. What was ignored has to be asked for anew.
     pub(crate) fn wake(&self) {
         self.core().sleep(false);

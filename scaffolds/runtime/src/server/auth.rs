@@ -2,7 +2,8 @@
 
 use std::{
     collections::HashMap,
-    sync::{Mutex, PoisonError},
+    net::IpAddr,
+    sync::{Arc, Mutex, PoisonError, Weak},
     time::Duration,
 };
 
@@ -52,6 +53,8 @@ pub(super) enum Verdict {
 pub(super) struct Gatekeeper {
     client: Client,
     reviews: Semaphore,
+    /// Whose token is being reviewed: one of each address at a time, so that one that guesses keeps no other waiting.
+    turns: Mutex<HashMap<IpAddr, Weak<tokio::sync::Mutex<()>>>>,
     allowed: Mutex<Remembered>,
     refused: Mutex<Remembered>,
 }
@@ -64,13 +67,14 @@ impl Gatekeeper {
         Self {
             client,
             reviews: Semaphore::new(REVIEWS),
+            turns: Mutex::default(),
             allowed: Mutex::default(),
             refused: Mutex::default(),
         }
     }
 
-    /// What to do with whoever sent these headers.
-    pub(super) async fn ask(&self, headers: &HeaderMap) -> Verdict {
+    /// What to do with whoever sent these headers from this address.
+    pub(super) async fn ask(&self, headers: &HeaderMap, peer: IpAddr) -> Verdict {
         let Some(token) = bearer(headers).filter(|token| token.len() <= MAX_TOKEN) else {
             return Verdict::Unknown;
         };
@@ -80,7 +84,7 @@ impl Gatekeeper {
         {
             return verdict;
         }
-        match timeout(TIMEOUT, self.review(token)).await {
+        match timeout(TIMEOUT, self.review(token, peer)).await {
             Ok(Ok(verdict)) => {
                 let (cache, time) = match verdict {
                     Verdict::Allowed => (&self.allowed, ALLOWED_FOR),
@@ -104,7 +108,9 @@ impl Gatekeeper {
         }
     }
 
-    async fn review(&self, token: &str) -> kube::Result<Verdict> {
+    async fn review(&self, token: &str, peer: IpAddr) -> kube::Result<Verdict> {
+        let turn = self.turn_of(peer);
+        let _turn = turn.lock().await;
         // Never closed, so there always comes a place.
         let _place = self.reviews.acquire().await;
         let Some(user) = self.authenticate(token).await? else {
@@ -118,6 +124,17 @@ impl Gatekeeper {
         };
         debug!(user = name, ?verdict, "a request for metrics");
         Ok(verdict)
+    }
+
+    fn turn_of(&self, peer: IpAddr) -> Arc<tokio::sync::Mutex<()>> {
+        let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+        turns.retain(|_, turn| turn.strong_count() > 0);
+        if let Some(turn) = turns.get(&peer).and_then(Weak::upgrade) {
+            return turn;
+        }
+        let turn = Arc::default();
+        turns.insert(peer, Arc::downgrade(&turn));
+        turn
     }
 
     async fn authenticate(&self, token: &str) -> kube::Result<Option<UserInfo>> {

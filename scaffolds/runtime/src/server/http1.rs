@@ -1,6 +1,6 @@
 //! Serves HTTP/1.1 to anybody, trusting nobody: connections, headers and silence are bounded. It knows no paths.
 
-use std::{convert::Infallible, sync::Arc, time::Duration};
+use std::{convert::Infallible, future::Future, io, net::IpAddr, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use futures::future::BoxFuture;
@@ -10,30 +10,55 @@ use hyper::{Request, body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
-    net::TcpListener,
-    sync::Semaphore,
+    net::{TcpListener, TcpStream},
     time::{sleep, timeout},
 };
 use tokio_rustls::TlsAcceptor;
 use tracing::{debug, warn};
 
-use super::stall::Stall;
+use super::{
+    connections::{Connections, Place},
+    stall::Stall,
+};
 
-/// Connections open at once. The kubelet and two Prometheus need five; the rest wait in the system's queue.
-const CONNECTIONS: usize = 64;
-/// How long a client may take for a request's headers, or send nothing between two requests (controller-runtime,
-/// `pkg/internal/httpserver/server.go`: `ReadHeaderTimeout`), and to take any part of the answer.
-pub(super) const SILENCE: Duration = Duration::from_secs(32);
 /// How long a TLS handshake may take; Go's `http.Transport` gives up then, too.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 /// Bytes of a request's line and headers. A bearer token has a few thousand.
 const HEADERS: usize = 64 * 1024;
+/// After a connection could not be accepted for want of a file descriptor or memory: trying at once would spin.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// What one connection may do.
+#[derive(Clone, Copy)]
+pub(super) struct Limits {
+    /// How long a client may take for a request's headers, or send nothing between two requests, and to take any part of
+    /// the answer.
+    pub(super) silence: Duration,
+    /// Whether a connection takes more than one request.
+    pub(super) keep_alive: bool,
+}
+
+impl Limits {
+    /// The kubelet opens a connection for each probe, and sends at once.
+    pub(super) const PROBES: Self = Self {
+        silence: Duration::from_secs(5),
+        keep_alive: false,
+    };
+    /// Prometheus keeps a connection from scrape to scrape (controller-runtime, `pkg/internal/httpserver/server.go`:
+    /// `ReadHeaderTimeout`).
+    pub(super) const METRICS: Self = Self {
+        silence: Duration::from_secs(32),
+        keep_alive: true,
+    };
+}
 
 /// A question. Bodies are not read: nothing here takes one.
 pub(super) struct Question {
     pub(super) method: Method,
     pub(super) uri: Uri,
     pub(super) headers: HeaderMap,
+    /// Who asks.
+    pub(super) peer: IpAddr,
 }
 
 /// An answer.
@@ -57,62 +82,120 @@ pub(super) fn text(status: StatusCode, text: impl Into<String>) -> Answer {
     answer
 }
 
-/// Serves for ever.
-pub(super) async fn serve(listener: TcpListener, tls: Option<TlsAcceptor>, handler: Arc<dyn Handler>) {
-    let places = Arc::new(Semaphore::new(CONNECTIONS));
+/// One server's part in each connection.
+#[derive(Clone)]
+pub(super) struct Service {
+    pub(super) tls: Option<TlsAcceptor>,
+    pub(super) handler: Arc<dyn Handler>,
+    pub(super) limits: Limits,
+}
+
+/// Where connections come from.
+pub(super) trait Accept: Send {
+    type Stream: AsyncRead + AsyncWrite + Unpin + Send + 'static;
+
+    fn accept(&self) -> impl Future<Output = io::Result<(Self::Stream, IpAddr)>> + Send;
+}
+
+impl Accept for TcpListener {
+    type Stream = TcpStream;
+
+    async fn accept(&self) -> io::Result<(TcpStream, IpAddr)> {
+        let (stream, peer) = Self::accept(self).await?;
+        Ok((stream, peer.ip().to_canonical()))
+    }
+}
+
+/// Serves for ever, whatever happens to a connection.
+pub(super) async fn serve(listener: impl Accept, service: Service) {
+    let (connections, mut failures) = (Connections::default(), 0_u32);
     loop {
-        // Never closed, so there always comes a place.
-        let place = places.clone().acquire_owned().await;
-        let stream = match listener.accept().await {
-            Ok((stream, _)) => stream,
+        let (stream, peer) = match listener.accept().await {
+            Ok(accepted) => accepted,
+            // It was over before it began.
+            Err(error) if is_of_the_peer(&error) => continue,
             Err(error) => {
-                // Out of file descriptors, most likely: trying at once would spin.
-                warn!("a connection could not be accepted: {error}");
-                sleep(Duration::from_millis(100)).await;
+                failures = failures.saturating_add(1);
+                if failures.is_power_of_two() {
+                    warn!(failures, "a connection could not be accepted: {error}");
+                }
+                // Out of file descriptors, most likely.
+                connections.close_one();
+                sleep(PAUSE).await;
                 continue;
             }
         };
-        let (tls, handler) = (tls.clone(), handler.clone());
-        tokio::spawn(async move {
-            match tls {
-                None => converse(stream, handler).await,
+        failures = 0;
+        let (place, service) = (connections.admit(peer), service.clone());
+        let id = place.id();
+        let task = tokio::spawn(async move {
+            match service.tls.clone() {
+                None => service.converse(stream, peer, place).await,
                 Some(tls) => match timeout(HANDSHAKE, tls.accept(stream)).await {
-                    Ok(Ok(stream)) => converse(stream, handler).await,
+                    Ok(Ok(stream)) => service.converse(stream, peer, place).await,
                     Ok(Err(error)) => debug!("a TLS handshake failed: {error}"),
                     Err(_) => debug!("a TLS handshake took too long"),
                 },
             }
-            drop(place);
         });
+        connections.serve(id, task.abort_handle());
     }
 }
 
-/// Answers the requests of one connection.
-async fn converse(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, handler: Arc<dyn Handler>) {
-    let service = service_fn(move |request: Request<Incoming>| {
-        let handler = handler.clone();
-        async move {
-            let (parts, _) = request.into_parts();
-            let question = Question {
-                method: parts.method,
-                uri: parts.uri,
-                headers: parts.headers,
-            };
-            Ok::<_, Infallible>(handler.answer(question).await)
+fn is_of_the_peer(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset | io::ErrorKind::Interrupted
+    )
+}
+
+impl Service {
+    /// Answers the requests of one connection.
+    async fn converse(
+        self,
+        stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+        peer: IpAddr,
+        place: Arc<Place>,
+    ) {
+        let (handler, Limits { silence, keep_alive }) = (self.handler, self.limits);
+        let service = service_fn(move |request: Request<Incoming>| {
+            let (handler, place) = (handler.clone(), place.clone());
+            async move {
+                let (parts, _) = request.into_parts();
+                let question = Question {
+                    method: parts.method,
+                    uri: parts.uri,
+                    headers: parts.headers,
+                    peer,
+                };
+                place.is_busy(true);
+                let answer = handler.answer(question).await;
+                place.is_busy(false);
+                Ok::<_, Infallible>(answer)
+            }
+        });
+        let ended = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(silence)
+            .keep_alive(keep_alive)
+            .max_buf_size(HEADERS)
+            .serve_connection(TokioIo::new(Stall::new(stream, silence)), service);
+        if let Err(error) = ended.await {
+            debug!("a connection ended: {error}");
         }
-    });
-    let ended = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(SILENCE)
-        .max_buf_size(HEADERS)
-        .serve_connection(TokioIo::new(Stall::new(stream, SILENCE)), service);
-    if let Err(error) = ended.await {
-        debug!("a connection ended: {error}");
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::{
+        future::pending,
+        sync::{
+            Mutex,
+            atomic::{AtomicUsize, Ordering},
+        },
+    };
+
     use futures::future::{FutureExt, ready};
     use tokio::{
         io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex},
@@ -131,9 +214,24 @@ mod tests {
         }
     }
 
+    const PEER: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
+    const SILENCE: Duration = Limits::METRICS.silence;
+
+    fn service(limits: Limits) -> Service {
+        Service {
+            tls: None,
+            handler: Arc::new(Much),
+            limits,
+        }
+    }
+
     fn connect() -> (DuplexStream, JoinHandle<()>) {
         let (ours, theirs) = duplex(1024);
-        (ours, tokio::spawn(converse(theirs, Arc::new(Much))))
+        let place = Connections::default().admit(PEER);
+        (
+            ours,
+            tokio::spawn(service(Limits::METRICS).converse(theirs, PEER, place)),
+        )
     }
 
     #[tokio::test(start_paused = true)]
@@ -172,5 +270,54 @@ mod tests {
         let mut answer = String::new();
         client.read_to_string(&mut answer).await.unwrap();
         assert!(answer.starts_with("HTTP/1.1 431 "), "{answer}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_probe_is_the_only_request_of_its_connection() {
+        let (mut client, theirs) = duplex(4 << 20);
+        let place = Connections::default().admit(PEER);
+        let served = tokio::spawn(service(Limits::PROBES).converse(theirs, PEER, place));
+        client.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
+        served.await.unwrap();
+        let mut answer = Vec::new();
+        client.read_to_end(&mut answer).await.unwrap();
+        assert!(answer.starts_with(b"HTTP/1.1 200 "));
+    }
+
+    /// A system that is out of file descriptors for a while, and then has one connection.
+    struct Exhausted {
+        refusals: AtomicUsize,
+        stream: Mutex<Option<DuplexStream>>,
+    }
+
+    impl Accept for Arc<Exhausted> {
+        type Stream = DuplexStream;
+
+        async fn accept(&self) -> io::Result<(DuplexStream, IpAddr)> {
+            if self.refusals.fetch_sub(1, Ordering::Relaxed) > 1 {
+                // EMFILE
+                return Err(io::Error::from_raw_os_error(24));
+            }
+            let stream = self.stream.lock().unwrap().take();
+            match stream {
+                Some(stream) => Ok((stream, PEER)),
+                None => pending().await,
+            }
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_system_out_of_file_descriptors_is_asked_ten_times_a_second_until_it_has_one() {
+        let (mut client, theirs) = duplex(4 << 20);
+        let system = Arc::new(Exhausted {
+            refusals: AtomicUsize::new(101),
+            stream: Mutex::new(Some(theirs)),
+        });
+        let serving = tokio::spawn(serve(system, service(Limits::PROBES)));
+        let started = Instant::now();
+        client.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
+        client.read_to_end(&mut Vec::new()).await.unwrap();
+        assert_eq!(started.elapsed().as_secs(), 10, "for 100 refusals");
+        assert!(!serving.is_finished());
     }
 }

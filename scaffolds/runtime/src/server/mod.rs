@@ -1,6 +1,7 @@
 //! The process' own HTTP servers: probes for the kubelet, metrics for Prometheus. Nothing of the work happens here.
 
 mod auth;
+mod connections;
 mod http1;
 mod probes;
 mod scrape;
@@ -15,7 +16,12 @@ use tokio::{net::TcpListener, runtime, sync::oneshot};
 use tracing::info;
 
 pub use self::probes::{Checks, Probes};
-use self::{auth::Gatekeeper, http1::Handler, scrape::Scrape, tls::Identity};
+use self::{
+    auth::Gatekeeper,
+    http1::{Handler, Limits},
+    scrape::Scrape,
+    tls::Identity,
+};
 use crate::{
     client::{self, WriteGate},
     error::{Error, Result},
@@ -29,6 +35,12 @@ use crate::{
 ///
 /// All servers share one thread with a runtime of its own: they answer while reconcilers burn CPU on all threads of theirs.
 /// Leader election has another thread, because a renewal must not wait for a scrape of large metrics.
+///
+/// # Limits
+///
+/// Whoever reaches the Pod may connect, so each server has 128 connections at most, 16 of them from one address. A new
+/// connection is always accepted: at a limit the one that was idle for longest is closed. A probe's connection ends with
+/// its answer, or after 5 s without a complete request; a scraper's may be idle for 32 s.
 pub struct Servers {
     /// Where the probes are, unless they are off.
     probes: Option<SocketAddr>,
@@ -61,7 +73,7 @@ impl Servers {
                 "--health-probe-bind-address",
                 &options.health_probe_bind_address,
                 None,
-                handler,
+                (handler, Limits::PROBES),
             )?;
             let scraped = match &options.metrics_bind_address {
                 BindAddress::Off => None,
@@ -100,10 +112,24 @@ impl Servers {
     }
 }
 
+#[cfg(feature = "testing")]
+impl Servers {
+    /// Where the probes are, unless they are off.
+    pub fn probes(&self) -> Option<SocketAddr> {
+        self.probes
+    }
+
+    /// Where the metrics are, unless they are off.
+    pub fn metrics(&self) -> Option<SocketAddr> {
+        self.metrics
+    }
+}
+
 fn scrapes(address: &BindAddress, options: &Options, config: &Config, metrics: &Metrics) -> Result<Option<SocketAddr>> {
     const FLAG: &str = "--metrics-bind-address";
     if !options.metrics_secure {
-        return listen(FLAG, address, None, Arc::new(Scrape::open(metrics.clone())));
+        let handler = Arc::new(Scrape::open(metrics.clone()));
+        return listen(FLAG, address, None, (handler, Limits::METRICS));
     }
     let identity = match &options.metrics_cert_path {
         Some(folder) => Identity::files(
@@ -116,7 +142,7 @@ fn scrapes(address: &BindAddress, options: &Options, config: &Config, metrics: &
     let agent = concat!("kubewright-runtime/", env!("CARGO_PKG_VERSION"), " metrics-server");
     let client = client::build(config.clone(), agent, metrics, WriteGate::open())?;
     let handler = Scrape::guarded(metrics.clone(), Gatekeeper::new(client));
-    listen(FLAG, address, Some(identity), Arc::new(handler))
+    listen(FLAG, address, Some(identity), (Arc::new(handler), Limits::METRICS))
 }
 
 /// Listens and serves as a task of the current runtime.
@@ -124,7 +150,7 @@ fn listen(
     flag: &str,
     address: &BindAddress,
     identity: Option<Identity>,
-    handler: Arc<dyn Handler>,
+    (handler, limits): (Arc<dyn Handler>, Limits),
 ) -> Result<Option<SocketAddr>> {
     let failed = |error| Error::Setup(format!("{flag} `{address}` cannot be listened on: {error}"));
     let Some(listener) = address.listen().map_err(failed)? else {
@@ -135,8 +161,11 @@ fn listen(
     let local = listener.local_addr().map_err(failed)?;
     tokio::spawn(http1::serve(
         listener,
-        identity.map(|identity| identity.acceptor()),
-        handler,
+        http1::Service {
+            tls: identity.map(|identity| identity.acceptor()),
+            handler,
+            limits,
+        },
     ));
     Ok(Some(local))
 }

@@ -3,7 +3,6 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::Write,
-    panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -11,12 +10,13 @@ use futures::future::{BoxFuture, FutureExt, ready};
 use http::{Method, StatusCode};
 
 use super::http1::{Answer, Handler, Question, text};
+use crate::isolate::Authored;
 
 /// The checks behind one probe, by name. Clones share them. A probe without checks succeeds.
 #[derive(Clone, Default)]
 pub struct Checks(Arc<Mutex<BTreeMap<String, Check>>>);
 
-type Check = Arc<dyn Fn() -> Result<(), String> + Send + Sync>;
+type Check = Authored<dyn Fn() -> Result<(), String> + Send + Sync>;
 
 impl Checks {
     /// Adds a check, in the place of an earlier one of this name. It says what is wrong, to whoever asks for this check
@@ -25,21 +25,23 @@ impl Checks {
         self.0
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .insert(name.into(), Arc::new(check));
+            .insert(name.into(), Authored::new(Arc::new(check)));
     }
 
     /// The checks now, outside the lock, so that a check may add one.
     fn snapshot(&self) -> BTreeMap<String, Check> {
         let mut checks = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if checks.is_empty() {
-            checks.insert("ping".to_owned(), Arc::new(|| Ok(())));
+            checks.insert("ping".to_owned(), Authored::new(Arc::new(|| Ok(()))));
         }
         checks
     }
 }
 
 fn run(check: &Check) -> Result<(), String> {
-    catch_unwind(AssertUnwindSafe(|| check())).unwrap_or_else(|_| Err("the check panicked".to_owned()))
+    check
+        .call(|check| check())
+        .unwrap_or_else(|panic| Err(format!("the check panicked: {panic}")))
 }
 
 /// Both probes. Clones share the checks.

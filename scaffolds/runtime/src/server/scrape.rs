@@ -42,7 +42,7 @@ impl Scrape {
     async fn respond(&self, question: Question) -> Answer {
         if let Some(gatekeeper) = &self.gatekeeper {
             // Before anything else: strangers learn nothing, not even what is there.
-            match gatekeeper.ask(&question.headers).await {
+            match gatekeeper.ask(&question.headers, question.peer).await {
                 Verdict::Allowed => {}
                 Verdict::Unknown => {
                     let mut answer = text(StatusCode::UNAUTHORIZED, "Unauthorized\n");

@@ -1,14 +1,13 @@
 //! By what objects are found besides their names.
 
 use std::collections::{HashMap, HashSet, hash_map};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::shrink;
-use crate::key::ObjectKey;
+use crate::{isolate::Authored, key::ObjectKey};
 
 /// Gives the values under which an object is found.
-pub(crate) type IndexFn<K> = Box<dyn Fn(&K) -> Vec<String> + Send + Sync>;
+pub(crate) type IndexFn<K> = Authored<dyn Fn(&K) -> Vec<String> + Send + Sync>;
 
 /// The objects of a store under the values that a function gives for them.
 pub(super) struct Index<K> {
@@ -60,8 +59,8 @@ impl<K> Index<K> {
 
     /// An index function that panics must not take the informer with it: the object is then under no value.
     fn values_of(&self, key: &ObjectKey, object: &K) -> Vec<String> {
-        catch_unwind(AssertUnwindSafe(|| (self.values)(object))).unwrap_or_else(|_| {
-            tracing::error!(index = self.name, object = %key, "the index function panicked; the object is not indexed");
+        self.values.call(|values| values(object)).unwrap_or_else(|panic| {
+            tracing::error!(index = self.name, object = %key, "the index function panicked; the object is not indexed: {panic}");
             Vec::new()
         })
     }

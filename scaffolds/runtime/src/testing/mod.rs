@@ -41,6 +41,11 @@ use crate::{
     error::{Error, Result},
     key::{ObjectKey, is_namespaced},
 };
+#[doc(hidden)] // For the tests of the runtime itself.
+pub use crate::{
+    logging::text as log_lines,
+    server::{Probes, Servers},
+};
 
 /// How long [`wait_for`] waits: a test machine under load is slow, and a passing test never waits this long.
 pub const PATIENCE: Duration = Duration::from_secs(30);

@@ -17,13 +17,14 @@ use std::{
 };
 
 use tokio::time::Instant;
-use tracing::{Instrument, Span, field, info_span};
+use tracing::{Instrument, Span, error, field, info_span};
 
 pub(crate) use self::wake::Main;
 use crate::{
     Object,
     context::{Context, Shared},
     informer::Delta,
+    isolate::{isolated, isolated_future},
     metrics::{ControllerMetrics, Outcome},
     queue::{Held, WorkQueue},
     reconciler::Reconciler,
@@ -52,6 +53,8 @@ pub(crate) trait Runnable: Send + Sync {
     fn work(self: Arc<Self>) -> Pin<Box<dyn Future<Output = ()> + Send>>;
     /// No key is handed out any more.
     fn shut_down(&self);
+    /// Whether workers are to end.
+    fn is_shut_down(&self) -> bool;
     /// Reconciles that have begun and not ended.
     fn under_way(&self) -> usize;
 }
@@ -83,13 +86,24 @@ impl<K: Object, R: Reconciler<K>> Runnable for Worker<K, R> {
                     // What OpenTelemetry calls a failure; nobody else reads it.
                     otel.status_code = field::Empty,
                 );
-                self.process(held, id).instrument(span).await;
+                let (key, priority) = (held.key().clone(), held.priority());
+                let processed = self.process(held, id).instrument(span.clone());
+                // The second fence, for what the author's types do outside of the reconciler: `Display`, `Serialize`.
+                if let Err(panic) = isolated_future(processed).await {
+                    self.metrics.panicked();
+                    span.in_scope(|| error!("a panic outside of the reconciler: {panic}"));
+                    self.queue.add_rate_limited(key, priority);
+                }
             }
         })
     }
 
     fn shut_down(&self) {
         self.queue.shut_down();
+    }
+
+    fn is_shut_down(&self) -> bool {
+        self.queue.is_shut_down()
     }
 
     fn under_way(&self) -> usize {
@@ -102,8 +116,11 @@ impl<K: Object, R: Reconciler<K>> Worker<K, R> {
         let _active = self.metrics.active();
         let _under_way = self.shared.recorder.reconciles().begin(!self.queue.is_empty());
         let key = held.key().clone();
-        if self.main.has_gone(&key) {
-            self.reconciler.deleted(&key);
+        if self.main.has_gone(&key)
+            && let Err(panic) = isolated(|| self.reconciler.deleted(&key))
+        {
+            self.metrics.panicked();
+            error!("`deleted` panicked, and is not called again for this object: {panic}");
         }
         let Some(object) = self.shared.main.informer.store().get(&key) else {
             // Gone, or undecodable, of which the informer tells.

@@ -1,8 +1,7 @@
 //! One run of a reconciler: isolated, timed, and at the place where the object is in its life.
 
-use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
-use futures::FutureExt;
 use serde_json::{Value, json};
 
 use super::Worker;
@@ -10,13 +9,14 @@ use crate::{
     Object,
     context::Context,
     error::Result,
+    isolate::{Panic, isolated_future},
     reconciler::{Action, Cleanup, Reconciler},
 };
 
 /// How a run ended: as the reconciler said, or from outside.
 pub(super) enum End {
     Returned(Result<Next>),
-    Panicked(String),
+    Panicked(Panic),
     TimedOut(Duration),
 }
 
@@ -30,7 +30,7 @@ pub(super) enum Next {
 impl<K: Object, R: Reconciler<K>> Worker<K, R> {
     /// Runs the reconciler so that neither a panic nor a hang gets further than this object.
     pub(super) async fn run(&self, cx: &Context<K>) -> End {
-        let guarded = AssertUnwindSafe(self.step(cx)).catch_unwind();
+        let guarded = isolated_future(self.step(cx));
         let result = match self.timeout {
             Some(limit) => match tokio::time::timeout(limit, guarded).await {
                 Ok(result) => result,
@@ -40,7 +40,7 @@ impl<K: Object, R: Reconciler<K>> Worker<K, R> {
         };
         match result {
             Ok(result) => End::Returned(result),
-            Err(panic) => End::Panicked(panic_message(&*panic)),
+            Err(panic) => End::Panicked(panic),
         }
     }
 
@@ -115,10 +115,4 @@ impl<K: Object, R: Reconciler<K>> Worker<K, R> {
 /// A merge patch replaces the whole list, so it names the version it was read from.
 fn finalizers_patch<K: Object>(object: &K, finalizers: &[String]) -> Value {
     json!({"metadata": {"resourceVersion": object.meta().resource_version, "finalizers": finalizers}})
-}
-
-fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "without a message".to_owned())
 }

@@ -74,9 +74,10 @@ impl<K: Object, R: Reconciler<K>> Worker<K, R> {
                 self.metrics.terminal();
                 error!("reconcile failed, and is not tried again before the object changes: {error}");
             }
+            // The lease may be renewed in time; where it is not, the process ends.
             Class::NotLeader => {
-                info!("dropped: {error}");
-                return Outcome::Error;
+                let delay = self.queue.add_rate_limited(cx.key.clone(), priority);
+                info!(?delay, "not written: {error}");
             }
         }
         if matches!(class, Class::Forbidden | Class::Terminal) {

@@ -18,6 +18,7 @@ pub(crate) struct Main<K> {
     queue: WorkQueue,
     in_flight: Arc<InFlight>,
     predicate: Option<Predicate<K>>,
+    controller: Arc<str>,
     /// Objects that went since their key was last worked on: their memory has to be freed.
     gone: Arc<Mutex<HashSet<ObjectKey>>>,
     /// Whether there are workers. What goes before is remembered by nobody.
@@ -27,11 +28,17 @@ pub(crate) struct Main<K> {
 }
 
 impl<K: Object> Main<K> {
-    pub(crate) fn new(queue: WorkQueue, in_flight: Arc<InFlight>, predicate: Option<Predicate<K>>) -> Self {
+    pub(crate) fn new(
+        queue: WorkQueue,
+        in_flight: Arc<InFlight>,
+        predicate: Option<Predicate<K>>,
+        controller: Arc<str>,
+    ) -> Self {
         Self {
             queue,
             in_flight,
             predicate,
+            controller,
             gone: Arc::default(),
             started: Arc::default(),
             finalized: Arc::default(),
@@ -41,7 +48,7 @@ impl<K: Object> Main<K> {
     pub(crate) fn handler(&self) -> impl Fn(&Delta<K>) + Send + Sync + 'static {
         let (queue, in_flight) = (self.queue.clone(), self.in_flight.clone());
         let (gone, finalized, predicate) = (self.gone.clone(), self.finalized.clone(), self.predicate.clone());
-        let started = self.started.clone();
+        let (started, controller) = (self.started.clone(), self.controller.clone());
         move |delta| {
             if !started.load(Ordering::SeqCst) {
                 return;
@@ -57,7 +64,10 @@ impl<K: Object> Main<K> {
                 Delta::Invalid { .. } => return,
                 _ => {}
             }
-            if predicate.as_ref().is_none_or(|predicate| predicate.test(delta)) {
+            if predicate
+                .as_ref()
+                .is_none_or(|predicate| predicate.passes(delta, &controller))
+            {
                 queue.add(key, priority(delta));
             }
         }
@@ -90,7 +100,11 @@ impl<K: Object> Main<K> {
 
     /// Queues what passes.
     pub(super) fn see(&self, delta: &Delta<K>) {
-        if self.predicate.as_ref().is_none_or(|predicate| predicate.test(delta)) {
+        if self
+            .predicate
+            .as_ref()
+            .is_none_or(|predicate| predicate.passes(delta, &self.controller))
+        {
             self.queue.add(delta.key(), priority(delta));
         }
     }

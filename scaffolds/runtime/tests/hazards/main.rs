@@ -2,6 +2,7 @@
 //! of the list in `docs/contributing/hazards.md`; those of the informer stand in `informer/`.
 
 mod own_writes;
+mod panics;
 mod process;
 mod runs;
 mod script;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kubewright_runtime::Metrics;
+use kubewright_runtime::{Election, ElectionConfig, Metrics};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
@@ -104,4 +104,18 @@ async fn a_lease_that_somebody_deleted_is_made_again() {
     server.forget();
     assert!(is_within(30, election.lost()).await.is_none());
     assert_eq!(server.holder(), "a");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_process_that_has_not_asked_to_lead_sends_no_request() {
+    let server = LeaseServer::default();
+    let config = ElectionConfig::new("op", "ns");
+    let election = Election::spawn(config, server.client(), &Metrics::new()).unwrap();
+    sleep(Duration::from_secs(60)).await;
+    assert_eq!(server.requests(), 0);
+    is_within(1, election.acquired()).await.unwrap();
+    assert!(election.is_leader());
+    // One that was never asked ends all the same.
+    let other = Election::spawn(ElectionConfig::new("op", "ns"), server.client(), &Metrics::new()).unwrap();
+    is_within(1, other.release()).await.unwrap();
 }

@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use futures::FutureExt;
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::BodyExt;
 use kube::{Client, client::Body};
@@ -39,7 +40,7 @@ pub enum Fault {
 }
 
 impl LeaseServer {
-    fn client(&self) -> Client {
+    pub fn client(&self) -> Client {
         let server = self.clone();
         let serve = move |request: Request<Body>| {
             let server = server.clone();
@@ -139,7 +140,10 @@ impl LeaseServer {
             identity: identity.to_owned(),
             ..ElectionConfig::new("op", "ns")
         };
-        Election::spawn(config, self.client(), metrics).unwrap()
+        let election = Election::spawn(config, self.client(), metrics).unwrap();
+        // From here on it runs, whether or not anybody waits.
+        _ = election.acquired().now_or_never();
+        election
     }
 }
 

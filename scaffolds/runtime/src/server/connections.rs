@@ -1,0 +1,184 @@
+//! The open connections of one server. A newcomer always finds a place: at a limit the connection that was idle for longest
+//! is closed for it.
+
+use std::{
+    collections::BTreeMap,
+    net::IpAddr,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use tokio::{task::AbortHandle, time::Instant};
+
+/// Connections open at once. The kubelet and two Prometheus need five.
+pub(super) const CONNECTIONS: usize = 128;
+/// Of these, from one address: one Pod cannot take the places of all others.
+pub(super) const OF_ONE_PEER: usize = 16;
+
+/// All open connections of one server. Clones share them.
+#[derive(Clone, Default)]
+pub(super) struct Connections(Arc<Mutex<Open>>);
+
+#[derive(Default)]
+struct Open {
+    next: u64,
+    by_id: BTreeMap<u64, Connection>,
+}
+
+struct Connection {
+    peer: IpAddr,
+    /// Whether a request of its is being answered.
+    busy: bool,
+    /// Since when it is busy, or idle.
+    since: Instant,
+    task: Option<AbortHandle>,
+}
+
+/// One connection's place, given up when it is dropped.
+pub(super) struct Place {
+    connections: Connections,
+    id: u64,
+}
+
+impl Connections {
+    /// A place for a connection from `peer`, whoever has to go for it.
+    pub(super) fn admit(&self, peer: IpAddr) -> Arc<Place> {
+        let mut open = self.lock();
+        if open.by_id.values().filter(|one| one.peer == peer).count() >= OF_ONE_PEER {
+            open.close_idlest(|one| one.peer == peer);
+        }
+        if open.by_id.len() >= CONNECTIONS {
+            open.close_idlest(|_| true);
+        }
+        open.next += 1;
+        let (id, since) = (open.next, Instant::now());
+        let connection = Connection {
+            peer,
+            busy: false,
+            since,
+            task: None,
+        };
+        open.by_id.insert(id, connection);
+        Arc::new(Place {
+            connections: self.clone(),
+            id,
+        })
+    }
+
+    /// Names the task that serves the connection of this place, to be aborted where another one needs the place.
+    pub(super) fn serve(&self, id: u64, task: AbortHandle) {
+        if let Some(connection) = self.lock().by_id.get_mut(&id) {
+            connection.task = Some(task);
+        }
+    }
+
+    /// Closes one connection, if there is any: its file descriptor is needed.
+    pub(super) fn close_one(&self) {
+        self.lock().close_idlest(|_| true);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Open> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Open {
+    /// Of those that are chosen, closes the one that was idle for longest; where all are being answered, the one that has
+    /// been for longest.
+    fn close_idlest(&mut self, chosen: impl Fn(&Connection) -> bool) {
+        let chosen = self.by_id.iter().filter(|(_, one)| chosen(one));
+        let idlest = chosen.min_by_key(|(_, one)| (one.busy, one.since)).map(|(id, _)| *id);
+        let closed = idlest.and_then(|id| self.by_id.remove(&id));
+        if let Some(task) = closed.and_then(|one| one.task) {
+            task.abort();
+        }
+    }
+}
+
+impl Place {
+    pub(super) fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// Notes that a request is being answered, or that none is any more.
+    pub(super) fn is_busy(&self, busy: bool) {
+        if let Some(connection) = self.connections.lock().by_id.get_mut(&self.id) {
+            (connection.busy, connection.since) = (busy, Instant::now());
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.connections.lock().by_id.remove(&self.id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{future::pending, net::Ipv4Addr, time::Duration};
+
+    use tokio::{task::JoinHandle, time::advance};
+
+    use super::*;
+
+    fn address(n: u8) -> IpAddr {
+        Ipv4Addr::new(10, 0, 0, n).into()
+    }
+
+    /// A connection that goes on until it is closed.
+    async fn connect(connections: &Connections, peer: u8) -> (Arc<Place>, JoinHandle<()>) {
+        let place = connections.admit(address(peer));
+        let (id, held) = (place.id(), place.clone());
+        let task = tokio::spawn(async move {
+            let _held = held;
+            pending().await
+        });
+        connections.serve(id, task.abort_handle());
+        advance(Duration::from_millis(1)).await;
+        (place, task)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_peer_at_its_limit_loses_its_own_idlest_connection() {
+        let connections = Connections::default();
+        let (_other, kept) = connect(&connections, 1).await;
+        let (busy, first) = connect(&connections, 2).await;
+        busy.is_busy(true);
+        let (_place, second) = connect(&connections, 2).await;
+        for _ in 2..OF_ONE_PEER {
+            connect(&connections, 2).await;
+        }
+        assert!(!second.is_finished());
+        let (_place, newest) = connect(&connections, 2).await;
+        assert!(second.await.unwrap_err().is_cancelled(), "the longest idle");
+        assert!(!kept.is_finished() && !first.is_finished() && !newest.is_finished());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn at_the_limit_of_all_the_idlest_connection_goes_and_the_busiest_where_none_is_idle() {
+        let connections = Connections::default();
+        let mut open = Vec::new();
+        for n in 0..CONNECTIONS {
+            let (place, task) = connect(&connections, u8::try_from(n / OF_ONE_PEER).unwrap()).await;
+            place.is_busy(n != 7);
+            open.push((place, task));
+        }
+        connect(&connections, 200).await;
+        assert!(open.remove(7).1.await.unwrap_err().is_cancelled());
+        connect(&connections, 201).await.0.is_busy(true);
+        connect(&connections, 202).await;
+        assert_eq!(connections.lock().by_id.len(), CONNECTIONS);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_that_ends_gives_up_its_place() {
+        let connections = Connections::default();
+        let place = connections.admit(address(1));
+        let id = place.id();
+        drop(place);
+        assert!(connections.lock().by_id.is_empty());
+        // Its task may end before it is named.
+        connections.serve(id, tokio::spawn(async {}).abort_handle());
+        connections.close_one();
+    }
+}

@@ -1,0 +1,8 @@
+//! Attacks on an operator by whoever may create objects in the cluster or reach its Pod, each with what is to come of it.
+//! What is promised is in SECURITY.md; each module is one attack.
+
+mod idle_connections;
+mod log_injection;
+#[path = "../support/mod.rs"]
+mod support;
+mod token_guessing;
