@@ -256,6 +256,32 @@ impl ControlPlane {
         self.etcd.signal(Signal::CONT)
     }
 
+    /// Stops kube-controller-manager in its tracks (SIGSTOP): nothing is collected, and no namespace ends.
+    ///
+    /// # Errors
+    ///
+    /// When it is not running.
+    pub fn pause_controllers(&self) -> Result<()> {
+        let controllers = self
+            .controllers
+            .as_ref()
+            .context("no kube-controller-manager is running")?;
+        controllers.signal(Signal::STOP)
+    }
+
+    /// Lets a paused kube-controller-manager go on.
+    ///
+    /// # Errors
+    ///
+    /// When it is not running.
+    pub fn resume_controllers(&self) -> Result<()> {
+        let controllers = self
+            .controllers
+            .as_ref()
+            .context("no kube-controller-manager is running")?;
+        controllers.signal(Signal::CONT)
+    }
+
     async fn start_api_server(&mut self) -> Result<()> {
         let flags = self.api_server_flags();
         self.api_server = Some(spawn(&self.assets, &self.folder, "kube-apiserver", &flags)?);

@@ -180,7 +180,9 @@ impl TestCluster {
     /// [`Error::Setup`] when `config/rbac/role.yaml` is not what the operator's controllers declare, or the program cannot
     /// be started, ends, or is not ready in time; [`Error::Kube`] when the cluster refuses CRDs or roles.
     pub async fn run_operator(&self, program: &str) -> Result<RunningOperator> {
-        let crds = files::documents(Path::new("config/crd/bases")).map_err(Error::Setup)?;
+        let mut crds = files::documents(Path::new("config/crd/bases")).map_err(Error::Setup)?;
+        // Beside them is a kustomization.
+        crds.retain(|document| document["kind"] == "CustomResourceDefinition");
         crds::install(&self.client, &crds).await?;
         RunningOperator::start(program, self).await
     }
