@@ -86,7 +86,7 @@ pub enum Class {
     Forbidden,
     /// Not run again before something wakes the object or the cache is resynced; reported in the object's status.
     Terminal,
-    /// Dropped: another process is responsible now.
+    /// Run again as after any failure: the lease may be renewed in time. Where it is not, the process ends.
     NotLeader,
 }
 

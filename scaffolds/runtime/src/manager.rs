@@ -36,7 +36,8 @@ use crate::{
 /// are warm. A standby remembers no names: every object is reconciled when it comes to lead. On the signal no key is handed
 /// out any more, reconciles in hand get `--graceful-shutdown-timeout` (30 s) to end, events are flushed and the lease is
 /// released last. Where reconciles had to be cut off it is not released, but left to expire: a request of theirs may still
-/// be under way. A lost lease ends everything at once, with an error.
+/// be under way. A lost lease ends everything at once, with an error. So does, after the reconciles in hand, a worker or a
+/// cache that panics: no process holds the lease and does not work.
 pub struct Manager {
     settings: Settings,
     events: Events,
@@ -79,7 +80,7 @@ impl Manager {
     }
 
     /// Runs `task` beside the controllers: from the time the manager runs, on a standby too, until it is told to stop.
-    /// Its end ends nothing else.
+    /// Its end ends nothing else. Its panic ends the process, after the reconciles in hand: nobody would notice otherwise.
     pub fn background(&self, task: impl Future<Output = ()> + Send + 'static) {
         lock(&self.tasks).push(Box::pin(task));
     }

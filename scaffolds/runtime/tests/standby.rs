@@ -12,7 +12,7 @@ use std::{
 };
 
 use kubewright_runtime::{
-    Action, Context, Controller, Election, ElectionConfig, Manager, Metrics, ObjectKey, Reconciler, Result,
+    Action, Context, Controller, Election, ElectionConfig, Error, Manager, Metrics, ObjectKey, Reconciler, Result,
 };
 use serde_json::json;
 use support::{
@@ -45,6 +45,7 @@ fn elected(manager: Manager, election: Arc<Election>) -> (oneshot::Sender<()>, J
 async fn a_standby_has_its_caches_filled_and_works_at_once_when_it_leads() {
     let (world, seen) = (world(), Seen::default());
     let leader = candidate(&world, "leader");
+    leader.begin();
     leader.acquired().await;
     world.put(&at("a"), foobar("x"));
     let manager = manager(&world);
@@ -96,6 +97,7 @@ impl Reconciler<FooBar> for Memory {
 async fn a_standby_keeps_no_name_of_what_came_and_went_and_misses_nothing_that_is_there() {
     let (world, memory) = (world(), Memory::default());
     let leader = candidate(&world, "leader");
+    leader.begin();
     leader.acquired().await;
     let manager = manager(&world);
     let metrics = manager.metrics().clone();
@@ -162,6 +164,7 @@ async fn stopped_at_work(world: &World, takes: Duration) -> (JoinHandle<Result<(
     let (stop, running) = elected(manager, candidate(world, "leader"));
     seconds(5).await;
     let next = candidate(world, "next");
+    next.begin();
     seconds(1).await;
     _ = stop.send(());
     (running, next)
@@ -221,6 +224,33 @@ async fn a_replica_whose_cache_cannot_be_filled_leaves_the_lease_to_others() {
     assert!(world.object(lease).is_none());
 }
 
+/// Is refused its first write, as by a gate that opens again.
+#[derive(Clone, Default)]
+struct Refused(Arc<AtomicUsize>);
+
+impl Reconciler<FooBar> for Refused {
+    async fn reconcile(&self, _: &Context<FooBar>, _: Arc<FooBar>) -> Result<Action> {
+        match self.0.fetch_add(1, Ordering::Relaxed) {
+            0 => Err(Error::NotLeader),
+            _ => Ok(Action::Done),
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_could_not_be_written_for_want_of_the_lease_is_tried_again() {
+    let (world, refused) = (world(), Refused::default());
+    world.put(&at("a"), foobar("x"));
+    let manager = manager(&world);
+    Controller::<FooBar>::new("foobar")
+        .register(&manager, refused.clone())
+        .unwrap();
+    let running = Running::start(manager);
+    seconds(5).await;
+    assert_eq!(refused.0.load(Ordering::Relaxed), 2);
+    running.stop().await.unwrap();
+}
+
 #[tokio::test(start_paused = true)]
 async fn idle_workers_need_no_time_to_end() {
     let world = world();
@@ -235,6 +265,7 @@ async fn idle_workers_need_no_time_to_end() {
     let (stop, running) = elected(manager, candidate(&world, "leader"));
     seconds(5).await;
     let next = candidate(&world, "next");
+    next.begin();
     seconds(1).await;
     _ = stop.send(());
     running.await.unwrap().unwrap();

@@ -80,6 +80,7 @@ async fn an_election_that_ends_leaves_no_task() {
     for released in [true, false] {
         let config = ElectionConfig::new("op", "default");
         let election = Election::spawn(config, world.client(), &Metrics::new()).unwrap();
+        election.begin();
         election.acquired().await;
         assert!(alive() > before);
         if released {

@@ -49,7 +49,7 @@ pub struct Election {
     state: watch::Receiver<State>,
     /// Dropped, it ends the election as [`Parting::Abandon`] does.
     stop: watch::Sender<Option<Parting>>,
-    /// Whether somebody waits to lead.
+    /// Whether this process is to run for the lease.
     wanted: watch::Sender<bool>,
     thread: Mutex<Option<thread::JoinHandle<()>>>,
 }
@@ -102,7 +102,7 @@ impl fmt::Display for LostReason {
 }
 
 impl Election {
-    /// Prepares to run for the lease, on a thread of its own, from the first call of [`acquired`](Self::acquired) on.
+    /// Prepares to run for the lease, on a thread of its own, from [`begin`](Self::begin) on.
     ///
     /// # Errors
     ///
@@ -171,11 +171,15 @@ impl Election {
         )
     }
 
-    /// Runs for the lease, if this is the first call, and waits until this process leads. A process that has not asked to
-    /// lead takes the lease from nobody: the manager asks when its caches are filled. Returns too when the election ends otherwise: [`lost`](Self::lost) then says why,
-    /// at once.
-    pub async fn acquired(&self) {
+    /// Runs for the lease from here on. [`Manager::run`](crate::Manager::run) calls it once its caches are filled: a process
+    /// that cannot work takes the lease from nobody.
+    pub fn begin(&self) {
         self.wanted.send_replace(true);
+    }
+
+    /// Waits until this process leads, which needs [`begin`](Self::begin). Returns too when the election ends otherwise:
+    /// [`lost`](Self::lost) then says why, at once.
+    pub async fn acquired(&self) {
         // An error means that the election is gone.
         let _ = self.state.clone().wait_for(|state| *state != State::Candidate).await;
     }

@@ -140,6 +140,7 @@ impl Manager {
     /// Runs for the lease, then works until `end`, until the lease is lost, or until a worker ends unexpectedly.
     async fn lead(&self, mut end: Pin<&mut impl Future<Output = Option<Error>>>, election: Option<&Election>) -> Ended {
         if let Some(election) = election {
+            election.begin();
             tokio::select! {
                 error = &mut end => return Ended { error, ..Ended::default() },
                 () = election.acquired() => {}

@@ -6,6 +6,7 @@ mod panics;
 mod process;
 mod runs;
 mod script;
+mod signals;
 #[path = "../support/mod.rs"]
 mod support;
 mod wakes;

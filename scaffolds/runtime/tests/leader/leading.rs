@@ -113,6 +113,11 @@ async fn a_process_that_has_not_asked_to_lead_sends_no_request() {
     let election = Election::spawn(config, server.client(), &Metrics::new()).unwrap();
     sleep(Duration::from_secs(60)).await;
     assert_eq!(server.requests(), 0);
+    assert!(
+        is_within(60, election.acquired()).await.is_none(),
+        "who waits does not ask"
+    );
+    election.begin();
     is_within(1, election.acquired()).await.unwrap();
     assert!(election.is_leader());
     // One that was never asked ends all the same.

@@ -7,7 +7,6 @@ use std::{
     time::Duration,
 };
 
-use futures::FutureExt;
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::BodyExt;
 use kube::{Client, client::Body};
@@ -141,8 +140,7 @@ impl LeaseServer {
             ..ElectionConfig::new("op", "ns")
         };
         let election = Election::spawn(config, self.client(), metrics).unwrap();
-        // From here on it runs, whether or not anybody waits.
-        _ = election.acquired().now_or_never();
+        election.begin();
         election
     }
 }

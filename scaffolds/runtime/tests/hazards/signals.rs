@@ -1,0 +1,103 @@
+//! The operator as a process that is told to stop, once or twice. The process is this test program, started anew.
+
+use std::{
+    env,
+    io::{BufRead, BufReader},
+    process::{Child, Command, ExitStatus, Stdio},
+    thread,
+    time::Duration,
+};
+
+use clap::Parser;
+use kubewright_runtime::{Operator, Options};
+
+#[derive(Parser)]
+struct Flags {
+    #[command(flatten)]
+    operator: Options,
+}
+
+/// Not a test of its own: an operator whose start never ends, of the sort that the environment asks for.
+#[test]
+#[ignore = "run by the tests below"]
+fn an_operator_at_its_start() {
+    let Ok(start) = env::var("KUBEWRIGHT_TEST_START") else {
+        return;
+    };
+    let flags = ["operator", "--health-probe-bind-address=0"];
+    let operator = Operator::new("op", Flags::parse_from(flags).operator);
+    let code = operator.run(async |_| {
+        println!("started");
+        match start.as_str() {
+            "waits" => std::future::pending().await,
+            // As a computation does, or a driver that knows no tasks.
+            _ => thread::sleep(Duration::from_secs(600)),
+        }
+        Ok(())
+    });
+    println!("ended: {code:?}");
+}
+
+/// The operator, once its start has begun.
+fn operator(start: &str) -> (Child, impl Iterator<Item = String>) {
+    let kubeconfig = env::temp_dir().join(format!("kubewright-signals-{start}-{}", std::process::id()));
+    let text = "apiVersion: v1\nkind: Config\ncurrent-context: a\n\
+                clusters: [{name: a, cluster: {server: 'http://127.0.0.1:9'}}]\n\
+                contexts: [{name: a, context: {cluster: a, user: a}}]\nusers: [{name: a, user: {}}]\n";
+    std::fs::write(&kubeconfig, text).unwrap();
+    let mut child = Command::new(env::current_exe().unwrap())
+        .args([
+            "--exact",
+            "signals::an_operator_at_its_start",
+            "--ignored",
+            "--nocapture",
+        ])
+        .env("KUBEWRIGHT_TEST_START", start)
+        .env("KUBECONFIG", &kubeconfig)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap())
+        .lines()
+        .map_while(Result::ok);
+    assert!(lines.any(|line| line.ends_with("started")));
+    std::fs::remove_file(kubeconfig).unwrap();
+    (child, lines)
+}
+
+fn terminate(child: &Child) {
+    let sent = Command::new("kill").arg(child.id().to_string()).status().unwrap();
+    assert!(sent.success());
+}
+
+/// Waits until the operator says this in its log.
+fn wait_for_log(child: &mut Child, what: &str) {
+    let mut log = BufReader::new(child.stderr.take().unwrap())
+        .lines()
+        .map_while(Result::ok);
+    assert!(log.any(|line| line.contains(what)));
+    // It must not block on a full pipe.
+    thread::spawn(move || log.count());
+}
+
+fn ended(mut child: Child) -> ExitStatus {
+    child.wait().unwrap()
+}
+
+#[test]
+fn a_signal_during_the_start_ends_the_process_well() {
+    let (child, mut lines) = operator("waits");
+    terminate(&child);
+    assert!(lines.any(|line| line.contains("ended: ExitCode(unix_exit_status(0))")));
+    assert!(ended(child).success());
+}
+
+#[test]
+fn a_second_signal_ends_a_process_that_does_not_heed_the_first() {
+    let (mut child, _lines) = operator("blocks");
+    terminate(&child);
+    wait_for_log(&mut child, "told to stop");
+    terminate(&child);
+    assert_eq!(ended(child).code(), Some(1));
+}
