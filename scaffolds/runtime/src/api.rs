@@ -4,8 +4,8 @@ use std::marker::PhantomData;
 
 use kube::{
     Client,
-    api::{DeleteParams, Patch, PatchParams, PostParams, Preconditions},
-    core::{Request, request},
+    api::{DeleteParams, ListParams, ObjectList, Patch, PatchParams, PostParams, Preconditions},
+    core::{PartialObjectMeta, Request, request},
 };
 use serde_json::Value;
 
@@ -13,39 +13,60 @@ use crate::{
     Object,
     error::{Error, Result},
     informer::decode::answer,
-    key::ObjectKey,
+    key::{ObjectKey, check_name, check_namespace},
 };
 
 /// Requests about objects of kind `K` in one namespace.
+///
+/// kube writes names into paths as they are, so each request checks the names first: one that would change the path is an
+/// [`Error::Setup`], and nothing is sent.
 pub(crate) struct Requests<'a, K> {
     client: &'a Client,
     request: Request,
+    namespace: Option<String>,
     kind: PhantomData<K>,
 }
 
 impl<'a, K: Object> Requests<'a, K> {
     /// For the namespace of `key`, or the cluster where it has none.
     pub(crate) fn beside(client: &'a Client, key: &ObjectKey) -> Self {
-        let request = Request::new(K::url_path(&(), key.namespace()));
+        Self::within(client, key.namespace())
+    }
+
+    /// For a namespace; for all of them, or the cluster, without one.
+    pub(crate) fn within(client: &'a Client, namespace: Option<&str>) -> Self {
         Self {
             client,
-            request,
+            request: Request::new(K::url_path(&(), namespace)),
+            namespace: namespace.map(str::to_owned),
             kind: PhantomData,
         }
     }
 
     /// The object as the API server has it now; `None` when it is not there.
     pub(crate) async fn get(&self, name: &str) -> Result<Option<K>> {
+        self.check(name)?;
         let request = self.request.get(name, &Default::default()).map_err(build)?;
-        match self.client.request(request).await {
-            Ok(object) => Ok(Some(object)),
-            Err(kube::Error::Api(status)) if status.code == 404 => Ok(None),
-            Err(error) => Err(error.into()),
-        }
+        found(self.client.request(request).await)
+    }
+
+    /// As [`get`](Self::get), of the object's metadata alone.
+    pub(crate) async fn get_metadata(&self, name: &str) -> Result<Option<PartialObjectMeta<K>>> {
+        self.check(name)?;
+        let request = self.request.get_metadata(name, &Default::default()).map_err(build)?;
+        found(self.client.request(request).await)
+    }
+
+    /// One page of the metadata of the objects that `params` selects.
+    pub(crate) async fn list_metadata(&self, params: &ListParams) -> Result<ObjectList<PartialObjectMeta<K>>> {
+        self.check_place()?;
+        let request = self.request.list_metadata(params).map_err(build)?;
+        Ok(self.client.request(request).await?)
     }
 
     /// Creates the object, and returns it with packed records of field ownership; fails with 409 when one of its name is there.
     pub(crate) async fn create(&self, object: &Value, manager: &str) -> Result<K> {
+        self.check_place()?;
         let params = PostParams {
             field_manager: Some(manager.to_owned()),
             ..PostParams::default()
@@ -59,6 +80,7 @@ impl<'a, K: Object> Requests<'a, K> {
 
     /// Deletes the object if it is still the one of this uid; whether it was. Its own children go after it.
     pub(crate) async fn delete(&self, name: &str, uid: &str) -> Result<bool> {
+        self.check(name)?;
         let only = Preconditions {
             uid: Some(uid.to_owned()),
             ..Preconditions::default()
@@ -75,6 +97,7 @@ impl<'a, K: Object> Requests<'a, K> {
 
     /// Patches the object, or its subresource, and returns it as [`create`](Self::create) does.
     pub(crate) async fn patch(&self, name: &str, part: Option<&str>, patch: &Patch<Value>, manager: &str) -> Result<K> {
+        self.check(name)?;
         let mut params = PatchParams {
             field_manager: Some(manager.to_owned()),
             ..PatchParams::default()
@@ -87,10 +110,35 @@ impl<'a, K: Object> Requests<'a, K> {
         self.written(request.map_err(build)?).await
     }
 
+    fn check(&self, name: &str) -> Result<()> {
+        self.check_place()?;
+        check_name(name).map_err(|why| refused(&K::kind(&()), "name", name, why))
+    }
+
+    fn check_place(&self) -> Result<()> {
+        let Some(namespace) = self.namespace.as_deref() else {
+            return Ok(());
+        };
+        check_namespace(namespace).map_err(|why| refused(&K::kind(&()), "namespace", namespace, why))
+    }
+
     async fn written(&self, request: http::Request<Vec<u8>>) -> Result<K> {
         let text = self.client.request_text(request).await?;
         Ok(answer(&text).map_err(kube::Error::SerdeError)?)
     }
+}
+
+fn found<T>(answer: kube::Result<T>) -> Result<Option<T>> {
+    match answer {
+        Ok(object) => Ok(Some(object)),
+        Err(kube::Error::Api(status)) if status.code == 404 => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn refused(kind: &str, what: &str, text: &str, why: &str) -> Error {
+    let text = text.escape_debug();
+    Error::Setup(format!("`{text}` cannot be the {what} of a {kind}: {why}"))
 }
 
 fn build(error: request::Error) -> Error {

@@ -15,7 +15,7 @@ use crate::{
     Object,
     api::Requests,
     child::{child_name, controller_of},
-    context::{Context, complete},
+    context::Context,
     error::{Error, Result},
     informer::Delta,
     isolate::Authored,
@@ -24,6 +24,10 @@ use crate::{
     queue::{Priority, WorkQueue},
     store::Store,
 };
+
+/// The most Pods that one run of a reconcile creates or deletes, as the ReplicaSet controller's `BurstReplicas` (Kubernetes 1.36):
+/// what is left waits until other objects have had their turn.
+const BURST: usize = 500;
 
 /// The index of every claimed kind: the namespace of an object that nobody controls.
 pub(crate) const ORPHAN_INDEX: &str = "orphan-namespace";
@@ -40,9 +44,35 @@ impl Deleted {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The object does not count any more from now on; if the request to delete it is given up, it counts again.
+    fn begin(&self, uid: &str) -> Deleting<'_> {
+        self.lock().insert(uid.to_owned());
+        Deleting {
+            of: self,
+            uid: uid.to_owned(),
+            stays: false,
+        }
+    }
+
     /// The cache has seen it go.
     pub(crate) fn forget<C: Object>(&self, object: &C) {
         self.lock().remove(uid(object));
+    }
+}
+
+/// A deletion that is under way.
+struct Deleting<'a> {
+    of: &'a Deleted,
+    uid: String,
+    /// Whether the object is deleted, and the cache has still to see it.
+    stays: bool,
+}
+
+impl Drop for Deleting<'_> {
+    fn drop(&mut self) {
+        if !self.stays {
+            self.of.lock().remove(&self.uid);
+        }
     }
 }
 
@@ -78,8 +108,8 @@ impl<K: Object> Context<K> {
     ///
     /// # Errors
     ///
-    /// [`Error::Setup`] where the controller does not declare [`claims`](crate::Controller::claims); [`Error::Kube`] when a request
-    /// fails.
+    /// [`Error::Setup`] where the controller does not declare [`claims`](crate::Controller::claims), or its selector has no
+    /// label, which would release every child; [`Error::Kube`] when a request fails.
     pub async fn claim<C: Object>(&self) -> Result<Vec<Arc<C>>> {
         let Some(selector) = self.shared.claims.get(&TypeId::of::<C>()) else {
             let (controller, kind) = (&self.shared.manager, C::kind(&()));
@@ -91,6 +121,13 @@ impl<K: Object> Context<K> {
         let wanted = selector
             .call(|selector| selector(&self.object))
             .map_err(|panic| Error::retry(format!("the selector of `claims` panicked: {panic}")))?;
+        if wanted.is_empty() {
+            let (controller, kind) = (&self.shared.manager, C::kind(&()));
+            return Err(Error::Setup(format!(
+                "`{controller}` knows the {kind}s of `{}` by no label\n\nhint: return at least one label from `.claims::<{kind}>(…)`",
+                self.key
+            )));
+        }
         let mut claimed = Vec::new();
         for child in self.children::<C>()? {
             if matches(&*child, &wanted) {
@@ -115,6 +152,9 @@ impl<K: Object> Context<K> {
     /// Keeps `wanted` Pods, made from `template`: claims those that there are ([`claim`](Self::claim)), makes what is missing, and
     /// deletes what is too much, chosen by [`victims`](crate::pods::victims). A negative number counts as 0. Pods that are there
     /// stay as they are, whatever `template` says by now: as with a ReplicaSet, a change is for Pods to come.
+    ///
+    /// One call makes or deletes at most 500 Pods, as a ReplicaSet does. Where more is to be done this object is reconciled again,
+    /// after those that wait already, whatever the reconciler returns.
     ///
     /// Pods that are being deleted or have ended do not count; they are neither waited for nor removed. The Pods are named after
     /// `template`, with a number.
@@ -141,19 +181,24 @@ impl<K: Object> Context<K> {
     pub async fn keep_pods(&self, wanted: i32, template: &Pod) -> Result<KeptPods> {
         let wanted = usize::try_from(wanted).unwrap_or(0);
         let mut pods = self.claim::<Pod>().await?;
-        pods.retain(|pod| self.counts(pod));
+        // Those of a cluster-scoped object are where its template is: elsewhere anybody may name it as a controller.
+        let namespace = template.metadata.namespace.as_deref().unwrap_or(self.namespace());
+        pods.retain(|pod| self.counts(pod) && pod.metadata.namespace.as_deref() == Some(namespace));
         let mut kept = KeptPods {
             pods,
             ..KeptPods::default()
         };
         self.delete_surplus(wanted, &mut kept).await?;
         self.create_missing(wanted, template, &mut kept).await?;
+        if kept.pods.len() != wanted {
+            self.shared.queue.add(self.key.clone(), Priority::Low);
+        }
         Ok(kept)
     }
 
     async fn delete_surplus(&self, wanted: usize, kept: &mut KeptPods) -> Result<()> {
         let surplus = kept.pods.len().saturating_sub(wanted);
-        for victim in pods::victims(&kept.pods, surplus, Timestamp::now()) {
+        for victim in pods::victims(&kept.pods, surplus.min(BURST), Timestamp::now()) {
             kept.deleted += usize::from(self.delete_known(&*victim).await?);
             kept.pods.retain(|pod| !Arc::ptr_eq(pod, &victim));
         }
@@ -165,20 +210,22 @@ impl<K: Object> Context<K> {
         let Some(base) = template.metadata.name.as_deref() else {
             return Err(Error::Setup("a template of Pods has no name".to_owned()));
         };
+        // Names that are taken count, too: somebody may take a great many.
+        let mut sent = kept.deleted;
         for number in 0.. {
-            if kept.pods.len() >= wanted {
+            if kept.pods.len() >= wanted || sent >= BURST {
                 break;
             }
-            let name = child_name(base, &number.to_string());
-            if self.get::<Pod>(&name)?.is_some() {
+            let mut pod = template.clone();
+            pod.metadata.name = Some(child_name(base, &number.to_string()));
+            let key = self.key_of_child(&pod)?;
+            if self.find::<Pod>(&key)?.is_some() {
                 continue;
             }
-            let mut pod = template.clone();
-            pod.metadata.name = Some(name);
-            let key = self.key_of_child(&pod)?;
+            sent += 1;
             let requests = Requests::<Pod>::beside(&self.shared.client, &key);
             let made = match requests
-                .create(&complete(pod, &key, &owner)?, &self.shared.manager)
+                .create(&self.complete(pod, &key, &owner)?, &self.shared.manager)
                 .await
             {
                 Ok(made) => {
@@ -207,7 +254,8 @@ impl<K: Object> Context<K> {
     /// Deletes a child, and does not count it any more from then on.
     async fn delete_known<C: Object>(&self, child: &C) -> Result<bool> {
         let (key, uid) = (ObjectKey::of(child), uid(child).to_owned());
-        self.shared.deleted.lock().insert(uid.clone());
+        // Dropped with this call if the reconcile is given up, and the request with it: it may not have arrived.
+        let mut deleting = self.shared.deleted.begin(&uid);
         let requests = Requests::<C>::beside(&self.shared.client, &key);
         let deleted = requests.delete(key.name(), &uid).await;
         // A request that failed, and one that came too late for the watch to clear the entry, leave nothing behind.
@@ -215,9 +263,7 @@ impl<K: Object> Context<K> {
             .store::<C>()?
             .get(&key)
             .is_some_and(|cached| self::uid(&*cached) == uid);
-        if deleted.is_err() || !shown {
-            self.shared.deleted.lock().remove(&uid);
-        }
+        deleting.stays = deleted.is_ok() && shown;
         deleted
     }
 
@@ -230,12 +276,23 @@ impl<K: Object> Context<K> {
         let ours = self.owner_reference();
         let mut owners = other_owners(orphan, &ours.uid);
         owners.push(ours);
-        self.set_owners(orphan, owners).await
+        let written = self.set_owners(orphan, owners).await?;
+        if let Some(written) = &written {
+            let source = self.source::<C>()?;
+            source
+                .informer
+                .observe_write(C::clone(written), Some(source.subscription));
+        }
+        Ok(written)
     }
 
     async fn release<C: Object>(&self, child: &C) -> Result<()> {
         let owners = other_owners(child, uid(&*self.object));
-        self.set_owners(child, owners).await.map(drop)
+        if let Some(written) = self.set_owners(child, owners).await? {
+            // This controller is told as well: another of its objects may adopt what this one has let go.
+            self.source::<C>()?.informer.observe_write(C::clone(&written), None);
+        }
+        Ok(())
     }
 
     /// `None` when the object is gone.
@@ -254,10 +311,7 @@ impl<K: Object> Context<K> {
             .patch(name, None, &Patch::Merge(patch), &self.shared.manager)
             .await
         {
-            Ok(written) => {
-                self.observe_child(written.clone())?;
-                Ok(Some(Arc::new(written)))
-            }
+            Ok(written) => Ok(Some(Arc::new(written))),
             Err(error) if error.code() == Some(404) => Ok(None),
             Err(error) => Err(error),
         }

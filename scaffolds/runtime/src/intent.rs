@@ -4,27 +4,64 @@
 //! manager owns and the intent no longer names. The second is why a plain "is it a subset" check is not enough: it
 //! would leave a dropped field behind for ever.
 
+mod quantity;
+
 use serde_json::{Map, Value};
 
-/// Whether a server-side apply of `intent` by the manager that owns `owned` (its `fieldsV1`) would change `observed`.
-///
-/// Values that the server stores in another form (`1000m` as `1`) count as different: the caller remembers the
-/// applies that changed nothing.
-pub(crate) fn would_change(intent: &Value, observed: &Value, owned: &Value) -> bool {
-    !covers(intent, observed, owned) || drops(intent, owned)
+/// Fields of built-in kinds whose values, and all below, are quantities.
+const QUANTITIES: [&str; 8] = [
+    "averageValue",
+    "capacity",
+    "divisor",
+    "hard",
+    "limits",
+    "overhead",
+    "requests",
+    "sizeLimit",
+];
+
+/// How texts are compared.
+#[derive(Clone, Copy, PartialEq)]
+enum Form {
+    /// Byte by byte.
+    Plain,
+    /// So too, but for the [`QUANTITIES`] below.
+    Spec,
+    /// By their amounts.
+    Quantity,
 }
 
-/// Whether `observed` has every value of `intent`. `owned` says how lists are to be read: by key, as a set, or, where
-/// it is silent, as one value.
-fn covers(intent: &Value, observed: &Value, owned: &Value) -> bool {
+impl Form {
+    fn below(self, field: &str) -> Self {
+        match self {
+            Self::Plain if field == "spec" => Self::Spec,
+            Self::Spec if QUANTITIES.contains(&field) => Self::Quantity,
+            form => form,
+        }
+    }
+}
+
+/// Whether `observed` has every value of `intent`. `owned`, the `fieldsV1` of our field manager, says how lists are to be
+/// read: by key, as a set, or, where it is silent, as one value.
+///
+/// Quantities are compared by their amounts. Another value that the server stores in another form counts as different:
+/// the caller remembers what came of the first apply.
+pub(crate) fn stands(intent: &Value, observed: &Value, owned: &Value) -> bool {
+    covers(intent, observed, owned, Form::Plain)
+}
+
+fn covers(intent: &Value, observed: &Value, owned: &Value, form: Form) -> bool {
     match (intent, observed) {
         (Value::Object(intent), Value::Object(observed)) => {
             intent.iter().all(|(name, value)| match observed.get(name) {
-                Some(seen) => covers(value, seen, &owned[format!("f:{name}")]),
+                Some(seen) => covers(value, seen, &owned[format!("f:{name}")], form.below(name)),
                 None => is_empty(value),
             })
         }
-        (Value::Array(intent), Value::Array(observed)) => lists_agree(intent, observed, owned),
+        (Value::Array(intent), Value::Array(observed)) => lists_agree(intent, observed, owned, form),
+        (Value::String(intent), Value::String(observed)) if form == Form::Quantity => {
+            intent == observed || quantity::same(intent, observed)
+        }
         _ => intent == observed,
     }
 }
@@ -39,27 +76,95 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-fn lists_agree(intent: &[Value], observed: &[Value], owned: &Value) -> bool {
-    let entries = owned.as_object();
-    let has = |prefix: &str| entries.is_some_and(|map| map.keys().any(|key| key.starts_with(prefix)));
-    if has("k:") {
-        intent.iter().all(|item| {
+fn lists_agree(intent: &[Value], observed: &[Value], owned: &Value, form: Form) -> bool {
+    match reading(owned) {
+        Reading::Map => intent.iter().all(|item| {
             let Some((path, key)) = keys(owned).find(|(_, key)| matches_key(item, key)) else {
                 return false;
             };
             observed
                 .iter()
-                .any(|seen| matches_key(seen, &key) && covers(item, seen, &owned[path]))
-        })
-    } else if has("v:") {
-        intent.iter().all(|item| observed.contains(item))
-    } else {
-        intent == observed
+                .any(|seen| matches_key(seen, &key) && covers(item, seen, &owned[path], form))
+        }),
+        Reading::Set => intent.iter().all(|item| observed.contains(item)),
+        Reading::Whole => {
+            let same = |(item, seen)| covers(item, seen, &Value::Null, form) && covers(seen, item, &Value::Null, form);
+            intent.len() == observed.len() && intent.iter().zip(observed).all(same)
+        }
     }
 }
 
-/// Whether `owned` names a field that `intent` does not.
-fn drops(intent: &Value, owned: &Value) -> bool {
+/// How a list is to be read.
+enum Reading {
+    Map,
+    Set,
+    Whole,
+}
+
+fn reading(owned: &Value) -> Reading {
+    let entries = owned.as_object();
+    let has = |prefix: &str| entries.is_some_and(|map| map.keys().any(|key| key.starts_with(prefix)));
+    match (has("k:"), has("v:")) {
+        (true, _) => Reading::Map,
+        (false, true) => Reading::Set,
+        (false, false) => Reading::Whole,
+    }
+}
+
+/// What `observed` has in the places that `intent` names, in a form that can be compared with a later one.
+pub(crate) fn selected(intent: &Value, observed: &Value, owned: &Value) -> Value {
+    match (intent, observed) {
+        (Value::Object(intent), Value::Object(observed)) => {
+            let fields = intent.iter().map(|(name, value)| {
+                let seen = observed.get(name).unwrap_or(&Value::Null);
+                (name.clone(), selected(value, seen, &owned[format!("f:{name}")]))
+            });
+            Value::Object(fields.collect())
+        }
+        (Value::Array(intent), Value::Array(observed)) if matches!(reading(owned), Reading::Map) => {
+            let items = intent.iter().map(|item| {
+                let (path, key) = keys(owned).find(|(_, key)| matches_key(item, key))?;
+                let seen = observed.iter().find(|seen| matches_key(seen, &key))?;
+                Some(selected(item, seen, &owned[path]))
+            });
+            items.collect()
+        }
+        _ => observed.clone(),
+    }
+}
+
+/// What `object` has beyond the fields that `owned` names: what belongs to others.
+pub(crate) fn beyond(object: &mut Value, owned: &Value) {
+    let Some(fields) = owned.as_object() else { return };
+    match object {
+        Value::Object(values) => values.retain(|name, value| match fields.get(&format!("f:{name}")) {
+            Some(below) => {
+                beyond(value, below);
+                !is_leaf(below) && !is_empty(value)
+            }
+            None => true,
+        }),
+        Value::Array(items) => {
+            let keys: Vec<_> = keys(owned).collect();
+            items.retain_mut(|item| match keys.iter().find(|(_, key)| matches_key(item, key)) {
+                Some((path, _)) => {
+                    beyond(item, &owned[path]);
+                    !is_empty(item)
+                }
+                None => !fields.contains_key(&format!("v:{item}")),
+            });
+        }
+        _ => {}
+    }
+}
+
+/// Whether a field is owned as a whole, not by its parts.
+fn is_leaf(owned: &Value) -> bool {
+    owned.as_object().is_none_or(Map::is_empty)
+}
+
+/// Whether `owned` names a field that `intent` does not: an apply would remove it.
+pub(crate) fn drops(intent: &Value, owned: &Value) -> bool {
     let Some(fields) = owned.as_object() else { return false };
     fields.iter().any(|(path, below)| match path.split_once(':') {
         Some(("f", name)) => match intent.get(name) {
@@ -81,50 +186,6 @@ fn drops(intent: &Value, owned: &Value) -> bool {
         // "." is the ownership of the container itself, which its fields imply.
         _ => false,
     })
-}
-
-/// Whether every value of `intent` stands as it was written, whatever form the server keeps it in: `owned` names it, which
-/// it does until somebody changes it. The address of an object is owned by nobody.
-pub(crate) fn stands(intent: &Value, observed: &Value, owned: &Value) -> bool {
-    let Some(fields) = intent.as_object() else { return false };
-    fields.iter().all(|(name, value)| match (name.as_str(), value) {
-        ("apiVersion" | "kind", _) => true,
-        ("metadata", Value::Object(meta)) => {
-            let mut fields = meta
-                .iter()
-                .filter(|(name, _)| !matches!(name.as_str(), "name" | "namespace"));
-            let (observed, owned) = (&observed["metadata"], &owned["f:metadata"]);
-            fields.all(|(name, value)| is_named(value, &observed[name], &owned[format!("f:{name}")]))
-        }
-        _ => is_named(value, &observed[name], &owned[format!("f:{name}")]),
-    })
-}
-
-/// Whether `owned` names each value in `value`.
-fn is_named(value: &Value, observed: &Value, owned: &Value) -> bool {
-    let Some(below) = owned.as_object() else {
-        return is_empty(value);
-    };
-    match value {
-        _ if is_empty(value) => true,
-        // Either what is owned as a whole, or what is left of something whose parts others have changed.
-        Value::Object(_) | Value::Array(_) if below.is_empty() => covers(value, observed, owned),
-        Value::Object(fields) => fields
-            .iter()
-            .all(|(name, value)| is_named(value, &observed[name], &owned[format!("f:{name}")])),
-        Value::Array(items) => items.iter().all(|item| {
-            let Some((path, key)) = keys(owned).find(|(_, key)| matches_key(item, key)) else {
-                return below.contains_key(&format!("v:{item}"));
-            };
-            let seen = observed
-                .as_array()
-                .into_iter()
-                .flatten()
-                .find(|seen| matches_key(seen, &key));
-            seen.is_some_and(|seen| is_named(item, seen, &owned[path]))
-        }),
-        _ => true,
-    }
 }
 
 fn keys(owned: &Value) -> impl Iterator<Item = (&str, Map<String, Value>)> {
@@ -151,6 +212,10 @@ fn matches_key(item: &Value, key: &Map<String, Value>) -> bool {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    fn would_change(intent: &Value, observed: &Value, owned: &Value) -> bool {
+        !stands(intent, observed, owned) || drops(intent, owned)
+    }
 
     fn owned_data() -> Value {
         json!({"f:data": {".": {}, "f:target": {}, "f:type": {}}})
@@ -236,32 +301,53 @@ mod tests {
     }
 
     #[test]
-    fn a_value_stands_in_any_form_until_somebody_else_has_changed_it() {
-        let intent = json!({"kind": "Any", "metadata": {"name": "a", "labels": {"app": "a"}}, "spec": {"cpu": "1000m", "none": {}}});
-        let observed = |cpu: &str| json!({"metadata": {"labels": {"app": "a"}}, "spec": {"cpu": cpu}});
-        let owned = |spec: Value| json!({"f:metadata": {"f:labels": {".": {}, "f:app": {}}}, "f:spec": spec});
-        let whole = owned(json!({"f:cpu": {}, "f:default": {}}));
-        assert!(stands(&intent, &observed("1"), &whole));
-        // What is left of a record when its last field is somebody else's looks like a value that is owned as a whole.
-        for left in [json!({"f:default": {}}), json!({".": {}}), json!({})] {
-            assert!(!stands(&intent, &observed("2"), &owned(left.clone())), "{left}");
+    fn a_quantity_may_stand_in_another_form_and_other_texts_may_not() {
+        let spec = |cpu: &str, image: &str| json!({"spec": {"limits": {"cpu": cpu}, "image": image}});
+        assert!(stands(&spec("1000m", "1000m"), &spec("1", "1000m"), &Value::Null));
+        assert!(!stands(&spec("1000m", "1000m"), &spec("2", "1000m"), &Value::Null));
+        assert!(!stands(&spec("1000m", "1000m"), &spec("1", "1"), &Value::Null));
+        let data = |text: &str| json!({"data": {"limits": text}});
+        assert!(!stands(&data("1000m"), &data("1"), &Value::Null));
+    }
+
+    #[test]
+    fn whole_lists_agree_where_neither_has_more_than_the_other() {
+        let list = |items: Value| json!({"spec": {"list": items}});
+        let one = list(json!([{"a": 1}]));
+        assert!(stands(&one, &list(json!([{"a": 1, "b": []}])), &Value::Null));
+        for other in [
+            json!([{"a": 1, "b": 2}]),
+            json!([{"a": 1}, {"a": 1}]),
+            json!([]),
+            json!([{}]),
+        ] {
+            assert!(!stands(&one, &list(other.clone()), &Value::Null), "{other}");
         }
     }
 
     #[test]
-    fn items_of_lists_stand_by_their_keys_as_members_or_with_the_whole_list() {
+    fn what_is_selected_changes_with_the_values_of_the_intent_only() {
         let key = r#"k:{"name":"c"}"#;
-        let intent = json!({"list": [{"name": "c", "cpu": "1000m"}], "set": ["a"], "whole": ["x", "y"]});
-        let observed = json!({"list": [{"name": "c", "cpu": "1"}], "set": ["a", "b"], "whole": ["x", "y"]});
-        let owned =
-            json!({"f:list": {key: {".": {}, "f:cpu": {}, "f:name": {}}}, "f:set": {r#"v:"a""#: {}}, "f:whole": {}});
-        assert!(stands(&intent, &observed, &owned));
-        for field in ["list", "set", "whole"] {
-            let mut owned = owned.clone();
-            owned.as_object_mut().map(|fields| fields.remove(&format!("f:{field}")));
-            assert!(!stands(&intent, &observed, &owned), "{field}");
-        }
-        let changed = json!({"list": observed["list"], "set": observed["set"], "whole": ["y"]});
-        assert!(!stands(&intent, &changed, &owned));
+        let owned = json!({"f:list": {key: {".": {}, "f:name": {}, "f:when": {}}}, "f:data": {"f:a": {}}});
+        let intent = json!({"list": [{"name": "c", "when": "60s"}], "data": {"a": "1"}});
+        let observed = |when: &str, theirs: &str| json!({"list": [{"name": "other"}, {"name": "c", "when": when, "default": theirs}], "data": {"a": "1", "b": theirs}});
+        let first = selected(&intent, &observed("1m0s", "x"), &owned);
+        assert_eq!(first, selected(&intent, &observed("1m0s", "y"), &owned));
+        assert_ne!(first, selected(&intent, &observed("2m0s", "x"), &owned));
+    }
+
+    #[test]
+    fn what_is_beyond_the_record_belongs_to_others() {
+        let key = r#"k:{"name":"c"}"#;
+        let owned = json!({"f:data": {".": {}, "f:a": {}}, "f:whole": {}, "f:set": {r#"v:"a""#: {}},
+            "f:list": {key: {".": {}, "f:name": {}, "f:cpu": {}}}});
+        let mut object = json!({"data": {"a": "1", "b": "2"}, "whole": [1, 2], "set": ["a", "b"],
+            "list": [{"name": "c", "cpu": "1", "default": 1}, {"name": "sidecar"}], "status": {"ready": 1}});
+        beyond(&mut object, &owned);
+        let theirs = json!({"data": {"b": "2"}, "set": ["b"], "list": [{"default": 1}, {"name": "sidecar"}], "status": {"ready": 1}});
+        assert_eq!(object, theirs);
+        let mut ours = json!({"data": {"a": "1"}, "list": [{"name": "c", "cpu": "1"}]});
+        beyond(&mut ours, &owned);
+        assert_eq!(ours, json!({}));
     }
 }

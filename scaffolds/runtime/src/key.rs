@@ -55,3 +55,74 @@ impl fmt::Display for ObjectKey {
 pub(crate) fn is_namespaced<K: Object>() -> bool {
     TypeId::of::<K::Scope>() != TypeId::of::<k8s_openapi::ClusterResourceScope>()
 }
+
+/// The longest name that Kubernetes accepts (a DNS-1123 subdomain; the path segment names of RBAC's kinds have no other limit).
+const MAX_NAME: usize = 253;
+
+/// The longest name of a namespace (a DNS-1123 label).
+const MAX_NAMESPACE: usize = 63;
+
+/// Whether a name can stand in a path as one segment, and means itself there: DNS-1123 subdomains do, and the names of RBAC's
+/// kinds, which may have colons and capital letters. Which of them a kind accepts is for the API server to say.
+pub(crate) fn check_name(name: &str) -> Result<(), &'static str> {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:".contains(&byte);
+    match name {
+        "" => Err("it is empty"),
+        "." | ".." => Err("it would name another path"),
+        _ if name.len() > MAX_NAME => Err("it is longer than 253 bytes"),
+        _ if !name.bytes().all(plain) => Err("only letters, digits, `-`, `.`, `_` and `:` are allowed"),
+        _ => Ok(()),
+    }
+}
+
+/// Whether this can be the name of a namespace: a DNS-1123 label.
+pub(crate) fn check_namespace(name: &str) -> Result<(), &'static str> {
+    let letter = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let inner = |byte: u8| letter(byte) || byte == b'-';
+    let ends = [name.bytes().next(), name.bytes().last()];
+    if name.len() > MAX_NAMESPACE {
+        return Err("it is longer than 63 bytes");
+    }
+    if name.bytes().all(inner) && ends.into_iter().all(|end| end.is_some_and(letter)) {
+        Ok(())
+    } else {
+        Err("only small letters, digits and `-` are allowed, with a letter or digit at both ends")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_mean_themselves_in_a_path_pass() {
+        for name in ["a", "a-b.c", "0", "system:kube-dns", "Admin", "a_b", &"x".repeat(253)] {
+            assert_eq!(check_name(name), Ok(()), "{name}");
+        }
+        for namespace in ["default", "a-0", &"x".repeat(63)] {
+            assert_eq!(check_namespace(namespace), Ok(()), "{namespace}");
+        }
+    }
+
+    #[test]
+    fn names_that_change_a_path_do_not() {
+        for name in [
+            "",
+            ".",
+            "..",
+            "a/b",
+            "a?x",
+            "a#x",
+            "%2e%2e",
+            "a b",
+            "a\n",
+            "ä",
+            &"x".repeat(254),
+        ] {
+            assert!(check_name(name).is_err(), "{name}");
+        }
+        for namespace in ["", "..", "a.b", "a/b", "-a", "a-", "A", "a_b", &"x".repeat(64)] {
+            assert!(check_namespace(namespace).is_err(), "{namespace}");
+        }
+    }
+}

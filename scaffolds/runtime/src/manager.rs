@@ -2,6 +2,7 @@
 
 mod builder;
 mod caches;
+mod labelling;
 mod running;
 
 use std::{
@@ -19,6 +20,7 @@ use self::{
     caches::{Kind, Pending},
 };
 use crate::{
+    child::ChildLabel,
     error::{Error, Result},
     events::{Events, Recorder},
     metrics::Metrics,
@@ -92,6 +94,10 @@ impl Manager {
     /// `<operator>/<controller>`: two controllers that write one object are two managers of its fields.
     pub(crate) fn field_manager(&self, controller: &str) -> String {
         format!("{}/{controller}", self.settings.name)
+    }
+
+    pub(crate) fn child_label(&self) -> ChildLabel {
+        ChildLabel::new(&self.settings.name)
     }
 
     pub(crate) fn recorder(&self, controller: &str) -> Recorder {

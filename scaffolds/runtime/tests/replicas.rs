@@ -311,3 +311,94 @@ async fn an_object_that_is_being_deleted_adopts_nothing() {
     assert_eq!(owners(&world, "orphan"), Value::Null);
     assert_eq!(world.requests("PATCH").len(), 0);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_deletion_that_was_given_up_leaves_no_pod_uncounted() {
+    let world = world();
+    let manager = Manager::builder(world.client()).name("test").build();
+    let controller = Controller::<FooBar>::new("foobar").claims::<Pod>(labels);
+    controller
+        .reconcile_timeout(Duration::from_secs(10))
+        .register(&manager, Keeper)
+        .unwrap();
+    let running = tokio::spawn(async move { manager.run(std::future::pending(), None).await });
+    ask_for(&world, 3);
+    settle().await;
+    // The first request to delete a Pod never arrives.
+    world.hang("/pods/a-");
+    ask_for(&world, 1);
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    world.answer_again();
+    settle().await;
+    running.abort();
+    assert_eq!(names(&world).len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_released_pod_is_adopted_by_its_sibling() {
+    let world = world();
+    let running = operator(&world);
+    ask_for(&world, 1);
+    let sibling = world.object(FOOBAR).unwrap()["spec"].clone();
+    let sibling = json!({"apiVersion": "test.example.com/v1", "kind": "FooBar", "metadata": {}, "spec": sibling});
+    world.put(&FOOBAR.replace("/foobars/a", "/foobars/b"), sibling);
+    settle().await;
+    assert_eq!(names(&world), ["a-0", "b-0"]);
+    ask_for(&world, 2);
+    settle().await;
+    world.edit(&at("b-0"), |pod| pod["metadata"]["labels"]["foobar"] = json!("a"));
+    settle().await;
+    running.abort();
+    // One of a's three was too many.
+    let mut of: Vec<_> = names(&world)
+        .iter()
+        .map(|name| owners(&world, name)[0]["name"].clone())
+        .collect();
+    of.sort_by_key(ToString::to_string);
+    assert_eq!(of, ["a", "a", "b"]);
+    assert_eq!(world.requests("DELETE").len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_asks_for_very_many_pods_delays_others_by_one_burst() {
+    let world = world();
+    ask_for(&world, 510);
+    let other = FOOBAR.replace("/foobars/a", "/foobars/b");
+    world.put(
+        &other,
+        json!({"apiVersion": "test.example.com/v1", "kind": "FooBar", "metadata": {}, "spec": {"replicas": 1}}),
+    );
+    let (posts, before) = (AtomicUsize::new(0), Arc::new(AtomicUsize::new(0)));
+    let (seen, inner) = (before.clone(), world.clone());
+    world.intercept(move |verb, path| {
+        if verb == "POST" && path == PODS {
+            let nth = posts.fetch_add(1, Ordering::Relaxed);
+            if seen.load(Ordering::Relaxed) == 0 && inner.object(&at("b-0")).is_some() {
+                seen.store(nth, Ordering::Relaxed);
+            }
+        }
+        None
+    });
+    let running = operator(&world);
+    settle().await;
+    running.abort();
+    assert_eq!(world.count(PODS), 511);
+    assert!((1..=501).contains(&before.load(Ordering::Relaxed)), "{before:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_selector_without_labels_is_refused_and_releases_nothing() {
+    let world = world();
+    let running = operator(&world);
+    ask_for(&world, 2);
+    settle().await;
+    running.abort();
+    let manager = Manager::builder(world.client()).name("test").build();
+    let controller = Controller::<FooBar>::new("foobar").claims::<Pod>(|_| BTreeMap::new());
+    controller.register(&manager, Keeper).unwrap();
+    let running = tokio::spawn(async move { manager.run(std::future::pending(), None).await });
+    nudge(&world).await;
+    running.abort();
+    assert_eq!(world.requests(&format!("PATCH {PODS}")).len(), 0);
+    assert_eq!(owners(&world, "a-0")[0]["name"], json!("a"));
+}

@@ -1,5 +1,6 @@
 //! Owned objects: made as their owner asks, repaired when they drift, and never touched when they are somebody else's.
 
+mod label;
 mod name;
 mod record;
 
@@ -7,15 +8,14 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::api::Patch;
 use serde_json::{Value, json};
 
+pub(crate) use self::label::ChildLabel;
 pub use self::name::{child_name, label_value};
 pub(crate) use self::record::Applies;
-use self::record::{creator, hash_of};
+use self::record::{View, creator, hash_of};
 use crate::{
     Object,
     api::Requests,
     error::{Error, NotOwned, Result},
-    informer::managed::fields,
-    intent,
     key::ObjectKey,
 };
 
@@ -43,6 +43,7 @@ pub(crate) struct Child<'a, C> {
     pub(crate) requests: Requests<'a, C>,
     pub(crate) key: &'a ObjectKey,
     pub(crate) owner: &'a OwnerReference,
+    pub(crate) owner_key: &'a ObjectKey,
     pub(crate) intent: Value,
     pub(crate) manager: &'a str,
     pub(crate) applies: &'a Applies,
@@ -69,13 +70,13 @@ impl<C: Object> Child<'_, C> {
         };
         self.check_owner(observed)?;
         let version = observed.meta().resource_version.as_deref();
-        if self.applies.stands::<C>(self.key, hash, version) || !self.differs(observed, hash)? {
+        if self.last_made(hash, version) || !self.differs(observed, hash)? {
             return Ok(Applied::Unchanged);
         }
 
         let updated = self.update(observed).await?;
         let after = updated.meta().resource_version.as_deref();
-        self.applies.remember::<C>(self.key, hash, after);
+        self.remember(hash, &updated)?;
         // The server keeps the version of an apply that changed nothing.
         Ok(if after == version {
             Applied::Unchanged
@@ -89,8 +90,7 @@ impl<C: Object> Child<'_, C> {
     async fn create(&self, hash: u64) -> Result<Result<C, C>> {
         match self.requests.create(&self.intent, &creator(self.manager, hash)).await {
             Ok(created) => {
-                self.applies
-                    .remember::<C>(self.key, hash, created.meta().resource_version.as_deref());
+                self.remember(hash, &created)?;
                 Ok(Ok(created))
             }
             Err(error) if error.code() == Some(409) => match self.requests.get(self.key.name()).await? {
@@ -104,11 +104,10 @@ impl<C: Object> Child<'_, C> {
     fn check_owner(&self, observed: &C) -> Result<()> {
         let controller = controller_of(observed);
         if !controller.map_or(self.adopts, |owner| owner.uid == self.owner.uid) {
-            let owner = controller.map(|owner| format!("{}/{}", owner.kind, owner.name));
             return Err(Error::NotOwned(NotOwned {
                 kind: C::kind(&()).into_owned(),
                 key: self.key.clone(),
-                owner,
+                owner: owner_name(observed),
                 watched: self.watched,
             }));
         }
@@ -123,21 +122,32 @@ impl<C: Object> Child<'_, C> {
         Ok(())
     }
 
+    /// Whether the child is other than the intent says. Values are compared whoever is recorded as their writer: anybody may
+    /// name this controller's field manager, and the intent's hash with it.
     fn differs(&self, observed: &C, hash: u64) -> Result<bool> {
-        let owned: Vec<_> = self
-            .entries(observed)
-            .filter_map(|entry| Some((entry, fields(entry)?)))
-            .collect();
-        // Without a record of what we own nothing can be said about dropped fields: apply, and remember.
-        let [(entry, fields)] = owned.as_slice() else {
+        let view = self.view(observed)?;
+        let Some(owned) = &view.owned else {
+            // Without a record of what we own nothing can be said about dropped fields: apply, and remember.
             return Ok(true);
         };
-        let observed = serde_json::to_value(observed).map_err(Error::retry)?;
-        let ours = entry.manager.as_deref() == Some(&creator(self.manager, hash));
-        if ours && intent::stands(&self.intent, &observed, fields) {
-            return Ok(false);
+        if !view.stands(&self.intent) && !self.last_came_to(hash, &view) {
+            return Ok(true);
         }
-        Ok(intent::would_change(&self.intent, &observed, fields))
+        // What was made for this very intent has dropped no field, though the record names what the server has added.
+        let made_for_it = owned.manager == creator(self.manager, hash);
+        Ok(!made_for_it && view.drops(&self.intent))
+    }
+
+    /// Whether `written`, the answer to an apply, shows what others have changed since `known`: the watch event of their change
+    /// is older than the answer, and will not be told.
+    pub(crate) fn shows_others(&self, known: &C, written: &C) -> Result<bool> {
+        let (known, written) = (self.view(known)?, self.view(written)?);
+        let owned: Vec<_> = [&known, &written]
+            .into_iter()
+            .flat_map(View::records)
+            .cloned()
+            .collect();
+        Ok(known.beyond(&owned) != written.beyond(&owned))
     }
 
     /// Server-side apply of the whole intent. The fields of a child that was created are recorded under the operation
@@ -194,6 +204,11 @@ fn is_another(error: &Error) -> bool {
     };
     let mut causes = status.details.iter().flat_map(|details| &details.causes);
     status.code == 422 && causes.any(|cause| cause.field == "metadata.uid")
+}
+
+/// The controller of an object as `Kind/name`.
+pub(crate) fn owner_name<C: kube::Resource>(object: &C) -> Option<String> {
+    controller_of(object).map(|owner| format!("{}/{}", owner.kind, owner.name))
 }
 
 /// The owner reference with `controller: true`, of which an object has at most one.

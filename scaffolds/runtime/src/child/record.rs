@@ -3,14 +3,20 @@
 use std::{
     any::TypeId,
     collections::HashMap,
-    sync::{Mutex, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
 use serde_json::Value;
 
 use super::{Child, name::fnv1a};
-use crate::{Object, key::ObjectKey};
+use crate::{
+    Object,
+    error::{Error, Result},
+    informer::managed::fields,
+    intent,
+    key::ObjectKey,
+};
 
 /// Between a field manager and what it has created.
 const CREATED: char = '@';
@@ -19,9 +25,8 @@ const CREATED: char = '@';
 const MAX_MANAGER: usize = 128;
 
 /// The name under which a child is created: the field manager's, and what the intent was. A process that comes later finds
-/// both in the record of field ownership. Of a child that was made for the intent it has itself it knows that no field was
-/// dropped since, though the record names what the server has added to it; and that each value stands which the record still
-/// names, in whatever form the server keeps it: who changes a value takes it out of the record.
+/// both in the record of field ownership: of a child that was made for the intent it has itself it knows that no field was
+/// dropped since, though the record names what the server has added to it. Whether the values stand it looks at itself.
 pub(super) fn creator(manager: &str, hash: u64) -> String {
     let name = format!("{manager}{CREATED}{hash:016x}");
     if name.len() > MAX_MANAGER {
@@ -31,30 +36,94 @@ pub(super) fn creator(manager: &str, hash: u64) -> String {
     }
 }
 
-/// What this process last applied to each child: the intent's hash and the version that came of it. While both stand
-/// nothing needs to be compared, and a value that the server stores in another form is not sent for ever.
+/// What this process last applied to each child, by owner: what came of it need not be applied again, though the server may
+/// store a value in another form than the intent has.
 #[derive(Default)]
-pub(crate) struct Applies(Mutex<HashMap<(TypeId, ObjectKey), (u64, String)>>);
+pub(crate) struct Applies(Mutex<HashMap<ObjectKey, HashMap<Slot, Last>>>);
+
+/// A child's kind and name.
+type Slot = (TypeId, ObjectKey);
+
+struct Last {
+    /// The intent's hash.
+    intent: u64,
+    /// The version that came of it: while it stands, nothing needs to be compared.
+    version: String,
+    /// The hash of the values that came of it, where they are not those of the intent.
+    values: Option<u64>,
+}
 
 impl Applies {
-    pub(super) fn remember<C: 'static>(&self, key: &ObjectKey, hash: u64, version: Option<&str>) {
-        let mut applies = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let slot = (TypeId::of::<C>(), key.clone());
-        match version {
-            Some(version) => applies.insert(slot, (hash, version.to_owned())),
-            None => applies.remove(&slot),
-        };
+    /// The child is gone.
+    pub(crate) fn forget<C: 'static>(&self, owner: &ObjectKey, child: &ObjectKey) {
+        let mut applies = self.lock();
+        if let Some(children) = applies.get_mut(owner) {
+            children.remove(&(TypeId::of::<C>(), child.clone()));
+            if children.is_empty() {
+                applies.remove(owner);
+            }
+        }
     }
 
-    pub(super) fn stands<C: 'static>(&self, key: &ObjectKey, hash: u64, version: Option<&str>) -> bool {
-        let applies = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        applies
-            .get(&(TypeId::of::<C>(), key.clone()))
-            .is_some_and(|(h, v)| *h == hash && version == Some(v))
+    /// The owner is gone, and with it its children.
+    pub(crate) fn forget_owner(&self, owner: &ObjectKey) {
+        self.lock().remove(owner);
     }
 
-    pub(crate) fn forget<C: 'static>(&self, key: &ObjectKey) {
-        self.remember::<C>(key, 0, None);
+    fn lock(&self) -> MutexGuard<'_, HashMap<ObjectKey, HashMap<Slot, Last>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A child as JSON, with the records of what this controller owns of it.
+pub(super) struct View {
+    object: Value,
+    /// The one record of ours; absent where there is none, or several.
+    pub(super) owned: Option<Owned>,
+    records: Vec<Value>,
+}
+
+pub(super) struct Owned {
+    pub(super) manager: String,
+    fields: Value,
+}
+
+impl View {
+    /// Whether the child has every value of the intent.
+    pub(super) fn stands(&self, intent: &Value) -> bool {
+        intent::stands(intent, &self.object, self.fields())
+    }
+
+    /// Whether we own a field that the intent does not name.
+    pub(super) fn drops(&self, intent: &Value) -> bool {
+        intent::drops(intent, self.fields())
+    }
+
+    /// All records of ours.
+    pub(super) fn records(&self) -> &[Value] {
+        &self.records
+    }
+
+    /// What the child has beyond these records, but for what every write changes.
+    pub(super) fn beyond(mut self, records: &[Value]) -> Value {
+        for record in records {
+            intent::beyond(&mut self.object, record);
+        }
+        if let Some(metadata) = self.object["metadata"].as_object_mut() {
+            for field in ["generation", "managedFields", "resourceVersion"] {
+                metadata.remove(field);
+            }
+        }
+        self.object
+    }
+
+    /// The hash of the values in the places that the intent names.
+    fn values(&self, intent: &Value) -> u64 {
+        hash_of(&intent::selected(intent, &self.object, self.fields()))
+    }
+
+    fn fields(&self) -> &Value {
+        self.owned.as_ref().map_or(&Value::Null, |owned| &owned.fields)
     }
 }
 
@@ -64,6 +133,62 @@ pub(super) fn hash_of(intent: &Value) -> u64 {
 }
 
 impl<C: Object> Child<'_, C> {
+    pub(super) fn view(&self, object: &C) -> Result<View> {
+        let mut owned: Vec<_> = self
+            .entries(object)
+            .filter_map(|entry| {
+                let manager = entry.manager.clone().unwrap_or_default();
+                let fields = fields(entry)?.into_owned();
+                Some(Owned { manager, fields })
+            })
+            .collect();
+        let records = owned.iter().map(|owned| owned.fields.clone()).collect();
+        Ok(View {
+            object: serde_json::to_value(object).map_err(Error::retry)?,
+            owned: if owned.len() == 1 { owned.pop() } else { None },
+            records,
+        })
+    }
+
+    /// Remembers what came of an apply or a create.
+    pub(super) fn remember(&self, hash: u64, written: &C) -> Result<()> {
+        let Some(version) = written.meta().resource_version.clone() else {
+            return Ok(());
+        };
+        let view = self.view(written)?;
+        let last = Last {
+            intent: hash,
+            version,
+            values: (!view.stands(&self.intent)).then(|| view.values(&self.intent)),
+        };
+        let mut applies = self.applies.lock();
+        let children = applies.entry(self.owner_key.clone()).or_default();
+        children.insert(self.slot(), last);
+        Ok(())
+    }
+
+    /// Whether the child is the very version that came of this intent.
+    pub(super) fn last_made(&self, hash: u64, version: Option<&str>) -> bool {
+        self.last(|last| last.intent == hash && version == Some(&last.version))
+    }
+
+    /// Whether the child has the values that came of this intent before.
+    pub(super) fn last_came_to(&self, hash: u64, view: &View) -> bool {
+        self.last(|last| last.intent == hash && last.values == Some(view.values(&self.intent)))
+    }
+
+    fn last(&self, holds: impl FnOnce(&Last) -> bool) -> bool {
+        let applies = self.applies.lock();
+        let last = applies
+            .get(self.owner_key)
+            .and_then(|children| children.get(&self.slot()));
+        last.is_some_and(holds)
+    }
+
+    fn slot(&self) -> Slot {
+        (TypeId::of::<C>(), self.key.clone())
+    }
+
     /// The records of `live` with what this controller has created in the form of an apply.
     pub(super) fn as_applied(&self, live: &C) -> Vec<ManagedFieldsEntry> {
         let entries = live.meta().managed_fields.clone().unwrap_or_default();

@@ -8,6 +8,7 @@ use std::{
 use super::{Context, Source};
 use crate::{
     Object,
+    child::controller_of,
     error::{Error, Result},
     key::{ObjectKey, is_namespaced},
 };
@@ -17,7 +18,8 @@ pub(crate) const OWNER_INDEX: &str = "controller-uid";
 
 impl<K: Object> Context<K> {
     /// The object `name` beside this one, or of a cluster-scoped kind, from the cache. The kind must be reconciled, owned
-    /// or watched by this controller.
+    /// or watched by this controller. Of a kind that is only [owned](crate::Controller::owns) the cache holds this operator's
+    /// children and nothing else.
     ///
     /// # Errors
     ///
@@ -60,7 +62,14 @@ impl<K: Object> Context<K> {
         Ok(store.by_index(index, value))
     }
 
-    /// All cached objects of an owned or watched kind whose controller is this object.
+    /// All cached objects of an owned kind whose controller is this object, in no particular order. Those of an object in a
+    /// namespace are in that namespace: what names it as its controller elsewhere, is not its child.
+    ///
+    /// # Caveats
+    ///
+    /// Whoever may create objects of this kind may name any controller. In a namespace that is between its users; but where
+    /// this object is cluster-scoped, so is everybody: look at the namespaces of what you find, or know your children by their
+    /// names ([`child`](Self::child)).
     ///
     /// # Errors
     ///
@@ -73,7 +82,26 @@ impl<K: Object> Context<K> {
             return Err(Error::Setup(format!("{text}\n\nhint: add `.owns::<{kind}>()` to it")));
         }
         let uid = self.object.meta().uid.as_deref().unwrap_or_default();
-        Ok(store.by_index(OWNER_INDEX, uid))
+        let mut children = store.by_index(OWNER_INDEX, uid);
+        children.retain(|child| self.is_beside(&**child));
+        Ok(children)
+    }
+
+    /// The cached object `name` beside this one, or of a cluster-scoped kind, if this object is its controller: after
+    /// [`apply_child`](Self::apply_child) the child as it is, with its status.
+    ///
+    /// # Errors
+    ///
+    /// As [`get`](Self::get).
+    pub fn child<C: Object>(&self, name: &str) -> Result<Option<Arc<C>>> {
+        let uid = self.object.meta().uid.as_deref();
+        let found = self.get::<C>(name)?;
+        Ok(found.filter(|child| controller_of(&**child).map(|owner| owner.uid.as_str()) == uid))
+    }
+
+    /// Whether an object can be this one's child, by where it is.
+    fn is_beside<C: Object>(&self, object: &C) -> bool {
+        self.key.namespace().is_none() || object.meta().namespace.as_deref() == self.key.namespace()
     }
 
     pub(crate) fn source<C: Object>(&self) -> Result<&Source<C>> {

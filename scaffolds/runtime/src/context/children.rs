@@ -10,8 +10,8 @@ use crate::{
     Object,
     api::Requests,
     child::{Applied, Child},
-    error::{Error, Result},
-    key::{ObjectKey, is_namespaced},
+    error::{Error, NotOwned, Result},
+    key::{ObjectKey, check_name, check_namespace, is_namespaced},
 };
 
 impl<K: Object> Context<K> {
@@ -19,14 +19,19 @@ impl<K: Object> Context<K> {
     /// request, when it is as it should be. `intent` is complete: a field that an earlier one had and this one lacks is
     /// removed. Fields of other writers stay.
     ///
-    /// The child gets this object as its controller, and its namespace where it names none: see
-    /// [`namespace`](Self::namespace). Kubernetes deletes it with its owner.
+    /// The child gets this object as its controller, the operator's [label](Self::child_label), and its namespace where it
+    /// names none: see [`namespace`](Self::namespace). Kubernetes deletes it with its owner.
+    ///
+    /// Values are compared, whoever is recorded as their writer. A value that the server stores in another form is applied once
+    /// in a process; quantities (`1000m`, `1`) are compared by their amounts.
     ///
     /// # Errors
     ///
     /// [`Error::NotOwned`] when an object of that name belongs to somebody else, or to nobody; it is not touched, and this
-    /// object is reconciled again once it changes. [`Error::Kube`] when a request fails. [`Error::Setup`] when such a
-    /// child cannot be owned: it has no name, is in another namespace than a namespaced owner, or in none.
+    /// object is reconciled again once it goes or changes hands: at once where a cache of this controller shows it, else
+    /// it is asked for, with delays that double from 1 s to 5 minutes. [`Error::Kube`] when a request
+    /// fails. [`Error::Setup`], and no request, when such a child cannot be owned: it has no name, or one that cannot stand in
+    /// a path, is in another namespace than a namespaced owner, or in none.
     pub async fn apply_child<C: Object>(&self, intent: C) -> Result<Applied<C>> {
         self.apply(intent, false).await
     }
@@ -48,9 +53,10 @@ impl<K: Object> Context<K> {
         let source = self.source::<C>().ok();
         let child = Child {
             requests: Requests::beside(&self.shared.client, &key),
-            intent: complete(intent, &key, &owner)?,
+            intent: self.complete(intent, &key, &owner)?,
             key: &key,
             owner: &owner,
+            owner_key: &self.key,
             manager: &self.shared.manager,
             applies: &self.shared.applies,
             adopts,
@@ -61,29 +67,57 @@ impl<K: Object> Context<K> {
             None => child.requests.get(key.name()).await?.map(Arc::new),
         };
         let mut applied = child.apply(cached.as_deref()).await;
-        match (&mut applied, source) {
-            (Ok(Applied::Created(written) | Applied::Updated(written)), source) => {
-                let records = written.meta_mut().managed_fields.take();
+        let is_new = matches!(applied, Ok(Applied::Created(_)));
+        match &mut applied {
+            Ok(Applied::Created(written) | Applied::Updated(written)) => {
                 if let Some(source) = source {
-                    let mut written = written.clone();
-                    written.meta_mut().managed_fields = records;
-                    source.informer.observe_write(written, Some(source.subscription));
+                    // What was made anew, nobody has changed; all else may have been, where the cache does not say.
+                    let news = match &cached {
+                        Some(known) => child.shows_others(known, written)?,
+                        None => !is_new,
+                    };
+                    let except = (!news).then_some(source.subscription);
+                    source.informer.observe_write(written.clone(), except);
                 }
+                written.meta_mut().managed_fields = None;
             }
-            (Err(Error::NotOwned(_)), Some(source)) => {
-                self.shared.blocked.wait::<C>(&key, &self.key);
-                // What changed before we waited has woken nobody.
-                let version =
-                    |object: Option<&Arc<C>>| object.and_then(|object| object.meta().resource_version.clone());
-                let now = source.informer.store().get(&key);
-                if cached.is_none() || version(now.as_ref()) != version(cached.as_ref()) {
-                    let text = format!("{} `{key}` is somebody else's, and changing", C::kind(&()));
-                    return Err(Error::retry(text));
-                }
-            }
+            Err(Error::NotOwned(found)) => self.wait_for(found, cached.as_ref())?,
             _ => {}
         }
+        if self.is_gone() {
+            self.shared.applies.forget_owner(&self.key);
+            self.shared.blocked.forget_owner(&self.key);
+        }
         applied
+    }
+
+    /// Has this object reconciled again when the one in its child's place changes hands or goes.
+    fn wait_for<C: Object>(&self, found: &NotOwned, cached: Option<&Arc<C>>) -> Result<()> {
+        let (key, blocked) = (&found.key, &self.shared.blocked);
+        blocked.wait::<C>(key, &self.key);
+        let watched = self.shared.sources.contains_key(&TypeId::of::<C>());
+        let Some(source) = self.source::<C>().ok().filter(|_| watched) else {
+            blocked.ask::<C>(&self.shared.client, found);
+            return Ok(());
+        };
+        let now = source.informer.store().get(key);
+        if now.is_none() && cached.is_none() && source.informer.selects() {
+            blocked.ask::<C>(&self.shared.client, found);
+            return Ok(());
+        }
+        // What changed before we waited has woken nobody.
+        let version = |object: Option<&Arc<C>>| object.and_then(|object| object.meta().resource_version.clone());
+        if cached.is_none() || version(now.as_ref()) != version(cached) {
+            let text = format!("{} `{key}` is somebody else's, and changing", C::kind(&()));
+            return Err(Error::retry(text));
+        }
+        Ok(())
+    }
+
+    /// Whether the object went while it was worked on. Whoever hears of its end clears up; what is remembered afterwards, is
+    /// cleared up by who remembers it.
+    fn is_gone(&self) -> bool {
+        self.shared.main.informer.store().get(&self.key).is_none()
     }
 
     /// Deletes the children of kind `C` whose names are not in `keep`: those that an earlier spec asked for and this one
@@ -132,6 +166,9 @@ impl<K: Object> Context<K> {
         if name.is_empty() {
             return refuse("has no name");
         }
+        if let Err(why) = check_name(name) {
+            return refuse(&format!("cannot be named `{}`: {why}", name.escape_debug()));
+        }
         if !is_namespaced::<C>() {
             if self.key.namespace().is_some() {
                 return refuse("is cluster-scoped, and its owner is not");
@@ -142,7 +179,11 @@ impl<K: Object> Context<K> {
         if self.key.namespace().is_some() && asked.is_some_and(|asked| asked != self.namespace()) {
             return refuse("is meant for another namespace than its owner's");
         }
-        Ok(ObjectKey::new(Some(asked.unwrap_or(self.namespace())), name))
+        let namespace = asked.unwrap_or(self.namespace());
+        if let Err(why) = check_namespace(namespace) {
+            return refuse(&format!("cannot be in namespace `{}`: {why}", namespace.escape_debug()));
+        }
+        Ok(ObjectKey::new(Some(namespace), name))
     }
 
     pub(crate) fn owner_reference(&self) -> OwnerReference {
@@ -156,20 +197,21 @@ impl<K: Object> Context<K> {
             block_owner_deletion: Some(true),
         }
     }
-}
 
-/// The intent as it is sent: with its place and its owner, and without what is not its to say.
-pub(crate) fn complete<C: Object>(mut child: C, key: &ObjectKey, owner: &OwnerReference) -> Result<Value> {
-    let meta = child.meta_mut();
-    meta.owner_references.get_or_insert_default().push(owner.clone());
-    meta.managed_fields = None;
-    meta.resource_version = None;
-    let mut intent = serde_json::to_value(child).map_err(Error::retry)?;
-    if is_namespaced::<C>() {
-        intent["metadata"]["namespace"] = json!(key.namespace());
+    /// The intent as it is sent: with its place, its owner and the operator's label, and without what is not its to say.
+    pub(crate) fn complete<C: Object>(&self, mut child: C, key: &ObjectKey, owner: &OwnerReference) -> Result<Value> {
+        let meta = child.meta_mut();
+        meta.owner_references.get_or_insert_default().push(owner.clone());
+        meta.managed_fields = None;
+        meta.resource_version = None;
+        self.shared.label.set(meta);
+        let mut intent = serde_json::to_value(child).map_err(Error::retry)?;
+        if is_namespaced::<C>() {
+            intent["metadata"]["namespace"] = json!(key.namespace());
+        }
+        if let Some(intent) = intent.as_object_mut() {
+            intent.remove("status");
+        }
+        Ok(intent)
     }
-    if let Some(intent) = intent.as_object_mut() {
-        intent.remove("status");
-    }
-    Ok(intent)
 }

@@ -1,5 +1,6 @@
 //! What a reconciler may use: who it is called for, the cache, the owned children, the status, events.
 
+mod blocked;
 mod cache;
 mod children;
 mod shared;
@@ -11,9 +12,9 @@ use k8s_openapi::api::core::v1::ObjectReference;
 use kube::Client;
 
 pub(crate) use self::{
+    blocked::Blocked,
     cache::OWNER_INDEX,
-    children::complete,
-    shared::{Blocked, InFlight, Shared, Source},
+    shared::{InFlight, Shared, Source},
 };
 use crate::{Object, api::Requests, error::Result, events::EventType, key::ObjectKey};
 
@@ -46,6 +47,12 @@ impl<K: Object> Context<K> {
     /// The namespace for children that name none: the object's own, or the operator's where the object is cluster-scoped.
     pub fn namespace(&self) -> &str {
         self.key.namespace().unwrap_or(&self.shared.namespace)
+    }
+
+    /// Key and value of the label that every child made through the context carries. The cache of a kind that is only
+    /// [owned](crate::Controller::owns) holds the objects with this label: set it on children that are made past the context.
+    pub fn child_label(&self) -> (&'static str, &str) {
+        self.shared.label.pair()
     }
 
     /// How many runs for this object have failed in a row before this one; 0 at first.

@@ -10,11 +10,13 @@ use kube::Client;
 use serde_json::Value;
 
 use crate::{
-    child::Applies,
+    child::{Applies, ChildLabel},
     claim::{Deleted, Selector},
+    context::Blocked,
     events::Recorder,
     informer::{Informer, SubscriptionId},
     key::ObjectKey,
+    queue::WorkQueue,
 };
 
 /// One kind that a controller reads: the shared informer and the controller's own place among its subscribers.
@@ -23,35 +25,16 @@ pub(crate) struct Source<K> {
     pub(crate) subscription: SubscriptionId,
 }
 
-/// Owners that wait for an object which is not theirs to go away, by that object's name.
-#[derive(Default)]
-pub(crate) struct Blocked(Mutex<HashMap<(TypeId, ObjectKey), Vec<ObjectKey>>>);
-
-impl Blocked {
-    pub(super) fn wait<C: 'static>(&self, child: &ObjectKey, owner: &ObjectKey) {
-        let mut blocked = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let owners = blocked.entry((TypeId::of::<C>(), child.clone())).or_default();
-        if !owners.contains(owner) {
-            owners.push(owner.clone());
-        }
-    }
-
-    pub(crate) fn wake<C: 'static>(&self, child: &ObjectKey) -> Vec<ObjectKey> {
-        let mut blocked = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if blocked.is_empty() {
-            Vec::new()
-        } else {
-            blocked.remove(&(TypeId::of::<C>(), child.clone())).unwrap_or_default()
-        }
-    }
-}
-
 /// What all reconciles of one controller share.
 pub(crate) struct Shared<K> {
     pub(crate) client: Client,
     pub(crate) recorder: Recorder,
     /// The field manager, which is also how our own writes are told from others'.
     pub(crate) manager: String,
+    /// By which the caches select children.
+    pub(crate) label: ChildLabel,
+    /// For a reconcile that has more to do than one run may.
+    pub(crate) queue: WorkQueue,
     /// Where children of cluster-scoped objects live.
     pub(crate) namespace: String,
     pub(crate) main: Source<K>,

@@ -12,6 +12,8 @@ use crate::{
     claim::Deleted,
     context::{Blocked, InFlight, Shared},
     error::{Error, Result},
+    informer::Delta,
+    key::ObjectKey,
     manager::Manager,
     queue::WorkQueue,
     rbac::{Registration, Use},
@@ -66,7 +68,8 @@ impl<K: Object> Controller<K> {
             self.predicate,
             wiring.controller.clone(),
         );
-        let source = subscribe(manager, main.handler());
+        manager.background(wiring.blocked.clone().poll(wiring.queue.clone()));
+        let source = subscribe(manager.informer(), forgetting(&wiring, main.handler()));
         let mut sources = Sources::new();
         for connect in self.sources {
             connect(manager, &wiring, &mut sources)?;
@@ -81,6 +84,8 @@ impl<K: Object> Controller<K> {
             client: manager.client().clone(),
             recorder: manager.recorder(&self.name),
             manager: manager.field_manager(&self.name),
+            label: manager.child_label(),
+            queue: wiring.queue.clone(),
             namespace: manager.namespace().to_owned(),
             main: source,
             sources,
@@ -102,5 +107,21 @@ impl<K: Object> Controller<K> {
             main,
         };
         Ok((worker, workers))
+    }
+}
+
+/// Forgets what is remembered of an object once it is gone, and passes its changes on.
+fn forgetting<K: Object>(
+    wiring: &Wiring<K>,
+    handler: impl Fn(&Delta<K>) + Send + Sync + 'static,
+) -> impl Fn(&Delta<K>) + Send + Sync + 'static {
+    let (applies, blocked) = (wiring.applies.clone(), wiring.blocked.clone());
+    move |delta| {
+        if let Delta::Deleted(owner) = delta {
+            let key = ObjectKey::of(&**owner);
+            applies.forget_owner(&key);
+            blocked.forget_owner(&key);
+        }
+        handler(delta);
     }
 }

@@ -19,7 +19,7 @@ use crate::{
     claim::{ORPHAN_INDEX, Selector, orphan_handler, orphan_namespace},
     context::{OWNER_INDEX, Source},
     error::{Error, Result},
-    informer::Delta,
+    informer::{Delta, Informer},
     isolate::Authored,
     key::ObjectKey,
     manager::Manager,
@@ -38,6 +38,17 @@ impl<K: Object> Controller<K> {
     /// Wakes the owner when a child of kind `C` changes, which is an object whose owner reference with
     /// `controller: true` names an object of kind `K` (in any version). The child is known to
     /// [`Context::apply_child`](crate::Context::apply_child) from the cache.
+    ///
+    /// # What the cache holds
+    ///
+    /// A kind that the operator's controllers only own is selected by the [label](crate::Context::child_label) that every child
+    /// gets: objects of others are neither sent nor kept. Children that lack it, because an earlier version of the operator
+    /// or somebody else has made them, are found and labelled when the process starts to work. Where a controller also
+    /// [watches](Self::watches), [claims](Self::claims) or reconciles the kind, or [`caches_all`](Self::caches_all) says so, or
+    /// [`Manager::informer`] is asked for it, the cache holds every object.
+    ///
+    /// A child whose label is removed is gone as far as the cache can tell. The owner is woken, and the next
+    /// [`apply_child`](crate::Context::apply_child) of that name labels it again.
     pub fn owns<C: Object>(self) -> Self {
         self.owns_where::<C>(Predicate::new(|_| true))
     }
@@ -47,7 +58,7 @@ impl<K: Object> Controller<K> {
     pub fn owns_where<C: Object>(mut self, predicate: Predicate<C>) -> Self {
         self.uses.push(Use::owned::<C>());
         self.sources.push(Box::new(move |manager, wiring, sources| {
-            let source = subscribe(manager, own_handler::<K, C>(wiring, predicate));
+            let source = subscribe(manager.children_of::<K, C>(), own_handler::<K, C>(wiring, predicate));
             keep_children(&source);
             // In the place of a mere watch of this kind: writes of children are told to everybody but their owners.
             sources.insert(TypeId::of::<C>(), Box::new(source));
@@ -70,13 +81,25 @@ impl<K: Object> Controller<K> {
         self.sources.push(Box::new(move |manager, wiring, sources| {
             let owned = own_handler::<K, C>(wiring, Predicate::new(|_| true));
             let orphaned = orphan_handler(wiring.queue.clone(), manager.informer::<K>().store(), selector);
-            let source = subscribe(manager, move |delta: &Delta<C>| {
+            // An orphan has no label of the operator's.
+            let source = subscribe(manager.informer::<C>(), move |delta: &Delta<C>| {
                 owned(delta);
                 orphaned(delta);
             });
             keep_children(&source);
             _ = source.informer.add_index(ORPHAN_INDEX, orphan_namespace::<C>);
             sources.insert(TypeId::of::<C>(), Box::new(source));
+            Ok(())
+        }));
+        self
+    }
+
+    /// Keeps every object of kind `C` in the cache, not this operator's children alone. Beside [`owns`](Self::owns), for a
+    /// reconciler that reads objects of others too, without being woken by them. Memory then grows with what anybody in the
+    /// watched namespaces creates.
+    pub fn caches_all<C: Object>(mut self) -> Self {
+        self.sources.push(Box::new(|manager, _, _| {
+            manager.informer::<C>();
             Ok(())
         }));
         self
@@ -107,7 +130,7 @@ impl<K: Object> Controller<K> {
     ) -> Self {
         self.uses.push(Use::watched::<W>());
         self.sources.push(Box::new(move |manager, wiring, sources| {
-            let source = subscribe(manager, map_handler(wiring, predicate, Authored::new(Arc::new(map))));
+            let source = subscribe(manager.informer::<W>(), map_handler(wiring, predicate, Authored::new(Arc::new(map))));
             // It may be made a child by its name.
             source.informer.keep_records();
             sources.entry(TypeId::of::<W>()).or_insert(Box::new(source));
@@ -145,19 +168,18 @@ impl<K: Object> Controller<K> {
     ) -> Self {
         self.indexed.push((TypeId::of::<C>(), C::kind(&())));
         self.sources.push(Box::new(move |manager, _, _| {
-            let added = manager.informer::<C>().add_index(name, values);
+            let added = manager.cached::<C>().add_index(name, values);
             added.map_err(|error| Error::Setup(format!("{}: {error}\n\nhint: give it another name", C::kind(&()))))
         }));
         self
     }
 }
 
-/// Joins the subscribers of the manager's one informer of this kind.
+/// Joins the subscribers of an informer.
 pub(super) fn subscribe<C: Object>(
-    manager: &Manager,
+    informer: Informer<C>,
     handler: impl Fn(&Delta<C>) + Send + Sync + 'static,
 ) -> Source<C> {
-    let informer = manager.informer::<C>();
     let subscription = informer.subscribe(handler).id();
     Source { informer, subscription }
 }

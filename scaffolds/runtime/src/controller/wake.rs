@@ -31,7 +31,9 @@ pub(super) fn own_handler<K: Object, C: Object>(
             }
             if matches!(delta, Delta::Deleted(_)) {
                 deleted.forget(child);
-                applies.forget::<C>(&key);
+                if let Some(owner) = owner_of::<K, C>(child) {
+                    applies.forget::<C>(&owner, &key);
+                }
             }
         }
     }
@@ -47,7 +49,12 @@ pub(super) fn map_handler<K: Object, W: Object>(
     map: Mapping<W>,
 ) -> impl Fn(&Delta<W>) + Send + Sync + 'static {
     let (queue, controller) = (wiring.queue.clone(), wiring.controller.clone());
+    let blocked = wiring.blocked.clone();
     move |delta| {
+        // It may stand where a child should be.
+        for waiting in blocked.wake::<W>(&delta.key()) {
+            queue.add(waiting, priority(delta));
+        }
         // Before the workers start every object is queued in any case.
         if queue.is_asleep() || !predicate.passes(delta, &controller) {
             return;

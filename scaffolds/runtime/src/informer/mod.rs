@@ -16,7 +16,7 @@ mod watch;
 
 use std::fmt::{self, Debug};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use kube::{Client, Resource, core::Selector};
@@ -66,6 +66,8 @@ struct Shared<K> {
     config: InformerConfig<K>,
     /// The configuration's, where it can be read here; the server judges it in any case.
     labels: Option<Selector>,
+    /// A selection by labels beside the configuration's: decided when all uses of the kind are known.
+    selected: OnceLock<String>,
     namespaces: Vec<Option<String>>,
     store: Store<K>,
     /// Taken for every change, before the store's own lock; readers of the store take only the latter.
@@ -122,6 +124,7 @@ impl<K: Watchable> Informer<K> {
                 client,
                 config,
                 labels,
+                selected: OnceLock::new(),
                 namespaces,
                 store,
                 state,
@@ -178,6 +181,24 @@ impl<K: Watchable> Informer<K> {
     /// Keeps the records of the managers that the configuration names, of objects that come from now on.
     pub(crate) fn keep_records(&self) {
         self.shared.keeps_records.store(true, Ordering::Relaxed);
+    }
+
+    /// Watches the objects with these labels (one `key=value`) alone, where the configuration does not select. Before it runs.
+    pub(crate) fn select(&self, labels: &str) {
+        if self.shared.config.label_selector.is_none() {
+            _ = self.shared.selected.set(labels.to_owned());
+        }
+    }
+
+    /// Whether there may be objects of the kind that the store leaves out, in the namespaces that are watched.
+    pub(crate) fn selects(&self) -> bool {
+        let config = &self.shared.config;
+        self.shared.selected.get().is_some() || config.label_selector.is_some() || config.field_selector.is_some()
+    }
+
+    /// The namespaces that are watched; `None` stands for all.
+    pub(crate) fn namespaces(&self) -> &[Option<String>] {
+        &self.shared.namespaces
     }
 
     /// The objects.

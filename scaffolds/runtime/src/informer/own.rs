@@ -46,10 +46,14 @@ impl<K: Watchable> Shared<K> {
     /// Whether an object of this metadata is sure to be in the watched selection.
     fn selects(&self, metadata: &ObjectMeta) -> bool {
         let nothing = BTreeMap::new();
-        self.config.field_selector.is_none()
+        let labels = metadata.labels.as_ref().unwrap_or(&nothing);
+        let has = |(key, value): (&str, &str)| labels.get(key).is_some_and(|has| has == value);
+        let selected = self.selected.get().and_then(|pair| pair.split_once('='));
+        selected.is_none_or(has)
+            && self.config.field_selector.is_none()
             && match (&self.config.label_selector, &self.labels) {
                 (None, _) => true,
-                (Some(_), Some(labels)) => labels.matches(metadata.labels.as_ref().unwrap_or(&nothing)),
+                (Some(_), Some(selector)) => selector.matches(labels),
                 (Some(_), None) => false,
             }
     }

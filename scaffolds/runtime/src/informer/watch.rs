@@ -53,7 +53,7 @@ async fn watch_until_lost<K: Watchable>(shared: &Shared<K>, source: usize) {
         Some(namespace) => Api::namespaced(client, namespace),
         None => Api::all(client),
     };
-    let mut events = std::pin::pin!(watcher(api, shared.config.watcher()));
+    let mut events = std::pin::pin!(watcher(api, shared.watcher_config()));
     let mut retry = Retry::new();
     let mut check = interval(CHECK);
     check.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -154,6 +154,12 @@ pub(super) async fn resync<K: Watchable>(shared: Arc<Shared<K>>, period: Duratio
 }
 
 impl<K: Watchable> Shared<K> {
+    fn watcher_config(&self) -> watcher::Config {
+        let mut config = self.config.watcher();
+        config.label_selector = config.label_selector.or_else(|| self.selected.get().cloned());
+        config
+    }
+
     /// Takes in one watch event, and tells what it changes.
     fn handle(&self, source: usize, event: Event<Decoded<K>>) {
         match event {

@@ -2,6 +2,7 @@
 
 use std::{
     any::{Any, TypeId},
+    collections::BTreeSet,
     future::Future,
     pin::Pin,
     sync::Arc,
@@ -10,7 +11,11 @@ use std::{
 
 use tokio::sync::watch;
 
-use super::{Manager, lock};
+use super::{
+    Manager,
+    labelling::{Labelling, OwnerKind},
+    lock,
+};
 use crate::{
     Object,
     error::{Error, Result},
@@ -21,6 +26,17 @@ use crate::{
 pub(super) struct Kind {
     typed: Box<dyn Any + Send + Sync>,
     pub(super) running: Arc<dyn Runs>,
+    /// Whether somebody needs more than the operator's own children, or has said what is needed.
+    as_configured: bool,
+    /// Whose children the objects of this kind may be.
+    owners: BTreeSet<OwnerKind>,
+}
+
+impl Kind {
+    /// Whether the cache holds the operator's children alone.
+    fn of_children(&self) -> bool {
+        !self.as_configured && !self.owners.is_empty()
+    }
 }
 
 pub(super) type Pending<T> = Pin<Box<dyn Future<Output = T> + Send>>;
@@ -33,6 +49,10 @@ pub(super) trait Runs: Send + Sync {
     fn last_error(&self) -> Option<String>;
     /// The kind and where it is watched.
     fn name(&self) -> String;
+    /// Watches the objects with these labels alone. Before it runs.
+    fn select(&self, labels: &str);
+    /// Labels the children that the selection would miss.
+    fn label(&self, labelling: Labelling) -> Pending<Result<()>>;
 }
 
 impl<K: Object> Runs for Informer<K> {
@@ -58,16 +78,41 @@ impl<K: Object> Runs for Informer<K> {
         let dot = if group.is_empty() { "" } else { "." };
         format!("`{kind}{dot}{group}` {}", self.place())
     }
+
+    fn select(&self, labels: &str) {
+        Informer::select(self, labels);
+    }
+
+    fn label(&self, labelling: Labelling) -> Pending<Result<()>> {
+        let informer = self.clone();
+        Box::pin(async move { labelling.run(&informer).await })
+    }
 }
 
 impl Manager {
-    /// The one informer of a kind, shared by everybody who asks: one watch of the API server, one copy of each object.
+    /// The one informer of a kind, shared by everybody who asks: one watch of the API server, one copy of each object. It
+    /// holds every object of the watched namespaces, also of a kind that controllers only own. Ask before the manager runs.
     pub fn informer<K: Object>(&self) -> Informer<K> {
-        self.informer_as(|| Informer::new(self.settings.client.clone(), self.informer_config()).without_records())
+        self.with_kind(|kind| kind.as_configured = true)
+    }
+
+    /// The informer of a kind whose objects may be children of a `K`. Where nobody needs more, it holds children alone.
+    pub(crate) fn children_of<K: Object, C: Object>(&self) -> Informer<C> {
+        self.with_kind(|kind| _ = kind.owners.insert(OwnerKind::of::<K>()))
+    }
+
+    /// The informer of a kind, whatever it holds.
+    pub(crate) fn cached<K: Object>(&self) -> Informer<K> {
+        self.with_kind(|_| {})
+    }
+
+    fn with_kind<K: Object>(&self, note: impl FnOnce(&mut Kind)) -> Informer<K> {
+        let new = || Informer::new(self.settings.client.clone(), self.informer_config()).without_records();
+        self.informer_as(new, note)
     }
 
     /// The informer of a kind, a new one if there is none yet.
-    fn informer_as<K: Object>(&self, new: impl FnOnce() -> Informer<K>) -> Informer<K> {
+    fn informer_as<K: Object>(&self, new: impl FnOnce() -> Informer<K>, note: impl FnOnce(&mut Kind)) -> Informer<K> {
         let mut informers = lock(&self.informers);
         let kind = informers.entry(TypeId::of::<K>()).or_insert_with(|| {
             let informer = new();
@@ -75,14 +120,40 @@ impl Manager {
             Kind {
                 typed: Box::new(informer.clone()),
                 running: Arc::new(informer),
+                as_configured: false,
+                owners: BTreeSet::new(),
             }
         });
+        note(kind);
         let informer: Option<&Informer<K>> = kind.typed.downcast_ref();
         // The entry under K's TypeId was made by the line above, for this K.
         informer.expect("the informer of a kind is of that kind").clone()
     }
 
-    /// Decides what the one cache of a kind holds: its namespaces, a selection by labels or fields, what a transform
+    /// Decides which caches hold the operator's children alone: all uses are known by now, and nothing runs yet.
+    pub(super) fn select_children(&self) {
+        let selector = self.child_label().selector();
+        for kind in lock(&self.informers).values().filter(|kind| kind.of_children()) {
+            kind.running.select(&selector);
+        }
+    }
+
+    /// The caches that hold the operator's children alone, each with whose they may be.
+    pub(super) fn label_children(&self) -> Vec<Pending<Result<()>>> {
+        let informers = lock(&self.informers);
+        let selected = informers.values().filter(|kind| kind.of_children());
+        let label = |kind: &Kind| {
+            kind.running.label(Labelling {
+                client: self.settings.client.clone(),
+                label: self.child_label(),
+                manager: self.settings.name.clone(),
+                owners: kind.owners.clone(),
+            })
+        };
+        selected.map(label).collect()
+    }
+
+    /// Decides what the one cache of a kind holds, in the place of the [default](crate::Controller::owns): its namespaces, a selection by labels or fields, what a transform
     /// leaves of each object, how often objects are told anew. To be called before anything uses the kind.
     ///
     /// `change` gets the settings as they are otherwise: the manager's namespaces, and `managedFields` stripped but for
@@ -109,7 +180,10 @@ impl Manager {
         }
         let mut config = self.informer_config();
         change(&mut config);
-        self.informer_as::<K>(|| Informer::new(self.settings.client.clone(), config));
+        self.informer_as::<K>(
+            || Informer::new(self.settings.client.clone(), config),
+            |kind| kind.as_configured = true,
+        );
         Ok(())
     }
 

@@ -44,6 +44,7 @@ impl Manager {
     /// the process is to be started anew.
     pub async fn run(&self, stop: impl Future<Output = ()>, election: Option<Arc<Election>>) -> Result<()> {
         let (halt, halted) = watch::channel(false);
+        self.select_children();
         let mut tasks = self.start_tasks(&halted);
         let ended = {
             let end = pin!(async {
@@ -145,6 +146,15 @@ impl Manager {
                 error = &mut end => return Ended { error, ..Ended::default() },
                 () = election.acquired() => {}
             }
+        }
+        // Until the caches show every child, nobody works.
+        let found = tokio::select! {
+            error = &mut end => return Ended { error, ..Ended::default() },
+            error = lost(election) => return Ended { error: Some(error), lease_lost: true, ..Ended::default() },
+            found = self.find_children() => found,
+        };
+        if let Err(error) = found {
+            return Ended { error: Some(error), ..Ended::default() };
         }
         let mut workers = self.start_workers();
         let error = tokio::select! {

@@ -107,3 +107,31 @@ async fn nothing_is_written_when_nothing_changed_and_drift_is_repaired() {
     assert!(world.object(&child).is_some(), "a child that was deleted is made again");
     running.stop().await.unwrap();
 }
+
+/// The watch event of the foreign change is older than the answer to the apply, and is dropped.
+#[tokio::test(start_paused = true)]
+async fn a_foreign_change_that_the_answer_to_an_apply_hides_wakes_the_owner() {
+    for foreign in [false, true] {
+        let (world, script) = (world(), Arc::<Script>::default());
+        world.put(&at("child-a"), foobar("x"));
+        let running = run(&world, &script, controller());
+        seconds(1).await;
+        let child = format!("{CONFIG_MAPS}/child-a-foobar");
+        for target in ["y", "z"] {
+            let before = script.runs("child-a").len();
+            world.delay_watches("configmaps", Duration::from_secs(5));
+            if foreign {
+                world.edit(&child, |child| child["data"]["theirs"] = json!(target));
+            }
+            world.edit(&at("child-a"), |object| object["spec"]["target"] = json!(target));
+            seconds(60).await;
+            let runs = script.runs("child-a").len() - before;
+            assert_eq!(
+                runs,
+                if foreign { 2 } else { 1 },
+                "target: {target}, foreign change: {foreign}"
+            );
+        }
+        running.stop().await.unwrap();
+    }
+}

@@ -29,7 +29,8 @@ async fn k08_the_controller_is_mapped_whatever_version_names_it_and_also_the_one
         world.put(&at(name), foobar("x"));
     }
     let child = |controller: &str, other: &str| {
-        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"ownerReferences": [
+        let labels = json!({"kubewright.dev/operator": "test"});
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"labels": labels, "ownerReferences": [
             {"apiVersion": "test.example.com/v1beta7", "kind": "FooBar", "name": controller, "uid": "u", "controller": true},
             {"apiVersion": "test.example.com/v1", "kind": "FooBar", "name": other, "uid": "v"}]}})
     };
@@ -133,9 +134,36 @@ async fn a_foreign_object_of_the_childs_name_is_never_touched_and_its_going_wake
     assert_eq!(world.object(&child), theirs);
 
     world.delete(&child);
-    seconds(1).await;
+    // No watch shows what has no label of the operator's: it is asked for, with growing delays.
+    seconds(2).await;
     assert_eq!(world.object(&child).unwrap()["data"], json!({"target": "x"}));
     running.stop().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_foreign_object_of_a_kind_that_is_watched_or_not_even_that_wakes_the_owner_by_its_going_too() {
+    for (watched, within) in [(true, 1), (false, 2)] {
+        let (world, script) = (world(), Arc::<Script>::default());
+        let child = format!("{CONFIG_MAPS}/patient-a-foobar");
+        world.put(
+            &child,
+            json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {}, "data": {"theirs": "1"}}),
+        );
+        world.put(&at("patient-a"), foobar("x"));
+        let controller = Controller::new("foobar");
+        let controller = if watched {
+            controller.watches::<ConfigMap>(|_| Vec::new())
+        } else {
+            controller
+        };
+        let running = run(&world, &script, controller);
+        seconds(2).await;
+        world.delete(&child);
+        seconds(within).await;
+        let data = world.object(&child).map(|child| child["data"].clone());
+        assert_eq!(data, Some(json!({"target": "x"})), "watched: {watched}");
+        running.stop().await.unwrap();
+    }
 }
 
 /// What stood in the way was there when it was asked about, and gone, as the watch had told, before anybody waited for that.
@@ -143,12 +171,12 @@ async fn a_foreign_object_of_the_childs_name_is_never_touched_and_its_going_wake
 async fn a_foreign_object_that_goes_while_it_is_looked_at_is_not_waited_for() {
     let (world, script) = (world(), Arc::<Script>::default());
     let child = format!("{CONFIG_MAPS}/patient-a-foobar");
-    let (posts, path) = (AtomicUsize::new(0), child.clone());
+    let (posts, gets, path) = (AtomicUsize::new(0), AtomicUsize::new(0), child.clone());
     world.intercept(move |verb, asked| match verb {
         "POST" if asked == CONFIG_MAPS && posts.fetch_add(1, Ordering::SeqCst) == 0 => {
             Some((409, failure(409, "AlreadyExists", asked)))
         }
-        "GET" if asked == path => {
+        "GET" if asked == path && gets.fetch_add(1, Ordering::SeqCst) == 0 => {
             let metadata =
                 json!({"name": "patient-a-foobar", "namespace": "default", "uid": "theirs", "resourceVersion": "1"});
             Some((
@@ -160,7 +188,7 @@ async fn a_foreign_object_that_goes_while_it_is_looked_at_is_not_waited_for() {
     });
     world.put(&at("patient-a"), foobar("x"));
     let running = run(&world, &script, controller());
-    seconds(10).await;
+    seconds(11).await;
     assert_eq!(
         world.object(&child).map(|child| child["data"].clone()),
         Some(json!({"target": "x"}))

@@ -22,6 +22,8 @@ pub struct Faults {
     pub requests: Vec<String>,
     /// The paths and what is accepted of what is read.
     pub accepted: Vec<(String, String)>,
+    /// The paths, queries and what is accepted of what is read.
+    pub reads: Vec<[String; 3]>,
     pub crash: Option<Crash>,
     /// How long the answer to a write takes after it is stored, so that the watch is faster.
     pub reply_lag: Duration,
@@ -90,9 +92,10 @@ impl World {
             faults.requests.push(format!("{verb} {path}"));
             if !writing {
                 let accepted = request.headers().get("accept").and_then(|types| types.to_str().ok());
-                faults
-                    .accepted
-                    .push((path.clone(), accepted.unwrap_or_default().to_owned()));
+                let accepted = accepted.unwrap_or_default().to_owned();
+                let query = request.uri().query().unwrap_or_default().to_owned();
+                faults.reads.push([path.clone(), query, accepted.clone()]);
+                faults.accepted.push((path.clone(), accepted));
             }
             let dies = faults.crash.as_mut().and_then(|crash| crash.dies(writing));
             let hangs = faults.hangs.as_ref().is_some_and(|part| path.contains(part));

@@ -99,6 +99,11 @@ impl World {
         self.faults().hangs = Some(part.to_owned());
     }
 
+    /// From now on every request is answered; what hangs goes on hanging.
+    pub fn answer_again(&self) {
+        self.faults().hangs = None;
+    }
+
     /// From now on watch events overtake the answers to the writes that caused them, which take this long.
     pub fn delay_replies(&self, lag: Duration) {
         self.faults().reply_lag = lag;
@@ -144,6 +149,15 @@ impl World {
         accepted
             .filter(|(path, _)| path == collection)
             .map(|(_, types)| types.clone())
+            .collect()
+    }
+
+    /// The queries of what was read under this path, each with what it accepted.
+    pub fn reads(&self, path: &str) -> Vec<(String, String)> {
+        let faults = self.faults();
+        let reads = faults.reads.iter().filter(|[read, ..]| read == path);
+        reads
+            .map(|[_, query, accepted]| (query.clone(), accepted.clone()))
             .collect()
     }
 
@@ -213,6 +227,18 @@ impl World {
         self.must("PUT", &format!("{path}{part}"), &object);
     }
 
+    /// `kubectl patch --field-manager`: what somebody writes under this name.
+    pub fn merge_as(&self, path: &str, manager: &str, change: &Value) {
+        let query = form_encoded(manager);
+        let (code, answer) = self.send(
+            "PATCH",
+            &format!("{path}?fieldManager={query}"),
+            "application/merge-patch+json",
+            change,
+        );
+        assert!(code < 300, "PATCH {path}: {code} {answer}");
+    }
+
     /// `kubectl delete`: at once without finalizers, else by a timestamp.
     pub fn delete(&self, path: &str) {
         self.must("DELETE", path, &Value::Null);
@@ -226,6 +252,10 @@ impl World {
 
     /// Asks past the log and the faults.
     fn ask(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
+        self.send(method, path, "application/json", body)
+    }
+
+    fn send(&self, method: &str, path: &str, media: &str, body: &Value) -> (u16, Value) {
         let body = if body.is_null() {
             Bytes::new()
         } else {
@@ -234,7 +264,7 @@ impl World {
         let request = Request::builder()
             .method(method)
             .uri(path)
-            .header("content-type", "application/json")
+            .header("content-type", media)
             .body(Full::new(body))
             .expect("a request");
         let answer = async {
@@ -253,6 +283,11 @@ impl World {
     fn faults(&self) -> std::sync::MutexGuard<'_, Faults> {
         self.0.faults.lock().unwrap()
     }
+}
+
+/// A name of a field manager in a query.
+fn form_encoded(manager: &str) -> String {
+    manager.replace('/', "%2F").replace('@', "%40")
 }
 
 fn forget_the_run(object: &mut Value) {

@@ -1,0 +1,118 @@
+//! Quantities of resources as Kubernetes writes them: the API server stores `1000m` as `1`.
+
+/// An amount as `mantissa · 2^twos · 5^fives`, the mantissa without these factors, so that equal amounts are equal values.
+#[derive(PartialEq)]
+struct Amount {
+    negative: bool,
+    mantissa: u128,
+    twos: i32,
+    fives: i32,
+}
+
+/// Whether both texts are quantities of the same amount.
+pub(super) fn same(one: &str, other: &str) -> bool {
+    amount(one).is_some_and(|one| amount(other).is_some_and(|other| one == other))
+}
+
+fn amount(text: &str) -> Option<Amount> {
+    let (negative, text) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let end = text.find(|letter: char| !letter.is_ascii_digit() && letter != '.');
+    let (number, suffix) = text.split_at(end.unwrap_or(text.len()));
+    let (whole, part) = number.split_once('.').unwrap_or((number, ""));
+    if (whole.is_empty() && part.is_empty()) || part.contains('.') {
+        return None;
+    }
+    let mantissa: u128 = format!("{whole}{part}").parse().ok()?;
+    let (tens, twos) = exponents(suffix)?;
+    let tens = tens - i32::try_from(part.len()).ok()?;
+    if mantissa == 0 {
+        return Some(Amount {
+            negative: false,
+            mantissa,
+            twos: 0,
+            fives: 0,
+        });
+    }
+    let (mantissa, more_twos) = without(mantissa, 2);
+    let (mantissa, fives) = without(mantissa, 5);
+    Some(Amount {
+        negative,
+        mantissa,
+        twos: tens + twos + more_twos,
+        fives: tens + fives,
+    })
+}
+
+/// The powers of ten and of two that a suffix stands for.
+fn exponents(suffix: &str) -> Option<(i32, i32)> {
+    if let Some(power) = suffix.strip_prefix(['e', 'E']).filter(|power| !power.is_empty()) {
+        let power: i16 = power.parse().ok()?;
+        return Some((power.into(), 0));
+    }
+    let decimal = ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"];
+    let binary = ["Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
+    let place = |list: &[&str]| list.iter().position(|known| *known == suffix)?.try_into().ok();
+    let tens = || place(&decimal).map(|nth: i32| ((nth - 3) * 3, 0));
+    let twos = || place(&binary).map(|nth: i32| (0, (nth + 1) * 10));
+    tens().or_else(twos)
+}
+
+/// A number without its factors of this prime, and how many there were.
+fn without(mut number: u128, prime: u128) -> (u128, i32) {
+    let mut times = 0;
+    while number.is_multiple_of(prime) {
+        number /= prime;
+        times += 1;
+    }
+    (number, times)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_amount_in_two_forms_is_the_same() {
+        let pairs = [
+            ("1000m", "1"),
+            ("1", "1.0"),
+            ("0.5", "500m"),
+            ("1Gi", "1024Mi"),
+            ("1e3", "1k"),
+            ("1E3", "1000"),
+            ("0", "0m"),
+            ("-1", "-1000m"),
+            ("+2", "2"),
+            ("1024", "1Ki"),
+            (".5", "500m"),
+            ("1E", "1000P"),
+            ("0", "-0"),
+        ];
+        for (one, other) in pairs {
+            assert!(same(one, other), "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn other_amounts_and_other_texts_are_not() {
+        let pairs = [
+            ("1000m", "2"),
+            ("1Gi", "1G"),
+            ("1", "-1"),
+            ("", ""),
+            ("a", "a"),
+            ("1x", "1x"),
+            (".", "."),
+            ("1..0", "1"),
+            ("1e", "1"),
+            ("1 ", "1"),
+            ("99999999999999999999999999999999999999999", "1"),
+        ];
+        for (one, other) in pairs {
+            assert!(!same(one, other), "{one} {other}");
+        }
+    }
+}

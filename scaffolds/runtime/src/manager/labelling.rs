@@ -1,0 +1,140 @@
+//! Children without the operator's label: made by an earlier version of it, or by somebody who does not know of the label. They
+//! are found once, before the workers start, because caches that select on the label would never show them.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use kube::{
+    Client,
+    api::{ListParams, Patch},
+    core::PartialObjectMeta,
+};
+use serde_json::json;
+use tokio::time::{Instant, sleep};
+use tracing::{info, warn};
+
+use super::{Manager, lock};
+use crate::{
+    Object,
+    api::Requests,
+    child::{ChildLabel, controller_of},
+    error::{Error, Result},
+    informer::Informer,
+    jitter::Jitter,
+    key::ObjectKey,
+};
+
+/// Objects asked for at a time: their metadata alone, a kilobyte or two each.
+const PAGE: u32 = 500;
+/// How long lists are tried again before the process gives up, as long as a cache may take to fill.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// The delay after a list that failed; it doubles, up to [`LONGEST`].
+const FIRST: Duration = Duration::from_secs(1);
+const LONGEST: Duration = Duration::from_secs(30);
+
+/// Group and kind of an owner: it may be named in any version.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct OwnerKind {
+    group: String,
+    kind: String,
+}
+
+impl OwnerKind {
+    pub(super) fn of<K: Object>() -> Self {
+        Self {
+            group: K::group(&()).into_owned(),
+            kind: K::kind(&()).into_owned(),
+        }
+    }
+}
+
+/// The search for children of one kind that lack the label.
+pub(super) struct Labelling {
+    pub(super) client: Client,
+    pub(super) label: ChildLabel,
+    /// The field manager of the label. It is none of the controllers', whose records tell what their intents own.
+    pub(super) manager: String,
+    pub(super) owners: BTreeSet<OwnerKind>,
+}
+
+impl Manager {
+    /// Labels the children that the caches would miss. With nothing to label this is one paged list of metadata for each kind
+    /// that is only owned.
+    pub(super) async fn find_children(&self) -> Result<()> {
+        // Where nobody works, nothing is written.
+        if lock(&self.controllers).is_empty() {
+            return Ok(());
+        }
+        for kind in self.label_children() {
+            kind.await?;
+        }
+        Ok(())
+    }
+}
+
+impl Labelling {
+    pub(super) async fn run<C: Object>(&self, informer: &Informer<C>) -> Result<()> {
+        let (began, mut delay, mut jitter) = (Instant::now(), FIRST, Jitter::random());
+        for namespace in informer.namespaces() {
+            while let Err(error) = self.search(informer, namespace.as_deref()).await {
+                if began.elapsed() >= PATIENCE {
+                    let kind = C::kind(&());
+                    return Err(Error::Setup(format!(
+                        "children of kind {kind} cannot be looked for: {error}"
+                    )));
+                }
+                warn!(kind = %C::kind(&()), retry_in = ?delay, "children cannot be looked for: {error}");
+                sleep(jitter.scale(delay, 1.0, 1.1)).await;
+                delay = (delay * 2).min(LONGEST);
+            }
+        }
+        Ok(())
+    }
+
+    async fn search<C: Object>(&self, informer: &Informer<C>, namespace: Option<&str>) -> Result<()> {
+        let requests = Requests::<C>::within(&self.client, namespace);
+        let mut params = ListParams::default()
+            .labels(&self.label.selector_of_others())
+            .limit(PAGE);
+        loop {
+            let page = requests.list_metadata(&params).await?;
+            for child in page.items.iter().filter(|child| self.is_ours(child)) {
+                self.label(informer, child).await;
+            }
+            match page.metadata.continue_.filter(|token| !token.is_empty()) {
+                Some(token) => params = params.continue_token(&token),
+                None => return Ok(()),
+            }
+        }
+    }
+
+    fn is_ours<C: Object>(&self, child: &PartialObjectMeta<C>) -> bool {
+        let Some(owner) = controller_of(child).filter(|_| !self.label.is_on(&child.metadata)) else {
+            return false;
+        };
+        let group = owner.api_version.rsplit_once('/').map_or("", |(group, _)| group);
+        let kind = OwnerKind {
+            group: group.to_owned(),
+            kind: owner.kind.clone(),
+        };
+        self.owners.contains(&kind)
+    }
+
+    /// A child that cannot be labelled delays no other: it is labelled when its owner applies it.
+    async fn label<C: Object>(&self, informer: &Informer<C>, child: &PartialObjectMeta<C>) {
+        let (key, (label, value)) = (ObjectKey::of(child), self.label.pair());
+        let patch = json!({"metadata": {"uid": child.metadata.uid, "labels": {label: value}}});
+        let requests = Requests::<C>::beside(&self.client, &key);
+        match requests
+            .patch(key.name(), None, &Patch::Merge(patch), &self.manager)
+            .await
+        {
+            Ok(labelled) => {
+                info!(kind = %C::kind(&()), object = %key, "labelled a child that was made without the label");
+                informer.observe_write(labelled, None);
+            }
+            // Gone, or another one by now.
+            Err(error) if matches!(error.code(), Some(404 | 409)) => {}
+            Err(error) => warn!(kind = %C::kind(&()), object = %key, "a child cannot be labelled: {error}"),
+        }
+    }
+}
