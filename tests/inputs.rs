@@ -240,7 +240,7 @@ fn a_project_of_another_release_is_refused_with_the_ways_out() {
             1,
             &[
                 "this project is of kubewright 9.",
-                "cargo install kubewright --version 9.",
+                "cargo install --locked --git https://github.com/kubewright/kubewright --tag v9.",
             ],
         );
     }

@@ -3,9 +3,9 @@
 mod cli;
 
 use cli::{Tree, assert_same, tree};
-use kubewright::plan::FileKind;
+use kubewright::plan::{FileKind, RelPath};
 use kubewright::render::File;
-use kubewright::write::{Change, Disk, RealDisk, Root};
+use kubewright::write::{Access, Beneath, Change, Disk, NewFile, RealDisk, Records, Root};
 use proptest::prelude::*;
 use std::cell::Cell;
 use std::fs;
@@ -51,34 +51,56 @@ impl FaultyDisk {
 }
 
 impl Disk for FaultyDisk {
-    fn write(&self, path: &Path, bytes: &[u8], executable: bool, durable: bool) -> io::Result<()> {
+    fn create(&self, tree: &Beneath, path: &RelPath, file: &NewFile<'_>) -> io::Result<()> {
         let alive = self.step();
         if alive.is_err() && self.left.get() == -1 {
-            RealDisk.write(path, &bytes[..bytes.len() / 2], executable, durable)?;
+            let bytes = &file.bytes[..file.bytes.len() / 2];
+            real().create(tree, path, &NewFile { bytes, ..*file })?;
         }
         alive?;
-        RealDisk.write(path, bytes, executable, durable)
+        real().create(tree, path, file)
     }
 
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+    fn rename(&self, tree: &Beneath, from: &RelPath, to: &RelPath) -> io::Result<()> {
         self.step()?;
-        RealDisk.rename(from, to)
+        real().rename(tree, from, to)
     }
 
-    fn remove_file(&self, path: &Path) -> io::Result<()> {
+    fn remove_file(&self, tree: &Beneath, path: &RelPath) -> io::Result<()> {
         self.step()?;
-        RealDisk.remove_file(path)
+        real().remove_file(tree, path)
     }
 
-    fn create_dir(&self, path: &Path) -> io::Result<()> {
+    fn create_dir(&self, tree: &Beneath, path: &RelPath) -> io::Result<()> {
         self.step()?;
-        RealDisk.create_dir(path)
+        real().create_dir(tree, path)
     }
 
-    fn remove_dir(&self, path: &Path) -> io::Result<()> {
+    fn remove_dir(&self, tree: &Beneath, path: &RelPath) -> io::Result<()> {
         self.step()?;
-        RealDisk.remove_dir(path)
+        real().remove_dir(tree, path)
     }
+
+    fn record(&self, journal: &str) -> io::Result<()> {
+        self.step()?;
+        real().record(journal)
+    }
+
+    fn is_recorded(&self, journal: &str) -> bool {
+        real().is_recorded(journal)
+    }
+
+    fn forget(&self, journal: &str) -> io::Result<()> {
+        self.step()?;
+        real().forget(journal)
+    }
+}
+
+/// The file system, with the records of this test alone.
+fn real() -> RealDisk {
+    thread_local!(static RECORDS: tempfile::TempDir = tempfile::tempdir().unwrap());
+    let folder = RECORDS.with(|folder| folder.path().join("records"));
+    RealDisk::new(Records::in_folders(Path::new("/nonexistent"), vec![folder]))
 }
 
 /// A folder with files to keep, change and delete, and the changes.
@@ -116,14 +138,14 @@ fn change(path: &str, before: Option<&str>, after: Option<&str>) -> Change {
 }
 
 fn commit(dir: &Path, disk: Box<dyn Disk>, changes: &[Change]) -> anyhow::Result<()> {
-    Root::lock_on(dir, disk, || {})?.commit(changes)
+    Root::open_on(dir, Access::Write, disk, || {})?.commit(changes)
 }
 
 /// The trees before and after the scene's transaction.
 fn outcomes() -> (Tree, Tree) {
     let (dir, changes) = scene();
     let before = tree(dir.path());
-    commit(dir.path(), Box::new(RealDisk), &changes).unwrap();
+    commit(dir.path(), Box::new(real()), &changes).unwrap();
     assert!(
         !dir.path().join("sub/deleted").exists(),
         "an emptied folder goes with its file"
@@ -133,7 +155,7 @@ fn outcomes() -> (Tree, Tree) {
 
 /// What the next command finds once it has the lock.
 fn settled(dir: &Path) -> Tree {
-    drop(Root::lock(dir, || {}).unwrap());
+    drop(Root::open_on(dir, Access::Write, Box::new(real()), || {}).unwrap());
     assert!(!dir.join(".kubewright").exists());
     tree(dir)
 }
@@ -166,7 +188,8 @@ fn dying_again_while_completing_changes_nothing_about_that() {
         for second in 0..40 {
             let (dir, changes) = scene();
             let _ = commit(dir.path(), FaultyDisk::new(first, Fault::Dies).0, &changes);
-            let again = Root::lock_on(dir.path(), FaultyDisk::new(second, Fault::Dies).0, || {}).map(drop);
+            let again =
+                Root::open_on(dir.path(), Access::Write, FaultyDisk::new(second, Fault::Dies).0, || {}).map(drop);
             let found = settled(dir.path());
             assert!(
                 found == before || found == after,
@@ -205,10 +228,11 @@ fn an_error_at_any_operation_takes_everything_back_at_once() {
 #[test]
 fn an_edit_after_an_interruption_is_not_lost() {
     let (dir, changes) = scene();
-    // Dead after the journal is in place: folder, write, rename.
-    commit(dir.path(), FaultyDisk::new(3, Fault::Dies).0, &changes).unwrap_err();
+    // Dead after the journal is in place: folder, file, record, rename.
+    commit(dir.path(), FaultyDisk::new(4, Fault::Dies).0, &changes).unwrap_err();
     fs::write(dir.path().join("changed"), "by hand").unwrap();
-    let error = Root::lock(dir.path(), || {}).err().unwrap().to_string();
+    let again = Root::open_on(dir.path(), Access::Write, Box::new(real()), || {});
+    let error = again.err().unwrap().to_string();
     assert!(
         error.contains("`changed` was edited since") && error.contains("hint: "),
         "{error}"
@@ -226,9 +250,7 @@ fn a_folder_in_a_files_place_is_refused_before_the_first_byte() {
             _ => fs::create_dir(dir.path().join(blocked)).unwrap(),
         }
         let before = tree(dir.path());
-        let error = commit(dir.path(), Box::new(RealDisk), &changes)
-            .unwrap_err()
-            .to_string();
+        let error = commit(dir.path(), Box::new(real()), &changes).unwrap_err().to_string();
         assert!(error.contains(word), "{error}");
         assert_same(&before, &tree(dir.path()));
         assert!(!dir.path().join(".kubewright").exists());
@@ -262,5 +284,96 @@ proptest! {
         let _ = commit(dir.path(), FaultyDisk::new(operations, Fault::Dies).0, &changes);
         let found = settled(dir.path());
         prop_assert!(found == before || found == after);
+    }
+}
+
+#[test]
+fn an_interrupted_command_is_reported_by_one_that_reads_and_completed_by_one_that_writes() {
+    let (_, after) = outcomes();
+    let (dir, changes) = scene();
+    commit(dir.path(), FaultyDisk::new(5, Fault::Dies).0, &changes).unwrap_err();
+    let before = tree(dir.path());
+    let error = Root::open_on(dir.path(), Access::Read, Box::new(real()), || {})
+        .err()
+        .unwrap();
+    assert!(error.to_string().contains("hint: run `kubewright sync`"), "{error}");
+    assert_same(&before, &tree(dir.path()));
+    let root = Root::open_on(dir.path(), Access::Write, Box::new(real()), || {}).unwrap();
+    assert!(root.completed_another());
+    assert_same(&after, &tree(dir.path()));
+}
+
+#[test]
+fn a_journal_is_completed_where_its_command_ran_and_nowhere_else() {
+    let (dir, changes) = scene();
+    commit(dir.path(), FaultyDisk::new(5, Fault::Dies).0, &changes).unwrap_err();
+    let journal = fs::read(dir.path().join(".kubewright/journal")).unwrap();
+    let (other, _) = scene();
+    fs::create_dir(other.path().join(".kubewright")).unwrap();
+    fs::write(other.path().join(".kubewright/journal"), journal).unwrap();
+    let before = tree(other.path());
+    let error = Root::open_on(other.path(), Access::Write, Box::new(real()), || {})
+        .err()
+        .unwrap();
+    assert!(
+        error
+            .to_string()
+            .contains("was not written by a command that you ran in this folder"),
+        "{error}"
+    );
+    assert_same(&before, &tree(other.path()));
+
+    // Moved, a project is the same.
+    let moved = tempfile::tempdir().unwrap();
+    let moved = moved.path().join("moved");
+    fs::rename(dir.path(), &moved).unwrap();
+    assert_same(&outcomes().1, &settled(&moved));
+}
+
+#[test]
+fn no_record_is_left_behind() {
+    for operations in 0..30 {
+        let records = tempfile::tempdir().unwrap();
+        let folder = records.path().join("records");
+        let (dir, changes) = scene();
+        let (disk, _) = FaultyDisk::new(operations, Fault::Dies);
+        let _ = commit(dir.path(), disk, &changes);
+        settled(dir.path());
+        let disk = RealDisk::new(Records::in_folders(dir.path(), vec![folder.clone()]));
+        commit(dir.path(), Box::new(disk), &[change("more", None, Some("more"))]).unwrap();
+        assert_eq!(fs::read_dir(folder).unwrap().count(), 0);
+    }
+    real().record("x").unwrap();
+    real().forget("x").unwrap();
+}
+
+#[test]
+fn records_are_kept_outside_of_the_project_and_by_this_user_alone() {
+    use kubewright::write::Records;
+    let dir = tempfile::tempdir().unwrap();
+    let (inside, outside) = (dir.path().join("project/state"), dir.path().join("state"));
+    fs::create_dir(dir.path().join("project")).unwrap();
+    let records = |folders: &[&Path]| {
+        Records::in_folders(
+            &dir.path().join("project"),
+            folders.iter().map(|path| path.to_path_buf()).collect(),
+        )
+    };
+    let both = records(&[&inside, &outside]);
+    both.add("hash").unwrap();
+    assert!(both.has("hash") && outside.join("hash").exists() && !inside.exists());
+    fs::create_dir(&inside).unwrap();
+    fs::write(inside.join("other"), "").unwrap();
+    assert!(!both.has("other"), "a checkout brings records");
+    records(&[&inside]).add("hash").unwrap_err();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        fs::set_permissions(&outside, fs::Permissions::from_mode(0o777)).unwrap();
+        assert!(!both.has("hash"), "anybody can put records there");
+        both.add("hash").unwrap_err();
+        let link = dir.path().join("link");
+        symlink(dir.path().join("project"), &link).unwrap();
+        records(&[&link.join("state")]).add("hash").unwrap_err();
     }
 }

@@ -1,10 +1,11 @@
 //! `kubewright apiserver`: a Kubernetes API server on this machine, in the foreground.
 
-use super::report;
+use super::{given, report};
 use anyhow::{Context, Result, anyhow};
 use clap::ValueEnum;
 use kubewright_apiserver::controllers::Controllers;
-use kubewright_apiserver::{ApiServer, Options, auth::User, serve::Listener, store::OpenError};
+use kubewright_apiserver::serve::{Listener, TemporaryFolder};
+use kubewright_apiserver::{ApiServer, Options, auth::User, store::OpenError};
 use std::path::{Path, PathBuf};
 
 /// Flags of `apiserver`.
@@ -16,10 +17,13 @@ pub struct Args {
     /// The port; 0 takes a free one
     #[arg(long, default_value_t = 0)]
     port: u16,
-    /// A bearer token of the administrator, for clients without client certificates
-    #[arg(long, value_name = "TOKEN", value_parser = token)]
+    /// A bearer token of the administrator, for clients without client certificates. `ps` shows it to every user of this machine
+    #[arg(long, value_name = "TOKEN", value_parser = token, conflicts_with = "token_file")]
     token: Option<String>,
-    /// Where to write the kubeconfig [default: a file in the folder for temporary files]
+    /// A file with that token, which `ps` does not show
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+    /// Where to write the kubeconfig [default: a file in a new folder among the temporary files]
     #[arg(long, value_name = "FILE")]
     kubeconfig: Option<PathBuf>,
     /// Keep objects in this folder, over restarts [default: in memory]
@@ -40,6 +44,17 @@ enum Controller {
     Namespaces,
     ClusterRoles,
     ServiceAccounts,
+}
+
+/// The token, from wherever it comes.
+fn administrator(args: &Args) -> Result<Option<String>> {
+    let Some(file) = &args.token_file else {
+        return Ok(args.token.clone());
+    };
+    let name = file.display();
+    let text = given::file(file).with_context(|| format!("cannot read the token in `{name}`"))?;
+    let refused = |why| anyhow!("`{name}` does not hold a token: {why}");
+    token(text.trim_end_matches(['\r', '\n'])).map(Some).map_err(refused)
 }
 
 /// What can stand in a header.
@@ -70,13 +85,14 @@ fn controllers(args: &Args) -> Controllers {
 }
 
 async fn serve(args: Args) -> Result<()> {
-    let listener = Listener::bind(args.port, args.token.clone())
+    let token = administrator(&args)?;
+    let listener = Listener::bind(args.port, token.clone())
         .await
         .map_err(|error| listen(error, args.port))?;
     let address = listener.address();
     let options = Options {
         controllers: controllers(&args),
-        tokens: args.token.map(|token| (token, User::admin())).into_iter().collect(),
+        tokens: token.map(|token| (token, User::admin())).into_iter().collect(),
         address: address.to_string(),
         ..Options::default()
     };
@@ -84,9 +100,7 @@ async fn serve(args: Args) -> Result<()> {
         Some(folder) => ApiServer::open(folder, options).map_err(|error| opening(error, folder))?,
         None => ApiServer::new(options),
     };
-    let kubeconfig = args
-        .kubeconfig
-        .unwrap_or_else(|| std::env::temp_dir().join(format!("kubewright-apiserver-{}.kubeconfig", address.port())));
+    let (kubeconfig, _folder) = place(args.kubeconfig)?;
     listener.write_kubeconfig(&kubeconfig)?;
     let running = listener.serve(server)?;
     let told = told_to_stop()?;
@@ -97,6 +111,15 @@ async fn serve(args: Args) -> Result<()> {
     told.await;
     running.shutdown().await;
     Ok(())
+}
+
+/// Where the kubeconfig goes, and what has to be removed with it.
+fn place(chosen: Option<PathBuf>) -> Result<(PathBuf, Option<TemporaryFolder>)> {
+    if let Some(path) = chosen {
+        return Ok((path, None));
+    }
+    let folder = TemporaryFolder::new().context("cannot make a folder for the kubeconfig")?;
+    Ok((folder.path().join("kubeconfig"), Some(folder)))
 }
 
 fn listen(error: kubewright_apiserver::serve::ServeError, port: u16) -> anyhow::Error {

@@ -2,7 +2,7 @@
 
 use super::ask::{Ask, Usage, confirm};
 use super::external::{self, Subject};
-use super::session::Session;
+use super::session::{Session, access};
 use super::{pattern, report};
 use crate::plan::{FileKind, Plan};
 use crate::project::change::{NewApi, NewController};
@@ -74,7 +74,7 @@ pub struct Args {
 /// Adds a kind to the project in `dir`.
 pub fn run(dir: &Path, args: Args) -> Result<()> {
     let (force, dry_run, yes) = (args.force, args.dry_run, args.yes);
-    let session = Session::open(dir)?;
+    let session = Session::open(dir, access(args.dry_run))?;
     let new = args.complete(&session.project)?;
     let project = session.project.with_api(&new)?;
     let before = match force {

@@ -2,7 +2,7 @@
 
 use super::ask::{Ask, Usage};
 use super::report;
-use super::session::Session;
+use super::session::{Session, access};
 use crate::plan::FileKind;
 use crate::project::{Group, Kind, Version};
 use crate::write::{Intent, Intents, compare};
@@ -36,7 +36,7 @@ pub struct Args {
 
 /// Takes a kind out of the project in `dir`.
 pub fn run(dir: &Path, args: Args) -> Result<()> {
-    let session = Session::open(dir)?;
+    let session = Session::open(dir, access(args.dry_run))?;
     let mut ask = Ask::new(false);
     let group = ask.need("--group", "Group, without the domain", args.group, None)?;
     let version = ask.need("--version", "Version", args.version, None)?;

@@ -1,10 +1,11 @@
 //! `kubewright doctor`: what a project needs around it, checked one by one.
 
 use super::plan::{Row, rows};
-use super::session::Session;
+use super::session::{Session, project_path};
 use super::{Output, report};
+use crate::plan::FileKind;
 use crate::project::file;
-use crate::write::State;
+use crate::write::{Access, Beneath, Origin, State, vendored_origin, vendored_state};
 use anyhow::{Result, bail};
 use kube::{Client, Config};
 use serde::Serialize;
@@ -93,8 +94,11 @@ fn line(finding: &Finding) -> String {
 
 /// The first line that a program prints.
 fn output(program: &str, args: &[&str]) -> Option<String> {
+    let here = std::env::current_dir().ok()?;
     let output = Command::new(program)
         .args(args)
+        // Not in the project: rustup obeys a `rust-toolchain.toml` there, which can name any program.
+        .current_dir(here.ancestors().last()?)
         .output()
         .ok()
         .filter(|output| output.status.success())?;
@@ -129,7 +133,8 @@ fn rust() -> Finding {
 }
 
 fn project(dir: &Path) -> Finding {
-    if !dir.join(file::NAME).exists() {
+    let is_there = Beneath::open(dir).and_then(|folder| folder.entry(&project_path()));
+    if is_there.is_ok_and(|entry| entry.is_none()) || !dir.is_dir() {
         return Finding::new(
             "project",
             Verdict::Warning,
@@ -137,8 +142,8 @@ fn project(dir: &Path) -> Finding {
         )
         .hint("run it in a project's folder, or name one with `--dir`");
     }
-    match Session::open(dir).and_then(|session| rows(&session)) {
-        Ok(rows) => drift(&rows),
+    match Session::open(dir, Access::Read).and_then(|session| Ok((rows(&session)?, unchecked(&session)?))) {
+        Ok((rows, unchecked)) => drift(&rows, &unchecked),
         Err(error) => {
             let text = format!("{error:#}");
             let (text, hint) = text
@@ -149,9 +154,23 @@ fn project(dir: &Path) -> Finding {
     }
 }
 
-/// What `sync` would write, or refuse to.
-fn drift(rows: &[Row]) -> Finding {
-    use crate::plan::FileKind::{Derived, Managed, Vendored};
+/// The vendored crates that another release wrote, as they say.
+fn unchecked(session: &Session) -> Result<Vec<String>> {
+    let mut found = Vec::new();
+    for (path, entry) in session.plan(&session.project)?.entries {
+        if entry.kind == FileKind::Vendored
+            && vendored_state(&session.root, &path, entry.source.name())? == State::Clean
+            && let Origin::Release(release) = vendored_origin(&session.root, &path, entry.source.name())?
+        {
+            found.push(format!("`{path}` of {release}"));
+        }
+    }
+    Ok(found)
+}
+
+/// What `sync` would write, or refuse to, and what it cannot know.
+fn drift(rows: &[Row], unchecked: &[String]) -> Finding {
+    use FileKind::{Derived, Managed, Vendored};
     let of = |states: &[State]| {
         let ours = rows
             .iter()
@@ -170,6 +189,12 @@ fn drift(rows: &[Row]) -> Finding {
             format!("not as PROJECT says: {}", stale.join(", ")),
         )
         .hint("run `kubewright sync`");
+    }
+    if !unchecked.is_empty() {
+        let (names, own) = (unchecked.join(", "), env!("CARGO_PKG_VERSION"));
+        let text = format!("only the release that wrote it can check {names}, and this is kubewright {own}");
+        return Finding::new("project", Verdict::Warning, text)
+            .hint("run the `doctor` of that release, or compare the folder with its tag");
     }
     let underived = rows
         .iter()

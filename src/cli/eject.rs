@@ -1,7 +1,7 @@
 //! `kubewright eject`: a vendored crate becomes the user's.
 
 use super::report;
-use super::session::Session;
+use super::session::{Session, access};
 use crate::plan::{FileKind, RelPath};
 use crate::render::vendor::VERSION;
 use crate::write::{Change, Outcome};
@@ -26,10 +26,10 @@ pub struct Args {
 
 /// Hands a vendored crate of the project in `dir` over.
 pub fn run(dir: &Path, args: Args) -> Result<()> {
-    let session = Session::open(dir)?;
+    let session = Session::open(dir, access(args.dry_run))?;
     let folder = vendored(&session, &args.name)?;
     let version = folder.join(VERSION)?;
-    if !folder.under(session.root.path()).is_dir() {
+    if !session.root.is_folder(&folder)? {
         bail!("`{folder}` is missing\n\nhint: restore it with `git checkout -- {folder}`");
     }
     let Some(before) = session.root.read(&version)? else {

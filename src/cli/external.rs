@@ -1,11 +1,10 @@
 //! Kinds that are not the project's: of Kubernetes by their names, and others by their CRDs.
 
 use super::ask::Usage;
+use super::given;
 use crate::project::crd::{Definition, Wanted};
 use crate::project::{Group, Kind, Origin, Plural, Project, Version, kubernetes};
 use anyhow::{Context, Result};
-use std::io::Read;
-use std::{fs, io};
 
 /// The kind that `create api` is about.
 pub struct Subject {
@@ -96,13 +95,9 @@ fn read(file: &str) -> Result<String> {
              hint: look at what you bring in: `curl -fsSL {file} | kubewright create api --from-crd -`"
         )));
     }
-    let mut text = String::new();
     match file {
-        "-" => io::stdin()
-            .read_to_string(&mut text)
-            .map(|_| text)
-            .context("cannot read the standard input"),
-        path => fs::read_to_string(path).with_context(|| {
+        "-" => given::standard_input().context("cannot read the standard input"),
+        path => given::file(path.as_ref()).with_context(|| {
             format!(
                 "cannot read `{path}`\n\nhint: `--from-crd` takes the CRD's YAML file, or `-` for the standard input"
             )

@@ -4,7 +4,7 @@ use super::ask::{Ask, Usage};
 use super::session::{commit, lock, project_change, project_path};
 use super::{report, templates};
 use crate::plan::plan;
-use crate::project::{Domain, License, Project, ProjectName, file};
+use crate::project::{Domain, License, Owner, Project, ProjectName, Refused, file};
 use crate::render::{Templates, render};
 use crate::write::{Change, Intent, Root, compare, parent_line};
 use anyhow::{Result, bail};
@@ -32,8 +32,8 @@ pub struct Args {
     #[arg(long, value_enum, default_value = "none")]
     license: License,
     /// Whom the licence names [default: The PROJECT authors]
-    #[arg(long, value_name = "NAME", value_parser = one_line)]
-    owner: Option<String>,
+    #[arg(long, value_name = "NAME", value_parser = owner)]
+    owner: Option<Owner>,
     /// The year the licence names [default: this year]
     #[arg(long, value_name = "Y", value_parser = clap::value_parser!(u16).range(1970..=9999))]
     year: Option<u16>,
@@ -138,7 +138,10 @@ impl Args {
         };
         Ok(Project {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            owner: self.owner.unwrap_or_else(|| format!("The {name} authors")),
+            owner: match self.owner {
+                Some(owner) => owner,
+                None => format!("The {name} authors").parse()?,
+            },
             year: self.year.unwrap_or_else(this_year),
             name,
             domain,
@@ -164,11 +167,8 @@ fn quoted(path: &Path) -> String {
     }
 }
 
-fn one_line(text: &str) -> Result<String, String> {
-    match text.trim().is_empty() || text.chars().any(char::is_control) {
-        true => Err("must be one line of text".into()),
-        false => Ok(text.trim().to_owned()),
-    }
+fn owner(text: &str) -> Result<Owner, Refused> {
+    text.trim().parse()
 }
 
 /// The year by UTC.

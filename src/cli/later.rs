@@ -1,5 +1,6 @@
 //! Commands that have a name and no body yet: they say so, and what to do meanwhile.
 
+use crate::project::file;
 use anyhow::{Result, bail};
 
 /// Whatever was typed.
@@ -20,7 +21,8 @@ pub fn webhook() -> Result<()> {
 pub fn upgrade() -> Result<()> {
     bail!(
         "`upgrade` is not built yet\n\n\
-         hint: this kubewright is {0}; a project of another release works on with `cargo install kubewright --version <its version>`",
-        env!("CARGO_PKG_VERSION")
+         hint: this kubewright is {0}; a project of another release works on with `{1}`",
+        env!("CARGO_PKG_VERSION"),
+        file::install("<its version>")
     )
 }

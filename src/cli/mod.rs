@@ -9,6 +9,7 @@ mod delete_api;
 mod doctor;
 mod eject;
 mod external;
+mod given;
 mod init;
 mod later;
 mod pattern;

@@ -4,7 +4,7 @@ use super::session::Session;
 use super::{Output, report};
 use crate::plan::FileKind;
 use crate::render::render;
-use crate::write::{State, state, vendored_state};
+use crate::write::{Access, State, state, vendored_state};
 use anyhow::Result;
 use serde::Serialize;
 use std::path::Path;
@@ -45,7 +45,7 @@ pub struct Row {
 
 /// Lists the files of the project in `dir`.
 pub fn run(dir: &Path, args: Args) -> Result<()> {
-    let rows = rows(&Session::open(dir)?)?;
+    let rows = rows(&Session::open(dir, Access::Read)?)?;
     match args.output {
         Output::Json => report::result(&format!("{}\n", serde_json::to_string_pretty(&rows)?)),
         Output::Text => report::result(&table(&rows)),
@@ -61,7 +61,7 @@ pub fn rows(session: &Session) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     for (path, entry) in &plan.entries {
         let state = match entry.kind {
-            FileKind::Vendored => vendored_state(&session.root, path)?,
+            FileKind::Vendored => vendored_state(&session.root, path, entry.source.name())?,
             kind => state(&session.root, path, kind, rendered.get(path))?,
         };
         rows.push(Row {

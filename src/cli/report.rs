@@ -1,18 +1,20 @@
-//! The only printer: results to stdout, everything about them to stderr, errors in one shape.
+//! The only printer: results to stdout, everything about them to stderr, errors in one shape. Whatever acts on a terminal instead of being
+//! seen is written out, since parts of every text come from the project, from CRDs and from paths.
 
 use super::ask::Usage;
+use crate::project::printable::printable_lines;
 use anyhow::Error;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
 /// Prints a result. A reader that has gone away, as `head` does, is not our failure.
 pub fn result(text: &str) {
-    let _ = io::stdout().lock().write_all(text.as_bytes());
+    let _ = io::stdout().lock().write_all(printable_lines(text).as_bytes());
 }
 
 /// Prints a line about what happens.
 pub fn note(text: &str) {
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    let _ = writeln!(io::stderr().lock(), "{}", printable_lines(text));
 }
 
 /// Prints an error and says how the process ends: 2 for wrong usage, 1 otherwise.

@@ -5,7 +5,7 @@ use crate::plan::{FileKind, Plan, RelPath, plan};
 use crate::project::crd::{Definition, Wanted};
 use crate::project::{Api, Origin, Project, file};
 use crate::render::{File, Rendered, Templates, render};
-use crate::write::{ByHand, Change, Outcome, Root, diff};
+use crate::write::{Access, ByHand, Change, Outcome, Root, diff};
 use anyhow::{Context, Result, bail};
 use std::path::Path;
 
@@ -22,13 +22,13 @@ pub struct Session {
 
 impl Session {
     /// Opens the project in `dir`.
-    pub fn open(dir: &Path) -> Result<Self> {
-        Self::open_with(dir, None)
+    pub fn open(dir: &Path, access: Access) -> Result<Self> {
+        Self::open_with(dir, access, None)
     }
 
     /// Opens the project in `dir`, with other templates than it records.
-    pub fn open_with(dir: &Path, other: Option<&Path>) -> Result<Self> {
-        let root = lock(dir, Root::lock)?;
+    pub fn open_with(dir: &Path, access: Access, other: Option<&Path>) -> Result<Self> {
+        let root = lock(dir, |dir, waiting| Root::open(dir, access, waiting))?;
         let Some(text) = root.read(&project_path())? else {
             bail!(
                 "`{}` has no `{}` file\n\nhint: run it in a project's folder or name one with `--dir`; `kubewright init` makes one",
@@ -113,6 +113,14 @@ fn definition(root: &Root, project: &Project, api: &Api) -> Result<Option<Defini
     found
         .with_context(|| format!("`{path}` is not the CRD of `{}`", api.kind))
         .map(Some)
+}
+
+/// A dry run only reads.
+pub fn access(dry_run: bool) -> Access {
+    match dry_run {
+        true => Access::Read,
+        false => Access::Write,
+    }
 }
 
 /// Where PROJECT is.

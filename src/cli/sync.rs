@@ -1,7 +1,7 @@
 //! `kubewright sync`: managed files as PROJECT says, also over what a merge left in them.
 
 use super::report;
-use super::session::Session;
+use super::session::{Session, access};
 use crate::plan::{FileKind, Source};
 use crate::write::{Intent, State, compare, leftovers, vendored_state};
 use anyhow::Result;
@@ -23,7 +23,7 @@ pub struct Args {
 
 /// Brings the managed files of the project in `dir` in line.
 pub fn run(dir: &Path, args: Args) -> Result<()> {
-    let session = Session::open_with(dir, args.templates.as_deref())?;
+    let session = Session::open_with(dir, access(args.dry_run), args.templates.as_deref())?;
     let project = session.project.clone();
     let will = session.render(&project, |_| false)?;
     let intents = will
@@ -43,7 +43,7 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
     outcome.changes.extend(leftovers(&session.root, &will)?);
     for (path, entry) in session.plan(&project)?.entries {
         if let (FileKind::Vendored, Source::Crate(name)) = (entry.kind, &entry.source) {
-            vendored(name, vendored_state(&session.root, &path)?);
+            vendored(name, vendored_state(&session.root, &path, name)?);
         }
     }
     if !session.finish(&project, outcome, args.dry_run)? {

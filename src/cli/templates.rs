@@ -1,55 +1,100 @@
-//! The user's own templates: a folder read as pairs of name and text, which PROJECT records with its hash.
+//! The user's own templates: a folder read as pairs of name and text, which PROJECT records with its hash. PROJECT may come from anybody
+//! and name any folder, so links, devices and what is too much are refused.
 
+use crate::plan::RelPath;
 use crate::project::TemplateFolder;
+use crate::project::printable::printable;
 use crate::render::vendor;
-use anyhow::{Context, Result, bail};
+use crate::write::{Beneath, Entry, MAX_FILE};
+use anyhow::{Context, Result, anyhow, bail};
 use std::collections::BTreeMap;
-use std::fs;
+use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
-/// Reads a folder of templates.
+/// How many templates a folder may have: ten times those that are built in.
+const MAX_FILES: usize = 1_000;
+/// How deep their folders nest.
+const MAX_DEPTH: usize = 16;
+
+/// Reads the folder of templates that the user names.
 pub fn read(folder: &Path) -> Result<Vec<(String, String)>> {
-    if !folder.is_dir() {
-        bail!("`{}` is not a folder of templates", folder.display());
-    }
+    let open = Beneath::open(folder).with_context(|| not_one(folder))?;
+    read_from(&open, folder).with_context(|| format!("cannot use the templates in `{}`", folder.display()))
+}
+
+fn not_one(folder: &Path) -> String {
+    format!("`{}` is not a folder of templates", folder.display())
+}
+
+fn read_from(open: &Beneath, folder: &Path) -> Result<Vec<(String, String)>> {
     let mut found = Vec::new();
-    walk(folder, "", &mut found)?;
+    let mut size = 0;
+    let mut open_folders: Vec<Option<RelPath>> = vec![None];
+    while let Some(at) = open_folders.pop() {
+        for name in open.names(at.as_ref())? {
+            // The repository that the folder is, if it is one.
+            if at.is_none() && name == ".git" {
+                continue;
+            }
+            let path = path_of(at.as_ref(), &name)?;
+            match open.folder_entry(&path)? {
+                Some(Entry::Folder) if path.folders().count() < MAX_DEPTH => open_folders.push(Some(path)),
+                Some(Entry::Folder) => bail!("`{path}` lies deeper than {MAX_DEPTH} folders"),
+                // Notes beside the units are not templates.
+                _ if at.is_none() => {}
+                _ => {
+                    let text = open.read(&path)?.with_context(|| format!("`{path}` has gone"))?;
+                    size += text.len();
+                    let text = String::from_utf8(text)
+                        .ok()
+                        .with_context(|| format!("`{path}` is not text"))?;
+                    found.push((path.to_string(), text));
+                }
+            }
+            if found.len() > MAX_FILES || size as u64 > MAX_FILE {
+                bail!(
+                    "there are more than {MAX_FILES} files, or {} MiB\n\nhint: see whether `{}` is the folder that you mean",
+                    MAX_FILE >> 20,
+                    folder.display()
+                );
+            }
+        }
+    }
     found.sort();
     Ok(found)
 }
 
-fn walk(folder: &Path, prefix: &str, found: &mut Vec<(String, String)>) -> Result<()> {
-    let fail = || format!("cannot read `{}`", folder.display());
-    for entry in fs::read_dir(folder).with_context(fail)? {
-        let entry = entry.with_context(fail)?;
-        let Ok(name) = entry.file_name().into_string() else {
-            bail!("a name in `{}` is not text", folder.display())
-        };
-        let path = entry.path();
-        match path.is_dir() {
-            true => walk(&path, &format!("{prefix}{name}/"), found)?,
-            // Notes beside the units are not templates.
-            false if prefix.is_empty() => {}
-            false => {
-                let text = fs::read_to_string(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
-                found.push((format!("{prefix}{name}"), text));
-            }
-        }
-    }
-    Ok(())
+fn path_of(folder: Option<&RelPath>, name: &OsStr) -> Result<RelPath> {
+    let path = name.to_str().and_then(|name| match folder {
+        Some(folder) => folder.join(name).ok(),
+        None => name.parse().ok(),
+    });
+    path.with_context(|| {
+        format!(
+            "no file of a project can be called `{}`",
+            printable(&name.to_string_lossy())
+        )
+    })
 }
 
 /// What PROJECT records of a folder.
 pub fn record(project: &Path, folder: &Path, texts: &[(String, String)]) -> Result<TemplateFolder> {
     Ok(TemplateFolder {
-        path: relative(project, folder)?,
+        path: relative(project, folder)?
+            .parse()
+            .map_err(|refused| anyhow!("`{}` {refused}", printable(&folder.to_string_lossy())))?,
         sha256: hash(texts),
     })
 }
 
 /// The templates that PROJECT records, if they still are what they were.
 pub fn recorded(project: &Path, folder: &TemplateFolder) -> Result<Vec<(String, String)>> {
-    let texts = read(&project.join(&folder.path)).context("the project's templates cannot be read")?;
+    let path = project.join(folder.path.as_str());
+    let open = Beneath::open_without_links(project, folder.path.as_str());
+    let open = open
+        .with_context(|| not_one(&path))
+        .context("the project's templates cannot be read")?;
+    let texts = read_from(&open, &path).context("the project's templates cannot be read")?;
     if hash(&texts) != folder.sha256 {
         bail!(
             "the templates in `{0}` have changed since the project was rendered from them\n\n\

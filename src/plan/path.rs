@@ -1,12 +1,14 @@
 //! A path inside a project.
 
+use crate::project::printable::printable;
 use anyhow::{Error, Result, bail};
 use serde::Serialize;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// A path relative to the project's root: parts with `/` between them, none of them empty, `.` or `..`.
+/// A path relative to the project's root: parts with `/` between them, none of them empty, `.` or `..`, no control characters, and none
+/// that any file system would take for `.git`: what stands there is run by git.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct RelPath(String);
@@ -47,18 +49,92 @@ impl FromStr for RelPath {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        if text
-            .split('/')
-            .any(|part| ["", ".", ".."].contains(&part) || part.contains(['\\', '\0']))
-        {
-            bail!("`{text}` is not a path inside the project");
+        let wrong = |part: &str| {
+            ["", ".", ".."].contains(&part) || part.contains(|c: char| c == '\\' || c.is_control()) || is_git(part)
+        };
+        if text.split('/').any(wrong) {
+            bail!("`{}` is not a path inside the project", printable(text));
         }
         Ok(Self(text.to_owned()))
     }
 }
 
+/// Whether a file system may take this name for `.git`, by the rules that git itself has: case does not count, NTFS drops dots and
+/// blanks at the end and whatever follows a colon, and knows a short name; HFS+ drops characters without a width.
+fn is_git(part: &str) -> bool {
+    let unseen =
+        |c: char| matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}');
+    let seen: String = part.chars().filter(|c| !unseen(*c)).collect();
+    let name = seen.split(':').next().unwrap_or_default().trim_end_matches([' ', '.']);
+    [".git", "git~1"].iter().any(|git| name.eq_ignore_ascii_case(git))
+}
+
 impl fmt::Display for RelPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_a_file_system_takes_for_git_are_refused_at_any_depth() {
+        for name in [
+            ".git",
+            ".GIT",
+            ".Git",
+            ".git ",
+            ".git.",
+            ".git . .",
+            ".git::$INDEX_ALLOCATION",
+            "git~1",
+            "GIT~1",
+            ".g\u{200c}it",
+            ".git\u{feff}",
+        ] {
+            for path in [
+                name.to_owned(),
+                format!("{name}/hooks/pre-commit"),
+                format!("a/b/{name}"),
+                format!("a/{name}/b"),
+            ] {
+                assert!(path.parse::<RelPath>().is_err(), "{path:?}");
+            }
+        }
+        for path in [
+            ".github/workflows/ci.yml",
+            ".gitignore",
+            ".gitattributes",
+            "git",
+            "a.git",
+            "docs/.gitkeep",
+            "git~10",
+        ] {
+            assert!(path.parse::<RelPath>().is_ok(), "{path:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_path_inside_is_refused() {
+        for path in [
+            "",
+            "/",
+            "/a",
+            "a/",
+            "a//b",
+            ".",
+            "a/..",
+            "../a",
+            "a\\b",
+            "a\0b",
+            "a\nb",
+            "a\u{1b}[2J",
+            "a\u{9b}2J",
+        ] {
+            let refused = path.parse::<RelPath>().unwrap_err().to_string();
+            assert!(!refused.contains(char::is_control), "{refused:?}");
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! CRDs that others own, as files: which document of a file is meant, and whether types can be made of it.
 
+use super::printable::printable;
 use super::{Group, Kind, Plural, Version};
 use anyhow::{Context, Result, anyhow, bail};
 use serde_json::Value;
@@ -38,8 +39,8 @@ impl Definition {
             let name = |it: &Definition| {
                 format!(
                     "`{}` of `{}`",
-                    it.text_at("/spec/names/kind"),
-                    it.text_at("/spec/group")
+                    printable(it.text_at("/spec/names/kind")),
+                    printable(it.text_at("/spec/group"))
                 )
             };
             them.iter().map(name).collect::<Vec<_>>().join(", ")
@@ -83,7 +84,7 @@ impl Definition {
         let served: Vec<_> = self.versions().filter(|version| version["served"] == true).collect();
         let names: Vec<_> = served
             .iter()
-            .map(|version| format!("`{}`", text(version, "/name")))
+            .map(|version| format!("`{}`", printable(text(version, "/name"))))
             .collect();
         let chosen = match wanted {
             Some(wanted) => served.iter().find(|version| text(version, "/name") == wanted.as_str()),
@@ -102,7 +103,7 @@ impl Definition {
         described(chosen)?;
         let name = text(chosen, "/name");
         name.parse()
-            .map_err(|refused| anyhow!("the CRD's version `{name}` {refused}"))
+            .map_err(|refused| anyhow!("the CRD's version `{}` {refused}", printable(name)))
     }
 
     fn versions(&self) -> impl Iterator<Item = &Value> {
@@ -116,15 +117,16 @@ impl Definition {
     fn name<T: std::str::FromStr<Err = super::Refused>>(&self, pointer: &str, what: &str) -> Result<T> {
         let name = self.text_at(pointer);
         name.parse()
-            .map_err(|refused| anyhow!("the CRD's {what} `{name}` {refused}"))
+            .map_err(|refused| anyhow!("the CRD's {what} `{}` {refused}", printable(name)))
     }
 
     fn check(&self) -> Result<()> {
         let version = self.text_at("/apiVersion");
         if version != "apiextensions.k8s.io/v1" {
             bail!(
-                "the CRD is of `{version}`, which Kubernetes has not served since 1.22\n\n\
-                 hint: take one of `apiextensions.k8s.io/v1` from a newer release of its owner"
+                "the CRD is of `{}`, which Kubernetes has not served since 1.22\n\n\
+                 hint: take one of `apiextensions.k8s.io/v1` from a newer release of its owner",
+                printable(version)
             );
         }
         if self.crd["spec"]["preserveUnknownFields"] == true {
@@ -133,8 +135,9 @@ impl Definition {
         let name = format!("{}.{}", self.text_at("/spec/names/plural"), self.text_at("/spec/group"));
         if self.text_at("/metadata/name") != name {
             bail!(
-                "the CRD is called `{}`, and has to be `{name}`",
-                self.text_at("/metadata/name")
+                "the CRD is called `{}`, and has to be `{}`",
+                printable(self.text_at("/metadata/name")),
+                printable(&name)
             );
         }
         Ok(())
@@ -143,7 +146,7 @@ impl Definition {
 
 /// Types need a schema that names fields.
 fn described(version: &Value) -> Result<()> {
-    let name = text(version, "/name");
+    let name = printable(text(version, "/name"));
     let schema = &version["schema"]["openAPIV3Schema"];
     if !schema.is_object() {
         bail!("version `{name}` of the CRD has no schema");

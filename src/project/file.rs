@@ -1,7 +1,9 @@
 //! PROJECT as text. The only room that knows it is YAML.
 
 use super::Project;
-use anyhow::{Context, Result, bail};
+use super::printable::printable;
+use anyhow::{Context, Error, Result, anyhow, bail};
+use serde_saphyr::budget::{EnforcingPolicy, check_yaml_budget};
 use serde_yaml::Value;
 
 /// The file's name, at the root of every project.
@@ -12,8 +14,14 @@ const HEAD: &str = "\
 # then run `kubewright sync`.
 ";
 
+/// The largest PROJECT that is read: thousands of kinds.
+pub const MAX: usize = 1 << 20;
+/// How deep PROJECT nests: the list of kinds, a kind, its controllers, one of them; and some more, for what a later release adds.
+const MAX_DEPTH: usize = 16;
+
 /// Reads PROJECT as this version of kubewright understands it.
 pub fn parse(text: &str) -> Result<Project> {
+    check_cost(text)?;
     if let Some(line) = text
         .lines()
         .position(|line| ["<<<<<<< ", ">>>>>>> "].iter().any(|mark| line.starts_with(mark)))
@@ -24,11 +32,41 @@ pub fn parse(text: &str) -> Result<Project> {
         );
     }
     let version = serde_yaml::from_str::<Stamp>(text)
+        .map_err(|error| one_line(&error))
         .with_context(|| format!("`{NAME}` is not a project file of kubewright"))?
         .version;
     check_version(&version)?;
-    let project: Project = serde_yaml::from_str(text).with_context(|| format!("`{NAME}` cannot be read"))?;
+    let project: Project = serde_yaml::from_str(text)
+        .map_err(|error| one_line(&error))
+        .with_context(|| format!("`{NAME}` cannot be read"))?;
     check_apis(project)
+}
+
+/// Refuses what would cost the reader of YAML more than PROJECT is worth: by its size, by nesting, or by anchors, which no command
+/// writes. The check is linear and ends with the first excess.
+fn check_cost(text: &str) -> Result<()> {
+    if text.len() > MAX {
+        bail!(
+            "`{NAME}` is larger than {} MiB\n\nhint: restore it with `git checkout -- {NAME}`",
+            MAX >> 20
+        );
+    }
+    let mut budget = serde_saphyr::Budget::default();
+    (budget.max_anchors, budget.max_aliases, budget.max_depth) = (0, 0, MAX_DEPTH);
+    budget.flow_nesting_limit = MAX_DEPTH;
+    budget.max_documents = 1;
+    match check_yaml_budget(text, budget, EnforcingPolicy::AllContent) {
+        Ok(report) if report.breached.is_none() => Ok(()),
+        Err(error) => Err(one_line(&error)).with_context(|| format!("`{NAME}` is not a project file of kubewright")),
+        Ok(_) => bail!(
+            "`{NAME}` nests deeper than {MAX_DEPTH} levels, has an anchor or is several documents\n\nhint: write out what it repeats"
+        ),
+    }
+}
+
+/// The message of a reader can have parts of the text.
+fn one_line(error: &dyn std::fmt::Display) -> Error {
+    anyhow!(printable(&error.to_string()))
 }
 
 /// Only the version, which has to be read before anything else can be understood.
@@ -86,14 +124,41 @@ fn is_plain(text: &str) -> bool {
 /// Refuses a project of another minor release.
 fn check_version(project: &str) -> Result<()> {
     let own = env!("CARGO_PKG_VERSION");
+    if !is_release(project) {
+        bail!(
+            "`{NAME}` has the version `{}`, which is no release of kubewright",
+            printable(project)
+        );
+    }
     let minor = |version: &str| version.split('.').take(2).map(str::to_owned).collect::<Vec<_>>();
     if minor(project) != minor(own) {
         bail!(
             "this project is of kubewright {project}, and this is kubewright {own}\n\n\
-             hint: install the project's own with `cargo install kubewright --version {project}`; `kubewright upgrade`, which will move projects on, is not built yet"
+             hint: install the project's own with `{}`; `kubewright upgrade`, which will move projects on, is not built yet",
+            install(project)
         );
     }
     Ok(())
+}
+
+/// Whether it is three numbers with dots between them, and perhaps the name of a pre-release: it stands in the headers of generated code.
+fn is_release(text: &str) -> bool {
+    let (numbers, pre) = text
+        .split_once('-')
+        .map_or((text, None), |(numbers, pre)| (numbers, Some(pre)));
+    let numbers: Vec<_> = numbers.split('.').collect();
+    let number = |text: &&str| !text.is_empty() && text.len() < 10 && text.bytes().all(|byte| byte.is_ascii_digit());
+    let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'.' || byte == b'-';
+    let pre = pre.is_none_or(|pre| !pre.is_empty() && pre.len() < 40 && pre.bytes().all(word));
+    numbers.len() == 3 && numbers.iter().all(number) && pre
+}
+
+/// The command that installs a release.
+pub fn install(release: &str) -> String {
+    format!(
+        "cargo install --locked --git {} --tag v{release} kubewright",
+        env!("CARGO_PKG_REPOSITORY")
+    )
 }
 
 /// PROJECT may have been edited or merged by hand, so it goes through the same checks as a new kind.

@@ -11,10 +11,13 @@ mod listed;
 mod names;
 pub mod pattern;
 mod plural;
+pub mod printable;
 pub mod rust;
 
 pub use crd::Definition;
-pub use names::{ControllerName, Domain, Group, Image, Kind, Plural, ProjectName, Refused, ShortName, Version};
+pub use names::{
+    ControllerName, Domain, Group, Image, Kind, Owner, Plural, ProjectName, Refused, ShortName, TemplatePath, Version,
+};
 pub use pattern::Pattern;
 pub use plural::plural;
 
@@ -36,7 +39,7 @@ pub struct Project {
     /// The licence of the user's code.
     pub license: License,
     /// Whom that licence names.
-    pub owner: String,
+    pub owner: Owner,
     /// The year that licence names.
     pub year: u16,
     /// The user's own templates, laid over the built-in ones.
@@ -52,7 +55,7 @@ pub struct Project {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TemplateFolder {
     /// Relative to the project where possible.
-    pub path: String,
+    pub path: TemplatePath,
     /// Over every path and text in it.
     pub sha256: String,
 }

@@ -1,5 +1,6 @@
 //! The names a user chooses, each checked once as Kubernetes, Cargo and Rust would check it. Past this room no bare string is a name.
 
+use super::printable::{is_printable, printable};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -43,7 +44,7 @@ macro_rules! name {
             type Error = Refused;
 
             fn try_from(text: String) -> Result<Self, Refused> {
-                $check(&text).map_err(|reason| Refused(format!("`{text}`: {reason}")))?;
+                $check(&text).map_err(|reason| Refused(format!("`{}`: {reason}", printable(&text))))?;
                 Ok(Self(text))
             }
         }
@@ -104,10 +105,38 @@ name!(
 );
 
 name!(
+    /// Whom a licence names: one line of text, since it stands in comments of generated code.
+    Owner,
+    owner
+);
+name!(
+    /// The path of a folder of templates as PROJECT records it, with `/` between its parts.
+    TemplatePath,
+    line
+);
+
+name!(
     /// A container image: `nginx`, `registry.example.com:5000/team/app:1.2`, `app@sha256:…`.
     Image,
     image
 );
+
+/// More than anybody is called, and less than a page.
+const OWNER_MAX: usize = 200;
+
+fn owner(text: &str) -> Result<(), String> {
+    if text.chars().count() > OWNER_MAX {
+        return Err(format!("must have at most {OWNER_MAX} characters"));
+    }
+    line(text)
+}
+
+fn line(text: &str) -> Result<(), String> {
+    match text.trim().is_empty() || !text.chars().all(is_printable) {
+        true => Err("must be one line of text".into()),
+        false => Ok(()),
+    }
+}
 
 /// Kubernetes' limit for a label of a DNS name.
 const LABEL_MAX: usize = 63;

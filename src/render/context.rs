@@ -182,7 +182,7 @@ fn project_view(project: &Project) -> ProjectView<'_> {
         namespaced: project.namespaced,
         license: project.license,
         spdx: project.license.spdx().unwrap_or_default(),
-        owner: &project.owner,
+        owner: project.owner.as_str(),
         year: project.year,
     }
 }

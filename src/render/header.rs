@@ -71,6 +71,11 @@ pub fn recorded(header: &str) -> Option<&str> {
     header.split_once(HASH)?.1.split(';').next()
 }
 
+/// The release that a header line names.
+pub fn release(header: &str) -> Option<&str> {
+    Some(header.split_once(MARK)?.1.split_once(HASH)?.0)
+}
+
 /// If the file has conflict markers: what stands before the first of them and the header.
 fn above_conflict(text: &str, header: usize) -> Option<&str> {
     let at_line = |mark: &str| {

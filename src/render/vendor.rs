@@ -27,6 +27,11 @@ pub fn files(folder: &RelPath, name: &str, version: &str) -> Result<Rendered> {
     Ok(files)
 }
 
+/// The hash of a crate as this binary carries it.
+pub fn embedded_hash(name: &str) -> String {
+    hash(&embedded::crate_files(name))
+}
+
 /// One hash over the paths and texts of a crate, [`VERSION`] left out.
 pub fn hash<P: AsRef<str> + Ord, T: AsRef<str>>(texts: &BTreeMap<P, T>) -> String {
     let mut list = String::new();

@@ -1,11 +1,12 @@
 //! What should stand in the project against what does: which files change, which stay because they are the user's, and every reason
 //! to refuse, found before anything is written.
 
+use super::beneath::Entry;
 use super::change::Change;
 use super::root::Root;
 use crate::plan::{FileKind, RelPath};
 use crate::render::header::{self, Found};
-use crate::render::{File, Rendered, vendor};
+use crate::render::{File, Rendered};
 use anyhow::{Result, bail};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -270,55 +271,6 @@ pub fn state(root: &Root, path: &RelPath, kind: FileKind, wanted: Option<&File>)
     })
 }
 
-/// How a vendored crate stands: its files against the hash in its own VERSION.
-pub fn vendored_state(root: &Root, folder: &RelPath) -> Result<State> {
-    if !folder.under(root.path()).is_dir() {
-        return Ok(if needed(root, folder)? {
-            State::Missing
-        } else {
-            State::Ejected
-        });
-    }
-    let Some(version) = root.read(&folder.join(vendor::VERSION)?)? else {
-        return Ok(State::Ejected);
-    };
-    let mut texts = BTreeMap::new();
-    read_crate(root, folder, folder, &mut texts)?;
-    let version = String::from_utf8_lossy(&version);
-    match version.lines().next().and_then(header::recorded) == Some(vendor::hash(&texts).as_str()) {
-        true => Ok(State::Clean),
-        false => Ok(State::Edited),
-    }
-}
-
-/// Whether a manifest of the project names the crate: one that was deleted with all its uses is not missed.
-fn needed(root: &Root, folder: &RelPath) -> Result<bool> {
-    for manifest in ["Cargo.toml", "dev/Cargo.toml", "manifests/Cargo.toml"] {
-        let text = root.read(&manifest.parse()?)?.unwrap_or_default();
-        if String::from_utf8_lossy(&text).contains(folder.as_str()) {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
-fn read_crate(root: &Root, top: &RelPath, folder: &RelPath, texts: &mut BTreeMap<String, String>) -> Result<()> {
-    for name in names(root, folder)? {
-        let path = folder.join(&name)?;
-        let below = path.as_str()[top.as_str().len() + 1..].to_owned();
-        if path.under(root.path()).is_dir() {
-            // Built on its own, a crate gets a target folder and a lock.
-            if below != "target" {
-                read_crate(root, top, &path, texts)?;
-            }
-        } else if ![vendor::VERSION, "Cargo.lock"].contains(&below.as_str()) {
-            let bytes = root.read(&path)?.unwrap_or_default();
-            texts.insert(below, String::from_utf8_lossy(&bytes).into_owned());
-        }
-    }
-    Ok(())
-}
-
 /// Managed files of ours that no plan knows any more, as a merge can leave them. Looks where managed files are.
 pub fn leftovers(root: &Root, wanted: &Rendered) -> Result<Vec<Change>> {
     let mut folders: Vec<RelPath> = ["api", "config", "manifests", "src", "tests"]
@@ -327,14 +279,12 @@ pub fn leftovers(root: &Root, wanted: &Rendered) -> Result<Vec<Change>> {
         .collect::<Result<_>>()?;
     let mut found = Vec::new();
     while let Some(folder) = folders.pop() {
-        for name in names(root, &folder)? {
-            let path = folder.join(&name)?;
-            let target = path.under(root.path());
-            if target.is_symlink() {
-                continue;
-            } else if target.is_dir() {
+        for path in root.below(&folder)?.into_iter().flatten() {
+            let entry = root.entry(&path)?;
+            if entry == Some(Entry::Folder) {
                 folders.push(path);
-            } else if !wanted.contains_key(&path)
+            } else if entry == Some(Entry::File)
+                && !wanted.contains_key(&path)
                 && let Some(bytes) = root.read(&path)?
                 && matches!(header::find(&String::from_utf8_lossy(&bytes)), Found::Intact { .. })
             {
@@ -347,19 +297,4 @@ pub fn leftovers(root: &Root, wanted: &Rendered) -> Result<Vec<Change>> {
         }
     }
     Ok(found)
-}
-
-/// What a folder holds, if it is one: names that can be paths of ours.
-fn names(root: &Root, folder: &RelPath) -> Result<Vec<String>> {
-    let Ok(entries) = std::fs::read_dir(folder.under(root.path())) else {
-        return Ok(Vec::new());
-    };
-    let mut names = Vec::new();
-    for entry in entries {
-        if let Ok(name) = entry?.file_name().into_string() {
-            names.push(name);
-        }
-    }
-    names.sort();
-    Ok(names)
 }

@@ -1,67 +1,89 @@
-//! The file operations that change a project, behind a trait so that tests can let the machine die, or the disk fill up, at each of them.
+//! The operations that change a project, behind a trait so that tests can let the machine die, or the disk fill up, at each of them.
 
-use std::fs::{self, File, OpenOptions};
+use super::beneath::Beneath;
+use super::record::Records;
+use crate::plan::RelPath;
 use std::io::{self, Write};
-use std::path::Path;
 
 /// Whatever can fail or be interrupted while a project is written.
 pub trait Disk {
-    /// Writes a file, in place of what is there. With `durable` it returns only when a power failure would keep it.
-    fn write(&self, path: &Path, bytes: &[u8], executable: bool, durable: bool) -> io::Result<()>;
+    /// Makes a file that is not there yet. With `durable` it returns only when a power failure would keep it.
+    fn create(&self, tree: &Beneath, path: &RelPath, file: &NewFile<'_>) -> io::Result<()>;
     /// Moves a file, in place of what is there.
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    fn rename(&self, tree: &Beneath, from: &RelPath, to: &RelPath) -> io::Result<()>;
     /// Removes a file.
-    fn remove_file(&self, path: &Path) -> io::Result<()>;
+    fn remove_file(&self, tree: &Beneath, path: &RelPath) -> io::Result<()>;
     /// Makes a folder.
-    fn create_dir(&self, path: &Path) -> io::Result<()>;
+    fn create_dir(&self, tree: &Beneath, path: &RelPath) -> io::Result<()>;
     /// Removes an empty folder.
-    fn remove_dir(&self, path: &Path) -> io::Result<()>;
+    fn remove_dir(&self, tree: &Beneath, path: &RelPath) -> io::Result<()>;
+    /// Records outside of the project that this user's command wrote the journal of this hash.
+    fn record(&self, journal: &str) -> io::Result<()>;
+    /// Whether that is recorded.
+    fn is_recorded(&self, journal: &str) -> bool;
+    /// Removes that record.
+    fn forget(&self, journal: &str) -> io::Result<()>;
+}
+
+/// A file to be made.
+#[derive(Clone, Copy, Debug)]
+pub struct NewFile<'a> {
+    /// Its contents.
+    pub bytes: &'a [u8],
+    /// Whether it is a program.
+    pub executable: bool,
+    /// Whether a power failure must not lose it.
+    pub durable: bool,
 }
 
 /// The file system.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct RealDisk;
+#[derive(Clone, Debug)]
+pub struct RealDisk {
+    records: Records,
+}
+
+impl RealDisk {
+    /// With the records of this user.
+    pub fn new(records: Records) -> Self {
+        Self { records }
+    }
+}
 
 impl Disk for RealDisk {
-    fn write(&self, path: &Path, bytes: &[u8], executable: bool, durable: bool) -> io::Result<()> {
-        let mut file = open(path, executable)?;
-        file.write_all(bytes)?;
-        if durable {
+    fn create(&self, tree: &Beneath, path: &RelPath, new: &NewFile<'_>) -> io::Result<()> {
+        let mut file = tree.create(path, new.executable)?;
+        file.write_all(new.bytes)?;
+        if new.durable {
             file.sync_all()?;
         }
         Ok(())
     }
 
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        fs::rename(from, to)
+    fn rename(&self, tree: &Beneath, from: &RelPath, to: &RelPath) -> io::Result<()> {
+        tree.rename(from, to)
     }
 
-    fn remove_file(&self, path: &Path) -> io::Result<()> {
-        fs::remove_file(path)
+    fn remove_file(&self, tree: &Beneath, path: &RelPath) -> io::Result<()> {
+        tree.remove_file(path)
     }
 
-    fn create_dir(&self, path: &Path) -> io::Result<()> {
-        fs::create_dir(path)
+    fn create_dir(&self, tree: &Beneath, path: &RelPath) -> io::Result<()> {
+        tree.create_dir(path)
     }
 
-    fn remove_dir(&self, path: &Path) -> io::Result<()> {
-        fs::remove_dir(path)
+    fn remove_dir(&self, tree: &Beneath, path: &RelPath) -> io::Result<()> {
+        tree.remove_dir(path)
     }
-}
 
-#[cfg(unix)]
-fn open(path: &Path, executable: bool) -> io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt;
-    let mode = if executable { 0o777 } else { 0o666 };
-    OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(mode)
-        .open(path)
-}
+    fn record(&self, journal: &str) -> io::Result<()> {
+        self.records.add(journal)
+    }
 
-#[cfg(not(unix))]
-fn open(path: &Path, _executable: bool) -> io::Result<File> {
-    OpenOptions::new().write(true).create(true).truncate(true).open(path)
+    fn is_recorded(&self, journal: &str) -> bool {
+        self.records.has(journal)
+    }
+
+    fn forget(&self, journal: &str) -> io::Result<()> {
+        self.records.remove(journal)
+    }
 }

@@ -1,18 +1,25 @@
 //! Onto the disk, all or nothing: lock the project, compare what should stand there with what does, refuse every conflict before the
-//! first byte, then write through a journal that the next command completes if this one is killed.
+//! first byte, then write through a journal that the next command completes if this one is killed. No symbolic link is followed.
 
+mod beneath;
 mod change;
 mod compare;
 mod diff;
 mod disk;
 mod journal;
 mod lock;
+mod record;
 mod root;
+mod vendored;
 mod workspace;
+mod writer;
 
+pub use beneath::{Beneath, Entry, MAX_FILE};
 pub use change::Change;
-pub use compare::{ByHand, Intent, Intents, Outcome, State, compare, leftovers, state, vendored_state};
+pub use compare::{ByHand, Intent, Intents, Outcome, State, compare, leftovers, state};
 pub use diff::diff;
-pub use disk::{Disk, RealDisk};
-pub use root::Root;
+pub use disk::{Disk, NewFile, RealDisk};
+pub use record::Records;
+pub use root::{Access, Root};
+pub use vendored::{Origin, vendored_origin, vendored_state};
 pub use workspace::parent_line;

@@ -1,17 +1,32 @@
-//! The folder of a project, locked.
+//! The folder of a project, locked: to read it, or to write it too.
 
+use super::beneath::{Beneath, Entry};
 use super::change::Change;
 use super::disk::{Disk, RealDisk};
-use super::journal::Writer;
+use super::journal;
 use super::lock::Lock;
+use super::record::Records;
+use super::writer::Writer;
 use crate::plan::RelPath;
 use anyhow::{Context, Result, bail};
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// What a command does with a project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// It reads alone: it completes no interrupted command, but says that there is one.
+    Read,
+    /// It writes, after it has completed an interrupted command of this user.
+    Write,
+}
+
 /// A project's folder. Nobody else writes there while this lives.
 pub struct Root {
     path: PathBuf,
+    /// `None` for a folder that is not there.
+    tree: Option<Beneath>,
+    access: Access,
     disk: Box<dyn Disk>,
     _lock: Option<Lock>,
     /// Folders made for this project, outermost first; removed again if nothing gets written.
@@ -20,20 +35,30 @@ pub struct Root {
 }
 
 impl Root {
-    /// Locks a folder and completes what an interrupted command left there.
-    pub fn lock(path: &Path, waiting: impl FnOnce()) -> Result<Self> {
-        Self::lock_on(path, Box::new(RealDisk), waiting)
+    /// Locks a folder, and completes what an interrupted command of this user left there or, to read it, refuses it then.
+    pub fn open(path: &Path, access: Access, waiting: impl FnOnce()) -> Result<Self> {
+        let disk = RealDisk::new(Records::of(path));
+        Self::open_on(path, access, Box::new(disk), waiting)
     }
 
-    /// As [`Root::lock`], on a given disk.
-    pub fn lock_on(path: &Path, disk: Box<dyn Disk>, waiting: impl FnOnce()) -> Result<Self> {
+    /// As [`Root::open`], on a given disk.
+    pub fn open_on(path: &Path, access: Access, disk: Box<dyn Disk>, waiting: impl FnOnce()) -> Result<Self> {
         if !path.is_dir() {
             bail!("`{}` is not a folder", path.display());
         }
         let lock = Lock::take(path, waiting)?;
-        let completed = Writer::new(path, disk.as_ref()).roll_forward()?;
+        let tree = Beneath::open(path).with_context(|| format!("cannot open `{}`", path.display()))?;
+        let completed = match access {
+            Access::Write => Writer::new(path, &tree, disk.as_ref()).roll_forward()?,
+            Access::Read => {
+                refuse_pending(path, &tree, disk.as_ref())?;
+                false
+            }
+        };
         Ok(Self {
             path: path.to_owned(),
+            tree: Some(tree),
+            access,
             disk,
             _lock: Some(lock),
             made: Vec::new(),
@@ -41,7 +66,7 @@ impl Root {
         })
     }
 
-    /// As [`Root::lock`], for a folder that need not exist yet.
+    /// As [`Root::open`] to write, for a folder that need not exist yet.
     pub fn create(path: &Path, waiting: impl FnOnce()) -> Result<Self> {
         let missing: Vec<_> = path
             .ancestors()
@@ -49,18 +74,20 @@ impl Root {
             .map(Path::to_owned)
             .collect();
         std::fs::create_dir_all(path).with_context(|| format!("cannot make the folder `{}`", path.display()))?;
-        let mut root = Self::lock(path, waiting)?;
+        let mut root = Self::open(path, Access::Write, waiting)?;
         root.made = missing.into_iter().rev().collect();
         Ok(root)
     }
 
-    /// A folder as a dry run sees it: it may be missing, and it is not locked unless it is there.
+    /// As [`Root::open`] to read, for a folder that may be missing, and is not locked then.
     pub fn look(path: &Path, waiting: impl FnOnce()) -> Result<Self> {
         match path.exists() {
-            true => Self::lock(path, waiting),
+            true => Self::open(path, Access::Read, waiting),
             false => Ok(Self {
                 path: path.to_owned(),
-                disk: Box::new(RealDisk),
+                tree: None,
+                access: Access::Read,
+                disk: Box::new(RealDisk::new(Records::of(path))),
                 _lock: None,
                 made: Vec::new(),
                 completed: false,
@@ -68,39 +95,58 @@ impl Root {
         }
     }
 
-    /// Where it is.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Whether taking the lock completed an interrupted command.
+    /// Whether opening it completed an interrupted command.
     pub fn completed_another(&self) -> bool {
         self.completed
     }
 
     /// The bytes of a file; `None` if there is none.
     pub fn read(&self, path: &RelPath) -> Result<Option<Vec<u8>>> {
-        match std::fs::read(path.under(&self.path)) {
-            Ok(bytes) => Ok(Some(bytes)),
-            Err(error)
-                if [
-                    io::ErrorKind::NotFound,
-                    io::ErrorKind::NotADirectory,
-                    io::ErrorKind::IsADirectory,
-                ]
-                .contains(&error.kind()) =>
-            {
-                Ok(None)
-            }
-            Err(error) => Err(error).with_context(|| format!("cannot read `{path}`")),
+        self.on(path, None, |tree| tree.read(path))
+    }
+
+    /// What stands at a path; `None` if nothing does.
+    pub fn entry(&self, path: &RelPath) -> Result<Option<Entry>> {
+        self.on(path, None, |tree| tree.entry(path))
+    }
+
+    /// Whether a folder stands there.
+    pub fn is_folder(&self, path: &RelPath) -> Result<bool> {
+        self.on(path, false, |tree| tree.is_folder(path))
+    }
+
+    /// What a folder holds, if it is one: `None` for a name that is no path of ours.
+    pub fn below(&self, folder: &RelPath) -> Result<Vec<Option<RelPath>>> {
+        let names = self.on(folder, Vec::new(), |tree| tree.names(Some(folder)))?;
+        let path = |name: &std::ffi::OsString| folder.join(name.to_str()?).ok();
+        Ok(names.iter().map(path).collect())
+    }
+
+    fn on<T>(&self, path: &RelPath, missing: T, read: impl FnOnce(&Beneath) -> io::Result<T>) -> Result<T> {
+        match &self.tree {
+            Some(tree) => read(tree).with_context(|| format!("cannot read `{path}`")),
+            None => Ok(missing),
         }
     }
 
     /// Makes all changes, or none.
     pub fn commit(mut self, changes: &[Change]) -> Result<()> {
-        Writer::new(&self.path, self.disk.as_ref()).commit(changes)?;
+        let Some(tree) = self.tree.as_ref().filter(|_| self.access == Access::Write) else {
+            bail!("`{}` is open to be read", self.path.display());
+        };
+        Writer::new(&self.path, tree, self.disk.as_ref()).commit(changes)?;
         self.made.clear();
         Ok(())
+    }
+}
+
+/// What an interrupted command has made by halves says nothing about the project.
+fn refuse_pending(path: &Path, tree: &Beneath, disk: &dyn Disk) -> Result<()> {
+    match journal::pending(path, tree, disk)? {
+        None => Ok(()),
+        Some(_) => bail!(
+            "a command was interrupted while it wrote, and this one only reads\n\nhint: run `kubewright sync`, which completes it first"
+        ),
     }
 }
 

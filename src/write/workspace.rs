@@ -1,6 +1,7 @@
 //! A generated project is a Cargo workspace of its own; inside another workspace that claims it, Cargo refuses both. Here is found what the
 //! outer one has to say.
 
+use super::beneath::Beneath;
 use std::path::{Path, PathBuf};
 use toml_edit::{DocumentMut, Item};
 
@@ -9,7 +10,8 @@ pub fn parent_line(project: &Path) -> Option<(PathBuf, String)> {
     let project = std::path::absolute(project).ok()?;
     project.ancestors().skip(1).find_map(|folder| {
         let manifest = folder.join("Cargo.toml");
-        let text = std::fs::read_to_string(&manifest).ok()?;
+        let text = Beneath::open(folder).ok()?.read(&"Cargo.toml".parse().ok()?).ok()??;
+        let text = String::from_utf8(text).ok()?;
         let workspace = text.parse::<DocumentMut>().ok()?.get("workspace")?.clone();
         let path: Vec<_> = project
             .strip_prefix(folder)

@@ -1,5 +1,7 @@
 //! Descriptions as doc comments: wrapped, and without what Markdown would read as something else than words.
 
+use crate::project::printable::printable;
+
 /// rustfmt's default `max_width`.
 const WIDTH: usize = 100;
 
@@ -48,7 +50,7 @@ fn wrapped(paragraph: &str, width: usize) -> Vec<String> {
             lines.push(word.to_owned());
         }
     }
-    lines.into_iter().map(escaped).collect()
+    lines.into_iter().map(|line| escaped(printable(&line))).collect()
 }
 
 /// A line that would begin a list, a heading, a quotation, a rule or a table begins with a backslash.

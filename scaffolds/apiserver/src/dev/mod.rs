@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 
 use crate::{
     ApiServer, Options,
-    serve::{Listener, Running},
+    serve::{Listener, Running, TemporaryFolder},
 };
 
 use self::operator::Operator;
@@ -74,16 +74,14 @@ fn block_on(program: impl Future<Output = Result<ExitCode, String>>) -> Result<E
 }
 
 async fn only_server() -> Result<ExitCode, String> {
-    let folder = env::temp_dir().join(format!("kubewright-dev-{}", std::process::id()));
-    let kubeconfig = folder.join("kubeconfig");
+    let folder = TemporaryFolder::new().map_err(|error| format!("cannot make a folder for the kubeconfig: {error}"))?;
+    let kubeconfig = folder.path().join("kubeconfig");
     let served = serve(&kubeconfig).await?;
     println!("{}", kubeconfig.display());
     // Whoever asked is gone if that fails, and so is the standard input.
     let _ = io::stdout().flush();
     end_of_input().await;
     served.1.shutdown().await;
-    // Left to the system's own cleaning of temporary files where it fails.
-    let _ = fs::remove_dir_all(folder);
     Ok(ExitCode::SUCCESS)
 }
 

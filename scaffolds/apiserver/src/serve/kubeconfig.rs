@@ -1,7 +1,7 @@
 //! The kubeconfig of the administrator.
 
 use std::{
-    fs::{self, File, OpenOptions},
+    fs,
     io::{self, Write},
     path::Path,
 };
@@ -9,7 +9,7 @@ use std::{
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::json;
 
-use super::Listener;
+use super::{Listener, private};
 
 /// What cluster, user and context are called.
 const NAME: &str = "kubewright";
@@ -44,21 +44,9 @@ pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
     beside.push(format!(".{}", std::process::id()));
     // A left-over, or something that somebody has put there: never write through it.
     let _ = fs::remove_file(&beside);
-    let mut file = private(Path::new(&beside))?;
+    let mut file = private::new_file(Path::new(&beside))?;
     file.write_all(text.as_bytes())?;
     fs::rename(&beside, path)
-}
-
-#[cfg(unix)]
-fn private(path: &Path) -> io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt;
-
-    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
-}
-
-#[cfg(not(unix))]
-fn private(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).create_new(true).open(path)
 }
 
 /// PEM (RFC 7468), encoded once more as kubeconfigs want it.

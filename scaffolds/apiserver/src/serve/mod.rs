@@ -7,7 +7,10 @@ mod connection;
 mod der;
 mod identity;
 mod kubeconfig;
+mod private;
 mod tls;
+
+pub use private::TemporaryFolder;
 
 use std::{
     io,

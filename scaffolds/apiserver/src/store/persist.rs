@@ -2,7 +2,8 @@
 //! come since its last commit. What is acknowledged survives the loss of the process, and of power as far as fsync does.
 
 use std::{
-    fs, io,
+    fs::{DirBuilder, File, OpenOptions},
+    io,
     path::{Path, PathBuf},
     sync::{
         Arc,
@@ -12,7 +13,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use redb::{Database, DatabaseError, ReadableDatabase, ReadableTable, TableDefinition};
+use redb::{Database, DatabaseError, ReadableDatabase, ReadableTable, TableDefinition, backends::FileBackend};
 
 use super::{Change, Inner, Key, Kind, Record, State, Store, settle::Progress};
 
@@ -60,24 +61,26 @@ pub enum OpenError {
 }
 
 impl Store {
-    /// The store in this directory, which is made if need be; it keeps as many changes as [`Store::new`]. Its history
+    /// The store in this directory, which is made if need be. It holds Secrets: on Unix a new directory has the mode 0700, and the file
+    /// has 0600 also where an earlier release made it. It keeps as many changes as [`Store::new`]. Its history
     /// begins at its last revision: watches from before expire, as after a compaction of etcd.
     ///
     /// # Errors
     /// See [`OpenError`].
     pub fn open(directory: &Path, history: usize) -> Result<Self, OpenError> {
-        fs::create_dir_all(directory).map_err(|error| OpenError::Directory {
+        make_private(directory).map_err(|error| OpenError::Directory {
             path: directory.to_owned(),
             error,
         })?;
         let path = directory.join("objects.redb");
-        let database = Database::create(&path).map_err(|error| match error {
+        let opening = |error| match error {
             DatabaseError::DatabaseAlreadyOpen => OpenError::InUse(path.clone()),
             error => OpenError::Database {
                 path: path.clone(),
                 error: Box::new(error.into()),
             },
-        })?;
+        };
+        let database = open_private(&path).map_err(opening)?;
         let failed = |error| OpenError::Database {
             path: path.clone(),
             error: Box::new(error),
@@ -104,6 +107,33 @@ impl Store {
             disk: Some(Arc::new(disk)),
         }
     }
+}
+
+/// Makes a directory, and those above it, for this user alone. One that is there keeps its mode.
+fn make_private(directory: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(directory)
+}
+
+/// Opens a database whose file is for this user alone.
+fn open_private(path: &Path) -> Result<Database, DatabaseError> {
+    let file = private_file(path).map_err(redb::StorageError::Io)?;
+    Database::builder().create_with_backend(FileBackend::new(file)?)
+}
+
+/// Opens a file for this user alone, and makes it if need be.
+fn private_file(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(path)?;
+    #[cfg(unix)]
+    file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
+    Ok(file)
 }
 
 /// The thread that writes. Dropping it waits until it has written what it was given, and closed the file.

@@ -1,0 +1,26 @@
+//! Files that the user names on the command line, read to a limit. Unlike a project's they may be links, FIFOs and devices: `<(command)`
+//! is one.
+
+use crate::write::MAX_FILE;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// The text of a file.
+pub fn file(path: &Path) -> io::Result<String> {
+    text(File::open(path)?)
+}
+
+/// The text that comes in.
+pub fn standard_input() -> io::Result<String> {
+    text(io::stdin().lock())
+}
+
+fn text(from: impl Read) -> io::Result<String> {
+    let mut text = String::new();
+    from.take(MAX_FILE + 1).read_to_string(&mut text)?;
+    match text.len() as u64 > MAX_FILE {
+        true => Err(io::Error::other(format!("it is larger than {} MiB", MAX_FILE >> 20))),
+        false => Ok(text),
+    }
+}

@@ -1,0 +1,60 @@
+//! Text of others, as a terminal and a reader of code can take it: characters that do something instead of being seen are written out.
+
+use std::fmt::Write as _;
+
+/// Whether a character shows itself, alone: no control character of ASCII or Latin-1, no separator of lines, nothing that changes the
+/// direction of the text around it, no mark that cannot be seen.
+pub fn is_printable(c: char) -> bool {
+    let hidden = matches!(
+        c,
+        '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}'
+    );
+    !c.is_control() && !hidden
+}
+
+/// The text with every other character as JSON writes it, so that it is one line, and stays what it was inside of a JSON string.
+pub fn printable(text: &str) -> String {
+    escaped(text, |_| false)
+}
+
+/// The same, but for line feeds and tabs.
+pub fn printable_lines(text: &str) -> String {
+    escaped(text, |c| ['\n', '\t'].contains(&c))
+}
+
+fn escaped(text: &str, kept: impl Fn(char) -> bool) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            c if is_printable(c) || kept(c) => out.push(c),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c => c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| {
+                let _ = write!(out, "\\u{unit:04x}");
+            }),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_acts_on_a_terminal_is_written_out() {
+        let attack = "a\u{1b}]0;x\u{7}b\r\n\u{9b}2J\u{202e}c\u{e0041}";
+        assert_eq!(printable(attack), r"a\u001b]0;x\u0007b\r\n\u009b2J\u202ec\udb40\udc41");
+        assert_eq!(printable_lines("a\n\tb\r\n"), "a\n\tb\\r\n");
+        let text = "Zoë, 日本語 – “q” 👍";
+        assert_eq!(printable(text), text);
+    }
+
+    #[test]
+    fn in_json_it_means_the_same() {
+        let attack = "\u{9b}\u{202e}\u{e0041}\u{1b}";
+        let json = printable(&serde_json::to_string(attack).unwrap());
+        assert_eq!(serde_json::from_str::<String>(&json).unwrap(), attack);
+    }
+}

@@ -1,0 +1,194 @@
+//! A folder whose contents are reached without following a symbolic link, whoever made the links: every file operation inside a
+//! project goes through here. The folder itself may be reached through links, since the user named it.
+
+#[cfg(not(unix))]
+mod other;
+#[cfg(unix)]
+mod unix;
+
+#[cfg(not(unix))]
+use other as system;
+#[cfg(unix)]
+use unix as system;
+
+use crate::plan::RelPath;
+use std::fmt;
+use std::io::{self, Read};
+use std::path::{Component, Path};
+
+/// The largest file that is read: generated files, CRDs and sources are far below it.
+pub const MAX_FILE: u64 = 16 << 20;
+
+/// A folder, opened once. Renaming it, or replacing it by another, does not change what this refers to (on Unix).
+#[derive(Debug)]
+pub struct Beneath {
+    root: system::Root,
+}
+
+/// What stands at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// A regular file.
+    File,
+    /// A folder.
+    Folder,
+    /// A symbolic link, wherever it leads.
+    Link,
+    /// A device, a FIFO or a socket.
+    Special,
+}
+
+/// Why a path is not used, although the system would.
+#[derive(Debug)]
+enum Refused {
+    Link(String),
+    Special(String),
+    Large(String),
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Link(path) => write!(
+                f,
+                "`{path}` is a symbolic link, and links inside a project are not followed\n\n\
+                 hint: replace it with what it leads to"
+            ),
+            Self::Special(path) => write!(
+                f,
+                "`{path}` is a device, a FIFO or a socket, and not a file\n\nhint: remove it, or move it away"
+            ),
+            Self::Large(path) => write!(
+                f,
+                "`{path}` is larger than {} MiB\n\nhint: move it away",
+                MAX_FILE >> 20
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Refused {}
+
+impl From<Refused> for io::Error {
+    fn from(refused: Refused) -> Self {
+        Self::new(io::ErrorKind::InvalidInput, refused)
+    }
+}
+
+impl Beneath {
+    /// Opens a folder, through links if its path has any.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        system::open(path).map(|root| Self { root })
+    }
+
+    /// Opens the folder that somebody else's text names, relative to `base`: no part of `path` may be a link. Who can replace a folder by
+    /// a link at the same moment can lead this elsewhere.
+    pub fn open_without_links(base: &Path, path: &str) -> io::Result<Self> {
+        let mut folder = base.to_owned();
+        for part in Path::new(path).components() {
+            folder.push(part);
+            if matches!(part, Component::Normal(_)) && folder.is_symlink() {
+                return Err(Refused::Link(path.to_owned()).into());
+            }
+        }
+        Self::open(&folder)
+    }
+
+    /// The numbers by which the system tells the folder from all others: its device and its inode, or zeros where it has none.
+    pub fn identity(&self) -> io::Result<(u64, u64)> {
+        system::identity(&self.root)
+    }
+
+    /// What stands at a path; `None` if nothing does. A link above it is an error.
+    pub fn entry(&self, path: &RelPath) -> io::Result<Option<Entry>> {
+        match system::entry(&self.root, path) {
+            Ok(entry) => Ok(Some(entry)),
+            Err(error) if is_absence(&error) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether a folder stands there.
+    pub fn is_folder(&self, path: &RelPath) -> io::Result<bool> {
+        Ok(self.folder_entry(path)? == Some(Entry::Folder))
+    }
+
+    /// The bytes of a file; `None` if there is none, also where a folder stands. A file above [`MAX_FILE`] is an error.
+    pub fn read(&self, path: &RelPath) -> io::Result<Option<Vec<u8>>> {
+        match self.entry(path)? {
+            None | Some(Entry::Folder) => Ok(None),
+            Some(Entry::Link) => Err(Refused::Link(path.to_string()).into()),
+            Some(Entry::Special) => Err(Refused::Special(path.to_string()).into()),
+            Some(Entry::File) => {
+                let file = system::read(&self.root, path)?;
+                // It may have become something else since.
+                if !file.metadata()?.is_file() {
+                    return Err(Refused::Special(path.to_string()).into());
+                }
+                bounded(file, path.as_str()).map(Some)
+            }
+        }
+    }
+
+    /// The names in a folder, sorted; `None` is the folder itself. Nothing if there is no such folder.
+    pub fn names(&self, folder: Option<&RelPath>) -> io::Result<Vec<std::ffi::OsString>> {
+        if let Some(folder) = folder
+            && !self.is_folder(folder)?
+        {
+            return Ok(Vec::new());
+        }
+        let mut names = system::names(&self.root, folder)?;
+        names.sort();
+        Ok(names)
+    }
+
+    /// Makes a file that is not there yet.
+    pub fn create(&self, path: &RelPath, executable: bool) -> io::Result<std::fs::File> {
+        system::create(&self.root, path, executable)
+    }
+
+    /// Moves a file, in place of what is there. A link in that place is replaced itself.
+    pub fn rename(&self, from: &RelPath, to: &RelPath) -> io::Result<()> {
+        system::rename(&self.root, from, to)
+    }
+
+    /// Removes a file, or a link itself.
+    pub fn remove_file(&self, path: &RelPath) -> io::Result<()> {
+        system::remove_file(&self.root, path)
+    }
+
+    /// Makes a folder.
+    pub fn create_dir(&self, path: &RelPath) -> io::Result<()> {
+        system::create_dir(&self.root, path)
+    }
+
+    /// Removes an empty folder.
+    pub fn remove_dir(&self, path: &RelPath) -> io::Result<()> {
+        system::remove_dir(&self.root, path)
+    }
+
+    /// As [`Beneath::entry`], for a path where a folder is wanted: a link there is an error.
+    pub fn folder_entry(&self, path: &RelPath) -> io::Result<Option<Entry>> {
+        match self.entry(path)? {
+            Some(Entry::Link) => Err(Refused::Link(path.to_string()).into()),
+            other => Ok(other),
+        }
+    }
+}
+
+/// Reads a file to its end, or to the limit.
+fn bounded(file: std::fs::File, name: &str) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if file.metadata()?.len() <= MAX_FILE {
+        file.take(MAX_FILE + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 <= MAX_FILE {
+            return Ok(bytes);
+        }
+    }
+    Err(Refused::Large(name.to_owned()).into())
+}
+
+/// Whether nothing stands there, be it that a file stands where a folder would have to.
+fn is_absence(error: &io::Error) -> bool {
+    [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory].contains(&error.kind())
+}

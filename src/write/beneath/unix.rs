@@ -1,0 +1,139 @@
+//! On Unix each folder of a path is opened relative to the one above it, and none through a link: what is checked is what is used,
+//! also while somebody replaces folders by links. The calls are those that Linux and macOS share.
+
+use super::{Entry, Refused};
+use crate::plan::RelPath;
+use rustix::fs::{self, AtFlags, CWD, Dir, FileType, Mode, OFlags, RawMode};
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// An open folder.
+pub type Root = OwnedFd;
+
+const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+pub fn open(path: &Path) -> io::Result<Root> {
+    Ok(fs::openat(CWD, path, FOLDER, Mode::empty())?)
+}
+
+pub fn identity(root: &Root) -> io::Result<(u64, u64)> {
+    let found = File::from(root.try_clone()?).metadata()?;
+    Ok((found.dev(), found.ino()))
+}
+
+pub fn entry(root: &Root, path: &RelPath) -> io::Result<Entry> {
+    let (folder, name) = parent(root, path)?;
+    of(folder.fd(root), name)
+}
+
+fn of(folder: BorrowedFd<'_>, name: &str) -> io::Result<Entry> {
+    let found = fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    Ok(match FileType::from_raw_mode(found.st_mode as RawMode) {
+        FileType::RegularFile => Entry::File,
+        FileType::Directory => Entry::Folder,
+        FileType::Symlink => Entry::Link,
+        _ => Entry::Special,
+    })
+}
+
+/// The folder that a path stands in.
+enum Parent {
+    Root,
+    Below(OwnedFd),
+}
+
+impl Parent {
+    fn fd<'a>(&'a self, root: &'a Root) -> BorrowedFd<'a> {
+        match self {
+            Self::Root => root.as_fd(),
+            Self::Below(folder) => folder.as_fd(),
+        }
+    }
+}
+
+/// The folder that a path stands in, and its name there.
+fn parent<'a>(root: &Root, path: &'a RelPath) -> io::Result<(Parent, &'a str)> {
+    match path.as_str().rsplit_once('/') {
+        None => Ok((Parent::Root, path.as_str())),
+        Some((above, name)) => Ok((Parent::Below(folder(root, above)?), name)),
+    }
+}
+
+/// Opens a folder, one part of its path after the other.
+fn folder(root: &Root, path: &str) -> io::Result<OwnedFd> {
+    let mut above = Parent::Root;
+    let mut end = 0;
+    for part in path.split('/') {
+        end += part.len();
+        let next = match fs::openat(above.fd(root), part, FOLDER | OFlags::NOFOLLOW, Mode::empty()) {
+            Ok(next) => next,
+            // The errors for links differ between systems.
+            Err(error) => {
+                return Err(match of(above.fd(root), part) {
+                    Ok(Entry::Link) => Refused::Link(path[..end].to_owned()).into(),
+                    _ => error.into(),
+                });
+            }
+        };
+        above = Parent::Below(next);
+        end += 1;
+    }
+    match above {
+        Parent::Below(folder) => Ok(folder),
+        Parent::Root => Ok(root.try_clone()?),
+    }
+}
+
+pub fn read(root: &Root, path: &RelPath) -> io::Result<File> {
+    let (folder, name) = parent(root, path)?;
+    // Without waiting for the other end of what may have become a FIFO.
+    let how = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    Ok(File::from(fs::openat(folder.fd(root), name, how, Mode::empty())?))
+}
+
+pub fn names(root: &Root, path: Option<&RelPath>) -> io::Result<Vec<OsString>> {
+    let folder = match path {
+        Some(path) => folder(root, path.as_str())?,
+        None => root.try_clone()?,
+    };
+    let mut names = Vec::new();
+    for entry in Dir::read_from(&folder)? {
+        let name = entry?.file_name().to_bytes().to_vec();
+        if ![&b"."[..], b".."].contains(&name.as_slice()) {
+            names.push(OsString::from_vec(name));
+        }
+    }
+    Ok(names)
+}
+
+pub fn create(root: &Root, path: &RelPath, executable: bool) -> io::Result<File> {
+    let (folder, name) = parent(root, path)?;
+    let how = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mode = Mode::from_raw_mode(if executable { 0o777 } else { 0o666 });
+    Ok(File::from(fs::openat(folder.fd(root), name, how, mode)?))
+}
+
+pub fn rename(root: &Root, from: &RelPath, to: &RelPath) -> io::Result<()> {
+    let ((from, old), (to, new)) = (parent(root, from)?, parent(root, to)?);
+    Ok(fs::renameat(from.fd(root), old, to.fd(root), new)?)
+}
+
+pub fn remove_file(root: &Root, path: &RelPath) -> io::Result<()> {
+    let (folder, name) = parent(root, path)?;
+    Ok(fs::unlinkat(folder.fd(root), name, AtFlags::empty())?)
+}
+
+pub fn create_dir(root: &Root, path: &RelPath) -> io::Result<()> {
+    let (folder, name) = parent(root, path)?;
+    Ok(fs::mkdirat(folder.fd(root), name, Mode::from_raw_mode(0o777))?)
+}
+
+pub fn remove_dir(root: &Root, path: &RelPath) -> io::Result<()> {
+    let (folder, name) = parent(root, path)?;
+    Ok(fs::unlinkat(folder.fd(root), name, AtFlags::REMOVEDIR)?)
+}

@@ -1,0 +1,93 @@
+//! How vendored crates stand: against the hash in their own VERSION, and against what this binary carries, since whoever edits a crate
+//! can write the hash anew.
+
+use super::beneath::Entry;
+use super::compare::State;
+use super::root::Root;
+use crate::plan::RelPath;
+use crate::render::{header, vendor};
+use anyhow::Result;
+use std::collections::BTreeMap;
+
+/// Who can vouch for a vendored crate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// This binary: it carries the same files.
+    Embedded,
+    /// The crate says that another release wrote it, which this binary cannot check.
+    Release(String),
+    /// Nobody: it is edited, ejected or missing.
+    Nobody,
+}
+
+/// How a vendored crate stands.
+pub fn vendored_state(root: &Root, folder: &RelPath, name: &str) -> Result<State> {
+    if !root.is_folder(folder)? {
+        return Ok(match needed(root, folder)? {
+            true => State::Missing,
+            false => State::Ejected,
+        });
+    }
+    if root.read(&folder.join(vendor::VERSION)?)?.is_none() {
+        return Ok(State::Ejected);
+    }
+    Ok(match vendored_origin(root, folder, name)? {
+        Origin::Nobody => State::Edited,
+        Origin::Embedded | Origin::Release(_) => State::Clean,
+    })
+}
+
+/// Who can vouch for a vendored crate.
+pub fn vendored_origin(root: &Root, folder: &RelPath, name: &str) -> Result<Origin> {
+    let version = root.read(&folder.join(vendor::VERSION)?)?.unwrap_or_default();
+    let version = String::from_utf8_lossy(&version);
+    let stamp = version.lines().next().unwrap_or_default();
+    let mut texts = BTreeMap::new();
+    read_crate(root, folder, folder, &mut texts)?;
+    let hash = vendor::hash(&texts);
+    Ok(match header::release(stamp) {
+        Some(release) if header::recorded(stamp) == Some(hash.as_str()) => {
+            match (
+                hash == vendor::embedded_hash(name),
+                release == env!("CARGO_PKG_VERSION"),
+            ) {
+                (true, _) => Origin::Embedded,
+                (false, true) => Origin::Nobody,
+                (false, false) => Origin::Release(release.to_owned()),
+            }
+        }
+        _ => Origin::Nobody,
+    })
+}
+
+/// Whether a manifest of the project names the crate: one that was deleted with all its uses is not missed.
+fn needed(root: &Root, folder: &RelPath) -> Result<bool> {
+    for manifest in ["Cargo.toml", "dev/Cargo.toml", "manifests/Cargo.toml"] {
+        let text = root.read(&manifest.parse()?)?.unwrap_or_default();
+        if String::from_utf8_lossy(&text).contains(folder.as_str()) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn read_crate(root: &Root, top: &RelPath, folder: &RelPath, texts: &mut BTreeMap<String, String>) -> Result<()> {
+    for path in root.below(folder)? {
+        let Some(path) = path else {
+            // No crate of ours has such a name.
+            texts.insert(format!("{folder}/?"), String::new());
+            continue;
+        };
+        let below = path.as_str()[top.as_str().len() + 1..].to_owned();
+        if root.entry(&path)? == Some(Entry::Folder) {
+            // Built on its own, a crate gets a target folder and a lock.
+            if below != "target" {
+                read_crate(root, top, &path, texts)?;
+            }
+        } else if ![vendor::VERSION, "Cargo.lock"].contains(&below.as_str()) {
+            let bytes = root.read(&path)?.unwrap_or_default();
+            texts.insert(below, String::from_utf8_lossy(&bytes).into_owned());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,344 @@
+//! Carries out transactions: decides them by a journal, makes their changes, takes them back when one fails, and completes those of
+//! commands that were interrupted.
+
+use super::beneath::{Beneath, Entry, MAX_FILE};
+use super::change::Change;
+use super::disk::{Disk, NewFile};
+use super::journal::{self, DONE, FOLDER, INCOMPLETE, JOURNAL, Journal, Step, bytes_hash, own};
+use crate::plan::RelPath;
+use crate::render::header::sha256;
+use anyhow::{Context, Result, bail};
+use std::collections::BTreeSet;
+use std::io;
+use std::path::Path;
+
+const STAGED: &str = "new";
+const REPLACED: &str = "old-";
+
+/// Writes files of one project.
+pub struct Writer<'a> {
+    root: &'a Path,
+    tree: &'a Beneath,
+    disk: &'a dyn Disk,
+}
+
+/// What has been done and could be undone.
+#[derive(Default)]
+struct Done {
+    /// Whether it is the command itself that writes, and not one that completes it.
+    first: bool,
+    steps: Vec<(usize, RelPath, bool)>,
+    folders: Vec<RelPath>,
+    known_folders: BTreeSet<RelPath>,
+}
+
+impl<'a> Writer<'a> {
+    /// For the project at `root`, which has to be locked.
+    pub fn new(root: &'a Path, tree: &'a Beneath, disk: &'a dyn Disk) -> Self {
+        Self { root, tree, disk }
+    }
+
+    /// Makes all changes or, if one of them fails, none.
+    pub fn commit(&self, changes: &[Change]) -> Result<()> {
+        if changes.is_empty() {
+            return Ok(());
+        }
+        let mut known = BTreeSet::new();
+        changes.iter().try_for_each(|change| self.check(change, &mut known))?;
+        let journal = Journal::new(self.root, self.tree, changes)?;
+        let hash = match self.decide(&journal) {
+            Ok(hash) => hash,
+            Err(error) => {
+                self.tidy();
+                return Err(error.context("nothing was changed"));
+            }
+        };
+        let mut done = Done {
+            first: true,
+            ..Done::default()
+        };
+        let applied = journal
+            .steps
+            .iter()
+            .enumerate()
+            .try_for_each(|(nth, step)| self.apply(nth, step, &mut done));
+        match applied {
+            Ok(()) => self.finish(&hash),
+            Err(error) => Err(self.undo(done, &hash, error)),
+        }
+    }
+
+    /// Completes what an interrupted command had decided. Says whether there was anything.
+    pub fn roll_forward(&self) -> Result<bool> {
+        let Some((journal, hash)) = journal::pending(self.root, self.tree, self.disk)? else {
+            self.tidy();
+            return Ok(false);
+        };
+        let mut done = Done::default();
+        for (nth, step) in journal.steps.iter().enumerate() {
+            if self.is_open(step)? {
+                self.apply(nth, step, &mut done)
+                    .context("an interrupted command could not be completed")?;
+            }
+        }
+        self.finish(&hash)?;
+        Ok(true)
+    }
+
+    /// Refuses what would fail halfway: a file or a link where a folder should be, or anything but a file where a file should.
+    fn check(&self, change: &Change, known: &mut BTreeSet<RelPath>) -> Result<()> {
+        let path = &change.path;
+        if path
+            .as_str()
+            .split('/')
+            .next()
+            .is_some_and(|top| top.eq_ignore_ascii_case(FOLDER))
+        {
+            bail!("`{path}` stands in `{FOLDER}`, which is the journal's");
+        }
+        let mut inside = true;
+        // The outermost first, since nothing can be said about what is below a link.
+        let folders: Vec<_> = path.folders().collect();
+        for folder in folders.into_iter().rev() {
+            if known.contains(&folder) {
+                continue;
+            }
+            match self
+                .tree
+                .folder_entry(&folder)
+                .with_context(|| format!("cannot write `{path}`"))?
+            {
+                Some(Entry::Folder) => known.insert(folder),
+                Some(_) => {
+                    bail!("`{folder}` is a file, and `{path}` needs a folder there\n\nhint: move `{folder}` away")
+                }
+                None => {
+                    inside = false;
+                    break;
+                }
+            };
+        }
+        // Nothing stands in a folder that is not there.
+        if inside
+            && self
+                .tree
+                .folder_entry(path)
+                .with_context(|| format!("cannot write `{path}`"))?
+                == Some(Entry::Folder)
+        {
+            bail!("`{path}` is a folder, and a file has to be there\n\nhint: move it away");
+        }
+        Ok(())
+    }
+
+    /// From its last line on, the transaction will happen. Returns the journal's hash.
+    fn decide(&self, journal: &Journal) -> Result<String> {
+        let text = serde_json::to_string(journal).context("the journal cannot be written")?;
+        if text.len() as u64 > MAX_FILE {
+            bail!("the changes are larger than {} MiB", MAX_FILE >> 20);
+        }
+        let fail = |what: &str| format!("cannot write `{FOLDER}/{what}`");
+        self.disk
+            .create_dir(self.tree, &journal::folder())
+            .or_else(exists)
+            .with_context(|| fail(""))?;
+        let incomplete = NewFile {
+            bytes: text.as_bytes(),
+            executable: false,
+            durable: true,
+        };
+        self.disk
+            .create(self.tree, &own(INCOMPLETE), &incomplete)
+            .with_context(|| fail(INCOMPLETE))?;
+        let hash = sha256(&text);
+        self.disk.record(&hash).context(
+            "cannot record outside of the project that the journal is yours\n\n\
+             hint: set `XDG_STATE_HOME` to a folder outside of the project that you alone can write to",
+        )?;
+        self.disk
+            .rename(self.tree, &own(INCOMPLETE), &own(JOURNAL))
+            .with_context(|| fail(JOURNAL))?;
+        Ok(hash)
+    }
+
+    fn apply(&self, nth: usize, step: &Step, done: &mut Done) -> Result<()> {
+        let path: RelPath = step.path.parse()?;
+        let fail = || format!("cannot write `{path}`");
+        if let Some(text) = &step.after {
+            self.make_folders(&path, done).with_context(fail)?;
+            let new = NewFile {
+                bytes: text.as_bytes(),
+                executable: step.executable,
+                durable: false,
+            };
+            if done.first && step.before.is_none() {
+                // Nothing stands there to be kept whole, and what a crash leaves of it is known by its beginning.
+                done.steps.push((nth, path.clone(), false));
+                let created = self.disk.create(self.tree, &path, &new);
+                if created
+                    .as_ref()
+                    .is_err_and(|error| error.kind() == io::ErrorKind::AlreadyExists)
+                {
+                    // Somebody else's.
+                    done.steps.pop();
+                }
+                return created.with_context(fail);
+            }
+            self.stage(&new).with_context(fail)?;
+        }
+        self.replace(nth, &path, step, done).with_context(fail)
+    }
+
+    /// Writes the new contents of a file beside the journal.
+    fn stage(&self, new: &NewFile<'_>) -> io::Result<()> {
+        if self.tree.entry(&own(STAGED))?.is_some() {
+            self.disk.remove_file(self.tree, &own(STAGED))?;
+        }
+        self.disk.create(self.tree, &own(STAGED), new)
+    }
+
+    /// Puts what is staged in its place, or nothing.
+    fn replace(&self, nth: usize, path: &RelPath, step: &Step, done: &mut Done) -> io::Result<()> {
+        let replaced = step.before.is_some() && self.tree.entry(path)?.is_some();
+        if replaced {
+            // Kept beside the journal, so that taking it back needs no space.
+            self.disk.rename(self.tree, path, &kept(nth))?;
+        }
+        done.steps.push((nth, path.clone(), replaced));
+        match &step.after {
+            Some(_) => self.disk.rename(self.tree, &own(STAGED), path),
+            None => {
+                self.remove_empty_folders(path);
+                Ok(())
+            }
+        }
+    }
+
+    fn make_folders(&self, path: &RelPath, done: &mut Done) -> io::Result<()> {
+        let missing: Vec<_> = path
+            .folders()
+            .take_while(|folder| !done.known_folders.contains(folder))
+            .collect();
+        for folder in missing.into_iter().rev() {
+            if !self.tree.is_folder(&folder)? {
+                self.disk.create_dir(self.tree, &folder)?;
+                done.folders.push(folder.clone());
+            }
+            done.known_folders.insert(folder);
+        }
+        Ok(())
+    }
+
+    /// Folders that held only what was deleted go with it.
+    fn remove_empty_folders(&self, path: &RelPath) {
+        for folder in path.folders() {
+            if self.disk.remove_dir(self.tree, &folder).is_err() {
+                break;
+            }
+        }
+    }
+
+    /// Takes back what was done, in reverse; if that fails too, the journal stands and the next command goes on.
+    fn undo(&self, done: Done, hash: &str, error: anyhow::Error) -> anyhow::Error {
+        let mut undone = Ok(());
+        for (nth, path, replaced) in done.steps.iter().rev() {
+            undone = undone.and(self.take_back(path));
+            if *replaced {
+                undone = undone.and(self.restore(path, &kept(*nth)));
+            }
+        }
+        for folder in done.folders.iter().rev() {
+            undone = undone.and(self.disk.remove_dir(self.tree, folder));
+        }
+        match undone.map_err(anyhow::Error::from).and_then(|()| self.finish(hash)) {
+            Ok(()) => error.context("nothing was changed"),
+            Err(_) => {
+                error.context("some files were changed; the next command completes it once the cause below is gone")
+            }
+        }
+    }
+
+    fn take_back(&self, path: &RelPath) -> io::Result<()> {
+        match self.tree.entry(path)? {
+            Some(_) => self.disk.remove_file(self.tree, path),
+            None => Ok(()),
+        }
+    }
+
+    fn restore(&self, path: &RelPath, kept: &RelPath) -> io::Result<()> {
+        self.make_folders(path, &mut Done::default())?;
+        self.disk.rename(self.tree, kept, path)
+    }
+
+    /// Takes the journal away, which ends the transaction, and what lies around it.
+    fn finish(&self, hash: &str) -> Result<()> {
+        self.disk
+            .rename(self.tree, &own(JOURNAL), &own(DONE))
+            .with_context(|| format!("cannot remove `{}`", own(JOURNAL)))?;
+        // Without its journal a record means nothing; the next command tries again.
+        if self.disk.forget(hash).is_ok() {
+            self.tidy();
+        }
+        Ok(())
+    }
+
+    /// Without a journal whatever lies in the folder means nothing. What cannot be removed now is removed by the next command.
+    fn tidy(&self) {
+        if !self.tree.is_folder(&journal::folder()).unwrap_or(false) {
+            return;
+        }
+        for name in self.tree.names(Some(&journal::folder())).unwrap_or_default() {
+            let Some(name) = name.to_str() else { continue };
+            if [INCOMPLETE, DONE].contains(&name) {
+                self.forget(&own(name));
+            }
+            if [INCOMPLETE, DONE, STAGED].contains(&name) || name.starts_with(REPLACED) {
+                let _ = name
+                    .parse::<RelPath>()
+                    .map(|_| self.disk.remove_file(self.tree, &own(name)));
+            }
+        }
+        let _ = self.disk.remove_dir(self.tree, &journal::folder());
+    }
+
+    /// Removes the record of a journal that is void.
+    fn forget(&self, journal: &RelPath) {
+        if let Ok(Some(bytes)) = self.tree.read(journal) {
+            let _ = self.disk.forget(&sha256(&String::from_utf8_lossy(&bytes)));
+        }
+    }
+
+    /// Whether a step of a found journal is still to be done; an error if someone has edited the file since.
+    fn is_open(&self, step: &Step) -> Result<bool> {
+        let path: RelPath = step.path.parse()?;
+        let found = self.tree.read(&path).with_context(|| format!("cannot read `{path}`"))?;
+        let Some(found) = found else {
+            // To delete what is gone already still takes its empty folders along.
+            return Ok(true);
+        };
+        let wanted = step.after.as_deref().map(str::as_bytes);
+        if wanted == Some(&found) {
+            return Ok(false);
+        }
+        let torn = step.before.is_none() && wanted.is_some_and(|wanted| wanted.starts_with(&found));
+        if !torn && Some(bytes_hash(&found)) != step.before {
+            bail!(
+                "a command was interrupted, and `{path}` was edited since\n\n\
+                 hint: move `{path}` away to let the command be completed, or delete `{FOLDER}/{JOURNAL}` to give it up"
+            );
+        }
+        Ok(true)
+    }
+}
+
+/// Where the file that the n-th step replaces is kept.
+fn kept(nth: usize) -> RelPath {
+    own(&format!("{REPLACED}{nth}"))
+}
+
+fn exists(error: io::Error) -> io::Result<()> {
+    match error.kind() {
+        io::ErrorKind::AlreadyExists => Ok(()),
+        _ => Err(error),
+    }
+}
