@@ -1,6 +1,6 @@
 //! The way out.
 
-use std::{thread, time::Duration};
+use std::{process::Command, thread, time::Duration};
 
 use anyhow::{Result, ensure};
 
@@ -19,11 +19,16 @@ use crate::{
 impl Case<'_> {
     /// `make TARGET` in the project, with the control plane's kubectl.
     fn make(&self, target: &str) -> Result<String> {
+        run(&mut self.command(target))
+    }
+
+    fn command(&self, target: &str) -> Command {
         let kubectl = self.stage.plane.assets().kubectl();
         let mut make = self.stage.project.make();
         make.args([target, "KUBECTL=kubectl"])
-            .env("PATH", path_with(kubectl.parent()));
-        run(make.env("KUBECONFIG", self.stage.plane.kubeconfig()))
+            .env("PATH", path_with(kubectl.parent()))
+            .env("KUBECONFIG", self.stage.plane.kubeconfig());
+        make
     }
 }
 
@@ -88,7 +93,8 @@ fn children_that_the_garbage_collector_has_not_seen_go_before_their_kind() -> Re
             .create(&PostParams::default(), &serde_json::from_value(child)?)
             .await?;
         let uninstalled = thread::scope(|scope| {
-            let uninstalled = scope.spawn(|| case.make("uninstall"));
+            let mut uninstall = case.command("uninstall");
+            let uninstalled = scope.spawn(move || run(&mut uninstall));
             // Longer than `make` takes that does not wait for children.
             thread::sleep(Duration::from_secs(4));
             let waits = !uninstalled.is_finished();
@@ -107,10 +113,6 @@ fn children_that_the_garbage_collector_has_not_seen_go_before_their_kind() -> Re
 
 impl Case<'_> {
     fn make_ignoring_what_is_gone(&self) -> Result<()> {
-        let kubectl = self.stage.plane.assets().kubectl();
-        let mut make = self.stage.project.make();
-        make.args(["undeploy", "KUBECTL=kubectl", "ignore-not-found=true"])
-            .env("PATH", path_with(kubectl.parent()));
-        run(make.env("KUBECONFIG", self.stage.plane.kubeconfig())).map(|_| ())
+        run(self.command("undeploy").arg("ignore-not-found=true")).map(|_| ())
     }
 }
