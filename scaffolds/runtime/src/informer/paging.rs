@@ -48,7 +48,10 @@ impl Pages {
 }
 
 /// What comes back: a page in one piece, or whatever else was asked for.
-type Answer = Response<Either<Full<Bytes>, MapErr<Body, fn(Error) -> BoxError>>>;
+type Answer = Response<Either<Full<Bytes>, Passed>>;
+
+/// A body as it came.
+type Passed = MapErr<Body, fn(Error) -> BoxError>;
 
 /// The same client, but for lists: they are read in pages of `most` objects, and fewer where objects are large.
 pub(super) fn paged(client: &Client, most: u32) -> Client {
@@ -110,7 +113,7 @@ async fn read(mut body: Body, most: usize) -> Result<Option<Bytes>, Error> {
     Ok(Some(bytes.into()))
 }
 
-fn pass(body: Body) -> Either<Full<Bytes>, MapErr<Body, fn(Error) -> BoxError>> {
+fn pass(body: Body) -> Either<Full<Bytes>, Passed> {
     Either::Right(body.map_err(source as fn(Error) -> BoxError))
 }
 
@@ -167,9 +170,12 @@ mod tests {
         assert_eq!(pages.next, 1);
     }
 
+    /// The size of each page that was asked for, and how much of it was read.
+    type Seen = Arc<Mutex<Vec<(usize, usize)>>>;
+
     /// A server of `count` ConfigMaps of `size` bytes each; the sizes of its pages, and how much of each was read.
-    fn server(count: usize, size: usize) -> (Client, Arc<Mutex<Vec<(usize, usize)>>>) {
-        let seen = Arc::<Mutex<Vec<(usize, usize)>>>::default();
+    fn server(count: usize, size: usize) -> (Client, Seen) {
+        let seen = Seen::default();
         let answers = seen.clone();
         let service = service_fn(move |request: Request<Body>| {
             let query: Vec<_> = request.uri().query().unwrap().split('&').map(str::to_owned).collect();

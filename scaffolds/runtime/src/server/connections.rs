@@ -100,7 +100,7 @@ impl Place {
     }
 
     /// Notes that a request is being answered, or that none is any more.
-    pub(super) fn is_busy(&self, busy: bool) {
+    pub(super) fn set_busy(&self, busy: bool) {
         if let Some(connection) = self.connections.lock().by_id.get_mut(&self.id) {
             (connection.busy, connection.since) = (busy, Instant::now());
         }
@@ -143,7 +143,7 @@ mod tests {
         let connections = Connections::default();
         let (_other, kept) = connect(&connections, 1).await;
         let (busy, first) = connect(&connections, 2).await;
-        busy.is_busy(true);
+        busy.set_busy(true);
         let (_place, second) = connect(&connections, 2).await;
         for _ in 2..OF_ONE_PEER {
             connect(&connections, 2).await;
@@ -160,12 +160,12 @@ mod tests {
         let mut open = Vec::new();
         for n in 0..CONNECTIONS {
             let (place, task) = connect(&connections, u8::try_from(n / OF_ONE_PEER).unwrap()).await;
-            place.is_busy(n != 7);
+            place.set_busy(n != 7);
             open.push((place, task));
         }
         connect(&connections, 200).await;
         assert!(open.remove(7).1.await.unwrap_err().is_cancelled());
-        connect(&connections, 201).await.0.is_busy(true);
+        connect(&connections, 201).await.0.set_busy(true);
         connect(&connections, 202).await;
         assert_eq!(connections.lock().by_id.len(), CONNECTIONS);
     }

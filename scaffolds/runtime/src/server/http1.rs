@@ -168,9 +168,9 @@ impl Service {
                     headers: parts.headers,
                     peer,
                 };
-                place.is_busy(true);
+                place.set_busy(true);
                 let answer = handler.answer(question).await;
-                place.is_busy(false);
+                place.set_busy(false);
                 Ok::<_, Infallible>(answer)
             }
         });
