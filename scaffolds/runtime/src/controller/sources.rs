@@ -130,7 +130,10 @@ impl<K: Object> Controller<K> {
     ) -> Self {
         self.uses.push(Use::watched::<W>());
         self.sources.push(Box::new(move |manager, wiring, sources| {
-            let source = subscribe(manager.informer::<W>(), map_handler(wiring, predicate, Authored::new(Arc::new(map))));
+            let source = subscribe(
+                manager.informer::<W>(),
+                map_handler(wiring, predicate, Authored::new(Arc::new(map))),
+            );
             // It may be made a child by its name.
             source.informer.keep_records();
             sources.entry(TypeId::of::<W>()).or_insert(Box::new(source));

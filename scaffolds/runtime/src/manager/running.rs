@@ -154,7 +154,10 @@ impl Manager {
             found = self.find_children() => found,
         };
         if let Err(error) = found {
-            return Ended { error: Some(error), ..Ended::default() };
+            return Ended {
+                error: Some(error),
+                ..Ended::default()
+            };
         }
         let mut workers = self.start_workers();
         let error = tokio::select! {
