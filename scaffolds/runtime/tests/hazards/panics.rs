@@ -23,7 +23,8 @@ use crate::support::{
 /// A ConfigMap that an object of this name controls.
 fn child_of(world: &World, owner: &str) -> serde_json::Value {
     let uid = world.object(&at(owner)).unwrap()["metadata"]["uid"].clone();
-    json!({"metadata": {"ownerReferences": [{"apiVersion": "test.example.com/v1", "kind": "FooBar", "name": owner,
+    let labels = json!({"kubewright.dev/operator": "test"});
+    json!({"metadata": {"labels": labels, "ownerReferences": [{"apiVersion": "test.example.com/v1", "kind": "FooBar", "name": owner,
         "uid": uid, "controller": true}]}})
 }
 
