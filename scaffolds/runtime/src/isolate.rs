@@ -128,6 +128,7 @@ mod tests {
         // Functions of the runtime's own, and one of an author's that is public in its plain form.
         let plain = [
             "client/mod.rs: pub struct WriteGate(",
+            "context/blocked.rs: type Ask =",
             "controller/sources.rs: pub(super) type SourceFn<K> =",
             "informer/config.rs: pub type Transform<K> =",
             "metrics/registry.rs: Computed(",
