@@ -26,9 +26,11 @@ pub fn register(manager: &Manager, _app: &App) -> Result<()> {
 impl Reconciler<Crew> for CrewReconciler {
     // Called whenever the object or its Worker may have changed, its status included, and never told which.
     async fn reconcile(&self, cx: &Context<Crew>, object: Arc<Crew>) -> Result<Action> {
-        let applied = cx.apply_child(internal(&object)).await;
+        let wanted = internal(&object);
+        let name = wanted.name_any();
+        let applied = cx.apply_child(wanted).await;
         // From the cache, which is never older than what was just written.
-        let made = cx.children::<Worker>()?.pop();
+        let made = cx.child::<Worker>(&name)?;
         let ready = match applied {
             Ok(applied) => {
                 if applied.changed() {

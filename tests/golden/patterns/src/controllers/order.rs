@@ -26,9 +26,11 @@ pub fn register(manager: &Manager, _app: &App) -> Result<()> {
 impl Reconciler<Order> for OrderReconciler {
     // Called whenever the object or its OrderRun may have changed, its status included, and never told which.
     async fn reconcile(&self, cx: &Context<Order>, object: Arc<Order>) -> Result<Action> {
-        let applied = cx.apply_child(internal(&object)).await;
+        let wanted = internal(&object);
+        let name = wanted.name_any();
+        let applied = cx.apply_child(wanted).await;
         // From the cache, which is never older than what was just written.
-        let made = cx.children::<OrderRun>()?.pop();
+        let made = cx.child::<OrderRun>(&name)?;
         let ready = match applied {
             Ok(applied) => {
                 if applied.changed() {

@@ -43,9 +43,11 @@ pub fn register(manager: &Manager, _app: &App) -> Result<()> {
 impl Reconciler<Greeter> for GreeterReconciler {
     // Called whenever the object or its Deployment may have changed, and never told which: look, compare, act.
     async fn reconcile(&self, cx: &Context<Greeter>, object: Arc<Greeter>) -> Result<Action> {
-        let applied = cx.apply_child(deployment(&object, &self.image)).await;
+        let wanted = deployment(&object, &self.image);
+        let name = wanted.name_any();
+        let applied = cx.apply_child(wanted).await;
         // From the cache, which is never older than what was just written.
-        let found = cx.children::<Deployment>()?.pop().unwrap_or_default();
+        let found = cx.child::<Deployment>(&name)?.unwrap_or_default();
         let ready = match applied {
             Ok(applied) => {
                 if applied.changed() {
