@@ -80,5 +80,6 @@ bench: ## The figures of docs/reference/performance.md, measured here.
 	@benches/run
 	@benches/manifests
 	@tests/fidelity/bench
+	@$(CARGO) bench --locked --package faults --bench tenants
 
 .PHONY: help build demo fmt lint fmt-check clippy doc deny test test-workspace test-golden package test-docs conformance soak fuzz nightly bench

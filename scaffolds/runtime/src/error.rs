@@ -84,6 +84,10 @@ pub enum Class {
     /// The API server refused us (401, 403): as [`Class::Retry`], at most [`FORBIDDEN_MAX_DELAY`] apart, and
     /// reported in the object's status, because only a person can mend it.
     Forbidden,
+    /// The API server found the request invalid (400, 422): as [`Class::Retry`], at least [`REJECTED_MIN_DELAY`] apart, and
+    /// reported in the object's status. Most need a change of the object, but not all: a `nodePort` or `clusterIP` that another
+    /// Service has is a 422 until that one goes.
+    Rejected,
     /// Not run again before something wakes the object or the cache is resynced; reported in the object's status.
     Terminal,
     /// Run again as after any failure: the lease may be renewed in time. Where it is not, the process ends.
@@ -93,6 +97,10 @@ pub enum Class {
 /// The longest wait after a 401 or 403. RBAC is mended by people, who then watch: a minute, not the 17 that
 /// the plain backoff reaches.
 pub const FORBIDDEN_MAX_DELAY: Duration = Duration::from_secs(60);
+
+/// The shortest wait after a 400 or 422. What makes it pass, the end of another object, takes seconds; what does not pass asks twice a
+/// minute at first, and after a quarter of an hour as seldom as any failure.
+pub const REJECTED_MIN_DELAY: Duration = Duration::from_secs(30);
 
 impl Error {
     /// Wraps an error that may go away by itself.
@@ -119,8 +127,8 @@ impl Error {
     /// What the controller does with this error.
     ///
     /// Answers of the API server: 409 `Conflict` is [`Class::Conflict`]; 401 and 403 are [`Class::Forbidden`],
-    /// except in a namespace that is being deleted, where waiting helps; 400, 405, 413 and 422 are
-    /// [`Class::Terminal`]: the request came from the spec and will be refused again; so is [`Error::NotOwned`] of a kind
+    /// except in a namespace that is being deleted, where waiting helps; 400 and 422 are
+    /// [`Class::Rejected`]; 405 and 413 are [`Class::Terminal`]: the same request will be refused again; so is [`Error::NotOwned`] of a kind
     /// that the controller owns, whose changes wake it. Everything else (404, 409
     /// `AlreadyExists`, 410, 429, 5xx, time-outs, broken connections) is [`Class::Retry`].
     pub fn class(&self) -> Class {
@@ -149,7 +157,7 @@ impl Error {
             (Self::Terminal { reason, .. }, _) => reason,
             (Self::NotOwned(_), _) => "ChildNotOwned",
             (_, Class::Forbidden) => "Forbidden",
-            (_, Class::Terminal) => "Rejected",
+            (_, Class::Rejected | Class::Terminal) => "Rejected",
             _ => "ReconcileFailed",
         }
     }
@@ -182,7 +190,8 @@ fn class_of(error: &kube::Error) -> Class {
         409 if status.reason == "Conflict" => Class::Conflict,
         403 if is_terminating_namespace(status) => Class::Retry,
         401 | 403 => Class::Forbidden,
-        400 | 405 | 413 | 422 => Class::Terminal,
+        400 | 422 => Class::Rejected,
+        405 | 413 => Class::Terminal,
         429 | 503 | 504 => retry_after(status),
         _ => Class::Retry,
     }

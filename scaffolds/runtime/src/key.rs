@@ -36,6 +36,11 @@ impl ObjectKey {
         self.namespace.as_deref()
     }
 
+    /// As [`namespace`](Self::namespace), not copied.
+    pub(crate) fn shared_namespace(&self) -> Option<Arc<str>> {
+        self.namespace.clone()
+    }
+
     /// The name.
     pub fn name(&self) -> &str {
         &self.name

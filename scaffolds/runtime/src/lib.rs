@@ -69,7 +69,7 @@ pub use child::{Applied, child_name, label_value};
 pub use claim::KeptPods;
 pub use context::Context;
 pub use controller::Controller;
-pub use error::{BoxError, Class, Error, FORBIDDEN_MAX_DELAY, NotOwned, Result};
+pub use error::{BoxError, Class, Error, FORBIDDEN_MAX_DELAY, NotOwned, REJECTED_MIN_DELAY, Result};
 pub use events::EventType;
 pub use informer::{Delta, DuplicateIndex, Informer, InformerConfig, Scope, Subscription, SubscriptionId};
 pub use key::ObjectKey;

@@ -21,6 +21,7 @@ use self::{
 };
 use crate::{
     child::ChildLabel,
+    controller::ConditionTypes,
     error::{Error, Result},
     events::{Events, Recorder},
     metrics::Metrics,
@@ -46,6 +47,7 @@ pub struct Manager {
     informers: Mutex<HashMap<TypeId, Kind>>,
     controllers: Mutex<Vec<(Arc<dyn Runnable>, usize)>>,
     registrations: Mutex<Vec<Registration>>,
+    conditions: ConditionTypes,
     tasks: Mutex<Vec<Pending<()>>>,
     probes: Probes,
     filled: Arc<AtomicBool>,
@@ -98,6 +100,10 @@ impl Manager {
 
     pub(crate) fn child_label(&self) -> ChildLabel {
         ChildLabel::new(&self.settings.name)
+    }
+
+    pub(crate) fn conditions(&self) -> &ConditionTypes {
+        &self.conditions
     }
 
     pub(crate) fn recorder(&self, controller: &str) -> Recorder {

@@ -93,7 +93,8 @@ impl<C: Object> Child<'_, C> {
                 self.remember(hash, &created)?;
                 Ok(Ok(created))
             }
-            Err(error) if error.code() == Some(409) => match self.requests.get(self.key.name()).await? {
+            // A Service that asks for its own `nodePort` again is found invalid before its name is found taken.
+            Err(error) if matches!(error.code(), Some(409 | 422)) => match self.requests.get(self.key.name()).await? {
                 Some(found) => Ok(Err(found)),
                 None => Err(error),
             },

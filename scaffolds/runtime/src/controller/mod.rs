@@ -1,5 +1,6 @@
 //! A controller as an author declares it: a name, what wakes it, and how it works. What it does is the reconciler's matter.
 
+mod condition;
 mod register;
 mod sources;
 mod wake;
@@ -15,8 +16,12 @@ use kube::Resource;
 use kubewright_schema::rbac::PolicyRule;
 
 use self::sources::SourceFn;
-pub(crate) use self::wake::priority;
+pub(crate) use self::{condition::ConditionTypes, wake::priority};
 use crate::{Object, claim::Selector, predicate::Predicate, queue::Backoff, rbac::Use};
+
+/// The default limit of one reconcile: four requests in a row that all wait for their 30 s, or the 500 children of one run at a
+/// quarter of a second each. What takes longer waits for something, and is to return `Action::RequeueAfter`.
+const RECONCILE_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A controller for objects of kind `K`, before it is registered with a [`Manager`](crate::Manager).
 ///
@@ -25,7 +30,7 @@ use crate::{Object, claim::Selector, predicate::Predicate, queue::Backoff, rbac:
 ///
 /// # Defaults
 ///
-/// Workers: `--max-concurrent-reconciles` (1). Time-out of one reconcile: none. Backoff of a failing key: 5 ms,
+/// Workers: `--max-concurrent-reconciles` (1). Time-out of one reconcile: two minutes. Backoff of a failing key: 5 ms,
 /// doubled each time, at most 1000 s (client-go's default rate limiter), with up to 10 % jitter. A panic fails the one
 /// reconcile it happened in.
 pub struct Controller<K: Resource> {
@@ -39,6 +44,7 @@ pub struct Controller<K: Resource> {
     prunes: HashSet<TypeId>,
     claims: HashMap<TypeId, Selector<K>>,
     foreign: bool,
+    condition: Option<String>,
     uses: Vec<Use>,
     rules: Vec<PolicyRule>,
 }
@@ -49,7 +55,7 @@ impl<K: Object> Controller<K> {
         Self {
             name: name.into(),
             workers: None,
-            timeout: None,
+            timeout: Some(RECONCILE_TIMEOUT),
             backoff: Backoff::default(),
             predicate: None,
             sources: Vec::new(),
@@ -57,6 +63,7 @@ impl<K: Object> Controller<K> {
             prunes: HashSet::new(),
             claims: HashMap::new(),
             foreign: false,
+            condition: None,
             uses: Vec::new(),
             rules: Vec::new(),
         }
@@ -66,6 +73,14 @@ impl<K: Object> Controller<K> {
     /// has to act on is told by an event and the log, not by a condition, and `config/rbac/role.yaml` grants no `/status`.
     pub fn foreign(mut self) -> Self {
         self.foreign = true;
+        self
+    }
+
+    /// The type of the condition that failures are written into, `Ready` by default. Where several controllers of one manager
+    /// reconcile a kind, `Ready` belongs to the one that is named after the kind, or else to the one registered first;
+    /// each other one has `<Name>Ready`: `BackupReady` for a controller `backup`. Write the same type in the reconciler.
+    pub fn condition(mut self, type_: impl Into<String>) -> Self {
+        self.condition = Some(type_.into());
         self
     }
 
@@ -81,9 +96,10 @@ impl<K: Object> Controller<K> {
         self
     }
 
-    /// Ends a reconcile that takes longer, as a failure.
-    pub fn reconcile_timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = Some(timeout);
+    /// Cuts a reconcile or a cleanup off that takes longer, at its next await: a failure, which is retried with the key's own
+    /// growing delay. Two minutes by default; `None`, or a time of zero, sets no limit.
+    pub fn reconcile_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
+        self.timeout = timeout.into().filter(|timeout| !timeout.is_zero());
         self
     }
 

@@ -18,7 +18,7 @@ use crate::{
     queue::WorkQueue,
     rbac::{Registration, Use},
     reconciler::Reconciler,
-    worker::{Main, Worker},
+    worker::{Main, Traces, Worker},
 };
 
 /// What a subscription needs of its controller.
@@ -36,8 +36,8 @@ impl<K: Object> Controller<K> {
     ///
     /// # Errors
     ///
-    /// [`Error::Setup`] when the manager has a controller of this name, or the kind an index of that
-    /// name.
+    /// [`Error::Setup`] when the manager has a controller of this name, another controller of the kind writes the same
+    /// [`condition`](Controller::condition), or the kind has an index of that name.
     pub fn register<R: Reconciler<K>>(self, manager: &Manager, reconciler: R) -> Result<()> {
         let (worker, workers) = self.connect(manager, reconciler)?;
         manager.add(Arc::new(worker), workers);
@@ -53,9 +53,14 @@ impl<K: Object> Controller<K> {
             others: self.uses,
             rules: self.rules,
         })?;
+        if !self.foreign {
+            manager.conditions().add::<K>(&self.name, self.condition)?;
+        }
         let wiring = Wiring {
             controller: self.name.as_str().into(),
-            queue: WorkQueue::new(self.backoff, manager.metrics().queue(&self.name)).asleep(),
+            queue: WorkQueue::new(self.backoff, manager.metrics().queue(&self.name))
+                .shared_by(workers)
+                .asleep(),
             blocked: Arc::default(),
             applies: Arc::default(),
             deleted: Arc::default(),
@@ -103,6 +108,8 @@ impl<K: Object> Controller<K> {
             queue: wiring.queue,
             shared: Arc::new(shared),
             reconciler,
+            conditions: manager.conditions().clone(),
+            traces: Traces::default(),
             timeout: self.timeout,
             main,
         };

@@ -181,7 +181,7 @@ impl Manager {
         for (controller, count) in lock(&self.controllers).iter() {
             info!(controller = controller.name(), workers = count, "starting");
             controller.start();
-            for _ in 0..*count {
+            for _ in 0..controller.tasks(*count) {
                 let (controller, work) = (controller.clone(), controller.clone().work());
                 workers.spawn(async move {
                     let panic = isolated_future(work).await.err();

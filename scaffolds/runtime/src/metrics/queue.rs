@@ -81,6 +81,13 @@ impl QueueMetrics {
         }
     }
 
+    /// No key of this priority is ready any more.
+    pub fn none_ready(&self, priority: Priority) {
+        if let Some((_, gauge)) = self.depth.iter().find(|(known, _)| *known == priority) {
+            gauge.set(0.0);
+        }
+    }
+
     /// A key was handed out.
     pub fn started(&self, queued_for: Duration) {
         self.queued.observe_duration(queued_for);

@@ -1,16 +1,14 @@
-//! The queue's state machine: what is ready, waiting and held. Pure but for metrics: time is an argument, so every
+//! The queue's state machine: what is asked for, waiting and held; what is ready is in `turns.rs`. Pure but for metrics: time is an argument, so every
 //! interleaving can be replayed. It must not lock, sleep or wake anybody; that is `mod.rs`.
 
 use std::collections::{BTreeMap, HashMap, hash_map};
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::{Backoff, Priority};
+use super::{Backoff, Priority, turns::Turns};
 use crate::{jitter::Jitter, key::ObjectKey, metrics::QueueMetrics};
-
-/// Order of hand-out: the more urgent class first, inside it the order of becoming ready.
-type Rank = (u8, u64);
 
 /// Longer delays are cut to this, 30 years, which every platform's clock can add.
 const FAR: Duration = Duration::from_secs(86_400 * 365 * 30);
@@ -22,8 +20,10 @@ pub(super) struct Core {
     jitter: Jitter,
     metrics: QueueMetrics,
     entries: HashMap<ObjectKey, Entry>,
-    ready: BTreeMap<Rank, ObjectKey>,
+    ready: Turns,
     waiting: BTreeMap<(Instant, u64), ObjectKey>,
+    /// The time of the operation under way.
+    latest: Option<Instant>,
     /// Numbers everything that is put in an order, so that ties end in arrival order.
     sequence: u64,
     /// What is asked for is not taken down.
@@ -36,6 +36,8 @@ pub(super) struct Core {
 struct Entry {
     failures: u32,
     request: Option<Request>,
+    /// Asked for while held, within the back-off that the end of this run decides about.
+    within_backoff: Option<Priority>,
     holder: Option<Holder>,
 }
 
@@ -70,14 +72,15 @@ pub(super) struct HandedOut {
 
 impl Core {
     pub(super) fn new(backoff: Backoff, jitter: Jitter, metrics: QueueMetrics) -> Self {
-        let (entries, ready, waiting) = Default::default();
+        let (entries, waiting) = Default::default();
         Self {
             backoff,
             jitter,
             metrics,
             entries,
-            ready,
+            ready: Turns::new(usize::MAX),
             waiting,
+            latest: None,
             sequence: 0,
             asleep: false,
             shut_down: false,
@@ -93,9 +96,14 @@ impl Core {
         self.asleep
     }
 
+    /// Shares this many workers between the namespaces. Before the first key.
+    pub(super) fn share(&mut self, workers: usize) {
+        self.ready = Turns::new(workers);
+    }
+
     /// Keys that are handed out at this moment.
     pub(super) fn held(&self) -> usize {
-        self.entries.values().filter(|entry| entry.holder.is_some()).count()
+        self.ready.busy()
     }
 
     /// Asks for `key` at once.
@@ -118,14 +126,48 @@ impl Core {
     }
 
     /// Counts a failure and asks for `key` after the delay that belongs to it.
-    pub(super) fn add_rate_limited(&mut self, key: ObjectKey, priority: Priority, now: Instant) -> Duration {
+    pub(super) fn add_rate_limited(
+        &mut self,
+        key: ObjectKey,
+        priority: Priority,
+        delays: RangeInclusive<Duration>,
+        now: Instant,
+    ) -> Duration {
         let failures = self.failures(&key).saturating_add(1);
         let delay = self.backoff.delay(failures, &mut self.jitter);
+        let delay = delay.max(*delays.start()).min(*delays.end());
         if !self.shut_down {
             self.entries.entry(key.clone()).or_default().failures = failures;
             self.add_after(key, priority, delay, now);
         }
         delay
+    }
+
+    /// Asks for `key` at once unless its last run failed; then a request that there is stands, and else it waits for the delay
+    /// of a failure.
+    pub(super) fn add_within_backoff(&mut self, key: ObjectKey, priority: Priority, now: Instant) {
+        self.promote(now);
+        let Some(entry) = self.entries.get_mut(&key) else {
+            return self.add(key, priority, now);
+        };
+        if entry.holder.is_some() {
+            if !self.shut_down && !self.asleep {
+                entry.within_backoff = entry.within_backoff.max(Some(priority));
+            }
+        } else if entry.failures == 0 {
+            self.add(key, priority, now);
+        } else if entry.request.is_none() {
+            let delay = self.backoff.delay(entry.failures, &mut self.jitter);
+            self.add_after(key, priority, delay, now);
+        }
+    }
+
+    /// Counts a failure, and asks for nothing.
+    pub(super) fn count_failure(&mut self, key: &ObjectKey) {
+        if !self.shut_down {
+            let entry = self.entries.entry(key.clone()).or_default();
+            entry.failures = entry.failures.saturating_add(1);
+        }
     }
 
     /// Starts the failures of `key` from zero. A request for it stands.
@@ -140,10 +182,10 @@ impl Core {
         self.entries.get(key).map_or(0, |entry| entry.failures)
     }
 
-    /// Hands out the first ready key, if any.
+    /// Hands out the next ready key, if there is one that a worker may have.
     pub(super) fn pop(&mut self, now: Instant) -> Option<HandedOut> {
         self.promote(now);
-        let (_, key) = self.ready.pop_first()?;
+        let key = self.ready.pop(now)?;
         let entry = self.entries.get_mut(&key)?;
         let Request {
             priority,
@@ -170,8 +212,10 @@ impl Core {
         self.promote(now);
         let Some(entry) = self.entries.get_mut(key) else { return };
         let Some(holder) = entry.holder.take() else { return };
+        self.ready.given_back(key, now);
         self.metrics.done(now.saturating_duration_since(holder.since));
         self.metrics.held(holder.id, None);
+        let within_backoff = entry.within_backoff.take();
         match entry.request.take() {
             Some(Request {
                 priority,
@@ -182,13 +226,18 @@ impl Core {
                 self.put(key, priority, Due::Now { since: due });
             }
             Some(Request { priority, due, .. }) => self.put(key, priority, due),
+            None => {}
+        }
+        match within_backoff {
+            Some(priority) => self.add_within_backoff(key.clone(), priority, now),
             None => self.drop_if_unused(key),
         }
     }
 
-    /// When the next waiting key becomes ready.
+    /// When there is something to hand out, should nothing happen before.
     pub(super) fn next_due(&self) -> Option<Instant> {
-        self.waiting.first_key_value().map(|((due, _), _)| *due)
+        let waiting = self.waiting.first_key_value().map(|((due, _), _)| *due);
+        waiting.into_iter().chain(self.ready.next_due()).min()
     }
 
     pub(super) fn is_shut_down(&self) -> bool {
@@ -198,14 +247,13 @@ impl Core {
     /// Drops every request; held keys can still be given back.
     pub(super) fn shut_down(&mut self) {
         self.shut_down = true;
-        for key in std::mem::take(&mut self.ready).into_values() {
-            if let Some(request) = self.entries.get(&key).and_then(|entry| entry.request) {
-                self.metrics.depth(request.priority, -1);
-            }
-        }
+        self.ready.clear();
+        Priority::ALL
+            .iter()
+            .for_each(|priority| self.metrics.none_ready(*priority));
         self.waiting = BTreeMap::new();
         self.entries.retain(|_, entry| {
-            (entry.request, entry.failures) = (None, 0);
+            (entry.request, entry.within_backoff, entry.failures) = (None, None, 0);
             entry.holder.is_some()
         });
         self.entries.shrink_to_fit();
@@ -225,6 +273,7 @@ impl Core {
     /// Makes ready what has become due, in the order of the due times. Every operation that depends on the order does
     /// this first: a key that was due before another is added comes before it, however late anybody looked.
     fn promote(&mut self, now: Instant) {
+        self.latest = Some(now);
         while let Some(slot) = self.waiting.first_entry() {
             let due = slot.key().0;
             if due > now {
@@ -271,9 +320,10 @@ impl Core {
                 due: Due::Now { .. },
                 sequence,
             }) => {
-                self.ready.remove(&(was.rank(), sequence));
                 self.metrics.depth(was, -1);
                 self.put_at(&key, priority, due, sequence);
+                // In this order, so that its namespace goes on waiting.
+                self.ready.remove(&key, was, sequence);
             }
             Some(Request {
                 due: Due::At(was),
@@ -303,9 +353,10 @@ impl Core {
             sequence,
         });
         match due {
-            Due::Now { .. } => {
+            Due::Now { since } => {
                 self.metrics.depth(priority, 1);
-                self.ready.insert((priority.rank(), sequence), key.clone());
+                let now = self.latest.unwrap_or(since);
+                self.ready.insert(key.clone(), priority, sequence, now);
             }
             Due::At(due) => {
                 self.waiting.insert((due, sequence), key.clone());
@@ -336,16 +387,6 @@ impl Due {
             (Self::At(one), Self::At(two)) => Self::At(one.min(two)),
             (Self::Now { .. }, _) => self,
             (_, Self::Now { .. }) => other,
-        }
-    }
-}
-
-impl Priority {
-    /// Smaller is handed out first.
-    fn rank(self) -> u8 {
-        match self {
-            Self::Normal => 0,
-            Self::Low => 1,
         }
     }
 }

@@ -1,8 +1,10 @@
 //! The work queue of one controller: which object is to be reconciled next. It holds keys, never objects or events.
-//! The rules are in `core.rs`; here are the lock, the waiting workers and the clock.
+//! The rules are in `core.rs` and `turns.rs`; here are the lock, the waiting workers and the clock.
 
 mod core;
+mod turns;
 
+use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -29,6 +31,14 @@ impl Priority {
         match self {
             Self::Low => -100,
             Self::Normal => 0,
+        }
+    }
+
+    /// Smaller is handed out first.
+    fn rank(self) -> usize {
+        match self {
+            Self::Normal => 0,
+            Self::Low => 1,
         }
     }
 }
@@ -82,11 +92,13 @@ impl Backoff {
 ///   out again after the [`Held`] is dropped.
 /// - Nothing asked for is lost until [`WorkQueue::shut_down`]. An add never postpones a key: of two requests the
 ///   earlier time and the higher priority win.
-/// - A higher priority goes first; inside a priority keys go in the order in which they became ready. Raising the
-///   priority keeps the arrival's place. As in controller-runtime nothing protects the lower priority from starving:
-///   it waits for as long as workers are busy with the higher.
-/// - Failures are counted per key by [`WorkQueue::add_rate_limited`] alone and reset by [`WorkQueue::forget`] alone:
-///   a key added during its backoff runs at once, the pending backoff is thereby served, and the count stays.
+/// - A higher priority goes first; inside a priority the namespace whose keys are held by the fewest workers, and of several the
+///   one whose turn is the longest ago; inside a namespace keys go in the order in which they became ready. Raising the
+///   priority keeps the arrival's place. Keys without a namespace count as one namespace.
+/// - No namespace keeps another from all workers, once their number is known ([`WorkQueue::shared_by`]). Of one namespace nothing
+///   protects the lower priority from starving, as in controller-runtime: it waits for as long as workers are busy with the higher.
+/// - Failures are counted per key by [`WorkQueue::add_rate_limited`] and [`WorkQueue::count_failure`] alone and reset by
+///   [`WorkQueue::forget`] alone: a key added during its backoff runs at once, the pending backoff is thereby served, and the count stays.
 /// - Memory is bounded by the keys queued, held or with failures; an operation takes O(log n).
 ///
 /// Time is tokio's, so it can be paused in tests.
@@ -122,6 +134,20 @@ impl WorkQueue {
                 changed: Notify::new(),
             }),
         }
+    }
+
+    /// Shares this many workers between the namespaces; before the first key is added. Without it keys are handed out to whoever asks.
+    ///
+    /// # Guarantees
+    ///
+    /// - One namespace alone gets all workers, and never more.
+    /// - A namespace that holds no worker waits for half a second at most while others hold more than one: then it gets one beyond
+    ///   their number. So as long as fewer namespaces than there are workers hang, every other one goes on.
+    /// - At most `2 · workers − 1` keys are held, and more than `workers` only while some namespace holds several: it gets none
+    ///   until the others have theirs. With one worker it is never more than one.
+    pub fn shared_by(self, workers: usize) -> Self {
+        self.core().share(workers.max(1));
+        self
     }
 
     /// The queue of workers that do not run yet: it ignores what it is asked for, so that it does not grow by the name of
@@ -165,9 +191,31 @@ impl WorkQueue {
 
     /// Counts a failure of `key`, asks for it after the delay that belongs to the count, and returns the delay.
     pub fn add_rate_limited(&self, key: ObjectKey, priority: Priority) -> Duration {
-        let delay = self.core().add_rate_limited(key, priority, Instant::now());
+        self.add_rate_limited_within(key, priority, Duration::ZERO..=Duration::MAX)
+    }
+
+    /// As [`Self::add_rate_limited`]; a delay that is not in `delays` becomes the nearest that is.
+    pub fn add_rate_limited_within(
+        &self,
+        key: ObjectKey,
+        priority: Priority,
+        delays: RangeInclusive<Duration>,
+    ) -> Duration {
+        let delay = self.core().add_rate_limited(key, priority, delays, Instant::now());
         self.shared.changed.notify_one();
         delay
+    }
+
+    /// Asks for `key` at once where its last run succeeded; where it failed, no sooner than after the delay of a failure. While the key is
+    /// held, the end of that run decides. For changes that a failed run has no reason to look at, such as those of a status.
+    pub fn add_within_backoff(&self, key: ObjectKey, priority: Priority) {
+        self.core().add_within_backoff(key, priority, Instant::now());
+        self.shared.changed.notify_one();
+    }
+
+    /// Counts a failure of `key` and asks for nothing: it waits for a change, or was asked for with another delay.
+    pub fn count_failure(&self, key: &ObjectKey) {
+        self.core().count_failure(key);
     }
 
     /// Starts the failures of `key` from zero: it succeeded, or is gone. Does not touch what is queued.

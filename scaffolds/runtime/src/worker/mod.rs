@@ -4,6 +4,7 @@
 mod rehearsal;
 mod run;
 mod settle;
+mod trace;
 mod wake;
 
 use std::{
@@ -19,10 +20,11 @@ use std::{
 use tokio::time::Instant;
 use tracing::{Instrument, Span, error, field, info_span};
 
-pub(crate) use self::wake::Main;
+pub(crate) use self::{trace::Traces, wake::Main};
 use crate::{
     Object,
     context::{Context, Shared},
+    controller::ConditionTypes,
     informer::Delta,
     isolate::{isolated, isolated_future},
     metrics::{ControllerMetrics, Outcome},
@@ -40,6 +42,8 @@ pub(crate) struct Worker<K: Object, R> {
     pub(crate) shared: Arc<Shared<K>>,
     pub(crate) reconciler: R,
     pub(crate) metrics: ControllerMetrics,
+    pub(crate) conditions: ConditionTypes,
+    pub(crate) traces: Traces,
     pub(crate) timeout: Option<Duration>,
     pub(crate) main: Main<K>,
 }
@@ -51,6 +55,11 @@ pub(crate) trait Runnable: Send + Sync {
     fn start(&self);
     /// Works on keys until the queue is shut down, and ends after the key in hand.
     fn work(self: Arc<Self>) -> Pin<Box<dyn Future<Output = ()> + Send>>;
+    /// How many times [`work`](Self::work) has to run for this many workers: the queue hands out a key beyond their number where one
+    /// namespace holds too many.
+    fn tasks(&self, workers: usize) -> usize {
+        2 * workers - 1
+    }
     /// No key is handed out any more.
     fn shut_down(&self);
     /// Whether workers are to end.
@@ -125,6 +134,7 @@ impl<K: Object, R: Reconciler<K>> Worker<K, R> {
         let Some(object) = self.shared.main.informer.store().get(&key) else {
             // Gone, or undecodable, of which the informer tells.
             self.queue.forget(&key);
+            self.traces.take(&key);
             return;
         };
         let attempt = self.queue.failures(&key);

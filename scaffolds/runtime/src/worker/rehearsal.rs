@@ -34,7 +34,7 @@ impl<K: Object, R: Reconciler<K>> Worker<K, R> {
             End::Returned(Ok(Next::After(delay))) => Ok(Some(delay)),
             End::Returned(Err(error)) => Err(error),
             End::Panicked(message) => Err(Error::retry(format!("the reconciler panicked: {message}"))),
-            End::TimedOut(limit) => Err(Error::retry(format!("the reconcile took longer than {limit:?}"))),
+            End::TimedOut(cut_off) => Err(Error::retry(cut_off.to_string())),
         }
     }
 }

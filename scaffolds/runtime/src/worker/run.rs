@@ -1,6 +1,6 @@
 //! One run of a reconciler: isolated, timed, and at the place where the object is in its life.
 
-use std::{sync::Arc, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
 
@@ -17,7 +17,23 @@ use crate::{
 pub(super) enum End {
     Returned(Result<Next>),
     Panicked(Panic),
-    TimedOut(Duration),
+    TimedOut(CutOff),
+}
+
+/// What was cut off, after how long.
+pub(super) struct CutOff {
+    part: &'static str,
+    limit: Duration,
+}
+
+impl fmt::Display for CutOff {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "`{}` did not end within {:?}, and was cut off",
+            self.part, self.limit
+        )
+    }
 }
 
 /// What comes after a run that succeeded.
@@ -34,7 +50,11 @@ impl<K: Object, R: Reconciler<K>> Worker<K, R> {
         let result = match self.timeout {
             Some(limit) => match tokio::time::timeout(limit, guarded).await {
                 Ok(result) => result,
-                Err(_) => return End::TimedOut(limit),
+                Err(_) => {
+                    let deleted = cx.object.meta().deletion_timestamp.is_some();
+                    let part = if deleted { "cleanup" } else { "reconcile" };
+                    return End::TimedOut(CutOff { part, limit });
+                }
             },
             None => guarded.await,
         };

@@ -1,6 +1,7 @@
 //! What comes after a run: the class of its error decides about the next one, and whether a person is told.
 
-use serde_json::json;
+use std::time::Duration;
+
 use tracing::{debug, error, info, warn};
 
 use super::{
@@ -10,34 +11,35 @@ use super::{
 use crate::{
     Object,
     context::Context,
-    error::{Class, Error, FORBIDDEN_MAX_DELAY},
-    events::EventType,
+    error::{Class, Error, FORBIDDEN_MAX_DELAY, REJECTED_MIN_DELAY},
     metrics::Outcome,
     queue::Priority,
     reconciler::Reconciler,
-    status::Conditions,
 };
 
 impl<K: Object, R: Reconciler<K>> Worker<K, R> {
     /// Decides about the next run, and leaves a trace where a person has to act.
     pub(super) async fn settle(&self, cx: &Context<K>, end: End, priority: Priority) -> Outcome {
         let error = match end {
-            End::Returned(Ok(next)) => return self.succeed(cx, next, priority),
-            End::Returned(Err(error)) if self.is_gone(cx, &error) => return self.succeed(cx, Next::Nothing, priority),
+            End::Returned(Ok(next)) => return self.succeed(cx, next, priority).await,
+            End::Returned(Err(error)) if is_gone(cx, &error).await => {
+                return self.succeed(cx, Next::Nothing, priority).await;
+            }
             End::Returned(Err(error)) => error,
             End::Panicked(message) => {
                 self.metrics.panicked();
                 Error::retry(format!("the reconciler panicked: {message}"))
             }
-            End::TimedOut(limit) => {
+            End::TimedOut(cut_off) => {
                 self.metrics.timed_out();
-                Error::retry(format!("the reconcile took longer than {limit:?}"))
+                Error::retry(cut_off.to_string())
             }
         };
         self.fail(cx, &error, priority).await
     }
 
-    fn succeed(&self, cx: &Context<K>, next: Next, priority: Priority) -> Outcome {
+    async fn succeed(&self, cx: &Context<K>, next: Next, priority: Priority) -> Outcome {
+        self.clear_trace(cx).await;
         self.queue.forget(&cx.key);
         match next {
             Next::Nothing => Outcome::Success,
@@ -56,21 +58,22 @@ impl<K: Object, R: Reconciler<K>> Worker<K, R> {
                 debug!(?delay, "the object changed meanwhile: {error}");
                 return Outcome::Requeue;
             }
-            Class::Retry | Class::Forbidden => {
-                let mut delay = self.queue.add_rate_limited(cx.key.clone(), priority);
-                if class == Class::Forbidden && delay > FORBIDDEN_MAX_DELAY {
-                    delay = FORBIDDEN_MAX_DELAY;
-                    // The earlier of two times wins.
-                    self.queue.add_after(cx.key.clone(), priority, delay);
-                }
+            Class::Retry | Class::Forbidden | Class::Rejected => {
+                let delays = match class {
+                    Class::Forbidden => Duration::ZERO..=FORBIDDEN_MAX_DELAY,
+                    Class::Rejected => REJECTED_MIN_DELAY..=Duration::MAX,
+                    _ => Duration::ZERO..=Duration::MAX,
+                };
+                let delay = self.queue.add_rate_limited_within(cx.key.clone(), priority, delays);
                 warn!(attempt = cx.attempt, ?delay, "reconcile failed: {error}");
             }
             Class::RetryAfter(delay) => {
+                self.queue.count_failure(&cx.key);
                 self.queue.add_after(cx.key.clone(), priority, delay);
                 warn!(attempt = cx.attempt, ?delay, "reconcile failed: {error}");
             }
             Class::Terminal => {
-                self.queue.forget(&cx.key);
+                self.queue.count_failure(&cx.key);
                 self.metrics.terminal();
                 error!("reconcile failed, and is not tried again before the object changes: {error}");
             }
@@ -80,42 +83,25 @@ impl<K: Object, R: Reconciler<K>> Worker<K, R> {
                 info!(?delay, "not written: {error}");
             }
         }
-        if matches!(class, Class::Forbidden | Class::Terminal) {
+        if matches!(class, Class::Forbidden | Class::Rejected | Class::Terminal) {
             self.leave_trace(cx, error).await;
         }
         Outcome::Error
     }
+}
 
-    /// A 404 about the very object: it went while it was worked on, and nothing is left to do.
-    fn is_gone(&self, cx: &Context<K>, error: &Error) -> bool {
-        let Error::Kube(source) = error else { return false };
-        let kube::Error::Api(status) = &**source else {
-            return false;
-        };
-        let about = status
-            .details
-            .as_ref()
-            .map(|details| (details.name.as_str(), details.kind.as_str()));
-        status.code == 404 && about == Some((cx.key.name(), &*K::plural(&())))
-    }
-
-    /// `Ready=False` with the error's reason, and an event. If the kind has no such status, the event alone: the API
-    /// server drops what the schema does not know. The status of a foreign kind is left alone.
-    async fn leave_trace(&self, cx: &Context<K>, error: &Error) {
-        cx.event(EventType::Warning, error.reason(), error.to_string());
-        if self.shared.foreign {
-            return;
-        }
-        let latest = cx.latest();
-        let before = serde_json::to_value(&*latest)
-            .map(|mut object| object["status"].take())
-            .unwrap_or_default();
-        let mut conditions: Vec<_> = serde_json::from_value(before["conditions"].clone()).unwrap_or_default();
-        conditions.set(cx.condition("Ready", false, error.reason(), error.to_string()));
-        let mut after = if before.is_object() { before.clone() } else { json!({}) };
-        after["conditions"] = json!(conditions);
-        if let Err(error) = cx.send_status(&latest, &before, after).await {
-            debug!("the failure could not be written into the status: {error}");
-        }
-    }
+/// A 404 about the very object: it went while it was worked on, and nothing is left to do.
+///
+/// The answer names group, plural and name, but no namespace: a request for an object of this kind and name in another
+/// namespace is answered alike. So the API server is asked about this one.
+async fn is_gone<K: Object>(cx: &Context<K>, error: &Error) -> bool {
+    let Error::Kube(source) = error else { return false };
+    let kube::Error::Api(status) = &**source else {
+        return false;
+    };
+    let Some(about) = &status.details else { return false };
+    let own = (cx.key.name(), &*K::group(&()), &*K::plural(&()));
+    status.code == 404
+        && (about.name.as_str(), about.group.as_str(), about.kind.as_str()) == own
+        && matches!(cx.live().await, Ok(None))
 }

@@ -1,4 +1,5 @@
-//! What a controller's own kind does to its queue: changes wake it, but for the echo of its own status.
+//! What a controller's own kind does to its queue: changes wake it, but for the echo of its own status; what a failed run
+//! has no reason to look at does not wake it before its time.
 
 use std::{
     collections::HashSet,
@@ -66,9 +67,17 @@ impl<K: Object> Main<K> {
             }
             if predicate
                 .as_ref()
-                .is_none_or(|predicate| predicate.passes(delta, &controller))
+                .is_some_and(|predicate| !predicate.passes(delta, &controller))
             {
-                queue.add(key, priority(delta));
+                return;
+            }
+            match delta {
+                // What failed on this very generation fails again, whatever the status says by now: two controllers that write
+                // each other's condition would else wake each other as fast as the network carries it.
+                Delta::Updated { old, new } if is_status_alone(&**old, &**new) => {
+                    queue.add_within_backoff(key, priority(delta));
+                }
+                _ => queue.add(key, priority(delta)),
             }
         }
     }
@@ -122,6 +131,20 @@ fn is_own_status<K: Object>(in_flight: &InFlight, key: &ObjectKey, old: &K, new:
     let status = || serde_json::to_value(new).ok().map(|mut new| new["status"].take());
     // Without a generation nothing says that the spec stood still.
     new.meta().generation.is_some() && stable(old) == stable(new) && status() == Some(sent)
+}
+
+/// Whether an update can only have changed the status.
+fn is_status_alone<K: Object>(old: &K, new: &K) -> bool {
+    let (old, new) = (old.meta(), new.meta());
+    // Without a generation nothing says that the spec stood still.
+    old.generation.is_some()
+        && old.generation == new.generation
+        && old.uid == new.uid
+        && old.deletion_timestamp == new.deletion_timestamp
+        && old.finalizers == new.finalizers
+        && old.labels == new.labels
+        && old.annotations == new.annotations
+        && old.owner_references == new.owner_references
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

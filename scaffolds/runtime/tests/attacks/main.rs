@@ -6,6 +6,7 @@ mod idle_connections;
 mod log_injection;
 mod memory;
 mod names;
+mod neighbours;
 mod strangers;
 #[path = "../support/mod.rs"]
 mod support;

@@ -4,8 +4,10 @@
 mod own_writes;
 mod panics;
 mod process;
+mod rejections;
 mod runs;
 mod script;
+mod siblings;
 mod signals;
 #[path = "../support/mod.rs"]
 mod support;

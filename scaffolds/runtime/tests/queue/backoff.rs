@@ -63,3 +63,40 @@ async fn jitter_spreads_delays_upwards_and_repeats_with_its_seed() {
     assert!(factors.iter().all(|factor| (1.0..1.1).contains(factor)));
     assert!(factors.iter().any(|factor| *factor < 1.02) && factors.iter().any(|factor| *factor > 1.08));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_key_that_failed_is_not_run_before_its_time_by_what_it_need_not_look_at() {
+    let queue = queue();
+    queue.add_within_backoff(key("a"), Priority::Normal);
+    let held = ready(&queue).expect("nothing has failed");
+    queue.add_within_backoff(key("a"), Priority::Normal);
+    queue.count_failure(&key("a"));
+    drop(held);
+    assert!(ready(&queue).is_none(), "the run that was under way has failed");
+    advance(Duration::from_millis(5)).await;
+    let held = ready(&queue).expect("after the delay of one failure");
+    queue.add_within_backoff(key("a"), Priority::Normal);
+    queue.forget(&key("a"));
+    drop(held);
+    assert!(ready(&queue).is_some(), "the run that was under way has succeeded");
+
+    queue.add_rate_limited(key("a"), Priority::Normal);
+    queue.add_within_backoff(key("a"), Priority::Normal);
+    assert!(ready(&queue).is_none());
+    queue.add(key("a"), Priority::Normal);
+    assert!(ready(&queue).is_some(), "what it has to look at runs it at once");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_delay_can_be_given_bounds() {
+    let queue = queue();
+    let (least, most) = (Duration::from_secs(1), Duration::from_secs(2));
+    let delays: Vec<_> = (0..12)
+        .map(|_| {
+            queue
+                .add_rate_limited_within(key("a"), Priority::Normal, least..=most)
+                .as_millis()
+        })
+        .collect();
+    assert_eq!(delays[7..], [1000, 1280, 2000, 2000, 2000]);
+}

@@ -2,6 +2,7 @@
 //! are in `queue_model.rs`.
 
 mod backoff;
+mod namespaces;
 mod order;
 mod workers;
 

@@ -1,0 +1,158 @@
+//! Which condition each controller writes its failures into: one of its own, also where a kind has several controllers.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::{
+    Object,
+    error::{Error, Result},
+};
+
+/// The condition that sums up an object, of which a kind has one.
+const READY: &str = "Ready";
+
+/// The controllers of one manager that write statuses. Clones are the same one.
+#[derive(Clone, Default)]
+pub(crate) struct ConditionTypes(Arc<Mutex<Vec<Writer>>>);
+
+#[derive(Clone)]
+struct Writer {
+    controller: String,
+    group: String,
+    kind: String,
+    asked: Option<String>,
+}
+
+impl ConditionTypes {
+    /// Adds a controller of kind `K`, with the type that it asks for.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setup`] when another controller of the kind writes the same type.
+    pub(super) fn add<K: Object>(&self, controller: &str, asked: Option<String>) -> Result<()> {
+        let mut writers = self.writers();
+        writers.push(Writer {
+            controller: controller.to_owned(),
+            group: K::group(&()).into_owned(),
+            kind: K::kind(&()).to_lowercase(),
+            asked,
+        });
+        let types: Vec<_> = writers
+            .iter()
+            .map(|writer| (writer, type_of(&writers, writer)))
+            .collect();
+        let Some((last, type_)) = types.last() else {
+            return Ok(());
+        };
+        let same = types[..types.len() - 1]
+            .iter()
+            .find(|(writer, known)| writer.is_beside(last) && known == type_);
+        let Some((other, _)) = same else { return Ok(()) };
+        let text = format!(
+            "`{}` and `{controller}` both write the condition `{type_}` of {}",
+            other.controller,
+            K::kind(&())
+        );
+        let another = named_after(controller);
+        Err(Error::Setup(format!(
+            "{text}\n\nhint: add `.condition(\"{another}\")` to one of them"
+        )))
+    }
+
+    /// The type that this controller writes.
+    pub(crate) fn of(&self, controller: &str) -> String {
+        let writers = self.writers();
+        let writer = writers.iter().find(|writer| writer.controller == controller);
+        writer.map_or_else(|| READY.to_owned(), |writer| type_of(&writers, writer))
+    }
+
+    fn writers(&self) -> MutexGuard<'_, Vec<Writer>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Writer {
+    fn is_beside(&self, other: &Self) -> bool {
+        (&self.group, &self.kind) == (&other.group, &other.kind)
+    }
+
+    /// As `create api` names the controller of a kind.
+    fn is_named_after_its_kind(&self) -> bool {
+        let group = self.group.split('.').next().unwrap_or_default();
+        self.controller == self.kind || self.controller == format!("{group}_{}", self.kind)
+    }
+}
+
+/// `Ready` belongs to the controller that is named after the kind, or else to the one that was registered first.
+fn type_of(writers: &[Writer], writer: &Writer) -> String {
+    if let Some(asked) = &writer.asked {
+        return asked.clone();
+    }
+    let mut siblings = writers
+        .iter()
+        .filter(|other| other.asked.is_none() && other.is_beside(writer));
+    let first = siblings.clone().next();
+    let main = siblings.find(|other| other.is_named_after_its_kind()).or(first);
+    if main.is_none_or(|main| main.controller == writer.controller) {
+        READY.to_owned()
+    } else {
+        named_after(&writer.controller)
+    }
+}
+
+/// `foobar-backup` → `FoobarBackupReady`, as the generated reconcilers have it.
+fn named_after(controller: &str) -> String {
+    let words = controller.split(|c: char| !c.is_ascii_alphanumeric());
+    let capitalised = words.map(|word| {
+        let (first, rest) = word.split_at(word.len().min(1));
+        first.to_ascii_uppercase() + &rest.to_ascii_lowercase()
+    });
+    capitalised.collect::<String>() + READY
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+
+    use super::*;
+
+    fn types(controllers: &[(&str, Option<&str>)]) -> Result<Vec<String>> {
+        let types = ConditionTypes::default();
+        for (name, asked) in controllers {
+            types.add::<ConfigMap>(name, asked.map(str::to_owned))?;
+        }
+        Ok(controllers.iter().map(|(name, _)| types.of(name)).collect())
+    }
+
+    #[test]
+    fn a_single_controller_writes_ready_whatever_its_name() {
+        assert_eq!(types(&[("backup", None)]).unwrap(), ["Ready"]);
+        assert_eq!(types(&[("backup", Some("Saved"))]).unwrap(), ["Saved"]);
+    }
+
+    #[test]
+    fn of_several_the_one_named_after_the_kind_writes_ready_in_whatever_order() {
+        let several = types(&[("nightly-backup", None), ("configmap", None), ("backup", None)]);
+        assert_eq!(several.unwrap(), ["NightlyBackupReady", "Ready", "BackupReady"]);
+        assert_eq!(types(&[("one", None), ("two", None)]).unwrap(), ["Ready", "TwoReady"]);
+    }
+
+    #[test]
+    fn controllers_of_other_kinds_do_not_count() {
+        let types = ConditionTypes::default();
+        types.add::<ConfigMap>("backup", None).unwrap();
+        types.add::<Secret>("secret", None).unwrap();
+        assert_eq!([types.of("backup"), types.of("secret")], ["Ready", "Ready"]);
+    }
+
+    #[test]
+    fn two_of_one_type_are_refused_by_name() {
+        let error = types(&[("configmap", None), ("backup", Some("Ready"))])
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.starts_with("`configmap` and `backup` both write the condition `Ready` of ConfigMap\n\nhint: "),
+            "{error}"
+        );
+        assert!(error.contains(".condition(\"BackupReady\")"), "{error}");
+    }
+}

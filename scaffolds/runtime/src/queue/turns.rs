@@ -1,0 +1,225 @@
+//! Whose turn it is: ready keys by priority and namespace, and how many workers each namespace holds. Pure: time is an argument.
+//! It knows no failures, delays or requests; those are `core.rs`.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+    time::Duration,
+};
+
+use tokio::time::Instant;
+
+use super::Priority;
+use crate::key::ObjectKey;
+
+/// Whose keys wait for each other: a namespace, or with `None` everything that is in no namespace.
+type Namespace = Option<Arc<str>>;
+
+/// How long a namespace without a worker waits for one to become free before it gets one beyond their number. Half of the second
+/// that one namespace may delay another.
+pub(super) const PATIENCE: Duration = Duration::from_millis(500);
+
+/// The ready keys of all namespaces.
+#[derive(Debug, Default)]
+pub(super) struct Turns {
+    lanes: HashMap<Namespace, Lane>,
+    /// For each priority the namespaces with ready keys: who holds the fewest workers first, then whose turn is the longest ago.
+    order: [BTreeMap<(usize, u64), Namespace>; Priority::ALL.len()],
+    /// Namespaces that have ready keys and hold no worker, by the time since when.
+    without: BTreeMap<(Instant, u64), Namespace>,
+    /// Workers to be shared. More than the configured number are busy only as [`Self::borrower`] says.
+    workers: usize,
+    busy: usize,
+    /// Namespaces that hold a worker.
+    holders: usize,
+    /// Since when all workers have been busy.
+    full_since: Option<Instant>,
+    len: usize,
+    /// Numbers turns, so that ties end in arrival order.
+    sequence: u64,
+}
+
+/// The keys of one namespace. Exists while it has ready keys or holds workers.
+#[derive(Debug, Default)]
+struct Lane {
+    /// By priority, in the order of their sequence numbers.
+    ready: [BTreeMap<u64, ObjectKey>; Priority::ALL.len()],
+    /// Its place in [`Turns::order`], where it has one.
+    turns: [u64; Priority::ALL.len()],
+    held: usize,
+    /// Its place in [`Turns::without`], where it has one.
+    waits: Option<(Instant, u64)>,
+}
+
+impl Turns {
+    pub(super) fn new(workers: usize) -> Self {
+        Self {
+            workers,
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Keys that are handed out.
+    pub(super) fn busy(&self) -> usize {
+        self.busy
+    }
+
+    /// A key is ready, at the place inside its namespace and priority that `sequence` gives.
+    pub(super) fn insert(&mut self, key: ObjectKey, priority: Priority, sequence: u64, now: Instant) {
+        self.len += 1;
+        let namespace = key.shared_namespace();
+        let lane = self.lanes.entry(namespace.clone()).or_default();
+        let keys = &mut lane.ready[priority.rank()];
+        keys.insert(sequence, key);
+        if keys.len() > 1 {
+            return;
+        }
+        self.sequence += 1;
+        lane.turns[priority.rank()] = self.sequence;
+        self.order[priority.rank()].insert((lane.held, self.sequence), namespace.clone());
+        if lane.held == 0 && lane.waits.is_none() {
+            let place = (now, self.sequence);
+            lane.waits = Some(place);
+            self.without.insert(place, namespace);
+        }
+    }
+
+    /// A ready key is ready no more.
+    pub(super) fn remove(&mut self, key: &ObjectKey, priority: Priority, sequence: u64) {
+        let namespace = key.shared_namespace();
+        let Some(lane) = self.lanes.get_mut(&namespace) else {
+            return;
+        };
+        if lane.ready[priority.rank()].remove(&sequence).is_none() {
+            return;
+        }
+        self.len -= 1;
+        if lane.ready[priority.rank()].is_empty() {
+            self.order[priority.rank()].remove(&(lane.held, lane.turns[priority.rank()]));
+        }
+        self.settle(&namespace);
+    }
+
+    /// Hands out the next key, if a worker may have one.
+    pub(super) fn pop(&mut self, now: Instant) -> Option<ObjectKey> {
+        let namespace = if self.busy < self.workers {
+            let order = self.order.iter().find_map(|order| order.first_key_value());
+            order.map(|(_, namespace)| namespace.clone())
+        } else {
+            self.borrower(now)
+        }?;
+        let lane = self.lanes.get_mut(&namespace)?;
+        let rank = lane.ready.iter().position(|keys| !keys.is_empty())?;
+        let (_, key) = lane.ready[rank].pop_first()?;
+        self.len -= 1;
+        self.sequence += 1;
+        let old = std::mem::replace(&mut lane.turns[rank], self.sequence);
+        self.order[rank].remove(&(lane.held, old));
+        if !lane.ready[rank].is_empty() {
+            self.order[rank].insert((lane.held, self.sequence), namespace.clone());
+        }
+        if let Some(place) = lane.waits.take() {
+            self.without.remove(&place);
+        }
+        self.holders += usize::from(lane.held == 0);
+        self.busy += 1;
+        if self.busy == self.workers {
+            self.full_since = Some(now);
+        }
+        self.hold(&namespace, 1);
+        Some(key)
+    }
+
+    /// A key that was handed out is given back.
+    pub(super) fn given_back(&mut self, key: &ObjectKey, now: Instant) {
+        let namespace = key.shared_namespace();
+        self.busy -= 1;
+        if self.busy < self.workers {
+            self.full_since = None;
+        }
+        self.hold(&namespace, -1);
+        if let Some(lane) = self.lanes.get_mut(&namespace)
+            && lane.held == 0
+        {
+            self.holders -= 1;
+            if lane.has_ready() {
+                self.sequence += 1;
+                let place = (now, self.sequence);
+                lane.waits = Some(place);
+                self.without.insert(place, namespace.clone());
+            }
+        }
+        self.settle(&namespace);
+    }
+
+    /// When [`Self::pop`] hands out a key although none is given back before.
+    pub(super) fn next_due(&self) -> Option<Instant> {
+        let ((since, _), _) = self.without.first_key_value()?;
+        let full = self.full_since.filter(|_| self.may_borrow())?;
+        Some((*since).min(full) + PATIENCE)
+    }
+
+    /// Drops every ready key.
+    pub(super) fn clear(&mut self) {
+        self.len = 0;
+        self.order = Default::default();
+        self.without = BTreeMap::new();
+        self.lanes.retain(|_, lane| {
+            (lane.ready, lane.waits) = Default::default();
+            lane.held > 0
+        });
+    }
+
+    /// The namespace that gets a worker beyond their number: it holds none, and either it or everybody has waited for long enough. So what
+    /// a namespace holds beyond its share cannot keep others from theirs; and because there are no more such namespaces than
+    /// workers, and one worker more for each, less than twice their number are ever busy.
+    fn borrower(&self, now: Instant) -> Option<Namespace> {
+        let due = self.next_due().filter(|due| *due <= now);
+        let (_, namespace) = due.and_then(|_| self.without.first_key_value())?;
+        Some(namespace.clone())
+    }
+
+    fn may_borrow(&self) -> bool {
+        self.busy >= self.workers && self.holders < self.workers
+    }
+
+    /// Changes how many workers a namespace holds, and its places with that.
+    fn hold(&mut self, namespace: &Namespace, change: isize) {
+        let Some(lane) = self.lanes.get_mut(namespace) else {
+            return;
+        };
+        let before = lane.held;
+        lane.held = before.saturating_add_signed(change);
+        for (rank, order) in self.order.iter_mut().enumerate() {
+            if let Some(entry) = order.remove(&(before, lane.turns[rank])) {
+                order.insert((lane.held, lane.turns[rank]), entry);
+            }
+        }
+    }
+
+    /// Forgets a namespace that has nothing left, or that it waits where it has nothing to wait for.
+    fn settle(&mut self, namespace: &Namespace) {
+        let Some(lane) = self.lanes.get_mut(namespace) else {
+            return;
+        };
+        if lane.has_ready() {
+            return;
+        }
+        if let Some(place) = lane.waits.take() {
+            self.without.remove(&place);
+        }
+        if lane.held == 0 {
+            self.lanes.remove(namespace);
+        }
+    }
+}
+
+impl Lane {
+    fn has_ready(&self) -> bool {
+        self.ready.iter().any(|keys| !keys.is_empty())
+    }
+}
