@@ -178,3 +178,27 @@ async fn what_names_an_owner_of_a_kind_to_come_is_looked_at_when_it_comes() {
     define(&wire).await;
     assert!(names(&wire).await.is_empty());
 }
+
+#[tokio::test(start_paused = true)]
+async fn dependents_of_a_kind_that_is_not_served_are_freed_once_it_is() {
+    let wire = wire();
+    define(&wire).await;
+    let owner = make(&wire, "owner", &[], false).await;
+    let body = json!({"apiVersion": "test.example.com/v1", "kind": "FooBar",
+        "metadata": {"name": "one", "ownerReferences": [reference(&owner, false)]}});
+    assert_eq!(wire.post(FOOBARS, body.to_string()).await.code, 201);
+    let serve = async |is_served: bool| {
+        let path = format!("{CRDS}/foobars.test.example.com");
+        let patch = json!([{"op": "replace", "path": "/spec/versions/0/served", "value": is_served}]);
+        let wire = wire.with("content-type", "application/json-patch+json");
+        let answer = wire.send("PATCH", &path, patch.to_string()).await;
+        assert_eq!(answer.code, 200, "{}", answer.text);
+    };
+    serve(false).await;
+    delete(&wire, "owner", "Orphan").await;
+    assert_eq!(names(&wire).await, ["owner"]);
+    serve(true).await;
+    assert!(names(&wire).await.is_empty());
+    let freed = wire.get(&format!("{FOOBARS}/one")).await.json();
+    assert_eq!(freed["metadata"].get("ownerReferences"), None);
+}

@@ -64,8 +64,8 @@ fn change(core: &Core, node: &Node, list: &dyn Fn(&Value) -> (&'static str, Valu
         let mut patch = json!({"metadata": {"uid": &*node.uid, "resourceVersion": record.revision.to_string()}});
         patch["metadata"][field] = left;
         match act::merge(core, &record.key, &patch) {
-            Err(status) if status.code == 404 => return Ok(()),
-            Err(status) if status.code == 409 => last = Err(status),
+            // Another came first, it is gone, or its kind is not served now: the next try tells.
+            Err(status) if [404, 409].contains(&status.code) => last = Err(status),
             other => return other.map(|_| ()),
         }
     }

@@ -257,8 +257,10 @@ impl Garbage {
             "preconditions": {"uid": &*node.uid, "resourceVersion": record.revision.to_string()},
         });
         match act::delete(core, &record.key, &options) {
-            // It is gone, or was changed by another and comes again.
-            Err(status) if [404, 409].contains(&status.code) => Ok(()),
+            // It was changed by another, and comes again.
+            Err(status) if status.code == 409 => Ok(()),
+            // It is gone, unless its kind is not served now.
+            Err(status) if status.code == 404 && free::current(core, node).is_none() => Ok(()),
             other => other.map(|_| ()),
         }
     }
