@@ -70,6 +70,14 @@ impl Resource {
         }
     }
 
+    /// The resource in the store's keys: `/configmaps`, `apps/deployments`. All versions share one.
+    pub fn store_name(&self) -> String {
+        match self.strategy.stored_as() {
+            Some(name) => name.to_owned(),
+            None => format!("{}/{}", self.group, self.names.plural),
+        }
+    }
+
     /// Whether upstream has a Go type for it: all but custom kinds. Lists of those leave out what each object is.
     pub fn is_typed(&self) -> bool {
         self.strategy.merges_strategically() || self.group == "apiextensions.k8s.io"

@@ -32,7 +32,7 @@ async fn has(wire: &Wire, name: &str, rules: &[Value]) -> Value {
     panic!("{last:#} has other rules than {rules:?}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_role_has_the_rules_of_those_that_it_selects_each_once_in_the_order_of_selectors_and_names() {
     let wire = wire();
     let (get, list, watch) = (rule("pods", "get"), rule("services", "list"), rule("nodes", "watch"));
@@ -68,7 +68,7 @@ async fn a_role_has_the_rules_of_those_that_it_selects_each_once_in_the_order_of
     assert!(managers.iter().all(|it| it["operation"] == "Update"), "{managers:?}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_may_be_viewed_may_be_edited_and_administered() {
     let wire = wire();
     let rules = json!({"rules": [rule("foobars", "get")]});
@@ -93,7 +93,7 @@ async fn what_may_be_viewed_may_be_edited_and_administered() {
     has(&wire, "admin", before["rules"].as_array().unwrap()).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_new_server_has_nothing_to_gather() {
     let wire = wire();
     let before = wire.get(ROLES).await.json();

@@ -50,7 +50,7 @@ async fn delete(wire: &Wire, name: &str, policy: &str) {
     assert_eq!(answer.code, 200, "{}", answer.text);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_lost_all_its_owners_goes_and_what_lost_one_keeps_the_others() {
     let wire = wire();
     let a = make(&wire, "a", &[], false).await;
@@ -64,7 +64,7 @@ async fn what_lost_all_its_owners_goes_and_what_lost_one_keeps_the_others() {
     assert_eq!(left["metadata"]["ownerReferences"], json!([reference(&other, false)]));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_foreground_deletion_waits_for_the_dependents_that_block_it() {
     let wire = wire();
     let a = make(&wire, "a", &[], false).await;
@@ -85,7 +85,7 @@ async fn a_foreground_deletion_waits_for_the_dependents_that_block_it() {
     assert!(names(&wire).await.is_empty());
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn orphans_lose_their_owner_and_stay() {
     let wire = wire();
     let a = make(&wire, "a", &[], false).await;
@@ -96,7 +96,7 @@ async fn orphans_lose_their_owner_and_stay() {
     assert_eq!(orphan["metadata"].get("ownerReferences"), None);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_owner_is_one_of_this_uid_in_this_namespace_or_of_a_cluster_scoped_kind() {
     let wire = wire();
     let a = make(&wire, "a", &[], false).await;
@@ -113,4 +113,92 @@ async fn an_owner_is_one_of_this_uid_in_this_namespace_or_of_a_cluster_scoped_ki
     assert_eq!(wire.post(elsewhere, body.to_string()).await.code, 201);
     assert_eq!(names(&wire).await, ["a", "of-a-kind-unknown", "of-the-namespace"]);
     assert_eq!(wire.get(&format!("{elsewhere}/elsewhere")).await.code, 404);
+}
+
+const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const FOOBARS: &str = "/apis/test.example.com/v1/namespaces/default/foobars";
+
+async fn define(wire: &Wire) {
+    let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+    let definition = json!({"metadata": {"name": "foobars.test.example.com"},
+        "spec": {"group": "test.example.com", "scope": "Namespaced", "names": {"kind": "FooBar", "plural": "foobars"},
+            "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": schema}}]}});
+    assert_eq!(wire.post(CRDS, definition.to_string()).await.code, 201);
+}
+
+/// Makes FooBars, each with a ConfigMap of its name.
+async fn furnish(wire: &Wire, count: usize) {
+    define(wire).await;
+    for number in 0..count {
+        let name = format!("foobar-{number}");
+        let body = json!({"apiVersion": "test.example.com/v1", "kind": "FooBar", "metadata": {"name": name}});
+        let owner = wire.post(FOOBARS, body.to_string()).await.json();
+        make_of(wire, (&name, &owner["metadata"]["uid"])).await;
+    }
+}
+
+/// Makes a ConfigMap whose owner is the FooBar of this name and uid.
+async fn make_of(wire: &Wire, (name, uid): (&str, &Value)) {
+    let reference = json!({"apiVersion": "test.example.com/v1", "kind": "FooBar", "name": name, "uid": uid});
+    let body = json!({"metadata": {"name": name, "ownerReferences": [reference]}});
+    assert_eq!(wire.post(MAPS, body.to_string()).await.code, 201);
+}
+
+#[tokio::test(start_paused = true)]
+async fn children_go_with_owners_whose_kind_goes() {
+    let wire = wire();
+    furnish(&wire, 3).await;
+    let elsewhere = json!({"metadata": {"name": "not-one", "uid": "1-2-3"}, "kind": "FooBar"});
+    make(&wire, "of-a-kind-unknown", &[&elsewhere], false).await;
+    assert_eq!(names(&wire).await.len(), 4);
+    wire.send("DELETE", &format!("{CRDS}/foobars.test.example.com"), "")
+        .await;
+    assert_eq!(names(&wire).await, ["of-a-kind-unknown"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn they_go_also_when_the_history_lost_their_owners_deletion() {
+    let options = kubewright_apiserver::Options {
+        history: Some(5),
+        ..Default::default()
+    };
+    let wire = common::to(kubewright_apiserver::ApiServer::new(options));
+    furnish(&wire, 20).await;
+    assert_eq!(names(&wire).await.len(), 20);
+    wire.send("DELETE", &format!("{CRDS}/foobars.test.example.com"), "")
+        .await;
+    assert!(names(&wire).await.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_names_an_owner_of_a_kind_to_come_is_looked_at_when_it_comes() {
+    let wire = wire();
+    make_of(&wire, ("early", &json!("11111111-1111-1111-1111-111111111111"))).await;
+    assert_eq!(names(&wire).await, ["early"]);
+    define(&wire).await;
+    assert!(names(&wire).await.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn dependents_of_a_kind_that_is_not_served_are_freed_once_it_is() {
+    let wire = wire();
+    define(&wire).await;
+    let owner = make(&wire, "owner", &[], false).await;
+    let body = json!({"apiVersion": "test.example.com/v1", "kind": "FooBar",
+        "metadata": {"name": "one", "ownerReferences": [reference(&owner, false)]}});
+    assert_eq!(wire.post(FOOBARS, body.to_string()).await.code, 201);
+    let serve = async |is_served: bool| {
+        let path = format!("{CRDS}/foobars.test.example.com");
+        let patch = json!([{"op": "replace", "path": "/spec/versions/0/served", "value": is_served}]);
+        let wire = wire.with("content-type", "application/json-patch+json");
+        let answer = wire.send("PATCH", &path, patch.to_string()).await;
+        assert_eq!(answer.code, 200, "{}", answer.text);
+    };
+    serve(false).await;
+    delete(&wire, "owner", "Orphan").await;
+    assert_eq!(names(&wire).await, ["owner"]);
+    serve(true).await;
+    assert!(names(&wire).await.is_empty());
+    let freed = wire.get(&format!("{FOOBARS}/one")).await.json();
+    assert_eq!(freed["metadata"].get("ownerReferences"), None);
 }

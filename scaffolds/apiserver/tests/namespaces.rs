@@ -35,7 +35,7 @@ fn condition<'a>(namespace: &'a Value, kind: &str) -> &'a Value {
     conditions.iter().find(|it| it["type"] == kind).unwrap()
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_server_begins_with_four_namespaces_and_a_service() {
     let wire = wire();
     let list = wire.get(NAMESPACES).await.json();
@@ -50,7 +50,7 @@ async fn a_server_begins_with_four_namespaces_and_a_service() {
     assert_eq!(service["spec"]["clusterIP"], "10.0.0.1");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_empty_namespace_goes_at_once() {
     let wire = wire();
     make(&wire, NAMESPACES, json!({"metadata": {"name": "empty"}})).await;
@@ -59,7 +59,7 @@ async fn an_empty_namespace_goes_at_once() {
     assert_eq!(settled(&wire, "empty").await, None);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_namespace_says_what_keeps_it_and_goes_with_the_last_of_it() {
     let wire = wire();
     make(&wire, NAMESPACES, json!({"metadata": {"name": "full"}})).await;
@@ -110,7 +110,7 @@ async fn a_namespace_says_what_keeps_it_and_goes_with_the_last_of_it() {
     assert_eq!(wire.get(&format!("{maps}/b")).await.code, 404);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn pods_that_have_time_keep_what_they_may_need() {
     let wire = wire();
     make(&wire, NAMESPACES, json!({"metadata": {"name": "busy"}})).await;

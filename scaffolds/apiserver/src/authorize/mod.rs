@@ -28,23 +28,35 @@ pub struct Decision {
 /// Decides by the roles and bindings of a store.
 #[derive(Default)]
 pub struct Authorizer {
-    /// The last reading, and the revisions it was read at.
-    read: Mutex<Option<([u64; 4], Arc<Policy>)>>,
+    read: Mutex<Option<Reading>>,
+}
+
+/// What was read last.
+struct Reading {
+    /// The store's revision when this was known to be all.
+    revision: u64,
+    /// Those of the last changes of roles and bindings.
+    changed: [u64; 4],
+    policy: Arc<Policy>,
 }
 
 impl Authorizer {
-    /// The roles and bindings as they are now.
+    /// The roles and bindings as they are now. Of those that were read before, only changes are read again.
     pub fn policy(&self, store: &Store) -> Arc<Policy> {
-        let revisions = policy::RESOURCES.map(|resource| store.changed(resource));
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        match read.as_ref() {
-            Some((at, policy)) if *at == revisions => Arc::clone(policy),
-            _ => {
-                let policy = Arc::new(Policy::read(store));
-                *read = Some((revisions, Arc::clone(&policy)));
-                policy
-            }
-        }
+        let revision = store.revision();
+        let changed = policy::RESOURCES.map(|resource| store.changed(resource));
+        let policy = match read.take() {
+            Some(same) if same.changed == changed => same.policy,
+            Some(old) => old.followed(store).unwrap_or_else(|| Arc::new(Policy::read(store))),
+            None => Arc::new(Policy::read(store)),
+        };
+        *read = Some(Reading {
+            revision,
+            changed,
+            policy: Arc::clone(&policy),
+        });
+        policy
     }
 
     /// Whether `user` may do this.
@@ -68,5 +80,17 @@ impl Authorizer {
             true => Ok(()),
             false => Err(asked.forbidden(user, &decision.reason)),
         }
+    }
+}
+
+impl Reading {
+    /// The policy with what changed since. `None` when the history does not go back that far.
+    fn followed(mut self, store: &Store) -> Option<Arc<Policy>> {
+        let policy = Arc::make_mut(&mut self.policy);
+        for resource in policy::RESOURCES {
+            let changes = store.since(resource, self.revision).ok()?;
+            changes.iter().for_each(|change| policy.follow(change));
+        }
+        Some(self.policy)
     }
 }

@@ -1,14 +1,17 @@
 //! All roles and bindings at one moment, and what they give to whom.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    sync::Arc,
+};
 
 use kubewright_schema::go;
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::Deserialize;
 
 use super::{Attributes, Decision, Rule};
 use crate::{
     auth::User,
-    store::{Range, Store},
+    store::{Change, Kind, Range, Record, Store},
 };
 
 pub const GROUP: &str = "rbac.authorization.k8s.io";
@@ -21,13 +24,23 @@ pub const RESOURCES: [&str; 4] = [
     "rbac.authorization.k8s.io/roles",
 ];
 
+/// Namespace and name; the namespace of what the cluster has is empty.
+type Place = (String, String);
+
 /// The roles and bindings of a cluster.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Policy {
-    /// By namespace and name; the namespace of cluster roles is empty.
-    roles: BTreeMap<(String, String), Vec<Rule>>,
-    /// By namespace, in the order of their names.
-    bindings: BTreeMap<String, Vec<Binding>>,
+    roles: BTreeMap<Place, Arc<[Rule]>>,
+    bindings: BTreeMap<Place, Arc<Binding>>,
+    /// The names of the bindings in a namespace that concern somebody.
+    concerned: HashMap<(String, Who), BTreeSet<String>>,
+}
+
+/// Whom a subject means: a service account is a user with a name of its own form.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+enum Who {
+    User(String),
+    Group(String),
 }
 
 #[derive(Debug, Deserialize)]
@@ -39,7 +52,6 @@ struct Metadata {
 
 #[derive(Deserialize)]
 struct Role {
-    metadata: Metadata,
     #[serde(default)]
     rules: Option<Vec<Rule>>,
 }
@@ -73,20 +85,53 @@ struct Subject {
 impl Policy {
     /// Reads all of a store.
     pub fn read(store: &Store) -> Self {
-        let [cluster_bindings, cluster_roles, bindings, roles] = RESOURCES;
         let mut policy = Self::default();
-        for role in all::<Role>(store, cluster_roles).into_iter().chain(all(store, roles)) {
-            let key = (role.metadata.namespace, role.metadata.name);
-            policy.roles.insert(key, role.rules.unwrap_or_default());
-        }
-        for binding in all::<Binding>(store, cluster_bindings)
-            .into_iter()
-            .chain(all(store, bindings))
-        {
-            let namespace = binding.metadata.namespace.clone();
-            policy.bindings.entry(namespace).or_default().push(binding);
+        for resource in RESOURCES {
+            let page = store.list(&Range::new(resource, ""), None, None, 0);
+            let records = page.into_iter().flat_map(|page| page.records);
+            records.for_each(|record| policy.put(&record));
         }
         policy
+    }
+
+    /// Takes in a change of a role or binding.
+    pub fn follow(&mut self, change: &Change) {
+        match change.kind {
+            Kind::Deleted => self.take(&change.record),
+            _ => self.put(&change.record),
+        }
+    }
+
+    /// One that an older server kept in another shape grants nothing.
+    fn put(&mut self, record: &Record) {
+        self.take(record);
+        let place = place(record);
+        if !is_binding(record) {
+            if let Ok(role) = serde_json::from_slice::<Role>(&record.object) {
+                self.roles.insert(place, role.rules.unwrap_or_default().into());
+            }
+        } else if let Ok(binding) = serde_json::from_slice::<Binding>(&record.object) {
+            for who in binding.concerned() {
+                let names = self.concerned.entry((place.0.clone(), who)).or_default();
+                names.insert(place.1.clone());
+            }
+            self.bindings.insert(place, Arc::new(binding));
+        }
+    }
+
+    fn take(&mut self, record: &Record) {
+        let place = place(record);
+        if !is_binding(record) {
+            self.roles.remove(&place);
+        } else if let Some(binding) = self.bindings.remove(&place) {
+            for who in binding.concerned() {
+                let of = (place.0.clone(), who);
+                let names = self.concerned.get_mut(&of);
+                if names.is_some_and(|names| names.remove(&place.1) && names.is_empty()) {
+                    self.concerned.remove(&of);
+                }
+            }
+        }
     }
 
     /// Whether somebody may do this, and by which binding.
@@ -125,17 +170,36 @@ impl Policy {
     pub fn rules(&self, role: &Reference, namespace: &str) -> Option<&[Rule]> {
         let namespace = if role.kind == "Role" { namespace } else { "" };
         let found = self.roles.get(&(namespace.to_owned(), role.name.clone()));
-        found.map(Vec::as_slice)
+        found.map(|rules| &**rules)
     }
 
-    /// The bindings that concern somebody: those of the cluster, then those of the namespace.
+    /// The bindings that concern somebody: those of the cluster, then those of the namespace, by their names.
     fn of<'a>(&'a self, user: &'a User, namespace: &'a str) -> impl Iterator<Item = (&'a Binding, &'a Subject)> {
-        let own = (!namespace.is_empty()).then(|| self.bindings.get(namespace)).flatten();
-        let all = self.bindings.get("").into_iter().chain(own).flatten();
+        let own = (!namespace.is_empty()).then_some(namespace);
+        let all = [""].into_iter().chain(own).flat_map(move |namespace| {
+            let names = self.names(user, namespace).into_iter();
+            names.filter_map(move |name| self.bindings.get(&(namespace.to_owned(), name.clone())))
+        });
         all.filter_map(|binding| {
             let is_meant = |subject: &&Subject| subject.is(user, &binding.metadata.namespace);
-            Some((binding, binding.subjects.iter().find(is_meant)?))
+            Some((&**binding, binding.subjects.iter().find(is_meant)?))
         })
+    }
+
+    fn names(&self, user: &User, namespace: &str) -> BTreeSet<&String> {
+        let groups = user.groups.iter().cloned().map(Who::Group);
+        let whos = groups.chain([Who::User(user.name.clone())]);
+        let found = whos.filter_map(|who| self.concerned.get(&(namespace.to_owned(), who)));
+        found.flatten().collect()
+    }
+}
+
+impl Binding {
+    /// Whom it concerns.
+    fn concerned(&self) -> impl Iterator<Item = Who> {
+        self.subjects
+            .iter()
+            .map(|subject| subject.who(&self.metadata.namespace))
     }
 }
 
@@ -154,8 +218,16 @@ impl Subject {
             "Group" => user.groups.contains(&self.name),
             _ => {
                 let namespace = self.home(namespace);
-                !namespace.is_empty() && user.name == format!("system:serviceaccount:{namespace}:{}", self.name)
+                !namespace.is_empty() && user.name == account(namespace, &self.name)
             }
+        }
+    }
+
+    fn who(&self, namespace: &str) -> Who {
+        match self.kind.as_str() {
+            "User" => Who::User(self.name.clone()),
+            "Group" => Who::Group(self.name.clone()),
+            _ => Who::User(account(self.home(namespace), &self.name)),
         }
     }
 
@@ -203,11 +275,15 @@ fn together(messages: &[String]) -> String {
     }
 }
 
-/// All objects of a resource. One that an older server kept in another shape grants nothing.
-fn all<T: DeserializeOwned>(store: &Store, resource: &str) -> Vec<T> {
-    let page = store.list(&Range::new(resource, ""), None, None, 0);
-    let records = page.into_iter().flat_map(|page| page.records);
-    records
-        .filter_map(|record| serde_json::from_slice(&record.object).ok())
-        .collect()
+/// What a service account is called as a user.
+fn account(namespace: &str, name: &str) -> String {
+    format!("system:serviceaccount:{namespace}:{name}")
+}
+
+fn place(record: &Record) -> Place {
+    (record.key.namespace.clone(), record.key.name.clone())
+}
+
+fn is_binding(record: &Record) -> bool {
+    record.key.resource.ends_with("bindings")
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{
     auth::User,
-    registry::{self, Call, Reply, Verb, store_name},
+    registry::{self, Call, Reply, Verb},
     resource::Resource,
     server::Core,
     status::Status,
@@ -19,13 +19,7 @@ pub(super) const MANAGER: &str = "kube-controller-manager";
 
 /// The resource of a key, in the version that the store keeps; `None` while it is not served.
 pub(super) fn resource(core: &Core, stored: &str) -> Option<Arc<Resource>> {
-    let snapshot = core.catalogue.snapshot();
-    let found = snapshot
-        .all()
-        .find(|it| it.version == it.storage_version && store_name(it) == stored);
-    found
-        .or_else(|| snapshot.all().find(|it| store_name(it) == stored))
-        .cloned()
+    core.catalogue.snapshot().stored(stored).cloned()
 }
 
 /// DELETE with these options.

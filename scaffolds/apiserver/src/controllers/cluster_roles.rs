@@ -1,76 +1,160 @@
 //! ClusterRoles that aggregate others: their rules are those of all ClusterRoles that their selectors choose.
+//!
+//! Which ones each chooses is kept, so that a change of a role concerns those that choose it and no others.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::{BTreeMap, BTreeSet, HashSet},
+    sync::Arc,
+};
 
 use serde_json::{Value, json};
 
 use super::act;
 use crate::{
-    meta,
     select::LabelSelector,
     server::Core,
-    store::{Key, Range},
+    store::{Change, Key, Kind, Range, Record},
 };
 
 pub(super) const RESOURCE: &str = "rbac.authorization.k8s.io/clusterroles";
 /// Who writes, as managedFields name the controller upstream.
 const MANAGER: &str = "clusterrole-aggregation-controller";
 
-/// Brings every role that aggregates others up to date. Where one of these aggregates too, its own change comes next.
-pub(super) fn gather(core: &Core) {
-    let Ok(page) = core.store.list(&Range::new(RESOURCE, ""), None, None, 0) else {
-        return;
-    };
-    let read = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).ok();
-    // By name, as the store keeps them and upstream sorts them.
-    let roles: Vec<Value> = page.records.iter().filter_map(|record| read(&record.object)).collect();
-    for role in &roles {
-        let Some(selectors) = selectors(role) else { continue };
-        let rules = rules(role, &selectors, &roles);
-        if rules != of(role) {
-            let name = meta::text(role, "name");
-            let mut wanted = json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
-                "metadata": {"name": name}});
-            // No rules are none that are applied, and then nobody manages them.
-            if !rules.is_empty() {
-                wanted["rules"] = Value::from(rules);
-            }
-            // One that is gone or changed meanwhile comes here again with that change.
-            let _ = act::apply(core, &Key::new(RESOURCE, "", name), MANAGER, &wanted);
+/// The roles that aggregate others.
+#[derive(Default)]
+pub(super) struct ClusterRoles {
+    aggregates: BTreeMap<String, Aggregate>,
+    /// Those whose rules may be others by now.
+    stale: BTreeSet<String>,
+}
+
+/// One of them.
+struct Aggregate {
+    rule: Value,
+    selectors: Vec<LabelSelector>,
+    /// The names of those that it chooses.
+    chosen: BTreeSet<String>,
+}
+
+impl ClusterRoles {
+    /// Takes in all that there are.
+    pub fn begin(&mut self, core: &Core, records: &[Arc<Record>]) {
+        let roles = records.iter().filter(|record| &*record.key.resource == RESOURCE);
+        for role in roles {
+            self.seen(core, role);
         }
     }
-}
 
-fn selectors(role: &Value) -> Option<Vec<LabelSelector>> {
-    let list = role.pointer("/aggregationRule/clusterRoleSelectors")?.as_array()?;
-    Some(list.iter().map(LabelSelector::of).collect())
-}
-
-/// In the order of the selectors, each rule once.
-fn rules(role: &Value, selectors: &[LabelSelector], roles: &[Value]) -> Vec<Value> {
-    let name = meta::text(role, "name");
-    let mut rules = Vec::new();
-    for selector in selectors {
-        let chosen = roles.iter().filter(|other| meta::text(other, "name") != name);
-        for other in chosen.filter(|other| selector.matches(&labels(other))) {
-            for rule in of(other) {
-                if !rules.contains(rule) {
-                    rules.push(rule.clone());
-                }
+    /// Takes in a change of a role.
+    pub fn follow(&mut self, core: &Core, change: &Change) {
+        let name = &change.record.key.name;
+        if change.kind != Kind::Deleted {
+            return self.seen(core, &change.record);
+        }
+        self.aggregates.remove(name);
+        self.stale.remove(name);
+        for (other, aggregate) in &mut self.aggregates {
+            if aggregate.chosen.remove(name) {
+                self.stale.insert(other.clone());
             }
         }
     }
-    rules
+
+    pub fn is_idle(&self) -> bool {
+        self.stale.is_empty()
+    }
+
+    /// Brings the roles that may be stale up to date. Where one of these is chosen too, its own change comes next.
+    pub fn work(&mut self, core: &Core) {
+        for name in std::mem::take(&mut self.stale) {
+            if let Some(aggregate) = self.aggregates.get(&name) {
+                aggregate.write(core, &name);
+            }
+        }
+    }
+
+    fn seen(&mut self, core: &Core, record: &Record) {
+        let name = &record.key.name;
+        let role: Value = serde_json::from_slice(&record.object).unwrap_or_default();
+        self.aggregate(core, name, &role["aggregationRule"]);
+        for (other, aggregate) in &mut self.aggregates {
+            let is_chosen = other != name && aggregate.chooses(record);
+            let was_chosen = match is_chosen {
+                true => !aggregate.chosen.insert(name.clone()),
+                false => aggregate.chosen.remove(name),
+            };
+            if is_chosen || was_chosen || other == name {
+                self.stale.insert(other.clone());
+            }
+        }
+    }
+
+    /// Takes in what a role aggregates. Only where that is new, all roles are looked at.
+    fn aggregate(&mut self, core: &Core, name: &str, rule: &Value) {
+        let Some(selectors) = rule["clusterRoleSelectors"].as_array() else {
+            self.aggregates.remove(name);
+            return;
+        };
+        if self.aggregates.get(name).is_some_and(|known| known.rule == *rule) {
+            return;
+        }
+        let mut aggregate = Aggregate {
+            rule: rule.clone(),
+            selectors: selectors.iter().map(LabelSelector::of).collect(),
+            chosen: BTreeSet::new(),
+        };
+        let all = core.store.list(&Range::new(RESOURCE, ""), None, None, 0);
+        let all = all.into_iter().flat_map(|page| page.records);
+        let chosen = all.filter(|other| other.key.name != name && aggregate.chooses(other));
+        aggregate.chosen = chosen.map(|other| other.key.name.clone()).collect();
+        self.aggregates.insert(name.to_owned(), aggregate);
+    }
 }
 
-fn of(role: &Value) -> &[Value] {
-    role["rules"].as_array().map(Vec::as_slice).unwrap_or_default()
+impl Aggregate {
+    fn chooses(&self, role: &Record) -> bool {
+        self.selectors.iter().any(|selector| selector.matches(role.labels()))
+    }
+
+    fn write(&self, core: &Core, name: &str) {
+        let Some(role) = core.store.get(&Key::new(RESOURCE, "", name)) else {
+            return;
+        };
+        let rules = self.rules(core);
+        if rules == of(&role) {
+            return;
+        }
+        let mut wanted = json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
+            "metadata": {"name": name}});
+        // No rules are none that are applied, and then nobody manages them.
+        if !rules.is_empty() {
+            wanted["rules"] = Value::from(rules);
+        }
+        // One that is gone or changed meanwhile comes here again with that change.
+        let _ = act::apply(core, &Key::new(RESOURCE, "", name), MANAGER, &wanted);
+    }
+
+    /// In the order of the selectors, below each in that of the names, each rule once.
+    fn rules(&self, core: &Core) -> Vec<Value> {
+        let chosen = self.chosen.iter();
+        let chosen: Vec<_> = chosen
+            .filter_map(|name| core.store.get(&Key::new(RESOURCE, "", name)))
+            .collect();
+        let (mut rules, mut known) = (Vec::new(), HashSet::new());
+        for selector in &self.selectors {
+            for role in chosen.iter().filter(|role| selector.matches(role.labels())) {
+                let new = of(role).into_iter().filter(|rule| known.insert(rule.clone()));
+                rules.extend(new.collect::<Vec<_>>());
+            }
+        }
+        rules
+    }
 }
 
-fn labels(role: &Value) -> BTreeMap<String, String> {
-    let labels = meta::of(role).get("labels").and_then(Value::as_object);
-    let labels = labels.into_iter().flatten();
-    labels
-        .filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned())))
-        .collect()
+fn of(role: &Record) -> Vec<Value> {
+    let mut role: Value = serde_json::from_slice(&role.object).unwrap_or_default();
+    match role["rules"].take() {
+        Value::Array(rules) => rules,
+        _ => Vec::new(),
+    }
 }

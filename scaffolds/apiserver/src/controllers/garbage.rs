@@ -5,32 +5,52 @@
 //! gone when no object of that kind, name and uid is in the dependent's namespace (or, of a cluster-scoped kind, at all).
 //! It deletes exactly the object that it looked at: by uid and resourceVersion. When that changed meanwhile, the change is
 //! on its way in the feed, and the object is looked at again.
+//!
+//! A change makes it look at the object itself, at its owners that wait for it, and at its dependents when it goes or begins
+//! to wait for them; a kind that comes, at those that wait for that kind. Nothing else is looked at, however much is owned.
 
-use std::collections::{HashSet, VecDeque};
+use std::{
+    collections::{HashMap, HashSet, VecDeque},
+    sync::Arc,
+};
 
 use kubewright_schema::meta::owners::group_version;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{
     act,
-    graph::{Graph, Node, Owner},
+    free::{self, keep_owners, remove_finalizer},
+    graph::{Graph, Node, Object, Owner, Uid},
+    waiting::Waiting,
 };
 use crate::{
-    meta::{
-        self,
-        finalizers::{FOREGROUND, ORPHAN},
-    },
-    registry::store_name,
+    meta::finalizers::{FOREGROUND, ORPHAN},
     server::Core,
+    status::Status,
     store::{Key, Record},
 };
+
+/// Dependents that are freed before others have their turn.
+const FREED: usize = 64;
 
 /// The graph and what is to be looked at.
 #[derive(Default)]
 pub(super) struct Garbage {
     graph: Graph,
-    queue: VecDeque<String>,
-    queued: HashSet<String>,
+    queue: VecDeque<Uid>,
+    queued: HashSet<Uid>,
+    /// Owners that were seen to go while they had dependents: the only ones known to be gone when nothing of their kind is
+    /// served any more.
+    gone: HashMap<Uid, Gone>,
+    waiting: Waiting,
+}
+
+/// An object that is gone.
+enum Gone {
+    /// It was seen to go.
+    Seen { key: Key, kind: String },
+    /// It went while changes were missed: what named it as an owner was found to name it rightly before.
+    Missed,
 }
 
 /// What became of an owner.
@@ -40,207 +60,248 @@ enum Fate {
     /// Its deletion waits for its dependents.
     Waiting,
     Gone,
-    /// Its kind is not known, or it cannot be owned by such a one.
+    /// Nothing of its kind is served.
     Unknown,
+    /// It is in a namespace, and the dependent is not.
+    Impossible,
 }
 
 impl Garbage {
-    /// Takes in a new state of an object.
-    pub fn seen(&mut self, record: &Record) {
-        let Some(node) = Node::of(record) else { return };
-        let old = if node.matters() {
-            self.graph.set(node.clone())
-        } else {
-            self.graph.remove(&node.uid)
-        };
-        self.look_at(&node.uid);
-        if node.waits() && !old.as_ref().is_some_and(Node::waits) {
-            self.look_at_dependents(&node.uid);
+    /// Takes in all that there is: at first, and when changes were missed.
+    pub fn begin(&mut self, records: &[Arc<Record>]) {
+        let before = std::mem::take(self);
+        let judged = before.graph.nodes().filter(|node| !before.waiting.has(&node.uid));
+        let owners = judged.flat_map(|node| &node.owners);
+        let mut missed: HashSet<Uid> = owners.map(|edge| Arc::clone(&edge.owner)).collect();
+        for record in records {
+            if let Some(uid) = self.seen(record) {
+                missed.remove(&uid);
+            }
         }
-        let owners = node.owners.iter().chain(old.iter().flat_map(|old| &old.owners));
-        let uids: Vec<String> = owners.map(|owner| owner.uid.clone()).collect();
-        self.look_at_waiting(&uids);
+        let missed = missed.into_iter().map(|uid| (uid, Gone::Missed));
+        let gone = missed
+            .chain(before.gone)
+            .filter(|(uid, _)| self.graph.has_dependents(uid));
+        self.gone = gone.collect();
+    }
+
+    /// Takes in a new state of an object; returns its uid.
+    pub fn seen(&mut self, record: &Arc<Record>) -> Option<Uid> {
+        let node = Node::of(record)?;
+        let (uid, waits) = (Arc::clone(&node.uid), node.waits());
+        if self
+            .graph
+            .get(&uid)
+            .is_some_and(|it| it.record.revision > record.revision)
+        {
+            return Some(uid);
+        }
+        let mut owners: Vec<Uid> = node.owners.iter().map(|edge| Arc::clone(&edge.owner)).collect();
+        let old = if node.matters() {
+            self.graph.set(node)
+        } else {
+            self.graph.remove(&uid)
+        };
+        self.waiting.forget(&uid);
+        self.look_at(&uid);
+        if waits && !old.as_ref().is_some_and(Node::waits) {
+            self.look_at_dependents(&uid);
+        }
+        owners.extend(
+            old.iter()
+                .flat_map(|old| &old.owners)
+                .map(|edge| Arc::clone(&edge.owner)),
+        );
+        self.look_at_owners(&owners);
+        Some(uid)
     }
 
     /// Takes in that an object is gone.
     pub fn gone(&mut self, record: &Record) {
-        let Some(last) = Node::of(record) else { return };
-        let known = self.graph.remove(&last.uid).unwrap_or(last);
-        self.look_at_dependents(&known.uid);
-        let uids: Vec<String> = known.owners.iter().map(|owner| owner.uid.clone()).collect();
-        self.look_at_waiting(&uids);
+        let Some(Object { kind, metadata }) = Object::of(record) else {
+            return;
+        };
+        let uid = Uid::from(metadata.uid);
+        let known = self.graph.remove(&uid);
+        self.waiting.forget(&uid);
+        if self.graph.has_dependents(&uid) {
+            let key = record.key.clone();
+            self.gone.insert(Arc::clone(&uid), Gone::Seen { key, kind });
+        }
+        self.look_at_dependents(&uid);
+        let owners = known.iter().flat_map(|known| &known.owners);
+        let owners: Vec<Uid> = owners.map(|edge| Arc::clone(&edge.owner)).collect();
+        self.look_at_owners(&owners);
     }
 
-    /// Looks at everything that is owned: there are kinds that there were not before.
-    pub fn look_again(&mut self) {
-        let owned: Vec<String> = self.graph.owned().map(|node| node.uid.clone()).collect();
-        owned.iter().for_each(|uid| self.look_at(uid));
+    /// Looks at what waits for a kind that is served now.
+    pub fn look_again(&mut self, core: &Core) {
+        let ready = self.waiting.served(&core.catalogue.snapshot());
+        ready.iter().for_each(|uid| self.look_at(uid));
     }
 
-    /// Does what there is to do.
+    pub fn is_idle(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    /// Looks at the next of those that are to be looked at.
     pub fn work(&mut self, core: &Core) {
-        while let Some(uid) = self.queue.pop_front() {
-            self.queued.remove(&uid);
-            let Some(node) = self.graph.get(&uid).cloned() else {
-                continue;
-            };
-            if node.is_deleting && node.has_orphan {
-                self.orphan(core, &node);
-            } else if node.waits() {
-                self.finish(core, &node);
-            } else if !node.is_deleting && !node.owners.is_empty() {
-                self.judge(core, &node);
-            }
+        let Some(uid) = self.queue.pop_front() else { return };
+        self.queued.remove(&uid);
+        let Some(node) = self.graph.get(&uid).cloned() else {
+            return;
+        };
+        core.store.look(1);
+        let done = if node.orphans() {
+            self.orphan(core, &node)
+        } else if node.waits() {
+            self.finish(core, &node)
+        } else if !node.is_deleting && !node.owners.is_empty() {
+            self.judge(core, &node)
+        } else {
+            Ok(())
+        };
+        if done.is_err() {
+            self.waiting.for_any(&uid);
         }
     }
 
-    fn look_at(&mut self, uid: &str) {
-        if self.graph.get(uid).is_some() && self.queued.insert(uid.to_owned()) {
-            self.queue.push_back(uid.to_owned());
+    fn look_at(&mut self, uid: &Uid) {
+        if self.graph.get(uid).is_some() && self.queued.insert(Arc::clone(uid)) {
+            self.queue.push_back(Arc::clone(uid));
         }
     }
 
-    fn look_at_dependents(&mut self, uid: &str) {
-        let dependents: Vec<String> = self
-            .graph
-            .dependents(uid)
-            .into_iter()
-            .map(|node| node.uid.clone())
-            .collect();
+    fn look_at_dependents(&mut self, uid: &Uid) {
+        let dependents: Vec<Uid> = self.graph.dependents(uid).cloned().collect();
         dependents.iter().for_each(|uid| self.look_at(uid));
     }
 
-    fn look_at_waiting(&mut self, uids: &[String]) {
+    /// Looks at those owners whose deletion waits for this dependent, and forgets those that are gone and have none left.
+    fn look_at_owners(&mut self, uids: &[Uid]) {
         for uid in uids {
-            if self.graph.get(uid).is_some_and(Node::waits) {
+            if self.graph.get(uid).is_some_and(|it| it.waits() || it.orphans()) {
                 self.look_at(uid);
+            }
+            if self.gone.contains_key(uid) && !self.graph.has_dependents(uid) {
+                self.gone.remove(uid);
             }
         }
     }
 
-    /// Frees the dependents, then lets the object go.
-    fn orphan(&self, core: &Core, node: &Node) {
-        for dependent in self.graph.dependents(&node.uid) {
-            if keep_owners(core, &dependent.key, &dependent.uid, &|owner| owner != node.uid).is_none() {
-                return;
+    /// Frees dependents, some at a time, then lets the object go.
+    fn orphan(&mut self, core: &Core, node: &Node) -> Result<(), Status> {
+        let some: Vec<Uid> = self.graph.dependents(&node.uid).take(FREED).cloned().collect();
+        if some.is_empty() {
+            return remove_finalizer(core, node, ORPHAN);
+        }
+        for uid in some {
+            let Some(dependent) = self.graph.get(&uid).cloned() else {
+                continue;
+            };
+            keep_owners(core, &dependent, &|owner| owner != &*node.uid)?;
+            // The change that says so is on its way; until then this one would be freed again and again.
+            match free::current(core, &dependent) {
+                Some(record) => _ = Node::of(&record).map(|freed| self.graph.set(freed)),
+                None => _ = self.graph.remove(&uid),
             }
         }
-        remove_finalizer(core, node, ORPHAN);
+        self.look_at(&node.uid);
+        Ok(())
     }
 
     /// Lets an object go when no dependent holds it back any more.
-    fn finish(&self, core: &Core, node: &Node) {
-        let holds = |owner: &Owner| owner.uid == node.uid && owner.blocks;
-        let is_held = self
-            .graph
-            .dependents(&node.uid)
-            .iter()
-            .any(|it| it.owners.iter().any(holds));
-        if !is_held {
-            remove_finalizer(core, node, FOREGROUND);
+    fn finish(&self, core: &Core, node: &Node) -> Result<(), Status> {
+        if self.graph.is_held(&node.uid) {
+            return Ok(());
         }
+        remove_finalizer(core, node, FOREGROUND)
     }
 
     /// Deletes an object without owners, or takes those away from it that are gone. Looks at its owners as they are now:
     /// they may have been taken away since it was seen.
-    fn judge(&self, core: &Core, seen: &Node) {
-        let Some(record) = core.store.get(&seen.key) else {
-            return;
+    fn judge(&mut self, core: &Core, node: &Node) -> Result<(), Status> {
+        let Some(record) = free::current(core, node) else {
+            return Ok(());
         };
-        let Some(node) = Node::of(&record).filter(|node| node.uid == seen.uid && !node.is_deleting) else {
-            return;
+        let Some(Object { metadata, .. }) = Object::of(&record).filter(|it| !it.metadata.is_deleting()) else {
+            return Ok(());
         };
-        let fates: Vec<(Fate, &Owner)> = node
-            .owners
-            .iter()
-            .map(|owner| (fate(core, &node.key, owner), owner))
+        let owners = metadata.owner_references.iter();
+        let fates: Vec<(Fate, &Owner)> = owners
+            .map(|owner| (self.fate(core, &record.key, owner), owner))
             .collect();
         let any = |fate: Fate| fates.iter().any(|(it, _)| *it == fate);
-        if any(Fate::Unknown) || !(any(Fate::Waiting) || any(Fate::Gone)) {
-            return;
+        if let Some((_, owner)) = fates.iter().find(|(fate, _)| *fate == Fate::Unknown) {
+            self.waiting.for_kind(&node.uid, owner);
+            return Ok(());
+        }
+        if any(Fate::Impossible) || !(any(Fate::Waiting) || any(Fate::Gone)) {
+            return Ok(());
         }
         if any(Fate::There) {
             let kept = |uid: &str| {
                 let mut there = fates.iter().filter(|(fate, _)| *fate == Fate::There);
                 there.any(|(_, owner)| owner.uid == uid)
             };
-            // What went wrong was written by another meanwhile, and comes again.
-            let _ = keep_owners(core, &node.key, &node.uid, &kept);
-            return;
+            return keep_owners(core, node, &kept);
         }
-        let waits = any(Fate::Waiting) && !self.graph.dependents(&node.uid).is_empty();
-        let policy = match (waits, node.has_orphan, node.has_foreground) {
+        let waits = any(Fate::Waiting) && self.graph.has_dependents(&node.uid);
+        let policy = match (waits, metadata.has(ORPHAN), metadata.has(FOREGROUND)) {
             (true, ..) | (false, false, true) => "Foreground",
             (false, true, _) => "Orphan",
             (false, false, false) => "Background",
         };
         let options = json!({
             "propagationPolicy": policy,
-            "preconditions": {"uid": node.uid, "resourceVersion": record.revision.to_string()},
+            "preconditions": {"uid": &*node.uid, "resourceVersion": record.revision.to_string()},
         });
-        let _ = act::delete(core, &node.key, &options);
+        match act::delete(core, &record.key, &options) {
+            // It was changed by another, and comes again.
+            Err(status) if status.code == 409 => Ok(()),
+            // It is gone, unless its kind is not served now.
+            Err(status) if status.code == 404 && free::current(core, node).is_none() => Ok(()),
+            other => other.map(|_| ()),
+        }
+    }
+
+    /// What became of an owner of the object of `key`.
+    fn fate(&self, core: &Core, key: &Key, owner: &Owner) -> Fate {
+        let (group, version) = group_version(&owner.api_version);
+        let snapshot = core.catalogue.snapshot();
+        let Some(resource) = snapshot.kind(group, version, &owner.kind) else {
+            let is_gone = |gone: &Gone| gone.is(key, (group, owner));
+            return match self.gone.get(owner.uid.as_str()).is_some_and(is_gone) {
+                true => Fate::Gone,
+                false => Fate::Unknown,
+            };
+        };
+        if resource.namespaced && key.namespace.is_empty() {
+            return Fate::Impossible;
+        }
+        let namespace = if resource.namespaced {
+            key.namespace.as_str()
+        } else {
+            ""
+        };
+        let record = core
+            .store
+            .get(&Key::new(&resource.store_name(), namespace, &owner.name));
+        let found = record.and_then(|record| Object::of(&record));
+        match found.filter(|it| it.metadata.uid == owner.uid) {
+            Some(object) if object.metadata.waits() => Fate::Waiting,
+            Some(_) => Fate::There,
+            None => Fate::Gone,
+        }
     }
 }
 
-/// What became of an owner of the object of `key`.
-fn fate(core: &Core, key: &Key, owner: &Owner) -> Fate {
-    let (group, version) = group_version(&owner.api_version);
-    let snapshot = core.catalogue.snapshot();
-    let Some(resource) = snapshot
-        .resources(group, version)
-        .find(|it| it.names.kind == owner.kind)
-    else {
-        return Fate::Unknown;
-    };
-    let namespace = if resource.namespaced {
-        key.namespace.as_str()
-    } else {
-        ""
-    };
-    if resource.namespaced && namespace.is_empty() {
-        return Fate::Unknown;
+impl Gone {
+    /// Whether this is the owner that a dependent means.
+    fn is(&self, dependent: &Key, (group, owner): (&str, &Owner)) -> bool {
+        let Self::Seen { key, kind } = self else { return true };
+        let is_of_group = key.resource.split('/').next() == Some(group);
+        let is_in_reach = ["", dependent.namespace.as_str()].contains(&key.namespace.as_str());
+        is_of_group && is_in_reach && *kind == owner.kind && key.name == owner.name
     }
-    let Some((object, _)) = current(
-        core,
-        &Key::new(&store_name(resource), namespace, &owner.name),
-        &owner.uid,
-    ) else {
-        return Fate::Gone;
-    };
-    let waits = meta::is_deleting(&object) && meta::texts(&object, "finalizers").contains(&FOREGROUND);
-    if waits { Fate::Waiting } else { Fate::There }
-}
-
-/// The object of this uid as it is now, and its resourceVersion.
-fn current(core: &Core, key: &Key, uid: &str) -> Option<(Value, String)> {
-    let record = core.store.get(key)?;
-    let object: Value = serde_json::from_slice(&record.object).ok()?;
-    (meta::text(&object, "uid") == uid).then(|| (object, record.revision.to_string()))
-}
-
-/// Takes all owners away that are not to be kept; `None` when that did not go well.
-fn keep_owners(core: &Core, key: &Key, uid: &str, kept: &dyn Fn(&str) -> bool) -> Option<()> {
-    let Some((object, version)) = current(core, key, uid) else {
-        return Some(());
-    };
-    let references = meta::of(&object).get("ownerReferences").and_then(Value::as_array);
-    let owner = |reference: &&Value| kept(reference.get("uid").and_then(Value::as_str).unwrap_or_default());
-    let left: Vec<&Value> = references.into_iter().flatten().filter(owner).collect();
-    let left = if left.is_empty() { Value::Null } else { json!(left) };
-    let patch = json!({"metadata": {"ownerReferences": left, "uid": uid, "resourceVersion": version}});
-    act::merge(core, key, &patch).ok().map(|_| ())
-}
-
-fn remove_finalizer(core: &Core, node: &Node, finalizer: &str) {
-    let Some((object, version)) = current(core, &node.key, &node.uid) else {
-        return;
-    };
-    let left: Vec<&str> = meta::texts(&object, "finalizers")
-        .into_iter()
-        .filter(|it| *it != finalizer)
-        .collect();
-    let left = if left.is_empty() { Value::Null } else { json!(left) };
-    let patch = json!({"metadata": {"finalizers": left, "uid": node.uid, "resourceVersion": version}});
-    // What went wrong was written by another meanwhile, and comes again.
-    let _ = act::merge(core, &node.key, &patch);
 }

@@ -1,23 +1,40 @@
-//! Who owns whom, by uid.
+//! Who owns whom, by uid. Each change of an object changes its own edges only; whatever is asked is found without looking
+//! at other objects than those that are the answer.
 
-use std::collections::{BTreeSet, HashMap};
+use std::{
+    collections::{BTreeSet, HashMap},
+    ops::Bound,
+    sync::Arc,
+};
 
 use serde::{Deserialize, de::IgnoredAny};
 
 use crate::{
     meta::finalizers::{FOREGROUND, ORPHAN},
-    store::{Key, Record},
+    store::Record,
 };
 
+/// An object's uid, shared by all that name it.
+pub(super) type Uid = Arc<str>;
+
 /// An object, as far as owners matter.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Node {
-    pub key: Key,
-    pub uid: String,
-    pub owners: Vec<Owner>,
+    pub uid: Uid,
+    /// As it was seen last: the very record of the store while it is current, so that it takes no memory of its own.
+    pub record: Arc<Record>,
+    pub owners: Box<[Edge]>,
     pub is_deleting: bool,
     pub has_orphan: bool,
     pub has_foreground: bool,
+}
+
+/// One owner of an object.
+#[derive(Clone)]
+pub(super) struct Edge {
+    pub owner: Uid,
+    /// Whether the owner's foreground deletion waits for this dependent.
+    pub blocks: bool,
 }
 
 /// A reference to an owner.
@@ -28,7 +45,6 @@ pub(super) struct Owner {
     pub kind: String,
     pub name: String,
     pub uid: String,
-    /// Whether the owner's foreground deletion waits for this dependent.
     #[serde(rename = "blockOwnerDeletion")]
     pub blocks: bool,
 }
@@ -36,22 +52,68 @@ pub(super) struct Owner {
 /// All objects that are owned or being deleted, and who depends on whom.
 #[derive(Default)]
 pub(super) struct Graph {
-    nodes: HashMap<String, Node>,
-    dependents: HashMap<String, BTreeSet<String>>,
+    nodes: HashMap<Uid, Node>,
+    /// Owner and dependent, for each reference.
+    edges: BTreeSet<(Uid, Uid)>,
+    /// Those of them that hold the owner's foreground deletion back.
+    blocking: BTreeSet<(Uid, Uid)>,
+}
+
+/// What is read of every object that changes.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Object {
+    pub kind: String,
+    pub metadata: Metadata,
+}
+
+/// The part of the metadata that owners and deletions are about.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Metadata {
+    pub uid: String,
+    pub finalizers: Vec<String>,
+    pub owner_references: Vec<Owner>,
+    pub deletion_timestamp: Option<IgnoredAny>,
+}
+
+impl Metadata {
+    pub fn is_deleting(&self) -> bool {
+        self.deletion_timestamp.is_some()
+    }
+
+    pub fn has(&self, finalizer: &str) -> bool {
+        self.finalizers.iter().any(|it| it == finalizer)
+    }
+
+    /// Whether the deletion waits for the dependents.
+    pub fn waits(&self) -> bool {
+        self.is_deleting() && self.has(FOREGROUND)
+    }
+}
+
+impl Object {
+    /// What is read of a record; `None` for what is no object.
+    pub fn of(record: &Record) -> Option<Self> {
+        serde_json::from_slice(&record.object).ok()
+    }
 }
 
 impl Node {
     /// The node of a record; `None` for what is no object.
-    pub fn of(record: &Record) -> Option<Self> {
-        let Object { metadata } = serde_json::from_slice(&record.object).ok()?;
-        let has = |finalizer: &str| metadata.finalizers.iter().any(|it| it == finalizer);
+    pub fn of(record: &Arc<Record>) -> Option<Self> {
+        let Object { metadata, .. } = Object::of(record)?;
+        let edge = |owner: &Owner| Edge {
+            owner: owner.uid.as_str().into(),
+            blocks: owner.blocks,
+        };
         Some(Self {
-            key: record.key.clone(),
-            is_deleting: metadata.deletion_timestamp.is_some(),
-            has_orphan: has(ORPHAN),
-            has_foreground: has(FOREGROUND),
-            owners: metadata.owner_references,
-            uid: metadata.uid,
+            record: Arc::clone(record),
+            is_deleting: metadata.is_deleting(),
+            has_orphan: metadata.has(ORPHAN),
+            has_foreground: metadata.has(FOREGROUND),
+            owners: metadata.owner_references.iter().map(edge).collect(),
+            uid: metadata.uid.into(),
         })
     }
 
@@ -64,72 +126,108 @@ impl Node {
     pub fn waits(&self) -> bool {
         self.is_deleting && self.has_foreground
     }
-}
 
-/// What is read of every object that changes.
-#[derive(Deserialize)]
-struct Object {
-    metadata: Metadata,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-#[derive(Default)]
-struct Metadata {
-    uid: String,
-    finalizers: Vec<String>,
-    owner_references: Vec<Owner>,
-    deletion_timestamp: Option<IgnoredAny>,
+    /// Whether its dependents are to be freed before it goes.
+    pub fn orphans(&self) -> bool {
+        self.is_deleting && self.has_orphan
+    }
 }
 
 impl Graph {
     /// Takes in an object as it is now; returns it as it was known.
     pub fn set(&mut self, node: Node) -> Option<Node> {
-        for owner in &node.owners {
-            self.dependents
-                .entry(owner.uid.clone())
-                .or_default()
-                .insert(node.uid.clone());
+        let old = self.remove(&node.uid);
+        for edge in &node.owners {
+            let ends = (Arc::clone(&edge.owner), Arc::clone(&node.uid));
+            if edge.blocks {
+                self.blocking.insert(ends.clone());
+            }
+            self.edges.insert(ends);
         }
-        let old = self.nodes.insert(node.uid.clone(), node.clone());
-        if let Some(old) = &old {
-            let kept = |owner: &Owner| node.owners.iter().any(|it| it.uid == owner.uid);
-            old.owners
-                .iter()
-                .filter(|owner| !kept(owner))
-                .for_each(|owner| self.part(&owner.uid, &old.uid));
-        }
+        self.nodes.insert(Arc::clone(&node.uid), node);
         old
     }
 
     /// Forgets an object that is gone.
     pub fn remove(&mut self, uid: &str) -> Option<Node> {
         let node = self.nodes.remove(uid)?;
-        node.owners.iter().for_each(|owner| self.part(&owner.uid, uid));
-        Some(node)
-    }
-
-    fn part(&mut self, owner: &str, dependent: &str) {
-        if let Some(dependents) = self.dependents.get_mut(owner) {
-            dependents.remove(dependent);
-            if dependents.is_empty() {
-                self.dependents.remove(owner);
-            }
+        for edge in &node.owners {
+            let ends = (Arc::clone(&edge.owner), Arc::clone(&node.uid));
+            self.blocking.remove(&ends);
+            self.edges.remove(&ends);
         }
+        Some(node)
     }
 
     pub fn get(&self, uid: &str) -> Option<&Node> {
         self.nodes.get(uid)
     }
 
-    /// The objects that name this one as an owner.
-    pub fn dependents(&self, uid: &str) -> Vec<&Node> {
-        let uids = self.dependents.get(uid).into_iter().flatten();
-        uids.filter_map(|uid| self.nodes.get(uid)).collect()
+    pub fn nodes(&self) -> impl Iterator<Item = &Node> {
+        self.nodes.values()
     }
 
-    /// All that name owners.
-    pub fn owned(&self) -> impl Iterator<Item = &Node> {
-        self.nodes.values().filter(|node| !node.owners.is_empty())
+    /// The objects that name this one as an owner.
+    pub fn dependents(&self, uid: &Uid) -> impl Iterator<Item = &Uid> {
+        of(&self.edges, uid)
+    }
+
+    pub fn has_dependents(&self, uid: &Uid) -> bool {
+        of(&self.edges, uid).next().is_some()
+    }
+
+    /// Whether a dependent holds back the foreground deletion of this object.
+    pub fn is_held(&self, uid: &Uid) -> bool {
+        of(&self.blocking, uid).next().is_some()
+    }
+}
+
+fn of<'a>(edges: &'a BTreeSet<(Uid, Uid)>, owner: &Uid) -> impl Iterator<Item = &'a Uid> {
+    let first = (Arc::clone(owner), Uid::from(""));
+    let from = edges.range((Bound::Included(first), Bound::Unbounded));
+    let owner = Arc::clone(owner);
+    from.take_while(move |ends| ends.0 == owner).map(|ends| &ends.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use serde_json::json;
+
+    use super::*;
+    use crate::store::Key;
+
+    fn node(uid: &str, owners: &[(&str, bool)]) -> Node {
+        let owners: Vec<_> = owners
+            .iter()
+            .map(|(uid, blocks)| json!({"uid": uid, "blockOwnerDeletion": blocks}))
+            .collect();
+        let object = json!({"metadata": {"uid": uid, "ownerReferences": owners}}).to_string();
+        Node::of(&Arc::new(Record::new(Key::new("/a", "n", uid), 1, Bytes::from(object)))).unwrap()
+    }
+
+    fn dependents(graph: &Graph, uid: &str) -> Vec<String> {
+        graph.dependents(&uid.into()).map(|uid| uid.to_string()).collect()
+    }
+
+    #[test]
+    fn edges_follow_the_last_state_of_each_object() {
+        let mut graph = Graph::default();
+        graph.set(node("b", &[("a", true), ("a2", false)]));
+        graph.set(node("c", &[("a", false)]));
+        assert_eq!(dependents(&graph, "a"), ["b", "c"]);
+        assert_eq!(dependents(&graph, "a2"), ["b"]);
+        assert!(graph.is_held(&"a".into()) && !graph.is_held(&"a2".into()));
+        graph.set(node("b", &[("a", false)]));
+        assert!(!graph.is_held(&"a".into()) && !graph.has_dependents(&"a2".into()));
+        graph.remove("c");
+        assert_eq!(dependents(&graph, "a"), ["b"]);
+    }
+
+    #[test]
+    fn an_owner_whose_uid_begins_as_another_one_is_another_one() {
+        let mut graph = Graph::default();
+        graph.set(node("x", &[("ab", true)]));
+        assert!(!graph.has_dependents(&"a".into()) && !graph.is_held(&"a".into()));
     }
 }

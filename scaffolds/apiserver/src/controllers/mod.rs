@@ -1,28 +1,38 @@
 //! What the controller manager of a real cluster does and operators rely on: the garbage collector, the end of
 //! namespaces, roles that aggregate others, and, where wanted, the ServiceAccount `default`. Each can be left out: an API server alone has none of them.
 //!
-//! They write as clients do, by the registry, and one after the other: what they do for a change is done before the next
-//! change is looked at.
+//! They write as clients do, by the registry, and one after the other. What they do for a change is proportional to it,
+//! however many objects there are: each keeps what it needs to know in an index that the changes keep up to date.
 
 mod act;
 pub mod bootstrap;
 mod cluster_roles;
-mod feed;
+mod content;
+mod free;
 mod garbage;
 mod graph;
 mod namespaces;
 mod service_accounts;
+mod waiting;
 
 use std::sync::{Arc, Weak};
 
-use tokio::{runtime::Handle, task::AbortHandle};
+use futures::FutureExt;
+use tokio::{
+    runtime::Handle,
+    task::{AbortHandle, yield_now},
+};
 
 use crate::{
     server::Core,
     store::{Change, Kind, Record},
 };
-use feed::Feed;
+use cluster_roles::ClusterRoles;
 use garbage::Garbage;
+use namespaces::Namespaces;
+
+/// Objects that are looked at before others have their turn.
+const SLICE: usize = 64;
 
 /// Which controllers run.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -75,93 +85,120 @@ pub fn start(core: &Arc<Core>, controllers: Controllers, runtime: &Handle) -> Ru
 
 /// From the beginning whenever the history went past a change that was not yet seen.
 async fn run(core: Weak<Core>, controllers: Controllers) {
-    while follow(&core, controllers).await.is_some() {}
-}
-
-/// Follows all changes; `None` when the server or its store is gone, otherwise changes were missed.
-async fn follow(core: &Weak<Core>, controllers: Controllers) -> Option<()> {
-    let (mut feed, records) = Feed::start(core.upgrade()?.as_ref());
     let mut worker = Worker {
         controllers,
         garbage: Garbage::default(),
+        namespaces: Namespaces::default(),
+        cluster_roles: ClusterRoles::default(),
     };
+    while follow(&core, &mut worker).await.is_some() {}
+}
+
+/// Follows all changes; `None` when the server or its store is gone, otherwise changes were missed.
+async fn follow(core: &Weak<Core>, worker: &mut Worker) -> Option<()> {
+    let (records, mut changes) = core.upgrade()?.store.follow();
+    let mut served = core.upgrade()?.catalogue.generations();
+    let mut generation = *served.borrow_and_update();
     worker.begin(core.upgrade()?.as_ref(), &records);
+    drop(records);
     loop {
-        let Ok(changes) = feed.next().await? else {
-            return Some(());
+        let next = if worker.is_idle() {
+            tokio::select! {
+                biased;
+                next = changes.next() => Some(next?),
+                changed = served.changed() => changed.ok().map(|()| None)?,
+            }
+        } else {
+            // Changes come first: the history must not go past them while there is much to do.
+            yield_now().await;
+            match changes.next().now_or_never() {
+                Some(next) => Some(next?),
+                None => None,
+            }
         };
         let core = core.upgrade()?;
-        let more: Vec<_> = changes.iter().flat_map(|change| feed.follow(&core, change)).collect();
-        worker.follow(&core, &changes);
-        worker.begin(&core, &more);
+        match next {
+            Some(Ok(changes)) => worker.follow(&core, &changes),
+            Some(Err(_)) => return Some(()),
+            None => {}
+        }
+        let now = *served.borrow_and_update();
+        if now != generation {
+            generation = now;
+            worker.garbage.look_again(&core);
+        }
+        worker.work(&core);
     }
 }
 
 struct Worker {
     controllers: Controllers,
     garbage: Garbage,
+    namespaces: Namespaces,
+    cluster_roles: ClusterRoles,
 }
 
 impl Worker {
-    /// Takes in objects that were there before, or of a kind that is new.
+    /// Takes in all that there is.
     fn begin(&mut self, core: &Core, records: &[Arc<Record>]) {
         if self.controllers.garbage_collector {
-            records.iter().for_each(|record| self.garbage.seen(record));
-            self.garbage.look_again();
-            self.garbage.work(core);
+            self.garbage.begin(records);
         }
-        for record in records {
-            self.settle(core, record);
+        self.namespaces = Namespaces::default();
+        if self.controllers.cluster_roles {
+            self.cluster_roles = ClusterRoles::default();
+            self.cluster_roles.begin(core, records);
         }
-        self.gather(core, records.iter().map(|record| &**record));
+        records.iter().for_each(|record| self.settle(core, record));
     }
 
-    /// Takes in all changes before it acts on any: whoever is owned may be of another resource than the owner.
+    /// Takes in changes.
     fn follow(&mut self, core: &Core, changes: &[Arc<Change>]) {
-        if self.controllers.garbage_collector {
-            for change in changes {
-                match change.kind {
-                    Kind::Deleted => self.garbage.gone(&change.record),
-                    _ => self.garbage.seen(&change.record),
+        for change in changes {
+            let is_gone = change.kind == Kind::Deleted;
+            if self.controllers.garbage_collector {
+                match is_gone {
+                    true => self.garbage.gone(&change.record),
+                    false => _ = self.garbage.seen(&change.record),
                 }
             }
-            self.garbage.work(core);
-        }
-        changes.iter().for_each(|change| self.change(core, change));
-        self.gather(core, changes.iter().map(|change| &*change.record));
-    }
-
-    /// Once for all roles that were seen together.
-    fn gather<'a>(&self, core: &Core, mut records: impl Iterator<Item = &'a Record>) {
-        if self.controllers.cluster_roles && records.any(|record| &*record.key.resource == cluster_roles::RESOURCE) {
-            cluster_roles::gather(core);
-        }
-    }
-
-    /// What a change means for its namespace.
-    fn change(&self, core: &Core, change: &Change) {
-        if change.kind != Kind::Deleted {
-            self.settle(core, &change.record);
-        } else if !change.record.key.namespace.is_empty() {
-            if self.controllers.namespaces {
-                namespaces::end(core, &change.record.key.namespace);
+            if self.controllers.cluster_roles && &*change.record.key.resource == cluster_roles::RESOURCE {
+                self.cluster_roles.follow(core, change);
             }
-            if self.controllers.service_accounts {
+            if self.controllers.namespaces {
+                self.namespaces.follow(core, change);
+            }
+            if !is_gone {
+                self.settle(core, &change.record);
+            } else if self.controllers.service_accounts && service_accounts::is_one(&change.record.key) {
                 service_accounts::provide(core, &change.record.key.namespace);
             }
         }
     }
 
     /// What a namespace wants.
-    fn settle(&self, core: &Core, record: &Record) {
+    fn settle(&mut self, core: &Core, record: &Record) {
         if &*record.key.resource != namespaces::RESOURCE {
             return;
         }
         if self.controllers.namespaces {
-            namespaces::end(core, &record.key.name);
+            self.namespaces.seen(core, &record.key.name);
         }
         if self.controllers.service_accounts {
             service_accounts::provide(core, &record.key.name);
         }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.garbage.is_idle() && self.namespaces.is_idle() && self.cluster_roles.is_idle()
+    }
+
+    /// Does some of what there is to do.
+    fn work(&mut self, core: &Core) {
+        for _ in 0..SLICE {
+            self.garbage.work(core);
+            self.namespaces.work(core);
+        }
+        self.cluster_roles.work(core);
     }
 }

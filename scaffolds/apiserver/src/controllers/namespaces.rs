@@ -1,45 +1,160 @@
 //! The end of a namespace: its Pods are deleted first, then all that is left; when nothing remains, it may go. Unlike the
-//! real controller, which waits five seconds between two looks, this one looks again with every object that goes.
+//! real controller, which waits five seconds between two looks, this one goes on with every object that goes.
+//!
+//! What a namespace has is looked for once, when it terminates. From then on the changes tell.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::Arc,
+};
 
 use serde_json::{Value, json};
 
-use super::act;
+use super::{
+    act,
+    content::{Content, Left, is_pod},
+};
 use crate::{
     meta,
-    registry::store_name,
     server::Core,
-    store::{Key, Range, Record},
+    store::{Change, Key, Kind, Record},
 };
 
 /// Where namespaces are kept.
 pub(super) const RESOURCE: &str = "/namespaces";
-const PODS: &str = "/pods";
 /// What this controller keeps a namespace by.
 const FINALIZER: &str = "kubernetes";
 
-/// What is left in a namespace.
+/// The namespaces that terminate.
 #[derive(Default)]
-struct Left {
-    /// Whether there is anything at all.
-    is_something: bool,
-    by_resource: BTreeMap<String, usize>,
-    by_finalizer: BTreeMap<String, usize>,
+pub(super) struct Namespaces {
+    ending: BTreeMap<String, Ending>,
+    /// Those of them in which there is something to do.
+    todo: VecDeque<String>,
 }
 
-/// Brings a namespace that terminates nearer to its end.
-pub(super) fn end(core: &Core, name: &str) {
+/// One of them.
+#[derive(Default)]
+struct Ending {
+    content: Content,
+    /// What is yet to be deleted.
+    pods: VecDeque<Key>,
+    others: VecDeque<Key>,
+    /// Whether it is among those with something to do.
+    is_queued: bool,
+}
+
+impl Namespaces {
+    /// Looks at a namespace that is new or has changed.
+    pub fn seen(&mut self, core: &Core, name: &str) {
+        if terminating(core, name).is_none() {
+            self.ending.remove(name);
+            return;
+        }
+        if !self.ending.contains_key(name) {
+            let mut ending = Ending::default();
+            for record in contents(core, name) {
+                if ending.content.put(&record) {
+                    ending.delete(record.key.clone());
+                }
+            }
+            self.ending.insert(name.to_owned(), ending);
+        }
+        self.look_at(name);
+    }
+
+    /// Takes in a change of an object.
+    pub fn follow(&mut self, core: &Core, change: &Change) {
+        let key = &change.record.key;
+        if change.kind == Kind::Deleted && &*key.resource == RESOURCE {
+            self.ending.remove(&key.name);
+        }
+        let Some(ending) = self.ending.get_mut(&key.namespace) else {
+            return;
+        };
+        if change.kind == Kind::Deleted {
+            ending.content.forget(key, change.revision);
+        } else if is_served(core, key) && ending.content.put(&change.record) {
+            ending.delete(key.clone());
+        }
+        let name = key.namespace.clone();
+        self.look_at(&name);
+    }
+
+    pub fn is_idle(&self) -> bool {
+        self.todo.is_empty()
+    }
+
+    /// Deletes the next object, or says what stays when there is none to delete.
+    pub fn work(&mut self, core: &Core) {
+        let Some(name) = self.todo.pop_front() else { return };
+        let Some(ending) = self.ending.get_mut(&name) else {
+            return;
+        };
+        if let Some(key) = ending.next() {
+            // One that is gone already, or kept by its finalizers, is as good as deleted here.
+            let _ = act::delete(core, &key, &json!({"propagationPolicy": "Background"}));
+            let revision = core.store.revision();
+            match core.store.get(&key) {
+                Some(record) => _ = ending.content.put(&record),
+                None => ending.content.take(&key, revision),
+            }
+            self.todo.push_back(name);
+            return;
+        }
+        ending.is_queued = false;
+        end(core, &name, &ending.content);
+    }
+
+    fn look_at(&mut self, name: &str) {
+        if let Some(ending) = self.ending.get_mut(name)
+            && !ending.is_queued
+        {
+            ending.is_queued = true;
+            self.todo.push_back(name.to_owned());
+        }
+    }
+}
+
+impl Ending {
+    fn delete(&mut self, key: Key) {
+        let queue = if is_pod(&key) { &mut self.pods } else { &mut self.others };
+        queue.push_back(key);
+    }
+
+    /// What is to be deleted next: Pods, and when there are none any more, all else.
+    fn next(&mut self) -> Option<Key> {
+        match self.pods.pop_front() {
+            None if !self.content.has_pods() => self.others.pop_front(),
+            pod => pod,
+        }
+    }
+}
+
+/// Says what stays, and lets the namespace go when that is nothing.
+fn end(core: &Core, name: &str, content: &Content) {
     let Some(namespace) = terminating(core, name) else {
         return;
     };
-    let left = empty(core, name);
-    let Some(namespace) = tell(core, namespace, &left) else {
+    let Some(namespace) = tell(core, namespace, content.left()) else {
         return;
     };
-    if !left.is_something {
+    // What came meanwhile is on its way here.
+    if content.is_empty() && contents(core, name).is_empty() {
         finalize(core, namespace);
     }
+}
+
+/// What is in a namespace and can be deleted.
+fn contents(core: &Core, name: &str) -> Vec<Arc<Record>> {
+    let mut records = core.store.contents(name);
+    records.retain(|record| is_served(core, &record.key));
+    records
+}
+
+fn is_served(core: &Core, key: &Key) -> bool {
+    let resource = act::resource(core, &key.resource);
+    resource.is_some_and(|it| it.namespaced && it.verbs.contains(&"delete"))
 }
 
 /// The namespace, if it terminates and waits for this controller.
@@ -57,112 +172,6 @@ fn finalizers(namespace: &Value) -> Vec<String> {
         .filter_map(Value::as_str)
         .map(str::to_owned)
         .collect()
-}
-
-/// Deletes what is in a namespace, and says what stays for now.
-fn empty(core: &Core, name: &str) -> Left {
-    let mut left = Left::default();
-    delete_all(core, PODS, name);
-    left.count(core, PODS, name);
-    if left.is_something {
-        return left;
-    }
-    for resource in resources(core) {
-        delete_all(core, &resource, name);
-        left.count(core, &resource, name);
-    }
-    left
-}
-
-/// Where namespaced objects are kept that can be deleted.
-fn resources(core: &Core) -> BTreeSet<String> {
-    let snapshot = core.catalogue.snapshot();
-    let deletable = snapshot
-        .all()
-        .filter(|it| it.namespaced && it.verbs.contains(&"delete"));
-    deletable.map(|resource| store_name(resource)).collect()
-}
-
-fn delete_all(core: &Core, resource: &str, namespace: &str) {
-    for record in all(core, resource, namespace) {
-        // One that is gone already, or kept by its finalizers, is as good as deleted here.
-        let _ = act::delete(core, &record.key, &json!({"propagationPolicy": "Background"}));
-    }
-}
-
-fn all(core: &Core, resource: &str, namespace: &str) -> Vec<std::sync::Arc<Record>> {
-    let page = core.store.list(&Range::new(resource, namespace), None, None, 0);
-    page.map(|page| page.records).unwrap_or_default()
-}
-
-impl Left {
-    /// Pods that are only given time to stop hold the namespace, but are not told of.
-    fn count(&mut self, core: &Core, resource: &str, namespace: &str) {
-        let (group, plural) = resource.split_once('/').unwrap_or_default();
-        for record in all(core, resource, namespace) {
-            self.is_something = true;
-            let object: Value = serde_json::from_slice(&record.object).unwrap_or_default();
-            let finalizers = meta::texts(&object, "finalizers");
-            if finalizers.is_empty() && meta::number(&object, "deletionGracePeriodSeconds").unwrap_or_default() > 0 {
-                continue;
-            }
-            *self.by_resource.entry(format!("{plural}.{group}")).or_default() += 1;
-            for finalizer in finalizers {
-                *self.by_finalizer.entry(finalizer.to_owned()).or_default() += 1;
-            }
-        }
-    }
-
-    fn conditions(&self) -> [(&'static str, bool, &'static str, String); 5] {
-        let list = |counts: &BTreeMap<String, usize>, word: &str| {
-            let parts = counts
-                .iter()
-                .map(|(name, count)| format!("{name} {word} {count} resource instances"));
-            parts.collect::<Vec<_>>().join(", ")
-        };
-        let fine = |kind, reason, message: &str| (kind, false, reason, message.to_owned());
-        let remaining = match self.by_resource.is_empty() {
-            true => fine(
-                "NamespaceContentRemaining",
-                "ContentRemoved",
-                "All content successfully removed",
-            ),
-            false => {
-                let message = format!("Some resources are remaining: {}", list(&self.by_resource, "has"));
-                ("NamespaceContentRemaining", true, "SomeResourcesRemain", message)
-            }
-        };
-        let finalizers = match self.by_finalizer.is_empty() {
-            true => {
-                let message = "All content-preserving finalizers finished";
-                fine("NamespaceFinalizersRemaining", "ContentHasNoFinalizers", message)
-            }
-            false => {
-                let list = list(&self.by_finalizer, "in");
-                let message = format!("Some content in the namespace has finalizers remaining: {list}");
-                ("NamespaceFinalizersRemaining", true, "SomeFinalizersRemain", message)
-            }
-        };
-        [
-            fine(
-                "NamespaceDeletionDiscoveryFailure",
-                "ResourcesDiscovered",
-                "All resources successfully discovered",
-            ),
-            fine(
-                "NamespaceDeletionGroupVersionParsingFailure",
-                "ParsedGroupVersions",
-                "All legacy kube types successfully parsed",
-            ),
-            fine(
-                "NamespaceDeletionContentFailure",
-                "ContentDeleted",
-                "All content successfully deleted, may be waiting on finalization",
-            ),
-            remaining,
-            finalizers,
-        ]
-    }
 }
 
 /// Writes into the status what stays; returns the namespace as it then is.

@@ -8,6 +8,11 @@ use crate::{meta, server::Core, store::Key};
 const RESOURCE: &str = "/serviceaccounts";
 const NAME: &str = "default";
 
+/// Whether this is such a ServiceAccount.
+pub(super) fn is_one(key: &Key) -> bool {
+    &*key.resource == RESOURCE && key.name == NAME
+}
+
 /// Gives a namespace that is there to stay its ServiceAccount, if it has none.
 pub(super) fn provide(core: &Core, namespace: &str) {
     let Some(record) = core.store.get(&Key::new(namespaces::RESOURCE, "", namespace)) else {

@@ -3,41 +3,73 @@
 use super::{lifecycle::AGENT, resources};
 use crate::{
     auth::User,
+    meta,
     registry::{self, Call, Verb},
+    resource::Resource,
     server::Core,
-    store::Range,
+    store::{Key, Kind, Range},
 };
 use bytes::Bytes;
 use serde_json::Value;
 use std::{collections::BTreeSet, sync::Arc};
 
-/// Deletes the objects of `crd`. False while some are left, because of their finalizers.
-pub(super) fn delete(core: &Core, crd: &Value) -> bool {
+/// Deletes the objects of `crd`. False while some are left, because of their finalizers. `emptied` is the revision up to
+/// which that was done before: then only what changed since is looked at.
+pub(super) fn delete(core: &Core, crd: &Value, emptied: &mut Option<u64>) -> bool {
     let Some(resource) = resources::stored(crd).map(Arc::new) else {
         return true;
     };
-    let range = Range::new(&registry::store_name(&resource), "");
-    let left = || match core.store.list(&range, None, None, 0) {
-        Ok(page) => page.records,
-        // Listing the present cannot fail: it is never compacted.
-        Err(_) => Vec::new(),
-    };
-    let namespaces: BTreeSet<String> = left().iter().map(|record| record.key.namespace.clone()).collect();
-    for namespace in namespaces {
-        let call = Call {
-            verb: Verb::DeleteCollection,
-            resource: resource.clone(),
-            namespace,
-            name: String::new(),
-            subresource: String::new(),
-            query: Vec::new(),
-            content_type: String::new(),
-            user_agent: AGENT.to_owned(),
-            body: Bytes::new(),
-            user: User::admin(),
-        };
-        // What cannot be deleted now is left, and seen below.
-        _ = registry::perform(core, &call);
+    let stored = resource.store_name();
+    let now = core.store.revision();
+    let changes = emptied.and_then(|emptied| core.store.since(&stored, emptied).ok());
+    match changes {
+        Some(changes) => {
+            let keys: BTreeSet<(&str, &str)> = changes
+                .iter()
+                .filter(|change| change.kind != Kind::Deleted)
+                .map(|change| (change.record.key.namespace.as_str(), change.record.key.name.as_str()))
+                .collect();
+            keys.into_iter().for_each(|key| delete_one(core, &resource, key));
+        }
+        None => delete_all(core, &resource),
     }
-    left().is_empty()
+    *emptied = Some(now);
+    let one = core.store.list(&Range::new(&stored, ""), None, None, 1);
+    one.is_ok_and(|page| page.records.is_empty())
+}
+
+fn delete_all(core: &Core, resource: &Arc<Resource>) {
+    // Listing the present cannot fail: it is never compacted.
+    let all = core.store.list(&Range::new(&resource.store_name(), ""), None, None, 0);
+    let records = all.into_iter().flat_map(|page| page.records);
+    let namespaces: BTreeSet<String> = records.map(|record| record.key.namespace.clone()).collect();
+    for namespace in namespaces {
+        perform(core, (resource, Verb::DeleteCollection), (&namespace, ""));
+    }
+}
+
+/// One that came or changed while all went, unless its deletion has begun.
+fn delete_one(core: &Core, resource: &Arc<Resource>, (namespace, name): (&str, &str)) {
+    let record = core.store.get(&Key::new(&resource.store_name(), namespace, name));
+    let object = record.and_then(|record| serde_json::from_slice::<Value>(&record.object).ok());
+    if object.is_some_and(|object| !meta::is_deleting(&object)) {
+        perform(core, (resource, Verb::Delete), (namespace, name));
+    }
+}
+
+fn perform(core: &Core, (resource, verb): (&Arc<Resource>, Verb), (namespace, name): (&str, &str)) {
+    let call = Call {
+        verb,
+        resource: Arc::clone(resource),
+        namespace: namespace.to_owned(),
+        name: name.to_owned(),
+        subresource: String::new(),
+        query: Vec::new(),
+        content_type: String::new(),
+        user_agent: AGENT.to_owned(),
+        body: Bytes::new(),
+        user: User::admin(),
+    };
+    // What cannot be deleted now is left, and seen afterwards.
+    _ = registry::perform(core, &call);
 }

@@ -8,6 +8,7 @@ use super::{
     approval,
     conditions::{Condition, find, holds},
     definition::{FINALIZER, GROUP, PLURAL},
+    groups::Groups,
     instances, names, resources,
 };
 use crate::{
@@ -22,7 +23,7 @@ use bytes::Bytes;
 use serde_json::Value;
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 use tokio::sync::watch;
 
@@ -35,7 +36,14 @@ pub(super) const AGENT: &str = "kube-apiserver/v1.36.3";
 /// The definitions that are being served. One write at a time is followed up.
 #[derive(Default)]
 pub(crate) struct Definitions {
-    served: Mutex<BTreeMap<String, Served>>,
+    known: Mutex<Known>,
+}
+
+/// What is known of all of them.
+#[derive(Default)]
+struct Known {
+    served: BTreeMap<String, Served>,
+    groups: Groups,
 }
 
 /// What the resources of one definition were made from.
@@ -46,12 +54,18 @@ struct Served {
     state: (bool, bool),
     /// Dropped with the resources: open watches end then.
     open: watch::Sender<()>,
+    /// The revision up to which its objects were deleted, once its end has begun.
+    emptied: Option<u64>,
 }
 
 impl Definitions {
     /// Brings the catalogue and every definition up to date: at start, when a store has definitions already.
     pub(crate) fn restore(&self, core: &Core) {
-        for record in all(core) {
+        let all = all(core);
+        for record in &all {
+            self.known().groups.put(&record.key.name, decoded(record).as_ref());
+        }
+        for record in all {
             self.settle(core, &record.key.name);
         }
     }
@@ -76,15 +90,19 @@ impl Definitions {
 
     /// Does what there is to do for a definition, and for those that its change sets free.
     fn settle(&self, core: &Core, name: &str) {
-        let mut served = self.served.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known();
         let mut todo = BTreeSet::from([name.to_owned()]);
         while let Some(name) = todo.pop_first() {
-            while let Some(changed) = step(core, &name, &mut served) {
+            while let Some(changed) = step(core, &name, &mut known) {
                 if changed == Changed::Names {
-                    todo.extend(siblings(core, &name));
+                    todo.extend(known.groups.unsettled(&name));
                 }
             }
         }
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -96,21 +114,24 @@ enum Changed {
 }
 
 /// The next thing to do for a definition; `None` when nothing is left to do.
-fn step(core: &Core, name: &str, served: &mut BTreeMap<String, Served>) -> Option<Changed> {
+fn step(core: &Core, name: &str, known: &mut Known) -> Option<Changed> {
     let Some((crd, revision)) = load(core, name) else {
+        known.groups.put(name, None);
         let (plural, group) = name.split_once('.')?;
-        served.remove(name)?;
+        known.served.remove(name)?;
         core.catalogue.remove_custom(group, plural);
         return Some(Changed::Names);
     };
-    publish(core, (&crd, revision), served);
+    known.groups.put(name, Some(&crd));
+    publish(core, (&crd, revision), &mut known.served);
     let mut next = crd.clone();
     let now = meta::time::text(core.now());
     if has_finalizer(&crd) && !crd["metadata"]["deletionTimestamp"].is_null() {
-        terminate(core, &mut next, &now)?;
+        let emptied = known.served.get_mut(name).map(|served| &mut served.emptied);
+        terminate(core, (&mut next, emptied), &now)?;
         return write(core, &next).then_some(Changed::Status);
     }
-    if !names::are_settled(&crd) && names::accept(&mut next, &group(core, name), &now) {
+    if !names::are_settled(&crd) && names::accept(&mut next, known.groups.taken(name), &now) {
         return write(core, &next).then_some(Changed::Names);
     }
     let condition = if holds(&crd, "NamesAccepted") && !holds(&crd, "Established") {
@@ -124,7 +145,7 @@ fn step(core: &Core, name: &str, served: &mut BTreeMap<String, Served>) -> Optio
 }
 
 /// One step towards the end of a definition. `None` while objects are left that others must let go of.
-fn terminate(core: &Core, crd: &mut Value, now: &str) -> Option<()> {
+fn terminate(core: &Core, (crd, emptied): (&mut Value, Option<&mut Option<u64>>), now: &str) -> Option<()> {
     let terminating = |status, reason, message| Condition::new("Terminating", status, reason, message);
     let begun = find(crd, "Terminating").is_some_and(|it| it["reason"] == "InstanceDeletionInProgress");
     if !begun {
@@ -138,7 +159,7 @@ fn terminate(core: &Core, crd: &mut Value, now: &str) -> Option<()> {
     }
     let end = if !holds(crd, "Established") {
         terminating(false, "NeverEstablished", "resource was never established")
-    } else if instances::delete(core, crd) {
+    } else if instances::delete(core, crd, emptied.unwrap_or(&mut None)) {
         terminating(false, "InstanceDeletionCompleted", "removed all instances")
     } else {
         return None;
@@ -169,6 +190,7 @@ fn publish(core: &Core, (crd, revision): (&Value, u64), served: &mut BTreeMap<St
             made_from,
             state,
             open: watch::channel(()).0,
+            emptied: None,
         },
     };
     let resources = resources::of(crd, revision, &next.open.subscribe());
@@ -204,22 +226,6 @@ fn decoded(record: &Record) -> Option<Value> {
 fn name_in(object: &[u8]) -> String {
     let object: Value = serde_json::from_slice(object).unwrap_or_default();
     object["metadata"]["name"].as_str().unwrap_or_default().to_owned()
-}
-
-/// The records of the definitions of the same group, this one among them: a name ends in its group.
-fn of_group(core: &Core, name: &str) -> impl Iterator<Item = Arc<Record>> {
-    let group = |name: &str| name.split_once('.').map(|(_, group)| group.to_owned());
-    let wanted = group(name);
-    all(core).into_iter().filter(move |it| group(&it.key.name) == wanted)
-}
-
-fn group(core: &Core, name: &str) -> Vec<Value> {
-    of_group(core, name).filter_map(|it| decoded(&it)).collect()
-}
-
-fn siblings(core: &Core, name: &str) -> Vec<String> {
-    let names = of_group(core, name).map(|it| it.key.name.clone());
-    names.filter(|other| other != name).collect()
 }
 
 /// Writes the status, as the server. False when somebody else was faster: whoever that is follows up too.

@@ -5,6 +5,7 @@ mod age;
 mod approval;
 mod conditions;
 pub(crate) mod definition;
+mod groups;
 mod instances;
 mod kind;
 mod lifecycle;

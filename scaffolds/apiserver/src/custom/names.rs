@@ -2,18 +2,17 @@
 
 use super::conditions::{Condition, find, holds};
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// Whether `crd` has all the names it asks for.
 pub(crate) fn are_settled(crd: &Value) -> bool {
     same_names(&crd["spec"]["names"], &crd["status"]["acceptedNames"])
 }
 
-/// Puts the accepted names and what is said about them into `crd`'s status. `all` are the definitions of the server,
-/// `crd` itself may be among them. Returns whether anything changed.
-pub(crate) fn accept<'a>(crd: &mut Value, all: impl IntoIterator<Item = &'a Value>, now: &str) -> bool {
-    let taken = Taken::by(all, &crd["spec"]["group"]);
-    let (names, accepted) = choose(crd, &taken);
+/// Puts the accepted names and what is said about them into `crd`'s status. `taken` are those of the group, `crd`'s own
+/// may be among them. Returns whether anything changed.
+pub(crate) fn accept(crd: &mut Value, taken: &Taken, now: &str) -> bool {
+    let (names, accepted) = choose(crd, taken);
     if names == crd["status"]["acceptedNames"] && accepted.stands_in(crd) {
         return false;
     }
@@ -36,26 +35,36 @@ pub(crate) fn accept<'a>(crd: &mut Value, all: impl IntoIterator<Item = &'a Valu
     true
 }
 
-/// The names that definitions of one group have: those of resources and those of kinds.
-struct Taken {
-    resources: BTreeSet<String>,
-    kinds: BTreeSet<String>,
+/// The names that definitions of one group have, and how many of them: those of resources and those of kinds.
+#[derive(Default)]
+pub(crate) struct Taken {
+    resources: BTreeMap<String, usize>,
+    kinds: BTreeMap<String, usize>,
 }
 
 impl Taken {
-    fn by<'a>(all: impl IntoIterator<Item = &'a Value>, group: &Value) -> Self {
-        let mut taken = Self {
-            resources: BTreeSet::new(),
-            kinds: BTreeSet::new(),
-        };
-        for crd in all.into_iter().filter(|crd| crd["spec"]["group"] == *group) {
-            let names = &crd["status"]["acceptedNames"];
-            // An absent name counts as an empty one, as on the server.
-            taken.resources.extend([text(names, "plural"), text(names, "singular")]);
-            taken.resources.extend(texts(&names["shortNames"]));
-            taken.kinds.extend([text(names, "kind"), text(names, "listKind")]);
+    /// Adds the accepted names of a definition, or takes them away.
+    pub(crate) fn count(&mut self, names: &Value, is_more: bool) {
+        // An absent name counts as an empty one, as on the server.
+        let resources = [text(names, "plural"), text(names, "singular")].into_iter();
+        for name in resources.chain(texts(&names["shortNames"])) {
+            count(&mut self.resources, name, is_more);
         }
-        taken
+        for name in [text(names, "kind"), text(names, "listKind")] {
+            count(&mut self.kinds, name, is_more);
+        }
+    }
+}
+
+fn count(counts: &mut BTreeMap<String, usize>, name: String, is_more: bool) {
+    let of = counts.entry(name.clone()).or_default();
+    *of = if is_more {
+        of.saturating_add(1)
+    } else {
+        of.saturating_sub(1)
+    };
+    if *of == 0 {
+        counts.remove(&name);
     }
 }
 
@@ -85,21 +94,26 @@ fn choose(crd: &Value, taken: &Taken) -> (Value, Condition) {
     (names, condition)
 }
 
-fn take(wanted: &Value, had: &Value, (key, taken): (&str, &BTreeSet<String>), names: &mut Value) -> Result<(), String> {
+fn take(
+    wanted: &Value,
+    had: &Value,
+    (key, taken): (&str, &BTreeMap<String, usize>),
+    names: &mut Value,
+) -> Result<(), String> {
     let name = text(wanted, key);
-    if name != text(had, key) && taken.contains(&name) {
+    if name != text(had, key) && taken.contains_key(&name) {
         return Err(format!("{} is already in use", json!(name)));
     }
     replace(names, wanted, key);
     Ok(())
 }
 
-fn short_names(wanted: &Value, had: &Value, taken: &BTreeSet<String>) -> Result<(), String> {
+fn short_names(wanted: &Value, had: &Value, taken: &BTreeMap<String, usize>) -> Result<(), String> {
     let had = texts(&had["shortNames"]);
     let mut refused: Vec<String> = Vec::new();
     for name in texts(&wanted["shortNames"]) {
         let message = format!("{} is already in use", json!(name));
-        if !had.contains(&name) && taken.contains(&name) && !refused.contains(&message) {
+        if !had.contains(&name) && taken.contains_key(&name) && !refused.contains(&message) {
             refused.push(message);
         }
     }

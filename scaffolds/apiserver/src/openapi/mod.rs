@@ -19,7 +19,7 @@ use operation::Subject;
 use serde_json::{Map, Value, json};
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 pub(crate) use definitions::custom as custom_definition;
@@ -32,10 +32,16 @@ pub(crate) struct OpenApi {
 
 #[derive(Default)]
 struct Kept {
-    generation: Option<u64>,
     /// v3, by place: `apis/apps/v1`.
-    documents: BTreeMap<String, Document>,
-    swagger: Option<Document>,
+    documents: BTreeMap<String, Described>,
+    /// v2, and the generation of the catalogue that it is of.
+    swagger: Option<(u64, Document)>,
+}
+
+/// A document, good for as long as these are all resources of its version.
+struct Described {
+    resources: Vec<Arc<Resource>>,
+    document: Document,
 }
 
 impl OpenApi {
@@ -48,54 +54,64 @@ impl OpenApi {
 
     /// `/openapi/v3`: where the documents are, each with the hash that makes its address unique.
     pub(crate) fn index(&self) -> Value {
-        let snapshot = self.catalogue.snapshot();
+        let places = places(&self.catalogue.snapshot());
+        self.kept().documents.retain(|place, _| places.contains_key(place));
         let entry = |place: String| {
             let document = self.document(&place)?;
             let url = format!("/openapi/v3/{place}?hash={}", document.etag.trim_matches('"'));
             Some((place, json!({"serverRelativeURL": url})))
         };
-        let paths: Map<String, Value> = places(&snapshot).into_keys().filter_map(entry).collect();
+        let paths: Map<String, Value> = places.into_keys().filter_map(entry).collect();
         json!({"paths": paths})
     }
 
     /// The document at `place`, `api/v1` or `apis/apps/v1`. `None` when nothing is served there.
     pub(crate) fn document(&self, place: &str) -> Option<Document> {
+        let (group, version) = at(place)?;
         let snapshot = self.catalogue.snapshot();
-        if let Some(document) = self.fresh(&snapshot, |kept| kept.documents.get(place).cloned()) {
-            return Some(document);
+        let resources: Vec<Arc<Resource>> = snapshot.resources(group, version).cloned().collect();
+        if resources.is_empty() {
+            return None;
         }
-        let (group, version) = places(&snapshot).remove(place)?;
-        let document = finished(&describe(&snapshot, &group, &version));
-        self.fresh(&snapshot, |kept| {
-            kept.documents.insert(place.to_owned(), document.clone())
-        });
+        if let Some(kept) = self.kept().documents.get(place)
+            && kept.is_of(&resources)
+        {
+            return Some(kept.document.clone());
+        }
+        let document = finished(&describe(&snapshot, group, version));
+        let described = Described {
+            resources,
+            document: document.clone(),
+        };
+        self.kept().documents.insert(place.to_owned(), described);
         Some(document)
     }
 
     /// `/openapi/v2`.
     pub(crate) fn swagger(&self) -> Document {
         let snapshot = self.catalogue.snapshot();
-        if let Some(document) = self.fresh(&snapshot, |kept| kept.swagger.clone()) {
-            return document;
+        if let Some((generation, document)) = &self.kept().swagger
+            && *generation == snapshot.generation
+        {
+            return document.clone();
         }
         let documents = places(&snapshot)
             .into_values()
             .map(|(group, version)| describe(&snapshot, &group, &version));
         let document = finished(&swagger::of(documents));
-        self.fresh(&snapshot, |kept| kept.swagger = Some(document.clone()));
+        self.kept().swagger = Some((snapshot.generation, document.clone()));
         document
     }
 
-    /// What is kept for `snapshot`; that of earlier ones is dropped first.
-    fn fresh<T>(&self, snapshot: &Snapshot, look: impl FnOnce(&mut Kept) -> T) -> T {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.generation != Some(snapshot.generation) {
-            *kept = Kept {
-                generation: Some(snapshot.generation),
-                ..Kept::default()
-            };
-        }
-        look(&mut kept)
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Described {
+    fn is_of(&self, resources: &[Arc<Resource>]) -> bool {
+        let same = self.resources.iter().zip(resources).all(|(a, b)| Arc::ptr_eq(a, b));
+        same && self.resources.len() == resources.len()
     }
 }
 
@@ -113,6 +129,15 @@ fn places(snapshot: &Snapshot) -> BTreeMap<String, (String, String)> {
         }
     }
     places
+}
+
+/// The group and version at a place.
+fn at(place: &str) -> Option<(&str, &str)> {
+    match place.split('/').collect::<Vec<_>>()[..] {
+        ["api", version] => Some(("", version)),
+        ["apis", group, version] if !group.is_empty() => Some((group, version)),
+        _ => None,
+    }
 }
 
 fn describe(snapshot: &Snapshot, group: &str, version: &str) -> Value {
@@ -178,5 +203,24 @@ fn finished(document: &Value) -> Document {
     Document {
         etag: format!("\"{}\"", digest::sha512_hex(body.as_bytes())),
         body: Bytes::from(body),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kinds;
+
+    #[test]
+    fn a_document_is_written_once_however_many_definitions_of_other_groups_come() {
+        let catalogue = Catalogue::default();
+        catalogue.add_built_in(kinds::resources());
+        let openapi = OpenApi::new(catalogue.clone());
+        let written = openapi.document("apis/apps/v1").unwrap();
+        catalogue.replace_custom("test.example.com", "foobars", []);
+        let again = openapi.document("apis/apps/v1").unwrap();
+        assert_eq!(written.body.as_ptr(), again.body.as_ptr());
+        assert!(openapi.document("apis/apps/v9").is_none());
+        assert!(openapi.document("apis/apps").is_none());
     }
 }

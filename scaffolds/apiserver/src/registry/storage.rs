@@ -4,10 +4,7 @@ use crate::{resource::Resource, store::Key};
 
 /// The resource in the store's keys: `/configmaps`, `apps/deployments`. All versions share one.
 pub fn resource_key(resource: &Resource) -> String {
-    match resource.strategy.stored_as() {
-        Some(name) => name.to_owned(),
-        None => format!("{}/{}", resource.group, resource.names.plural),
-    }
+    resource.store_name()
 }
 
 /// The key of an object.

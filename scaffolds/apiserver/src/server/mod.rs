@@ -112,7 +112,9 @@ impl ApiServer {
         Ok(Self::on(store, options))
     }
 
-    fn on(store: Store, options: Options) -> Self {
+    /// Starts a server on a store that may have objects already, which is to be its own: nobody else writes to it later.
+    /// [`Options::history`] is the store's.
+    pub fn on(store: Store, options: Options) -> Self {
         let catalogue = Catalogue::default();
         catalogue.add_built_in(kinds::resources().into_iter().chain([custom::definition::resource()]));
         let core = Core {
@@ -141,6 +143,12 @@ impl ApiServer {
             _controllers: runtime.map(start),
             core,
         }
+    }
+
+    /// How many objects and changes requests and controllers have looked at so far, see
+    /// [`Store::looked`](store::Store::looked).
+    pub fn looked(&self) -> u64 {
+        self.core.store.looked()
     }
 
     /// All resources that are served now.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Compacted, Range, Record, Store, past, past::Undone};
+use super::{Compacted, Range, Record, State, Store, past, past::Undone};
 
 /// A page of a list.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ impl Store {
 
     /// Like [`Store::list`], from a path on that need not be that of a key.
     pub(crate) fn page(&self, range: &Range, at: Option<u64>, (from, limit): (&str, usize)) -> Result<Page, Compacted> {
-        let state = self.lock();
+        let mut state = self.lock();
         let oldest = state.changes.oldest();
         let revision = at.map_or(state.revision, |at| at.min(state.revision));
         if revision < oldest {
@@ -45,20 +45,54 @@ impl Store {
             records: Vec::new(),
             remaining: 0,
         };
+        let mut looked = 0;
         if let Some(shelf) = state.shelves.get(&range.resource) {
-            let undone = if revision == state.revision {
-                Undone::new()
-            } else {
-                past::undone(shelf, range, revision)
+            let undone = match revision >= shelf.changed {
+                true => Undone::new(),
+                false => past::undone(shelf, range, revision),
             };
-            let mut objects = past::objects(shelf, range, &undone, from);
+            let mut passed = 0;
+            let mut objects = past::objects(shelf, range, &undone, from)
+                .inspect(|_| passed += 1)
+                .filter(|record| range.holds(&record.key));
             let most = if limit == 0 { usize::MAX } else { limit };
             page.records.extend(objects.by_ref().take(most).cloned());
-            page.remaining = match page.records.last() {
-                Some(last) if undone.is_empty() && range.name.is_none() => shelf.behind(range, &last.key.path()),
-                _ => objects.count(),
-            };
+            match page.records.last().filter(|_| limit > 0) {
+                Some(_) if range.name.is_some() => page.remaining = objects.count(),
+                Some(last) => {
+                    let known = match from.is_empty() && undone.is_empty() {
+                        true => Some(shelf.left.now(range)),
+                        false => shelf.left.from(range, revision, from),
+                    };
+                    page.remaining = match known {
+                        Some(left) => left.saturating_sub(page.records.len()),
+                        None => past::behind(shelf, range, &undone, &last.key.path()),
+                    };
+                    looked = if known.is_none() { page.remaining } else { 0 };
+                }
+                None => {}
+            }
+            looked += undone.len() + passed;
         }
+        page.remember(range, &mut state);
+        state.looked = state.looked.saturating_add(looked as u64);
         Ok(page)
+    }
+}
+
+impl Page {
+    /// Keeps what is left, for the page that comes next.
+    fn remember(&self, range: &Range, state: &mut State) {
+        let Some(last) = self
+            .records
+            .last()
+            .filter(|_| self.remaining > 0 && range.name.is_none())
+        else {
+            return;
+        };
+        if let Some(shelf) = state.shelves.get_mut(&range.resource) {
+            let from = format!("{}\0", last.key.path());
+            shelf.left.ended(range, (self.revision, from), self.remaining);
+        }
     }
 }

@@ -6,7 +6,9 @@
 
 mod bells;
 mod changes;
+mod follow;
 mod key;
+mod left;
 mod list;
 mod past;
 #[cfg(feature = "persist")]
@@ -16,9 +18,14 @@ mod shelf;
 mod watch;
 mod write;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::Waker,
+};
 
 pub use changes::{Change, Kind};
+pub use follow::Follow;
 pub use key::{Key, Range, Record};
 pub use list::Page;
 #[cfg(feature = "persist")]
@@ -64,6 +71,10 @@ struct State {
     settled: u64,
     shelves: Shelves,
     changes: Changes,
+    /// Those who follow all resources, and whom of them the next change wakes.
+    followers: BTreeMap<u64, Option<Waker>>,
+    /// See [`Store::looked`].
+    looked: u64,
     /// Whether watches end.
     closed: bool,
 }
@@ -107,16 +118,31 @@ impl Store {
 
     /// An object as it is now.
     pub fn get(&self, key: &Key) -> Option<Arc<Record>> {
-        self.lock().shelves.get(&key.resource)?.get(&key.path()).cloned()
+        let mut state = self.lock();
+        state.looked = state.looked.saturating_add(1);
+        state.shelves.get(&key.resource)?.get(&key.path()).cloned()
+    }
+
+    /// How many objects and changes were looked at so far: those that were handed out, and those that were passed over to
+    /// find them. A measure of work that does not depend on how fast the machine is.
+    pub fn looked(&self) -> u64 {
+        self.lock().looked
+    }
+
+    /// Adds what a caller looked at elsewhere, in an index of its own.
+    pub(crate) fn look(&self, count: usize) {
+        let mut state = self.lock();
+        state.looked = state.looked.saturating_add(count as u64);
     }
 
     /// Ends all watches, and those to come, after what they have yet to read.
     pub fn close(&self) {
         let mut state = self.lock();
         state.closed = true;
-        let woken = state.shelves.everyone();
+        let mut woken = state.shelves.everyone();
+        woken.extend(state.followers.values_mut().filter_map(Option::take));
         drop(state);
-        woken.into_iter().for_each(std::task::Waker::wake);
+        woken.into_iter().for_each(Waker::wake);
     }
 
     /// Forgets the changes up to this revision; the objects as they were then can still be listed.
@@ -158,6 +184,8 @@ impl State {
             settled: revision,
             shelves: Shelves::default(),
             changes: Changes::new(revision, history),
+            followers: BTreeMap::new(),
+            looked: 0,
             closed: false,
         }
     }

@@ -1,6 +1,6 @@
 //! How objects were at a revision of the history: those of now, with the later changes undone.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, ops::Bound, sync::Arc};
 
 use super::{Range, Record, shelf::Shelf};
 
@@ -23,7 +23,21 @@ pub(super) fn undone(shelf: &Shelf, range: &Range, revision: u64) -> Undone {
     undone
 }
 
-/// The objects of a range as they were, from a path on, in order.
+/// How many objects of a range, of whatever name, there were behind a path.
+pub(super) fn behind(shelf: &Shelf, range: &Range, undone: &Undone, path: &str) -> usize {
+    let since = (Bound::Excluded(path), Bound::Unbounded);
+    let mut count = shelf.behind(range, path);
+    for (path, then) in undone.range::<str, _>(since) {
+        count = match (shelf.get(path), then) {
+            (Some(_), None) => count.saturating_sub(1),
+            (None, Some(_)) => count.saturating_add(1),
+            _ => count,
+        };
+    }
+    count
+}
+
+/// What was in the range's namespace, from a path on, in order; where the range has a name, others may be among it.
 pub(super) fn objects<'a>(
     shelf: &'a Shelf,
     range: &'a Range,
@@ -32,7 +46,7 @@ pub(super) fn objects<'a>(
 ) -> impl Iterator<Item = &'a Arc<Record>> {
     let mut now = shelf.from(range, from).peekable();
     let mut then = undone
-        .range::<str, _>((std::ops::Bound::Included(from), std::ops::Bound::Unbounded))
+        .range::<str, _>((Bound::Included(from), Bound::Unbounded))
         .peekable();
     std::iter::from_fn(move || {
         loop {
@@ -53,5 +67,4 @@ pub(super) fn objects<'a>(
             }
         }
     })
-    .filter(|record| range.holds(&record.key))
 }

@@ -115,6 +115,7 @@ impl State {
                 shelf.bells.ring(&change.record.key, &mut woken);
             }
         }
+        woken.extend(self.followers.values_mut().filter_map(Option::take));
         self.settled = self.settled.max(revision);
         self.changes.trim(self.settled, &mut self.shelves);
         woken

@@ -7,7 +7,7 @@ use std::{
     task::Waker,
 };
 
-use super::{Change, Range, Record, bells::Bells, changes::Log};
+use super::{Change, Range, Record, bells::Bells, changes::Log, left::Left};
 
 /// One shelf per resource that was ever written or watched.
 #[derive(Default)]
@@ -23,6 +23,8 @@ pub(super) struct Shelf {
     pub log: Log,
     /// Its watchers.
     pub bells: Bells,
+    /// How many objects its lists have.
+    pub left: Left,
 }
 
 impl Shelves {
@@ -42,6 +44,13 @@ impl Shelves {
         self.0.entry(Arc::clone(resource)).or_default()
     }
 
+    /// All of them, by the names of their resources.
+    pub fn all(&self) -> impl Iterator<Item = &Shelf> {
+        let mut shelves: Vec<_> = self.0.iter().collect();
+        shelves.sort_unstable_by_key(|(resource, _)| *resource);
+        shelves.into_iter().map(|(_, shelf)| shelf)
+    }
+
     /// All who wait for anything.
     pub fn everyone(&mut self) -> Vec<Waker> {
         self.0.values_mut().flat_map(|shelf| shelf.bells.everyone()).collect()
@@ -53,11 +62,20 @@ impl Shelf {
         self.objects.get(path)
     }
 
+    /// All objects, in order.
+    pub fn all(&self) -> impl Iterator<Item = &Arc<Record>> {
+        self.objects.values()
+    }
+
     /// Puts an object where it belongs, or takes it away.
     pub fn place(&mut self, path: &str, record: Option<Arc<Record>>) {
-        match record {
-            Some(record) => drop(self.objects.insert(path.into(), record)),
-            None => drop(self.objects.remove(path)),
+        if let Some(record) = record {
+            let namespace = record.key.namespace.clone();
+            if self.objects.insert(path.into(), record).is_none() {
+                self.left.came(&namespace);
+            }
+        } else if let Some(gone) = self.objects.remove(path) {
+            self.left.went(&gone.key.namespace);
         }
     }
 
@@ -66,14 +84,34 @@ impl Shelf {
         self.places(range, path).map(|(path, record)| (path.as_ref(), record))
     }
 
-    /// How many objects of a range, of whatever name, there are behind a path. Looks at none of them: each page of a list
-    /// counts what is left, and of a hundred thousand objects that took longer than all else.
+    /// How many objects of a range, of whatever name, there are behind a path. Looks at none of them, but walks over them.
     pub fn behind(&self, range: &Range, path: &str) -> usize {
         self.places(range, &format!("{path}\0")).count()
     }
 
-    /// What is in the range's namespace from a path on.
+    /// The path of the one object that a range can have, where it can have no more than one.
+    fn only(&self, range: &Range) -> Option<String> {
+        let name = range.name.as_ref()?;
+        // A resource has a namespace in all of its objects or in none.
+        let is_namespaced = self
+            .objects
+            .values()
+            .next()
+            .is_some_and(|it| !it.key.namespace.is_empty());
+        (range.namespace.is_some() || !is_namespaced).then(|| format!("{}{name}", range.prefix()))
+    }
+
+    /// What is in the range's namespace from a path on; no more than one object, where the range can have no more.
     fn places(&self, range: &Range, path: &str) -> btree_map::Range<'_, Box<str>, Arc<Record>> {
+        if let Some(only) = self.only(range) {
+            let only = only.as_str();
+            let end = if path > only {
+                Bound::Excluded(only)
+            } else {
+                Bound::Included(only)
+            };
+            return self.objects.range::<str, _>((Bound::Included(only), end));
+        }
         let prefix = range.prefix();
         let start = if path > prefix.as_str() { path } else { &prefix };
         // `0` comes after the slash that the prefix ends with.

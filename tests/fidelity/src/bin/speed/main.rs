@@ -1,10 +1,13 @@
 //! `speed start`: how long an in-process server takes to its first answer, without and with HTTPS.
+//! `speed serve KUBECONFIG`: an in-process server with its controllers over HTTPS, until it is killed.
 //! `speed load KUBECONFIG NAME PID…`: creates, status patches and watch fan-out of a running server, over HTTPS, and the CPU
 //! that they cost the processes of the server and this one.
 //! `speed fill KUBECONFIG COUNT`: so many objects.
+//! `speed life KUBECONFIG NAME SIZE,… PID…`: each request of an object's life, one at a time, among so many objects.
 //! A line each: `NAME<tab>WHAT<tab>MIN<tab>MEDIAN<tab>MAX`.
 
 mod cpu;
+mod life;
 mod load;
 mod things;
 mod wire;
@@ -17,24 +20,54 @@ use kube::{
 use kubewright_apiserver::{ApiServer, Options, serve::Listener};
 use std::{env, path::Path, time::Instant};
 
+use life::Life;
 use load::Load;
 
 /// How often a start is measured.
 const STARTS: usize = 20;
 
-// One thread: what the client takes is not there for the server.
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<()> {
+fn main() -> Result<()> {
     let arguments: Vec<String> = env::args().skip(1).collect();
+    let mut runtime = match arguments.first().map(String::as_str) {
+        // As `kubewright apiserver` has it.
+        Some("serve") => tokio::runtime::Builder::new_multi_thread(),
+        // One thread: what the client takes is not there for the server.
+        _ => tokio::runtime::Builder::new_current_thread(),
+    };
+    runtime.enable_all().build()?.block_on(run(arguments))
+}
+
+async fn run(arguments: Vec<String>) -> Result<()> {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["start"] => start().await,
+        ["serve", kubeconfig] => serve(Path::new(kubeconfig)).await,
         ["load", kubeconfig, name, ref pids @ ..] => {
             let pids = pids.iter().map(|pid| pid.parse()).collect::<Result<Vec<_>, _>>()?;
             Load::on(&config(kubeconfig).await?).await?.measure(name, &pids).await
         }
+        ["life", kubeconfig, name, sizes, ref pids @ ..] => {
+            let pids = pids.iter().map(|pid| pid.parse()).collect::<Result<Vec<_>, _>>()?;
+            let sizes = sizes.split(',').map(str::parse).collect::<Result<Vec<_>, _>>()?;
+            Life::on(&config(kubeconfig).await?, &pids)
+                .await?
+                .measure(name, &sizes)
+                .await
+        }
         ["fill", kubeconfig, count] => Load::on(&config(kubeconfig).await?).await?.fill(count.parse()?).await,
-        _ => bail!("speed start | speed load KUBECONFIG NAME PID… | speed fill KUBECONFIG COUNT"),
+        _ => bail!(
+            "speed start | speed serve KUBECONFIG | speed load KUBECONFIG NAME PID… | speed fill KUBECONFIG COUNT | \
+             speed life KUBECONFIG NAME SIZE,… PID…"
+        ),
     }
+}
+
+/// The server alone, so that its processor time is that of nothing else. The kubeconfig is there once it listens.
+async fn serve(kubeconfig: &Path) -> Result<()> {
+    let listener = Listener::bind(0, None).await?;
+    let text = listener.kubeconfig();
+    let _running = listener.serve(ApiServer::new(Options::default()))?;
+    std::fs::write(kubeconfig, text)?;
+    std::future::pending().await
 }
 
 async fn config(kubeconfig: &str) -> Result<Config> {

@@ -55,26 +55,49 @@ impl Wire {
 
     /// Sends all of them, as many at a time as there are connections; each must be answered with success.
     pub async fn send(&mut self, requests: Vec<Sent>) -> Result<()> {
-        let requests = std::cell::RefCell::new(requests.into_iter());
+        self.each(requests, false).await.map(|_| ())
+    }
+
+    /// The same; returns what was answered, in the order of the requests.
+    pub async fn ask(&mut self, requests: Vec<Sent>) -> Result<Vec<Bytes>> {
+        let mut answers = self.each(requests, true).await?;
+        answers.sort_unstable_by_key(|(at, _)| *at);
+        Ok(answers.into_iter().map(|(_, answer)| answer).collect())
+    }
+
+    /// Sends one, and returns what was answered.
+    pub async fn one(&mut self, request: Sent) -> Result<Bytes> {
+        let to = (self.host.as_str(), self.token.as_deref());
+        let connection = self.connections.first_mut().context("a wire has a connection")?;
+        exchange(connection, to, (request, true)).await
+    }
+
+    async fn each(&mut self, requests: Vec<Sent>, is_read: bool) -> Result<Vec<(usize, Bytes)>> {
+        let requests = std::cell::RefCell::new(requests.into_iter().enumerate());
         let (to, requests) = ((self.host.as_str(), self.token.as_deref()), &requests);
         let working = self.connections.iter_mut().map(|connection| async move {
+            let mut answers = Vec::new();
             loop {
                 let next = requests.borrow_mut().next();
-                let Some(sent) = next else { return Ok(()) };
-                exchange(connection, to, sent).await?;
+                let Some((at, sent)) = next else {
+                    return Ok::<_, anyhow::Error>(answers);
+                };
+                answers.push((at, exchange(connection, to, (sent, is_read)).await?));
             }
         });
         let working: Vec<_> = working.collect();
         let at_once = working.len().max(1);
-        stream::iter(working).buffer_unordered(at_once).try_collect().await
+        let answers: Vec<Vec<_>> = stream::iter(working).buffer_unordered(at_once).try_collect().await?;
+        Ok(answers.into_iter().flatten().collect())
     }
 }
 
+/// Returns what was answered where somebody reads it; otherwise nothing is kept.
 async fn exchange(
     connection: &mut SendRequest<Full<Bytes>>,
     (host, token): (&str, Option<&str>),
-    sent: Sent,
-) -> Result<()> {
+    (sent, is_read): (Sent, bool),
+) -> Result<Bytes> {
     let mut request = Request::builder()
         .method(sent.method)
         .uri(&sent.path)
@@ -94,8 +117,11 @@ async fn exchange(
         sent.path,
         answer.status()
     );
+    if is_read {
+        return Ok(answer.into_body().collect().await?.to_bytes());
+    }
     while let Some(frame) = answer.body_mut().frame().await {
         frame?;
     }
-    Ok(())
+    Ok(Bytes::new())
 }

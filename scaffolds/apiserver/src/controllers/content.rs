@@ -1,0 +1,198 @@
+//! What is in a namespace that terminates, counted as its status tells it. Each change of an object changes the counts by
+//! that object.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
+
+use serde_json::Value;
+
+use crate::{
+    meta,
+    store::{Key, Record},
+};
+
+const PODS: &str = "/pods";
+
+/// What is in a namespace.
+#[derive(Default)]
+pub(super) struct Content {
+    objects: HashMap<(Arc<str>, String), State>,
+    /// Pods hold back everything else.
+    pods: Left,
+    others: Left,
+}
+
+/// An object as it was known last.
+struct State {
+    revision: u64,
+    /// `None` when it is gone, and the change that says so has yet to come.
+    held: Option<Held>,
+}
+
+/// What an object adds to the counts.
+struct Held {
+    /// Whether it is told of: a Pod that is only given time to stop is not.
+    is_told: bool,
+    finalizers: Vec<String>,
+}
+
+/// What is left, of Pods or of all else.
+#[derive(Default)]
+pub(super) struct Left {
+    /// Objects, those included that are not told of.
+    count: usize,
+    by_resource: BTreeMap<String, usize>,
+    by_finalizer: BTreeMap<String, usize>,
+}
+
+impl Content {
+    /// Takes in a state of an object, unless a later one is known. Returns whether it is news that somebody must delete it.
+    pub fn put(&mut self, record: &Record) -> bool {
+        let object: Value = serde_json::from_slice(&record.object).unwrap_or_default();
+        let finalizers = meta::texts(&object, "finalizers").into_iter().map(str::to_owned);
+        let finalizers: Vec<String> = finalizers.collect();
+        let grace = meta::number(&object, "deletionGracePeriodSeconds").unwrap_or_default();
+        let held = Held {
+            is_told: !finalizers.is_empty() || grace <= 0,
+            finalizers,
+        };
+        let state = State {
+            revision: record.revision,
+            held: Some(held),
+        };
+        self.set(&record.key, state) && !meta::is_deleting(&object)
+    }
+
+    /// Takes in that an object was found to be gone at a revision.
+    pub fn take(&mut self, key: &Key, revision: u64) {
+        self.set(key, State { revision, held: None });
+    }
+
+    /// Takes in the change by which an object went.
+    pub fn forget(&mut self, key: &Key, revision: u64) {
+        self.take(key, revision);
+        let place = place(key);
+        if self.objects.get(&place).is_some_and(|it| it.held.is_none()) {
+            self.objects.remove(&place);
+        }
+    }
+
+    pub fn has_pods(&self) -> bool {
+        self.pods.count > 0
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.pods.count == 0 && self.others.count == 0
+    }
+
+    /// What the status tells of: Pods as long as there are any.
+    pub fn left(&self) -> &Left {
+        if self.has_pods() { &self.pods } else { &self.others }
+    }
+
+    fn set(&mut self, key: &Key, state: State) -> bool {
+        let known = self.objects.get(&place(key));
+        if known.is_some_and(|it| it.revision > state.revision) {
+            return false;
+        }
+        let old = known.and_then(|it| it.held.as_ref());
+        let left = if is_pod(key) { &mut self.pods } else { &mut self.others };
+        old.into_iter().for_each(|held| left.add(key, held, false));
+        state.held.iter().for_each(|held| left.add(key, held, true));
+        self.objects.insert(place(key), state);
+        true
+    }
+}
+
+/// Whether this is a Pod: they go first.
+pub(super) fn is_pod(key: &Key) -> bool {
+    &*key.resource == PODS
+}
+
+fn place(key: &Key) -> (Arc<str>, String) {
+    (Arc::clone(&key.resource), key.name.clone())
+}
+
+impl Left {
+    fn add(&mut self, key: &Key, held: &Held, is_more: bool) {
+        count(&mut self.count, is_more);
+        if !held.is_told {
+            return;
+        }
+        let (group, plural) = key.resource.split_once('/').unwrap_or_default();
+        count_of(&mut self.by_resource, &format!("{plural}.{group}"), is_more);
+        for finalizer in &held.finalizers {
+            count_of(&mut self.by_finalizer, finalizer, is_more);
+        }
+    }
+
+    /// The conditions that say so: type, whether it holds, reason, message.
+    pub fn conditions(&self) -> [(&'static str, bool, &'static str, String); 5] {
+        let list = |counts: &BTreeMap<String, usize>, word: &str| {
+            let parts = counts
+                .iter()
+                .map(|(name, count)| format!("{name} {word} {count} resource instances"));
+            parts.collect::<Vec<_>>().join(", ")
+        };
+        let fine = |kind, reason, message: &str| (kind, false, reason, message.to_owned());
+        let remaining = match self.by_resource.is_empty() {
+            true => fine(
+                "NamespaceContentRemaining",
+                "ContentRemoved",
+                "All content successfully removed",
+            ),
+            false => {
+                let message = format!("Some resources are remaining: {}", list(&self.by_resource, "has"));
+                ("NamespaceContentRemaining", true, "SomeResourcesRemain", message)
+            }
+        };
+        let finalizers = match self.by_finalizer.is_empty() {
+            true => {
+                let message = "All content-preserving finalizers finished";
+                fine("NamespaceFinalizersRemaining", "ContentHasNoFinalizers", message)
+            }
+            false => {
+                let list = list(&self.by_finalizer, "in");
+                let message = format!("Some content in the namespace has finalizers remaining: {list}");
+                ("NamespaceFinalizersRemaining", true, "SomeFinalizersRemain", message)
+            }
+        };
+        [
+            fine(
+                "NamespaceDeletionDiscoveryFailure",
+                "ResourcesDiscovered",
+                "All resources successfully discovered",
+            ),
+            fine(
+                "NamespaceDeletionGroupVersionParsingFailure",
+                "ParsedGroupVersions",
+                "All legacy kube types successfully parsed",
+            ),
+            fine(
+                "NamespaceDeletionContentFailure",
+                "ContentDeleted",
+                "All content successfully deleted, may be waiting on finalization",
+            ),
+            remaining,
+            finalizers,
+        ]
+    }
+}
+
+fn count(count: &mut usize, is_more: bool) {
+    *count = if is_more {
+        count.saturating_add(1)
+    } else {
+        count.saturating_sub(1)
+    };
+}
+
+fn count_of(counts: &mut BTreeMap<String, usize>, name: &str, is_more: bool) {
+    let of = counts.entry(name.to_owned()).or_default();
+    count(of, is_more);
+    if *of == 0 {
+        counts.remove(name);
+    }
+}

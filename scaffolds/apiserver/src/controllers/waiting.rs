@@ -1,0 +1,78 @@
+//! Objects that cannot be judged now: an owner is of a kind that is not served, or what should have been done failed. They
+//! wait for the kind, those that failed for any change of what is served.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use kubewright_schema::meta::owners::group_version;
+
+use super::graph::{Owner, Uid};
+use crate::catalogue::Snapshot;
+
+/// A kind as references name it.
+#[derive(Clone, Default, Eq, Ord, PartialEq, PartialOrd)]
+struct Kind {
+    api_version: String,
+    kind: String,
+}
+
+/// Who waits for which kind.
+#[derive(Default)]
+pub(super) struct Waiting {
+    kinds: HashMap<Uid, Kind>,
+    waiting: BTreeMap<Kind, BTreeSet<Uid>>,
+}
+
+impl Waiting {
+    /// An object waits for the kind of this owner.
+    pub fn for_kind(&mut self, uid: &Uid, owner: &Owner) {
+        let kind = Kind {
+            api_version: owner.api_version.clone(),
+            kind: owner.kind.clone(),
+        };
+        self.wait(uid, kind);
+    }
+
+    /// An object waits for any change of what is served.
+    pub fn for_any(&mut self, uid: &Uid) {
+        self.wait(uid, Kind::default());
+    }
+
+    fn wait(&mut self, uid: &Uid, kind: Kind) {
+        self.forget(uid);
+        self.waiting.entry(kind.clone()).or_default().insert(uid.clone());
+        self.kinds.insert(uid.clone(), kind);
+    }
+
+    pub fn has(&self, uid: &str) -> bool {
+        self.kinds.contains_key(uid)
+    }
+
+    /// An object is gone, or will be judged anew.
+    pub fn forget(&mut self, uid: &str) {
+        let Some(kind) = self.kinds.remove(uid) else { return };
+        if let Some(waiting) = self.waiting.get_mut(&kind) {
+            waiting.remove(uid);
+            if waiting.is_empty() {
+                self.waiting.remove(&kind);
+            }
+        }
+    }
+
+    /// Those who wait no longer, now that this is served.
+    pub fn served(&mut self, snapshot: &Snapshot) -> Vec<Uid> {
+        let is_served = |kind: &Kind| {
+            let (group, version) = group_version(&kind.api_version);
+            kind.kind.is_empty() || snapshot.kind(group, version, &kind.kind).is_some()
+        };
+        let served: Vec<Kind> = self.waiting.keys().filter(|kind| is_served(kind)).cloned().collect();
+        let ready: Vec<Uid> = served
+            .iter()
+            .filter_map(|kind| self.waiting.remove(kind))
+            .flatten()
+            .collect();
+        for uid in &ready {
+            self.kinds.remove(uid);
+        }
+        ready
+    }
+}

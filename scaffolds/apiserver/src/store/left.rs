@@ -1,0 +1,76 @@
+//! How many objects a list still has from a place on, without counting them: the first page knows how many there are, and
+//! each page where it ended.
+
+use std::collections::{HashMap, VecDeque};
+
+use super::Range;
+
+/// Pages of lists under way whose ends are kept.
+const KEPT: usize = 256;
+
+/// The counts of one resource.
+#[derive(Default)]
+pub(super) struct Left {
+    all: usize,
+    by_namespace: HashMap<Box<str>, usize>,
+    /// The ends of the last pages. What was left at a revision does not change, so they never expire.
+    ends: VecDeque<(End, usize)>,
+}
+
+#[derive(PartialEq)]
+struct End {
+    revision: u64,
+    namespace: Option<String>,
+    /// Where the next page begins.
+    from: String,
+}
+
+impl Left {
+    /// One object more in a namespace.
+    pub fn came(&mut self, namespace: &str) {
+        self.all = self.all.saturating_add(1);
+        match self.by_namespace.get_mut(namespace) {
+            Some(count) => *count = count.saturating_add(1),
+            None => drop(self.by_namespace.insert(namespace.into(), 1)),
+        }
+    }
+
+    /// One object less.
+    pub fn went(&mut self, namespace: &str) {
+        self.all = self.all.saturating_sub(1);
+        if let Some(count) = self.by_namespace.get_mut(namespace) {
+            *count = count.saturating_sub(1);
+            if *count == 0 {
+                self.by_namespace.remove(namespace);
+            }
+        }
+    }
+
+    /// How many objects a range without a name has now.
+    pub fn now(&self, range: &Range) -> usize {
+        match &range.namespace {
+            Some(namespace) => self.by_namespace.get(namespace.as_str()).copied().unwrap_or_default(),
+            None => self.all,
+        }
+    }
+
+    /// How many it had at a revision from the end of an earlier page on, if that is known.
+    pub fn from(&self, range: &Range, revision: u64, from: &str) -> Option<usize> {
+        let is_it = |end: &End| end.revision == revision && end.from == from && end.namespace == range.namespace;
+        let found = self.ends.iter().find(|(end, _)| is_it(end))?;
+        Some(found.1)
+    }
+
+    /// A page ended, and this much is left.
+    pub fn ended(&mut self, range: &Range, (revision, from): (u64, String), left: usize) {
+        let end = End {
+            revision,
+            namespace: range.namespace.clone(),
+            from,
+        };
+        self.ends.push_back((end, left));
+        if self.ends.len() > KEPT {
+            self.ends.pop_front();
+        }
+    }
+}
