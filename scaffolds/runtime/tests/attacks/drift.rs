@@ -48,11 +48,8 @@ fn two(world: &World) -> Running {
 fn forge(world: &World, path: &str, change: Value) {
     let entries = world.object(path).unwrap()["metadata"]["managedFields"].clone();
     let entries = entries.as_array().cloned().unwrap_or_default();
-    let made = entries.iter().filter_map(|entry| entry["manager"].as_str());
-    let forged = made
-        .filter(|manager| manager.starts_with("test/foobar"))
-        .next_back()
-        .unwrap();
+    let mut made = entries.iter().filter_map(|entry| entry["manager"].as_str());
+    let forged = made.rfind(|manager| manager.starts_with("test/foobar")).unwrap();
     world.merge_as(path, forged, &change);
 }
 
