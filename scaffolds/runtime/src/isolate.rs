@@ -129,6 +129,7 @@ mod tests {
         let plain = [
             "client/mod.rs: pub struct WriteGate(",
             "context/blocked.rs: type Ask =",
+            "context/blocked.rs: type Ask =",
             "controller/sources.rs: pub(super) type SourceFn<K> =",
             "informer/config.rs: pub type Transform<K> =",
             "metrics/registry.rs: Computed(",
