@@ -132,7 +132,7 @@ fn killed_on_the_way_init_has_happened_or_it_has_not() {
     let end = tempfile::tempdir().unwrap();
     let first = first_change(end.path(), &args);
     let after = tree(end.path());
-    for nth in (first..).step_by(83) {
+    for nth in (first..).step_by(211) {
         let dir = tempfile::tempdir().unwrap();
         let killed = killed_at(nth, dir.path(), &args);
         // Whatever happened, running it again is the way out.

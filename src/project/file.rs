@@ -21,7 +21,7 @@ const MAX_DEPTH: usize = 16;
 
 /// Reads PROJECT as this version of kubewright understands it.
 pub fn parse(text: &str) -> Result<Project> {
-    check_cost(text)?;
+    check_size(text)?;
     if let Some(line) = text
         .lines()
         .position(|line| ["<<<<<<< ", ">>>>>>> "].iter().any(|mark| line.starts_with(mark)))
@@ -31,6 +31,7 @@ pub fn parse(text: &str) -> Result<Project> {
             line + 1
         );
     }
+    check_cost(text)?;
     let version = serde_yaml::from_str::<Stamp>(text)
         .map_err(|error| one_line(&error))
         .with_context(|| format!("`{NAME}` is not a project file of kubewright"))?
@@ -42,15 +43,19 @@ pub fn parse(text: &str) -> Result<Project> {
     check_apis(project)
 }
 
-/// Refuses what would cost the reader of YAML more than PROJECT is worth: by its size, by nesting, or by anchors, which no command
-/// writes. The check is linear and ends with the first excess.
-fn check_cost(text: &str) -> Result<()> {
+fn check_size(text: &str) -> Result<()> {
     if text.len() > MAX {
         bail!(
             "`{NAME}` is larger than {} MiB\n\nhint: restore it with `git checkout -- {NAME}`",
             MAX >> 20
         );
     }
+    Ok(())
+}
+
+/// Refuses what would cost the reader of YAML more than PROJECT is worth: nesting, and anchors, which no command writes. The check is
+/// linear and ends with the first excess.
+fn check_cost(text: &str) -> Result<()> {
     let mut budget = serde_saphyr::Budget::default();
     (budget.max_anchors, budget.max_aliases, budget.max_depth) = (0, 0, MAX_DEPTH);
     budget.flow_nesting_limit = MAX_DEPTH;
