@@ -78,7 +78,7 @@ fn a_malformed_object_is_reported_and_blocks_nobody() -> Result<()> {
 }
 
 #[test]
-fn what_can_never_work_is_said_once_and_not_tried_again() -> Result<()> {
+fn what_is_invalid_is_said_once_and_not_tried_again_at_once() -> Result<()> {
     case(async |case| {
         let _operator = case.operator(&[]).await?;
         let mark = case.mark()?;
