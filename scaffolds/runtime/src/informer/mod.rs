@@ -26,6 +26,7 @@ use tokio::{task::JoinSet, time::sleep_until};
 pub use self::config::{InformerConfig, Scope};
 pub use self::delta::Delta;
 pub use self::dispatch::SubscriptionId;
+pub(crate) use self::paging::paged;
 use self::{
     dispatch::{Dispatch, Handler},
     health::Health,

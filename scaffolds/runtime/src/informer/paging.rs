@@ -54,7 +54,7 @@ type Answer = Response<Either<Full<Bytes>, Passed>>;
 type Passed = MapErr<Body, fn(Error) -> BoxError>;
 
 /// The same client, but for lists: they are read in pages of `most` objects, and fewer where objects are large.
-pub(super) fn paged(client: &Client, most: u32) -> Client {
+pub(crate) fn paged(client: &Client, most: u32) -> Client {
     let (inner, pages) = (client.clone(), Arc::new(Mutex::new(Pages::new(most))));
     let service = service_fn(
         move |request: Request<Body>| -> BoxFuture<'static, Result<Answer, BoxError>> {

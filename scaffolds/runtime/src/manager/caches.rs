@@ -13,13 +13,13 @@ use tokio::sync::watch;
 
 use super::{
     Manager,
-    labelling::{Labelling, OwnerKind},
+    labelling::{self, Labelling, OwnerKind},
     lock,
 };
 use crate::{
     Object,
     error::{Error, Result},
-    informer::{Informer, InformerConfig, Scope},
+    informer::{Informer, InformerConfig, Scope, paged},
 };
 
 /// One kind's informer: typed for those who subscribe, untyped for the manager.
@@ -144,7 +144,7 @@ impl Manager {
         let selected = informers.values().filter(|kind| kind.of_children());
         let label = |kind: &Kind| {
             kind.running.label(Labelling {
-                client: self.settings.client.clone(),
+                client: paged(&self.settings.client, labelling::PAGE),
                 label: self.child_label(),
                 manager: self.settings.name.clone(),
                 owners: kind.owners.clone(),

@@ -23,8 +23,9 @@ use crate::{
     key::ObjectKey,
 };
 
-/// Objects asked for at a time: their metadata alone, a kilobyte or two each.
-const PAGE: u32 = 500;
+/// Objects asked for at a time: their metadata alone, a kilobyte or two each. Fewer where it is larger: annotations of others may have
+/// 256 KiB for each object.
+pub(super) const PAGE: u32 = 500;
 /// How long lists are tried again before the process gives up, as long as a cache may take to fill.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// The delay after a list that failed; it doubles, up to [`LONGEST`].
@@ -49,6 +50,7 @@ impl OwnerKind {
 
 /// The search for children of one kind that lack the label.
 pub(super) struct Labelling {
+    /// One that reads [pages](crate::informer::paged) of bounded size.
     pub(super) client: Client,
     pub(super) label: ChildLabel,
     /// The field manager of the label. It is none of the controllers', whose records tell what their intents own.

@@ -148,6 +148,31 @@ async fn children_that_were_made_without_the_label_are_found_at_the_start() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_look_for_children_without_the_label_reads_little_at_a_time_of_objects_with_large_annotations() {
+    let world = world();
+    let annotations = json!({"filler": "x".repeat(250 << 10)});
+    for nth in 0..40 {
+        let mut foreign = map(json!({}), Value::Null);
+        foreign["metadata"]["annotations"] = annotations.clone();
+        world.put(&config_map(&format!("foreign-{nth}")), foreign);
+    }
+    let running = start(manager(&world), controller());
+    world.put(&at("a"), foobar("x"));
+    seconds(60).await;
+    running.stop().await.unwrap();
+    let looks = world.reads("/api/v1/configmaps").into_iter();
+    let looks = looks.filter(|(_, accept)| accept.contains("PartialObjectMetadata"));
+    let limits: Vec<_> = looks
+        .filter_map(|(query, _)| query.split("limit=").nth(1)?.split('&').next()?.parse::<u32>().ok())
+        .collect();
+    // The answer to the first is not read to its end.
+    assert_eq!(limits.first(), Some(&500));
+    let rest = &limits[1..];
+    assert!(rest.len() > 1 && rest.iter().all(|limit| *limit <= 62), "{limits:?}");
+    assert!(world.object(&config_map("a-x")).is_some());
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_child_whose_label_is_removed_is_labelled_again() {
     let world = world();
     let running = start(manager(&world), controller());

@@ -71,7 +71,8 @@ fn a_status_that_somebody_wipes_is_repaired_once() -> Result<()> {
 }
 
 #[test]
-fn two_controllers_share_one_list_and_one_watch_of_config_maps() -> Result<()> {
+fn two_controllers_share_one_list_and_one_watch_of_config_maps_and_look_once_for_children_without_label() -> Result<()>
+{
     case(async |case| {
         case.deploy_patterns().await?;
         let mark = case.mark()?;
@@ -89,8 +90,11 @@ fn two_controllers_share_one_list_and_one_watch_of_config_maps() -> Result<()> {
         asked.retain(|request| {
             request.user.contains("patterns-operator") && request.resource == "configmaps" && request.code == 200
         });
+        // `kubewright.dev/operator!=…`, in a query.
+        let (looks, asked): (Vec<_>, Vec<_>) = asked.into_iter().partition(|request| request.uri.contains("%21%3D"));
         let count = |verb: &str| asked.iter().filter(|request| request.verb == verb).count();
         ensure!(count("list") <= 1 && count("watch") == 1, "{asked:#?}");
+        ensure!(looks.len() == 1 && looks[0].verb == "list", "{looks:#?}");
         Ok(())
     })
 }
