@@ -145,7 +145,7 @@ fn cargo(dir: &Path, args: &[&str]) {
         .current_dir(dir)
         .args(args)
         .env("CARGO_TARGET_DIR", target.join("golden/target"))
-        .env("CARGO_BUILD_BUILD_DIR", target);
+        .env("CARGO_BUILD_BUILD_DIR", target.join("projects"));
     // What `cargo test` says of this crate is not for another cargo: build scripts (ring's) that read it would run once more, and
     // all that is on them would compile again.
     for (variable, _) in std::env::vars_os() {

@@ -167,9 +167,10 @@ fn target_folder() -> PathBuf {
 }
 
 /// Where cargo keeps intermediate files: what the golden projects have compiled of the dependencies is not compiled again. A
-/// package is known there by its name and its place in its workspace, so no project may have the name of a golden one.
+/// package is known there by its name and its place in its workspace, so no project may have the name of a golden one; nor may one
+/// be below that folder, by which cargo remembers sources.
 fn build_folder() -> PathBuf {
-    root().join("target")
+    root().join("target/projects")
 }
 
 fn kubewright() -> Result<PathBuf> {
