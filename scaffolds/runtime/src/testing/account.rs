@@ -18,7 +18,7 @@ use kube::{Api, Config, api::PostParams};
 use kubewright_schema::files;
 use serde_json::{Value, json};
 
-use super::{TestCluster, fixtures::apply_one, random, wait_for};
+use super::{TestCluster, control_plane::pem, fixtures::apply_one, random, wait_for};
 use crate::error::{Error, Result};
 
 /// As `config/rbac/service_account.yaml` has it.
@@ -179,7 +179,7 @@ fn kubeconfig(config: &Config, namespace: &str, token: &str) -> Value {
     if config.accept_invalid_certs {
         cluster["insecure-skip-tls-verify"] = json!(true);
     } else if let Some(certificates) = &config.root_cert {
-        let pem: String = certificates.iter().map(|der| pem(der)).collect();
+        let pem: String = certificates.iter().map(|der| pem("CERTIFICATE", der)).collect();
         cluster["certificate-authority-data"] = json!(ByteString(pem.into_bytes()));
     }
     if let Some(name) = &config.tls_server_name {
@@ -196,12 +196,6 @@ fn kubeconfig(config: &Config, namespace: &str, token: &str) -> Value {
         "contexts": [{"name": "test", "context": {"cluster": "test", "user": NAME, "namespace": namespace}}],
         "current-context": "test",
     })
-}
-
-fn pem(der: &[u8]) -> String {
-    let base64 = json!(ByteString(der.to_vec()));
-    let base64 = base64.as_str().unwrap_or_default();
-    format!("-----BEGIN CERTIFICATE-----\n{base64}\n-----END CERTIFICATE-----\n")
 }
 
 /// A new file for this user alone: it has a token in it.

@@ -183,13 +183,14 @@ fn new_keys() -> Result<[String; 2], Failure> {
     let private = signature::EcdsaKeyPair::generate_pkcs8(algorithm, &random).map_err(|_| no_key())?;
     let pair = signature::EcdsaKeyPair::from_pkcs8(algorithm, private.as_ref(), &random).map_err(|_| no_key())?;
     let public = [&P256, pair.public_key().as_ref()].concat();
-    Ok([pem("PRIVATE KEY", private.as_ref())?, pem("PUBLIC KEY", &public)?])
+    Ok([pem("PRIVATE KEY", private.as_ref()), pem("PUBLIC KEY", &public)])
 }
 
-fn pem(label: &str, der: &[u8]) -> Result<String, Failure> {
-    let base64 = serde_json::to_value(k8s_openapi::ByteString(der.to_vec())).map_err(io::Error::other)?;
+/// DER as PEM, in one line, which all readers of kubeconfigs and of key files here take.
+pub(super) fn pem(label: &str, der: &[u8]) -> String {
+    let base64 = serde_json::json!(k8s_openapi::ByteString(der.to_vec()));
     let base64 = base64.as_str().unwrap_or_default();
-    Ok(format!("-----BEGIN {label}-----\n{base64}\n-----END {label}-----\n"))
+    format!("-----BEGIN {label}-----\n{base64}\n-----END {label}-----\n")
 }
 
 /// A child process, killed on drop.
