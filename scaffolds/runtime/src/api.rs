@@ -10,10 +10,10 @@ use kube::{
 use serde_json::Value;
 
 use crate::{
-    Object,
     error::{Error, Result},
     informer::decode::answer,
     key::{ObjectKey, check_name, check_namespace},
+    object::Object,
 };
 
 /// Requests about objects of kind `K` in one namespace.

@@ -163,11 +163,16 @@ impl Error {
     }
 }
 
+/// Why a request was refused before it was sent: this process must not write (any more).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not the leader: nothing is written")]
+pub(crate) struct NotLeader;
+
 impl From<kube::Error> for Error {
     fn from(error: kube::Error) -> Self {
         // The write gate of the client sits below kube, which wraps what it says.
         if let kube::Error::Service(inner) = &error
-            && inner.downcast_ref::<crate::client::NotLeader>().is_some()
+            && inner.downcast_ref::<NotLeader>().is_some()
         {
             return Self::NotLeader;
         }

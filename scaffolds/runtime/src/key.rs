@@ -4,7 +4,7 @@ use std::{any::TypeId, fmt, sync::Arc};
 
 use kube::Resource;
 
-use crate::Object;
+use crate::object::Object;
 
 /// Namespace and name of an object; the namespace is absent for cluster-scoped kinds.
 ///

@@ -26,8 +26,8 @@
 
 mod api;
 mod child;
-mod claim;
 mod client;
+mod condition_types;
 mod context;
 mod controller;
 mod crds;
@@ -42,6 +42,7 @@ mod leader;
 mod logging;
 mod manager;
 mod metrics;
+mod object;
 mod operator;
 mod options;
 #[cfg(feature = "otel")]
@@ -49,10 +50,12 @@ mod otel;
 mod patch;
 pub mod pods;
 mod predicate;
+mod priority;
 mod queue;
 mod rbac;
 mod reconciler;
 mod rollout;
+mod selector;
 mod server;
 mod signals;
 mod status;
@@ -61,13 +64,8 @@ mod store;
 pub mod testing;
 mod worker;
 
-use std::fmt::Debug;
-
-use serde::{Serialize, de::DeserializeOwned};
-
 pub use child::{Applied, child_name, label_value};
-pub use claim::KeptPods;
-pub use context::Context;
+pub use context::{Context, KeptPods};
 pub use controller::Controller;
 pub use error::{BoxError, Class, Error, FORBIDDEN_MAX_DELAY, NotOwned, REJECTED_MIN_DELAY, Result};
 pub use events::EventType;
@@ -76,23 +74,14 @@ pub use key::ObjectKey;
 pub use leader::{Election, ElectionConfig, LostReason};
 pub use manager::{Manager, ManagerBuilder};
 pub use metrics::{Counter, Gauge, Histogram, Metrics};
+pub use object::Object;
 pub use operator::Operator;
 pub use options::{BindAddress, Command, LogFormat, Options};
 pub use predicate::Predicate;
-pub use queue::{Backoff, Held, Priority, WorkQueue};
+pub use priority::Priority;
+pub use queue::{Backoff, Held, WorkQueue};
 pub use reconciler::{Action, Cleanup, Reconciler};
 pub use rollout::Rollout;
 pub use server::Checks;
 pub use status::{Conditions, condition};
 pub use store::Store;
-
-/// A kind whose Rust type is known: what k8s-openapi and `#[derive(CustomResource)]` make.
-pub trait Object:
-    kube::Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned + Serialize + Send + Sync + 'static
-{
-}
-
-impl<K> Object for K where
-    K: kube::Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned + Serialize + Send + Sync + 'static
-{
-}

@@ -21,7 +21,7 @@ use self::{
 };
 use crate::{
     child::ChildLabel,
-    controller::ConditionTypes,
+    condition_types::ConditionTypes,
     error::{Error, Result},
     events::{Events, Recorder},
     metrics::Metrics,

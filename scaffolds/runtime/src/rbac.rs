@@ -2,7 +2,7 @@
 
 use kubewright_schema::rbac::{PolicyRule, normalise};
 
-use crate::Object;
+use crate::object::Object;
 
 /// One kind and what a controller does with it.
 #[derive(Clone, Debug)]

@@ -13,10 +13,10 @@ pub use self::name::{child_name, label_value};
 pub(crate) use self::record::Applies;
 use self::record::{View, creator, hash_of};
 use crate::{
-    Object,
     api::Requests,
     error::{Error, NotOwned, Result},
     key::ObjectKey,
+    object::Object,
 };
 
 /// What [`Context::apply_child`](crate::Context::apply_child) did, with the object as the API server has it, but for its

@@ -11,11 +11,11 @@ use serde_json::Value;
 
 use super::{Child, name::fnv1a};
 use crate::{
-    Object,
     error::{Error, Result},
     informer::managed::fields,
     intent,
     key::ObjectKey,
+    object::Object,
 };
 
 /// Between a field manager and what it has created.

@@ -18,11 +18,6 @@ use crate::{
     metrics::Metrics,
 };
 
-/// Why a request was refused before it was sent: this process must not write (any more).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not the leader: nothing is written")]
-pub struct NotLeader;
-
 /// Asked before every request that may change something.
 #[derive(Clone)]
 pub struct WriteGate(Arc<dyn Fn() -> bool + Send + Sync>);
@@ -125,7 +120,7 @@ async fn from_file(file: Kubeconfig) -> Result<Config, kube::config::KubeconfigE
 ///   whoever watches asks for it anew from the last version seen: a connection that is half open is noticed by nobody else.
 ///   Others may be silent for ever;
 /// - are counted (`rest_client_*`);
-/// - fail with [`NotLeader`], unsent, when they may change something and `gate` is shut;
+/// - fail with [`NotLeader`](crate::error::NotLeader), unsent, when they may change something and `gate` is shut;
 /// - are sent once. A request that failed may have been carried out, so only those can repeat it who know what it meant:
 ///   the work queue runs the whole reconcile again.
 ///

@@ -16,8 +16,8 @@ use tokio::time::{Instant, Sleep, sleep, timeout};
 use tower::{BoxError, Service};
 use tracing::debug;
 
-use super::{Guards, NotLeader};
-use crate::metrics::RestMetrics;
+use super::Guards;
+use crate::{error::NotLeader, metrics::RestMetrics};
 
 /// How long the API server may be silent. It cuts off its own work at 60 s (`--request-timeout`); what takes longer
 /// than half of that is tried again to better effect.

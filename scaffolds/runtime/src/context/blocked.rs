@@ -16,13 +16,14 @@ use tokio::{
 };
 
 use crate::{
-    Object,
     api::Requests,
     child::owner_name,
     error::{NotOwned, Result},
     jitter::Jitter,
     key::ObjectKey,
-    queue::{Priority, WorkQueue},
+    object::Object,
+    priority::Priority,
+    queue::WorkQueue,
 };
 
 /// When an object that no cache shows is asked for the first time, from when it was found in the way.

@@ -7,10 +7,10 @@ use std::{
 
 use super::{Context, Source};
 use crate::{
-    Object,
     child::controller_of,
     error::{Error, Result},
     key::{ObjectKey, is_namespaced},
+    object::Object,
 };
 
 /// The index of every owned kind: the uid of an object's controller.

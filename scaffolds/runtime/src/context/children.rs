@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 
 use super::Context;
 use crate::{
-    Object,
     api::Requests,
     child::{Applied, Child},
     error::{Error, NotOwned, Result},
     key::{ObjectKey, check_name, check_namespace, is_namespaced},
+    object::Object,
 };
 
 impl<K: Object> Context<K> {

@@ -3,6 +3,9 @@
 mod blocked;
 mod cache;
 mod children;
+mod claim;
+mod keep_pods;
+mod orphans;
 mod shared;
 mod status;
 
@@ -11,12 +14,15 @@ use std::sync::Arc;
 use k8s_openapi::api::core::v1::ObjectReference;
 use kube::Client;
 
+pub use self::keep_pods::KeptPods;
 pub(crate) use self::{
     blocked::Blocked,
     cache::OWNER_INDEX,
+    keep_pods::Deleted,
+    orphans::{ORPHAN_INDEX, Selector, orphan_handler, orphan_namespace},
     shared::{InFlight, Shared, Source},
 };
-use crate::{Object, api::Requests, error::Result, events::EventType, key::ObjectKey};
+use crate::{api::Requests, error::Result, events::EventType, key::ObjectKey, object::Object};
 
 /// One reconcile of one object of kind `K`: handed to the [`Reconciler`](crate::Reconciler), not kept.
 ///

@@ -9,10 +9,9 @@ use std::{
 use kube::Client;
 use serde_json::Value;
 
+use super::{Blocked, Deleted, Selector};
 use crate::{
     child::{Applies, ChildLabel},
-    claim::{Deleted, Selector},
-    context::Blocked,
     events::Recorder,
     informer::{Informer, SubscriptionId},
     key::ObjectKey,

@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 
 use super::Context;
 use crate::{
-    Object,
     api::Requests,
     error::{Error, Result},
+    object::Object,
     patch::merge_diff,
     status,
 };

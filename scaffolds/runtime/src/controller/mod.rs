@@ -1,6 +1,5 @@
 //! A controller as an author declares it: a name, what wakes it, and how it works. What it does is the reconciler's matter.
 
-mod condition;
 mod register;
 mod sources;
 mod wake;
@@ -16,8 +15,7 @@ use kube::Resource;
 use kubewright_schema::rbac::PolicyRule;
 
 use self::sources::SourceFn;
-pub(crate) use self::{condition::ConditionTypes, wake::priority};
-use crate::{Object, claim::Selector, predicate::Predicate, queue::Backoff, rbac::Use};
+use crate::{context::Selector, object::Object, predicate::Predicate, queue::Backoff, rbac::Use};
 
 /// The default limit of one reconcile: four requests in a row that all wait for their 30 s, or the 500 children of one run at a
 /// quarter of a second each. What takes longer waits for something, and is to return `Action::RequeueAfter`.

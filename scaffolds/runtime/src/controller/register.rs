@@ -7,14 +7,13 @@ use super::{
     sources::{Sources, subscribe},
 };
 use crate::{
-    Object,
     child::Applies,
-    claim::Deleted,
-    context::{Blocked, InFlight, Shared},
+    context::{Blocked, Deleted, InFlight, Shared},
     error::{Error, Result},
     informer::Delta,
     key::ObjectKey,
     manager::Manager,
+    object::Object,
     queue::WorkQueue,
     rbac::{Registration, Use},
     reconciler::Reconciler,

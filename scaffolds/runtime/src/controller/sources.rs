@@ -14,17 +14,16 @@ use super::{
     wake::{map_handler, own_handler},
 };
 use crate::{
-    Object,
     child::controller_of,
-    claim::{ORPHAN_INDEX, Selector, orphan_handler, orphan_namespace},
-    context::{OWNER_INDEX, Source},
+    context::{ORPHAN_INDEX, OWNER_INDEX, Selector, Source, orphan_handler, orphan_namespace},
     error::{Error, Result},
     informer::{Delta, Informer},
     isolate::Authored,
     key::ObjectKey,
     manager::Manager,
+    object::Object,
     predicate::Predicate,
-    queue::Priority,
+    priority::Priority,
     rbac::Use,
 };
 

@@ -2,13 +2,13 @@
 
 use super::register::Wiring;
 use crate::{
-    Object,
     child::controller_of,
     informer::Delta,
     isolate::Authored,
     key::{ObjectKey, is_namespaced},
+    object::Object,
     predicate::Predicate,
-    queue::Priority,
+    worker::priority,
 };
 
 /// What a child's change means for its owner.
@@ -91,13 +91,4 @@ fn owner_of<K: Object, C: Object>(child: &C) -> Option<ObjectKey> {
 /// The objects that a delta speaks of: after an update the new one and the old one.
 pub(super) fn objects<C>(delta: &Delta<C>) -> impl Iterator<Item = &C> {
     delta.object().into_iter().chain(delta.old()).map(|object| &**object)
-}
-
-/// Live changes go before what is only there already.
-pub(crate) fn priority<C>(delta: &Delta<C>) -> Priority {
-    if delta.is_routine() {
-        Priority::Low
-    } else {
-        Priority::Normal
-    }
 }

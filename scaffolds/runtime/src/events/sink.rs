@@ -21,7 +21,7 @@ use tracing::{debug, warn};
 
 use super::correlate::Write;
 use crate::{
-    error::{describe, is_terminating_namespace},
+    error::{NotLeader, describe, is_terminating_namespace},
     jitter::Jitter,
 };
 
@@ -94,7 +94,7 @@ impl Sink {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         let quiet = told.is_some_and(|at| at.elapsed() < SILENCE)
             || matches!(error, Error::Api(status) if is_terminating_namespace(status))
-            || matches!(error, Error::Service(inner) if inner.is::<crate::client::NotLeader>());
+            || matches!(error, Error::Service(inner) if inner.is::<NotLeader>());
         if quiet {
             debug!(reason = event.reason, "an event was refused: {text}");
         } else {
@@ -135,7 +135,7 @@ fn next(error: &Error, exists: bool) -> Next {
         Error::Api(status) if status.code == 429 || status.code >= 500 => Next::Wait,
         // Refused, or not understood: the same again would be too.
         Error::Api(_) | Error::SerdeError(_) | Error::BuildRequest(_) => Next::GiveUp,
-        Error::Service(inner) if inner.is::<crate::client::NotLeader>() => Next::GiveUp,
+        Error::Service(inner) if inner.is::<NotLeader>() => Next::GiveUp,
         _ => Next::Wait,
     }
 }

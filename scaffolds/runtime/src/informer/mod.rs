@@ -32,7 +32,7 @@ use self::{
     health::Health,
     reflection::{Broken, Reflection},
 };
-use crate::{isolate::Authored, predicate::selector, store::Store};
+use crate::{isolate::Authored, selector, store::Store};
 
 /// A kind that can be watched. Implemented for every type that has what it takes.
 pub trait Watchable: Resource<DynamicType = ()> + DeserializeOwned + Clone + Debug + Send + Sync + 'static {}

@@ -17,9 +17,9 @@ use super::{
     lock,
 };
 use crate::{
-    Object,
     error::{Error, Result},
     informer::{Informer, InformerConfig, Scope, paged},
+    object::Object,
 };
 
 /// One kind's informer: typed for those who subscribe, untyped for the manager.

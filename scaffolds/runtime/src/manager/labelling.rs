@@ -14,13 +14,13 @@ use tracing::{info, warn};
 
 use super::{Manager, lock};
 use crate::{
-    Object,
     api::Requests,
     child::{ChildLabel, controller_of},
     error::{Error, Result},
     informer::Informer,
     jitter::Jitter,
     key::ObjectKey,
+    object::Object,
 };
 
 /// Objects asked for at a time: their metadata alone, a kilobyte or two each. Fewer where it is larger: annotations of others may have

@@ -1,7 +1,7 @@
 //! What a cache could not take in.
 
 use super::Metrics;
-use crate::{Object, informer::Informer};
+use crate::{informer::Informer, object::Object};
 
 impl Metrics {
     /// The metrics of a kind's cache, present from now on.

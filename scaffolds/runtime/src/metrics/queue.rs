@@ -9,7 +9,7 @@ use std::{
 use tokio::time::Instant;
 
 use super::{Counter, Gauge, Histogram, Metrics};
-use crate::queue::Priority;
+use crate::priority::Priority;
 
 /// Since when keys are held, by the number of the hand-out.
 type Held = Arc<Mutex<HashMap<u64, Instant>>>;

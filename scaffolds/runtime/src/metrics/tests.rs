@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::{Instant, advance};
 
 use super::*;
-use crate::queue::Priority;
+use crate::priority::Priority;
 
 /// The lines of a scrape that begin so, without the comments.
 fn lines(metrics: &Metrics, start: &str) -> Vec<String> {

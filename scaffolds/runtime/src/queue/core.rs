@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::{Backoff, Priority, turns::Turns};
-use crate::{jitter::Jitter, key::ObjectKey, metrics::QueueMetrics};
+use super::{Backoff, turns::Turns};
+use crate::{jitter::Jitter, key::ObjectKey, metrics::QueueMetrics, priority::Priority};
 
 /// Longer delays are cut to this, 30 years, which every platform's clock can add.
 const FAR: Duration = Duration::from_secs(86_400 * 365 * 30);

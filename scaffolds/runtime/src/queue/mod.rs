@@ -11,37 +11,7 @@ use std::time::Duration;
 use tokio::{sync::Notify, time::Instant};
 
 use self::core::{Core, HandedOut};
-use crate::{jitter::Jitter, key::ObjectKey, metrics::QueueMetrics};
-
-/// How urgent a key is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Priority {
-    /// −100: the objects of the initial list and of a resync, as in controller-runtime.
-    Low,
-    /// 0: everything that happened.
-    Normal,
-}
-
-impl Priority {
-    /// All priorities, the lowest first.
-    pub const ALL: [Self; 2] = [Self::Low, Self::Normal];
-
-    /// The number controller-runtime gives to this priority; the `priority` label of `workqueue_depth`.
-    pub fn number(self) -> i32 {
-        match self {
-            Self::Low => -100,
-            Self::Normal => 0,
-        }
-    }
-
-    /// Smaller is handed out first.
-    fn rank(self) -> usize {
-        match self {
-            Self::Normal => 0,
-            Self::Low => 1,
-        }
-    }
-}
+use crate::{jitter::Jitter, key::ObjectKey, metrics::QueueMetrics, priority::Priority};
 
 /// The delay after a failure: `base · 2^(n−1)` for the n-th in a row, at most `max`, times a random factor in
 /// `[1, 1 + jitter)`, so that keys that failed together do not come back together. The factor comes after the cap.

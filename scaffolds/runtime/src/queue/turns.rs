@@ -9,8 +9,7 @@ use std::{
 
 use tokio::time::Instant;
 
-use super::Priority;
-use crate::key::ObjectKey;
+use crate::{key::ObjectKey, priority::Priority};
 
 /// Whose keys wait for each other: a namespace, or with `None` everything that is in no namespace.
 type Namespace = Option<Arc<str>>;

@@ -16,12 +16,7 @@ use tokio::{net::TcpListener, runtime, sync::oneshot};
 use tracing::info;
 
 pub use self::probes::{Checks, Probes};
-use self::{
-    auth::Gatekeeper,
-    http1::{Handler, Limits},
-    scrape::Scrape,
-    tls::Identity,
-};
+use self::{auth::Gatekeeper, http1::Limits, scrape::Scrape, tls::Identity};
 use crate::{
     client::{self, WriteGate},
     error::{Error, Result},
@@ -72,8 +67,11 @@ impl Servers {
             let probes = listen(
                 "--health-probe-bind-address",
                 &options.health_probe_bind_address,
-                None,
-                (handler, Limits::PROBES),
+                http1::Service {
+                    tls: None,
+                    handler,
+                    limits: Limits::PROBES,
+                },
             )?;
             let scraped = match &options.metrics_bind_address {
                 BindAddress::Off => None,
@@ -127,9 +125,13 @@ impl Servers {
 
 fn scrapes(address: &BindAddress, options: &Options, config: &Config, metrics: &Metrics) -> Result<Option<SocketAddr>> {
     const FLAG: &str = "--metrics-bind-address";
+    let service = |identity: Option<Identity>, handler: Scrape| http1::Service {
+        tls: identity.map(|identity| identity.acceptor()),
+        handler: Arc::new(handler),
+        limits: Limits::METRICS,
+    };
     if !options.metrics_secure {
-        let handler = Arc::new(Scrape::open(metrics.clone()));
-        return listen(FLAG, address, None, (handler, Limits::METRICS));
+        return listen(FLAG, address, service(None, Scrape::open(metrics.clone())));
     }
     let identity = match &options.metrics_cert_path {
         Some(folder) => Identity::files(
@@ -142,16 +144,11 @@ fn scrapes(address: &BindAddress, options: &Options, config: &Config, metrics: &
     let agent = concat!("kubewright-runtime/", env!("CARGO_PKG_VERSION"), " metrics-server");
     let client = client::build(config.clone(), agent, metrics, WriteGate::open())?;
     let handler = Scrape::guarded(metrics.clone(), Gatekeeper::new(client));
-    listen(FLAG, address, Some(identity), (Arc::new(handler), Limits::METRICS))
+    listen(FLAG, address, service(Some(identity), handler))
 }
 
 /// Listens and serves as a task of the current runtime.
-fn listen(
-    flag: &str,
-    address: &BindAddress,
-    identity: Option<Identity>,
-    (handler, limits): (Arc<dyn Handler>, Limits),
-) -> Result<Option<SocketAddr>> {
+fn listen(flag: &str, address: &BindAddress, service: http1::Service) -> Result<Option<SocketAddr>> {
     let failed = |error| Error::Setup(format!("{flag} `{address}` cannot be listened on: {error}"));
     let Some(listener) = address.listen().map_err(failed)? else {
         return Ok(None);
@@ -159,14 +156,7 @@ fn listen(
     listener.set_nonblocking(true).map_err(failed)?;
     let listener = TcpListener::from_std(listener).map_err(failed)?;
     let local = listener.local_addr().map_err(failed)?;
-    tokio::spawn(http1::serve(
-        listener,
-        http1::Service {
-            tls: identity.map(|identity| identity.acceptor()),
-            handler,
-            limits,
-        },
-    ));
+    tokio::spawn(http1::serve(listener, service));
     Ok(Some(local))
 }
 

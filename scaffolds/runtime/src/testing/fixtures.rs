@@ -12,10 +12,10 @@ use serde_json::Value;
 
 use super::wait_for;
 use crate::{
-    Object,
     api::Requests,
     error::{Error, Result},
     key::ObjectKey,
+    object::Object,
     status::Conditions,
 };
 

@@ -37,9 +37,10 @@ pub use self::operator::RunningOperator;
 pub use self::rehearsal::{Rehearsal, Rehearsed, Write};
 use self::{control_plane::ControlPlane, dev_server::DevServer};
 use crate::{
-    Object, crds,
+    crds,
     error::{Error, Result},
     key::{ObjectKey, is_namespaced},
+    object::Object,
 };
 #[doc(hidden)] // For the tests of the runtime itself.
 pub use crate::{

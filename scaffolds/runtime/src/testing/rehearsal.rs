@@ -7,11 +7,11 @@ use tokio::sync::oneshot;
 
 use super::echo::Echo;
 use crate::{
-    Object,
     controller::Controller,
     error::{Error, Result},
     key::{ObjectKey, is_namespaced},
     manager::Manager,
+    object::Object,
     reconciler::Reconciler,
 };
 

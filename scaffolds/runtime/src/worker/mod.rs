@@ -20,14 +20,17 @@ use std::{
 use tokio::time::Instant;
 use tracing::{Instrument, Span, error, field, info_span};
 
-pub(crate) use self::{trace::Traces, wake::Main};
+pub(crate) use self::{
+    trace::Traces,
+    wake::{Main, priority},
+};
 use crate::{
-    Object,
+    condition_types::ConditionTypes,
     context::{Context, Shared},
-    controller::ConditionTypes,
     informer::Delta,
     isolate::{isolated, isolated_future},
     metrics::{ControllerMetrics, Outcome},
+    object::Object,
     queue::{Held, WorkQueue},
     reconciler::Reconciler,
 };

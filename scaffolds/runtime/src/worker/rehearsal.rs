@@ -7,10 +7,10 @@ use super::{
     run::{End, Next},
 };
 use crate::{
-    Object,
     context::Context,
     error::{Error, Result},
     key::ObjectKey,
+    object::Object,
     reconciler::Reconciler,
 };
 

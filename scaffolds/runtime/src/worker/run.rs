@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use super::Worker;
 use crate::{
-    Object,
     context::Context,
     error::Result,
     isolate::{Panic, isolated_future},
+    object::Object,
     reconciler::{Action, Cleanup, Reconciler},
 };
 

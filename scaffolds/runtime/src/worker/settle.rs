@@ -9,11 +9,11 @@ use super::{
     run::{End, Next},
 };
 use crate::{
-    Object,
     context::Context,
     error::{Class, Error, FORBIDDEN_MAX_DELAY, REJECTED_MIN_DELAY},
     metrics::Outcome,
-    queue::Priority,
+    object::Object,
+    priority::Priority,
     reconciler::Reconciler,
 };
 

@@ -10,7 +10,9 @@ use serde_json::{Value, json};
 use tracing::debug;
 
 use super::Worker;
-use crate::{Object, context::Context, error::Error, events::EventType, key::ObjectKey, reconciler::Reconciler};
+use crate::{
+    context::Context, error::Error, events::EventType, key::ObjectKey, object::Object, reconciler::Reconciler,
+};
 
 /// Reason and message of the failures that this process wrote into a status, until the object's next success.
 #[derive(Default)]

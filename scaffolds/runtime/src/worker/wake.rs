@@ -10,7 +10,7 @@ use std::{
 };
 
 use crate::{
-    Object, context::InFlight, controller::priority, informer::Delta, key::ObjectKey, predicate::Predicate,
+    context::InFlight, informer::Delta, key::ObjectKey, object::Object, predicate::Predicate, priority::Priority,
     queue::WorkQueue,
 };
 
@@ -145,6 +145,15 @@ fn is_status_alone<K: Object>(old: &K, new: &K) -> bool {
         && old.labels == new.labels
         && old.annotations == new.annotations
         && old.owner_references == new.owner_references
+}
+
+/// Live changes go before what is only there already.
+pub(crate) fn priority<C>(delta: &Delta<C>) -> Priority {
+    if delta.is_routine() {
+        Priority::Low
+    } else {
+        Priority::Normal
+    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{
-    client::NotLeader,
+    error::NotLeader,
     events::writer::{FLUSH, WRITES},
 };
 

@@ -1,7 +1,5 @@
 //! Filters between an informer and a queue: which deltas are worth a reconcile.
 
-pub(crate) mod selector;
-
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use kube::{
@@ -12,6 +10,7 @@ use kube::{
 use crate::{
     informer::Delta,
     isolate::{Authored, Panic},
+    selector,
 };
 
 type Test<K> = Authored<dyn Fn(&Delta<K>) -> bool + Send + Sync>;

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::{
-    Object,
     error::{Error, Result},
+    object::Object,
 };
 
 /// The condition that sums up an object, of which a kind has one.
@@ -28,7 +28,7 @@ impl ConditionTypes {
     /// # Errors
     ///
     /// [`Error::Setup`] when another controller of the kind writes the same type.
-    pub(super) fn add<K: Object>(&self, controller: &str, asked: Option<String>) -> Result<()> {
+    pub(crate) fn add<K: Object>(&self, controller: &str, asked: Option<String>) -> Result<()> {
         let mut writers = self.writers();
         writers.push(Writer {
             controller: controller.to_owned(),

@@ -1,0 +1,142 @@
+//! Children that are known by their labels: orphans that match are adopted, children that no longer match are released.
+
+use std::{any::TypeId, sync::Arc};
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
+use kube::api::Patch;
+use serde_json::{Value, json};
+
+use super::{
+    Context,
+    orphans::{ORPHAN_INDEX, is_adoptable, matches},
+};
+use crate::{
+    api::Requests,
+    error::{Error, Result},
+    key::ObjectKey,
+    object::Object,
+    store::Store,
+};
+
+impl<K: Object> Context<K> {
+    /// The children of kind `C`, with the claim to them settled: an object that matches the selector of
+    /// [`claims`](crate::Controller::claims) and that nobody controls becomes a child, a child that no longer matches is
+    /// released (it stays, without an owner). What somebody else controls is not touched.
+    ///
+    /// # Guarantees
+    ///
+    /// - Nothing is adopted for an object that is being deleted or is gone: it is read anew before the first adoption.
+    /// - Each patch names the version of the child that was judged. If it changed meanwhile the call ends in a conflict and
+    ///   the reconcile is soon run again.
+    /// - Orphans that are on their way out are left to it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setup`] where the controller does not declare [`claims`](crate::Controller::claims), or its selector has no
+    /// label, which would release every child; [`Error::Kube`] when a request fails.
+    pub async fn claim<C: Object>(&self) -> Result<Vec<Arc<C>>> {
+        let Some(selector) = self.shared.claims.get(&TypeId::of::<C>()) else {
+            let (controller, kind) = (&self.shared.manager, C::kind(&()));
+            let text = format!("`{controller}` does not say how it knows its {kind}s");
+            return Err(Error::Setup(format!(
+                "{text}\n\nhint: add `.claims::<{kind}>(…)` to it"
+            )));
+        };
+        let wanted = selector
+            .call(|selector| selector(&self.object))
+            .map_err(|panic| Error::retry(format!("the selector of `claims` panicked: {panic}")))?;
+        if wanted.is_empty() {
+            let (controller, kind) = (&self.shared.manager, C::kind(&()));
+            return Err(Error::Setup(format!(
+                "`{controller}` knows the {kind}s of `{}` by no label\n\nhint: return at least one label from `.claims::<{kind}>(…)`",
+                self.key
+            )));
+        }
+        let mut claimed = Vec::new();
+        for child in self.children::<C>()? {
+            if matches(&*child, &wanted) {
+                claimed.push(child);
+            } else {
+                self.release(&*child).await?;
+            }
+        }
+        let orphans = self.store::<C>()?.by_index(ORPHAN_INDEX, self.namespace());
+        let orphans: Vec<_> = orphans
+            .iter()
+            .filter(|orphan| is_adoptable(&***orphan, &wanted))
+            .collect();
+        if !orphans.is_empty() && self.may_adopt().await? {
+            for orphan in orphans {
+                claimed.extend(self.adopt(&**orphan).await?);
+            }
+        }
+        Ok(claimed)
+    }
+
+    async fn may_adopt(&self) -> Result<bool> {
+        let live = self.live().await?;
+        Ok(live.is_some_and(|live| live.meta().deletion_timestamp.is_none()))
+    }
+
+    async fn adopt<C: Object>(&self, orphan: &C) -> Result<Option<Arc<C>>> {
+        let ours = self.owner_reference();
+        let mut owners = other_owners(orphan, &ours.uid);
+        owners.push(ours);
+        let written = self.set_owners(orphan, owners).await?;
+        if let Some(written) = &written {
+            self.observe_child(C::clone(written))?;
+        }
+        Ok(written)
+    }
+
+    async fn release<C: Object>(&self, child: &C) -> Result<()> {
+        let owners = other_owners(child, uid(&*self.object));
+        if let Some(written) = self.set_owners(child, owners).await? {
+            // This controller is told as well: another of its objects may adopt what this one has let go.
+            self.source::<C>()?.informer.observe_write(C::clone(&written), None);
+        }
+        Ok(())
+    }
+
+    /// `None` when the object is gone.
+    async fn set_owners<C: Object>(&self, object: &C, owners: Vec<OwnerReference>) -> Result<Option<Arc<C>>> {
+        let meta = object.meta();
+        // A merge patch replaces the whole list, so it names the version that it was read from.
+        let owners = if owners.is_empty() { Value::Null } else { json!(owners) };
+        let patch = json!({"metadata": {
+            "uid": meta.uid,
+            "resourceVersion": meta.resource_version,
+            "ownerReferences": owners,
+        }});
+        let requests = Requests::<C>::beside(&self.shared.client, &ObjectKey::of(object));
+        let name = meta.name.as_deref().unwrap_or_default();
+        match requests
+            .patch(name, None, &Patch::Merge(patch), &self.shared.manager)
+            .await
+        {
+            Ok(written) => Ok(Some(Arc::new(written))),
+            Err(error) if error.code() == Some(404) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    pub(super) fn store<C: Object>(&self) -> Result<Store<C>> {
+        Ok(self.source::<C>()?.informer.store())
+    }
+
+    pub(super) fn observe_child<C: Object>(&self, written: C) -> Result<()> {
+        let source = self.source::<C>()?;
+        source.informer.observe_write(written, Some(source.subscription));
+        Ok(())
+    }
+}
+
+fn other_owners<C: Object>(object: &C, uid: &str) -> Vec<OwnerReference> {
+    let mut owners = object.meta().owner_references.clone().unwrap_or_default();
+    owners.retain(|owner| owner.uid != uid);
+    owners
+}
+
+pub(super) fn uid<K: Object>(object: &K) -> &str {
+    object.meta().uid.as_deref().unwrap_or_default()
+}

@@ -1,0 +1,16 @@
+//! The bound on every kind that the runtime works with.
+
+use std::fmt::Debug;
+
+use serde::{Serialize, de::DeserializeOwned};
+
+/// A kind whose Rust type is known: what k8s-openapi and `#[derive(CustomResource)]` make.
+pub trait Object:
+    kube::Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned + Serialize + Send + Sync + 'static
+{
+}
+
+impl<K> Object for K where
+    K: kube::Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned + Serialize + Send + Sync + 'static
+{
+}
