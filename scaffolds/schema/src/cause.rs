@@ -95,7 +95,7 @@ impl Path {
 
     /// The value breaks a rule.
     pub fn invalid(&self, value: impl Into<Value>, detail: &str) -> Cause {
-        self.shown("FieldValueInvalid", "Invalid value", (&value.into(), detail))
+        self.shown("FieldValueInvalid", "Invalid value", &value.into(), detail)
     }
 
     /// [`invalid`](Self::invalid) with the value in the form that the server shows it in.
@@ -105,17 +105,17 @@ impl Path {
 
     /// The value has the wrong JSON type.
     pub fn type_invalid(&self, value: impl Into<Value>, detail: &str) -> Cause {
-        self.shown("FieldValueTypeInvalid", "Invalid value", (&value.into(), detail))
+        self.shown("FieldValueTypeInvalid", "Invalid value", &value.into(), detail)
     }
 
     /// The value stands here twice.
     pub fn duplicate(&self, value: impl Into<Value>) -> Cause {
-        self.shown("FieldValueDuplicate", "Duplicate value", (&value.into(), ""))
+        self.shown("FieldValueDuplicate", "Duplicate value", &value.into(), "")
     }
 
     /// The value names something that is not there.
     pub fn not_found(&self, value: impl Into<Value>) -> Cause {
-        self.shown("FieldValueNotFound", "Not found", (&value.into(), ""))
+        self.shown("FieldValueNotFound", "Not found", &value.into(), "")
     }
 
     /// The value is none of those that are `supported`.
@@ -126,7 +126,7 @@ impl Path {
         } else {
             format!("supported values: {}", list.join(", "))
         };
-        self.shown("FieldValueNotSupported", "Unsupported value", (&value.into(), &detail))
+        self.shown("FieldValueNotSupported", "Unsupported value", &value.into(), &detail)
     }
 
     /// The list or map has more entries than allowed. The server leaves out a limit that makes no sense.
@@ -149,7 +149,7 @@ impl Path {
         self.cause("FieldValueTooLong", "Too long".to_owned(), &detail)
     }
 
-    fn shown(&self, reason: &'static str, what: &str, (value, detail): (&Value, &str)) -> Cause {
+    fn shown(&self, reason: &'static str, what: &str, value: &Value, detail: &str) -> Cause {
         self.cause(reason, format!("{what}: {}", go::show(value)), detail)
     }
 

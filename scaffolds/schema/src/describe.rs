@@ -1,7 +1,7 @@
 //! Calls the functions that describe types. kube-derive panics on types it cannot make structural; here a panic becomes
 //! a finding with the type's name and a way out.
 
-use crate::{Finding, cores, written};
+use crate::{dropped, finding::Finding, parallel};
 use serde::Serialize;
 use serde_json::Value;
 use std::panic::{self, AssertUnwindSafe};
@@ -25,7 +25,7 @@ pub trait Describe: Sync {
     /// It is no JSON.
     fn describe(&self) -> Result<Value, serde_json::Error>;
 
-    /// The schema of the whole resource before it became part of a CustomResourceDefinition, which has no room for keywords
+    /// The schema of the whole resource before it became part of a CustomResourceDefinition, which has no field for keywords
     /// that are misspelt.
     fn written(&self) -> Option<Value>;
 }
@@ -79,7 +79,7 @@ struct Outcome {
 /// Describes every type, and says which ones could not be.
 pub(crate) fn all<D: Describe>(crds: &[D]) -> (Vec<Described>, Vec<Finding>) {
     let mut outcomes = Vec::new();
-    silently(|| outcomes = cores::each(crds.iter().collect(), one));
+    silently(|| outcomes = parallel::each(crds.iter().collect(), one));
     let (mut described, mut findings) = (Vec::new(), Vec::new());
     for outcome in outcomes {
         described.extend(outcome.described);
@@ -95,7 +95,7 @@ fn one<D: Describe>(one: &D) -> Outcome {
     let schema = caught(|| one.written()).ok().flatten();
     let misfits = schema
         .as_ref()
-        .map(|it| written::findings(type_name, it))
+        .map(|it| dropped::findings(type_name, it))
         .unwrap_or_default();
     match caught(|| one.describe()).and_then(|crd| crd.map_err(|error| error.to_string())) {
         Ok(mut crd) => {
@@ -108,7 +108,7 @@ fn one<D: Describe>(one: &D) -> Outcome {
         // What was found in the schema says it better.
         Err(panic) if panic.starts_with(NOT_A_CRD) && !misfits.is_empty() => {}
         Err(panic) => {
-            let field = schema.as_ref().map(|it| written::place(&panic, it)).unwrap_or_default();
+            let field = schema.as_ref().map(|it| dropped::place(&panic, it)).unwrap_or_default();
             outcome.findings.push(refusal(type_name, field, &panic));
         }
     }
@@ -121,7 +121,7 @@ fn restore(crd: &mut Value, schema: &Value) {
     let versions = crd.pointer_mut("/spec/versions").and_then(Value::as_array_mut);
     let roots = versions.into_iter().flatten();
     for root in roots.filter_map(|version| version.pointer_mut("/schema/openAPIV3Schema")) {
-        written::restore(root, schema);
+        dropped::restore(root, schema);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Several Rust types may be versions of one kind: their CRDs become one.
 
 use crate::describe::Described;
-use crate::{Finding, version};
+use crate::{finding::Finding, version};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 

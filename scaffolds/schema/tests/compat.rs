@@ -1,6 +1,6 @@
 //! What counts as breaking an API, and what does not.
 
-use kubewright_schema::compat::breaking;
+use kubewright_schema::testing::breaking;
 use serde_json::{Value, json};
 
 fn crd(spec: Value) -> Value {

@@ -26,7 +26,7 @@ fn field(describe: Describe, options: &Options) -> Result<Value, String> {
             assert_eq!(lint::causes(&crds[0]), []);
             assert_eq!(lint::warnings(&crds[0]), Vec::<String>::new());
             let mut again = crds[0].clone();
-            kubewright_schema::normalise::crd(&mut again, options);
+            kubewright_schema::testing::normalise(&mut again, options);
             assert_eq!(again, crds[0], "normalising twice changes nothing");
             Ok(spec(&crds[0])["f"].clone())
         }

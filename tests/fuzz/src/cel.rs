@@ -1,6 +1,6 @@
 //! Rules in the Common Expression Language.
 
-use kubewright_schema::cel::{Rules, check};
+use kubewright_schema::testing::{Rules, check_rules};
 use serde_json::{Value, json};
 
 use crate::parts;
@@ -16,7 +16,7 @@ pub fn cel(bytes: &[u8]) {
         .unwrap_or_else(|| json!({"spec": {"s": "text", "n": 3, "l": ["a", "b"], "m": {"k": 1}}}));
     let old = objects.next();
     for schema in [as_rule(&rule), as_message(&rule)] {
-        _ = check(&schema, "spec.validation.openAPIV3Schema", &[]);
+        _ = check_rules(&schema, "spec.validation.openAPIV3Schema", &[]);
         let Some(rules) = Rules::compile(&schema) else { continue };
         _ = rules.evaluate(&object, old.as_ref());
         _ = rules.evaluate(&object, Some(&object));

@@ -1,7 +1,7 @@
 //! Schemas of CRDs and objects under them.
 
 use kubewright_apiserver::apply;
-use kubewright_schema::{compat, lint, value::Structural, yaml};
+use kubewright_schema::{lint, testing::breaking, value::Structural, yaml};
 use serde_json::{Value, json};
 
 use crate::parts;
@@ -17,7 +17,7 @@ pub fn schema(bytes: &[u8]) {
     let is_accepted = lint::causes(&crd).is_empty();
     _ = lint::warnings(&crd);
     assert!(
-        compat::breaking(std::slice::from_ref(&crd), std::slice::from_ref(&crd)).is_empty(),
+        breaking(std::slice::from_ref(&crd), std::slice::from_ref(&crd)).is_empty(),
         "what does not change breaks nobody"
     );
     _ = yaml::to_string(&crd);

@@ -56,12 +56,12 @@ pub(super) fn check(root: &Node, path: &str, structural: &[Cause]) -> Vec<Cause>
         let what = "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema";
         admission
             .causes
-            .push(Path::new(path).forbidden(&too_expensive(what, (admission.total, MOST_PER_SCHEMA))));
+            .push(Path::new(path).forbidden(&too_expensive(what, admission.total, MOST_PER_SCHEMA)));
     }
     admission.causes
 }
 
-fn too_expensive(what: &str, (cost, limit): (u64, u64)) -> String {
+fn too_expensive(what: &str, cost: u64, limit: u64) -> String {
     let factor = cost as f64 / limit as f64;
     let shown = if factor > 100.0 {
         "more than 100x".to_owned()
@@ -140,11 +140,11 @@ impl Admission<'_> {
         };
         let count = place.count.unwrap_or_else(|| declared.most_in_a_request());
         for (index, compiled) in Compiled::all(node, &declared).iter().enumerate() {
-            self.rule(compiled, &at.index(index), (count, place.uncorrelatable.as_ref()));
+            self.rule(compiled, &at.index(index), count, place.uncorrelatable.as_ref());
         }
     }
 
-    fn rule(&mut self, compiled: &Compiled, at: &Path, (count, uncorrelatable): (u64, Option<&Path>)) {
+    fn rule(&mut self, compiled: &Compiled, at: &Path, count: u64, uncorrelatable: Option<&Path>) {
         let rule = &compiled.rule;
         let (rule_at, message_at) = (at.child("rule"), at.child("messageExpression"));
         let cost = match &compiled.program {
@@ -153,7 +153,7 @@ impl Admission<'_> {
         };
         if cost > MOST_PER_RULE {
             self.causes
-                .push(rule_at.forbidden(&too_expensive("estimated rule cost", (cost, MOST_PER_RULE))));
+                .push(rule_at.forbidden(&too_expensive("estimated rule cost", cost, MOST_PER_RULE)));
         }
         self.observe(cost, &rule_at);
         if let Some(Err(detail)) = &compiled.program {
@@ -165,7 +165,7 @@ impl Admission<'_> {
                 if program.most > MOST_PER_RULE {
                     let what = "estimated messageExpression cost";
                     self.causes
-                        .push(message_at.forbidden(&too_expensive(what, (program.most, MOST_PER_RULE))));
+                        .push(message_at.forbidden(&too_expensive(what, program.most, MOST_PER_RULE)));
                 }
                 self.observe(program.most, &message_at);
             }

@@ -1,11 +1,10 @@
 //! The type checker: every node gets a type, every call its overloads.
 
 use super::ast::{Expr, Fold, Kind, Literal};
-use super::escape::escape;
-use super::issue::Issues;
 use super::library::{self, Overload};
-use super::types::Type;
+use super::types::{Type, instance, of_literal, type_named};
 use super::unify::{Unifier, most_general};
+use super::{escape::escape, issue::Issues};
 use std::sync::Arc;
 
 /// The variables of a rule.
@@ -56,29 +55,10 @@ impl Checked {
     }
 }
 
-/// Names of types, and the type that each is the type of.
-fn type_named(name: &str) -> Option<(&'static str, Type)> {
-    let open = Type::Dyn;
-    Some(match name {
-        "bool" => ("bool", Type::Bool),
-        "bytes" => ("bytes", Type::Bytes),
-        "double" => ("double", Type::Double),
-        "duration" => ("duration", Type::Duration),
-        "google.protobuf.Duration" => ("google.protobuf.Duration", Type::Duration),
-        "google.protobuf.Timestamp" => ("google.protobuf.Timestamp", Type::Timestamp),
-        "int" => ("int", Type::Int),
-        "list" => ("list", Type::list(open)),
-        "map" => ("map", Type::map(open.clone(), open)),
-        "net.CIDR" => ("net.CIDR", Type::Opaque("net.CIDR", Arc::from([]))),
-        "net.IP" => ("net.IP", Type::Opaque("net.IP", Arc::from([]))),
-        "null_type" => ("null_type", Type::Null),
-        "optional_type" => ("optional_type", Type::optional(open)),
-        "string" => ("string", Type::String),
-        "timestamp" => ("timestamp", Type::Timestamp),
-        "type" => ("type", Type::Meta(None)),
-        "uint" => ("uint", Type::Uint),
-        _ => return None,
-    })
+/// A function by the name that it is called by.
+struct Function<'n> {
+    name: &'n str,
+    overloads: &'static [Overload],
 }
 
 /// Checks an expression with ids below `ids`.
@@ -136,7 +116,7 @@ impl Checker<'_> {
                 Some(r#type) => r#type,
                 None => self.undeclared(expr.at, name),
             },
-            Kind::Select { operand, field, test } => self.select(expr, (operand, field), *test),
+            Kind::Select { operand, field, test } => self.select(expr, operand, field, *test),
             Kind::Call { function, target, args } => self.call(expr, function, target.as_deref(), args),
             Kind::List(items) => self.list(items),
             Kind::Map(entries) => self.map(entries),
@@ -183,7 +163,7 @@ impl Checker<'_> {
         Some(r#type)
     }
 
-    fn select(&mut self, expr: &Expr, (operand, field): (&Expr, &str), test: bool) -> Type {
+    fn select(&mut self, expr: &Expr, operand: &Expr, field: &str, test: bool) -> Type {
         if !test
             && let Some(name) = expr.qualified_name()
             && let Some(r#type) = self.lookup(expr.id, &name)
@@ -242,7 +222,7 @@ impl Checker<'_> {
         let Some(target) = target else {
             let name = function.strip_prefix('.').unwrap_or(function);
             return match library::overloads(name) {
-                Some(overloads) => self.resolve(expr, (name, overloads), &given, args),
+                Some(overloads) => self.resolve(expr, Function { name, overloads }, &given, args),
                 None => self.undeclared(expr.at, name),
             };
         };
@@ -250,25 +230,28 @@ impl Checker<'_> {
             let full = format!("{}.{function}", prefix.strip_prefix('.').unwrap_or(&prefix));
             if let (Some(name), Some(overloads)) = (library::name(&full), library::overloads(&full)) {
                 self.checked.names[expr.id] = Some(Name::Function(name));
-                return self.resolve(expr, (name, overloads), &given, args);
+                return self.resolve(expr, Function { name, overloads }, &given, args);
             }
         }
         given.insert(0, self.check(target));
         match library::overloads(function) {
-            Some(overloads) => self.resolve(expr, (function, overloads), &given, args),
+            Some(overloads) => self.resolve(
+                expr,
+                Function {
+                    name: function,
+                    overloads,
+                },
+                &given,
+                args,
+            ),
             None => self.undeclared(expr.at, function),
         }
     }
 
     /// Which overloads of a function fit the arguments, and what they give.
-    fn resolve(
-        &mut self,
-        expr: &Expr,
-        (function, overloads): (&str, &'static [Overload]),
-        given: &[Type],
-        args: &[Expr],
-    ) -> Type {
-        if matches!(function, "_&&_" | "_||_") {
+    fn resolve(&mut self, expr: &Expr, function: Function<'_>, given: &[Type], args: &[Expr]) -> Type {
+        let Function { name, overloads } = function;
+        if matches!(name, "_&&_" | "_||_") {
             return self.logical(expr, overloads, given, args);
         }
         let member = given.len() > args.len();
@@ -291,10 +274,10 @@ impl Checker<'_> {
                 Some(_) => Type::Dyn,
             });
         }
-        result.unwrap_or_else(|| self.no_overload(expr.at, function, (given, member)))
+        result.unwrap_or_else(|| self.no_overload(expr.at, name, given, member))
     }
 
-    fn no_overload(&mut self, at: usize, function: &str, (given, member): (&[Type], bool)) -> Type {
+    fn no_overload(&mut self, at: usize, function: &str, given: &[Type], member: bool) -> Type {
         let shown: Vec<String> = given
             .iter()
             .map(|it| self.unifier.resolved(it, true).to_string())
@@ -413,28 +396,5 @@ impl Checker<'_> {
         if !self.unifier.assignable(expected, found) {
             self.mismatch(at, expected, found);
         }
-    }
-}
-
-/// A signature's type with its letters replaced.
-fn instance(r#type: &Type, fresh: &[(char, Type)]) -> Type {
-    match r#type {
-        Type::Param(letter) => fresh
-            .iter()
-            .find(|(known, _)| known == letter)
-            .map_or(Type::Dyn, |(_, r#type)| r#type.clone()),
-        other => other.rebuilt(&mut |parameter| instance(parameter, fresh)),
-    }
-}
-
-fn of_literal(literal: &Literal) -> Type {
-    match literal {
-        Literal::Null => Type::Null,
-        Literal::Bool(_) => Type::Bool,
-        Literal::Int(_) => Type::Int,
-        Literal::Uint(_) => Type::Uint,
-        Literal::Double(_) => Type::Double,
-        Literal::String(_) => Type::String,
-        Literal::Bytes(_) => Type::Bytes,
     }
 }

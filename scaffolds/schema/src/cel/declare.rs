@@ -34,7 +34,8 @@ impl Declared {
         if node.int_or_string {
             return Some(scalar(
                 Type::Dyn,
-                (1, node.max_length.map_or(LARGEST_REQUEST - 2, by_characters)),
+                1,
+                node.max_length.map_or(LARGEST_REQUEST - 2, by_characters),
             ));
         }
         if root {
@@ -70,9 +71,9 @@ impl Declared {
                 None => Self::object(node),
             },
             "string" => text(node),
-            "boolean" => scalar(Type::Bool, (4, 0)),
-            "number" => scalar(Type::Double, (1, 0)),
-            "integer" => scalar(Type::Int, (1, 0)),
+            "boolean" => scalar(Type::Bool, 4, 0),
+            "number" => scalar(Type::Double, 1, 0),
+            "integer" => scalar(Type::Int, 1, 0),
             _ => return None,
         })
     }
@@ -129,7 +130,7 @@ fn unsigned(number: i64) -> u64 {
     u64::try_from(number).unwrap_or(0)
 }
 
-fn scalar(r#type: Type, (least_bytes, most): (i64, i64)) -> Declared {
+fn scalar(r#type: Type, least_bytes: i64, most: i64) -> Declared {
     Declared {
         shape: Shape::Scalar(r#type),
         most: unsigned(most),
@@ -146,14 +147,14 @@ fn by_characters(max_length: i64) -> i64 {
 fn text(node: &Node) -> Declared {
     let unlimited = LARGEST_REQUEST - 2;
     match node.format.as_str() {
-        "byte" => scalar(Type::Bytes, (2, node.max_length.unwrap_or(unlimited))),
-        "duration" => scalar(Type::Duration, (3, 32)),
-        "date" => scalar(Type::Timestamp, (12, 12)),
-        "date-time" => scalar(Type::Timestamp, (21, 32)),
+        "byte" => scalar(Type::Bytes, 2, node.max_length.unwrap_or(unlimited)),
+        "duration" => scalar(Type::Duration, 3, 32),
+        "date" => scalar(Type::Timestamp, 12, 12),
+        "date-time" => scalar(Type::Timestamp, 21, 32),
         _ => {
             let longest = node.longest_enum.map(|it| i64::try_from(it).unwrap_or(unlimited));
             let most = node.max_length.map(by_characters).or(longest).unwrap_or(unlimited);
-            scalar(Type::String, (2, most))
+            scalar(Type::String, 2, most)
         }
     }
 }

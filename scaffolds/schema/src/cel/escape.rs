@@ -1,7 +1,7 @@
 //! Names of properties as identifiers of rules, and back.
 
-/// Words of the language: a property of that name is written `__name__`.
-const RESERVED: [&str; 21] = [
+/// Words of the language, which are no names of variables and functions: a property of that name is written `__name__`.
+pub(super) const RESERVED: [&str; 21] = [
     "true",
     "false",
     "null",

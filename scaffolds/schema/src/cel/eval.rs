@@ -58,7 +58,7 @@ impl<'a> Evaluator<'a, '_> {
         match &expr.kind {
             Kind::Literal(literal) => Ok(Val::literal(literal)),
             Kind::Ident(name) => self.variable(expr, name),
-            Kind::Select { operand, field, test } => self.select(expr, (operand, field), *test),
+            Kind::Select { operand, field, test } => self.select(expr, operand, field, *test),
             Kind::Call { function, target, args } => self.call(expr, function, target.as_deref(), args),
             Kind::List(items) => self.list(items),
             Kind::Map(entries) => self.map(entries),
@@ -94,7 +94,7 @@ impl<'a> Evaluator<'a, '_> {
         value
     }
 
-    fn select(&mut self, expr: &'a Expr, (operand, field): (&'a Expr, &'a str), test: bool) -> Outcome<Val<'a>> {
+    fn select(&mut self, expr: &'a Expr, operand: &'a Expr, field: &'a str, test: bool) -> Outcome<Val<'a>> {
         if let Some(Name::Type(name)) = self.checked.name(expr) {
             return Ok(Val::Type(name));
         }
@@ -143,7 +143,7 @@ impl<'a> Evaluator<'a, '_> {
         }
     }
 
-    fn index(&mut self, (container, index): (&'a Expr, &'a Expr), optional: bool) -> Outcome<Val<'a>> {
+    fn index(&mut self, container: &'a Expr, index: &'a Expr, optional: bool) -> Outcome<Val<'a>> {
         let value = self.operand(container)?;
         let key = self.value(index)?;
         let pick = if self.program.is_constant(index) {
@@ -171,8 +171,8 @@ impl<'a> Evaluator<'a, '_> {
                 Val::Bool(false) => self.branch(no),
                 _ => Err(Fault::no_overload()),
             },
-            ("_[_]", None, [container, index]) => self.index((container, index), false),
-            ("_[?_]", None, [container, index]) => self.index((container, index), true),
+            ("_[_]", None, [container, index]) => self.index(container, index, false),
+            ("_[?_]", None, [container, index]) => self.index(container, index, true),
             ("_?._", None, [operand, field]) => {
                 let value = self.operand(operand)?;
                 let key = self.value(field)?;
@@ -277,7 +277,7 @@ impl<'a> Evaluator<'a, '_> {
                 },
             },
         };
-        self.meter.call(function, overload, (&values, result.as_ref().ok()))?;
+        self.meter.call(function, overload, &values, result.as_ref().ok())?;
         result
     }
 

@@ -30,6 +30,25 @@ const SIGNS: [&str; 25] = [
     "/", "%", "//",
 ];
 
+/// The function that a binary operator stands for, and how tightly it binds.
+pub(super) fn binary(sign: &str) -> Option<(&'static str, u8)> {
+    Some(match sign {
+        "==" => ("_==_", 1),
+        "!=" => ("_!=_", 1),
+        "<" => ("_<_", 1),
+        "<=" => ("_<=_", 1),
+        ">" => ("_>_", 1),
+        ">=" => ("_>=_", 1),
+        "in" => ("@in", 1),
+        "+" => ("_+_", 2),
+        "-" => ("_-_", 2),
+        "*" => ("_*_", 3),
+        "/" => ("_/_", 3),
+        "%" => ("_%_", 3),
+        _ => return None,
+    })
+}
+
 /// All tokens of an expression; what is none becomes an issue. The last one is the end.
 pub(super) fn tokens(source: &str, issues: &mut Issues) -> Vec<Lexeme> {
     let chars: Vec<char> = source.chars().collect();

@@ -14,8 +14,22 @@ struct Loop {
     var2: Option<String>,
 }
 
+/// A call with a receiver.
+pub(super) struct Method<'a> {
+    pub at: usize,
+    pub name: &'a str,
+    pub target: Expr,
+    pub args: Vec<Expr>,
+}
+
+/// A value that has a name in one expression.
+struct Binding {
+    name: String,
+    value: Expr,
+}
+
 /// A call of a free function.
-pub(super) fn function(parser: &mut Parser<'_>, (at, name): (usize, &str), mut args: Vec<Expr>) -> Expr {
+pub(super) fn function(parser: &mut Parser<'_>, at: usize, name: &str, mut args: Vec<Expr>) -> Expr {
     if name != "has" || args.len() != 1 {
         return parser.call(at, name, args);
     }
@@ -35,36 +49,31 @@ pub(super) fn function(parser: &mut Parser<'_>, (at, name): (usize, &str), mut a
     }
 }
 
-/// A call with a receiver.
-pub(super) fn method(parser: &mut Parser<'_>, (at, name): (usize, &str), target: Expr, args: Vec<Expr>) -> Expr {
-    match (name, args.len()) {
+/// Expands a call with a receiver, or leaves it a call.
+pub(super) fn method(parser: &mut Parser<'_>, call: Method<'_>) -> Expr {
+    match (call.name, call.args.len()) {
         ("all" | "exists" | "exists_one", 2) | ("all" | "exists" | "exists_one" | "existsOne", 3) => {
-            quantifier(parser, (at, name), target, args)
+            quantifier(parser, call)
         }
-        ("map", 2 | 3) => map(parser, at, target, args),
-        ("filter", 2) => filter(parser, at, target, args),
-        ("transformList" | "transformMap" | "transformMapEntry", 3 | 4) => transform(parser, (at, name), target, args),
-        ("optMap" | "optFlatMap", 2) => optional(parser, (at, name), target, args),
-        ("sortBy", 2) => sort_by(parser, at, target, args),
+        ("map", 2 | 3) => map(parser, call),
+        ("filter", 2) => filter(parser, call),
+        ("transformList" | "transformMap" | "transformMapEntry", 3 | 4) => transform(parser, call),
+        ("optMap" | "optFlatMap", 2) => optional(parser, call),
+        ("sortBy", 2) => sort_by(parser, call),
         _ => parser.node(
-            at,
+            call.at,
             Kind::Call {
-                function: name.to_owned(),
-                target: Some(Box::new(target)),
-                args,
+                function: call.name.to_owned(),
+                target: Some(Box::new(call.target)),
+                args: call.args,
             },
         ),
     }
 }
 
-/// The names of a loop's variables, taken off the front of its arguments.
-fn begin(
-    parser: &mut Parser<'_>,
-    (at, count): (usize, usize),
-    range: Expr,
-    args: &mut Vec<Expr>,
-    refusal: &str,
-) -> Result<Loop, Expr> {
+/// The loop over the receiver of a call, and what is left of its arguments: the first `count` name the variables.
+fn begin(parser: &mut Parser<'_>, call: Method<'_>, count: usize, refusal: &str) -> Result<(Loop, Vec<Expr>), Expr> {
+    let mut args = call.args;
     let mut names = Vec::new();
     for arg in args.drain(..count.min(args.len())) {
         match arg.kind {
@@ -84,12 +93,13 @@ fn begin(
         return Err(parser.wrong(*at, "iteration variable overwrites accumulator variable"));
     }
     let mut names = names.into_iter().map(|(_, name)| name);
-    Ok(Loop {
-        at,
-        range,
+    let this = Loop {
+        at: call.at,
+        range: call.target,
         var: names.next().unwrap_or_default(),
         var2: names.next(),
-    })
+    };
+    Ok((this, args))
 }
 
 impl Loop {
@@ -129,11 +139,11 @@ fn only_if(parser: &mut Parser<'_>, at: usize, filter: Option<Expr>, step: Expr)
     }
 }
 
-fn quantifier(parser: &mut Parser<'_>, (at, name): (usize, &str), target: Expr, mut args: Vec<Expr>) -> Expr {
+fn quantifier(parser: &mut Parser<'_>, call: Method<'_>) -> Expr {
     let refusal = "argument must be a simple name";
-    let names = args.len() - 1;
-    let this = match begin(parser, (at, names), target, &mut args, refusal) {
-        Ok(this) => this,
+    let (at, name, names) = (call.at, call.name, call.args.len() - 1);
+    let (this, mut args) = match begin(parser, call, names, refusal) {
+        Ok(begun) => begun,
         Err(wrong) => return wrong,
     };
     let Some(predicate) = args.pop() else {
@@ -190,9 +200,10 @@ fn collect(parser: &mut Parser<'_>, this: Loop, filter: Option<Expr>, item: Expr
     this.finish(parser, [init, condition, step, result])
 }
 
-fn map(parser: &mut Parser<'_>, at: usize, target: Expr, mut args: Vec<Expr>) -> Expr {
-    match begin(parser, (at, 1), target, &mut args, "argument is not an identifier") {
-        Ok(this) => match (args.pop(), args.pop()) {
+fn map(parser: &mut Parser<'_>, call: Method<'_>) -> Expr {
+    let at = call.at;
+    match begin(parser, call, 1, "argument is not an identifier") {
+        Ok((this, mut args)) => match (args.pop(), args.pop()) {
             (Some(item), filter) => collect(parser, this, filter, item),
             (None, _) => parser.wrong(at, "argument is not an identifier"),
         },
@@ -200,10 +211,10 @@ fn map(parser: &mut Parser<'_>, at: usize, target: Expr, mut args: Vec<Expr>) ->
     }
 }
 
-fn filter(parser: &mut Parser<'_>, at: usize, target: Expr, mut args: Vec<Expr>) -> Expr {
-    let var_at = args.first().map_or(at, |arg| arg.at);
-    match begin(parser, (at, 1), target, &mut args, "argument is not an identifier") {
-        Ok(this) => {
+fn filter(parser: &mut Parser<'_>, call: Method<'_>) -> Expr {
+    let var_at = call.args.first().map_or(call.at, |arg| arg.at);
+    match begin(parser, call, 1, "argument is not an identifier") {
+        Ok((this, mut args)) => {
             let item = parser.node(var_at, Kind::Ident(this.var.clone()));
             collect(parser, this, args.pop(), item)
         }
@@ -211,9 +222,10 @@ fn filter(parser: &mut Parser<'_>, at: usize, target: Expr, mut args: Vec<Expr>)
     }
 }
 
-fn transform(parser: &mut Parser<'_>, (at, name): (usize, &str), target: Expr, mut args: Vec<Expr>) -> Expr {
-    let this = match begin(parser, (at, 2), target, &mut args, "argument must be a simple name") {
-        Ok(this) => this,
+fn transform(parser: &mut Parser<'_>, call: Method<'_>) -> Expr {
+    let (at, name) = (call.at, call.name);
+    let (this, mut args) = match begin(parser, call, 2, "argument must be a simple name") {
+        Ok(begun) => begun,
         Err(wrong) => return wrong,
     };
     let (item, filter) = (args.pop(), args.pop());
@@ -236,8 +248,8 @@ fn transform(parser: &mut Parser<'_>, (at, name): (usize, &str), target: Expr, m
     this.finish(parser, [init, condition, step, result])
 }
 
-/// Binds `name` to `value` while `result` is computed: a loop over nothing.
-fn bind(parser: &mut Parser<'_>, at: usize, (name, value): (String, Expr), result: Expr) -> Expr {
+/// Computes `result` with a binding: a loop over nothing.
+fn bind(parser: &mut Parser<'_>, at: usize, Binding { name, value }: Binding, result: Expr) -> Expr {
     let range = parser.node(at, Kind::List(Vec::new()));
     let condition = literal(parser, at, Literal::Bool(false));
     let step = parser.node(at, Kind::Ident(name.clone()));
@@ -267,7 +279,13 @@ fn member(parser: &mut Parser<'_>, at: usize, target: Expr, function: &str) -> E
     )
 }
 
-fn optional(parser: &mut Parser<'_>, (at, name): (usize, &str), target: Expr, mut args: Vec<Expr>) -> Expr {
+fn optional(parser: &mut Parser<'_>, call: Method<'_>) -> Expr {
+    let Method {
+        at,
+        name,
+        target,
+        mut args,
+    } = call;
     let (Some(inner), Some(var)) = (args.pop(), args.pop()) else {
         return parser.wrong(at, "argument must be a simple name");
     };
@@ -279,7 +297,7 @@ fn optional(parser: &mut Parser<'_>, (at, name): (usize, &str), target: Expr, mu
     }
     let copy = renumbered(parser, &target);
     let value = member(parser, at, copy, "value");
-    let mut bound = bind(parser, at, (var, value), inner);
+    let mut bound = bind(parser, at, Binding { name: var, value }, inner);
     if name == "optMap" {
         bound = parser.call(at, "optional.of", vec![bound]);
     }
@@ -288,8 +306,9 @@ fn optional(parser: &mut Parser<'_>, (at, name): (usize, &str), target: Expr, mu
     parser.call(at, "_?_:_", vec![has, bound, none])
 }
 
-fn sort_by(parser: &mut Parser<'_>, at: usize, target: Expr, args: Vec<Expr>) -> Expr {
+fn sort_by(parser: &mut Parser<'_>, call: Method<'_>) -> Expr {
     const INPUT: &str = "@__sortBy_input__";
+    let (at, target) = (call.at, call.target);
     let sortable = matches!(
         target.kind,
         Kind::List(_) | Kind::Select { .. } | Kind::Ident(_) | Kind::Fold(_) | Kind::Call { .. }
@@ -299,7 +318,8 @@ fn sort_by(parser: &mut Parser<'_>, at: usize, target: Expr, args: Vec<Expr>) ->
         return parser.wrong(target.at, message);
     }
     let input = parser.node(at, Kind::Ident(INPUT.to_owned()));
-    let keys = map(parser, at, input, args);
+    let pairs = Method { target: input, ..call };
+    let keys = map(parser, pairs);
     if matches!(keys.kind, Kind::Broken) {
         return keys;
     }
@@ -313,7 +333,11 @@ fn sort_by(parser: &mut Parser<'_>, at: usize, target: Expr, args: Vec<Expr>) ->
             args: vec![keys],
         },
     );
-    bind(parser, at, (INPUT.to_owned(), target), sorted)
+    let input = Binding {
+        name: INPUT.to_owned(),
+        value: target,
+    };
+    bind(parser, at, input, sorted)
 }
 
 /// A copy with ids of its own.

@@ -31,10 +31,11 @@ impl Meter {
         &mut self,
         function: &str,
         overload: &str,
-        (args, result): (&[Val<'_>], Option<&Val<'_>>),
+        args: &[Val<'_>],
+        result: Option<&Val<'_>>,
     ) -> Outcome<()> {
         let cost = extension(overload, args, result)
-            .or_else(|| kubernetes(function, overload, (args, result)))
+            .or_else(|| kubernetes(function, overload, args, result))
             .unwrap_or_else(|| standard(overload, function, args));
         self.spend(cost)
     }
@@ -84,7 +85,7 @@ fn compare_all(list: &Val<'_>, allocates: impl Fn(f64, u64) -> u64) -> u64 {
 }
 
 /// What apiserver's `pkg/cel/library/cost.go` prices.
-fn kubernetes(function: &str, overload: &str, (args, result): (&[Val<'_>], Option<&Val<'_>>)) -> Option<u64> {
+fn kubernetes(function: &str, overload: &str, args: &[Val<'_>], result: Option<&Val<'_>>) -> Option<u64> {
     let (first, second) = (args.first(), args.get(1));
     Some(match function {
         "isSorted" | "sum" | "max" | "min" | "indexOf" | "lastIndexOf" => first.map_or(0, traversal),
@@ -95,7 +96,7 @@ fn kubernetes(function: &str, overload: &str, (args, result): (&[Val<'_>], Optio
         "find" | "findAll" => regex(first, second),
         "ip" if overload == "cidr_ip" => 1,
         "ip" => read(first, 1.0),
-        "containsIP" | "containsCIDR" => contains(function, overload, (first, second)),
+        "containsIP" | "containsCIDR" => contains(function, overload, first, second),
         "validate" => {
             let Some(Val::Foreign(format)) = first else {
                 return None;
@@ -111,7 +112,7 @@ fn kubernetes(function: &str, overload: &str, (args, result): (&[Val<'_>], Optio
     })
 }
 
-fn contains(function: &str, overload: &str, (first, second): (Option<&Val<'_>>, Option<&Val<'_>>)) -> u64 {
+fn contains(function: &str, overload: &str, first: Option<&Val<'_>>, second: Option<&Val<'_>>) -> u64 {
     let mut cost = read(first, 2.0);
     if function == "containsCIDR" {
         cost += read(first, 1.0) + 1;

@@ -42,9 +42,10 @@ mod meter;
 mod operators;
 mod parse;
 mod program;
-mod room;
+mod ratchet;
 mod rules;
 mod schema;
+mod stack;
 mod types;
 mod unify;
 mod value;
@@ -61,7 +62,8 @@ use std::sync::Arc;
 /// If the schema is not structural, or its defaults are invalid, a server looks at no rule at all: do not call then.
 pub fn check(schema: &Value, path: &str, structural: &[Cause]) -> Vec<Cause> {
     let root = schema::Node::read(schema);
-    room::with_room(room::is_deep(&root), || admit::check(&root, path, structural)).unwrap_or_else(|cause| vec![cause])
+    stack::with_stack(stack::is_deep(&root), || admit::check(&root, path, structural))
+        .unwrap_or_else(|cause| vec![cause])
 }
 
 /// What a server says of a default at `path` by the rules of its schema.
@@ -73,7 +75,7 @@ pub(crate) fn of_default(default: &Value, schema: &Value, path: &Path) -> Vec<Ca
             .map(|checks| checks.of_default(default, path))
             .unwrap_or_default()
     };
-    room::with_room(room::is_deep(&node), work).unwrap_or_else(|cause| vec![cause])
+    stack::with_stack(stack::is_deep(&node), work).unwrap_or_else(|cause| vec![cause])
 }
 
 /// The compiled rules of a schema.
@@ -92,8 +94,8 @@ impl Rules {
         if !node.has_rules() {
             return None;
         }
-        let deep = room::is_deep(&node);
-        let compiled = room::with_room(deep, || walk::Checks::compile(Arc::new(node.with_meta())));
+        let deep = stack::is_deep(&node);
+        let compiled = stack::with_stack(deep, || walk::Checks::compile(Arc::new(node.with_meta())));
         let checks = compiled.transpose()?;
         Some(Self { checks, deep })
     }
@@ -105,7 +107,7 @@ impl Rules {
     /// A server that found types, lengths, counts or formats wrong does not run rules; neither should the caller.
     pub fn evaluate(&self, object: &Value, old: Option<&Value>) -> Objections {
         let outcome = match &self.checks {
-            Ok(checks) => room::with_room(self.deep, || checks.evaluate(object, old)),
+            Ok(checks) => stack::with_stack(self.deep, || checks.evaluate(object, old)),
             Err(cause) => Err(cause.clone()),
         };
         outcome.unwrap_or_else(|cause| vec![cause].into())

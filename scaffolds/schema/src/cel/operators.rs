@@ -3,6 +3,7 @@
 use super::value::moment::{self, Moment};
 use super::value::{Fault, Foreign, List, Outcome, Val};
 use std::cmp::Ordering;
+use std::ops::RangeInclusive;
 use std::rc::Rc;
 
 impl<'a> Val<'a> {
@@ -14,8 +15,8 @@ impl<'a> Val<'a> {
             (Self::Int(one), Self::Uint(other)) => Some(i128::from(*one).cmp(&i128::from(*other))),
             (Self::Uint(one), Self::Int(other)) => Some(i128::from(*one).cmp(&i128::from(*other))),
             (Self::Double(one), Self::Double(other)) => one.partial_cmp(other),
-            (Self::Int(one), Self::Double(other)) => against(*one as f64, *other, (i64::MIN as f64, i64::MAX as f64)),
-            (Self::Uint(one), Self::Double(other)) => against(*one as f64, *other, (0.0, u64::MAX as f64)),
+            (Self::Int(one), Self::Double(other)) => against(*one as f64, *other, i64::MIN as f64..=i64::MAX as f64),
+            (Self::Uint(one), Self::Double(other)) => against(*one as f64, *other, 0.0..=u64::MAX as f64),
             (Self::Double(_), Self::Int(_) | Self::Uint(_)) => other.compare_numbers(self).map(Ordering::reverse),
             _ => None,
         }
@@ -52,10 +53,10 @@ impl<'a> Val<'a> {
 }
 
 /// An integer, as a double, against a double that may be beyond its range.
-fn against(integer: f64, double: f64, (least, most): (f64, f64)) -> Option<Ordering> {
-    if double < least {
+fn against(integer: f64, double: f64, range: RangeInclusive<f64>) -> Option<Ordering> {
+    if double < *range.start() {
         Some(Ordering::Greater)
-    } else if double > most {
+    } else if double > *range.end() {
         Some(Ordering::Less)
     } else {
         integer.partial_cmp(&double)

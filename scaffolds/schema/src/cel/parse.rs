@@ -2,8 +2,9 @@
 //! after the mistakes that people make.
 
 use super::ast::{Entry, Expr, Kind, Literal};
+use super::escape::RESERVED;
 use super::issue::Issues;
-use super::lex::{Lexeme, Token, tokens};
+use super::lex::{Lexeme, Token, binary, tokens};
 use super::{literal, macros};
 
 /// How deep the server lets one rule of the grammar nest.
@@ -14,31 +15,6 @@ const LONGEST: usize = 100_000;
 
 const OPERAND: &str =
     "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
-
-/// Words that are no names of variables and functions, though they are names of fields.
-const RESERVED: [&str; 21] = [
-    "as",
-    "break",
-    "const",
-    "continue",
-    "else",
-    "false",
-    "for",
-    "function",
-    "if",
-    "import",
-    "in",
-    "let",
-    "loop",
-    "package",
-    "namespace",
-    "null",
-    "return",
-    "true",
-    "var",
-    "void",
-    "while",
-];
 
 /// Stops the parser after an error that it cannot recover from; the issue is recorded.
 struct Stop;
@@ -83,25 +59,6 @@ pub(super) fn parse(source: &str, issues: &mut Issues) -> (Expr, usize) {
     };
     let parsed = parser.expr().and_then(|expr| parser.end().map(|()| expr));
     (parsed.unwrap_or(broken), parser.ids)
-}
-
-/// The function that a binary operator stands for, and how tightly it binds.
-fn binary(sign: &str) -> Option<(&'static str, u8)> {
-    Some(match sign {
-        "==" => ("_==_", 1),
-        "!=" => ("_!=_", 1),
-        "<" => ("_<_", 1),
-        "<=" => ("_<=_", 1),
-        ">" => ("_>_", 1),
-        ">=" => ("_>=_", 1),
-        "in" => ("@in", 1),
-        "+" => ("_+_", 2),
-        "-" => ("_-_", 2),
-        "*" => ("_*_", 3),
-        "/" => ("_/_", 3),
-        "%" => ("_%_", 3),
-        _ => return None,
-    })
 }
 
 impl Parser<'_> {
@@ -344,7 +301,13 @@ impl Parser<'_> {
         }
         if let Some(at) = self.eat("(") {
             let args = self.arguments()?;
-            return Ok(macros::method(self, (at, &name.text), operand, args));
+            let call = macros::Method {
+                at,
+                name: &name.text,
+                target: operand,
+                args,
+            };
+            return Ok(macros::method(self, call));
         }
         let kind = Kind::Select {
             operand: Box::new(operand),
@@ -454,7 +417,7 @@ impl Parser<'_> {
             if reserved {
                 return Ok(self.wrong(name.at, format!("reserved identifier: {}", name.text)));
             }
-            return Ok(macros::function(self, (at, &full), args));
+            return Ok(macros::function(self, at, &full, args));
         }
         if reserved {
             return Ok(self.wrong(name.at, format!("reserved identifier: {}", name.text)));

@@ -6,8 +6,12 @@ use super::field_path;
 use super::program::{Program, Refusal};
 use super::schema::{Node, Rule};
 use super::types::Type;
+use super::value::{Fault, Val};
 use crate::cause::Cause;
 use crate::go;
+
+/// The longest result of a `messageExpression`, in bytes.
+const LONGEST_MESSAGE: usize = 5 * 1024;
 
 /// A rule with its expressions.
 #[derive(Debug)]
@@ -29,11 +33,11 @@ impl Compiled {
         let this = declared.r#type("selfType0");
         node.rules
             .iter()
-            .map(|rule| Self::one(rule, node, (declared, &this)))
+            .map(|rule| Self::one(rule, node, declared, &this))
             .collect()
     }
 
-    fn one(rule: &Rule, node: &Node, (declared, this): (&Declared, &Type)) -> Self {
+    fn one(rule: &Rule, node: &Node, declared: &Declared, this: &Type) -> Self {
         let old = if rule.optional_old_self == Some(true) {
             Type::optional(this.clone())
         } else {
@@ -85,6 +89,15 @@ impl Compiled {
             self.rule.message.trim()
         }
     }
+}
+
+/// The result of a `messageExpression`, unless it is too long, blank or more than one line.
+pub(super) fn usable(message: Result<Val<'_>, Fault>) -> Option<String> {
+    let Ok(Val::String(message)) = message else {
+        return None;
+    };
+    let message = message.trim();
+    (!message.is_empty() && message.len() <= LONGEST_MESSAGE && !message.contains('\n')).then(|| message.to_owned())
 }
 
 impl Rule {

@@ -1,5 +1,6 @@
 //! The types of expressions, and how the server spells them in its messages.
 
+use super::ast::Literal;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -146,5 +147,54 @@ impl fmt::Display for Type {
             write!(f, "{}{parameter}", if index > 0 { ", " } else { "" })?;
         }
         f.write_str(")")
+    }
+}
+
+/// Names of types, and the type that each is the type of.
+pub(super) fn type_named(name: &str) -> Option<(&'static str, Type)> {
+    let open = Type::Dyn;
+    Some(match name {
+        "bool" => ("bool", Type::Bool),
+        "bytes" => ("bytes", Type::Bytes),
+        "double" => ("double", Type::Double),
+        "duration" => ("duration", Type::Duration),
+        "google.protobuf.Duration" => ("google.protobuf.Duration", Type::Duration),
+        "google.protobuf.Timestamp" => ("google.protobuf.Timestamp", Type::Timestamp),
+        "int" => ("int", Type::Int),
+        "list" => ("list", Type::list(open)),
+        "map" => ("map", Type::map(open.clone(), open)),
+        "net.CIDR" => ("net.CIDR", Type::Opaque("net.CIDR", Arc::from([]))),
+        "net.IP" => ("net.IP", Type::Opaque("net.IP", Arc::from([]))),
+        "null_type" => ("null_type", Type::Null),
+        "optional_type" => ("optional_type", Type::optional(open)),
+        "string" => ("string", Type::String),
+        "timestamp" => ("timestamp", Type::Timestamp),
+        "type" => ("type", Type::Meta(None)),
+        "uint" => ("uint", Type::Uint),
+        _ => return None,
+    })
+}
+
+/// A signature's type with its letters replaced.
+pub(super) fn instance(r#type: &Type, fresh: &[(char, Type)]) -> Type {
+    match r#type {
+        Type::Param(letter) => fresh
+            .iter()
+            .find(|(known, _)| known == letter)
+            .map_or(Type::Dyn, |(_, r#type)| r#type.clone()),
+        other => other.rebuilt(&mut |parameter| instance(parameter, fresh)),
+    }
+}
+
+/// The type of a literal.
+pub(super) fn of_literal(literal: &Literal) -> Type {
+    match literal {
+        Literal::Null => Type::Null,
+        Literal::Bool(_) => Type::Bool,
+        Literal::Int(_) => Type::Int,
+        Literal::Uint(_) => Type::Uint,
+        Literal::Double(_) => Type::Double,
+        Literal::String(_) => Type::String,
+        Literal::Bytes(_) => Type::Bytes,
     }
 }

@@ -1,11 +1,10 @@
 //! Rules on an object: the walk that finds each value's rules and its old value, and what becomes of their results.
 
 use super::declare::{Declared, Shape};
-use super::escape::escape;
-use super::eval::Variables;
-use super::rules::Compiled;
-use super::schema::Node;
-use super::value::{Fault, Val};
+use super::ratchet::{Ratchet, same, with_same_keys};
+use super::rules::{Compiled, usable};
+use super::{escape::escape, eval::Variables};
+use super::{schema::Node, value::Fault, value::Val};
 use crate::cause::{Cause, Objections, Path};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -13,9 +12,6 @@ use std::sync::Arc;
 
 /// What all rules may cost on one object together (celconfig.RuntimeCELCostBudget).
 const BUDGET: u64 = 10_000_000;
-
-/// The longest result of a `messageExpression`, in bytes.
-const LONGEST_MESSAGE: usize = 5 * 1024;
 
 /// The rules of a node and of those below it.
 #[derive(Debug)]
@@ -36,23 +32,6 @@ struct Pair<'a> {
     new: &'a Value,
     old: Option<&'a Value>,
     ratchet: Ratchet,
-}
-
-/// Whether an update left the value alone.
-#[derive(Clone, Copy)]
-enum Ratchet {
-    /// The value has an old one; were they equal?
-    Known(bool),
-    /// It has none, but something around it has.
-    Around(bool),
-    /// There is no old object.
-    None,
-}
-
-impl Ratchet {
-    fn is_unchanged(self) -> bool {
-        matches!(self, Self::Known(true) | Self::Around(true))
-    }
 }
 
 impl Checks {
@@ -167,6 +146,15 @@ fn compile(rules: &Node, node: &Node, declared: &Declared) -> Vec<Compiled> {
 /// The budget is used up.
 struct Spent;
 
+/// A rule that a value does not keep.
+struct Broken<'r, 'a> {
+    compiled: &'a Compiled,
+    pair: Pair<'r>,
+    /// The type in the schema.
+    kind: &'r str,
+    variables: &'r Variables<'a>,
+}
+
 struct Run {
     outcome: Objections,
     budget: u64,
@@ -194,13 +182,13 @@ impl Run {
             )?;
         }
         match pair.new {
-            Value::Array(items) => self.items(checks, path, (items, pair)),
-            Value::Object(map) => self.fields(checks, path, (map, pair)),
+            Value::Array(items) => self.items(checks, path, items, pair),
+            Value::Object(map) => self.fields(checks, path, map, pair),
             _ => Ok(()),
         }
     }
 
-    fn items(&mut self, checks: &Checks, path: &Path, (items, pair): (&[Value], Pair<'_>)) -> Result<(), Spent> {
+    fn items(&mut self, checks: &Checks, path: &Path, items: &[Value], pair: Pair<'_>) -> Result<(), Spent> {
         let (Some(inner), Some(node)) = (&checks.items, &checks.node.items) else {
             return Ok(());
         };
@@ -210,7 +198,7 @@ impl Run {
                 Some("map") => with_same_keys(item, before, &checks.node.list_keys),
                 _ => None,
             };
-            let ratchet = further(pair.ratchet, old.map(|old| same(item, old, node)));
+            let ratchet = pair.ratchet.further(old.map(|old| same(item, old, node)));
             self.node(
                 inner,
                 &path.index(index),
@@ -228,7 +216,8 @@ impl Run {
         &mut self,
         checks: &Checks,
         path: &Path,
-        (map, pair): (&serde_json::Map<String, Value>, Pair<'_>),
+        map: &serde_json::Map<String, Value>,
+        pair: Pair<'_>,
     ) -> Result<(), Spent> {
         let node = &checks.node;
         for (name, value) in map {
@@ -248,7 +237,7 @@ impl Run {
                 Pair {
                     new: value,
                     old,
-                    ratchet: further(pair.ratchet, equal),
+                    ratchet: pair.ratchet.further(equal),
                 },
             )?;
         }
@@ -298,7 +287,15 @@ impl Run {
             self.pay(cost, path, kind)?;
             match result {
                 Ok(Val::Bool(true)) => {}
-                Ok(_) => self.failed(compiled, path, (pair, kind, &variables))?,
+                Ok(_) => {
+                    let broken = Broken {
+                        compiled,
+                        pair,
+                        kind,
+                        variables: &variables,
+                    };
+                    self.failed(path, &broken)?;
+                }
                 Err(Fault::Budget) => {
                     let detail = format!(
                         "'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to call cost exceeds limit for rule: {}",
@@ -338,12 +335,13 @@ impl Run {
     }
 
     /// A rule is broken: says so in the words that it asks for.
-    fn failed<'a>(
-        &mut self,
-        compiled: &'a Compiled,
-        path: &Path,
-        (pair, kind, variables): (Pair<'_>, &str, &Variables<'a>),
-    ) -> Result<(), Spent> {
+    fn failed(&mut self, path: &Path, broken: &Broken<'_, '_>) -> Result<(), Spent> {
+        let Broken {
+            compiled,
+            pair,
+            kind,
+            variables,
+        } = *broken;
         let at = match compiled.field_path.as_deref().filter(|it| !it.is_empty()) {
             Some(below) => path.child(below),
             None => path.clone(),
@@ -378,87 +376,25 @@ impl Run {
                 compiled.title().to_owned()
             }
         });
-        say(cause(compiled, &at, (pair.new, kind, &detail)));
+        say(cause(broken, &at, &detail));
         Ok(())
     }
 }
 
-/// The result of a `messageExpression`, unless it is too long, blank or more than one line.
-fn usable(message: Result<Val<'_>, Fault>) -> Option<String> {
-    let Ok(Val::String(message)) = message else {
-        return None;
-    };
-    let message = message.trim();
-    (!message.is_empty() && message.len() <= LONGEST_MESSAGE && !message.contains('\n')).then(|| message.to_owned())
-}
-
 /// The cause by the rule's `reason`. Values of objects and lists are not shown.
-fn cause(compiled: &Compiled, at: &Path, (value, kind, detail): (&Value, &str, &str)) -> Cause {
-    let hidden = matches!(kind, "object" | "array");
+fn cause(broken: &Broken<'_, '_>, at: &Path, detail: &str) -> Cause {
+    let (value, hidden) = (broken.pair.new, matches!(broken.kind, "object" | "array"));
     let bare = |reason: &'static str, message: String| Cause {
         reason,
         field: at.to_string(),
         message,
     };
-    match compiled.rule.reason.as_deref() {
+    match broken.compiled.rule.reason.as_deref() {
         Some("FieldValueForbidden") => at.forbidden(detail),
         Some("FieldValueRequired") => at.required(detail),
         Some("FieldValueDuplicate") if hidden => bare("FieldValueDuplicate", "Duplicate value".to_owned()),
         Some("FieldValueDuplicate") => at.duplicate(value.clone()),
         _ if hidden => bare("FieldValueInvalid", format!("Invalid value: {detail}")),
         _ => at.invalid(value.clone(), detail),
-    }
-}
-
-/// How a value below relates to its old one.
-fn further(from: Ratchet, equal: Option<bool>) -> Ratchet {
-    match (from, equal) {
-        (Ratchet::None, _) => Ratchet::None,
-        (Ratchet::Known(_), Some(equal)) => Ratchet::Known(equal),
-        (Ratchet::Known(unchanged) | Ratchet::Around(unchanged), _) => Ratchet::Around(unchanged),
-    }
-}
-
-fn with_same_keys<'a>(item: &Value, others: &'a [Value], keys: &[String]) -> Option<&'a Value> {
-    let scalar = |value: &Value| value.is_boolean() || value.is_number() || value.is_string();
-    if keys.is_empty() || !keys.iter().all(|key| item.get(key).is_some_and(scalar)) {
-        return None;
-    }
-    // With several items of the same keys, which only an older schema can have let in, the first counts.
-    others
-        .iter()
-        .find(|other| keys.iter().all(|key| other.get(key) == item.get(key)))
-}
-
-/// Equality for which the order of keyed lists does not count, and which what has a field that the schema does not know
-/// never has, not even with itself.
-fn same(one: &Value, other: &Value, node: &Node) -> bool {
-    match (one, other) {
-        (Value::Array(items), Value::Array(others)) => {
-            if items.len() != others.len() {
-                return false;
-            }
-            match (&node.items, node.list_type.as_deref()) {
-                (Some(inner), Some("map")) => items.iter().all(|item| {
-                    with_same_keys(item, others, &node.list_keys).is_some_and(|old| same(item, old, inner))
-                }),
-                _ => items == others,
-            }
-        }
-        (Value::Object(map), Value::Object(others)) => {
-            map.len() == others.len()
-                && map.iter().all(|(name, value)| {
-                    let inner = node
-                        .properties
-                        .as_ref()
-                        .and_then(|it| it.get(name))
-                        .or(node.additional.as_ref())
-                        .filter(|inner| !inner.given);
-                    others
-                        .get(name)
-                        .is_some_and(|old| inner.is_some_and(|inner| same(value, old, inner)))
-                })
-        }
-        _ => one == other,
     }
 }

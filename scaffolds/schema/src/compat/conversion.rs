@@ -3,7 +3,7 @@
 
 use super::schema::{self, Change};
 use super::{by_name, root};
-use crate::Finding;
+use crate::finding::Finding;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -41,7 +41,7 @@ pub(crate) fn findings(crd: &Value, types: &BTreeMap<String, String>) -> Vec<Fin
         );
     }
     let mut findings: Vec<Finding> = Vec::new();
-    for (other, from, to, (field, change, _)) in found {
+    for (other, from, to, Change { field, change, .. }) in found {
         // What is so in both directions is said once.
         let known = |it: &Finding| it.field == field && it.type_name == name(types, other);
         if !findings.iter().any(known) {
@@ -60,8 +60,8 @@ pub(crate) fn findings(crd: &Value, types: &BTreeMap<String, String>) -> Vec<Fin
 }
 
 /// Whether stored objects lose something, or cannot be read.
-fn matters((_, _, consequence): &Change) -> bool {
-    [schema::REFUSED, schema::DROPPED, schema::INCOMPLETE, schema::MERGES].contains(consequence)
+fn matters(change: &Change) -> bool {
+    [schema::REFUSED, schema::DROPPED, schema::INCOMPLETE, schema::MERGES].contains(&change.consequence)
 }
 
 fn name(types: &BTreeMap<String, String>, version: &str) -> String {

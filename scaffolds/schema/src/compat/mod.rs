@@ -114,8 +114,8 @@ fn versions(crd: &str, before: &Value, after: &Value) -> Vec<Break> {
                 for (change, consequence) in names::of_version(was, is) {
                     add(String::new(), change, consequence);
                 }
-                for (field, change, consequence) in schema::changes(root(was), root(is)) {
-                    add(field, change, consequence);
+                for it in schema::changes(root(was), root(is)) {
+                    add(it.field, it.change, it.consequence);
                 }
             }
         }

@@ -3,8 +3,12 @@
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// A field, what changed, and whom it hurts.
-pub(super) type Change = (String, String, &'static str);
+/// What changed in a field, and whom it hurts.
+pub(super) struct Change {
+    pub field: String,
+    pub change: String,
+    pub consequence: &'static str,
+}
 
 pub(super) const REFUSED: &str = "objects that hold it are refused when they are next written";
 pub(super) const DROPPED: &str = "what objects hold there is dropped when they are next written";
@@ -20,7 +24,13 @@ pub(super) fn changes(old: &Value, new: &Value) -> Vec<Change> {
 }
 
 fn node(field: &str, old: &Value, new: &Value, found: &mut Vec<Change>) {
-    let mut add = |change: String, consequence| found.push((field.to_owned(), change, consequence));
+    let mut add = |change: String, consequence| {
+        found.push(Change {
+            field: field.to_owned(),
+            change,
+            consequence,
+        });
+    };
     if let Some(change) = types(old, new) {
         add(change, REFUSED);
         // Below, everything differs for that reason.
@@ -163,6 +173,11 @@ fn properties(field: &str, old: &Value, new: &Value, found: &mut Vec<Change>) {
             format!("{field}.{name}")
         }
     };
+    let gone = |field: String| Change {
+        field,
+        change: "the field is gone".to_owned(),
+        consequence: DROPPED,
+    };
     let required = |schema: &Value, name: &str| {
         let names = schema["required"].as_array();
         names.is_some_and(|names| names.iter().any(|it| it == name))
@@ -172,7 +187,7 @@ fn properties(field: &str, old: &Value, new: &Value, found: &mut Vec<Change>) {
         match new["properties"].get(name) {
             Some(is) => node(&path(name), was, is, found),
             None if keeps_all => {}
-            None => found.push((path(name), "the field is gone".to_owned(), DROPPED)),
+            None => found.push(gone(path(name))),
         }
     }
     for name in new["required"]
@@ -183,7 +198,11 @@ fn properties(field: &str, old: &Value, new: &Value, found: &mut Vec<Change>) {
     {
         // Defaults are filled in before the check.
         if !required(old, name) && new["properties"][name]["default"].is_null() {
-            found.push((path(name), "the field is required".to_owned(), INCOMPLETE));
+            found.push(Change {
+                field: path(name),
+                change: "the field is required".to_owned(),
+                consequence: INCOMPLETE,
+            });
         }
     }
 }

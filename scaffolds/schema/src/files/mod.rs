@@ -6,7 +6,7 @@ mod read;
 
 pub use read::documents;
 
-use crate::{cores, yaml};
+use crate::{parallel, yaml};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -88,7 +88,7 @@ pub enum FilesError {
 pub fn write_manifests(dir: &Path, files: &BTreeMap<String, Vec<Value>>, mode: Mode) -> Result<Outcome, FilesError> {
     let mut outcome = Outcome::default();
     let mut contents = Vec::new();
-    let both = cores::each(files.iter().collect(), |(name, documents)| {
+    let both = parallel::each(files.iter().collect(), |(name, documents)| {
         let path = dir.join(name);
         let old = read(&path);
         (path, render(documents), old)
@@ -132,15 +132,22 @@ pub fn write_manifests(dir: &Path, files: &BTreeMap<String, Vec<Value>>, mode: M
 /// on standard output when writing, the diff there when comparing, errors on standard error. Exits with 1 on errors
 /// and on stale files.
 pub fn report(result: Result<Outcome, FilesError>, mode: Mode) -> ExitCode {
-    ExitCode::from(tell(result, mode, (&mut io::stdout().lock(), &mut io::stderr().lock())))
+    let streams = Streams {
+        out: &mut io::stdout().lock(),
+        err: &mut io::stderr().lock(),
+    };
+    ExitCode::from(tell(result, mode, streams))
+}
+
+/// What a run prints to: standard output and standard error, or what stands for them in a test.
+pub(crate) struct Streams<'a> {
+    pub out: &'a mut dyn Write,
+    pub err: &'a mut dyn Write,
 }
 
 /// [`report`] to any streams; the exit code.
-pub(crate) fn tell(
-    result: Result<Outcome, FilesError>,
-    mode: Mode,
-    (out, err): (&mut dyn Write, &mut dyn Write),
-) -> u8 {
+pub(crate) fn tell(result: Result<Outcome, FilesError>, mode: Mode, streams: Streams<'_>) -> u8 {
+    let Streams { out, err } = streams;
     // A reader that closes its end has read enough.
     match result {
         Err(error) => {

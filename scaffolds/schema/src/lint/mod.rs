@@ -18,9 +18,9 @@ mod schema;
 mod spec;
 mod structural;
 
-pub use crate::Cause;
+pub use crate::cause::Cause;
 
-use crate::Finding;
+use crate::finding::Finding;
 use serde_json::Value;
 use std::collections::BTreeMap;
 

@@ -38,6 +38,8 @@ const AT_ROOT: [&str; 22] = [
 /// What a node inherits from its ancestors.
 #[derive(Clone, Copy, Default)]
 struct Scope<'a> {
+    /// Nothing: the node is the root itself.
+    root: bool,
     /// Inside the type and object metadata of a resource.
     resource_meta: bool,
     /// Why defaults are refused here, if they are.
@@ -47,7 +49,11 @@ struct Scope<'a> {
 /// Checks a schema from its root.
 pub(super) fn check(root: &Schema, path: &Path) -> Vec<Cause> {
     let mut causes = Vec::new();
-    node(root, path, (Scope::default(), true), &mut causes);
+    let scope = Scope {
+        root: true,
+        ..Scope::default()
+    };
+    node(root, path, scope, &mut causes);
     causes
 }
 
@@ -93,11 +99,10 @@ pub(super) fn any(value: &Value, test: fn(&Schema) -> bool) -> bool {
     }
 }
 
-fn node(schema: &Schema, path: &Path, place: (Scope, bool), causes: &mut Vec<Cause>) {
-    let (scope, _) = place;
+fn node(schema: &Schema, path: &Path, scope: Scope, causes: &mut Vec<Cause>) {
     keywords(schema, path, scope, causes);
-    properties(schema, path, place, causes);
-    let below = (scope, false);
+    properties(schema, path, scope, causes);
+    let below = Scope { root: false, ..scope };
     for key in ["allOf", "oneOf", "anyOf"] {
         for (index, branch) in schema
             .get(key)
@@ -127,13 +132,13 @@ fn node(schema: &Schema, path: &Path, place: (Scope, bool), causes: &mut Vec<Cau
     rules::check(schema, path, causes);
 }
 
-fn child(value: Option<&Value>, path: &Path, place: (Scope, bool), causes: &mut Vec<Cause>) {
+fn child(value: Option<&Value>, path: &Path, scope: Scope, causes: &mut Vec<Cause>) {
     if let Some(Value::Object(schema)) = value {
-        node(schema, path, place, causes);
+        node(schema, path, scope, causes);
     }
 }
 
-fn properties(schema: &Schema, path: &Path, (scope, root): (Scope, bool), causes: &mut Vec<Cause>) {
+fn properties(schema: &Schema, path: &Path, scope: Scope, causes: &mut Vec<Cause>) {
     let properties = schema.get("properties").and_then(Value::as_object);
     let some = properties.is_some_and(|properties| !properties.is_empty());
     let at = path.child("additionalProperties");
@@ -143,22 +148,23 @@ fn properties(schema: &Schema, path: &Path, (scope, root): (Scope, bool), causes
         }
         _ => {}
     }
-    let mut values = scope;
+    let inner = Scope { root: false, ..scope };
+    let mut values = inner;
     if scope.resource_meta {
         values.no_defaults = Some(" inside additionalProperties applying to object metadata");
     }
-    child(schema.get("additionalProperties"), &at, (values, false), causes);
+    child(schema.get("additionalProperties"), &at, values, causes);
     let embedded = schema.get("x-kubernetes-embedded-resource") == Some(&Value::Bool(true));
     for (name, property) in properties.into_iter().flatten() {
-        let mut below = scope;
+        let mut below = inner;
         let reason = format!(" in top-level {name}");
-        if (root || embedded) && ["metadata", "kind", "apiVersion"].contains(&name.as_str()) {
+        if (scope.root || embedded) && ["metadata", "kind", "apiVersion"].contains(&name.as_str()) {
             below.resource_meta = true;
-            if root {
+            if scope.root {
                 below.no_defaults = Some(&reason);
             }
         }
-        child(Some(property), &path.property(name), (below, false), causes);
+        child(Some(property), &path.property(name), below, causes);
     }
 }
 

@@ -22,7 +22,7 @@
 //! | kube-derive's own words for the root | those of the spec |
 //!
 //! What a derive has dropped already cannot be seen here: keywords that k8s-openapi's schema type has no field for
-//! ([`written`](crate::written)), `length()` on a map, `scale` without a status ([`source`](crate::source)).
+//! ([`dropped`](crate::dropped)), `length()` on a map, `scale` without a status ([`source`](crate::source)).
 
 mod conditions;
 mod description;
@@ -30,7 +30,7 @@ mod node;
 mod number;
 mod root;
 
-use crate::{Options, version};
+use crate::{options::Options, version};
 use serde_json::{Map, Value, json};
 
 /// The annotation that says which release of this crate finished a CRD.

@@ -1,7 +1,7 @@
 //! One node of a schema, then its children.
 
 use super::{conditions, description, number};
-use crate::Options;
+use crate::options::Options;
 use serde_json::{Map, Value, json};
 
 type Schema = Map<String, Value>;

@@ -1,7 +1,7 @@
 //! The root of a schema: the parts of every custom resource that a derive leaves out.
 
 use super::node::{self, Place};
-use crate::Options;
+use crate::options::Options;
 use serde_json::{Map, Value, json};
 
 /// How kube-derive describes the root when the user did not (`#[kube(doc = "…")]`).

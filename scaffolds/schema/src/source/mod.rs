@@ -5,7 +5,7 @@
 
 mod lex;
 
-use crate::Finding;
+use crate::finding::Finding;
 use lex::Piece;
 use std::fs;
 use std::io;

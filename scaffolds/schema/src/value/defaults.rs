@@ -107,7 +107,7 @@ fn in_metadata(default: &Value, schema: &Map<String, Value>, path: &Path, scope:
     };
     match fault {
         Some(fault) => vec![path.invalid(default.clone(), &format!("must result in valid metadata: {fault}"))],
-        None => by_schema(default, (schema, &Node::of(schema, Reading::Defaults)), path),
+        None => by_schema(default, schema, &Node::of(schema, Reading::Defaults), path),
     }
 }
 
@@ -130,15 +130,15 @@ fn anywhere(default: &Value, schema: &Map<String, Value>, path: &Path, resource:
     let mut found = Vec::new();
     resource::check(&value, &node, path, &mut found);
     if found.is_empty() {
-        found = by_schema(&value, (schema, &node), path);
+        found = by_schema(&value, schema, &node, path);
     }
     causes.extend(found);
     causes
 }
 
 /// What keywords, and if they have no objection, rules say of a default.
-fn by_schema(default: &Value, (schema, node): (&Map<String, Value>, &Node), path: &Path) -> Vec<Cause> {
-    let causes = object_causes((default, None), node, path);
+fn by_schema(default: &Value, schema: &Map<String, Value>, node: &Node, path: &Path) -> Vec<Cause> {
+    let causes = object_causes(default, None, node, path);
     if causes.is_empty() && node.has_rules {
         return by_rules(default, schema, path);
     }

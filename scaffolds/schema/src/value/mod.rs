@@ -134,7 +134,7 @@ impl Structural {
         let mut causes = Vec::new();
         if let (Some(node), Some(status)) = (self.root.properties.get("status"), object.get("status")) {
             let old = old.get("status").unwrap_or(&Value::Null);
-            causes = object_causes((status, Some(old)), node, &Path::new("status"));
+            causes = object_causes(status, Some(old), node, &Path::new("status"));
         }
         causes.extend(self.list_causes(object, Some(old)));
         causes
@@ -143,7 +143,7 @@ impl Structural {
     /// [`validate`](Self::validate) or [`validate_update`](Self::validate_update) without the rules, for servers that
     /// have something to say in between.
     pub fn check(&self, object: &Value, old: Option<&Value>) -> Vec<Cause> {
-        let mut causes = object_causes((object, old), &self.root, &Path::root());
+        let mut causes = object_causes(object, old, &self.root, &Path::root());
         resource::check(object, &self.root, &Path::root(), &mut causes);
         causes.extend(self.list_causes(object, old));
         causes
@@ -198,7 +198,7 @@ fn aggregate(causes: &[Cause]) -> Option<String> {
 }
 
 /// What the keywords of a schema say of a value, which stands at `path`, and stood there before.
-fn object_causes((value, old): (&Value, Option<&Value>), node: &Node, path: &Path) -> Vec<Cause> {
+fn object_causes(value: &Value, old: Option<&Value>, node: &Node, path: &Path) -> Vec<Cause> {
     let at = At {
         part: path,
         place: Place::Start,

@@ -68,7 +68,7 @@ pub(super) fn is_integral(float: f64) -> bool {
 
 pub(super) fn check(number: Numeric, node: &Node, at: &At) -> Verdict {
     let mut verdict = Verdict::default();
-    if let Some(objection) = range(number, node, ("Checked", at)) {
+    if let Some(objection) = range(number, node, "Checked", at) {
         verdict.add(objection);
     }
     let Bounds {
@@ -85,7 +85,7 @@ pub(super) fn check(number: Numeric, node: &Node, at: &At) -> Verdict {
     for (name, bound, rule) in rules {
         let Some(bound) = bound else { continue };
         // A bound that the type cannot hold is held against the number all the same, as a float.
-        let (number, bound) = match range(Numeric::Float(bound), node, (name, at)) {
+        let (number, bound) = match range(Numeric::Float(bound), node, name, at) {
             Some(objection) => {
                 verdict.add(objection);
                 (Numeric::Float(number.float()), Numeric::Float(bound))
@@ -103,7 +103,7 @@ pub(super) fn check(number: Numeric, node: &Node, at: &At) -> Verdict {
 type Rule = fn(Numeric, Numeric, &Node, &At) -> Option<Objection>;
 
 /// Whether the type and format can hold a number.
-fn range(number: Numeric, node: &Node, (name, at): (&str, &At)) -> Option<Objection> {
+fn range(number: Numeric, node: &Node, name: &str, at: &At) -> Option<Objection> {
     let [kind] = node.types.as_slice() else { return None };
     let format = node.format.as_ref().map_or("", |format| format.name.as_str());
     let fits = match (kind.as_str(), format) {

@@ -10,7 +10,14 @@ const META: [&str; 3] = ["apiVersion", "kind", "metadata"];
 pub(super) fn unknown_fields(object: &mut Value, root: &Node) -> Vec<String> {
     let mut pruner = Pruner::default();
     if let Value::Object(object) = object {
-        pruner.fields(object, root, (true, root.preserve));
+        pruner.fields(
+            object,
+            root,
+            Within {
+                resource: true,
+                keeps: root.preserve,
+            },
+        );
     }
     pruner.unknown.sort();
     pruner.unknown
@@ -28,11 +35,27 @@ struct Pruner {
     unknown: Vec<String>,
 }
 
+/// What sort of object fields are in.
+#[derive(Clone, Copy)]
+struct Within {
+    /// It is a resource, with `metadata`.
+    resource: bool,
+    /// Unknown fields stay.
+    keeps: bool,
+}
+
 impl Pruner {
     fn value(&mut self, value: &mut Value, node: Option<&Node>) {
         match (value, node) {
             (value, Some(node)) if node.preserve => self.preserved(value, node),
-            (Value::Object(object), Some(node)) => self.fields(object, node, (node.embedded, false)),
+            (Value::Object(object), Some(node)) => self.fields(
+                object,
+                node,
+                Within {
+                    resource: node.embedded,
+                    keeps: false,
+                },
+            ),
             (Value::Object(object), None) => {
                 for name in std::mem::take(object).keys() {
                     self.at_key(name, |this| this.unknown.push(this.path.clone()));
@@ -48,13 +71,12 @@ impl Pruner {
         }
     }
 
-    /// Prunes what stands in an object; whether that is a resource, and keeps what is unknown.
-    fn fields(&mut self, object: &mut Map<String, Value>, node: &Node, (resource, keeps): (bool, bool)) {
+    fn fields(&mut self, object: &mut Map<String, Value>, node: &Node, within: Within) {
         object.retain(|name, value| {
-            if resource && META.contains(&name.as_str()) {
+            if within.resource && META.contains(&name.as_str()) {
                 return true;
             }
-            let known = self.known(name, value, node) || keeps;
+            let known = self.known(name, value, node) || within.keeps;
             if !known {
                 self.at_key(name, |this| this.unknown.push(this.path.clone()));
             }
@@ -74,7 +96,14 @@ impl Pruner {
     /// Where unknown fields are kept, also in the items of a list, those that the schema knows are pruned all the same.
     fn preserved(&mut self, value: &mut Value, node: &Node) {
         match (value, &node.items) {
-            (Value::Object(object), _) => self.fields(object, node, (node.embedded, true)),
+            (Value::Object(object), _) => self.fields(
+                object,
+                node,
+                Within {
+                    resource: node.embedded,
+                    keeps: true,
+                },
+            ),
             (Value::Array(list), Some(items)) => {
                 for (index, item) in list.iter_mut().enumerate() {
                     self.at_index(index, |this| this.preserved(item, items));

@@ -12,7 +12,7 @@ mod made_up;
 mod random;
 mod recorder;
 
-use kubewright_schema::cel::Rules;
+use kubewright_schema::testing::Rules;
 use kubewright_schema::{Cause, lint};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

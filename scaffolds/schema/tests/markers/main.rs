@@ -69,7 +69,7 @@ fn part(crd: &Value, places: &[&str]) -> String {
             None => panic!("{place}: {crd}"),
         };
         if let Some(annotations) = value.as_object_mut().filter(|_| key == "annotations") {
-            annotations.remove(kubewright_schema::normalise::VERSION_ANNOTATION);
+            annotations.remove(kubewright_schema::testing::VERSION_ANNOTATION);
         }
         if let (1, "properties", Value::Object(fields)) = (places.len(), key, &value) {
             part.extend(fields.clone());

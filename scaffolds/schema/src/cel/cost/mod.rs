@@ -75,7 +75,7 @@ impl<'a> Estimator<'a> {
                 self.places.insert(expr.id, place);
                 Range::exactly(1)
             }
-            Kind::Select { operand, field, test } => self.select(expr, (operand, field), *test),
+            Kind::Select { operand, field, test } => self.select(expr, operand, field, *test),
             Kind::Call { function, target, args } => self.call(expr, function, target.as_deref(), args),
             Kind::List(items) => self.list(expr, items),
             Kind::Map(entries) => self.map(expr, entries),
@@ -87,7 +87,7 @@ impl<'a> Estimator<'a> {
         }
     }
 
-    fn select(&mut self, expr: &'a Expr, (operand, field): (&'a Expr, &str), test: bool) -> Range {
+    fn select(&mut self, expr: &'a Expr, operand: &'a Expr, field: &str, test: bool) -> Range {
         if matches!(self.checked.name(expr), Some(Name::Type(_))) {
             self.places.insert(expr.id, Place::At(self.root));
             return Range::exactly(1);

@@ -130,9 +130,9 @@ pub(super) fn parse(text: &str) -> Outcome<Quantity> {
         return Err(Fault::new(NOT_NUMERIC));
     }
     let whole = whole.trim_start_matches('0');
-    let small = small(whole, fraction, (base, exponent))
-        .map(|(number, scale)| (if negative { -number } else { number }, scale));
-    let nanos = nanos(whole, fraction, (base, exponent));
+    let small =
+        small(whole, fraction, base, exponent).map(|(number, scale)| (if negative { -number } else { number }, scale));
+    let nanos = nanos(whole, fraction, base, exponent);
     Ok(Quantity {
         nanos: if negative { -nanos } else { nanos },
         small,
@@ -140,7 +140,7 @@ pub(super) fn parse(text: &str) -> Outcome<Quantity> {
 }
 
 /// The quick form: at most eighteen digits, and for binary suffixes no fraction.
-fn small(whole: &str, fraction: &str, (base, exponent): (u32, i32)) -> Option<(i64, i32)> {
+fn small(whole: &str, fraction: &str, base: u32, exponent: i32) -> Option<(i64, i32)> {
     let length = |text: &str| i32::try_from(text.len()).ok();
     // The server counts a missing whole part as one digit.
     let whole_length = length(whole)?.max(1);
@@ -164,7 +164,7 @@ fn small(whole: &str, fraction: &str, (base, exponent): (u32, i32)) -> Option<(i
 }
 
 /// Billionths, rounded up.
-fn nanos(whole: &str, fraction: &str, (base, exponent): (u32, i32)) -> i128 {
+fn nanos(whole: &str, fraction: &str, base: u32, exponent: i32) -> i128 {
     const MOST: i128 = i128::MAX;
     let digits = format!("{whole}{fraction}");
     let digits = digits.trim_start_matches('0');

@@ -48,15 +48,15 @@ pub(super) fn parse(text: &str, lenient: bool) -> Outcome<Version> {
     let [major, minor, rest] = parts.as_slice() else {
         return Err(Fault::new("No Major.Minor.Patch elements found"));
     };
-    let major = number(major, ("major", "Major"))?;
-    let minor = number(minor, ("minor", "Minor"))?;
+    let major = number(major, "major", "Major")?;
+    let minor = number(minor, "minor", "Minor")?;
     let (rest, build) = rest
         .split_once('+')
         .map_or((*rest, None), |(rest, build)| (rest, Some(build)));
     let (patch, before) = rest
         .split_once('-')
         .map_or((rest, None), |(patch, before)| (patch, Some(before)));
-    let patch = number(patch, ("patch", "Patch"))?;
+    let patch = number(patch, "patch", "Patch")?;
     let before = before
         .into_iter()
         .flat_map(|it| it.split('.'))
@@ -83,7 +83,7 @@ fn is_word(c: u8) -> bool {
     c.is_ascii_alphanumeric() || c == b'-'
 }
 
-fn number(text: &str, (name, title): (&str, &str)) -> Outcome<u64> {
+fn number(text: &str, name: &str, title: &str) -> Outcome<u64> {
     if !text.bytes().all(|c| c.is_ascii_digit()) {
         return Err(Fault::new(format!(
             "Invalid character(s) found in {name} number {}",

@@ -23,9 +23,9 @@ pub(super) fn call<'a>(function: &'static str, text: &str, rest: &[Val<'a>]) -> 
         ("lowerAscii", []) => Ok(Val::text(text.to_ascii_lowercase())),
         ("upperAscii", []) => Ok(Val::text(text.to_ascii_uppercase())),
         ("trim", []) => Ok(Val::text(text.trim())),
-        ("replace", [Val::String(what), Val::String(with)]) => Ok(Val::text(replace(text, (what, with), -1))),
+        ("replace", [Val::String(what), Val::String(with)]) => Ok(Val::text(replace(text, what, with, -1))),
         ("replace", [Val::String(what), Val::String(with), Val::Int(most)]) => {
-            Ok(Val::text(replace(text, (what, with), *most)))
+            Ok(Val::text(replace(text, what, with, *most)))
         }
         ("split", [Val::String(by)]) => Ok(texts(split(text, by, -1))),
         ("split", [Val::String(by), Val::Int(most)]) => Ok(texts(split(text, by, *most))),
@@ -119,7 +119,7 @@ fn last_index_of<'a>(text: &str, part: &str, from: Option<i64>) -> Outcome<Val<'
 }
 
 /// The first `most` occurrences replaced; all of them if that is negative.
-fn replace(text: &str, (what, with): (&str, &str), most: i64) -> String {
+fn replace(text: &str, what: &str, with: &str, most: i64) -> String {
     match usize::try_from(most) {
         Ok(most) => text.replacen(what, with, most),
         Err(_) => text.replace(what, with),

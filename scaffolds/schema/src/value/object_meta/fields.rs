@@ -110,7 +110,7 @@ impl Decoder<'_> {
             self.names.push(name.clone());
             let value = match (value, kind) {
                 (Value::Null, _) => None,
-                (value, Type::Structs(type_name, fields)) => self.structures(value, (type_name, fields), &path)?,
+                (value, Type::Structs(type_name, fields)) => self.structures(value, &path, type_name, fields)?,
                 (value, kind) => self.plain(value, *kind)?,
             };
             self.names.pop();
@@ -125,8 +125,9 @@ impl Decoder<'_> {
     fn structures(
         &mut self,
         value: &Value,
-        (type_name, fields): (&'static str, Fields),
         path: &str,
+        type_name: &'static str,
+        fields: Fields,
     ) -> Result<Option<Value>, String> {
         let Value::Array(list) = value else {
             return Err(self.mismatch(value, &format!("[]v1.{type_name}")));

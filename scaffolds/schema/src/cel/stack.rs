@@ -1,5 +1,5 @@
-//! Stacks for rules that nest deeply: a server lets expressions nest some hundred levels, for which the stack of an
-//! ordinary thread has no room when nothing is optimised.
+//! Stacks for rules that nest deeply: a server lets expressions nest some hundred levels, more than the stack of an
+//! ordinary thread holds when nothing is optimised.
 
 use super::schema::{Node, Rule};
 use crate::cause::Cause;
@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 /// Enough for the deepest expression that is not refused.
 const STACK: usize = 64 << 20;
 
-/// Up to so many levels of brackets, and so many operators and dots, a rule needs no room of its own.
+/// Up to so many levels of brackets, and so many operators and dots, a rule needs no stack of its own.
 const LEVELS: usize = 16;
 const SIGNS: usize = 100;
 
 /// Does `work`, on a thread of its own if `deep`. The error is a cause for when there is no such thread to be had.
-pub(super) fn with_room<T: Send>(deep: bool, work: impl FnOnce() -> T + Send) -> Result<T, Cause> {
+pub(super) fn with_stack<T: Send>(deep: bool, work: impl FnOnce() -> T + Send) -> Result<T, Cause> {
     if !deep {
         return Ok(work());
     }

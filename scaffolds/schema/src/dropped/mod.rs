@@ -1,4 +1,4 @@
-//! A schema as it was written, before kube-derive reads it into a type that has no room for keywords it does not know:
+//! Keywords that kube-derive drops: it reads a schema into a type that does not have them. Before that,
 //! what would be dropped in silence, or make the derive panic, is found here and named.
 //!
 //! # Misspelt attributes do not compile
@@ -11,7 +11,7 @@ mod panics;
 
 pub(crate) use panics::place;
 
-use crate::Finding;
+use crate::finding::Finding;
 use keyword::Shape;
 use serde_json::{Map, Value};
 

@@ -1,0 +1,8 @@
+//! What the tests of this workspace reach beyond the public API (feature `testing`). It may change with any release.
+
+#[cfg(feature = "cel")]
+pub use crate::cel::{Rules, check as check_rules};
+pub use crate::{
+    compat::{Break, breaking},
+    normalise::{VERSION_ANNOTATION, crd as normalise},
+};
