@@ -3,7 +3,7 @@
 //!
 //! An operator registers [`Controller`]s with a [`Manager`]; each brings a [`Reconciler`]. The manager runs one
 //! [`Informer`] per kind, shared by all its controllers. An informer keeps a cache and enqueues the keys of changed objects
-//! into each controller's [`WorkQueue`]. Workers take keys from the queue, never two the same one, and call the reconciler
+//! into each controller's work queue. Workers take keys from the queue, never two the same one, and call the reconciler
 //! with the newest cached object:
 //!
 //! ```text
@@ -78,8 +78,11 @@ pub use object::Object;
 pub use operator::Operator;
 pub use options::{BindAddress, Command, LogFormat, Options};
 pub use predicate::Predicate;
+#[cfg(feature = "testing")]
 pub use priority::Priority;
-pub use queue::{Backoff, Held, WorkQueue};
+pub use queue::Backoff;
+#[cfg(feature = "testing")]
+pub use queue::{Held, WorkQueue};
 pub use reconciler::{Action, Cleanup, Reconciler};
 pub use rollout::Rollout;
 pub use server::Checks;

@@ -138,7 +138,7 @@ impl<K: Object> Context<K> {
         let children = self.children::<C>()?;
         if !self.shared.prunes.contains(&TypeId::of::<C>()) {
             let (controller, kind) = (&self.shared.manager, C::kind(&()));
-            let text = format!("`{controller}` does not say that it prunes {kind}");
+            let text = format!("`{controller}` does not declare that it prunes {kind}");
             return Err(Error::Setup(format!("{text}\n\nhint: add `.prunes::<{kind}>()` to it")));
         }
         let mut deleted = 0;

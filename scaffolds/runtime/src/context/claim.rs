@@ -37,7 +37,7 @@ impl<K: Object> Context<K> {
     pub async fn claim<C: Object>(&self) -> Result<Vec<Arc<C>>> {
         let Some(selector) = self.shared.claims.get(&TypeId::of::<C>()) else {
             let (controller, kind) = (&self.shared.manager, C::kind(&()));
-            let text = format!("`{controller}` does not say how it knows its {kind}s");
+            let text = format!("`{controller}` declares no selector for {kind}");
             return Err(Error::Setup(format!(
                 "{text}\n\nhint: add `.claims::<{kind}>(…)` to it"
             )));
@@ -48,7 +48,7 @@ impl<K: Object> Context<K> {
         if wanted.is_empty() {
             let (controller, kind) = (&self.shared.manager, C::kind(&()));
             return Err(Error::Setup(format!(
-                "`{controller}` knows the {kind}s of `{}` by no label\n\nhint: return at least one label from `.claims::<{kind}>(…)`",
+                "the selector of `{controller}` for {kind} returned no label for `{}`\n\nhint: return at least one label from `.claims::<{kind}>(…)`",
                 self.key
             )));
         }
@@ -92,7 +92,7 @@ impl<K: Object> Context<K> {
     async fn release<C: Object>(&self, child: &C) -> Result<()> {
         let owners = other_owners(child, uid(&*self.object));
         if let Some(written) = self.set_owners(child, owners).await? {
-            // This controller is told as well: another of its objects may adopt what this one has let go.
+            // This controller is notified too: another of its objects may adopt what this one has released.
             self.source::<C>()?.informer.observe_write(C::clone(&written), None);
         }
         Ok(())

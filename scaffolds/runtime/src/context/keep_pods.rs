@@ -18,8 +18,8 @@ use crate::{
     priority::Priority,
 };
 
-/// The most Pods that one run of a reconcile creates or deletes, as the ReplicaSet controller's `BurstReplicas` (Kubernetes 1.36):
-/// what is left waits until other objects have had their turn.
+/// The most Pods that one reconcile creates or deletes: `BurstReplicas` of the ReplicaSet controller (Kubernetes 1.36). The rest
+/// waits until other objects have been reconciled.
 const BURST: usize = 500;
 
 /// Objects (by uid) that this process has deleted and the cache still shows.
@@ -31,7 +31,7 @@ impl Deleted {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The object does not count any more from now on; if the request to delete it is given up, it counts again.
+    /// From now on the object does not count. If the request to delete it is given up, it counts again.
     fn begin(&self, uid: &str) -> Deleting<'_> {
         self.lock().insert(uid.to_owned());
         Deleting {
@@ -41,7 +41,7 @@ impl Deleted {
         }
     }
 
-    /// The cache has seen it go.
+    /// The cache no longer shows the object.
     pub(crate) fn forget<C: Object>(&self, object: &C) {
         self.lock().remove(uid(object));
     }
@@ -51,7 +51,7 @@ impl Deleted {
 struct Deleting<'a> {
     of: &'a Deleted,
     uid: String,
-    /// Whether the object is deleted, and the cache has still to see it.
+    /// Whether the object is deleted while the cache still shows it.
     stays: bool,
 }
 
@@ -165,7 +165,7 @@ impl<K: Object> Context<K> {
                     kept.created += 1;
                     made
                 }
-                // Made by an earlier try that we know nothing of, or somebody else's.
+                // An earlier try made it and its answer was lost, or somebody else made it.
                 Err(error) if error.code() == Some(409) => match requests.get(key.name()).await? {
                     Some(found) => found,
                     None => return Err(error),

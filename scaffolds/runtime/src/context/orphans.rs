@@ -13,7 +13,7 @@ pub(crate) const ORPHAN_INDEX: &str = "orphan-namespace";
 /// Gives the labels by which an object knows its children.
 pub(crate) type Selector<K> = Authored<dyn Fn(&K) -> BTreeMap<String, String> + Send + Sync>;
 
-/// What an orphan's change means: whoever would adopt it is woken. Only live changes; at the start every object is reconciled
+/// Wakes the objects that would adopt a changed orphan. Only live changes count: at the start every object is reconciled
 /// anyway.
 pub(crate) fn orphan_handler<K: Object, C: Object>(
     queue: WorkQueue,
@@ -43,7 +43,7 @@ pub(crate) fn orphan_handler<K: Object, C: Object>(
     }
 }
 
-/// Under what an object is found among the orphans.
+/// The values of an object in [`ORPHAN_INDEX`]: its namespace, if nobody controls it.
 pub(crate) fn orphan_namespace<C: Object>(object: &C) -> Vec<String> {
     let orphan = controller_of(object).is_none();
     orphan

@@ -13,6 +13,7 @@ use crate::{
     informer::Delta,
     key::ObjectKey,
     manager::Manager,
+    metrics::QueueMetrics,
     object::Object,
     queue::WorkQueue,
     rbac::{Registration, Use},
@@ -57,7 +58,7 @@ impl<K: Object> Controller<K> {
         }
         let wiring = Wiring {
             controller: self.name.as_str().into(),
-            queue: WorkQueue::new(self.backoff, manager.metrics().queue(&self.name))
+            queue: WorkQueue::new(self.backoff, QueueMetrics::new(manager.metrics(), &self.name))
                 .shared_by(workers)
                 .asleep(),
             blocked: Arc::default(),

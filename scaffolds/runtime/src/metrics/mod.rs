@@ -114,17 +114,18 @@ impl Metrics {
     }
 
     /// The metrics of the controller `name`, all present from now on.
-    pub fn controller(&self, name: &str, max_workers: usize) -> ControllerMetrics {
+    pub(crate) fn controller(&self, name: &str, max_workers: usize) -> ControllerMetrics {
         ControllerMetrics::new(self, name, max_workers)
     }
 
-    /// The metrics of the work queue of the controller `name`, all present from now on.
+    /// The metrics of the work queue of the controller `name`, all present from now on: for the tests of the queue.
+    #[cfg(feature = "testing")]
     pub fn queue(&self, name: &str) -> QueueMetrics {
         QueueMetrics::new(self, name)
     }
 
     /// Whether this process holds the lease `name`: 1 or 0.
-    pub fn leader(&self, name: &str) -> Gauge {
+    pub(crate) fn leader(&self, name: &str) -> Gauge {
         let help = "Whether this process holds the lease of this name (1) or stands by (0).";
         self.gauge("leader_election_master_status", help, &[("name", name)])
     }
@@ -135,7 +136,7 @@ impl Metrics {
     }
 
     /// The metrics of a Kubernetes client.
-    pub fn rest(&self) -> RestMetrics {
+    pub(crate) fn rest(&self) -> RestMetrics {
         RestMetrics::new(self.clone())
     }
 }

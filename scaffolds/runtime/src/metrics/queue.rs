@@ -26,7 +26,7 @@ pub struct QueueMetrics {
 }
 
 impl QueueMetrics {
-    pub(super) fn new(metrics: &Metrics, name: &str) -> Self {
+    pub(crate) fn new(metrics: &Metrics, name: &str) -> Self {
         let labels = [("name", name), ("controller", name)];
         let depth = Priority::ALL.map(|priority| {
             let number = priority.number().to_string();
@@ -62,11 +62,6 @@ impl QueueMetrics {
             retries: metrics.counter("workqueue_retries_total", "Keys added with a delay.", &labels),
             held,
         }
-    }
-
-    /// Metrics that nobody scrapes.
-    pub fn detached() -> Self {
-        Self::new(&Metrics::new(), "")
     }
 
     /// A key became ready that was not.

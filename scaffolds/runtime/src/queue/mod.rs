@@ -92,6 +92,7 @@ impl WorkQueue {
     }
 
     /// A queue whose random factors are those of `seed`, for tests that state delays.
+    #[cfg(feature = "testing")]
     pub fn seeded(backoff: Backoff, metrics: QueueMetrics, seed: u64) -> Self {
         Self::with_jitter(backoff, metrics, Jitter::seeded(seed))
     }
@@ -249,6 +250,7 @@ impl WorkQueue {
     }
 
     /// Keys the queue spends memory on: ready, waiting, held, or with failures to remember.
+    #[cfg(feature = "testing")]
     pub fn tracked(&self) -> usize {
         self.core().tracked()
     }
