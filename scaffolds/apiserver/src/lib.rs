@@ -5,15 +5,47 @@
 //! paused clock. With the feature `serve` the same server listens on loopback for kubectl and everybody else, and with
 //! `persist` its objects live in a directory.
 //!
-//! # Where what is
-//! A request is read ([`request`]), its sender known ([`auth`]) and let through ([`authorize`]), and sent on by [`server`] to what
-//! answers its path; resources are looked up in the [`catalogue`] and handled by the registry, the same way for all
-//! kinds. What differs between kinds is their [`strategy`]. Objects are bytes in the [`store`]; [`apply`] and the patches
-//! are pure functions. What went wrong is a [`status`]; [`response`] puts answers on the wire.
+//! # Modules
+//! Each imports from those above it alone, and from none below.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `digest` | hashes of what is published |
+//! | [`status`] | what went wrong, in the words of the API server |
+//! | [`clock`] | the time |
+//! | `user` | who somebody is |
+//! | [`store`] | all objects, as bytes; watches |
+//! | [`apply`] | server-side apply and who owns which field: pure functions |
+//! | [`strategy`] | what differs from kind to kind |
+//! | [`resource`] | a kind in one version, as it is served |
+//! | `meta` | the metadata of objects |
+//! | [`kinds`] | the built-in kinds |
+//! | [`request`] | requests, read |
+//! | [`response`] | answers, put on the wire |
+//! | [`select`] | label and field selectors |
+//! | [`patch`] | JSON, merge and strategic merge patches: pure functions |
+//! | [`catalogue`] | all resources that are served now |
+//! | [`authorize`] | who may do what |
+//! | [`auth`] | who asks |
+//! | `call` | a request for a resource |
+//! | `state` | what all below share |
+//! | `admission` | what may refuse or change a write: one ordered list |
+//! | `registry` | the verbs, and the one pipeline of all writes |
+//! | `table` | objects as rows |
+//! | `discovery` | which resources there are, for clients |
+//! | `openapi` | the shapes of all kinds, for clients |
+//! | `custom` | CustomResourceDefinitions and the kinds that they define |
+//! | `effects` | what follows from writes |
+//! | [`controllers`] | the garbage collector, the end of namespaces, roles that aggregate others |
+//! | [`server`] | the server: routes requests to all of the above |
+//! | `serve` | HTTPS on loopback |
+//! | `dev` | an operator and a server in one process |
 
+mod admission;
 pub mod apply;
 pub mod auth;
 pub mod authorize;
+mod call;
 pub mod catalogue;
 pub mod clock;
 pub mod controllers;
@@ -22,6 +54,7 @@ mod custom;
 pub mod dev;
 mod digest;
 mod discovery;
+mod effects;
 pub mod kinds;
 mod meta;
 mod openapi;
@@ -34,9 +67,11 @@ pub mod select;
 #[cfg(feature = "serve")]
 pub mod serve;
 pub mod server;
+mod state;
 pub mod status;
 pub mod store;
 pub mod strategy;
 mod table;
+mod user;
 
 pub use server::{ApiServer, Options};

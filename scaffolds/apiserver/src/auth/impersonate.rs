@@ -6,14 +6,12 @@ use std::collections::BTreeMap;
 use http::HeaderMap;
 use percent_encoding::percent_decode_str;
 
-use super::{
-    User, service_account,
-    user::{ANONYMOUS, AUTHENTICATED, MASTERS, UNAUTHENTICATED},
-};
+use super::service_account;
 use crate::{
     authorize::{Attributes, Authorizer},
     status::Status,
     store::Store,
+    user::{ANONYMOUS, AUTHENTICATED, MASTERS, UNAUTHENTICATED, User},
 };
 
 const USER: &str = "impersonate-user";

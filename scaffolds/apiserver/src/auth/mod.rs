@@ -7,13 +7,13 @@ mod impersonate;
 mod reviews;
 mod service_account;
 mod token;
-mod user;
 
 pub use credentials::{Authenticator, Peer};
 pub use impersonate::impersonate;
 pub use reviews::{Asked, is_review, review};
 pub use token::{is_token, kind as token_kind, token};
-pub use user::{MASTERS, User};
+
+pub use crate::user::{MASTERS, User};
 
 /// The part of a user's extra that tells which token or certificate it was.
 pub(crate) const CREDENTIAL: &str = "authentication.kubernetes.io/credential-id";

@@ -3,10 +3,10 @@
 use kubewright_schema::go;
 
 use crate::{
-    auth::User,
     request::{Info, Query},
     select::FieldSelector,
     status::Status,
+    user::User,
 };
 
 /// A request, or a question about one.

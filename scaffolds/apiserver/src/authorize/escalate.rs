@@ -9,10 +9,10 @@ use super::{
     rule::{describe, missing, quoted},
 };
 use crate::{
-    auth::User,
     meta,
     status::{Status, Subject},
     store::Store,
+    user::User,
 };
 
 /// A write of a role or binding.

@@ -9,12 +9,12 @@ mod rule;
 
 pub use attributes::Attributes;
 pub use escalate::Write;
-pub use policy::Policy;
+pub use policy::{GROUP, Policy};
 pub use rule::Rule;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::{auth::User, status::Status, store::Store};
+use crate::{status::Status, store::Store, user::User};
 
 /// What the authorizer says.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]

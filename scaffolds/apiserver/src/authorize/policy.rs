@@ -10,10 +10,11 @@ use serde::Deserialize;
 
 use super::{Attributes, Decision, Rule};
 use crate::{
-    auth::User,
     store::{Change, Kind, Range, Record, Store},
+    user::User,
 };
 
+/// The API group of roles and bindings.
 pub const GROUP: &str = "rbac.authorization.k8s.io";
 
 /// What a policy is read from: the resources of the store.

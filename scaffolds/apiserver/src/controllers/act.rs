@@ -6,10 +6,11 @@ use bytes::Bytes;
 use serde_json::Value;
 
 use crate::{
-    auth::User,
-    registry::{self, Call, Reply, Verb},
+    call::{Call, Verb},
+    effects::Cluster,
+    registry::Reply,
     resource::Resource,
-    server::Core,
+    state::Core,
     status::Status,
     store::Key,
 };
@@ -23,36 +24,46 @@ pub(super) fn resource(core: &Core, stored: &str) -> Option<Arc<Resource>> {
 }
 
 /// DELETE with these options.
-pub(super) fn delete(core: &Core, key: &Key, options: &Value) -> Result<Reply, Status> {
-    send(core, (Verb::Delete, "", "application/json"), key, options)
+pub(super) async fn delete(cluster: &Arc<Cluster>, key: &Key, options: &Value) -> Result<Reply, Status> {
+    send(cluster, (Verb::Delete, "", "application/json"), key, options).await
 }
 
 /// PATCH with a merge patch.
-pub(super) fn merge(core: &Core, key: &Key, patch: &Value) -> Result<Reply, Status> {
-    send(core, (Verb::Patch, "", "application/merge-patch+json"), key, patch)
+pub(super) async fn merge(cluster: &Arc<Cluster>, key: &Key, patch: &Value) -> Result<Reply, Status> {
+    send(cluster, (Verb::Patch, "", "application/merge-patch+json"), key, patch).await
 }
 
 /// PATCH that applies an object by force, in the name of a manager.
-pub(super) fn apply(core: &Core, key: &Key, manager: &str, object: &Value) -> Result<Reply, Status> {
-    let mut call = call(core, (Verb::Patch, "", "application/apply-patch+yaml"), key, object)?;
+pub(super) async fn apply(cluster: &Arc<Cluster>, key: &Key, manager: &str, object: &Value) -> Result<Reply, Status> {
+    let mut call = call(
+        &cluster.core,
+        (Verb::Patch, "", "application/apply-patch+yaml"),
+        key,
+        object,
+    )?;
     call.query = [("fieldManager", manager), ("force", "true")]
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .into();
-    registry::serve_write(core, &call, &mut Vec::new())
+    cluster.write(call, &mut Vec::new()).await
 }
 
 /// PUT of a subresource.
-pub(super) fn put(core: &Core, (key, subresource): (&Key, &str), object: &Value) -> Result<Reply, Status> {
-    send(core, (Verb::Update, subresource, "application/json"), key, object)
+pub(super) async fn put(
+    cluster: &Arc<Cluster>,
+    (key, subresource): (&Key, &str),
+    object: &Value,
+) -> Result<Reply, Status> {
+    send(cluster, (Verb::Update, subresource, "application/json"), key, object).await
 }
 
 /// POST of an object into the namespace of the key.
-pub(super) fn post(core: &Core, key: &Key, object: &Value) -> Result<Reply, Status> {
-    send(core, (Verb::Create, "", "application/json"), key, object)
+pub(super) async fn post(cluster: &Arc<Cluster>, key: &Key, object: &Value) -> Result<Reply, Status> {
+    send(cluster, (Verb::Create, "", "application/json"), key, object).await
 }
 
-fn send(core: &Core, how: (Verb, &str, &str), key: &Key, body: &Value) -> Result<Reply, Status> {
-    registry::serve_write(core, &call(core, how, key, body)?, &mut Vec::new())
+async fn send(cluster: &Arc<Cluster>, how: (Verb, &str, &str), key: &Key, body: &Value) -> Result<Reply, Status> {
+    let call = call(&cluster.core, how, key, body)?;
+    cluster.write(call, &mut Vec::new()).await
 }
 
 fn call(
@@ -62,20 +73,13 @@ fn call(
     body: &Value,
 ) -> Result<Call, Status> {
     let resource = resource(core, &key.resource).ok_or_else(Status::no_such_resource)?;
+    let name = if verb == Verb::Create { "" } else { &key.name };
     Ok(Call {
-        verb,
-        resource,
         namespace: key.namespace.clone(),
-        name: if verb == Verb::Create {
-            String::new()
-        } else {
-            key.name.clone()
-        },
+        name: name.to_owned(),
         subresource: subresource.to_owned(),
-        query: Vec::new(),
         content_type: content_type.to_owned(),
-        user_agent: MANAGER.to_owned(),
         body: Bytes::from(body.to_string()),
-        user: User::admin(),
+        ..Call::by_server(MANAGER, verb, resource)
     })
 }

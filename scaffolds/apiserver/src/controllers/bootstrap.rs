@@ -1,14 +1,17 @@
 //! What a server has before anybody asked for it: its namespaces, the Service `kubernetes`, roles.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use serde_json::{Value, json};
 
 use super::act;
 use crate::{
-    auth::User,
-    authorize, meta,
-    registry::{self, Call, Verb},
-    server::Core,
+    authorize,
+    call::{Call, Verb},
+    effects::Cluster,
+    meta,
+    state::Core,
     store::Key,
 };
 
@@ -20,13 +23,10 @@ const NAMESPACES: [&str; 4] = ["kube-system", "kube-public", "kube-node-lease", 
 const ADDRESS: &str = "10.0.0.1";
 
 /// Makes what is not there yet. `port` is where the server listens, 443 when it does not.
-pub fn bootstrap(core: &Core, port: u16) {
+pub async fn bootstrap(cluster: &Arc<Cluster>, port: u16) {
     for name in NAMESPACES {
-        create(
-            core,
-            &Key::new("/namespaces", "", name),
-            &json!({"metadata": {"name": name}}),
-        );
+        let key = Key::new("/namespaces", "", name);
+        create(cluster, &key, &json!({"metadata": {"name": name}})).await;
     }
     let service = json!({
         "metadata": {"name": "kubernetes", "labels": {"component": "apiserver", "provider": "kubernetes"}},
@@ -38,11 +38,12 @@ pub fn bootstrap(core: &Core, port: u16) {
             "ipFamilyPolicy": "SingleStack",
         },
     });
-    create(core, &Key::new("/services", "default", "kubernetes"), &service);
+    create(cluster, &Key::new("/services", "default", "kubernetes"), &service).await;
+    roles(&cluster.core);
 }
 
-/// Makes the roles and bindings that are not there yet.
-pub fn roles(core: &Core) {
+/// Makes the roles and bindings that are not there yet, word for word as a real server made them: ready to be stored.
+fn roles(core: &Core) {
     let now = meta::time::text(core.now());
     for object in authorize::bootstrap::objects() {
         if core.store.get(&object.key).is_none() {
@@ -52,22 +53,16 @@ pub fn roles(core: &Core) {
     }
 }
 
-fn create(core: &Core, key: &Key, object: &Value) {
+async fn create(cluster: &Arc<Cluster>, key: &Key, object: &Value) {
+    let core = &cluster.core;
     let (None, Some(resource)) = (core.store.get(key), act::resource(core, &key.resource)) else {
         return;
     };
     let call = Call {
-        verb: Verb::Create,
-        resource,
         namespace: key.namespace.clone(),
-        name: String::new(),
-        subresource: String::new(),
-        query: Vec::new(),
-        content_type: String::new(),
-        user_agent: MANAGER.to_owned(),
         body: Bytes::from(object.to_string()),
-        user: User::admin(),
+        ..Call::by_server(MANAGER, Verb::Create, resource)
     };
     // A store from another time may have it in a shape that is refused now; then it has it already.
-    let _ = registry::serve_write(core, &call, &mut Vec::new());
+    let _ = cluster.write(call, &mut Vec::new()).await;
 }

@@ -11,8 +11,9 @@ use serde_json::{Value, json};
 
 use super::act;
 use crate::{
+    effects::Cluster,
     select::LabelSelector,
-    server::Core,
+    state::Core,
     store::{Change, Key, Kind, Range, Record},
 };
 
@@ -65,10 +66,10 @@ impl ClusterRoles {
     }
 
     /// Brings the roles that may be stale up to date. Where one of these is chosen too, its own change comes next.
-    pub fn work(&mut self, core: &Core) {
+    pub async fn work(&mut self, cluster: &Arc<Cluster>) {
         for name in std::mem::take(&mut self.stale) {
             if let Some(aggregate) = self.aggregates.get(&name) {
-                aggregate.write(core, &name);
+                aggregate.write(cluster, &name).await;
             }
         }
     }
@@ -116,11 +117,11 @@ impl Aggregate {
         self.selectors.iter().any(|selector| selector.matches(role.labels()))
     }
 
-    fn write(&self, core: &Core, name: &str) {
-        let Some(role) = core.store.get(&Key::new(RESOURCE, "", name)) else {
+    async fn write(&self, cluster: &Arc<Cluster>, name: &str) {
+        let Some(role) = cluster.core.store.get(&Key::new(RESOURCE, "", name)) else {
             return;
         };
-        let rules = self.rules(core);
+        let rules = self.rules(&cluster.core);
         if rules == of(&role) {
             return;
         }
@@ -131,7 +132,7 @@ impl Aggregate {
             wanted["rules"] = Value::from(rules);
         }
         // One that is gone or changed meanwhile comes here again with that change.
-        let _ = act::apply(core, &Key::new(RESOURCE, "", name), MANAGER, &wanted);
+        let _ = act::apply(cluster, &Key::new(RESOURCE, "", name), MANAGER, &wanted).await;
     }
 
     /// In the order of the selectors, below each in that of the names, each rule once.

@@ -8,7 +8,7 @@ use super::{
     act,
     graph::{Node, Object},
 };
-use crate::{meta, server::Core, status::Status, store::Record};
+use crate::{effects::Cluster, meta, state::Core, status::Status, store::Record};
 
 /// How often a change is tried when others write the same object.
 const TRIES: usize = 16;
@@ -25,35 +25,42 @@ pub(super) fn current(core: &Core, node: &Node) -> Option<Arc<Record>> {
 ///
 /// # Errors
 /// What the write was refused with.
-pub(super) fn keep_owners(core: &Core, node: &Node, kept: &dyn Fn(&str) -> bool) -> Result<(), Status> {
+pub(super) async fn keep_owners(
+    cluster: &Arc<Cluster>,
+    node: &Node,
+    kept: &(dyn Fn(&str) -> bool + Sync),
+) -> Result<(), Status> {
     let left = |object: &Value| {
         let references = meta::of(object).get("ownerReferences").and_then(Value::as_array);
         let owner = |reference: &&Value| kept(reference.get("uid").and_then(Value::as_str).unwrap_or_default());
         let left: Vec<&Value> = references.into_iter().flatten().filter(owner).collect();
         ("ownerReferences", json!(left))
     };
-    change(core, node, &left)
+    change(cluster, node, &left).await
 }
 
 /// Takes a finalizer away.
 ///
 /// # Errors
 /// What the write was refused with.
-pub(super) fn remove_finalizer(core: &Core, node: &Node, finalizer: &str) -> Result<(), Status> {
+pub(super) async fn remove_finalizer(cluster: &Arc<Cluster>, node: &Node, finalizer: &str) -> Result<(), Status> {
     let left = |object: &Value| {
         let all = meta::texts(object, "finalizers").into_iter();
         let left: Vec<&str> = all.filter(|it| *it != finalizer).collect();
         ("finalizers", json!(left))
     };
-    change(core, node, &left)
+    change(cluster, node, &left).await
 }
+
+/// The name of a list of the metadata and what it is to be, from the object as it is.
+type List<'l> = dyn Fn(&Value) -> (&'static str, Value) + Sync + 'l;
 
 /// Writes a list of the metadata, made from the object as it is now, and once more when another writer came first. An
 /// empty list is taken away.
-fn change(core: &Core, node: &Node, list: &dyn Fn(&Value) -> (&'static str, Value)) -> Result<(), Status> {
+async fn change(cluster: &Arc<Cluster>, node: &Node, list: &List<'_>) -> Result<(), Status> {
     let mut last = Ok(());
     for _ in 0..TRIES {
-        let Some(record) = current(core, node) else {
+        let Some(record) = current(&cluster.core, node) else {
             return Ok(());
         };
         let object: Value = serde_json::from_slice(&record.object).unwrap_or_default();
@@ -63,7 +70,7 @@ fn change(core: &Core, node: &Node, list: &dyn Fn(&Value) -> (&'static str, Valu
         }
         let mut patch = json!({"metadata": {"uid": &*node.uid, "resourceVersion": record.revision.to_string()}});
         patch["metadata"][field] = left;
-        match act::merge(core, &record.key, &patch) {
+        match act::merge(cluster, &record.key, &patch).await {
             // Another came first, it is gone, or its kind is not served now: the next try tells.
             Err(status) if [404, 409].contains(&status.code) => last = Err(status),
             other => return other.map(|_| ()),

@@ -24,8 +24,9 @@ use super::{
     waiting::Waiting,
 };
 use crate::{
+    effects::Cluster,
     meta::finalizers::{FOREGROUND, ORPHAN},
-    server::Core,
+    state::Core,
     status::Status,
     store::{Key, Record},
 };
@@ -145,19 +146,19 @@ impl Garbage {
     }
 
     /// Looks at the next of those that are to be looked at.
-    pub fn work(&mut self, core: &Core) {
+    pub async fn work(&mut self, cluster: &Arc<Cluster>) {
         let Some(uid) = self.queue.pop_front() else { return };
         self.queued.remove(&uid);
         let Some(node) = self.graph.get(&uid).cloned() else {
             return;
         };
-        core.store.look(1);
+        cluster.core.store.look(1);
         let done = if node.orphans() {
-            self.orphan(core, &node)
+            self.orphan(cluster, &node).await
         } else if node.waits() {
-            self.finish(core, &node)
+            self.finish(cluster, &node).await
         } else if !node.is_deleting && !node.owners.is_empty() {
-            self.judge(core, &node)
+            self.judge(cluster, &node).await
         } else {
             Ok(())
         };
@@ -190,18 +191,18 @@ impl Garbage {
     }
 
     /// Frees dependents, some at a time, then lets the object go.
-    fn orphan(&mut self, core: &Core, node: &Node) -> Result<(), Status> {
+    async fn orphan(&mut self, cluster: &Arc<Cluster>, node: &Node) -> Result<(), Status> {
         let some: Vec<Uid> = self.graph.dependents(&node.uid).take(FREED).cloned().collect();
         if some.is_empty() {
-            return remove_finalizer(core, node, ORPHAN);
+            return remove_finalizer(cluster, node, ORPHAN).await;
         }
         for uid in some {
             let Some(dependent) = self.graph.get(&uid).cloned() else {
                 continue;
             };
-            keep_owners(core, &dependent, &|owner| owner != &*node.uid)?;
+            keep_owners(cluster, &dependent, &|owner| owner != &*node.uid).await?;
             // The change that says so is on its way; until then this one would be freed again and again.
-            match free::current(core, &dependent) {
+            match free::current(&cluster.core, &dependent) {
                 Some(record) => _ = Node::of(&record).map(|freed| self.graph.set(freed)),
                 None => _ = self.graph.remove(&uid),
             }
@@ -211,16 +212,17 @@ impl Garbage {
     }
 
     /// Lets an object go when no dependent holds it back any more.
-    fn finish(&self, core: &Core, node: &Node) -> Result<(), Status> {
+    async fn finish(&self, cluster: &Arc<Cluster>, node: &Node) -> Result<(), Status> {
         if self.graph.is_held(&node.uid) {
             return Ok(());
         }
-        remove_finalizer(core, node, FOREGROUND)
+        remove_finalizer(cluster, node, FOREGROUND).await
     }
 
     /// Deletes an object without owners, or takes those away from it that are gone. Looks at its owners as they are now:
     /// they may have been taken away since it was seen.
-    fn judge(&mut self, core: &Core, node: &Node) -> Result<(), Status> {
+    async fn judge(&mut self, cluster: &Arc<Cluster>, node: &Node) -> Result<(), Status> {
+        let core = &cluster.core;
         let Some(record) = free::current(core, node) else {
             return Ok(());
         };
@@ -244,7 +246,7 @@ impl Garbage {
                 let mut there = fates.iter().filter(|(fate, _)| *fate == Fate::There);
                 there.any(|(_, owner)| owner.uid == uid)
             };
-            return keep_owners(core, node, &kept);
+            return keep_owners(cluster, node, &kept).await;
         }
         let waits = any(Fate::Waiting) && self.graph.has_dependents(&node.uid);
         let policy = match (waits, metadata.has(ORPHAN), metadata.has(FOREGROUND)) {
@@ -256,7 +258,7 @@ impl Garbage {
             "propagationPolicy": policy,
             "preconditions": {"uid": &*node.uid, "resourceVersion": record.revision.to_string()},
         });
-        match act::delete(core, &record.key, &options) {
+        match act::delete(cluster, &record.key, &options).await {
             // It was changed by another, and comes again.
             Err(status) if status.code == 409 => Ok(()),
             // It is gone, unless its kind is not served now.

@@ -5,7 +5,7 @@
 //! however many objects there are: each keeps what it needs to know in an index that the changes keep up to date.
 
 mod act;
-pub mod bootstrap;
+pub(crate) mod bootstrap;
 mod cluster_roles;
 mod content;
 mod free;
@@ -24,7 +24,7 @@ use tokio::{
 };
 
 use crate::{
-    server::Core,
+    effects::Cluster,
     store::{Change, Kind, Record},
 };
 use cluster_roles::ClusterRoles;
@@ -70,7 +70,7 @@ impl Default for Controllers {
 
 /// Controllers at work; they stop when this goes.
 #[derive(Debug)]
-pub struct Running(AbortHandle);
+pub(crate) struct Running(AbortHandle);
 
 impl Drop for Running {
     fn drop(&mut self) {
@@ -79,27 +79,27 @@ impl Drop for Running {
 }
 
 /// Starts controllers on a runtime. They do not keep the server alive.
-pub fn start(core: &Arc<Core>, controllers: Controllers, runtime: &Handle) -> Running {
-    Running(runtime.spawn(run(Arc::downgrade(core), controllers)).abort_handle())
+pub(crate) fn start(cluster: &Arc<Cluster>, controllers: Controllers, runtime: &Handle) -> Running {
+    Running(runtime.spawn(run(Arc::downgrade(cluster), controllers)).abort_handle())
 }
 
 /// From the beginning whenever the history went past a change that was not yet seen.
-async fn run(core: Weak<Core>, controllers: Controllers) {
+async fn run(cluster: Weak<Cluster>, controllers: Controllers) {
     let mut worker = Worker {
         controllers,
         garbage: Garbage::default(),
         namespaces: Namespaces::default(),
         cluster_roles: ClusterRoles::default(),
     };
-    while follow(&core, &mut worker).await.is_some() {}
+    while follow(&cluster, &mut worker).await.is_some() {}
 }
 
 /// Follows all changes; `None` when the server or its store is gone, otherwise changes were missed.
-async fn follow(core: &Weak<Core>, worker: &mut Worker) -> Option<()> {
-    let (records, mut changes) = core.upgrade()?.store.follow();
-    let mut served = core.upgrade()?.catalogue.generations();
+async fn follow(cluster: &Weak<Cluster>, worker: &mut Worker) -> Option<()> {
+    let (records, mut changes) = cluster.upgrade()?.core.store.follow();
+    let mut served = cluster.upgrade()?.core.catalogue.generations();
     let mut generation = *served.borrow_and_update();
-    worker.begin(core.upgrade()?.as_ref(), &records);
+    worker.begin(&cluster.upgrade()?, &records).await;
     drop(records);
     loop {
         let next = if worker.is_idle() {
@@ -116,18 +116,18 @@ async fn follow(core: &Weak<Core>, worker: &mut Worker) -> Option<()> {
                 None => None,
             }
         };
-        let core = core.upgrade()?;
+        let cluster = cluster.upgrade()?;
         match next {
-            Some(Ok(changes)) => worker.follow(&core, &changes),
+            Some(Ok(changes)) => worker.follow(&cluster, &changes).await,
             Some(Err(_)) => return Some(()),
             None => {}
         }
         let now = *served.borrow_and_update();
         if now != generation {
             generation = now;
-            worker.garbage.look_again(&core);
+            worker.garbage.look_again(&cluster.core);
         }
-        worker.work(&core);
+        worker.work(&cluster).await;
     }
 }
 
@@ -140,20 +140,23 @@ struct Worker {
 
 impl Worker {
     /// Takes in all that there is.
-    fn begin(&mut self, core: &Core, records: &[Arc<Record>]) {
+    async fn begin(&mut self, cluster: &Arc<Cluster>, records: &[Arc<Record>]) {
         if self.controllers.garbage_collector {
             self.garbage.begin(records);
         }
         self.namespaces = Namespaces::default();
         if self.controllers.cluster_roles {
             self.cluster_roles = ClusterRoles::default();
-            self.cluster_roles.begin(core, records);
+            self.cluster_roles.begin(&cluster.core, records);
         }
-        records.iter().for_each(|record| self.settle(core, record));
+        for record in records {
+            self.settle(cluster, record).await;
+        }
     }
 
     /// Takes in changes.
-    fn follow(&mut self, core: &Core, changes: &[Arc<Change>]) {
+    async fn follow(&mut self, cluster: &Arc<Cluster>, changes: &[Arc<Change>]) {
+        let core = &cluster.core;
         for change in changes {
             let is_gone = change.kind == Kind::Deleted;
             if self.controllers.garbage_collector {
@@ -169,23 +172,23 @@ impl Worker {
                 self.namespaces.follow(core, change);
             }
             if !is_gone {
-                self.settle(core, &change.record);
+                self.settle(cluster, &change.record).await;
             } else if self.controllers.service_accounts && service_accounts::is_one(&change.record.key) {
-                service_accounts::provide(core, &change.record.key.namespace);
+                service_accounts::provide(cluster, &change.record.key.namespace).await;
             }
         }
     }
 
     /// What a namespace wants.
-    fn settle(&mut self, core: &Core, record: &Record) {
+    async fn settle(&mut self, cluster: &Arc<Cluster>, record: &Record) {
         if &*record.key.resource != namespaces::RESOURCE {
             return;
         }
         if self.controllers.namespaces {
-            self.namespaces.seen(core, &record.key.name);
+            self.namespaces.seen(&cluster.core, &record.key.name);
         }
         if self.controllers.service_accounts {
-            service_accounts::provide(core, &record.key.name);
+            service_accounts::provide(cluster, &record.key.name).await;
         }
     }
 
@@ -194,11 +197,11 @@ impl Worker {
     }
 
     /// Does some of what there is to do.
-    fn work(&mut self, core: &Core) {
+    async fn work(&mut self, cluster: &Arc<Cluster>) {
         for _ in 0..SLICE {
-            self.garbage.work(core);
-            self.namespaces.work(core);
+            self.garbage.work(cluster).await;
+            self.namespaces.work(cluster).await;
         }
-        self.cluster_roles.work(core);
+        self.cluster_roles.work(cluster).await;
     }
 }

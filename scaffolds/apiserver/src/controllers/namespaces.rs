@@ -15,8 +15,9 @@ use super::{
     content::{Content, Left, is_pod},
 };
 use crate::{
+    effects::Cluster,
     meta,
-    server::Core,
+    state::Core,
     store::{Change, Key, Kind, Record},
 };
 
@@ -86,16 +87,16 @@ impl Namespaces {
     }
 
     /// Deletes the next object, or says what stays when there is none to delete.
-    pub fn work(&mut self, core: &Core) {
+    pub async fn work(&mut self, cluster: &Arc<Cluster>) {
         let Some(name) = self.todo.pop_front() else { return };
         let Some(ending) = self.ending.get_mut(&name) else {
             return;
         };
         if let Some(key) = ending.next() {
             // One that is gone already, or kept by its finalizers, is as good as deleted here.
-            let _ = act::delete(core, &key, &json!({"propagationPolicy": "Background"}));
-            let revision = core.store.revision();
-            match core.store.get(&key) {
+            let _ = act::delete(cluster, &key, &json!({"propagationPolicy": "Background"})).await;
+            let revision = cluster.core.store.revision();
+            match cluster.core.store.get(&key) {
                 Some(record) => _ = ending.content.put(&record),
                 None => ending.content.take(&key, revision),
             }
@@ -103,7 +104,7 @@ impl Namespaces {
             return;
         }
         ending.is_queued = false;
-        end(core, &name, &ending.content);
+        end(cluster, &name, &ending.content).await;
     }
 
     fn look_at(&mut self, name: &str) {
@@ -132,16 +133,16 @@ impl Ending {
 }
 
 /// Says what stays, and lets the namespace go when that is nothing.
-fn end(core: &Core, name: &str, content: &Content) {
-    let Some(namespace) = terminating(core, name) else {
+async fn end(cluster: &Arc<Cluster>, name: &str, content: &Content) {
+    let Some(namespace) = terminating(&cluster.core, name) else {
         return;
     };
-    let Some(namespace) = tell(core, namespace, content.left()) else {
+    let Some(namespace) = tell(cluster, namespace, content.left()).await else {
         return;
     };
     // What came meanwhile is on its way here.
-    if content.is_empty() && contents(core, name).is_empty() {
-        finalize(core, namespace);
+    if content.is_empty() && contents(&cluster.core, name).is_empty() {
+        finalize(cluster, namespace).await;
     }
 }
 
@@ -175,21 +176,21 @@ fn finalizers(namespace: &Value) -> Vec<String> {
 }
 
 /// Writes into the status what stays; returns the namespace as it then is.
-fn tell(core: &Core, mut namespace: Value, left: &Left) -> Option<Value> {
+async fn tell(cluster: &Arc<Cluster>, mut namespace: Value, left: &Left) -> Option<Value> {
     let before = namespace
         .pointer("/status/conditions")
         .cloned()
         .unwrap_or_else(|| json!([]));
     let mut after = before.clone();
     for condition in left.conditions() {
-        set(&mut after, condition, &meta::time::text(core.now()));
+        set(&mut after, condition, &meta::time::text(cluster.core.now()));
     }
     if before == after {
         return Some(namespace);
     }
     namespace["status"]["conditions"] = after;
     let key = Key::new(RESOURCE, "", meta::text(&namespace, "name"));
-    let reply = act::put(core, (&key, "status"), &namespace).ok()?;
+    let reply = act::put(cluster, (&key, "status"), &namespace).await.ok()?;
     serde_json::from_slice(&reply.object).ok()
 }
 
@@ -206,7 +207,7 @@ fn set(conditions: &mut Value, (kind, holds, reason, message): (&str, bool, &str
 }
 
 /// Takes this controller's finalizer away.
-fn finalize(core: &Core, mut namespace: Value) {
+async fn finalize(cluster: &Arc<Cluster>, mut namespace: Value) {
     let left: Vec<String> = finalizers(&namespace)
         .into_iter()
         .filter(|it| it != FINALIZER)
@@ -214,5 +215,5 @@ fn finalize(core: &Core, mut namespace: Value) {
     namespace["spec"]["finalizers"] = json!(left);
     let key = Key::new(RESOURCE, "", meta::text(&namespace, "name"));
     // Whoever wrote it meanwhile made a change, and that is on its way here.
-    let _ = act::put(core, (&key, "finalize"), &namespace);
+    let _ = act::put(cluster, (&key, "finalize"), &namespace).await;
 }

@@ -1,9 +1,11 @@
 //! The ServiceAccount `default` of every namespace.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::{act, namespaces};
-use crate::{meta, server::Core, store::Key};
+use crate::{effects::Cluster, meta, store::Key};
 
 const RESOURCE: &str = "/serviceaccounts";
 const NAME: &str = "default";
@@ -14,15 +16,15 @@ pub(super) fn is_one(key: &Key) -> bool {
 }
 
 /// Gives a namespace that is there to stay its ServiceAccount, if it has none.
-pub(super) fn provide(core: &Core, namespace: &str) {
-    let Some(record) = core.store.get(&Key::new(namespaces::RESOURCE, "", namespace)) else {
+pub(super) async fn provide(cluster: &Arc<Cluster>, namespace: &str) {
+    let Some(record) = cluster.core.store.get(&Key::new(namespaces::RESOURCE, "", namespace)) else {
         return;
     };
     let object: Value = serde_json::from_slice(&record.object).unwrap_or_default();
     let key = Key::new(RESOURCE, namespace, NAME);
-    if meta::is_deleting(&object) || core.store.get(&key).is_some() {
+    if meta::is_deleting(&object) || cluster.core.store.get(&key).is_some() {
         return;
     }
     // Somebody else may have been quicker, which is as good.
-    let _ = act::post(core, &key, &json!({"metadata": {"name": NAME}}));
+    let _ = act::post(cluster, &key, &json!({"metadata": {"name": NAME}})).await;
 }

@@ -2,20 +2,18 @@
 
 use super::{lifecycle::AGENT, resources};
 use crate::{
-    auth::User,
-    meta,
-    registry::{self, Call, Verb},
+    call::{Call, Verb},
+    meta, registry,
     resource::Resource,
-    server::Core,
+    state::Core,
     store::{Key, Kind, Range},
 };
-use bytes::Bytes;
 use serde_json::Value;
 use std::{collections::BTreeSet, sync::Arc};
 
 /// Deletes the objects of `crd`. False while some are left, because of their finalizers. `emptied` is the revision up to
 /// which that was done before: then only what changed since is looked at.
-pub(super) fn delete(core: &Core, crd: &Value, emptied: &mut Option<u64>) -> bool {
+pub(super) async fn delete(core: &Core, crd: &Value, emptied: &mut Option<u64>) -> bool {
     let Some(resource) = resources::stored(crd).map(Arc::new) else {
         return true;
     };
@@ -29,47 +27,42 @@ pub(super) fn delete(core: &Core, crd: &Value, emptied: &mut Option<u64>) -> boo
                 .filter(|change| change.kind != Kind::Deleted)
                 .map(|change| (change.record.key.namespace.as_str(), change.record.key.name.as_str()))
                 .collect();
-            keys.into_iter().for_each(|key| delete_one(core, &resource, key));
+            for key in keys {
+                delete_one(core, &resource, key).await;
+            }
         }
-        None => delete_all(core, &resource),
+        None => delete_all(core, &resource).await,
     }
     *emptied = Some(now);
     let one = core.store.list(&Range::new(&stored, ""), None, None, 1);
     one.is_ok_and(|page| page.records.is_empty())
 }
 
-fn delete_all(core: &Core, resource: &Arc<Resource>) {
+async fn delete_all(core: &Core, resource: &Arc<Resource>) {
     // Listing the present cannot fail: it is never compacted.
     let all = core.store.list(&Range::new(&resource.store_name(), ""), None, None, 0);
     let records = all.into_iter().flat_map(|page| page.records);
     let namespaces: BTreeSet<String> = records.map(|record| record.key.namespace.clone()).collect();
     for namespace in namespaces {
-        perform(core, (resource, Verb::DeleteCollection), (&namespace, ""));
+        perform(core, (resource, Verb::DeleteCollection), (&namespace, "")).await;
     }
 }
 
 /// One that came or changed while all went, unless its deletion has begun.
-fn delete_one(core: &Core, resource: &Arc<Resource>, (namespace, name): (&str, &str)) {
+async fn delete_one(core: &Core, resource: &Arc<Resource>, (namespace, name): (&str, &str)) {
     let record = core.store.get(&Key::new(&resource.store_name(), namespace, name));
     let object = record.and_then(|record| serde_json::from_slice::<Value>(&record.object).ok());
     if object.is_some_and(|object| !meta::is_deleting(&object)) {
-        perform(core, (resource, Verb::Delete), (namespace, name));
+        perform(core, (resource, Verb::Delete), (namespace, name)).await;
     }
 }
 
-fn perform(core: &Core, (resource, verb): (&Arc<Resource>, Verb), (namespace, name): (&str, &str)) {
+async fn perform(core: &Core, (resource, verb): (&Arc<Resource>, Verb), (namespace, name): (&str, &str)) {
     let call = Call {
-        verb,
-        resource: Arc::clone(resource),
         namespace: namespace.to_owned(),
         name: name.to_owned(),
-        subresource: String::new(),
-        query: Vec::new(),
-        content_type: String::new(),
-        user_agent: AGENT.to_owned(),
-        body: Bytes::new(),
-        user: User::admin(),
+        ..Call::by_server(AGENT, verb, Arc::clone(resource))
     };
     // What cannot be deleted now is left, and seen afterwards.
-    _ = registry::perform(core, &call);
+    _ = registry::write(core, &call, &mut Vec::new()).await;
 }

@@ -12,20 +12,20 @@ use super::{
     instances, names, resources,
 };
 use crate::{
-    auth::User,
+    call::{Call, Verb},
     meta,
-    registry::{self, Call, Reply, Verb},
+    registry::{self, Reply},
     resource::Resource,
-    server::Core,
+    state::Core,
     store::{Key, Range, Record},
 };
 use bytes::Bytes;
 use serde_json::Value;
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
 };
-use tokio::sync::watch;
+use tokio::sync::{Mutex, watch};
 
 /// Where the store keeps definitions.
 const STORED: &str = "apiextensions.k8s.io/customresourcedefinitions";
@@ -60,50 +60,54 @@ struct Served {
 
 impl Definitions {
     /// Brings the catalogue and every definition up to date: at start, when a store has definitions already.
-    pub(crate) fn restore(&self, core: &Core) {
+    pub(crate) async fn restore(&self, core: &Core) {
         let all = all(core);
+        let mut known = self.known.lock().await;
         for record in &all {
-            self.known().groups.put(&record.key.name, decoded(record).as_ref());
+            known.groups.put(&record.key.name, decoded(record).as_ref());
         }
+        drop(known);
         for record in all {
-            self.settle(core, &record.key.name);
+            self.settle(core, &record.key.name).await;
         }
     }
 
-    /// Follows a write that went well: of a definition, or of an object whose definition waits for it to go.
-    pub(crate) fn follow(&self, core: &Core, call: &Call, reply: &Reply) {
-        let Resource {
-            group, names, strategy, ..
-        } = call.resource.as_ref();
-        if group == GROUP && names.plural == PLURAL {
-            match call.verb {
-                // Any of them.
-                Verb::DeleteCollection => self.restore(core),
-                // The server may have made the name.
-                Verb::Create => self.settle(core, &name_in(&reply.object)),
-                _ => self.settle(core, &call.name),
+    /// Whether something follows from a write: of a definition, or of an object whose definition waits for it to go.
+    pub(crate) fn follows(call: &Call) -> bool {
+        is_definition(call) || call.resource.strategy.forbids_creation().is_some()
+    }
+
+    /// Follows a write that went well.
+    pub(crate) async fn follow(&self, core: &Core, call: &Call, reply: &Reply) {
+        match call.verb {
+            _ if !is_definition(call) => {
+                let Resource { group, names, .. } = call.resource.as_ref();
+                self.settle(core, &format!("{}.{group}", names.plural)).await;
             }
-        } else if strategy.forbids_creation().is_some() {
-            self.settle(core, &format!("{}.{group}", names.plural));
+            // Any of them.
+            Verb::DeleteCollection => self.restore(core).await,
+            // The server may have made the name.
+            Verb::Create => self.settle(core, &name_in(&reply.object)).await,
+            _ => self.settle(core, &call.name).await,
         }
     }
 
     /// Does what there is to do for a definition, and for those that its change sets free.
-    fn settle(&self, core: &Core, name: &str) {
-        let mut known = self.known();
+    async fn settle(&self, core: &Core, name: &str) {
+        let mut known = self.known.lock().await;
         let mut todo = BTreeSet::from([name.to_owned()]);
         while let Some(name) = todo.pop_first() {
-            while let Some(changed) = step(core, &name, &mut known) {
+            while let Some(changed) = step(core, &name, &mut known).await {
                 if changed == Changed::Names {
                     todo.extend(known.groups.unsettled(&name));
                 }
             }
         }
     }
+}
 
-    fn known(&self) -> MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+fn is_definition(call: &Call) -> bool {
+    call.subject() == (GROUP, PLURAL)
 }
 
 /// What a step changed, and whether others may now have names that they could not have before.
@@ -114,7 +118,7 @@ enum Changed {
 }
 
 /// The next thing to do for a definition; `None` when nothing is left to do.
-fn step(core: &Core, name: &str, known: &mut Known) -> Option<Changed> {
+async fn step(core: &Core, name: &str, known: &mut Known) -> Option<Changed> {
     let Some((crd, revision)) = load(core, name) else {
         known.groups.put(name, None);
         let (plural, group) = name.split_once('.')?;
@@ -128,11 +132,11 @@ fn step(core: &Core, name: &str, known: &mut Known) -> Option<Changed> {
     let now = meta::time::text(core.now());
     if has_finalizer(&crd) && !crd["metadata"]["deletionTimestamp"].is_null() {
         let emptied = known.served.get_mut(name).map(|served| &mut served.emptied);
-        terminate(core, (&mut next, emptied), &now)?;
-        return write(core, &next).then_some(Changed::Status);
+        terminate(core, (&mut next, emptied), &now).await?;
+        return write(core, &next).await.then_some(Changed::Status);
     }
     if !names::are_settled(&crd) && names::accept(&mut next, known.groups.taken(name), &now) {
-        return write(core, &next).then_some(Changed::Names);
+        return write(core, &next).await.then_some(Changed::Names);
     }
     let condition = if holds(&crd, "NamesAccepted") && !holds(&crd, "Established") {
         const MESSAGE: &str = "the initial names have been accepted";
@@ -141,11 +145,11 @@ fn step(core: &Core, name: &str, known: &mut Known) -> Option<Changed> {
         approval::condition(&crd).filter(|it| !it.stands_in(&crd))?
     };
     condition.set(&mut next, &now);
-    write(core, &next).then_some(Changed::Status)
+    write(core, &next).await.then_some(Changed::Status)
 }
 
 /// One step towards the end of a definition. `None` while objects are left that others must let go of.
-fn terminate(core: &Core, (crd, emptied): (&mut Value, Option<&mut Option<u64>>), now: &str) -> Option<()> {
+async fn terminate(core: &Core, (crd, emptied): (&mut Value, Option<&mut Option<u64>>), now: &str) -> Option<()> {
     let terminating = |status, reason, message| Condition::new("Terminating", status, reason, message);
     let begun = find(crd, "Terminating").is_some_and(|it| it["reason"] == "InstanceDeletionInProgress");
     if !begun {
@@ -159,7 +163,7 @@ fn terminate(core: &Core, (crd, emptied): (&mut Value, Option<&mut Option<u64>>)
     }
     let end = if !holds(crd, "Established") {
         terminating(false, "NeverEstablished", "resource was never established")
-    } else if instances::delete(core, crd, emptied.unwrap_or(&mut None)) {
+    } else if instances::delete(core, crd, emptied.unwrap_or(&mut None)).await {
         terminating(false, "InstanceDeletionCompleted", "removed all instances")
     } else {
         return None;
@@ -229,21 +233,16 @@ fn name_in(object: &[u8]) -> String {
 }
 
 /// Writes the status, as the server. False when somebody else was faster: whoever that is follows up too.
-fn write(core: &Core, crd: &Value) -> bool {
+async fn write(core: &Core, crd: &Value) -> bool {
     let Some(resource) = core.catalogue.resource(GROUP, "v1", PLURAL) else {
         return false;
     };
     let call = Call {
-        verb: Verb::Update,
-        resource,
-        namespace: String::new(),
         name: crd["metadata"]["name"].as_str().unwrap_or_default().to_owned(),
         subresource: "status".to_owned(),
-        query: Vec::new(),
         content_type: "application/json".to_owned(),
-        user_agent: AGENT.to_owned(),
         body: Bytes::from(crd.to_string()),
-        user: User::admin(),
+        ..Call::by_server(AGENT, Verb::Update, resource)
     };
-    registry::perform(core, &call).is_ok()
+    registry::write(core, &call, &mut Vec::new()).await.is_ok()
 }

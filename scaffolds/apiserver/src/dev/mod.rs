@@ -14,8 +14,8 @@ use std::{
 use tokio::sync::oneshot;
 
 use crate::{
-    ApiServer, Options,
     serve::{Listener, Running, TemporaryFolder},
+    server::{ApiServer, Options},
 };
 
 use self::operator::Operator;

@@ -9,7 +9,7 @@ use serde_json::Value;
 use tokio::time::{Instant, sleep};
 use tower::ServiceExt;
 
-use crate::{ApiServer, request::yaml, resource::Resource};
+use crate::{request::yaml, resource::Resource, server::ApiServer};
 
 /// How long a kind may take until it is served: the operator installs its CRDs at once.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -187,7 +187,7 @@ fn summary(body: &[u8]) -> String {
 
 /// The object's namespace is that of the path, or is not said.
 pub(super) fn check_namespace(work: &Work, object: &mut Value) -> Result<(), Status> {
-    let expected = work.namespace();
+    let expected = work.call.namespace();
     let said = meta::text(object, "namespace");
     if !said.is_empty() && !expected.is_empty() && said != expected {
         const WHY: &str = "the namespace of the provided object does not match the namespace sent on the request";

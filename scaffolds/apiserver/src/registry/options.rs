@@ -3,8 +3,7 @@
 use kubewright_schema::{Cause, cause::Path, go};
 use serde_json::{Map, Value, json};
 
-use super::Call;
-use crate::{request, status::Status};
+use crate::{call::Call, request, status::Status};
 
 /// What is done about fields that a kind does not have, or that stand twice.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -4,13 +4,7 @@ use bytes::Bytes;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::storage;
 use crate::{meta, resource::Resource, status::Status, store::Record};
-
-/// The resource's part of the store's keys: `apps/deployments`.
-pub fn store_name(resource: &Resource) -> String {
-    storage::resource_key(resource)
-}
 
 /// The object of a record, in the version of `resource`.
 ///

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Call, storage};
 use crate::{
     apply::{self, Writer},
+    call::Call,
     meta,
     resource::Resource,
-    server::Core,
+    state::Core,
     status::{Status, Subject},
     store::Key,
     strategy::{Empties, Strategy},
@@ -53,7 +53,7 @@ impl<'a> Work<'a> {
 
     /// Group and plural, as answers about what is there or not name the resource.
     pub fn subject(&self) -> Subject<'a> {
-        (&self.resource().group, &self.resource().names.plural)
+        self.call.subject()
     }
 
     /// Group and kind, as answers about bad objects name it.
@@ -61,17 +61,8 @@ impl<'a> Work<'a> {
         (&self.resource().group, &self.resource().names.kind)
     }
 
-    /// The namespace of the objects: that of the path, for kinds that have one.
-    pub fn namespace(&self) -> &'a str {
-        if self.resource().namespaced {
-            &self.call.namespace
-        } else {
-            ""
-        }
-    }
-
     pub fn key(&self, name: &str) -> Key {
-        storage::key(self.resource(), self.namespace(), name)
+        self.call.key(name)
     }
 
     pub fn not_found(&self, name: &str) -> Status {

@@ -14,7 +14,7 @@ use tokio_rustls::{TlsAcceptor, server::TlsStream};
 use tower::Service;
 
 use super::{compress, hurry, identity};
-use crate::{ApiServer, auth::Peer};
+use crate::{auth::Peer, server::ApiServer};
 
 /// Connections open at once; each has at most one watch. The rest wait in the system's queue.
 const CONNECTIONS: usize = 16 * 1024;

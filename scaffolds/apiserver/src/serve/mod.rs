@@ -25,7 +25,7 @@ use tokio::{
     task::JoinHandle,
 };
 
-use crate::ApiServer;
+use crate::server::ApiServer;
 use certificate::{Authority, Issued};
 
 /// How long a shutdown waits for answers that are under way. Watches never end by themselves.
@@ -69,7 +69,7 @@ pub enum ServeError {
 impl Listener {
     /// Listens on 127.0.0.1, never on another address: whoever has the kubeconfig may do everything. Port 0 takes a free
     /// one. The kubeconfig has `token`, when there is one, beside the client certificate; the server must know it, see
-    /// [`Options::tokens`](crate::Options).
+    /// [`Options::tokens`](crate::server::Options).
     ///
     /// # Errors
     /// [`ServeError`]

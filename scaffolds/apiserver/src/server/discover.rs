@@ -17,7 +17,7 @@ use crate::{
 pub fn answer(server: &ApiServer, parts: &Parts, (info, query): (&Info, &Query)) -> Option<Answer> {
     let format = accept::format(&parts.headers, query);
     let segments: Vec<&str> = info.path.trim_matches('/').split('/').collect();
-    let discovery = &server.core.discovery;
+    let discovery = &server.shared.discovery;
     let found = match segments.as_slice() {
         ["api"] => return Some(root(server, parts, (Root::Api, format))),
         ["apis"] => return Some(root(server, parts, (Root::Apis, format))),
@@ -26,7 +26,7 @@ pub fn answer(server: &ApiServer, parts: &Parts, (info, query): (&Info, &Query))
         ["apis", group, version] => discovery.version(group, version),
         _ => return None,
     };
-    let is_built_in = |group: &str| server.core.catalogue.snapshot().is_built_in(group);
+    let is_built_in = |group: &str| server.shared.core().catalogue.snapshot().is_built_in(group);
     match (found, segments.as_slice()) {
         (Some(_), _) if parts.method != Method::GET => Some(response::failure(&Status::method_not_allowed(), format)),
         (Some(object), _) => Some(response::object(200, &object, format)),
@@ -43,13 +43,9 @@ fn root(server: &ApiServer, parts: &Parts, (root, format): (Root, Format)) -> An
         return response::failure(&Status::method_not_allowed(), format);
     }
     if accept::wants_aggregated(&parts.headers) {
-        return aggregated(server.core.discovery.aggregated(root), parts);
+        return aggregated(server.shared.discovery.aggregated(root), parts);
     }
-    response::object(
-        200,
-        &server.core.discovery.root(root, &server.core.options.address),
-        format,
-    )
+    response::object(200, &server.shared.discovery.root(root, &server.shared.address), format)
 }
 
 /// 304 for a client that has the document already.

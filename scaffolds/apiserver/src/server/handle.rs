@@ -9,12 +9,13 @@ use http_body::Body;
 
 use super::{ApiServer, discover, probes};
 use crate::{
-    auth::{self, Peer, User},
+    auth::{self, Peer},
     authorize::Attributes,
     meta::generate,
     request::{Info, Query, accept, body, duration},
     response::{self, Answer},
     status::Status,
+    user::User,
 };
 
 /// One answer's number in the audit log of a real server, and what clients quote.
@@ -74,8 +75,9 @@ impl ApiServer {
 
     /// Who this request counts as sent by, and may send it.
     fn sender(&self, parts: &Parts, (info, query): (&Info, &Query), peer: &Peer) -> Result<User, Status> {
-        let (core, headers) = (&self.core, &parts.headers);
-        let user = core
+        let (core, headers) = (self.shared.core(), &parts.headers);
+        let user = self
+            .shared
             .authenticator
             .authenticate(headers, peer, (&core.store, core.now()))?;
         let asked = Attributes::of(info, query);
@@ -86,10 +88,10 @@ impl ApiServer {
 
     fn answer_path(&self, parts: &Parts, query: &Query, info: &Info) -> Answered {
         let format = accept::format(&parts.headers, query);
-        if let Some(answer) = probes::answer(info, query, &self.core.catalogue.snapshot(), format) {
+        if let Some(answer) = probes::answer(info, query, &self.shared.core().catalogue.snapshot(), format) {
             return Ok(answer);
         }
-        if let Some(answered) = self.core.openapi.answer(&info.path, query, &parts.headers) {
+        if let Some(answered) = self.shared.openapi.answer(&info.path, query, &parts.headers) {
             return answered;
         }
         Ok(discover::answer(self, parts, (info, query)).unwrap_or_else(response::page_not_found))

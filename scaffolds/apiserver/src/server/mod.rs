@@ -6,24 +6,30 @@ mod probes;
 mod resources;
 mod route;
 mod service;
+#[cfg(test)]
+mod tests;
 
 pub use service::Service;
 
 use std::sync::Arc;
 
+use futures::FutureExt;
 use tokio::runtime::Handle;
 
 use crate::{
-    auth::{Authenticator, User},
+    auth::Authenticator,
     authorize::Authorizer,
     catalogue::Catalogue,
     clock::Clock,
     controllers::{self, Controllers},
-    custom::{self, Definitions},
+    custom,
     discovery::Discovery,
+    effects::Cluster,
     kinds,
     openapi::OpenApi,
+    state::Core,
     store::{self, Store},
+    user::User,
 };
 
 /// What a server is made from.
@@ -49,48 +55,23 @@ pub struct Options {
 /// - No request brings it down: a panic while one is answered becomes a 500.
 #[derive(Clone)]
 pub struct ApiServer {
-    core: Arc<Core>,
+    shared: Arc<Shared>,
     /// They stop with the last handle.
     _controllers: Option<Arc<controllers::Running>>,
 }
 
-/// What requests are answered from.
-pub struct Core {
-    /// All objects.
-    pub store: Store,
-    /// All resources.
-    pub catalogue: Catalogue,
-    /// The custom kinds.
-    pub(crate) definitions: Definitions,
-    options: Options,
-    pub(crate) authorizer: Authorizer,
+/// What all handles of a server share.
+struct Shared {
+    cluster: Arc<Cluster>,
+    address: String,
     authenticator: Authenticator,
     discovery: Discovery,
     openapi: OpenApi,
 }
 
-impl Core {
-    /// Seconds since 1970, see [`Clock`].
-    pub fn now(&self) -> i64 {
-        self.options.clock.seconds()
-    }
-
-    /// Tells the strategies which addresses and ports the objects of an earlier server hold: Services'.
-    fn hold(&self) {
-        let Some(services) = self.catalogue.resource("", "v1", "services") else {
-            return;
-        };
-        let range = store::Range {
-            resource: "/services".into(),
-            namespace: None,
-            name: None,
-        };
-        let page = self.store.list(&range, None, None, 0);
-        for record in page.into_iter().flat_map(|page| page.records) {
-            if let Ok(service) = serde_json::from_slice(&record.object) {
-                services.strategy.hold(&service);
-            }
-        }
+impl Shared {
+    fn core(&self) -> &Core {
+        &self.cluster.core
     }
 }
 
@@ -117,43 +98,36 @@ impl ApiServer {
     pub fn on(store: Store, options: Options) -> Self {
         let catalogue = Catalogue::default();
         catalogue.add_built_in(kinds::resources().into_iter().chain([custom::definition::resource()]));
-        let core = Core {
+        let cluster = Arc::new(Cluster::new(Core {
             store,
+            catalogue: catalogue.clone(),
             authorizer: Authorizer::default(),
-            authenticator: Authenticator::new(options.tokens.iter().cloned()),
-            discovery: Discovery::new(catalogue.clone()),
-            openapi: OpenApi::new(catalogue.clone()),
-            catalogue,
-            definitions: Definitions::default(),
-            options,
-        };
-        let port = core
-            .options
-            .address
-            .rsplit_once(':')
-            .and_then(|(_, port)| port.parse().ok());
-        controllers::bootstrap::bootstrap(&core, port.unwrap_or(443));
-        controllers::bootstrap::roles(&core);
-        core.definitions.restore(&core);
-        core.hold();
-        let core = Arc::new(core);
+            clock: options.clock,
+        }));
+        begin(&cluster, &options.address);
         let runtime = Handle::try_current().ok();
-        let start = |runtime| Arc::new(controllers::start(&core, core.options.controllers, &runtime));
+        let start = |runtime| Arc::new(controllers::start(&cluster, options.controllers, &runtime));
         Self {
             _controllers: runtime.map(start),
-            core,
+            shared: Arc::new(Shared {
+                cluster,
+                address: options.address,
+                authenticator: Authenticator::new(options.tokens),
+                discovery: Discovery::new(catalogue.clone()),
+                openapi: OpenApi::new(catalogue),
+            }),
         }
     }
 
     /// How many objects and changes requests and controllers have looked at so far, see
     /// [`Store::looked`](store::Store::looked).
     pub fn looked(&self) -> u64 {
-        self.core.store.looked()
+        self.shared.core().store.looked()
     }
 
     /// All resources that are served now.
     pub fn catalogue(&self) -> &Catalogue {
-        &self.core.catalogue
+        &self.shared.core().catalogue
     }
 
     /// The server as a tower service, for `kube::Client::new(server.service(), "default")` and every HTTP server.
@@ -162,4 +136,16 @@ impl ApiServer {
     pub fn service(&self) -> Service {
         Service::new(self.clone())
     }
+}
+
+/// Creates the objects that every server has, and restores the effects of those that it has already. None of this can
+/// wait: whatever a member of admission would wait for may need this very server.
+fn begin(cluster: &Arc<Cluster>, address: &str) {
+    let port = address.rsplit_once(':').and_then(|(_, port)| port.parse().ok());
+    let all = async {
+        controllers::bootstrap::bootstrap(cluster, port.unwrap_or(443)).await;
+        cluster.restore().await;
+    };
+    let done = tokio::task::unconstrained(all).now_or_never();
+    debug_assert!(done.is_some(), "the first writes of a server do not wait");
 }

@@ -8,16 +8,17 @@ use http::{HeaderMap, header, header::HeaderName, request::Parts};
 
 use super::{ApiServer, route};
 use crate::{
-    auth::{self, User},
-    registry::{self, Call, Verb},
+    auth,
+    call::{Call, Verb},
+    registry,
     request::{
         Info, Query,
         accept::{self, Wanted},
     },
     response,
     status::Status,
-    store::Key,
     table::View,
+    user::User,
 };
 
 /// An answer, or the failure to answer with.
@@ -32,7 +33,7 @@ impl ApiServer {
         (user, body): (&User, Bytes),
     ) -> Answered {
         let format = accept::format(&parts.headers, query);
-        let resource = match route::route((&parts.method, info), &self.core.catalogue.snapshot(), format) {
+        let resource = match route::route((&parts.method, info), &self.shared.core().catalogue.snapshot(), format) {
             Ok(resource) => resource,
             Err(answer) => return Ok(*answer),
         };
@@ -69,11 +70,11 @@ impl ApiServer {
     }
 
     async fn serve(&self, call: Call, (wanted, warnings): (Wanted, &mut Vec<String>)) -> Answered {
-        let view = View::new(wanted.shape, &call, self.core.now());
+        let view = View::new(wanted.shape, &call, self.shared.core().now());
         let resource = Arc::clone(&call.resource);
-        let answer = registry::serve(&self.core, call, warnings).await;
+        let answer = self.shared.cluster.serve(call, warnings).await;
         // Whatever is told must not be lost again.
-        if self.core.store.settled().await.is_err() {
+        if self.shared.core().store.settled().await.is_err() {
             return Err(Status::internal("the data directory cannot be written any more"));
         }
         match (answer?, view?) {
@@ -89,24 +90,24 @@ impl ApiServer {
     }
 
     fn review(&self, call: &Call, (wanted, warnings): (Wanted, &mut Vec<String>)) -> Answered {
-        let object = registry::read_review(&self.core, call, warnings)?;
+        let object = registry::read_review(self.shared.core(), call, warnings)?;
         let asked = auth::Asked {
-            authenticator: &self.core.authenticator,
-            authorizer: &self.core.authorizer,
-            store: &self.core.store,
+            authenticator: &self.shared.authenticator,
+            authorizer: &self.shared.core().authorizer,
+            store: &self.shared.core().store,
             user: &call.user,
-            now: self.core.now(),
+            now: self.shared.core().now(),
         };
         let answer = auth::review(&asked, &call.resource.names.plural, object)?;
         Ok(response::object(201, &answer, wanted.format))
     }
 
     fn token(&self, mut call: Call, (wanted, warnings): (Wanted, &mut Vec<String>)) -> Answered {
-        let account = Key::new(&registry::store_name(&call.resource), &call.namespace, &call.name);
+        let account = call.key(&call.name);
         call.resource = auth::token_kind();
-        let request = registry::read_review(&self.core, &call, warnings)?;
-        let at = (&self.core.store, self.core.now());
-        let answer = auth::token(&self.core.authenticator, at, &account, request)?;
+        let request = registry::read_review(self.shared.core(), &call, warnings)?;
+        let at = (&self.shared.core().store, self.shared.core().now());
+        let answer = auth::token(&self.shared.authenticator, at, &account, request)?;
         Ok(response::object(201, &answer, wanted.format))
     }
 }

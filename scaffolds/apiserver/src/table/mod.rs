@@ -11,7 +11,8 @@ use futures::{StreamExt, future};
 use serde_json::{Value, json};
 
 use crate::{
-    registry::{Call, Event, Events},
+    call::Call,
+    registry::{Event, Events},
     request::accept::Shape,
     resource::Resource,
     status::Status,

@@ -7,9 +7,10 @@ mod token;
 
 use std::sync::Arc;
 
-use super::{Call, Reply, storage};
+use super::Reply;
 use crate::{
-    server::Core,
+    call::Call,
+    state::Core,
     status::Status,
     store::{Compacted, Range, Record},
 };
@@ -78,12 +79,7 @@ fn chosen(core: &Core, call: &Call, (options, wanted): (&Options, &Wanted)) -> R
 
 /// All objects of a call's collection.
 pub(super) fn range(call: &Call) -> Range {
-    let namespace = if call.resource.namespaced {
-        call.namespace.as_str()
-    } else {
-        ""
-    };
-    Range::new(&storage::resource_key(&call.resource), namespace)
+    Range::new(&call.resource.store_name(), call.namespace())
 }
 
 impl Wanted {

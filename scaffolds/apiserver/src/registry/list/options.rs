@@ -3,8 +3,8 @@
 
 use kubewright_schema::{Cause, cause::Path};
 
-use super::super::Call;
 use crate::{
+    call::Call,
     request::query,
     select::{FieldSelector, LabelSelector},
     status::Status,

@@ -3,8 +3,8 @@
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use super::super::{Call, record};
-use crate::{meta, status::Status, store::Record};
+use super::super::record;
+use crate::{call::Call, meta, status::Status, store::Record};
 
 /// What happened, and the object that it happened to.
 #[derive(Clone, Debug)]

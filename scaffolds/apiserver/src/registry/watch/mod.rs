@@ -14,9 +14,10 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-use super::{Call, list::options::Options};
+use super::list::options::Options;
 use crate::{
-    server::Core,
+    call::Call,
+    state::Core,
     status::Status,
     store::{Change, Compacted, Record, Watch},
 };

@@ -2,12 +2,10 @@
 
 use std::sync::Arc;
 
-use super::super::{
-    Call,
-    list::{self, options::Options, revision},
-};
+use super::super::list::{self, options::Options, revision};
 use crate::{
-    server::Core,
+    call::Call,
+    state::Core,
     status::Status,
     store::{Compacted, Record, Watch},
 };

@@ -1,23 +1,25 @@
 //! The subresource scale: an `autoscaling/v1 Scale` as a view of an object's replicas.
 
+use std::{borrow::Cow, sync::LazyLock};
+
+use kubewright_schema::cause::Path;
 use serde_json::{Map, Value, json};
 
-use super::{
-    Reply, admit, answer, body,
-    change::{Live, Plan, change},
-    options::{Options, Validation},
-    patch::{self, Format},
-    strict,
-    work::Work,
-};
+use super::patch::{self, Format};
 use crate::{
     apply::{self, Schema, Writer},
-    kinds, meta, request,
+    kinds, meta,
+    registry::{
+        Reply, body,
+        options::{Options, Validation},
+        pipeline::{self, Live, Plan, Step, Transition},
+        reply, strict,
+        work::Work,
+    },
+    request,
     status::Status,
     strategy::Scale,
 };
-use kubewright_schema::cause::Path;
-use std::sync::LazyLock;
 
 const API_VERSION: &str = "autoscaling/v1";
 
@@ -28,13 +30,13 @@ static SCHEMA: LazyLock<Schema> = LazyLock::new(|| {
 });
 
 /// The Scale of an object.
-pub(super) fn get(work: &Work) -> Result<Reply, Status> {
+pub fn get(work: &Work) -> Result<Reply, Status> {
     let live = Live::read(work, &work.key(&work.call.name))?.ok_or_else(|| work.not_found(&work.call.name))?;
-    Ok(answer::object(200, &view(paths(work)?, &live.object)?))
+    Ok(reply::object(200, &view(paths(work)?, &live.object)?))
 }
 
 /// PUT of a Scale.
-pub(super) fn update(work: &mut Work) -> Result<Reply, Status> {
+pub async fn update(work: &mut Work<'_>) -> Result<Reply, Status> {
     let options = Options::read(work.call, "UpdateOptions")?;
     let (sent, mut strange) = request::body::object(&work.call.content_type, &work.call.body, "Scale")?;
     let mut sent = Value::Object(sent);
@@ -53,24 +55,26 @@ pub(super) fn update(work: &mut Work) -> Result<Reply, Status> {
     })?;
     body::check_namespace(work, &mut sent)?;
     body::check_name(work, &sent)?;
-    let uid = meta::text(&sent, "uid").to_owned();
-    store(work, (&options, &uid), &mut |work, scale| {
-        let mut new = sent.clone();
-        as_writer(work, &options.manager, |writer| {
-            apply::update(Some(scale), &mut new, writer)
-        });
-        Ok(new)
-    })
+    let plan = Plan {
+        uid: meta::text(&sent, "uid"),
+        ..plan(work, &options)
+    };
+    store(work, &plan, &|_, _| Ok(sent.clone())).await
 }
 
 /// PATCH of a Scale.
-pub(super) fn patch(work: &mut Work) -> Result<Reply, Status> {
+pub async fn patch(work: &mut Work<'_>) -> Result<Reply, Status> {
     let format = patch::format(work)?;
     let options = Options::of_patch(work.call, format == Format::Apply)?;
-    store(work, (&options, ""), &mut |work, scale| match format {
+    let mut plan = plan(work, &options);
+    if format == Format::Apply {
+        plan.manager = None;
+    }
+    store(work, &plan, &|work, scale| match format {
         Format::Apply => applied(work, scale, &options),
         _ => patched(work, scale, (format, &options)),
     })
+    .await
 }
 
 fn applied(work: &mut Work, scale: &Value, options: &Options) -> Result<Value, Status> {
@@ -106,42 +110,61 @@ fn patched(work: &mut Work, scale: &Value, (format, options): (Format, &Options)
     strict::judge(work, options.validation, strange, |sentence| document.refuse(&sentence))?;
     body::check_namespace(work, &mut new)?;
     body::check_name(work, &new)?;
-    as_writer(work, &options.manager, |writer| {
-        apply::update(Some(scale), &mut new, writer)
-    });
     Ok(new)
 }
 
-/// The next Scale, from the one that there is.
-type Next<'n> = dyn FnMut(&mut Work, &Value) -> Result<Value, Status> + 'n;
+/// The next Scale, from the present one.
+type Next<'n> = dyn Fn(&mut Work, &Value) -> Result<Value, Status> + Send + Sync + 'n;
 
 /// Writes the replicas of a Scale into its object, and answers with the Scale as it then is.
-fn store(work: &mut Work, (options, uid): (&Options, &str), next: &mut Next) -> Result<Reply, Status> {
-    let scale = paths(work)?.clone();
-    let name = work.call.name.clone();
-    let plan = Plan {
-        name: &name,
-        uid,
+async fn store(work: &mut Work<'_>, plan: &Plan<'_>, next: &Next<'_>) -> Result<Reply, Status> {
+    let paths = paths(work)?;
+    let done = pipeline::write(work, plan, &mut Scaling { paths, next }).await?;
+    Ok(reply::object(200, &view(paths, &done.written.object)?))
+}
+
+fn plan<'a>(work: &Work<'a>, options: &'a Options) -> Plan<'a> {
+    Plan {
+        name: Some(&work.call.name),
+        uid: "",
         dry_run: options.dry_run,
         may_create: false,
-    };
-    let (code, written) = change(work, &plan, &mut |work, live| {
-        let Some(live) = live else {
-            return Err(work.not_found(&work.call.name));
-        };
-        let mut before = view(&scale, live).or_else(|status| {
+        manager: Some(&options.manager),
+    }
+}
+
+/// What a verb does to the Scale of an object.
+struct Scaling<'a> {
+    paths: &'a Scale,
+    next: &'a Next<'a>,
+}
+
+impl Transition for Scaling<'_> {
+    fn next(&mut self, work: &mut Work, old: Option<&Value>) -> Result<Value, Status> {
+        let old = old.ok_or_else(|| work.not_found(&work.call.name))?;
+        (self.next)(work, old)
+    }
+
+    fn show<'o>(&self, work: &Work, object: &'o Value) -> Result<Cow<'o, Value>, Status> {
+        let mut scale = view(self.paths, object).or_else(|status| {
             if work.is_built_in() {
                 Err(status)
             } else {
-                Ok(empty(live))
+                Ok(empty(object))
             }
         })?;
-        apply::scale_entries(live, &mut before, &|version| replicas(work, version));
-        let after = next(work, &before)?;
-        admit::change(work)?;
-        written(work, live, (&scale, &after))
-    })?;
-    Ok(answer::object(code, &view(&scale, &written.object)?))
+        apply::scale_entries(object, &mut scale, &|version| replicas(work, version));
+        Ok(Cow::Owned(scale))
+    }
+
+    fn own(&self, work: &Work, manager: &str, step: Step<'_>) {
+        as_writer(work, manager, |writer| apply::update(step.old, step.new, writer));
+    }
+
+    fn put(&self, work: &Work, live: Option<&Value>, shown: Value) -> Result<Value, Status> {
+        let live = live.ok_or_else(|| work.not_found(&work.call.name))?;
+        written(work, live, (self.paths, &shown))
+    }
 }
 
 /// The object with the replicas of a Scale.

@@ -3,25 +3,25 @@
 use kubewright_schema::cause::Path;
 use serde_json::Value;
 
-use super::{
-    body::{self, WrongType},
-    options::Validation,
-    patch::{Format, document},
-    strict,
-    work::Work,
+use super::patch::{Format, document};
+use crate::{
+    meta,
+    patch::Patched,
+    registry::{
+        body::{self, WrongType},
+        options::Validation,
+        strict,
+        work::Work,
+    },
+    status::Status,
 };
-use crate::{meta, patch::Patched, status::Status};
 
 /// Patches an object, and reads what comes of it.
 ///
 /// # Errors
 /// Those of the patch; 422 for a document that is not of the kind, quoting it; under [`Validation::Strict`] also for
 /// strange fields.
-pub(super) fn decode(
-    work: &mut Work,
-    live: &Value,
-    (format, validation): (Format, Validation),
-) -> Result<Value, Status> {
+pub fn decode(work: &mut Work, live: &Value, (format, validation): (Format, Validation)) -> Result<Value, Status> {
     let (call, resource) = (work.call, work.resource());
     let Patched {
         mut object,

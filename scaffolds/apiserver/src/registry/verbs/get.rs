@@ -1,25 +1,23 @@
 //! One object.
 
-use super::{Call, Reply, list::revision, record, storage};
-use crate::{server::Core, status::Status};
+use crate::{
+    call::Call,
+    registry::{list::revision, record, reply::Reply},
+    state::Core,
+    status::Status,
+};
 
 /// The object as it is now. A `resourceVersion` asks for nothing older, which for any revision that there was is now.
 ///
 /// # Errors
 /// 404; 500 for a `resourceVersion` that is no number, as upstream; 504 for one that does not come within three seconds.
-pub(super) async fn get(core: &Core, call: &Call) -> Result<Reply, Status> {
+pub async fn get(core: &Core, call: &Call) -> Result<Reply, Status> {
     let text = call.parameter("resourceVersion").unwrap_or_default();
     let revision = revision::parse(text).map_err(|why| Status::new(500, "", why))?;
     revision::wait(&core.store, revision.unwrap_or_default()).await?;
     let resource = &call.resource;
-    let namespace = if resource.namespaced {
-        call.namespace.as_str()
-    } else {
-        ""
-    };
-    let found = core.store.get(&storage::key(resource, namespace, &call.name));
-    let subject = (resource.group.as_str(), resource.names.plural.as_str());
-    let record = found.ok_or_else(|| Status::not_found(subject, &call.name))?;
+    let found = core.store.get(&call.key(&call.name));
+    let record = found.ok_or_else(|| Status::not_found(call.subject(), &call.name))?;
     Ok(Reply {
         code: 200,
         object: record::present(resource, &record)?,

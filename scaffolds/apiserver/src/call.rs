@@ -1,10 +1,10 @@
-//! What was asked of a resource, read from the request by its path, query and headers, and what is answered.
+//! What was asked of a resource, read from the request by its path, query and headers.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::{auth::User, resource::Resource};
+use crate::{resource::Resource, status::Subject, store::Key, user::User};
 
 /// One request for a resource, resolved against the catalogue.
 #[derive(Clone)]
@@ -52,24 +52,45 @@ pub enum Verb {
     DeleteCollection,
 }
 
-/// An object or a Status that says Success, as the answer of one request.
-#[derive(Clone, Debug)]
-pub struct Reply {
-    /// The HTTP status: 200, 201 or 202.
-    pub code: u16,
-    /// JSON text in the version of the request; not yet a Table or PartialObjectMetadata, should those be wanted.
-    pub object: Bytes,
-}
-
-/// The answer of one request.
-pub enum Answer {
-    /// An object, a list, or a Status that says Success.
-    Object(Reply),
-    /// What happens from now on.
-    Events(super::Events),
+impl Verb {
+    /// Whether nothing is changed.
+    pub fn is_read(self) -> bool {
+        matches!(self, Self::Get | Self::List | Self::Watch)
+    }
 }
 
 impl Call {
+    /// A request of the server itself, which may do everything, about a resource as a whole. `agent` is its user agent.
+    pub fn by_server(agent: &str, verb: Verb, resource: Arc<Resource>) -> Self {
+        Self {
+            verb,
+            resource,
+            namespace: String::new(),
+            name: String::new(),
+            subresource: String::new(),
+            query: Vec::new(),
+            content_type: String::new(),
+            user_agent: agent.to_owned(),
+            body: Bytes::new(),
+            user: User::admin(),
+        }
+    }
+
+    /// Group and plural, as answers about what is there or not name the resource.
+    pub fn subject(&self) -> Subject<'_> {
+        (&self.resource.group, &self.resource.names.plural)
+    }
+
+    /// The namespace of the objects: that of the path, for kinds that have one.
+    pub fn namespace(&self) -> &str {
+        if self.resource.namespaced { &self.namespace } else { "" }
+    }
+
+    /// Where the store keeps the object of this name.
+    pub fn key(&self, name: &str) -> Key {
+        Key::new(&self.resource.store_name(), self.namespace(), name)
+    }
+
     /// The first value of a query parameter, which is the one that counts.
     pub fn parameter(&self, name: &str) -> Option<&str> {
         let named = self.query.iter().find(|(key, _)| key == name);

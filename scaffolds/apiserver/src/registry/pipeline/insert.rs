@@ -1,16 +1,13 @@
-//! POST: an object that is not there yet. Also the end of a PUT or apply that makes one.
+//! The end of a write that makes an object: prepare, validate, store under a name that is free.
 
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use super::{
-    Reply, admit, answer, body,
-    options::Options,
-    record::{self, Draft, Written},
-    work::Work,
-};
+use super::{Attempt, Done, Prepared, Work};
 use crate::{
+    admission::{self, Attributes, Objects, Phase},
     meta,
+    registry::record::{self, Draft, Written},
     status::Status,
     store::{Key, Record},
 };
@@ -18,37 +15,32 @@ use crate::{
 /// How often a generated name is drawn when it is taken.
 const DRAWS: usize = 8;
 
-/// Creates what the body says.
-pub(super) fn create(work: &mut Work) -> Result<Reply, Status> {
-    let options = Options::read(work.call, "CreateOptions")?;
-    let mut object = body::read(work, options.validation)?;
-    meta::system::wipe(&mut object);
-    body::check_namespace(work, &mut object)?;
-    work.dedupe_owners(&mut object, false);
-    work.own(&options.manager, None, &mut object);
-    admit::creation(work, &object)?;
-    admit::grant(work, &object, None)?;
-    let generates = meta::text(&object, "name").is_empty() && !meta::text(&object, "generateName").is_empty();
-    let mut last = Err(Status::internal("no name was drawn"));
-    for _ in 0..if generates { DRAWS } else { 1 } {
-        let drawn = if generates {
-            object.clone()
-        } else {
-            std::mem::take(&mut object)
-        };
-        last = insert(work, drawn, options.dry_run);
-        if !matches!(&last, Err(status) if status.reason == "AlreadyExists") {
-            break;
-        }
-    }
-    last.map(|written| answer::written(201, written))
-}
-
-/// Stores an object that was admitted, once it is complete and valid, and returns it.
+/// Stores a new object that was admitted; `None` when there is one of the plan's name by now.
 ///
 /// # Errors
-/// 422 for an object that breaks rules, 409 when there is one of that name, 500 when it has a resourceVersion.
-pub(super) fn insert(work: &mut Work, mut object: Value, dry_run: bool) -> Result<Written, Status> {
+/// 422 for an object that breaks rules, 409 when there is one of the body's name, 500 when it has a resourceVersion.
+pub async fn insert(work: &mut Work<'_>, attempt: &Attempt<'_>, mut object: Value) -> Result<Option<Done>, Status> {
+    let is_named = attempt.plan.name.is_some();
+    if is_named {
+        meta::system::wipe(&mut object);
+        meta::set(&mut object, "resourceVersion", None);
+    }
+    let is_taken = |status: &Status| status.reason == "AlreadyExists";
+    let generates = meta::text(&object, "name").is_empty() && !meta::text(&object, "generateName").is_empty();
+    for _ in 1..if generates { DRAWS } else { 1 } {
+        match create(work, &attempt.attributes, object.clone()).await {
+            Err(status) if is_taken(&status) => {}
+            done => return done.map(Some),
+        }
+    }
+    match create(work, &attempt.attributes, object).await {
+        Err(status) if is_taken(&status) && is_named => Ok(None),
+        done => done.map(Some),
+    }
+}
+
+/// One try to store an object under its name.
+async fn create(work: &mut Work<'_>, attributes: &Attributes<'_>, mut object: Value) -> Result<Done, Status> {
     let resource = work.resource();
     meta::system::fill(&mut object, &work.now);
     resource
@@ -57,19 +49,28 @@ pub(super) fn insert(work: &mut Work, mut object: Value, dry_run: bool) -> Resul
     if resource.strategy.counts_generation() {
         meta::set(&mut object, "generation", Some(json!(1)));
     }
-    let mut stored = validate(work, &object).and_then(|()| store(work, &mut object, dry_run));
-    if !work.is_built_in() && (dry_run || resource.version == resource.storage_version) {
+    let mut prepared = Prepared::new(work, object, None);
+    validate(work, &prepared.object)?;
+    let mut objects = Objects {
+        new: Some(&mut prepared.object),
+        old: None,
+    };
+    admission::admit(Phase::Validating, work.core, attributes, &mut objects).await?;
+
+    let mut text = store(work, &mut prepared.object, attributes.dry_run)?;
+    if !work.is_built_in() && (attributes.dry_run || resource.version == resource.storage_version) {
         // Readers of a custom object see the defaults also of what a create cannot set: its status. They are not stored
         // before something else is. What was stored in another version was read again from there.
-        resource.strategy.default(&mut object);
-        if object.get("status").is_some() {
-            stored = stored.map(|_| None);
+        resource.strategy.default(&mut prepared.object);
+        if prepared.object.get("status").is_some() {
+            text = None;
         }
     }
-    if stored.is_err() || dry_run {
-        resource.strategy.release(&object, None);
-    }
-    stored.map(|text| Written { object, text })
+    let object = prepared.end(!attributes.dry_run);
+    Ok(Done {
+        is_new: true,
+        written: Written { object, text },
+    })
 }
 
 fn validate(work: &mut Work, object: &Value) -> Result<(), Status> {

@@ -2,8 +2,12 @@
 
 use serde_json::Value;
 
-use super::{Call, body, options::Options, work::Work};
-use crate::{server::Core, status::Status};
+use crate::{
+    call::Call,
+    registry::{body, options::Options, work::Work},
+    state::Core,
+    status::Status,
+};
 
 /// The object that the client sent, read as every create reads it.
 ///

@@ -2,16 +2,19 @@
 
 use serde_json::{Map, Value};
 
-use super::{
-    Call, Reply, admit, answer, body,
-    change::{Plan, change},
-    options::{Options, Validation},
-    patched,
-    work::Work,
-};
+use super::patched;
 use crate::{
-    apply, meta,
+    apply,
+    call::Call,
+    meta,
     patch::{self, Patched},
+    registry::{
+        Reply, body,
+        options::{Options, Validation},
+        pipeline::{self, Plan, Transition},
+        reply,
+        work::Work,
+    },
     request::yaml,
     resource::Resource,
     status::Status,
@@ -19,7 +22,7 @@ use crate::{
 
 /// The kinds of patches.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Format {
+pub enum Format {
     Json,
     Merge,
     Strategic,
@@ -35,30 +38,45 @@ const FORMATS: [(&str, Format); 4] = [
 ];
 
 /// Patches an object; an apply creates it where it is not there.
-pub(super) fn patch(work: &mut Work) -> Result<Reply, Status> {
+pub async fn patch(work: &mut Work<'_>) -> Result<Reply, Status> {
     let format = format(work)?;
     let options = Options::of_patch(work.call, format == Format::Apply)?;
     let creates = work.call.subresource.is_empty() || work.resource().strategy.creates_on_update();
     let plan = Plan {
-        name: &work.call.name,
+        name: Some(&work.call.name),
         uid: "",
         dry_run: options.dry_run,
         may_create: format == Format::Apply && creates,
+        manager: (format != Format::Apply).then_some(&options.manager),
     };
-    let (code, written) = change(work, &plan, &mut |work, live| {
-        let mut new = match (format, live) {
-            (Format::Apply, _) => applied(work, live, &options)?,
+    let mut patch = Patch {
+        format,
+        options: &options,
+    };
+    let done = pipeline::write(work, &plan, &mut patch).await?;
+    Ok(reply::done(done))
+}
+
+/// The next state is what the patch makes of the present one.
+struct Patch<'a> {
+    format: Format,
+    options: &'a Options,
+}
+
+impl Transition for Patch<'_> {
+    fn next(&mut self, work: &mut Work, old: Option<&Value>) -> Result<Value, Status> {
+        let mut new = match (self.format, old) {
+            (Format::Apply, _) => applied(work, old, self.options)?,
             (_, None) => return Err(work.not_found(&work.call.name)),
-            (_, Some(live)) => updated(work, live, (format, &options))?,
+            (_, Some(old)) => patched::decode(work, old, (self.format, self.options.validation))?,
         };
-        check(work, live, &mut new)?;
+        check(work, old, &mut new)?;
         Ok(new)
-    })?;
-    Ok(answer::written(code, written))
+    }
 }
 
 /// Which patch the body is, if it is one that the kind takes.
-pub(super) fn format(work: &Work) -> Result<Format, Status> {
+pub fn format(work: &Work) -> Result<Format, Status> {
     let media_type = work.call.content_type.split(';').next().unwrap_or_default();
     let takes = |format: Format| format != Format::Strategic || work.is_built_in();
     let mut known = FORMATS.iter().filter(|(_, format)| takes(*format));
@@ -75,23 +93,13 @@ pub(super) fn format(work: &Work) -> Result<Format, Status> {
 }
 
 /// The document that a patch other than apply makes of another.
-pub(super) fn document(
-    call: &Call,
-    object: &Value,
-    (format, validation): (Format, Validation),
-) -> Result<Patched, Status> {
+pub fn document(call: &Call, object: &Value, (format, validation): (Format, Validation)) -> Result<Patched, Status> {
     let (bytes, checked) = (call.body.as_ref(), validation != Validation::Ignore);
     match format {
         Format::Json => patch::json(object, bytes, checked),
         Format::Strategic => patch::strategic(object, bytes, call.resource.strategy.schema(), checked),
         Format::Merge | Format::Apply => patch::merge(object, bytes, checked),
     }
-}
-
-fn updated(work: &mut Work, live: &Value, (format, options): (Format, &Options)) -> Result<Value, Status> {
-    let mut new = patched::decode(work, live, (format, options.validation))?;
-    work.own(&options.manager, Some(live), &mut new);
-    Ok(new)
 }
 
 fn applied(work: &mut Work, live: Option<&Value>, options: &Options) -> Result<Value, Status> {
@@ -136,7 +144,7 @@ fn unconverted(resource: &Resource, title: &str, status: Status) -> Status {
 }
 
 /// What the client applies, and its duplicate fields.
-pub(super) fn configuration(work: &Work) -> Result<(Map<String, Value>, Vec<String>), Status> {
+pub fn configuration(work: &Work) -> Result<(Map<String, Value>, Vec<String>), Status> {
     let found = match yaml::read(&work.call.body) {
         Ok((Value::Object(config), duplicates)) => return Ok((config, duplicates)),
         Ok((Value::Null, _)) => return Ok(Default::default()),
@@ -165,11 +173,5 @@ fn check(work: &mut Work, live: Option<&Value>, new: &mut Value) -> Result<(), S
         return Err(Status::conflict(work.subject(), &work.call.name, &why));
     }
     body::check_namespace(work, new)?;
-    body::check_name(work, new)?;
-    match live {
-        Some(_) => admit::change(work)?,
-        None => admit::creation(work, new)?,
-    }
-    work.dedupe_owners(new, true);
-    Ok(())
+    body::check_name(work, new)
 }

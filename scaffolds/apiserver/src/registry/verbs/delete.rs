@@ -2,15 +2,21 @@
 
 use serde_json::{Value, json};
 
-use super::{
-    Reply, admit, answer,
-    change::{Live, spec_finalizers},
-    grace::{self, Grace},
-    options::DeleteOptions,
-    work::Work,
+use super::grace::{self, Grace};
+use crate::{
+    meta::{
+        self,
+        finalizers::{FOREGROUND, ORPHAN},
+    },
+    registry::{
+        Reply,
+        options::DeleteOptions,
+        pipeline::{self, Fate, Removal, spec_finalizers},
+        reply,
+        work::Work,
+    },
+    status::Status,
 };
-use crate::{meta, status::Status};
-use meta::finalizers::{FOREGROUND, ORPHAN};
 
 /// Kinds that answer a deletion with the object and not with a Status. Recorded.
 const RETURNED: [&str; 7] = [
@@ -24,112 +30,76 @@ const RETURNED: [&str; 7] = [
 ];
 
 /// Deletes the object of the path.
-pub(super) fn delete(work: &mut Work) -> Result<Reply, Status> {
+pub async fn delete(work: &mut Work<'_>) -> Result<Reply, Status> {
     let options = DeleteOptions::read(work.call)?;
-    let name = work.call.name.clone();
-    admit::deletion(work, &name)?;
     warn(work, &options);
-    let mut reply = one(work, &name, &options)?;
-    if !reply.is_gone && options.orphan_dependents == Some(false) {
-        reply.reply.code = 202;
+    let removal = one(work, &work.call.name, &options).await?;
+    let is_gone = [Fate::Gone, Fate::Marked].contains(&removal.fate);
+    let mut reply = if removal.fate == Fate::Kept {
+        reply::object(200, &removal.object)
+    } else {
+        last(work, &removal.object)
+    };
+    if !is_gone && options.orphan_dependents == Some(false) {
+        reply.code = 202;
     }
-    Ok(reply.reply)
-}
-
-/// What came of a deletion.
-pub(super) struct Deleted {
-    pub reply: Reply,
-    /// False when something still keeps the object.
-    pub is_gone: bool,
+    Ok(reply)
 }
 
 /// Deletes one object.
 ///
 /// # Errors
 /// 404, or 409 when it is not the one that the client means.
-pub(super) fn one(work: &Work, name: &str, options: &DeleteOptions) -> Result<Deleted, Status> {
-    loop {
-        let Some(live) = Live::read(work, &work.key(name))? else {
-            return Err(work.not_found(name));
-        };
-        check(work, &live.object, options)?;
-        let done = match begun(work, &live) {
-            Some(mut object) => {
-                let written = live.write(work, &mut object, options.dry_run);
-                written.map(|_| kept(&object))
-            }
-            None => step(work, &live, options),
-        };
-        if let Some(done) = done {
-            return Ok(done);
-        }
-    }
+pub async fn one(work: &Work<'_>, name: &str, options: &DeleteOptions) -> Result<Removal, Status> {
+    pipeline::remove(work, name, options.dry_run, &|work, live| {
+        check(work, live, options)?;
+        Ok(match begun(work, live) {
+            Some(object) => Removal {
+                fate: Fate::Kept,
+                object,
+            },
+            None => decide(work, live.clone(), options),
+        })
+    })
+    .await
 }
 
-/// One try; `None` when another writer came first.
-fn step(work: &Work, live: &Live, options: &DeleteOptions) -> Option<Deleted> {
-    let mut object = live.object.clone();
+/// What becomes of an object whose deletion does not only begin here.
+fn decide(work: &Work, mut object: Value, options: &DeleteOptions) -> Removal {
     let grace = grace::decide(work.resource(), &mut object, options.grace, work.core.now());
     if grace == Grace::Pending {
-        return Some(Deleted {
-            reply: last(work, &object),
-            is_gone: false,
-        });
+        return Removal {
+            fate: Fate::Pending,
+            object,
+        };
     }
     set_finalizers(work, &mut object, options);
     let is_kept = !meta::texts(&object, "finalizers").is_empty();
-    if let Grace::Marked(period) = grace {
-        live.write(work, &mut object, options.dry_run)?;
-        if is_kept || period > 0 {
-            return Some(kept(&object));
+    let fate = match grace {
+        Grace::Marked(period) if is_kept || period > 0 => Fate::Kept,
+        Grace::Marked(_) => Fate::Marked,
+        _ if is_kept => {
+            mark(work, &mut object);
+            Fate::Kept
         }
-        if options.dry_run {
-            return Some(Deleted {
-                reply: last(work, &object),
-                is_gone: true,
-            });
-        }
-        // The mark is a change of its own, so what is deleted now is the object with it.
-        let marked = Live::read(work, &work.key(meta::text(&object, "name"))).ok().flatten();
-        let deleted = marked.filter(|it| meta::of(&it.object).get("uid") == meta::of(&object).get("uid"));
-        let object = deleted.and_then(|it| it.delete(work, false)).unwrap_or(object);
-        return Some(Deleted {
-            reply: last(work, &object),
-            is_gone: true,
-        });
-    }
-    if is_kept {
-        mark(work, &mut object);
-        live.write(work, &mut object, options.dry_run)?;
-        return Some(kept(&object));
-    }
-    let object = live.delete(work, options.dry_run)?;
-    Some(Deleted {
-        reply: last(work, &object),
-        is_gone: true,
-    })
-}
-
-fn kept(object: &Value) -> Deleted {
-    Deleted {
-        reply: answer::object(200, object),
-        is_gone: false,
-    }
+        _ => Fate::Gone,
+    };
+    Removal { fate, object }
 }
 
 /// The answer about an object that went, or is going.
 fn last(work: &Work, object: &Value) -> Reply {
     let (group, plural) = work.subject();
     if group.is_empty() && RETURNED.contains(&plural) {
-        return answer::object(200, object);
+        return reply::object(200, object);
     }
-    answer::gone(work, object)
+    reply::gone(work, object)
 }
 
 /// The next state of an object whose deletion only begins here, for kinds that the server cleans up behind: at the first
 /// deletion marked, later as it is while its own finalizers keep it.
-fn begun(work: &Work, live: &Live) -> Option<Value> {
-    let mut object = live.object.clone();
+fn begun(work: &Work, live: &Value) -> Option<Value> {
+    let mut object = live.clone();
     let is_namespace = work.subject() == ("", "namespaces");
     if meta::is_deleting(&object) {
         return (is_namespace && !spec_finalizers(&object).is_empty()).then_some(object);

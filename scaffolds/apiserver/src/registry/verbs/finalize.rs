@@ -1,14 +1,17 @@
 //! PUT of `namespaces/finalize`: the only way to change what keeps a namespace.
 
-use super::{Reply, update, work::Work};
-use crate::status::Status;
+use super::update;
+use crate::{
+    registry::{Reply, work::Work},
+    status::Status,
+};
 
 /// Updates a namespace with its `spec.finalizers` but without its status; it goes when nothing keeps it any more.
-pub(super) fn finalize(work: &mut Work) -> Result<Reply, Status> {
+pub async fn finalize(work: &mut Work<'_>) -> Result<Reply, Status> {
     if work.subject() != ("", "namespaces") {
         return Err(Status::not_implemented(
             "the subresource finalize of other kinds than namespaces",
         ));
     }
-    update::update(work)
+    update::update(work).await
 }

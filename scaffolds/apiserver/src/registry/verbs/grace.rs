@@ -6,7 +6,7 @@ use crate::{meta, resource::Resource};
 
 /// What there is to do before an object goes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Grace {
+pub enum Grace {
     /// Nothing: it goes at once.
     None,
     /// The object was marked; it has so many seconds, and goes at once when that is 0.
@@ -19,7 +19,7 @@ pub(super) enum Grace {
 const DEFAULT: i64 = 30;
 
 /// Decides, and marks the object. `now` is in seconds since 1970.
-pub(super) fn decide(resource: &Resource, object: &mut Value, asked: Option<i64>, now: i64) -> Grace {
+pub fn decide(resource: &Resource, object: &mut Value, asked: Option<i64>, now: i64) -> Grace {
     if (resource.group.as_str(), resource.names.kind.as_str()) != ("", "Pod") {
         return Grace::None;
     }

@@ -1,14 +1,37 @@
 //! Answers that say that it was done.
 
+use bytes::Bytes;
 use serde_json::{Value, json};
 
-use super::{Reply, record, record::Written, work::Work};
+use super::{pipeline::Done, record, record::Written, work::Work};
 use crate::meta;
+
+/// An object or a Status that says Success, as the answer of one request.
+#[derive(Clone, Debug)]
+pub struct Reply {
+    /// The HTTP status: 200, 201 or 202.
+    pub code: u16,
+    /// JSON text in the version of the request; not yet a Table or PartialObjectMetadata, should those be wanted.
+    pub object: Bytes,
+}
+
+/// The answer of one request.
+pub enum Answer {
+    /// An object, a list, or a Status that says Success.
+    Object(Reply),
+    /// What happens from now on.
+    Events(super::Events),
+}
 
 /// What a write left.
 pub(super) fn written(code: u16, written: Written) -> Reply {
     let object = written.text.unwrap_or_else(|| record::text(&written.object));
     Reply { code, object }
+}
+
+/// What an update left, or made.
+pub(super) fn done(done: Done) -> Reply {
+    written(if done.is_new { 201 } else { 200 }, done.written)
 }
 
 /// An object.

@@ -1,0 +1,136 @@
+//! Admission: what may refuse or change a write between authorization and the store. All members are in one list,
+//! [`ORDER`], which the registry's pipeline calls. So members see the writes of every verb, and no verb knows a member.
+
+mod escalation;
+mod lifecycle;
+#[cfg(test)]
+pub(crate) mod probe;
+mod termination;
+
+use serde_json::Value;
+
+use crate::{call::Call, meta, state::Core, status::Status};
+
+/// When a member sees a write.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Phase {
+    /// Before the object is prepared. Members may change it; as upstream, the fields that they set have no owner yet.
+    Mutating,
+    /// What the storage of a kind checks upstream: after all mutating members, before the object is prepared.
+    Storage,
+    /// After the object was prepared and found valid, right before it is stored. Members must not change it.
+    Validating,
+}
+
+/// A member of admission, by its name upstream.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Member {
+    /// `forbidCreateAdmission` of the handler of custom resources: no new objects while the definition terminates.
+    ForbidCreate,
+    /// The plugin of this name: no new objects in a terminating namespace; some namespaces cannot be deleted.
+    NamespaceLifecycle,
+    /// The policy-based storage of RBAC: nobody grants rights that they do not have.
+    RoleEscalation,
+    /// Records writes in tests.
+    #[cfg(test)]
+    Probe(Phase),
+}
+
+/// All members, in the order in which they see a write. It is that of kube-apiserver 1.36:
+///
+/// 1. Around all plugins: `ForbidCreate`.
+/// 2. `AllOrderedPlugins` of `pkg/kubeapiserver/options/plugins.go`: NamespaceAutoProvision, NamespaceLifecycle,
+///    NamespaceExists, LimitRanger, ServiceAccount, NodeRestriction, TaintNodesByCondition, AlwaysPullImages,
+///    ImagePolicyWebhook, PodSecurity, PodNodeSelector, Priority, DefaultTolerationSeconds, PodTolerationRestriction,
+///    EventRateLimit, ExtendedResourceToleration, DefaultStorageClass, StorageObjectInUseProtection,
+///    OwnerReferencesPermissionEnforcement, PersistentVolumeClaimResize, RuntimeClass, CertificateApproval,
+///    CertificateSigning, ClusterTrustBundleAttest, CertificateSubjectRestriction, DefaultIngressClass,
+///    DenyServiceExternalIPs, PodTopologyLabels, MutatingAdmissionPolicy, MutatingAdmissionWebhook,
+///    ValidatingAdmissionPolicy, ValidatingAdmissionWebhook, ResourceQuota, AlwaysDeny.
+/// 3. In the storage of a kind: `RoleEscalation`.
+pub const ORDER: &[(Phase, Member)] = &[
+    (Phase::Mutating, Member::ForbidCreate),
+    (Phase::Mutating, Member::NamespaceLifecycle),
+    #[cfg(test)]
+    (Phase::Mutating, Member::Probe(Phase::Mutating)),
+    (Phase::Storage, Member::RoleEscalation),
+    #[cfg(test)]
+    (Phase::Validating, Member::Probe(Phase::Validating)),
+];
+
+/// What a write does to an object.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Operation {
+    /// Creates it, whatever the verb: an apply may create.
+    Create,
+    /// Changes it.
+    Update,
+    /// Deletes it, or begins to.
+    Delete,
+}
+
+/// A write, as members see it.
+pub struct Attributes<'a> {
+    /// What it does.
+    pub operation: Operation,
+    /// The request: resource and subresource, namespace, user, and the options as they were sent.
+    pub call: &'a Call,
+    /// Whether nothing is stored in the end.
+    pub dry_run: bool,
+}
+
+/// The states of the object that is written; for a subresource with a kind of its own (`scale`) objects of that kind.
+pub struct Objects<'a> {
+    /// The next one; none for a deletion.
+    pub new: Option<&'a mut Value>,
+    /// The present one; none for a creation.
+    pub old: Option<&'a Value>,
+}
+
+impl Objects<'_> {
+    /// The object's name; empty while the server has yet to generate it.
+    pub fn name(&self) -> &str {
+        self.text("name")
+    }
+
+    /// The object's name as refusals quote it: what the generated one will begin with while there is none.
+    pub fn given_name(&self) -> &str {
+        match self.name() {
+            "" => self.text("generateName"),
+            name => name,
+        }
+    }
+
+    fn text(&self, field: &str) -> &str {
+        let object = self.new.as_deref().or(self.old);
+        object.map(|object| meta::text(object, field)).unwrap_or_default()
+    }
+}
+
+/// Calls all members of a phase in their order. A member may await: no lock is held.
+///
+/// # Errors
+/// The Status of the first member that refuses.
+pub async fn admit(
+    phase: Phase,
+    core: &Core,
+    attributes: &Attributes<'_>,
+    objects: &mut Objects<'_>,
+) -> Result<(), Status> {
+    for (_, member) in ORDER.iter().filter(|(its, _)| *its == phase) {
+        member.admit(core, attributes, objects).await?;
+    }
+    Ok(())
+}
+
+impl Member {
+    async fn admit(self, core: &Core, attributes: &Attributes<'_>, objects: &mut Objects<'_>) -> Result<(), Status> {
+        match self {
+            Self::ForbidCreate => termination::admit(attributes, objects),
+            Self::NamespaceLifecycle => lifecycle::admit(core, attributes, objects),
+            Self::RoleEscalation => escalation::admit(core, attributes, objects),
+            #[cfg(test)]
+            Self::Probe(phase) => probe::admit(phase, attributes, objects).await,
+        }
+    }
+}

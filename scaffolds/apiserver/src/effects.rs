@@ -1,0 +1,91 @@
+//! The effects of writes: definitions are served and go with their objects; Services of an earlier server keep their
+//! addresses. They stand above the registry, which does not know them.
+
+use std::sync::Arc;
+
+use crate::{
+    call::Call,
+    custom::Definitions,
+    registry::{self, Answer, Reply},
+    state::Core,
+    status::Status,
+    store::Range,
+};
+
+/// The state of a server, and writes with their effects.
+pub struct Cluster {
+    /// The state.
+    pub core: Core,
+    definitions: Definitions,
+}
+
+impl Cluster {
+    /// On this state.
+    pub fn new(core: Core) -> Self {
+        Self {
+            core,
+            definitions: Definitions::default(),
+        }
+    }
+
+    /// Restores the effects of the objects of an earlier server.
+    pub async fn restore(&self) {
+        self.definitions.restore(&self.core).await;
+        self.hold();
+    }
+
+    /// Answers a request for a resource that the catalogue has. What the client should be warned of goes to `warnings`,
+    /// also when it is refused.
+    ///
+    /// # Errors
+    /// The Status to answer with.
+    pub async fn serve(self: &Arc<Self>, call: Call, warnings: &mut Vec<String>) -> Result<Answer, Status> {
+        if let Some(sentence) = call.resource.strategy.deprecation() {
+            warnings.push(sentence.to_owned());
+        }
+        if call.verb.is_read() {
+            return registry::read(&self.core, &call).await;
+        }
+        self.write(call, warnings).await.map(Answer::Object)
+    }
+
+    /// Answers a write once its effects are done.
+    ///
+    /// A write with effects runs in a task of its own: it runs to its end even if this future is dropped.
+    ///
+    /// # Errors
+    /// The Status to answer with.
+    pub async fn write(self: &Arc<Self>, call: Call, warnings: &mut Vec<String>) -> Result<Reply, Status> {
+        if !Definitions::follows(&call) {
+            return registry::write(&self.core, &call, warnings).await;
+        }
+        let cluster = Arc::clone(self);
+        let task = tokio::spawn(async move {
+            let mut warnings = Vec::new();
+            let reply = registry::write(&cluster.core, &call, &mut warnings).await;
+            if let Ok(reply) = &reply {
+                cluster.definitions.follow(&cluster.core, &call, reply).await;
+            }
+            (reply, warnings)
+        });
+        let Ok((reply, said)) = task.await else {
+            return Err(Status::internal("the request caused a panic"));
+        };
+        warnings.extend(said);
+        reply
+    }
+
+    /// Reserves the addresses and ports of all Services.
+    fn hold(&self) {
+        let Some(services) = self.core.catalogue.resource("", "v1", "services") else {
+            return;
+        };
+        let range = Range::new(&services.store_name(), "");
+        let page = self.core.store.list(&range, None, None, 0);
+        for record in page.into_iter().flat_map(|page| page.records) {
+            if let Ok(service) = serde_json::from_slice(&record.object) {
+                services.strategy.hold(&service);
+            }
+        }
+    }
+}

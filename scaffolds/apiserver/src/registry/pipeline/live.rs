@@ -1,0 +1,92 @@
+//! An object as it is now, and the change of it in the store.
+
+use bytes::Bytes;
+use serde_json::{Value, json};
+
+use super::Work;
+use crate::{
+    meta,
+    registry::record::{self, Draft},
+    status::Status,
+    store::Key,
+};
+
+/// An object as it is now.
+pub struct Live {
+    pub key: Key,
+    pub revision: u64,
+    /// As it is stored.
+    text: Bytes,
+    /// The same, read, where `object` is another one.
+    stored: Option<Value>,
+    /// In the version of the request.
+    pub object: Value,
+}
+
+impl Live {
+    /// The object of this key, if there is one.
+    ///
+    /// # Errors
+    /// 500 for a record that is no JSON.
+    pub fn read(work: &Work, key: &Key) -> Result<Option<Self>, Status> {
+        let Some(record) = work.core.store.get(key) else {
+            return Ok(None);
+        };
+        let object = record::read(work.resource(), &record)?;
+        let as_stored = record::is_as_stored(work.resource(), &record);
+        let stored = (!as_stored).then(|| serde_json::from_slice(&record.object));
+        Ok(Some(Self {
+            key: key.clone(),
+            revision: record.revision,
+            text: record.object.clone(),
+            stored: stored
+                .transpose()
+                .map_err(|error| Status::internal(&error.to_string()))?,
+            object,
+        }))
+    }
+
+    fn stored(&self) -> &Value {
+        self.stored.as_ref().unwrap_or(&self.object)
+    }
+
+    /// Stores the next state, if it is another, and returns its text where that is also the answer's. `None` when another
+    /// writer came first.
+    pub fn write(&self, work: &Work, new: &mut Value, dry_run: bool) -> Option<Option<Bytes>> {
+        work.forget_empties(new);
+        let other = record::settle(work.resource(), new);
+        let stored = other.as_ref().unwrap_or(new);
+        if stored == self.stored() {
+            return Some(other.is_none().then(|| self.text.clone()));
+        }
+        if dry_run {
+            return Some(None);
+        }
+        let draft = Draft::of(stored);
+        let written = work
+            .core
+            .store
+            .update(&self.key, self.revision, &|revision| draft.at(revision));
+        let record = written.ok()?;
+        meta::set(new, "resourceVersion", Some(json!(record.revision.to_string())));
+        Some(other.is_none().then(|| record.object.clone()))
+    }
+
+    /// Deletes the object and returns its last state, with the revision of the deletion. `None` when another writer came
+    /// first.
+    pub fn delete(&self, work: &Work, dry_run: bool) -> Option<Value> {
+        let mut last = self.object.clone();
+        if dry_run {
+            return Some(last);
+        }
+        let last_text = Draft::of(self.stored());
+        let deleted = work
+            .core
+            .store
+            .delete(&self.key, self.revision, &|revision| last_text.at(revision));
+        let record = deleted.ok()?;
+        work.resource().strategy.release(&self.object, None);
+        meta::set(&mut last, "resourceVersion", Some(json!(record.revision.to_string())));
+        Some(last)
+    }
+}

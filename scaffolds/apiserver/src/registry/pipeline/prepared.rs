@@ -1,0 +1,45 @@
+//! An object between its preparation and the store.
+
+use serde_json::Value;
+
+use super::Work;
+use crate::strategy::Strategy;
+
+/// A prepared object. When it is dropped (refused, another writer came first, the request was cancelled), it releases the
+/// addresses and ports that preparation reserved.
+pub struct Prepared<'a> {
+    pub object: Value,
+    strategy: &'a dyn Strategy,
+    /// What stays in the store without it.
+    live: Option<&'a Value>,
+    /// Whether its reservations were dealt with.
+    is_settled: bool,
+}
+
+impl<'a> Prepared<'a> {
+    pub fn new(work: &Work<'a>, object: Value, live: Option<&'a Value>) -> Self {
+        Self {
+            object,
+            strategy: work.resource().strategy.as_ref(),
+            live,
+            is_settled: false,
+        }
+    }
+
+    /// The object at the end of its write. It keeps its reservations if it `is_stored`.
+    pub fn end(mut self, is_stored: bool) -> Value {
+        if !is_stored {
+            self.strategy.release(&self.object, self.live);
+        }
+        self.is_settled = true;
+        std::mem::take(&mut self.object)
+    }
+}
+
+impl Drop for Prepared<'_> {
+    fn drop(&mut self) {
+        if !self.is_settled {
+            self.strategy.release(&self.object, self.live);
+        }
+    }
+}

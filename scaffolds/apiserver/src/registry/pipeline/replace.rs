@@ -1,0 +1,180 @@
+//! The end of a write that changes an object: prepare, validate, store; or remove, when its last finalizer went.
+
+use std::borrow::Cow;
+
+use kubewright_schema::cause::Path;
+use serde_json::{Value, json};
+
+use super::{Attempt, Done, Live, Prepared, Work};
+use crate::{
+    admission::{self, Objects, Phase},
+    apply, meta,
+    registry::record::Written,
+    status::Status,
+};
+
+impl Live {
+    /// Stores a next state that was admitted; `None` when another writer came first.
+    ///
+    /// # Errors
+    /// 409 when the resourceVersion is another's, 422 for a state that breaks rules.
+    pub(super) async fn replace(
+        &self,
+        work: &mut Work<'_>,
+        attempt: &Attempt<'_>,
+        mut new: Value,
+    ) -> Result<Option<Done>, Status> {
+        self.check_version(work, &mut new)?;
+        self.prepare(work, &mut new);
+        let mut prepared = Prepared::new(work, new, Some(&self.object));
+        self.validate(work, &prepared.object)?;
+        let mut shown = match attempt.transition.show(work, &prepared.object)? {
+            Cow::Owned(view) => Some(view),
+            Cow::Borrowed(_) => None,
+        };
+        let mut objects = Objects {
+            new: Some(shown.as_mut().unwrap_or(&mut prepared.object)),
+            old: attempt.old,
+        };
+        admission::admit(Phase::Validating, work.core, &attempt.attributes, &mut objects).await?;
+        Ok(self.store(work, prepared, attempt.attributes.dry_run))
+    }
+
+    /// `None` when another writer came first. Nothing awaits here.
+    fn store(&self, work: &Work, mut prepared: Prepared<'_>, dry_run: bool) -> Option<Done> {
+        let new = &mut prepared.object;
+        // To the server an empty list is a change of what comes back from the store as none.
+        if !work.has_empties {
+            apply::keep_times(&self.object, new);
+        }
+        let (text, is_stored) = if self.ends_with(work, new) {
+            self.delete(work, dry_run)?;
+            (None, false)
+        } else {
+            (self.write(work, new, dry_run)?, !dry_run)
+        };
+        let object = prepared.end(is_stored);
+        Some(Done {
+            is_new: false,
+            written: Written { object, text },
+        })
+    }
+
+    /// The resourceVersion that the writer saw must be the present one. Kinds that allow it may be written unseen.
+    fn check_version(&self, work: &Work, new: &mut Value) -> Result<(), Status> {
+        let said = meta::text(new, "resourceVersion");
+        let said = if said.is_empty() {
+            0
+        } else {
+            said.parse::<u64>().map_err(|_| no_number(said))?
+        };
+        let (present, name) = (self.revision, work.call.name.as_str());
+        if said == 0 && !work.resource().strategy.updates_unconditionally() {
+            let at = Path::new("metadata").child("resourceVersion");
+            let cause = at.invalid(0, "must be specified for an update");
+            return Err(Status::invalid(work.subject(), name, &[cause]));
+        }
+        if said != 0 && said != present {
+            return Err(Status::modified(work.subject(), name));
+        }
+        meta::set(new, "resourceVersion", Some(json!(present.to_string())));
+        Ok(())
+    }
+
+    /// Takes over from the live object what this endpoint does not write, and counts generations.
+    fn prepare(&self, work: &Work, new: &mut Value) {
+        let (strategy, live) = (&work.resource().strategy, &self.object);
+        meta::set(new, "generation", meta::of(live).get("generation").cloned());
+        match work.call.subresource.as_str() {
+            "finalize" => put(new, "status", live.get("status").cloned()),
+            subresource => strategy.prepare_for_update(part(subresource), new, live),
+        }
+        if strategy.counts_generation() && self.is_another_generation(work, new) {
+            meta::system::next_generation(new);
+        }
+        meta::system::keep(new, live);
+    }
+
+    fn is_another_generation(&self, work: &Work, new: &Value) -> bool {
+        let strategy = &work.resource().strategy;
+        let counts = |field: &str| field != "metadata" && !(field == "status" && strategy.has_status());
+        let live = &self.object;
+        let forgetful;
+        let new = if work.has_empties && !strategy.counts_empty() {
+            let mut stored = new.clone();
+            work.forget_empties(&mut stored);
+            forgetful = stored;
+            &forgetful
+        } else {
+            new
+        };
+        let counted = [new, live].map(|object| {
+            let fields = object.as_object().into_iter().flatten();
+            fields.filter(|(field, _)| counts(field)).collect::<Vec<_>>()
+        });
+        let of = |object, field: &str| meta::of(object).get(field);
+        let is_counted = |field: &str| of(new, field) != of(live, field);
+        counted[0] != counted[1] || strategy.counts_metadata().is_some_and(is_counted)
+    }
+
+    fn validate(&self, work: &mut Work, new: &Value) -> Result<(), Status> {
+        let (resource, live) = (work.resource(), &self.object);
+        let mut causes = meta::rounds::updated((resource, &work.call.subresource), new, live);
+        match work.call.subresource.as_str() {
+            "finalize" => {
+                let at = Path::new("spec").child("finalizers");
+                causes.extend(meta::finalizers::standard(&spec_finalizers(new), &at));
+            }
+            subresource => {
+                let said = resource.strategy.validate_update(part(subresource), new, live);
+                said.warnings.into_iter().for_each(|sentence| work.warn(sentence));
+                causes.extend(said.causes);
+            }
+        }
+        if !causes.is_empty() {
+            return Err(Status::invalid(work.kind(), meta::text(new, "name"), &causes));
+        }
+        let subresource = part(&work.call.subresource);
+        let warnings = resource.strategy.update_warnings(subresource, new, live);
+        warnings.into_iter().for_each(|sentence| work.warn(sentence));
+        Ok(())
+    }
+
+    /// Whether this change takes away the last thing that kept an object that was deleted before.
+    fn ends_with(&self, work: &Work, new: &Value) -> bool {
+        let waits = meta::number(&self.object, "deletionGracePeriodSeconds").unwrap_or_default() != 0;
+        let is_kept = work.subject() == ("", "namespaces") && !spec_finalizers(new).is_empty();
+        meta::is_deleting(&self.object) && meta::texts(new, "finalizers").is_empty() && !waits && !is_kept
+    }
+}
+
+/// The part of an object that a subresource writes: `scale` writes the object itself.
+fn part(subresource: &str) -> &str {
+    if subresource == "status" { "status" } else { "" }
+}
+
+fn no_number(text: &str) -> Status {
+    let shown = kubewright_schema::go::quote(text);
+    let out_of_range = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let why = if out_of_range {
+        "value out of range"
+    } else {
+        "invalid syntax"
+    };
+    Status::new(500, "", format!("strconv.ParseUint: parsing {shown}: {why}"))
+}
+
+/// What keeps a namespace.
+pub fn spec_finalizers(namespace: &Value) -> Vec<&str> {
+    let list = namespace.pointer("/spec/finalizers").and_then(Value::as_array);
+    list.into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
+fn put(object: &mut Value, field: &str, value: Option<Value>) {
+    if let Some(fields) = object.as_object_mut() {
+        match value {
+            Some(value) => _ = fields.insert(field.to_owned(), value),
+            None => _ = fields.remove(field),
+        }
+    }
+}

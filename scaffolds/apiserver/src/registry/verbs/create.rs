@@ -1,0 +1,42 @@
+//! POST: an object that is not there yet.
+
+use serde_json::Value;
+
+use crate::{
+    meta,
+    registry::{
+        Reply, body,
+        options::Options,
+        pipeline::{self, Plan, Transition},
+        reply,
+        work::Work,
+    },
+    status::Status,
+};
+
+/// Creates what the body says.
+pub async fn create(work: &mut Work<'_>) -> Result<Reply, Status> {
+    let options = Options::read(work.call, "CreateOptions")?;
+    let mut object = body::read(work, options.validation)?;
+    meta::system::wipe(&mut object);
+    body::check_namespace(work, &mut object)?;
+    work.dedupe_owners(&mut object, false);
+    let plan = Plan {
+        name: None,
+        uid: "",
+        dry_run: options.dry_run,
+        may_create: true,
+        manager: Some(&options.manager),
+    };
+    let done = pipeline::write(work, &plan, &mut New(object)).await?;
+    Ok(reply::written(201, done.written))
+}
+
+/// An object that is asked for once: nobody else can come first.
+struct New(Value);
+
+impl Transition for New {
+    fn next(&mut self, _work: &mut Work, _old: Option<&Value>) -> Result<Value, Status> {
+        Ok(std::mem::take(&mut self.0))
+    }
+}

@@ -1,0 +1,62 @@
+//! The verbs: each reads its options and its body and supplies the next state of an object. All else of a write is the
+//! [`pipeline`](super::pipeline)'s.
+
+mod collection;
+mod create;
+mod delete;
+mod finalize;
+mod get;
+mod grace;
+mod patch;
+mod patched;
+mod review;
+mod scale;
+mod update;
+
+pub use review::read as read_review;
+
+use super::{Answer, Reply, list, watch, work::Work};
+use crate::{
+    call::{Call, Verb},
+    state::Core,
+    status::Status,
+};
+
+/// Answers a request that changes nothing.
+///
+/// # Errors
+/// The Status to answer with.
+pub async fn read(core: &Core, call: &Call) -> Result<Answer, Status> {
+    match (call.verb, call.subresource.as_str()) {
+        (Verb::Get, "" | "status") => get::get(core, call).await.map(Answer::Object),
+        (Verb::List, "") => list::list(core, call).await.map(Answer::Object),
+        (Verb::Watch, "") => watch::watch(core, call).await.map(Answer::Events),
+        (Verb::Get, "scale") => scale::get(&Work::new(core, call)).map(Answer::Object),
+        (_, subresource) => Err(unknown(call, subresource)),
+    }
+}
+
+/// Answers a write.
+///
+/// # Errors
+/// The Status to answer with.
+pub async fn write(work: &mut Work<'_>) -> Result<Reply, Status> {
+    let call = work.call;
+    match (call.verb, call.subresource.as_str()) {
+        (Verb::Create, "") => create::create(work).await,
+        (Verb::Update, "" | "status") => update::update(work).await,
+        (Verb::Patch, "" | "status") => patch::patch(work).await,
+        (Verb::Update, "scale") => scale::update(work).await,
+        (Verb::Patch, "scale") => scale::patch(work).await,
+        (Verb::Update, "finalize") => finalize::finalize(work).await,
+        (Verb::Delete, "") => delete::delete(work).await,
+        (Verb::DeleteCollection, "") => collection::delete(work).await,
+        (_, subresource) => Err(unknown(call, subresource)),
+    }
+}
+
+/// What the real server does and this one does not.
+fn unknown(call: &Call, subresource: &str) -> Status {
+    let resource = call.resource.qualified();
+    Status::not_implemented(&format!("the subresource {subresource} of {resource}"))
+}

@@ -1,0 +1,42 @@
+//! PUT: the object, or its status, as the client wants it as a whole.
+
+use serde_json::Value;
+
+use crate::{
+    meta,
+    registry::{
+        Reply, body,
+        options::Options,
+        pipeline::{self, Plan, Transition},
+        reply,
+        work::Work,
+    },
+    status::Status,
+};
+
+/// Updates an object to what the body says; creates it where the kind allows it.
+pub async fn update(work: &mut Work<'_>) -> Result<Reply, Status> {
+    let options = Options::read(work.call, "UpdateOptions")?;
+    let mut sent = body::read(work, options.validation)?;
+    body::check_namespace(work, &mut sent)?;
+    body::check_name(work, &sent)?;
+    work.dedupe_owners(&mut sent, false);
+    let plan = Plan {
+        name: Some(&work.call.name),
+        uid: meta::text(&sent, "uid"),
+        dry_run: options.dry_run,
+        may_create: work.resource().strategy.creates_on_update(),
+        manager: Some(&options.manager),
+    };
+    let done = pipeline::write(work, &plan, &mut Sent(&sent)).await?;
+    Ok(reply::done(done))
+}
+
+/// The next state is what was sent.
+struct Sent<'a>(&'a Value);
+
+impl Transition for Sent<'_> {
+    fn next(&mut self, _work: &mut Work, _old: Option<&Value>) -> Result<Value, Status> {
+        Ok(self.0.clone())
+    }
+}

@@ -1,0 +1,339 @@
+//! Every write takes the same way: admission sees all of them, in its order, and what waits there may be given up.
+
+use bytes::Bytes;
+use http::Request;
+use http_body_util::{BodyExt, Full};
+use serde_json::{Value, json};
+use tokio::task::{JoinHandle, yield_now};
+use tower::ServiceExt;
+
+use super::{ApiServer, Options};
+use crate::{
+    admission::{Member, ORDER, Operation, Phase, probe},
+    controllers::Controllers,
+};
+
+const MAPS: &str = "/api/v1/namespaces/default/configmaps";
+const SERVICES: &str = "/api/v1/namespaces/default/services";
+const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/default/deployments";
+const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+
+/// A server without controllers; what admission saw of its start is forgotten.
+fn server() -> ApiServer {
+    let server = ApiServer::new(Options {
+        controllers: Controllers::NONE,
+        ..Options::default()
+    });
+    probe::seen();
+    server
+}
+
+/// Sends `POST /path` with a body; the method says which patch a PATCH is.
+async fn send(server: &ApiServer, request: &str, body: Value) -> (u16, Value) {
+    let (method, path) = request.split_once(' ').unwrap();
+    let (method, media_type) = match method {
+        "APPLY" => ("PATCH", "application/apply-patch+yaml"),
+        "PATCH" => ("PATCH", "application/merge-patch+json"),
+        other => (other, "application/json"),
+    };
+    let body = if body.is_null() {
+        String::new()
+    } else {
+        body.to_string()
+    };
+    let request = Request::builder()
+        .method(method)
+        .uri(path)
+        .header("content-type", media_type);
+    let answer = server
+        .service()
+        .oneshot(request.body(Full::<Bytes>::from(body)).unwrap())
+        .await
+        .unwrap();
+    let code = answer.status().as_u16();
+    let text = answer.into_body().collect().await.unwrap().to_bytes();
+    (code, serde_json::from_slice(&text).unwrap())
+}
+
+/// Sends what is held up by the probe.
+async fn held(server: &ApiServer, request: &'static str, body: Value) -> JoinHandle<(u16, Value)> {
+    let server = server.clone();
+    let task = tokio::spawn(async move { send(&server, request, body).await });
+    while !probe::is_holding() {
+        yield_now().await;
+    }
+    task
+}
+
+/// Whoever waits goes away.
+async fn give_up(task: JoinHandle<(u16, Value)>) {
+    task.abort();
+    assert!(task.await.unwrap_err().is_cancelled());
+}
+
+fn map(name: &str) -> Value {
+    json!({"metadata": {"name": name}})
+}
+
+fn deployment() -> Value {
+    let template = json!({"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "a", "image": "a"}]}});
+    json!({"metadata": {"name": "d"}, "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": template}})
+}
+
+fn definition() -> Value {
+    let version =
+        json!({"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {"type": "object"}}});
+    json!({"metadata": {"name": "foos.example.com"}, "spec": {"group": "example.com", "scope": "Namespaced",
+        "names": {"plural": "foos", "kind": "Foo"}, "versions": [version]}})
+}
+
+/// A request of every verb with its body, and what admission sees of it: operation, resource and subresource, name, and the
+/// kinds of the next and the present state.
+fn verbs() -> Vec<(String, Value, Expected)> {
+    use Operation::{Create, Delete, Update};
+    let scale =
+        json!({"kind": "Scale", "apiVersion": "autoscaling/v1", "metadata": {"name": "d"}, "spec": {"replicas": 2}});
+    let namespace = json!({"metadata": {"name": "n"}, "spec": {"finalizers": ["kubernetes"]}});
+    let lease = json!({"metadata": {"name": "l"}});
+    let new = json!({"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "new"}});
+    let leases = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
+    let (config_map, deployment_) = (Some("ConfigMap"), Some("Deployment"));
+    let of = |operation, resource, object, kinds| Expected {
+        operation,
+        resource,
+        object,
+        kinds,
+    };
+    [
+        (
+            format!("POST {MAPS}"),
+            map("b"),
+            of(Create, "/configmaps/", "default/b", [config_map, None]),
+        ),
+        (
+            format!("PUT {MAPS}/a"),
+            map("a"),
+            of(Update, "/configmaps/", "default/a", [config_map; 2]),
+        ),
+        (
+            format!("PUT {leases}/l"),
+            lease,
+            of(
+                Create,
+                "coordination.k8s.io/leases/",
+                "default/l",
+                [Some("Lease"), None],
+            ),
+        ),
+        (
+            format!("PATCH {MAPS}/a"),
+            json!({}),
+            of(Update, "/configmaps/", "default/a", [config_map; 2]),
+        ),
+        (
+            format!("APPLY {MAPS}/new?fieldManager=m"),
+            new,
+            of(Create, "/configmaps/", "default/new", [config_map, None]),
+        ),
+        (
+            format!("PATCH {DEPLOYMENTS}/d/status"),
+            json!({"status": {"replicas": 1}}),
+            of(Update, "apps/deployments/status", "default/d", [deployment_; 2]),
+        ),
+        (
+            format!("PUT {DEPLOYMENTS}/d/scale"),
+            scale,
+            of(Update, "apps/deployments/scale", "default/d", [Some("Scale"); 2]),
+        ),
+        (
+            format!("PATCH {DEPLOYMENTS}/d/scale"),
+            json!({"spec": {"replicas": 3}}),
+            of(Update, "apps/deployments/scale", "default/d", [Some("Scale"); 2]),
+        ),
+        (
+            "PUT /api/v1/namespaces/n/finalize".to_owned(),
+            namespace,
+            of(Update, "/namespaces/finalize", "/n", [Some("Namespace"); 2]),
+        ),
+        (
+            format!("DELETE {MAPS}/a"),
+            Value::Null,
+            of(Delete, "/configmaps/", "default/a", [None, config_map]),
+        ),
+        (
+            format!("DELETE {MAPS}?fieldSelector=metadata.name%3Dc"),
+            Value::Null,
+            of(Delete, "/configmaps/", "default/c", [None, config_map]),
+        ),
+    ]
+    .into()
+}
+
+struct Expected {
+    operation: Operation,
+    resource: &'static str,
+    object: &'static str,
+    kinds: [Option<&'static str>; 2],
+}
+
+/// With what the requests of [`verbs`] need.
+async fn furnished() -> ApiServer {
+    let server = server();
+    for (path, object) in [
+        (MAPS, map("a")),
+        (MAPS, map("c")),
+        (DEPLOYMENTS, deployment()),
+        ("/api/v1/namespaces", map("n")),
+    ] {
+        assert_eq!(send(&server, &format!("POST {path}"), object).await.0, 201);
+    }
+    probe::seen();
+    server
+}
+
+#[tokio::test]
+async fn admission_sees_the_write_of_every_verb_once() {
+    for query in ["", "dryRun=All"] {
+        let server = furnished().await;
+        for (request, body, expected) in verbs() {
+            let joint = if request.contains('?') { '&' } else { '?' };
+            let (code, answer) = send(&server, &format!("{request}{joint}{query}"), body).await;
+            assert!(code < 300, "{request}: {answer}");
+            let seen = probe::seen();
+            let phases: Vec<Phase> = seen.iter().map(|it| it.phase).collect();
+            assert_eq!(phases, [Phase::Mutating, Phase::Validating], "{request}");
+            for it in seen {
+                assert_eq!(it.operation, expected.operation, "{request}");
+                assert_eq!(it.resource, expected.resource, "{request}");
+                assert_eq!(it.object, expected.object, "{request}");
+                assert_eq!(
+                    it.kinds,
+                    expected.kinds.map(|kind| kind.map(str::to_owned)),
+                    "{request}"
+                );
+                assert_eq!(
+                    (it.user.as_str(), it.dry_run),
+                    ("admin", !query.is_empty()),
+                    "{request}"
+                );
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_member_can_refuse_the_write_of_every_verb() {
+    let server = furnished().await;
+    let before = server.shared.core().store.revision();
+    for phase in [Phase::Mutating, Phase::Validating] {
+        probe::refuse(Some(phase));
+        for (request, body, _) in verbs() {
+            let (code, answer) = send(&server, &request, body).await;
+            assert_eq!(code, 403, "{request}: {answer}");
+            assert!(answer["message"].as_str().unwrap().ends_with("the probe refuses"));
+        }
+    }
+    assert_eq!(server.shared.core().store.revision(), before);
+}
+
+#[tokio::test]
+async fn a_review_and_a_read_are_no_writes() {
+    let server = furnished().await;
+    send(&server, &format!("GET {MAPS}/a"), Value::Null).await;
+    send(
+        &server,
+        "POST /apis/authentication.k8s.io/v1/selfsubjectreviews",
+        json!({}),
+    )
+    .await;
+    assert_eq!(probe::seen(), []);
+}
+
+#[test]
+fn members_stand_in_the_order_of_the_real_server() {
+    let members = ORDER.iter().filter(|(_, member)| !matches!(member, Member::Probe(_)));
+    let members: Vec<_> = members.copied().collect();
+    let expected = [
+        (Phase::Mutating, Member::ForbidCreate),
+        (Phase::Mutating, Member::NamespaceLifecycle),
+        (Phase::Storage, Member::RoleEscalation),
+    ];
+    assert_eq!(members, expected);
+}
+
+#[tokio::test]
+async fn a_member_sees_nothing_that_one_before_it_refused() {
+    let server = server();
+    let (code, _) = send(&server, "POST /api/v1/namespaces/none/configmaps", map("a")).await;
+    assert_eq!((code, probe::seen()), (404, Vec::new()));
+    let (code, _) = send(&server, "DELETE /api/v1/namespaces/default", Value::Null).await;
+    assert_eq!((code, probe::seen()), (403, Vec::new()));
+    // What is not valid was seen before that was known, and not after.
+    let (code, _) = send(&server, &format!("POST {MAPS}"), map("A")).await;
+    let phases: Vec<Phase> = probe::seen().iter().map(|it| it.phase).collect();
+    assert_eq!((code, phases), (422, vec![Phase::Mutating]));
+}
+
+#[tokio::test]
+async fn what_a_mutating_member_sets_is_stored_and_nobody_owns_it() {
+    let server = server();
+    probe::label("probed");
+    let (_, created) = send(&server, &format!("POST {MAPS}?fieldManager=m"), map("a")).await;
+    assert_eq!(created["metadata"]["labels"], json!({"probed": ""}));
+    let (_, stored) = send(&server, &format!("GET {MAPS}/a"), Value::Null).await;
+    assert_eq!(stored["metadata"]["labels"], json!({"probed": ""}));
+    assert!(!stored["metadata"]["managedFields"].to_string().contains("probed"));
+}
+
+#[tokio::test]
+async fn a_write_that_waits_while_another_comes_first_is_tried_again() {
+    let server = furnished().await;
+    let gate = probe::hold(Phase::Validating, "");
+    let first = held(
+        &server,
+        "PATCH /api/v1/namespaces/default/configmaps/a",
+        json!({"data": {"first": ""}}),
+    )
+    .await;
+    let (code, _) = send(&server, &format!("PATCH {MAPS}/a"), json!({"data": {"second": ""}})).await;
+    assert_eq!(code, 200);
+    gate.notify_one();
+    let (code, answer) = first.await.unwrap();
+    assert_eq!((code, &answer["data"]), (200, &json!({"first": "", "second": ""})));
+    let phases: Vec<Phase> = probe::seen().iter().map(|it| it.phase).collect();
+    // Twice for the first, once for the second.
+    assert_eq!(phases, [Phase::Mutating, Phase::Validating].repeat(3));
+}
+
+#[tokio::test]
+async fn a_write_that_is_given_up_leaves_nothing_behind() {
+    let server = server();
+    let service = |name: &str| {
+        let spec = json!({"clusterIP": "10.0.0.77", "ports": [{"port": 80}]});
+        json!({"metadata": {"name": name}, "spec": spec})
+    };
+    let before = server.shared.core().store.revision();
+    for phase in [Phase::Mutating, Phase::Validating] {
+        let _gate = probe::hold(phase, "");
+        give_up(held(&server, "POST /api/v1/namespaces/default/services", service("a")).await).await;
+    }
+    assert_eq!(server.shared.core().store.revision(), before);
+    // Its address is free.
+    let (code, answer) = send(&server, &format!("POST {SERVICES}"), service("b")).await;
+    assert_eq!(code, 201, "{answer}");
+}
+
+#[tokio::test]
+async fn what_follows_from_a_write_is_done_though_nobody_waits_for_it() {
+    let server = server();
+    // The definition is stored, and its status is being written.
+    let gate = probe::hold(Phase::Mutating, "status");
+    let path = "POST /apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    give_up(held(&server, path, definition()).await).await;
+    assert!(server.catalogue().resource("example.com", "v1", "foos").is_none());
+    gate.notify_one();
+    // The next write of a definition comes after it.
+    let (code, _) = send(&server, &format!("PATCH {DEFINITIONS}/foos.example.com"), json!({})).await;
+    assert_eq!(code, 200);
+    assert!(server.catalogue().resource("example.com", "v1", "foos").is_some());
+}

@@ -1,0 +1,24 @@
+//! The state that all parts of the server share: objects, resources, rights and time. It stands below the registry; what
+//! is derived from it (discovery, definitions, controllers) stands above.
+
+use crate::{authorize::Authorizer, catalogue::Catalogue, clock::Clock, store::Store};
+
+/// What requests are answered from.
+#[derive(Default)]
+pub struct Core {
+    /// All objects.
+    pub store: Store,
+    /// All resources.
+    pub catalogue: Catalogue,
+    /// Who may do what.
+    pub authorizer: Authorizer,
+    /// What objects are stamped with.
+    pub clock: Clock,
+}
+
+impl Core {
+    /// Seconds since 1970, see [`Clock`].
+    pub fn now(&self) -> i64 {
+        self.clock.seconds()
+    }
+}
