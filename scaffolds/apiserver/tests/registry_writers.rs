@@ -46,3 +46,31 @@ async fn patches_at_the_same_time_all_stay() {
     let object = wire.get(&format!("{MAPS}/a")).await.json();
     assert_eq!(object["data"].as_object().unwrap().len(), 200);
 }
+
+#[tokio::test]
+async fn an_apply_that_creates_needs_the_right_to_create() {
+    let wire = wire();
+    let rbac = "/apis/rbac.authorization.k8s.io/v1/namespaces/default";
+    let role = json!({"metadata": {"name": "patcher"},
+        "rules": [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["patch"]}]});
+    let binding = json!({"metadata": {"name": "patcher"},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "patcher"},
+        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "bob"}]});
+    wire.post(&format!("{rbac}/roles"), role.to_string()).await;
+    wire.post(&format!("{rbac}/rolebindings"), binding.to_string()).await;
+    let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}).to_string();
+    let path = format!("{MAPS}/a?fieldManager=m");
+    let wire = wire.with("content-type", "application/apply-patch+yaml");
+    let bob = wire.with("impersonate-user", "bob");
+    let refused = bob.send("PATCH", &path, map.clone()).await;
+    assert_eq!(
+        (refused.code, refused.json()["message"].as_str().unwrap()),
+        (
+            403,
+            "configmaps \"a\" is forbidden: User \"bob\" cannot create resource \"configmaps\" in API group \"\" in the \
+             namespace \"default\""
+        )
+    );
+    assert_eq!(wire.send("PATCH", &path, map.clone()).await.code, 201);
+    assert_eq!(bob.send("PATCH", &path, map).await.code, 200);
+}

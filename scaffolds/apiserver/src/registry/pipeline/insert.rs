@@ -6,6 +6,8 @@ use serde_json::{Value, json};
 use super::{Attempt, Done, Prepared, Work};
 use crate::{
     admission::{self, Attributes, Objects, Phase},
+    authorize,
+    call::Verb,
     meta,
     registry::record::{self, Draft, Written},
     status::Status,
@@ -51,6 +53,7 @@ async fn create(work: &mut Work<'_>, attributes: &Attributes<'_>, mut object: Va
     }
     let mut prepared = Prepared::new(work, object, None);
     validate(work, &prepared.object)?;
+    may_create(work)?;
     let mut objects = Objects {
         new: Some(&mut prepared.object),
         old: None,
@@ -71,6 +74,29 @@ async fn create(work: &mut Work<'_>, attributes: &Attributes<'_>, mut object: Va
         is_new: true,
         written: Written { object, text },
     })
+}
+
+/// Whether an update or apply may create the object: authorization has let through another verb.
+///
+/// # Errors
+/// 403 for a user who may not `create`.
+fn may_create(work: &Work) -> Result<(), Status> {
+    let call = work.call;
+    if call.verb == Verb::Create {
+        return Ok(());
+    }
+    let (group, plural) = work.subject();
+    let asked = authorize::Attributes {
+        is_resource: true,
+        verb: "create".to_owned(),
+        group: group.to_owned(),
+        namespace: call.namespace.clone(),
+        resource: plural.to_owned(),
+        subresource: call.subresource.clone(),
+        name: call.name.clone(),
+        ..authorize::Attributes::default()
+    };
+    work.core.authorizer.authorize(&work.core.store, &call.user, &asked)
 }
 
 fn validate(work: &mut Work, object: &Value) -> Result<(), Status> {
