@@ -189,7 +189,11 @@ impl Requestor<'_> {
     }
 
     fn check(&self, asked: &Attributes) -> Result<(), Status> {
-        self.authorizer.authorize(self.store, self.user, asked)
+        let decision = self.authorizer.decide(self.store, self.user, asked);
+        match decision.allowed {
+            true => Ok(()),
+            false => Err(asked.forbidden(self.user, &decision.reason)),
+        }
     }
 }
 

@@ -14,6 +14,8 @@ pub use rule::Rule;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use tokio::sync::broadcast;
+
 use crate::{status::Status, store::Store, user::User};
 
 /// What the authorizer says.
@@ -25,10 +27,31 @@ pub struct Decision {
     pub reason: String,
 }
 
+/// A request that was refused, because no role grants it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Refusal {
+    /// The name of the user.
+    pub user: String,
+    /// What was asked for.
+    pub asked: Attributes,
+}
+
+/// How many refusals a receiver can be late.
+const REFUSALS: usize = 64;
+
 /// Decides by the roles and bindings of a store.
-#[derive(Default)]
 pub struct Authorizer {
     read: Mutex<Option<Reading>>,
+    refusals: broadcast::Sender<Refusal>,
+}
+
+impl Default for Authorizer {
+    fn default() -> Self {
+        Self {
+            read: Mutex::default(),
+            refusals: broadcast::Sender::new(REFUSALS),
+        }
+    }
 }
 
 /// What was read last.
@@ -76,10 +99,20 @@ impl Authorizer {
     /// 403 in the words of the real server.
     pub fn authorize(&self, store: &Store, user: &User, asked: &Attributes) -> Result<(), Status> {
         let decision = self.decide(store, user, asked);
-        match decision.allowed {
-            true => Ok(()),
-            false => Err(asked.forbidden(user, &decision.reason)),
+        if decision.allowed {
+            return Ok(());
         }
+        // Fails where nobody listens.
+        let _ = self.refusals.send(Refusal {
+            user: user.name.clone(),
+            asked: asked.clone(),
+        });
+        Err(asked.forbidden(user, &decision.reason))
+    }
+
+    /// What [`authorize`](Self::authorize) refuses from now on.
+    pub fn refusals(&self) -> broadcast::Receiver<Refusal> {
+        self.refusals.subscribe()
     }
 }
 

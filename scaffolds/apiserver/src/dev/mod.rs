@@ -1,8 +1,11 @@
-//! The program `dev` of a generated project: the operator on an API server in this process (`make dev`), or that server
-//! alone, for tests.
+//! The program `dev` of a generated project: the operator, with the permissions of its deployment, on an API server in this
+//! process (`make dev`), or that server alone, for tests.
 
+mod account;
+mod apply;
+mod manifests;
 mod operator;
-mod samples;
+mod refusals;
 
 use std::{
     env, fs, io,
@@ -14,11 +17,18 @@ use std::{
 use tokio::sync::oneshot;
 
 use crate::{
-    serve::{Listener, Running, TemporaryFolder},
+    serve::{Listener, TemporaryFolder},
     server::{ApiServer, Options},
 };
 
-use self::operator::Operator;
+use self::{
+    account::Account,
+    manifests::Manifest,
+    operator::{Operator, Program},
+};
+
+/// Where the operator runs, as its Pod would in the namespace of its deployment.
+const NAMESPACE: &str = "default";
 
 const HELP: &str = "\
 Runs the operator on an API server of its own, with the samples applied, until Ctrl-C.
@@ -33,15 +43,17 @@ Options:
 /// Runs the program `operator`, which is built beside this one, on an API server in this process.
 ///
 /// # Flow
-/// The server listens on a free port of 127.0.0.1 and writes `dev.kubeconfig` beside this program. The operator starts
-/// with `--install-crds`, and the CRDs of `config/crd/external` are there before it; each object of `config/samples` is applied as soon as its kind is served. All of it lives in
-/// memory and ends with Ctrl-C, after the operator has drained.
+/// The server listens on a free port of 127.0.0.1 and writes the administrator's kubeconfig, `dev.kubeconfig`, beside this
+/// program. It gets the CRDs that `config/crd` lists, those of `config/crd/external`, and what `config/rbac` lists, in the
+/// namespace `default`. The operator then starts as the ServiceAccount of `config/rbac`, and a request of it that no role grants
+/// is printed with the `.rule(…)` that does. Each object of `config/samples` is applied as soon as its kind is served. All of it
+/// lives in memory and ends with Ctrl-C, after the operator has drained.
 ///
 /// With `--only-server` there is the server alone, its kubeconfig stands in a folder of its own, and it ends when the
 /// standard input does: with the test that started it, however that ends.
 ///
 /// # Errors
-/// Exits with 1 when the server cannot start or the operator cannot be run; with the operator's own code when that ends by
+/// Exits with 1 when the server cannot start, when CRDs or permissions are missing or refused, or when the operator cannot be run; with the operator's own code when that ends by
 /// itself; with 2 when the arguments are wrong.
 pub fn run(operator: &str) -> ExitCode {
     let mut arguments = env::args().skip(1);
@@ -74,14 +86,18 @@ fn block_on(program: impl Future<Output = Result<ExitCode, String>>) -> Result<E
 }
 
 async fn only_server() -> Result<ExitCode, String> {
-    let folder = TemporaryFolder::new().map_err(|error| format!("cannot make a folder for the kubeconfig: {error}"))?;
+    let folder = private_folder()?;
     let kubeconfig = folder.path().join("kubeconfig");
-    let served = serve(&kubeconfig).await?;
+    let (listener, server) = listen().await?;
+    listener
+        .write_kubeconfig(&kubeconfig)
+        .map_err(|error| describe(&error))?;
+    let running = listener.serve(server).map_err(|error| describe(&error))?;
     println!("{}", kubeconfig.display());
     // Whoever asked is gone if that fails, and so is the standard input.
     let _ = io::stdout().flush();
     end_of_input().await;
-    served.1.shutdown().await;
+    running.shutdown().await;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -95,18 +111,64 @@ async fn end_of_input() {
     let _ = input.await;
 }
 
+/// What `config` says of the cluster that the operator runs in.
+struct Config {
+    definitions: Vec<Manifest>,
+    rbac: Vec<Manifest>,
+}
+
+impl Config {
+    fn read(folder: &Path) -> Result<Self, String> {
+        if !folder.is_dir() {
+            return Err("there is no folder `config`\n\nhint: run `make dev` in the project's folder".to_owned());
+        }
+        let warn = &mut |sentence| eprintln!("warning: {sentence}");
+        let mut definitions = manifests::of_kustomization(&folder.join("crd"), warn)?;
+        // Their owners are not here to install them.
+        definitions.extend(manifests::in_folder(&folder.join("crd/external"))?);
+        let rbac = manifests::of_kustomization(&folder.join("rbac"), warn)?;
+        Ok(Self { definitions, rbac })
+    }
+}
+
 async fn develop(operator: &str, flags: Vec<String>) -> Result<ExitCode, String> {
+    let config = Config::read(Path::new("config"))?;
     let folder = beside_this_program()?;
     let kubeconfig = folder.join("dev.kubeconfig");
-    let (server, running) = serve(&kubeconfig).await?;
-    println!("API server: https://{}, until Ctrl-C", running.address());
+    let (listener, server) = listen().await?;
+    listener
+        .write_kubeconfig(&kubeconfig)
+        .map_err(|error| describe(&error))?;
+    println!("API server: https://{}, until Ctrl-C", listener.address());
     println!("kubectl:    export KUBECONFIG={}", kubeconfig.display());
-    // Their owners are not here to install them, and the operator watches them from its start.
-    samples::apply(&server, Path::new("config/crd/external")).await?;
-    let mut operator = Operator::start(&folder.join(operator), &kubeconfig, flags)?;
+    let program = Program {
+        path: folder.join(operator),
+        flags,
+    };
+    let ended = operate(listener, server, config, program).await;
+    let _ = fs::remove_file(kubeconfig);
+    ended
+}
+
+/// Runs the operator to its end on a server that has what `config` says.
+async fn operate(listener: Listener, server: ApiServer, config: Config, program: Program) -> Result<ExitCode, String> {
+    apply::apply_all(&server, &config.definitions).await?;
+    let account = Account::make(&server, config.rbac).await?;
+    println!(
+        "operator:   ServiceAccount {NAMESPACE}/{}, with the permissions of config/rbac",
+        account::NAME
+    );
+    let folder = private_folder()?;
+    let kubeconfig = folder.path().join("operator.kubeconfig");
+    listener
+        .write_token_kubeconfig(&kubeconfig, &account.token)
+        .map_err(|error| describe(&error))?;
+    let running = listener.serve(server.clone()).map_err(|error| describe(&error))?;
+    let refused = tokio::spawn(refusals::report(server.refusals(), account.is_namespaced));
+    let mut operator = Operator::start(program, &kubeconfig, account.is_namespaced)?;
     let code = tokio::select! {
         code = operator.ended() => code,
-        refused = samples::apply(&server, Path::new("config/samples")) => {
+        refused = apply_samples(&server) => {
             if let Err(refused) = refused {
                 eprintln!("error: {refused}");
             }
@@ -115,22 +177,27 @@ async fn develop(operator: &str, flags: Vec<String>) -> Result<ExitCode, String>
         }
     };
     running.shutdown().await;
-    let _ = fs::remove_file(kubeconfig);
+    refused.abort();
     Ok(code)
 }
 
-async fn serve(kubeconfig: &Path) -> Result<(ApiServer, Running), String> {
+async fn apply_samples(server: &ApiServer) -> Result<(), String> {
+    let samples = manifests::in_folder(Path::new("config/samples"))?;
+    apply::apply_all(server, &samples).await
+}
+
+async fn listen() -> Result<(Listener, ApiServer), String> {
     let listener = Listener::bind(0, None).await.map_err(|error| describe(&error))?;
-    listener
-        .write_kubeconfig(kubeconfig)
-        .map_err(|error| describe(&error))?;
     let address = listener.address().to_string();
     let server = ApiServer::new(Options {
         address,
         ..Options::default()
     });
-    let running = listener.serve(server.clone()).map_err(|error| describe(&error))?;
-    Ok((server, running))
+    Ok((listener, server))
+}
+
+fn private_folder() -> Result<TemporaryFolder, String> {
+    TemporaryFolder::new().map_err(|error| format!("cannot make a folder for the kubeconfig: {error}"))
 }
 
 fn beside_this_program() -> Result<PathBuf, String> {

@@ -2,15 +2,23 @@
 
 use std::{
     io,
-    path::Path,
+    path::{Path, PathBuf},
     process::{Child, Command, ExitCode, Stdio},
     time::Duration,
 };
 
 use tokio::time::sleep;
 
+use super::NAMESPACE;
+
 /// How often it is looked whether the operator still runs.
 const PERIOD: Duration = Duration::from_millis(50);
+
+/// The operator's program, and the flags that it gets last.
+pub(super) struct Program {
+    pub path: PathBuf,
+    pub flags: Vec<String>,
+}
 
 /// A running operator, killed on drop.
 pub(super) struct Operator {
@@ -18,16 +26,21 @@ pub(super) struct Operator {
 }
 
 impl Operator {
-    /// Starts the program on the cluster of `kubeconfig`. Its output is this program's.
-    pub(super) fn start(program: &Path, kubeconfig: &Path, flags: Vec<String>) -> Result<Self, String> {
-        let mut command = Command::new(program);
-        command.arg("--install-crds").arg("--kubeconfig").arg(kubeconfig);
+    /// Starts the program on the cluster of `kubeconfig`, for one namespace alone where that is all that its role covers. Its
+    /// output is this program's.
+    pub(super) fn start(program: Program, kubeconfig: &Path, is_namespaced: bool) -> Result<Self, String> {
+        let Program { path, flags } = program;
+        let mut command = Command::new(&path);
+        command.arg("--kubeconfig").arg(kubeconfig);
         // Another one, of `make run` say, may have the usual port.
         command.arg("--health-probe-bind-address=0");
         // Last, so that they win.
-        command.args(flags).env("POD_NAMESPACE", "default").stdin(Stdio::null());
+        command.args(flags).env("POD_NAMESPACE", NAMESPACE).stdin(Stdio::null());
+        if is_namespaced {
+            command.env("WATCH_NAMESPACE", NAMESPACE);
+        }
         let child = command.spawn().map_err(|error| {
-            let name = program.display();
+            let name = path.display();
             match error.kind() {
                 io::ErrorKind::NotFound => format!("`{name}` is not there\n\nhint: `make dev` builds it first"),
                 _ => format!("cannot run `{name}`: {error}"),

@@ -1,4 +1,4 @@
-//! The kubeconfig of the administrator.
+//! Kubeconfigs: the administrator's, and those of users with a token.
 
 use std::{
     fs,
@@ -7,15 +7,15 @@ use std::{
 };
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Listener, private};
 
 /// What cluster, user and context are called.
 const NAME: &str = "kubewright";
 
-/// With everything embedded. YAML.
-pub(super) fn text(listener: &Listener) -> String {
+/// The administrator's.
+pub(super) fn of_admin(listener: &Listener) -> String {
     let mut user = json!({
         "client-certificate-data": pem("CERTIFICATE", &listener.admin.certificate),
         "client-key-data": pem("PRIVATE KEY", &listener.admin.key),
@@ -23,6 +23,16 @@ pub(super) fn text(listener: &Listener) -> String {
     if let Some(token) = &listener.token {
         user["token"] = token.as_str().into();
     }
+    text(listener, &user)
+}
+
+/// Of whoever has this token.
+pub(super) fn of_token(listener: &Listener, token: &str) -> String {
+    text(listener, &json!({"token": token}))
+}
+
+/// With everything embedded. YAML.
+fn text(listener: &Listener, user: &Value) -> String {
     let cluster = json!({
         "server": format!("https://{}", listener.address),
         "certificate-authority-data": pem("CERTIFICATE", &listener.authority.certificate),

@@ -99,7 +99,7 @@ impl Listener {
 
     /// The kubeconfig of the administrator, as YAML. All that is needed stands in it.
     pub fn kubeconfig(&self) -> String {
-        kubeconfig::text(self)
+        kubeconfig::of_admin(self)
     }
 
     /// Writes the kubeconfig, readable by its owner only, and whole or not at all.
@@ -107,11 +107,16 @@ impl Listener {
     /// # Errors
     /// [`ServeError::Kubeconfig`]
     pub fn write_kubeconfig(&self, path: &Path) -> Result<(), ServeError> {
-        let failed = |source| ServeError::Kubeconfig {
-            path: path.display().to_string(),
-            source,
-        };
-        kubeconfig::write(path, &self.kubeconfig()).map_err(failed)
+        write(path, &self.kubeconfig())
+    }
+
+    /// Writes a kubeconfig for a user who has this bearer token and no client certificate, as
+    /// [`write_kubeconfig`](Self::write_kubeconfig) does.
+    ///
+    /// # Errors
+    /// [`ServeError::Kubeconfig`]
+    pub fn write_token_kubeconfig(&self, path: &Path, token: &str) -> Result<(), ServeError> {
+        write(path, &kubeconfig::of_token(self, token))
     }
 
     /// Answers from now on, in the background.
@@ -156,6 +161,13 @@ impl Drop for Running {
     fn drop(&mut self) {
         self.task.abort();
     }
+}
+
+fn write(path: &Path, kubeconfig: &str) -> Result<(), ServeError> {
+    kubeconfig::write(path, kubeconfig).map_err(|source| ServeError::Kubeconfig {
+        path: path.display().to_string(),
+        source,
+    })
 }
 
 /// Answers shall leave at once, not wait for company.

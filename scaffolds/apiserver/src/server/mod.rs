@@ -14,11 +14,11 @@ pub use service::Service;
 use std::sync::Arc;
 
 use futures::FutureExt;
-use tokio::runtime::Handle;
+use tokio::{runtime::Handle, sync::broadcast};
 
 use crate::{
     auth::Authenticator,
-    authorize::Authorizer,
+    authorize::{Authorizer, Refusal},
     catalogue::Catalogue,
     clock::Clock,
     controllers::{self, Controllers},
@@ -128,6 +128,11 @@ impl ApiServer {
     /// All resources that are served now.
     pub fn catalogue(&self) -> &Catalogue {
         &self.shared.core().catalogue
+    }
+
+    /// What users are refused from now on, because no role grants it: a receiver that is late loses the oldest.
+    pub fn refusals(&self) -> broadcast::Receiver<Refusal> {
+        self.shared.core().authorizer.refusals()
     }
 
     /// The server as a tower service, for `kube::Client::new(server.service(), "default")` and every HTTP server.

@@ -1,0 +1,174 @@
+//! The operator's ServiceAccount, with what `config/rbac` grants it and a token of its own.
+
+use http::{Method, Request};
+use serde_json::{Value, json};
+
+use super::{
+    NAMESPACE,
+    apply::{apply, send},
+    manifests::Manifest,
+};
+use crate::server::ApiServer;
+
+/// As `config/rbac/service_account.yaml` and the Deployment name it.
+pub(super) const NAME: &str = "controller-manager";
+/// As `make manifests` names the role in `config/rbac/role.yaml`.
+const ROLE: &str = "manager-role";
+/// Seconds, the most that a TokenRequest may ask for. The key that signs tokens is in this process alone, so none is
+/// valid after it.
+const LIFETIME: u64 = 1 << 32;
+
+/// What the operator authenticates with.
+#[derive(Debug)]
+pub(super) struct Account {
+    pub token: String,
+    /// Whether its role holds in its own namespace alone.
+    pub is_namespaced: bool,
+}
+
+impl Account {
+    /// Applies `config/rbac` as kustomize would for the namespace [`NAMESPACE`], without a prefix for names, and requests a
+    /// token.
+    ///
+    /// # Errors
+    /// Which object is refused, with the server's words, or that none is the ServiceAccount.
+    pub(super) async fn make(server: &ApiServer, rbac: Vec<Manifest>) -> Result<Self, String> {
+        let is = |object: &Value, kind: &str, name: &str| object["kind"] == kind && object["metadata"]["name"] == name;
+        if !rbac.iter().any(|it| is(&it.object, "ServiceAccount", NAME)) {
+            return Err(format!(
+                "`config/rbac` has no ServiceAccount `{NAME}`, which the operator runs as"
+            ));
+        }
+        let is_namespaced = rbac.iter().any(|it| is(&it.object, "Role", ROLE));
+        for manifest in placed(rbac) {
+            apply(server, &manifest).await?;
+        }
+        let path = format!("/api/v1/namespaces/{NAMESPACE}/serviceaccounts/{NAME}/token");
+        let request = Request::builder().method(Method::POST).uri(path);
+        let request = request.header("content-type", "application/json");
+        let wanted = json!({
+            "apiVersion": "authentication.k8s.io/v1",
+            "kind": "TokenRequest",
+            "spec": {"expirationSeconds": LIFETIME},
+        });
+        let answer = send(server, request, &wanted).await?;
+        let token = answer["status"]["token"].as_str().unwrap_or_default().to_owned();
+        Ok(Self { token, is_namespaced })
+    }
+}
+
+/// The objects in the namespace [`NAMESPACE`], and bindings to the ServiceAccounts among them.
+fn placed(mut rbac: Vec<Manifest>) -> Vec<Manifest> {
+    let accounts = rbac.iter().filter(|it| it.object["kind"] == "ServiceAccount");
+    let accounts: Vec<_> = accounts.map(|it| identity(&it.object["metadata"])).collect();
+    for Manifest { object, .. } in &mut rbac {
+        if let Some(metadata) = object["metadata"].as_object_mut() {
+            // An object of a kind without namespaces has none; every other goes into that namespace.
+            metadata.remove("namespace");
+        }
+        let subjects = object.get_mut("subjects").and_then(Value::as_array_mut);
+        for subject in subjects.into_iter().flatten() {
+            if subject["kind"] == "ServiceAccount" && accounts.contains(&identity(subject)) {
+                subject["namespace"] = json!(NAMESPACE);
+            }
+        }
+    }
+    rbac
+}
+
+fn identity(named: &Value) -> (Value, Value) {
+    (named["name"].clone(), named["namespace"].clone())
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::server::Options;
+
+    fn binding(kind: &str, account: &str) -> Value {
+        json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": format!("{kind}Binding"),
+            "metadata": {"name": "manager-rolebinding", "namespace": "system"},
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": kind, "name": ROLE},
+            "subjects": [{"kind": "ServiceAccount", "name": account, "namespace": "system"}]})
+    }
+
+    /// As `config/rbac` of a project has it, with a role that grants reading ConfigMaps.
+    pub(in crate::dev) fn rbac(kind: &str) -> Vec<Manifest> {
+        let role = json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": kind,
+            "metadata": {"name": ROLE, "namespace": "system"},
+            "rules": [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get"]}]});
+        let account = json!({"apiVersion": "v1", "kind": "ServiceAccount",
+            "metadata": {"name": NAME, "namespace": "system"}});
+        let objects = [account, role, binding(kind, NAME)];
+        let manifest = |object| Manifest {
+            file: "config/rbac/x.yaml".into(),
+            object,
+        };
+        objects.map(manifest).into()
+    }
+
+    async fn ask(server: &ApiServer, account: &Account, path: &str) -> Result<Value, String> {
+        let request = Request::builder().uri(path);
+        let request = request.header("authorization", format!("Bearer {}", account.token));
+        send(server, request, &Value::Null).await
+    }
+
+    async fn who(server: &ApiServer, account: &Account) -> Value {
+        let request = Request::builder().method(Method::POST);
+        let request = request.uri("/apis/authentication.k8s.io/v1/selfsubjectreviews");
+        let request = request.header("content-type", "application/json");
+        let request = request.header("authorization", format!("Bearer {}", account.token));
+        let review = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"});
+        send(server, request, &review).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn the_operator_is_its_service_account_and_may_do_what_its_role_grants_where_it_holds() {
+        for kind in ["ClusterRole", "Role"] {
+            let server = ApiServer::new(Options::default());
+            let account = Account::make(&server, rbac(kind)).await.unwrap();
+            let user = who(&server, &account).await["status"]["userInfo"]["username"].clone();
+            assert_eq!(user, "system:serviceaccount:default:controller-manager");
+            assert_eq!(account.is_namespaced, kind == "Role");
+            let of = |namespace: &str| format!("/api/v1/namespaces/{namespace}/configmaps/x");
+            let missing = "configmaps \"x\" not found";
+            assert_eq!(ask(&server, &account, &of("default")).await, Err(missing.to_owned()));
+            let elsewhere = ask(&server, &account, &of("kube-system")).await.unwrap_err();
+            assert_eq!(elsewhere == missing, kind == "ClusterRole", "{elsewhere}");
+            let secrets = "/api/v1/namespaces/default/secrets";
+            let refused = ask(&server, &account, secrets).await.unwrap_err();
+            assert!(refused.contains("cannot list resource \"secrets\""), "{refused}");
+        }
+    }
+
+    #[tokio::test]
+    async fn the_token_does_not_expire_while_the_server_runs() {
+        let server = ApiServer::new(Options::default());
+        let account = Account::make(&server, rbac("Role")).await.unwrap();
+        let claims = account.token.split('.').nth(1).unwrap();
+        let claims = base64::Engine::decode(&base64::engine::general_purpose::URL_SAFE_NO_PAD, claims).unwrap();
+        let claims: Value = serde_json::from_slice(&claims).unwrap();
+        let years = (claims["exp"].as_u64().unwrap() - claims["iat"].as_u64().unwrap()) / (365 * 24 * 3600);
+        assert_eq!(years, 136);
+    }
+
+    #[tokio::test]
+    async fn a_project_without_the_service_account_is_refused() {
+        let server = ApiServer::new(Options::default());
+        let rbac: Vec<_> = rbac("Role").split_off(1);
+        let error = Account::make(&server, rbac).await.unwrap_err();
+        assert!(error.contains("has no ServiceAccount `controller-manager`"), "{error}");
+    }
+
+    #[test]
+    fn an_account_of_others_stays_where_it_is() {
+        let mut rbac = rbac("Role");
+        rbac[2] = Manifest {
+            object: binding("Role", "prometheus"),
+            ..rbac[2].clone()
+        };
+        let placed = placed(rbac);
+        assert_eq!(placed[2].object["subjects"][0]["namespace"], "system");
+        assert_eq!(placed[2].object["metadata"].get("namespace"), None);
+    }
+}

@@ -1,0 +1,139 @@
+//! What no role grants the operator, printed with the declaration that does.
+
+use std::collections::BTreeSet;
+
+use tokio::sync::broadcast::{Receiver, error::RecvError};
+
+use super::{NAMESPACE, account};
+use crate::authorize::{Attributes, Refusal};
+
+/// Prints each permission that the operator lacks, once, when a request is refused for want of it. A `Role` holds in the
+/// operator's own namespace alone.
+pub(super) async fn report(mut refusals: Receiver<Refusal>, is_namespaced: bool) {
+    let mut known = BTreeSet::new();
+    loop {
+        match refusals.recv().await {
+            Ok(refusal) => {
+                if let Some(text) = describe(&refusal, is_namespaced, &mut known) {
+                    eprintln!("{text}");
+                }
+            }
+            // An operator that is refused this often asks again.
+            Err(RecvError::Lagged(_)) => {}
+            Err(RecvError::Closed) => return,
+        }
+    }
+}
+
+/// `None` for a refusal of somebody else's request, and for one whose remedy is `known`.
+fn describe(refusal: &Refusal, is_namespaced: bool, known: &mut BTreeSet<String>) -> Option<String> {
+    let Refusal { user, asked } = refusal;
+    if *user != format!("system:serviceaccount:{NAMESPACE}:{}", account::NAME) {
+        return None;
+    }
+    let hint = hint(asked, is_namespaced);
+    let (what, place) = (what(asked), place(asked));
+    let text = format!("error: the operator may not `{what}`{place}\n\nhint: {hint}\n");
+    known.insert(hint).then_some(text)
+}
+
+/// `list configmaps`, `patch foobars.test.example.com/status` or `get /metrics`.
+fn what(asked: &Attributes) -> String {
+    let mut what = asked.verb.clone();
+    if !asked.is_resource {
+        return format!("{what} {}", asked.path).escape_debug().to_string();
+    }
+    what.push(' ');
+    what.push_str(&asked.resource);
+    for (separator, part) in [('.', &asked.group), ('/', &asked.subresource)] {
+        if !part.is_empty() {
+            what.push(separator);
+            what.push_str(part);
+        }
+    }
+    what.escape_debug().to_string()
+}
+
+fn place(asked: &Attributes) -> String {
+    match (asked.is_resource, asked.namespace.as_str()) {
+        (false, _) => String::new(),
+        (true, "") => " at the cluster scope".to_owned(),
+        (true, namespace) => format!(" in the namespace `{}`", namespace.escape_debug()),
+    }
+}
+
+fn hint(asked: &Attributes, is_namespaced: bool) -> String {
+    if !asked.is_resource {
+        let path = &asked.path;
+        return format!(
+            "bind a ClusterRole with `nonResourceURLs: [{path:?}]` to the ServiceAccount, in `config/rbac`"
+        );
+    }
+    if is_namespaced && asked.namespace != NAMESPACE {
+        let what = what(asked);
+        return format!(
+            "to `{what}` there needs a ClusterRole: the operator has a Role, in the namespace `{NAMESPACE}`"
+        );
+    }
+    let (group, resource) = (&asked.group, asked.qualified_resource());
+    let rule = format!(".rule(&[{group:?}], &[{resource:?}], &[{:?}])", asked.verb);
+    format!("add `{rule}` to the controller, and run `make dev` again: it writes `config/rbac/role.yaml`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        dev::{
+            account::{Account, tests::rbac},
+            apply::send,
+        },
+        server::{ApiServer, Options},
+    };
+    use http::Request;
+    use serde_json::Value;
+
+    #[tokio::test]
+    async fn each_permission_that_is_missing_is_named_once_with_what_grants_it() {
+        let server = ApiServer::new(Options::default());
+        let account = Account::make(&server, rbac("Role")).await.unwrap();
+        let mut refusals = server.refusals();
+        let maps = "/api/v1/namespaces/default/configmaps";
+        for path in [
+            "/api/v1/namespaces/default/configmaps/x",
+            maps,
+            &format!("{maps}?limit=1"),
+            "/api/v1/namespaces/kube-system/configmaps/x",
+            "/apis/apps/v1/deployments",
+            "/metrics",
+        ] {
+            let request = Request::builder().uri(path);
+            let request = request.header("authorization", format!("Bearer {}", account.token));
+            let _ = send(&server, request, &Value::Null).await;
+        }
+        // Somebody else's.
+        let other = Request::builder().uri(maps).header("impersonate-user", "somebody");
+        let _ = send(&server, other, &Value::Null).await;
+
+        let mut known = BTreeSet::new();
+        let mut said = Vec::new();
+        while let Ok(refusal) = refusals.try_recv() {
+            said.extend(describe(&refusal, account.is_namespaced, &mut known));
+        }
+        assert_eq!(
+            said,
+            [
+                "error: the operator may not `list configmaps` in the namespace `default`\n\n\
+                 hint: add `.rule(&[\"\"], &[\"configmaps\"], &[\"list\"])` to the controller, and run `make dev` again: it \
+                 writes `config/rbac/role.yaml`\n",
+                "error: the operator may not `get configmaps` in the namespace `kube-system`\n\n\
+                 hint: to `get configmaps` there needs a ClusterRole: the operator has a Role, in the namespace `default`\n",
+                "error: the operator may not `list deployments.apps` at the cluster scope\n\n\
+                 hint: to `list deployments.apps` there needs a ClusterRole: the operator has a Role, in the namespace \
+                 `default`\n",
+                "error: the operator may not `get /metrics`\n\n\
+                 hint: bind a ClusterRole with `nonResourceURLs: [\"/metrics\"]` to the ServiceAccount, in `config/rbac`\n",
+            ]
+        );
+    }
+}
