@@ -1,6 +1,6 @@
 //! Orphans: objects that nobody controls and that a selector of `claims` may match. How they are found, and whom they wake.
 
-use std::collections::BTreeMap;
+use std::{any::type_name, collections::BTreeMap, sync::Arc};
 
 use crate::{
     child::controller_of, informer::Delta, isolate::Authored, key::ObjectKey, object::Object, priority::Priority,
@@ -15,11 +15,25 @@ pub(crate) type Selector<K> = Authored<dyn Fn(&K) -> BTreeMap<String, String> + 
 
 /// Wakes the objects that would adopt a changed orphan. Only live changes count: at the start every object is reconciled
 /// anyway.
+///
+/// Owners are found by one label of their selector, which an orphan has that they may adopt: those that select others are not
+/// looked at. A second controller of the same two kinds looks at all owners.
 pub(crate) fn orphan_handler<K: Object, C: Object>(
     queue: WorkQueue,
     owners: Store<K>,
     selector: Selector<K>,
 ) -> impl Fn(&Delta<C>) + Send + Sync + 'static {
+    let index = type_name::<C>();
+    let sought = selector.clone();
+    let values = move |owner: &K| {
+        wanted_of(&sought, owner)
+            .iter()
+            .next()
+            .map(|(label, value)| place(owner.meta().namespace.as_deref(), label, value))
+            .into_iter()
+            .collect()
+    };
+    let is_indexed = owners.write().add_index(index, Authored::new(Arc::new(values)));
     move |delta| {
         let Some(orphan) = delta.object().filter(|object| controller_of(&***object).is_none()) else {
             return;
@@ -28,19 +42,42 @@ pub(crate) fn orphan_handler<K: Object, C: Object>(
             return;
         }
         let namespace = orphan.meta().namespace.as_deref();
-        for owner in owners.list() {
-            let beside = owner.meta().namespace.is_none() || owner.meta().namespace.as_deref() == namespace;
-            if !beside {
-                continue;
-            }
-            let key = ObjectKey::of(&*owner);
-            match selector.call(|selector| selector(&owner)) {
-                Ok(wanted) if is_adoptable(&**orphan, &wanted) => queue.add(key, Priority::Normal),
-                Ok(_) => {}
-                Err(panic) => tracing::error!(object = %key, "the selector of `claims` panicked: {panic}"),
+        let candidates = if is_indexed {
+            beside(&**orphan)
+                .flat_map(|place| owners.by_index(index, &place))
+                .collect()
+        } else {
+            owners.list()
+        };
+        for owner in candidates {
+            let of = owner.meta().namespace.as_deref();
+            let wanted = wanted_of(&selector, &*owner);
+            if (of.is_none() || of == namespace) && is_adoptable(&**orphan, &wanted) {
+                queue.add(ObjectKey::of(&*owner), Priority::Normal);
             }
         }
     }
+}
+
+/// The labels by which an owner knows its children; none where the selector panics.
+fn wanted_of<K: Object>(selector: &Selector<K>, owner: &K) -> BTreeMap<String, String> {
+    selector.call(|selector| selector(owner)).unwrap_or_else(|panic| {
+        tracing::error!(object = %ObjectKey::of(owner), "the selector of `claims` panicked: {panic}");
+        BTreeMap::new()
+    })
+}
+
+/// Under what the owners are found that may adopt an orphan: those in its namespace, and those in none.
+fn beside<C: Object>(orphan: &C) -> impl Iterator<Item = String> {
+    let meta = orphan.meta();
+    let namespaces = [None, meta.namespace.as_deref()];
+    let namespaces = namespaces.into_iter().skip(usize::from(meta.namespace.is_none()));
+    let labels = meta.labels.iter().flatten();
+    namespaces.flat_map(move |namespace| labels.clone().map(move |(label, value)| place(namespace, label, value)))
+}
+
+fn place(namespace: Option<&str>, label: &str, value: &str) -> String {
+    format!("{}/{label}={value}", namespace.unwrap_or_default())
 }
 
 /// The values of an object in [`ORPHAN_INDEX`]: its namespace, if nobody controls it.
@@ -61,4 +98,94 @@ pub(super) fn matches<C: Object>(object: &C, wanted: &BTreeMap<String, String>) 
 
 pub(super) fn is_adoptable<C: Object>(object: &C, wanted: &BTreeMap<String, String>) -> bool {
     object.meta().deletion_timestamp.is_none() && matches(object, wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use k8s_openapi::api::{apps::v1::ReplicaSet, core::v1::Pod};
+
+    use super::*;
+    use crate::{metrics::Metrics, queue::Backoff};
+
+    fn named<C: Object + Default>(name: &str, namespace: &str, app: &str) -> C {
+        let mut object = C::default();
+        let meta = object.meta_mut();
+        meta.name = Some(name.to_owned());
+        meta.namespace = Some(namespace.to_owned());
+        meta.labels = Some(BTreeMap::from([
+            ("app".to_owned(), app.to_owned()),
+            ("tier".to_owned(), "web".to_owned()),
+        ]));
+        object
+    }
+
+    /// Selects by the owner's own labels, and counts how often it is asked.
+    fn selector(asked: &Arc<AtomicUsize>) -> Selector<ReplicaSet> {
+        let asked = asked.clone();
+        Authored::new(Arc::new(move |owner: &ReplicaSet| {
+            asked.fetch_add(1, Ordering::Relaxed);
+            owner.metadata.labels.clone().unwrap_or_default()
+        }))
+    }
+
+    fn queue() -> WorkQueue {
+        WorkQueue::new(Backoff::default(), Metrics::new().queue("claims"))
+    }
+
+    async fn woken(queue: &WorkQueue) -> Vec<String> {
+        let mut names = Vec::new();
+        while !queue.is_empty() {
+            names.extend(queue.next().await.map(|held| held.key().name().to_owned()));
+        }
+        names.sort();
+        names
+    }
+
+    #[tokio::test]
+    async fn an_orphan_wakes_who_selects_it_without_a_look_at_other_owners() {
+        let (asked, owners) = (Arc::new(AtomicUsize::new(0)), Store::new());
+        let queues = [queue(), queue()];
+        // The second controller of the same two kinds has no index of its own.
+        let handlers = queues
+            .clone()
+            .map(|queue| orphan_handler::<_, Pod>(queue, owners.clone(), selector(&asked)));
+        for number in 0..1_000 {
+            let (name, app) = (format!("owner-{number}"), format!("app-{}", number / 4));
+            let owner: ReplicaSet = named(&name, &format!("team-{}", number % 2), &app);
+            owners.write().insert(ObjectKey::of(&owner), Arc::new(owner));
+        }
+        let looks = [2, 1_000];
+        for ((handler, queue), looks) in handlers.iter().zip(&queues).zip(looks) {
+            asked.store(0, Ordering::Relaxed);
+            let object = Arc::new(named("orphan", "team-1", "app-7"));
+            handler(&Delta::Added { object, initial: false });
+            assert_eq!(woken(queue).await, ["owner-29", "owner-31"]);
+            assert_eq!(asked.load(Ordering::Relaxed), looks);
+        }
+    }
+
+    #[tokio::test]
+    async fn owners_without_a_namespace_are_woken_by_orphans_of_any_and_a_changed_selector_counts() {
+        let (asked, owners) = (Arc::new(AtomicUsize::new(0)), Store::new());
+        let queue = queue();
+        let handler = orphan_handler::<_, Pod>(queue.clone(), owners.clone(), selector(&asked));
+        let mut owner: ReplicaSet = named("owner", "", "shop");
+        owner.metadata.namespace = None;
+        let key = ObjectKey::of(&owner);
+        owners.write().insert(key.clone(), Arc::new(owner.clone()));
+        let orphan = |app: &str| {
+            let object = Arc::new(named("orphan", "team-1", app));
+            handler(&Delta::Added { object, initial: false });
+        };
+        orphan("shop");
+        assert_eq!(woken(&queue).await, ["owner"]);
+        owner.metadata.labels = Some(BTreeMap::from([("app".to_owned(), "other".to_owned())]));
+        owners.write().insert(key, Arc::new(owner));
+        orphan("shop");
+        assert_eq!(woken(&queue).await, [""; 0]);
+        orphan("other");
+        assert_eq!(woken(&queue).await, ["owner"]);
+    }
 }

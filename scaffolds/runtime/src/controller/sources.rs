@@ -69,6 +69,8 @@ impl<K: Object> Controller<K> {
     /// As [`owns`](Self::owns), for children that are known by labels as well: `selector` gives those of an object. Such an
     /// object without a controller wakes whoever may adopt it. [`Context::claim`](crate::Context::claim) settles who is whose, and
     /// children may be deleted ([`prunes`](Self::prunes) is included).
+    ///
+    /// Like the functions of [`index`](Self::index), `selector` runs while the cache takes in an object, so it must not read the cache.
     pub fn claims<C: Object>(
         mut self,
         selector: impl Fn(&K) -> BTreeMap<String, String> + Send + Sync + 'static,
