@@ -19,6 +19,8 @@ pub(super) struct Bells {
 struct Bell {
     watchers: usize,
     waiting: HashMap<u64, Waker>,
+    /// The change that woke each watcher which has not read since. Between that and what it had read is no other of this scope.
+    woken_by: HashMap<u64, u64>,
     /// The revision of the last change of this scope that the history has lost.
     lost: u64,
 }
@@ -46,6 +48,7 @@ impl Bells {
             return;
         };
         bell.waiting.remove(&watcher);
+        bell.woken_by.remove(&watcher);
         bell.watchers = bell.watchers.saturating_sub(1);
         if bell.watchers == 0 {
             self.by_scope.remove(scope);
@@ -62,16 +65,26 @@ impl Bells {
         }
     }
 
-    /// Those to wake after a change of this object, once the lock is released.
-    pub fn ring(&mut self, key: &Key, woken: &mut Vec<Waker>) {
+    /// Those to wake after a change, once the lock is released.
+    pub fn ring(&mut self, change: &Change, woken: &mut Vec<Waker>) {
         if self.by_scope.is_empty() {
             return;
         }
-        for scope in scopes(key) {
+        for scope in scopes(&change.record.key) {
             if let Some(bell) = self.by_scope.get_mut(&scope) {
-                woken.extend(bell.waiting.drain().map(|(_, waker)| waker));
+                for (watcher, waker) in bell.waiting.drain() {
+                    bell.woken_by.insert(watcher, change.revision);
+                    woken.push(waker);
+                }
             }
         }
+    }
+
+    /// The revision after which a watcher has to read that has read up to `position`.
+    pub fn unread(&mut self, scope: &Scope, watcher: u64, position: u64) -> u64 {
+        let bell = self.by_scope.get_mut(scope);
+        let woken_by = bell.and_then(|bell| bell.woken_by.remove(&watcher));
+        woken_by.map_or(position, |revision| position.max(revision.saturating_sub(1)))
     }
 
     /// All who wait.

@@ -112,7 +112,7 @@ impl State {
             };
             let change = shelf.log.after(revision.saturating_sub(1)).next().map(Arc::clone);
             if let Some(change) = change {
-                shelf.bells.ring(&change.record.key, &mut woken);
+                shelf.bells.ring(&change, &mut woken);
             }
         }
         woken.extend(self.followers.values_mut().filter_map(Option::take));

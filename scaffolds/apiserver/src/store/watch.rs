@@ -69,11 +69,12 @@ impl Watch {
         if shelf.bells.lost(&scope) > self.position {
             return Err(Compacted { oldest });
         }
-        let settled_changes = shelf
-            .log
-            .after(self.position)
-            .take_while(|change| change.revision <= settled);
-        let mut wanted = settled_changes.filter(|change| self.range.holds(&change.record.key));
+        let unread = shelf.bells.unread(&scope, self.watcher, self.position);
+        let mut looked = 0_u64;
+        let settled_changes = shelf.log.after(unread).take_while(|change| change.revision <= settled);
+        let mut wanted = settled_changes
+            .inspect(|_| looked = looked.saturating_add(1))
+            .filter(|change| self.range.holds(&change.record.key));
         self.batch.extend(wanted.by_ref().take(BATCH).cloned());
         match (self.batch.len() < BATCH, self.batch.back()) {
             (false, Some(last)) => self.position = last.revision,
@@ -84,6 +85,7 @@ impl Watch {
         } else if self.batch.is_empty() {
             shelf.bells.wait(&scope, self.watcher, context.waker());
         }
+        state.looked = state.looked.saturating_add(looked);
         Ok(())
     }
 }

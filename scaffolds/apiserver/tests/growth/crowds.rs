@@ -1,6 +1,7 @@
 //! Requests beside many namespaces, roles, bindings, definitions and objects that wait.
 
-use kubewright_apiserver::store::Store;
+use futures::{FutureExt, StreamExt};
+use kubewright_apiserver::store::{Range, Store};
 use serde_json::{Value, json};
 
 use crate::{
@@ -219,6 +220,30 @@ async fn a_page_of_a_list_looks_at_its_own_objects_at_any_depth() {
             }
         }
         all.push(looks);
+    }
+    assert_eq!(all[0], all[1]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watcher_of_one_object_looks_at_its_changes_and_at_no_other() {
+    let mut all = Vec::new();
+    for count in [10, 1_000] {
+        let store = Store::default();
+        let wire = on(store.clone());
+        let maps = "/api/v1/namespaces/default/configmaps";
+        let first = send(&wire, ("POST", maps), &json!({"metadata": {"name": "first"}})).await;
+        let range = Range::new("/configmaps", "default").named("first");
+        let mut watch = store.watch(&range, store.revision()).unwrap();
+        assert!(watch.next().now_or_never().is_none());
+        (0..count).for_each(|number| copy(&store, ("/configmaps", &first), number));
+        settled().await;
+        let before = wire.server.looked();
+        let patch = json!({"metadata": {"labels": {"a": "1"}}});
+        send(&wire, ("PATCH", &format!("{maps}/first")), &patch).await;
+        settled().await;
+        let change = watch.next().now_or_never().flatten().unwrap().unwrap();
+        assert_eq!(change.record.key.name, "first");
+        all.push(wire.server.looked() - before);
     }
     assert_eq!(all[0], all[1]);
 }
