@@ -5,28 +5,15 @@ use anyhow::{Context, Result};
 use bytes::Bytes;
 use kube::{Client, Config};
 use serde_json::{Value, json};
-use std::{
-    collections::BTreeMap,
-    time::{Duration, Instant},
-};
-use tokio::time::sleep;
+use std::collections::BTreeMap;
 
-use crate::{
-    cpu, report, things,
-    wire::{Sent, Wire},
-};
+use crate::{meter::Meter, report, things, wire::Sent};
 
 /// Where the owned objects are.
 const CHILDREN: &str = "/api/v1/namespaces/default/configmaps";
 /// Lives of one round, and rounds at each size.
 const LIVES: usize = 40;
 const ROUNDS: usize = 5;
-/// How long controllers have for what follows from the requests of a step.
-const REST: Duration = Duration::from_millis(500);
-/// How long a server is watched while nobody asks it for anything: what it takes then is not the requests'.
-const IDLE: Duration = Duration::from_secs(3);
-/// Requests under way while the others are made.
-const AT_ONCE: usize = 16;
 
 /// The steps, in their order. The child that is made again goes with its owner, by the garbage collector.
 const STEPS: [&str; 10] = [
@@ -44,8 +31,7 @@ const STEPS: [&str; 10] = [
 
 /// A server, and what it took.
 pub struct Life {
-    wire: Wire,
-    pids: Vec<u32>,
+    meter: Meter,
     /// Of the last size, per step: microseconds of CPU, milliseconds of waiting.
     cpu: BTreeMap<&'static str, Vec<f64>>,
     wall: BTreeMap<&'static str, Vec<f64>>,
@@ -56,8 +42,7 @@ impl Life {
     pub async fn on(config: &Config, pids: &[u32]) -> Result<Self> {
         things::prepared(&Client::try_from(config.clone())?).await?;
         Ok(Self {
-            wire: Wire::open(config, AT_ONCE).await?,
-            pids: pids.to_vec(),
+            meter: Meter::on(config, pids).await?,
             cpu: BTreeMap::new(),
             wall: BTreeMap::new(),
             others: 0,
@@ -99,46 +84,27 @@ impl Life {
     async fn fill(&mut self, size: usize) -> Result<()> {
         let names: Vec<String> = (self.others..size / 2).map(|at| format!("other-{at:06}")).collect();
         self.others = self.others.max(size / 2);
-        let owners = self.wire.ask(names.iter().map(|name| create(name)).collect()).await?;
+        let owners = names.iter().map(|name| create(name)).collect();
+        let owners = self.meter.fill(owners).await?;
         let owned = names.iter().zip(&owners).map(|(name, owner)| child(name, owner));
-        self.wire.send(owned.collect::<Result<_>>()?).await?;
+        self.meter.fill(owned.collect::<Result<_>>()?).await?;
         // What follows from that, garbage collection above all, is not measured.
-        let mut before = cpu::seconds(&self.pids);
-        loop {
-            sleep(REST).await;
-            let now = cpu::seconds(&self.pids);
-            if now - before < REST.as_secs_f64() / 5.0 {
-                return Ok(());
-            }
-            before = now;
-        }
+        self.meter.settle().await;
+        Ok(())
     }
 
     async fn round(&mut self, prefix: &str) -> Result<()> {
-        let (before, began) = (cpu::seconds(&self.pids), Instant::now());
-        sleep(IDLE).await;
-        let idle = (cpu::seconds(&self.pids) - before) / began.elapsed().as_secs_f64();
+        self.meter.look_idle().await?;
         let names: Vec<String> = (0..LIVES).map(|at| format!("{prefix}-{at}")).collect();
         let mut owners: Vec<Bytes> = Vec::new();
         for step in STEPS {
             let requests = names.iter().enumerate();
             let requests = requests.map(|(at, name)| request(step, name, owners.get(at)));
-            let requests = requests.collect::<Result<Vec<_>>>()?;
-            let (before, began) = (cpu::seconds(&self.pids), Instant::now());
-            let mut answers = Vec::new();
-            for request in requests {
-                let sent = Instant::now();
-                answers.push(self.wire.one(request).await?);
-                self.wall
-                    .entry(step)
-                    .or_default()
-                    .push(sent.elapsed().as_secs_f64() * 1e3);
-            }
-            sleep(REST).await;
-            let taken = cpu::seconds(&self.pids) - before - idle * began.elapsed().as_secs_f64();
-            self.cpu.entry(step).or_default().push(taken * 1e6 / LIVES as f64);
+            let taken = self.meter.each(requests.collect::<Result<_>>()?).await?;
+            self.wall.entry(step).or_default().extend(taken.wall);
+            self.cpu.entry(step).or_default().push(taken.cpu);
             if step == "create" {
-                owners = answers;
+                owners = taken.answers;
             }
         }
         Ok(())
@@ -148,36 +114,26 @@ impl Life {
 fn request(step: &str, name: &str, owner: Option<&Bytes>) -> Result<Sent> {
     let (thing, of) = (format!("{}/{name}", things::PATH), format!("{CHILDREN}/{name}"));
     let finalizers = |list: Value| json!({"metadata": {"finalizers": list}});
-    let merge = |path: String, body: Value| sent(("PATCH", path), "application/merge-patch+json", &body);
     let owner = || owner.context("an owner is made first");
     Ok(match step {
         "create" => create(name),
-        "finalizer" => merge(thing, finalizers(json!(["speed.example.com/cleanup"]))),
+        "finalizer" => Sent::merge(thing, &finalizers(json!(["speed.example.com/cleanup"]))),
         "owned child" | "child again" => child(name, owner()?)?,
-        "status" => merge(format!("{thing}/status"), json!({"status": {"phase": "Ready"}})),
-        "spec" => merge(thing, json!({"spec": {"target": "another"}})),
-        "apply" => {
-            let path = format!("{of}?fieldManager=operator&force=true");
-            let body = child_body(name, owner()?, "another")?;
-            sent(("PATCH", path), "application/apply-patch+yaml", &body)
-        }
-        "child's deletion" => sent(("DELETE", of), "application/json", &Value::Null),
-        "deletion" => sent(("DELETE", thing), "application/json", &Value::Null),
-        _ => merge(thing, finalizers(Value::Null)),
+        "status" => Sent::merge(format!("{thing}/status"), &json!({"status": {"phase": "Ready"}})),
+        "spec" => Sent::merge(thing, &json!({"spec": {"target": "another"}})),
+        "apply" => Sent::apply(&of, &child_body(name, owner()?, "another")?),
+        "child's deletion" => Sent::new("DELETE", of),
+        "deletion" => Sent::new("DELETE", thing),
+        _ => Sent::merge(thing, &finalizers(Value::Null)),
     })
 }
 
 fn create(name: &str) -> Sent {
-    sent(
-        ("POST", things::PATH.to_owned()),
-        "application/json",
-        &things::body(name),
-    )
+    Sent::post(things::PATH, &things::body(name))
 }
 
 fn child(name: &str, owner: &Bytes) -> Result<Sent> {
-    let body = child_body(name, owner, "world")?;
-    Ok(sent(("POST", CHILDREN.to_owned()), "application/json", &body))
+    Ok(Sent::post(CHILDREN, &child_body(name, owner, "world")?))
 }
 
 fn child_body(name: &str, owner: &Bytes, target: &str) -> Result<Value> {
@@ -186,20 +142,6 @@ fn child_body(name: &str, owner: &Bytes, target: &str) -> Result<Value> {
         "uid": owner["metadata"]["uid"], "controller": true, "blockOwnerDeletion": true});
     Ok(json!({"apiVersion": "v1", "kind": "ConfigMap",
         "metadata": {"name": name, "ownerReferences": [reference]}, "data": {"target": target}}))
-}
-
-fn sent((method, path): (&'static str, String), content_type: &'static str, body: &Value) -> Sent {
-    let body = if body.is_null() {
-        String::new()
-    } else {
-        body.to_string()
-    };
-    Sent {
-        method,
-        path,
-        content_type,
-        body: Bytes::from(body),
-    }
 }
 
 fn median(values: &[f64]) -> f64 {

@@ -1,7 +1,6 @@
 //! Many writes at a time, and one that many wait for.
 
 use anyhow::{Context, Result};
-use bytes::Bytes;
 use futures::StreamExt;
 use kube::{
     Api, Client, Config,
@@ -113,20 +112,10 @@ impl Rounds {
 }
 
 fn creation(name: &str) -> Sent {
-    Sent {
-        method: "POST",
-        path: things::PATH.to_owned(),
-        content_type: "application/json",
-        body: Bytes::from(things::body(name).to_string()),
-    }
+    Sent::post(things::PATH, &things::body(name))
 }
 
 fn patch(name: &str) -> Sent {
     let status = json!({"status": {"observedGeneration": 1, "phase": "Ready"}});
-    Sent {
-        method: "PATCH",
-        path: format!("{}/{name}/status", things::PATH),
-        content_type: "application/merge-patch+json",
-        body: Bytes::from(status.to_string()),
-    }
+    Sent::merge(format!("{}/{name}/status", things::PATH), &status)
 }

@@ -1,15 +1,22 @@
 //! `speed start`: how long an in-process server takes to its first answer, without and with HTTPS.
-//! `speed serve KUBECONFIG`: an in-process server with its controllers over HTTPS, until it is killed.
+//! `speed serve KUBECONFIG [FOLDER]`: an in-process server with its controllers over HTTPS, until it is killed. Its objects are in
+//! memory, or in the folder.
 //! `speed load KUBECONFIG NAME PID…`: creates, status patches and watch fan-out of a running server, over HTTPS, and the CPU
 //! that they cost the processes of the server and this one.
 //! `speed fill KUBECONFIG COUNT`: so many objects.
 //! `speed life KUBECONFIG NAME SIZE,… PID…`: each request of an object's life, one at a time, among so many objects.
+//! `speed watchers …`, `speed definitions …`, `speed collections …`: the same of a write beside so many watchers, of discovery
+//! and OpenAPI among so many CustomResourceDefinitions, and of collections of so many objects.
 //! A line each: `NAME<tab>WHAT<tab>MIN<tab>MEDIAN<tab>MAX`.
 
+mod collections;
 mod cpu;
+mod definitions;
 mod life;
 mod load;
+mod meter;
 mod things;
+mod watchers;
 mod wire;
 
 use anyhow::{Result, bail};
@@ -40,32 +47,48 @@ fn main() -> Result<()> {
 async fn run(arguments: Vec<String>) -> Result<()> {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["start"] => start().await,
-        ["serve", kubeconfig] => serve(Path::new(kubeconfig)).await,
+        ["serve", kubeconfig, ref folder @ ..] => serve(Path::new(kubeconfig), folder.first().map(Path::new)).await,
         ["load", kubeconfig, name, ref pids @ ..] => {
-            let pids = pids.iter().map(|pid| pid.parse()).collect::<Result<Vec<_>, _>>()?;
-            Load::on(&config(kubeconfig).await?).await?.measure(name, &pids).await
-        }
-        ["life", kubeconfig, name, sizes, ref pids @ ..] => {
-            let pids = pids.iter().map(|pid| pid.parse()).collect::<Result<Vec<_>, _>>()?;
-            let sizes = sizes.split(',').map(str::parse).collect::<Result<Vec<_>, _>>()?;
-            Life::on(&config(kubeconfig).await?, &pids)
+            Load::on(&config(kubeconfig).await?)
                 .await?
-                .measure(name, &sizes)
+                .measure(name, &numbers(pids)?)
                 .await
         }
+        [what, kubeconfig, name, sizes, ref pids @ ..] => {
+            let (config, pids) = (config(kubeconfig).await?, numbers(pids)?);
+            let sizes = numbers(&sizes.split(',').collect::<Vec<_>>())?;
+            match what {
+                "life" => Life::on(&config, &pids).await?.measure(name, &sizes).await,
+                "watchers" => watchers::measure(&config, name, &sizes, &pids).await,
+                "definitions" => definitions::measure(&config, name, &sizes, &pids).await,
+                "collections" => collections::measure(&config, name, &sizes, &pids).await,
+                _ => bail!("{USAGE}"),
+            }
+        }
         ["fill", kubeconfig, count] => Load::on(&config(kubeconfig).await?).await?.fill(count.parse()?).await,
-        _ => bail!(
-            "speed start | speed serve KUBECONFIG | speed load KUBECONFIG NAME PID… | speed fill KUBECONFIG COUNT | \
-             speed life KUBECONFIG NAME SIZE,… PID…"
-        ),
+        _ => bail!("{USAGE}"),
     }
 }
 
+const USAGE: &str = "speed start | speed serve KUBECONFIG [FOLDER] | speed load KUBECONFIG NAME PID… | speed fill KUBECONFIG COUNT | \
+                     speed life|watchers|definitions|collections KUBECONFIG NAME SIZE,… PID…";
+
+fn numbers<T>(texts: &[&str]) -> Result<Vec<T>>
+where
+    T: std::str::FromStr<Err: std::error::Error + Send + Sync + 'static>,
+{
+    Ok(texts.iter().map(|text| text.parse()).collect::<Result<_, _>>()?)
+}
+
 /// The server alone, so that its processor time is that of nothing else. The kubeconfig is there once it listens.
-async fn serve(kubeconfig: &Path) -> Result<()> {
+async fn serve(kubeconfig: &Path, folder: Option<&Path>) -> Result<()> {
     let listener = Listener::bind(0, None).await?;
     let text = listener.kubeconfig();
-    let _running = listener.serve(ApiServer::new(Options::default()))?;
+    let server = match folder {
+        Some(folder) => ApiServer::open(folder, Options::default())?,
+        None => ApiServer::new(Options::default()),
+    };
+    let _running = listener.serve(server)?;
     std::fs::write(kubeconfig, text)?;
     std::future::pending().await
 }

@@ -10,17 +10,60 @@ use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper_util::rt::TokioIo;
 use kube::{Config, client::ConfigExt};
 use secrecy::ExposeSecret;
+use serde_json::Value;
 use std::sync::Arc;
-use tokio::net::TcpStream;
+use tokio::{net::TcpStream, task::JoinSet};
 use tokio_rustls::{TlsConnector, rustls::pki_types::ServerName};
 
-/// A request of which only the path and the body differ from others.
+/// A request.
 pub struct Sent {
     pub method: &'static str,
     pub path: String,
+    pub accept: &'static str,
     pub content_type: &'static str,
     pub body: Bytes,
 }
+
+impl Sent {
+    /// One without a body.
+    pub fn new(method: &'static str, path: impl Into<String>) -> Self {
+        Self {
+            method,
+            path: path.into(),
+            accept: JSON,
+            content_type: JSON,
+            body: Bytes::new(),
+        }
+    }
+
+    /// A POST of an object.
+    pub fn post(path: impl Into<String>, body: &Value) -> Self {
+        Self {
+            body: Bytes::from(body.to_string()),
+            ..Self::new("POST", path)
+        }
+    }
+
+    /// A merge patch.
+    pub fn merge(path: impl Into<String>, body: &Value) -> Self {
+        Self {
+            content_type: "application/merge-patch+json",
+            body: Bytes::from(body.to_string()),
+            ..Self::new("PATCH", path)
+        }
+    }
+
+    /// A server-side apply by force.
+    pub fn apply(path: &str, body: &Value) -> Self {
+        Self {
+            content_type: "application/apply-patch+yaml",
+            body: Bytes::from(body.to_string()),
+            ..Self::new("PATCH", format!("{path}?fieldManager=operator&force=true"))
+        }
+    }
+}
+
+const JSON: &str = "application/json";
 
 /// Connections to a server, one for each request under way.
 pub struct Wire {
@@ -72,6 +115,22 @@ impl Wire {
         exchange(connection, to, (request, true)).await
     }
 
+    /// Sends a GET on every connection, and reads what comes until the returned tasks are dropped: watches.
+    pub async fn watch(mut self, path: &str) -> Result<JoinSet<()>> {
+        let mut watching = JoinSet::new();
+        for mut connection in self.connections.drain(..) {
+            let request = request(&self.host, self.token.as_deref(), Sent::new("GET", path))?;
+            let mut answer = connection.send_request(request).await?;
+            ensure!(answer.status().is_success(), "{path}: {}", answer.status());
+            watching.spawn(async move {
+                // A connection goes with its sender.
+                let _connection = connection;
+                while answer.body_mut().frame().await.is_some_and(|frame| frame.is_ok()) {}
+            });
+        }
+        Ok(watching)
+    }
+
     async fn each(&mut self, requests: Vec<Sent>, is_read: bool) -> Result<Vec<(usize, Bytes)>> {
         let requests = std::cell::RefCell::new(requests.into_iter().enumerate());
         let (to, requests) = ((self.host.as_str(), self.token.as_deref()), &requests);
@@ -98,25 +157,11 @@ async fn exchange(
     (host, token): (&str, Option<&str>),
     (sent, is_read): (Sent, bool),
 ) -> Result<Bytes> {
-    let mut request = Request::builder()
-        .method(sent.method)
-        .uri(&sent.path)
-        .header(header::HOST, host)
-        .header(header::CONTENT_TYPE, sent.content_type)
-        .header(header::ACCEPT, "application/json")
-        .header(header::USER_AGENT, "speed/1");
-    if let Some(token) = token {
-        request = request.header(header::AUTHORIZATION, token);
-    }
+    let (method, path) = (sent.method, sent.path.clone());
+    let request = request(host, token, sent)?;
     connection.ready().await?;
-    let mut answer = connection.send_request(request.body(Full::new(sent.body))?).await?;
-    ensure!(
-        answer.status().is_success(),
-        "{} {}: {}",
-        sent.method,
-        sent.path,
-        answer.status()
-    );
+    let mut answer = connection.send_request(request).await?;
+    ensure!(answer.status().is_success(), "{method} {path}: {}", answer.status());
     if is_read {
         return Ok(answer.into_body().collect().await?.to_bytes());
     }
@@ -124,4 +169,18 @@ async fn exchange(
         frame?;
     }
     Ok(Bytes::new())
+}
+
+fn request(host: &str, token: Option<&str>, sent: Sent) -> Result<Request<Full<Bytes>>> {
+    let mut request = Request::builder()
+        .method(sent.method)
+        .uri(&sent.path)
+        .header(header::HOST, host)
+        .header(header::CONTENT_TYPE, sent.content_type)
+        .header(header::ACCEPT, sent.accept)
+        .header(header::USER_AGENT, "speed/1");
+    if let Some(token) = token {
+        request = request.header(header::AUTHORIZATION, token);
+    }
+    Ok(request.body(Full::new(sent.body))?)
 }
