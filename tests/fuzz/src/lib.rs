@@ -5,6 +5,7 @@ mod apply;
 mod cel;
 mod parts;
 mod patches;
+mod project;
 mod request;
 mod schema;
 mod selectors;
@@ -14,10 +15,11 @@ mod text;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All of them.
-pub const TARGETS: [Target; 7] = [
+pub const TARGETS: [Target; 8] = [
     ("apply", apply::apply),
     ("cel", cel::cel),
     ("patches", patches::patches),
+    ("project", project::project),
     ("request", request::request),
     ("schema", schema::schema),
     ("selectors", selectors::selectors),

@@ -1,0 +1,4 @@
+//! The target `project` under libFuzzer.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| fuzz::run("project", bytes));
