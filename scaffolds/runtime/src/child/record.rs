@@ -70,6 +70,26 @@ impl Applies {
         self.lock().remove(owner);
     }
 
+    /// Puts in what an apply of this child would.
+    #[cfg(test)]
+    pub(crate) fn note<C: 'static>(&self, owner: &ObjectKey, child: &ObjectKey) {
+        let last = Last {
+            intent: 0,
+            version: "1".to_owned(),
+            values: None,
+        };
+        let mut applies = self.lock();
+        let children = applies.entry(owner.clone()).or_default();
+        children.insert((TypeId::of::<C>(), child.clone()), last);
+    }
+
+    /// The owners and the children that memory is spent on.
+    #[cfg(test)]
+    pub(crate) fn count(&self) -> (usize, usize) {
+        let applies = self.lock();
+        (applies.len(), applies.values().map(HashMap::len).sum())
+    }
+
     fn lock(&self) -> MutexGuard<'_, HashMap<ObjectKey, HashMap<Slot, Last>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

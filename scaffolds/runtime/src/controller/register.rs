@@ -132,3 +132,78 @@ fn forgetting<K: Object>(
         handler(delta);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::{
+        api::{
+            apps::v1::ReplicaSet,
+            core::v1::{ConfigMap, Pod},
+        },
+        apimachinery::pkg::apis::meta::v1::OwnerReference,
+    };
+
+    use super::*;
+    use crate::{controller::wake::own_handler, metrics::Metrics, predicate::Predicate, queue::Backoff};
+
+    fn wiring() -> Wiring<ReplicaSet> {
+        Wiring {
+            controller: "web".into(),
+            queue: WorkQueue::new(Backoff::default(), Metrics::new().queue("web")),
+            blocked: Arc::default(),
+            applies: Arc::default(),
+            deleted: Arc::default(),
+            kind: PhantomData,
+        }
+    }
+
+    fn named<C: Object + Default>(name: &str) -> C {
+        let mut object = C::default();
+        object.meta_mut().name = Some(name.to_owned());
+        object.meta_mut().namespace = Some("default".to_owned());
+        object
+    }
+
+    fn owned<C: Object + Default>(name: &str, owner: &str) -> C {
+        let mut object: C = named(name);
+        object.meta_mut().owner_references = Some(vec![OwnerReference {
+            api_version: "apps/v1".to_owned(),
+            kind: "ReplicaSet".to_owned(),
+            name: owner.to_owned(),
+            controller: Some(true),
+            ..OwnerReference::default()
+        }]);
+        object
+    }
+
+    #[test]
+    fn what_was_applied_is_forgotten_with_the_child_and_with_the_owner() {
+        let wiring = wiring();
+        let applies = wiring.applies.clone();
+        let key = |name: &str| ObjectKey::new(Some("default"), name);
+        for owner in ["one", "two"] {
+            applies.note::<Pod>(&key(owner), &key("a"));
+            applies.note::<ConfigMap>(&key(owner), &key("a"));
+        }
+        let child = own_handler::<ReplicaSet, Pod>(&wiring, Predicate::new(|_| true));
+        let pod: Arc<Pod> = Arc::new(owned("a", "one"));
+        child(&Delta::Updated {
+            old: pod.clone(),
+            new: pod.clone(),
+        });
+        assert_eq!(applies.count(), (2, 4));
+        child(&Delta::Deleted(pod));
+        assert_eq!(applies.count(), (2, 3));
+
+        let owner = forgetting(&wiring, |_| {});
+        let two: Arc<ReplicaSet> = Arc::new(named("two"));
+        owner(&Delta::Resync(two.clone()));
+        assert_eq!(applies.count(), (2, 3));
+        owner(&Delta::Deleted(two));
+        assert_eq!(applies.count(), (1, 1));
+        // The last child takes its owner's entry along.
+        let child = own_handler::<ReplicaSet, ConfigMap>(&wiring, Predicate::new(|_| true));
+        child(&Delta::Deleted(Arc::new(owned("a", "one"))));
+        assert_eq!(applies.count(), (0, 0));
+    }
+}
