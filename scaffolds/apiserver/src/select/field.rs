@@ -1,5 +1,7 @@
 //! Field selectors: `metadata.name=a,spec.nodeName!=b`. Their grammar, and which fields a kind can be selected by.
 
+use std::cell::LazyCell;
+
 use serde_json::Value;
 
 use crate::{
@@ -76,22 +78,20 @@ impl FieldSelector {
 
     /// Whether an object matches. It is only decoded, by `object`, when a term is about more than its name.
     pub fn matches(&self, resource: &Resource, key: &Key, object: impl FnOnce() -> Value) -> bool {
-        let (by_key, by_object): (Vec<&Term>, Vec<&Term>) = self
-            .terms
-            .iter()
-            .partition(|term| matches!(term.field.as_str(), NAME | NAMESPACE));
-        let of_key = |term: &&Term| if term.field == NAME { &key.name } else { &key.namespace };
-        if !by_key.iter().all(|term| (*of_key(term) == term.value) == term.equal) {
-            return false;
-        }
-        if by_object.is_empty() {
-            return true;
-        }
-        let object = object();
-        let of_object = |term: &Term| resource.strategy.field(&object, &term.field).unwrap_or_default();
-        by_object
-            .iter()
-            .all(|term| (of_object(term) == term.value) == term.equal)
+        let object = LazyCell::new(object);
+        self.matches_values(key, |path| resource.strategy.field(&object, path).unwrap_or_default())
+    }
+
+    /// Whether an object matches whose other fields are given by `value`.
+    pub(crate) fn matches_values<V: AsRef<str>>(&self, key: &Key, value: impl Fn(&str) -> V) -> bool {
+        let is_of_key = |term: &&Term| matches!(term.field.as_str(), NAME | NAMESPACE);
+        let of_key = |term: &Term| if term.field == NAME { &key.name } else { &key.namespace };
+        let (mut by_key, mut by_object) = (
+            self.terms.iter().filter(is_of_key),
+            self.terms.iter().filter(|it| !is_of_key(it)),
+        );
+        by_key.all(|term| (*of_key(term) == term.value) == term.equal)
+            && by_object.all(|term| (value(&term.field).as_ref() == term.value) == term.equal)
     }
 
     /// The name that it asks for, when it asks for one.

@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     fmt,
-    sync::{Arc, OnceLock},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
 use bytes::Bytes;
@@ -40,6 +40,14 @@ pub struct Record {
     /// The object in its storage version: JSON text, ready to be sent.
     pub object: Bytes,
     labels: OnceLock<BTreeMap<String, String>>,
+    fields: OnceLock<Box<Mutex<Vec<Field>>>>,
+}
+
+/// A field that selectors asked for.
+struct Field {
+    api: [Box<str>; 2],
+    path: Box<str>,
+    value: Arc<str>,
 }
 
 impl Key {
@@ -112,6 +120,7 @@ impl Record {
             revision,
             object,
             labels: OnceLock::new(),
+            fields: OnceLock::new(),
         }
     }
 
@@ -134,6 +143,26 @@ impl Record {
     }
 }
 
+impl Record {
+    /// The value of a field in a group and version, by `read` the first time: of many watchers that select by a field, one
+    /// decodes the object.
+    pub(crate) fn field(&self, api: [&str; 2], path: &str, read: impl FnOnce() -> String) -> Arc<str> {
+        let fields = self.fields.get_or_init(Box::default);
+        let mut fields = fields.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_it = |field: &&Field| *field.path == *path && *field.api[0] == *api[0] && *field.api[1] == *api[1];
+        if let Some(known) = fields.iter().find(is_it) {
+            return Arc::clone(&known.value);
+        }
+        let value: Arc<str> = read().into();
+        fields.push(Field {
+            api: api.map(Box::from),
+            path: path.into(),
+            value: Arc::clone(&value),
+        });
+        value
+    }
+}
+
 impl fmt::Debug for Record {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
@@ -143,5 +172,21 @@ impl fmt::Debug for Record {
             self.revision,
             String::from_utf8_lossy(&self.object)
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_is_read_once_in_each_version() {
+        let record = Record::new(Key::new("/pods", "default", "a"), 1, Bytes::new());
+        let read = |api, path, value: &str| record.field(api, path, || value.to_owned());
+        assert_eq!(&*read(["", "v1"], "spec.nodeName", "one"), "one");
+        assert_eq!(&*read(["", "v1"], "status.phase", "Running"), "Running");
+        assert_eq!(&*read(["", "v2"], "spec.nodeName", "two"), "two");
+        let again = record.field(["", "v1"], "spec.nodeName", || unreachable!("it is known"));
+        assert_eq!(&*again, "one");
     }
 }

@@ -1,10 +1,13 @@
 //! The parameters of lists, watches and deletions of collections, read in upstream's order, so that of several mistakes
 //! the same one is told.
 
+use std::cell::LazyCell;
+
 use kubewright_schema::{Cause, cause::Path};
 
 use crate::{
     call::Call,
+    registry::record,
     request::query,
     select::{FieldSelector, LabelSelector},
     status::Status,
@@ -71,10 +74,19 @@ impl Options {
     }
 
     /// Whether an object is wanted.
-    pub fn matches(&self, call: &Call, record: &Record) -> bool {
-        let object = || super::super::record::read(&call.resource, record).unwrap_or_default();
-        (self.labels.is_empty() || self.labels.matches(record.labels()))
-            && self.fields.matches(&call.resource, &record.key, object)
+    pub fn matches(&self, call: &Call, found: &Record) -> bool {
+        if !self.labels.is_empty() && !self.labels.matches(found.labels()) {
+            return false;
+        }
+        let resource = &call.resource;
+        let object = LazyCell::new(|| record::read(resource, found).unwrap_or_default());
+        let read = |path: &str| resource.strategy.field(&object, path).unwrap_or_default();
+        // What is read in another form than it is stored may change with the definition of its kind.
+        let is_kept = record::is_as_stored(resource, found);
+        self.fields.matches_values(&found.key, |path| match is_kept {
+            true => found.field([&resource.group, &resource.version], path, || read(path)),
+            false => read(path).into(),
+        })
     }
 
     /// Whether everything is wanted.
