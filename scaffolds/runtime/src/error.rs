@@ -134,7 +134,7 @@ impl Error {
     pub fn class(&self) -> Class {
         match self {
             Self::Kube(error) => class_of(error),
-            // Whoever is told of the object's end need not ask for it.
+            // The watch delivers its changes, so there is no need to poll.
             Self::NotOwned(other) if other.watched => Class::Terminal,
             Self::Retry(_) | Self::NotOwned(_) => Class::Retry,
             Self::RetryAfter { after, .. } => Class::RetryAfter(*after),

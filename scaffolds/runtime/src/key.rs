@@ -56,7 +56,7 @@ impl fmt::Display for ObjectKey {
     }
 }
 
-/// Whether the kind lives in namespaces.
+/// Whether the kind is namespaced.
 pub(crate) fn is_namespaced<K: Object>() -> bool {
     TypeId::of::<K::Scope>() != TypeId::of::<k8s_openapi::ClusterResourceScope>()
 }

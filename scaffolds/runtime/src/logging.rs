@@ -1,5 +1,4 @@
-//! The process' log on stderr, and its traces where they are wanted. Nothing but set-up: whoever has something to say uses
-//! `tracing`.
+//! The process' log on stderr, and its traces where they are wanted. Set-up only: to log, use `tracing`.
 
 use std::{
     backtrace::{Backtrace, BacktraceStatus},

@@ -59,7 +59,7 @@ impl Manager {
         &self.settings.client
     }
 
-    /// The namespace the operator itself lives in.
+    /// The namespace of the operator itself.
     pub fn namespace(&self) -> &str {
         &self.settings.namespace
     }
@@ -83,7 +83,7 @@ impl Manager {
         self.probes.clone()
     }
 
-    /// Runs `task` beside the controllers: from the time the manager runs, on a standby too, until it is told to stop.
+    /// Runs `task` beside the controllers: from the time the manager runs, on a standby too, until it is asked to stop.
     /// Its end ends nothing else. Its panic ends the process, after the reconciles in hand: nobody would notice otherwise.
     pub fn background(&self, task: impl Future<Output = ()> + Send + 'static) {
         lock(&self.tasks).push(Box::pin(task));

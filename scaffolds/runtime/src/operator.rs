@@ -40,7 +40,7 @@ type Crd = (
     fn() -> serde_json::Value,
 );
 
-/// An operator: one process that runs a [`Manager`] until it is told to stop.
+/// An operator: one process that runs a [`Manager`] until it is asked to stop.
 ///
 /// # Flow
 ///
@@ -131,7 +131,7 @@ impl Operator {
         started.manager.run(stop, started.election).await
     }
 
-    /// Everything before the manager runs. Dropped at any await when the process is told to stop.
+    /// Everything before the manager runs. Dropped at any await when the process is asked to stop.
     async fn start(self, setup: impl AsyncFnOnce(&Manager) -> Result<()>) -> Result<Started> {
         let watched = self.options.watched_namespaces();
         if self.namespaced && watched.is_empty() {

@@ -1,4 +1,4 @@
-//! Judgements about Pods: which count, which are ready, and which go first when there are too many. Pure functions.
+//! Pure functions about Pods: which count, which are ready, and which are deleted first when there are too many.
 
 use std::{cmp::Reverse, collections::HashMap, sync::Arc};
 

@@ -92,7 +92,7 @@ impl<K: Resource + 'static> Predicate<K> {
     }
 
     /// Updates of `metadata.resourceVersion`, that is all of them, and no resyncs: to a controller with this predicate an
-    /// object is told only when it changes.
+    /// object is delivered only when it changes.
     pub fn resource_version_changed() -> Self {
         let changed = Self::changed(|object| object.meta().resource_version.clone());
         Self::new(move |delta| !matches!(delta, Delta::Resync(_)) && changed.test(delta))

@@ -1,4 +1,4 @@
-//! What the operator's author writes: one function from an object to the world it asks for.
+//! What the operator's author writes: a function that brings the cluster in line with one object.
 
 use std::{future::Future, sync::Arc, time::Duration};
 
@@ -29,8 +29,8 @@ pub enum Cleanup {
 /// # Flow
 ///
 /// The controller calls [`reconcile`](Self::reconcile) with the newest cached state of an object whenever the
-/// object, a child or a watched object may have changed, after a failure, and at the cache's resync. It is
-/// never told what changed: look, compare, act, and do nothing where nothing differs.
+/// object, a child or a watched object may have changed, after a failure, and at the cache's resync. The
+/// call does not say what changed: compare the cluster with the spec, act, and do nothing where nothing differs.
 ///
 /// An object under deletion (`metadata.deletionTimestamp`) is passed to [`cleanup`](Self::cleanup) instead, as long
 /// as it carries [`finalizer`](Self::finalizer). Once the object is gone from the cache,

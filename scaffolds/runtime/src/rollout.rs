@@ -1,4 +1,4 @@
-//! How far a Deployment has come. A judgement of what it says of itself, without a request.
+//! How far the rollout of a Deployment is, judged by its status alone.
 
 use k8s_openapi::api::apps::v1::{Deployment, DeploymentCondition, DeploymentStatus};
 
@@ -18,7 +18,7 @@ impl Rollout {
     ///
     /// # Guarantees
     ///
-    /// A status that speaks of an earlier generation than the Deployment has is never taken for the truth, so a change of
+    /// A status of an earlier generation than that of the Deployment is ignored, so a change of
     /// the spec is [`Progressing`](Self::Progressing) from the moment it is written.
     pub fn of(deployment: &Deployment) -> Self {
         let status = deployment.status.clone().unwrap_or_default();

@@ -114,7 +114,7 @@ pub(crate) struct Invalid<K> {
     pub error: Arc<str>,
     pub uid: Option<String>,
     pub version: Option<String>,
-    /// The last version that could be decoded: its deletion is still to be told.
+    /// The last version that could be decoded: its deletion is still to be delivered.
     pub last: Option<Arc<K>>,
 }
 

@@ -16,7 +16,10 @@
 //! - The same types give the same bytes.
 //! - A CRD that passes is accepted by a real kube-apiserver (measured on v1.36), without warnings.
 //!
-//! [`value`] is the other half: what a server makes of custom resources under the schema of such a CRD.
+//! # Modules
+//! Operators use [`Describe`], [`finish`], [`assemble`] and [`manifests`]; their runtime writes files and roles with [`files`],
+//! [`yaml`] and [`rbac`]. Servers use [`value`], which prunes, defaults and validates custom resources under the schema of a CRD,
+//! and [`lint`], [`cause`], [`meta`], [`go`] and [`version`], which answer in the words of kube-apiserver.
 //!
 //! ```
 //! # use serde_json::{json, Value};

@@ -1,4 +1,4 @@
-//! Owned objects: made as their owner asks, repaired when they drift, and never touched when they are somebody else's.
+//! Owned objects: created from their owner's intent, repaired when they drift, and left alone when another object controls them.
 
 mod label;
 mod name;
@@ -140,7 +140,7 @@ impl<C: Object> Child<'_, C> {
     }
 
     /// Whether `written`, the answer to an apply, shows what others have changed since `known`: the watch event of their change
-    /// is older than the answer, and will not be told.
+    /// is older than the answer, and will not be delivered.
     pub(crate) fn shows_others(&self, known: &C, written: &C) -> Result<bool> {
         let (known, written) = (self.view(known)?, self.view(written)?);
         let owned: Vec<_> = [&known, &written]

@@ -1,4 +1,4 @@
-//! The way to the API server: where it is, who we are there, and what every request goes through.
+//! The client: where the API server is, which credentials are used, and what every request passes through.
 
 mod outbound;
 

@@ -1,4 +1,4 @@
-//! What every request of the client goes through: the write gate, the clock, the counters.
+//! What every request of the client passes through: the write gate, time limits, counters.
 
 use std::{
     io,

@@ -1,5 +1,5 @@
-//! Owners that wait for an object which is not theirs: woken by the watch where the cache shows the object, else by asking for
-//! it now and then.
+//! Owners that wait for an object that they do not own: woken by the watch where the cache shows the object, else by
+//! polling.
 
 use std::{
     any::TypeId,

@@ -1,4 +1,4 @@
-//! What all reconciles of one controller share: its client, its caches, and what is under way.
+//! What all reconciles of one controller share: its client, its caches, and the writes under way.
 
 use std::{
     any::{Any, TypeId},

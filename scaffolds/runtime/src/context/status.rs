@@ -1,4 +1,4 @@
-//! What a reconcile writes of the object itself: its status, and by patches that name the version they come from.
+//! Writes the status of the object itself, by patches that name the version they come from.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! A controller as an author declares it: a name, what wakes it, and how it works. What it does is the reconciler's matter.
+//! A controller as its author declares it: a name, what wakes it, and its limits. What it does is in the reconciler.
 
 mod register;
 mod sources;
@@ -68,7 +68,7 @@ impl<K: Object> Controller<K> {
     }
 
     /// For a kind of Kubernetes or of another operator: its status is not this controller's to write. A failure that a person
-    /// has to act on is told by an event and the log, not by a condition, and `config/rbac/role.yaml` grants no `/status`.
+    /// has to act on is reported by an event and the log, not by a condition, and `config/rbac/role.yaml` grants no `/status`.
     pub fn foreign(mut self) -> Self {
         self.foreign = true;
         self
@@ -107,7 +107,7 @@ impl<K: Object> Controller<K> {
         self
     }
 
-    /// A permission that the reconciler needs beyond what the controller's declaration tells: it goes into
+    /// A permission that the reconciler needs beyond what follows from the controller's declaration: it goes into
     /// `config/rbac/role.yaml`.
     pub fn rule(mut self, groups: &[&str], resources: &[&str], verbs: &[&str]) -> Self {
         let own = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();

@@ -59,7 +59,7 @@ impl<K: Object> Controller<K> {
         self.sources.push(Box::new(move |manager, wiring, sources| {
             let source = subscribe(manager.children_of::<K, C>(), own_handler::<K, C>(wiring, predicate));
             keep_children(&source);
-            // In the place of a mere watch of this kind: writes of children are told to everybody but their owners.
+            // In the place of a mere watch of this kind: writes of children notify every subscriber but their owners.
             sources.insert(TypeId::of::<C>(), Box::new(source));
             Ok(())
         }));

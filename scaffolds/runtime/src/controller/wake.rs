@@ -88,7 +88,7 @@ fn owner_of<K: Object, C: Object>(child: &C) -> Option<ObjectKey> {
     Some(ObjectKey::new(namespace, &owner.name))
 }
 
-/// The objects that a delta speaks of: after an update the new one and the old one.
+/// The objects of a delta: after an update the new one and the old one.
 pub(super) fn objects<C>(delta: &Delta<C>) -> impl Iterator<Item = &C> {
     delta.object().into_iter().chain(delta.old()).map(|object| &**object)
 }

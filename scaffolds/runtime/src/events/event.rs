@@ -76,7 +76,7 @@ impl Occurrence {
         unique_name(self.regarding.name.as_deref().unwrap_or_default())
     }
 
-    /// The event of this name, as it is created. Events about cluster-scoped objects live in the namespace `default`.
+    /// The event of this name, as it is created. Events about cluster-scoped objects are in the namespace `default`.
     pub(super) fn event(&self, name: &str) -> Event {
         let namespace = self
             .regarding

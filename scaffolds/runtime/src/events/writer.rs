@@ -51,7 +51,7 @@ impl Writer {
         }
     }
 
-    /// Writes what comes out of the inbox until it is told to stop, and then what is left.
+    /// Writes what comes out of the inbox until it is asked to stop, and then what is left.
     pub(super) async fn run(&mut self, mut inbox: mpsc::Receiver<Occurrence>) {
         let mut tick = interval(TICK);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);

@@ -36,7 +36,7 @@ pub struct InformerConfig<K> {
     /// Runs on each object after `managedFields` were stripped, to drop what nobody reads. It must leave name,
     /// namespace, uid and resourceVersion. An object on which it panics is set aside as invalid. Default: nothing.
     pub transform: Option<Transform<K>>,
-    /// How often each stored object is told anew, ± 10 %; `None` for never. Default: 10 h, as controller-runtime.
+    /// How often each stored object is delivered anew, ± 10 %; `None` for never. Default: 10 h, as controller-runtime.
     pub resync: Option<Duration>,
     /// Most objects asked for in one answer to a list. Default: 500, as client-go. Fewer are asked for where objects are
     /// large: no more than 8 MiB of an answer are read, unless a single object is larger.

@@ -1,4 +1,4 @@
-//! What an informer tells its subscribers.
+//! The changes that an informer delivers to its subscribers.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use kube::Resource;
 
 use crate::key::ObjectKey;
 
-/// A change of one object. The store shows it, or something newer, before it is told.
+/// A change of one object. The store shows it, or something newer, before it is delivered.
 #[derive(Debug)]
 pub enum Delta<K> {
     /// The object is new to the informer.
@@ -18,18 +18,18 @@ pub enum Delta<K> {
     },
     /// The object has another version.
     Updated {
-        /// The version told last.
+        /// The version delivered last.
         old: Arc<K>,
         /// The version now.
         new: Arc<K>,
     },
-    /// The object is gone; this is the version told last. Also told when the deletion itself was missed.
+    /// The object is gone; this is the version delivered last. Also delivered when the deletion itself was missed.
     Deleted(Arc<K>),
     /// Nothing changed: the periodic reminder that the object exists.
     Resync(Arc<K>),
-    /// The object exists and cannot be decoded; told once per version. It is not in the store: a valid version known
-    /// before is withdrawn, without a [`Delta::Deleted`]. Its repair is told as [`Delta::Added`], and its deletion as
-    /// [`Delta::Deleted`] if a valid version was told before.
+    /// The object exists and cannot be decoded; delivered once per version. It is not in the store: a valid version known
+    /// before is withdrawn, without a [`Delta::Deleted`]. Its repair is delivered as [`Delta::Added`], and its deletion as
+    /// [`Delta::Deleted`] if a valid version was delivered before.
     Invalid {
         /// The object.
         key: ObjectKey,

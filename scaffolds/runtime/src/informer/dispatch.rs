@@ -1,4 +1,4 @@
-//! Tells subscribers, in the order in which the store changed, and never under a lock: a handler may read the store,
+//! Notifies subscribers, in the order in which the store changed, and never under a lock: a handler may read the store,
 //! subscribe or write through the informer.
 
 use std::collections::VecDeque;
@@ -13,15 +13,14 @@ pub struct SubscriptionId(u64);
 
 pub(super) type Handler<K> = Authored<dyn Fn(&Delta<K>) + Send + Sync>;
 
-/// Replaced as a whole, so that a teller keeps its own without a lock.
+/// Replaced as a whole, so that the task that notifies can iterate over it without a lock.
 type Subscribers<K> = Arc<Vec<(SubscriptionId, Handler<K>)>>;
 
-/// What is still to be told. Kept beside the state whose changes it tells, under the same lock.
+/// Changes that subscribers have not been notified of. Kept beside the state that changed, under the same lock.
 pub(super) struct Dispatch<K> {
     subscribers: Subscribers<K>,
     pending: VecDeque<Item<K>>,
-    /// Somebody is telling. There is one teller at a time, so that the order holds; whoever adds an item meanwhile
-    /// leaves it to them.
+    /// A task is notifying. There is one at a time, so that the order holds; it also delivers what other tasks add meanwhile.
     busy: bool,
     last_id: u64,
 }
@@ -51,12 +50,12 @@ impl<K> Dispatch<K> {
         }
     }
 
-    pub(super) fn tell(&mut self, deltas: impl IntoIterator<Item = Delta<K>>, except: Option<SubscriptionId>) {
+    pub(super) fn push(&mut self, deltas: impl IntoIterator<Item = Delta<K>>, except: Option<SubscriptionId>) {
         self.pending
             .extend(deltas.into_iter().map(|delta| Item::Delta { delta, except }));
     }
 
-    /// Adds a subscriber who is told `replay`, and then what comes after it.
+    /// Adds a subscriber that gets `replay`, and then the changes after it.
     pub(super) fn join(&mut self, handler: Handler<K>, replay: Vec<Delta<K>>) -> SubscriptionId {
         self.last_id += 1;
         let id = SubscriptionId(self.last_id);
@@ -64,12 +63,12 @@ impl<K> Dispatch<K> {
         id
     }
 
-    /// Notes that `source` has been listed once everything before is told.
+    /// Notes that `source` has been listed, once everything before is delivered.
     pub(super) fn listed(&mut self, source: usize) {
         self.pending.push_back(Item::Listed { source });
     }
 
-    /// What is pending and whom to tell, unless nothing is or somebody else is at it.
+    /// What is pending and the subscribers, unless nothing is pending or another task is notifying.
     fn take(&mut self, mine: bool) -> Option<(VecDeque<Item<K>>, Subscribers<K>)> {
         if self.busy && !mine {
             return None;
@@ -88,8 +87,8 @@ impl<K> Dispatch<K> {
 }
 
 impl<K: Watchable> Shared<K> {
-    /// Tells everything pending, unless somebody is at it: then they tell it.
-    pub(super) fn tell_pending(&self) {
+    /// Notifies subscribers of everything pending, unless another task is doing so: that one delivers it.
+    pub(super) fn notify_pending(&self) {
         let mut mine = false;
         loop {
             // Taken in a statement of its own: the lock must not be held while handlers run.
@@ -113,7 +112,7 @@ impl<K: Watchable> Shared<K> {
     }
 }
 
-/// A handler's panic is its own: the others are still told, and the watch goes on.
+/// Calls one handler. If it panics, the others are still called and the watch goes on.
 fn call<K: Watchable>(handler: &Handler<K>, delta: &Delta<K>) {
     if let Err(panic) = handler.call(|handler| handler(delta)) {
         let (kind, object) = (K::kind(&()), delta.key());

@@ -40,7 +40,7 @@ impl Health {
         }
     }
 
-    /// The first list of `source` has been told to the subscribers.
+    /// The first list of `source` has been delivered to the subscribers.
     pub(super) fn listed(&self, source: usize) {
         self.change(source, |health| health.listed = true);
         let all = self

@@ -72,7 +72,7 @@ pub(super) fn is_newer(new: Option<&str>, old: Option<&str>) -> bool {
     }
 }
 
-/// Whether it can be told from the version if the object is newer than another one.
+/// Whether the version says if the object is newer than another one.
 pub(super) fn has_number(metadata: &ObjectMeta) -> bool {
     metadata.resource_version.as_deref().and_then(number).is_some()
 }

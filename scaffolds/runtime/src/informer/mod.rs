@@ -1,4 +1,4 @@
-//! Watches the objects of one kind into a [`Store`] and tells subscribers what changed. One informer serves every
+//! Watches the objects of one kind into a [`Store`] and notifies subscribers of changes. One informer serves every
 //! controller of a process; it knows nothing of queues or owners.
 
 mod config;
@@ -47,10 +47,10 @@ impl<K: Resource<DynamicType = ()> + DeserializeOwned + Clone + Debug + Send + S
 /// # Guarantees
 /// - Each namespace of the scope has a watch on its own task with its own backoff (0.8 s to 30 s, jittered): one that
 ///   fails, or is forbidden, delays no other. A watch is never given up, and needs nobody to poll it.
-/// - Deltas are told in the order of the store's changes, after the store shows them, to every subscriber: handlers
+/// - Deltas are delivered in the order of the store's changes, after the store shows them, to every subscriber: handlers
 ///   run one at a time and must not block. A handler's panic is logged and ends nothing.
-/// - A deletion is told even if it happened while the watch was down: the next list finds it.
-/// - A version is told once, however often lists and watches show it, and an older one never.
+/// - A deletion is delivered even if it happened while the watch was down: the next list finds it.
+/// - A version is delivered once, however often lists and watches show it, and an older one never.
 /// - An object that does not fit `K` is set aside ([`Store::invalid`], [`Delta::Invalid`]) and delays nothing.
 ///
 /// # Caveats
@@ -77,7 +77,7 @@ struct Shared<K> {
     started: AtomicBool,
     /// Whether anybody reads what `keep_managers` keeps.
     keeps_records: AtomicBool,
-    /// Our own writes of which nobody can tell whether they are newer than what is stored.
+    /// Our own writes that cannot be ordered with what is stored.
     unordered: AtomicU64,
 }
 
@@ -93,7 +93,7 @@ pub struct Subscription {
 }
 
 impl Subscription {
-    /// For [`Informer::observe_write`]: not to be told one's own writes.
+    /// For [`Informer::observe_write`], which does not notify a subscriber of its own writes.
     pub fn id(&self) -> SubscriptionId {
         self.id
     }
@@ -137,7 +137,7 @@ impl<K: Watchable> Informer<K> {
         }
     }
 
-    /// Has `handler` called for every change from now on. What is stored already is told first, as
+    /// Has `handler` called for every change from now on. What is stored already is delivered first, as
     /// `Added { initial: true }`, or `Invalid`.
     ///
     /// The handler must not block: it runs on the informer's task, or on that of a caller of
@@ -233,7 +233,7 @@ impl<K: Watchable> Informer<K> {
         tasks.shutdown().await;
     }
 
-    /// Waits until the first list of every namespace is stored and told to the subscribers. Has no timeout: see
+    /// Waits until the first list of every namespace is stored and delivered to the subscribers. Has no timeout: see
     /// [`Self::last_error`] for what it waits for.
     pub async fn synced(&self) {
         self.shared.health.synced().await;
@@ -280,10 +280,10 @@ impl<K: Watchable> Informer<K> {
 }
 
 impl<K: Watchable> Shared<K> {
-    /// Changes the state, then tells what there is to tell.
+    /// Changes the state, then notifies subscribers.
     fn change<T>(&self, change: impl FnOnce(&mut State<K>) -> T) -> T {
         let result = change(&mut self.lock());
-        self.tell_pending();
+        self.notify_pending();
         result
     }
 

@@ -10,7 +10,7 @@ use super::{Informer, Shared, SubscriptionId, Watchable, merge::has_number};
 
 impl<K: Watchable> Informer<K> {
     /// Reads your own writes: hands the API server's answer to a write to the store, ahead of the watch. If it is newer
-    /// than what is stored it is merged and told to all subscribers but `from`; the watch event of the same version is
+    /// than what is stored it is merged and delivered to all subscribers but `from`; the watch event of the same version is
     /// then no news. A list that was asked for before the write does not undo it.
     ///
     /// Returns whether the store is now at least as new as the write. It ignores the write, and returns false, where
@@ -31,7 +31,7 @@ impl<K: Watchable> Informer<K> {
         self.shared.change(|state| {
             let deltas = state.reflection.written(object, Instant::now());
             let belongs = deltas.is_some();
-            state.dispatch.tell(deltas.unwrap_or_default(), from);
+            state.dispatch.push(deltas.unwrap_or_default(), from);
             belongs
         })
     }

@@ -27,7 +27,7 @@ pub(super) struct Reflection<K> {
     sources: Vec<Source>,
     /// Writes of ours merged before a watch showed them.
     unseen: HashMap<ObjectKey, Unseen>,
-    /// Counts lists begun and writes merged, to tell which came first.
+    /// Counts lists begun and writes merged, to find out which came first.
     tick: u64,
 }
 
@@ -107,7 +107,7 @@ impl<K: Resource + Clone> Reflection<K> {
             }
             last = contents.remove_invalid(&key).and_then(|old| old.last);
         }
-        // The version told last belongs to an object that is gone: this one only has its name.
+        // The version delivered last belongs to an object that is gone: this one only has its name.
         if last.as_ref().is_some_and(|last| last.meta().uid != metadata.uid) {
             deltas.extend(last.take().map(Delta::Deleted));
         }
@@ -151,7 +151,7 @@ impl<K: Resource + Clone> Reflection<K> {
     }
 
     /// A list is complete: what it did not show is gone, but for writes of ours that it may be too old to show.
-    /// Also tells whether this was the first list of this watch.
+    /// Returns also whether this was the first list of this watch.
     pub(super) fn list_ends(&mut self, source: usize) -> (Vec<Delta<K>>, bool) {
         let source = &mut self.sources[source];
         let Some((begun, listed)) = source.listing.take() else {
@@ -224,7 +224,7 @@ impl<K: Resource + Clone> Reflection<K> {
             .any(|(key, write)| write.since < deadline && source.covers(key))
     }
 
-    /// What is stored, as it is told to a late subscriber.
+    /// What is stored, as it is delivered to a late subscriber.
     pub(super) fn replay(&self) -> Vec<Delta<K>> {
         let contents = self.store.read();
         let objects = contents.objects().map(|(_, object)| Delta::Added {
@@ -239,7 +239,7 @@ impl<K: Resource + Clone> Reflection<K> {
         objects.chain(invalid).collect()
     }
 
-    /// Notes that a watch has shown `key`; tells whether that belongs to its first list.
+    /// Notes that a watch has shown `key`; returns whether that belongs to its first list.
     fn note(&mut self, source: usize, key: &ObjectKey, metadata: &ObjectMeta) -> bool {
         let version = metadata.resource_version.as_deref().and_then(number);
         let source = &mut self.sources[source];

@@ -1,4 +1,4 @@
-//! The tasks of an informer: one per watch, and one for the resync. Each lives until it is aborted, whatever happens.
+//! The tasks of an informer: one per watch, and one for the resync. Each runs until it is aborted, whatever happens.
 
 use std::sync::{Arc, atomic::Ordering};
 use std::time::Duration;
@@ -29,7 +29,7 @@ const UNSEEN_WRITE: Duration = Duration::from_secs(30);
 /// A watch that has not failed for this long works, though nothing came: connecting takes at most 30 s.
 const SILENCE: Duration = Duration::from_secs(40);
 const CHECK: Duration = Duration::from_secs(10);
-/// Objects told anew between two chances for watches and workers to run.
+/// Objects delivered anew between two chances for watches and workers to run.
 const RESYNCED_AT_ONCE: usize = 256;
 /// After a panic, which no message of the server should be able to cause.
 const AFTER_PANIC: Duration = Duration::from_secs(30);
@@ -136,7 +136,7 @@ fn note_failure<K: Watchable>(
     shared.health.set_error(source, text);
 }
 
-/// Tells every stored object anew once per period, ± 10 % so that informers do not do it together.
+/// Delivers every stored object anew once per period, ± 10 % so that informers do not do it together.
 pub(super) async fn resync<K: Watchable>(shared: Arc<Shared<K>>, period: Duration) {
     let mut jitter = Jitter::random();
     loop {
@@ -144,9 +144,9 @@ pub(super) async fn resync<K: Watchable>(shared: Arc<Shared<K>>, period: Duratio
         let keys = shared.store.keys();
         for some in keys.chunks(RESYNCED_AT_ONCE) {
             shared.change(|state| {
-                // Read under the lock: nobody is told of an object after its deletion.
+                // Read under the lock: no subscriber gets an object after its deletion.
                 let stored = some.iter().filter_map(|key| shared.store.get(key));
-                state.dispatch.tell(stored.map(Delta::Resync), None);
+                state.dispatch.push(stored.map(Delta::Resync), None);
             });
             yield_now().await;
         }
@@ -160,24 +160,24 @@ impl<K: Watchable> Shared<K> {
         config
     }
 
-    /// Takes in one watch event, and tells what it changes.
+    /// Merges one watch event, and delivers what it changes.
     fn handle(&self, source: usize, event: Event<Decoded<K>>) {
         match event {
             Event::Init => self.change(|state| state.reflection.list_begins(source)),
             Event::InitApply(object) | Event::Apply(object) => match self.finish(object) {
                 Ok(object) => self.change(|state| {
                     let deltas = state.reflection.shown(source, object);
-                    state.dispatch.tell(deltas, None);
+                    state.dispatch.push(deltas, None);
                 }),
                 Err(broken) => self.handle_broken(source, broken),
             },
             Event::Delete(object) => self.change(|state| {
                 let deltas = state.reflection.gone(source, object.meta());
-                state.dispatch.tell(deltas, None);
+                state.dispatch.push(deltas, None);
             }),
             Event::InitDone => self.change(|state| {
                 let (deltas, first) = state.reflection.list_ends(source);
-                state.dispatch.tell(deltas, None);
+                state.dispatch.push(deltas, None);
                 if first {
                     state.dispatch.listed(source);
                 }
@@ -194,7 +194,7 @@ impl<K: Watchable> Shared<K> {
                     tracing::warn!(object = %key, "{name}: an object cannot be decoded and is left out: {error}");
                 }
             }
-            state.dispatch.tell(deltas, None);
+            state.dispatch.push(deltas, None);
         });
     }
 

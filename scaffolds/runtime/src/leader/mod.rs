@@ -63,7 +63,7 @@ enum Parting {
     Abandon,
 }
 
-/// What the elector is told.
+/// Messages to the elector.
 struct Orders {
     stopped: watch::Receiver<Option<Parting>>,
     want: watch::Receiver<bool>,

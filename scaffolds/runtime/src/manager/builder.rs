@@ -61,7 +61,7 @@ impl ManagerBuilder {
         self
     }
 
-    /// The namespace the operator itself lives in.
+    /// The namespace of the operator itself.
     pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
         self.settings.namespace = namespace.into();
         self

@@ -26,7 +26,7 @@ type Tasks = JoinSet<Option<Error>>;
 struct Ended {
     /// Reconciles that were cut off.
     cut_off: usize,
-    /// Why it ended, if it was not told to.
+    /// Why it ended, if it was not asked to.
     error: Option<Error>,
     /// Another process may be leading.
     lease_lost: bool,
@@ -221,7 +221,7 @@ impl Manager {
     }
 }
 
-/// Runs a task that the manager cannot work without. An error if it ends before it is told to.
+/// Runs a task that the manager cannot work without. An error if it ends before it is asked to.
 async fn essential(name: String, task: impl Future<Output = ()>, halted: watch::Receiver<bool>) -> Option<Error> {
     let panic = isolated_future(task).await.err();
     (panic.is_some() || !*halted.borrow()).then(|| unexpected(&name, panic))

@@ -1,4 +1,4 @@
-//! What a cache could not take in.
+//! How many objects a cache could not decode.
 
 use super::Metrics;
 use crate::{informer::Informer, object::Object};

@@ -1,4 +1,4 @@
-//! What a controller counts about its reconciles.
+//! The metrics of a controller's reconciles.
 
 use std::time::Duration;
 

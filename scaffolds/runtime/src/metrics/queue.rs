@@ -1,4 +1,4 @@
-//! What a work queue counts.
+//! The metrics of a work queue.
 
 use std::{
     collections::HashMap,

@@ -1,4 +1,4 @@
-//! What a Kubernetes client counts about its requests.
+//! The metrics of a Kubernetes client's requests.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The three kinds of measured value. Cheap handles: clones share the value, and nobody waits for anybody.
+//! The three kinds of measured value. Cheap handles: clones share the value, and no operation blocks.
 
 use std::{
     fmt,

@@ -1,5 +1,5 @@
-//! The flags of every operator: kubebuilder's names and defaults where kubebuilder has the flag. What the user typed,
-//! parsed; nothing here acts.
+//! The flags of every operator: kubebuilder's names and defaults where kubebuilder has the flag. Parses them, and does
+//! nothing else.
 
 mod bind;
 mod duration;

@@ -1,4 +1,4 @@
-//! Whose certificate a collector has to have.
+//! Which certificates of a collector are trusted.
 
 use std::{fmt::Display, path::PathBuf, sync::Arc};
 

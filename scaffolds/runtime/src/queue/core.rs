@@ -266,6 +266,7 @@ impl Core {
     }
 
     /// Keys the queue spends memory on.
+    #[cfg(feature = "testing")]
     pub(super) fn tracked(&self) -> usize {
         self.entries.len()
     }

@@ -1,5 +1,5 @@
-//! The open connections of one server. A newcomer always finds a place: at a limit the connection that was idle for longest
-//! is closed for it.
+//! The open connections of one server. A new connection is always accepted: at a limit the one that was idle for longest is
+//! closed for it.
 
 use std::{
     collections::BTreeMap,

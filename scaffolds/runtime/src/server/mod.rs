@@ -1,4 +1,4 @@
-//! The process' own HTTP servers: probes for the kubelet, metrics for Prometheus. Nothing of the work happens here.
+//! The process' own HTTP servers: probes for the kubelet, metrics for Prometheus. No reconciling happens here.
 
 mod auth;
 mod connections;

@@ -1,4 +1,4 @@
-//! By what objects are found besides their names.
+//! Indexes: objects by values other than their names.
 
 use std::collections::{HashMap, HashSet, hash_map};
 use std::sync::Arc;

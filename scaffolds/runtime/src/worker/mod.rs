@@ -77,7 +77,7 @@ impl<K: Object, R: Reconciler<K>> Runnable for Worker<K, R> {
     }
 
     fn start(&self) {
-        // In this order: a change that is not told from here on is in the store already.
+        // In this order: a change that is not delivered from here on is in the store already.
         self.queue.wake();
         self.main.start();
         for object in self.shared.main.informer.store().list() {
@@ -135,7 +135,7 @@ impl<K: Object, R: Reconciler<K>> Worker<K, R> {
             error!("`deleted` panicked, and is not called again for this object: {panic}");
         }
         let Some(object) = self.shared.main.informer.store().get(&key) else {
-            // Gone, or undecodable, of which the informer tells.
+            // Gone, or undecodable, which the informer reports.
             self.queue.forget(&key);
             self.traces.take(&key);
             return;

@@ -118,9 +118,9 @@ impl<K: Object, R: Reconciler<K>> Worker<K, R> {
         finalizers.retain(|name| Some(name.as_str()) != self.reconciler.finalizer());
         let removed = cx.patch(None, finalizers_patch(&*latest, &finalizers)).await?;
         if removed.meta().finalizers.as_ref().is_none_or(Vec::is_empty) {
-            // Gone with its last finalizer: the answer is not put into the cache, the watch tells the end.
+            // Gone with its last finalizer: the answer is not put into the cache, the watch delivers the deletion.
             self.main.finalized(&uid);
-            // The watch may have told it already, and will not tell it again.
+            // The watch may have delivered it already, and will not deliver it again.
             let cached = self.shared.main.informer.store().get(&cx.key);
             if cached.is_none_or(|cached| cached.meta().uid.as_ref() != Some(&uid)) {
                 self.main.has_ended(&uid);

@@ -1,4 +1,4 @@
-//! What comes after a run: the class of its error decides about the next one, and whether a person is told.
+//! What comes after a run: the class of its error decides about the next one, and whether a person is informed.
 
 use std::time::Duration;
 

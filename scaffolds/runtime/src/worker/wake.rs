@@ -61,7 +61,7 @@ impl<K: Object> Main<K> {
                     lock(&finalized).remove(object.meta().uid.as_deref().unwrap_or_default());
                     lock(&gone).insert(key.clone());
                 }
-                // The informer tells of it; there is nothing to reconcile.
+                // The informer reports it; there is nothing to reconcile.
                 Delta::Invalid { .. } => return,
                 _ => {}
             }
