@@ -1,0 +1,111 @@
+//! Every file of every crate opens with its purpose, is compiled, and stays short.
+
+use crate::source::{Crate, Files, files_of};
+use crate::{CRATES, repository};
+
+/// A file has at most this many lines.
+const LIMIT: usize = 400;
+
+/// Longer files: the most lines, and why they are not split. A file that has become shorter fails the test until its entry follows.
+const LONGER: [(&str, usize, &str); 8] = [
+    ("scaffolds/apiserver/src/custom/kind/mod.rs", 404, "one strategy"),
+    (
+        "scaffolds/apiserver/src/kinds/check/container.rs",
+        506,
+        "the rules of one type",
+    ),
+    (
+        "scaffolds/apiserver/src/kinds/check/service.rs",
+        408,
+        "the rules of one type",
+    ),
+    (
+        "scaffolds/apiserver/src/kinds/check/workload.rs",
+        478,
+        "the rules of one type",
+    ),
+    ("scaffolds/apiserver/src/request/json.rs", 403, "one decoder"),
+    (
+        "scaffolds/schema/src/cel/cost/calls.rs",
+        472,
+        "the cost of each function of CEL's library",
+    ),
+    (
+        "scaffolds/schema/src/cel/eval.rs",
+        479,
+        "the interpreter of CEL: one function for each form of expression",
+    ),
+    (
+        "scaffolds/schema/src/cel/parse.rs",
+        528,
+        "the grammar of CEL: one function for each rule",
+    ),
+];
+
+/// What is wrong with one file.
+fn fault(file: &str, text: &str, longer: &[(&str, usize, &str)]) -> Option<String> {
+    if !text.starts_with("//! ") {
+        return Some(format!("{file} does not open with its purpose"));
+    }
+    let lines = text.lines().count();
+    let known = longer
+        .iter()
+        .find(|(known, ..)| *known == file)
+        .map(|(_, lines, _)| *lines);
+    match known {
+        Some(known) if lines > known => Some(format!("{file} has {lines} lines, which is more than its {known}")),
+        Some(known) if lines < known => Some(format!(
+            "{file} has {lines} lines: lower its entry in LONGER, or take it out"
+        )),
+        None if lines > LIMIT => Some(format!("{file} has {lines} lines, which is more than {LIMIT}")),
+        _ => None,
+    }
+}
+
+fn faults(src: &str, files: &Files) -> Vec<String> {
+    files
+        .iter()
+        .filter_map(|(file, text)| fault(&format!("{src}/{file}"), text, &LONGER))
+        .collect()
+}
+
+#[test]
+fn every_file_opens_with_its_purpose_and_stays_short() {
+    let mut listed: Vec<_> = LONGER.iter().map(|(file, ..)| *file).collect();
+    for (src, _) in CRATES {
+        let files = files_of(&repository().join(src));
+        assert!(!files.is_empty());
+        assert_eq!(faults(src, &files), [""; 0]);
+        listed.retain(|file| {
+            !file
+                .strip_prefix(&format!("{src}/"))
+                .is_some_and(|file| files.contains_key(file))
+        });
+    }
+    assert_eq!(listed, [""; 0], "these are gone: take them from LONGER");
+}
+
+#[test]
+fn every_file_is_part_of_its_crate() {
+    for (src, name) in CRATES {
+        assert_eq!(
+            Crate::read(&files_of(&repository().join(src)), name).unreached,
+            [""; 0],
+            "{src}"
+        );
+    }
+}
+
+#[test]
+fn a_file_without_a_purpose_and_one_too_long_are_found() {
+    let longer = [("known.rs", 402, "")];
+    let lines = |count: usize| "//! Purpose.\n".to_owned() + &"\n".repeat(count - 1);
+    let wrong = |file: &str, text: &str| fault(file, text, &longer).is_some();
+    assert!(wrong("a.rs", "use std::fs;\n"));
+    assert!(wrong("a.rs", "//!\nuse std::fs;\n"));
+    assert!(wrong("a.rs", &lines(401)));
+    assert!(!wrong("a.rs", &lines(400)));
+    assert!(wrong("known.rs", &lines(403)));
+    assert!(!wrong("known.rs", &lines(402)));
+    assert!(wrong("known.rs", &lines(401)));
+}
