@@ -40,7 +40,7 @@ impl Cluster {
     /// # Errors
     /// The Status to answer with.
     pub async fn serve(self: &Arc<Self>, call: Call, warnings: &mut Vec<String>) -> Result<Answer, Status> {
-        if let Some(sentence) = call.resource.strategy.deprecation() {
+        if let Some(sentence) = call.resource.rules().deprecation.as_deref() {
             warnings.push(sentence.to_owned());
         }
         if call.verb.is_read() {
@@ -75,16 +75,18 @@ impl Cluster {
         reply
     }
 
-    /// Reserves the addresses and ports of all Services.
+    /// Reserves what the objects of an earlier server hold: addresses and ports of Services.
     fn hold(&self) {
-        let Some(services) = self.core.catalogue.resource("", "v1", "services") else {
-            return;
-        };
-        let range = Range::new(&services.store_name(), "");
-        let page = self.core.store.list(&range, None, None, 0);
-        for record in page.into_iter().flat_map(|page| page.records) {
-            if let Ok(service) = serde_json::from_slice(&record.object) {
-                services.strategy.hold(&service);
+        for resource in self.core.catalogue.snapshot().all() {
+            if resource.rules().held.is_none() {
+                continue;
+            }
+            let range = Range::new(&resource.store_name(), "");
+            let page = self.core.store.list(&range, None, None, 0);
+            for record in page.into_iter().flat_map(|page| page.records) {
+                if let Ok(object) = serde_json::from_slice(&record.object) {
+                    resource.rules().hold(&object);
+                }
             }
         }
     }

@@ -16,6 +16,7 @@
 //! | `user` | who somebody is |
 //! | [`store`] | all objects, as bytes; watches |
 //! | [`apply`] | server-side apply and who owns which field: pure functions |
+//! | `allocation` | what objects are given of what a cluster has only so much of |
 //! | [`strategy`] | what differs from kind to kind |
 //! | [`resource`] | a kind in one version, as it is served |
 //! | `meta` | the metadata of objects |
@@ -42,6 +43,7 @@
 //! | `dev` | an operator and a server in one process |
 
 mod admission;
+mod allocation;
 pub mod apply;
 pub mod auth;
 pub mod authorize;

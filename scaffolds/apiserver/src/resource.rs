@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::strategy::Strategy;
+use crate::strategy::{Rules, Strategy};
 
 /// One resource in one version: `apps/v1 deployments`.
 pub struct Resource {
@@ -61,6 +61,11 @@ pub struct Subresource {
 }
 
 impl Resource {
+    /// What is the same for all its objects.
+    pub fn rules(&self) -> &Rules {
+        self.strategy.rules()
+    }
+
     /// `v1` or `apps/v1`: the `apiVersion` of its objects.
     pub fn api_version(&self) -> String {
         if self.group.is_empty() {
@@ -72,7 +77,7 @@ impl Resource {
 
     /// The resource in the store's keys: `/configmaps`, `apps/deployments`. All versions share one.
     pub fn store_name(&self) -> String {
-        match self.strategy.stored_as() {
+        match self.rules().stored_as {
             Some(name) => name.to_owned(),
             None => format!("{}/{}", self.group, self.names.plural),
         }
@@ -80,7 +85,7 @@ impl Resource {
 
     /// Whether upstream has a Go type for it: all but custom kinds. Lists of those leave out what each object is.
     pub fn is_typed(&self) -> bool {
-        self.strategy.merges_strategically() || self.group == "apiextensions.k8s.io"
+        self.rules().is_built_in
     }
 
     /// `configmaps` or `deployments.apps`: how messages name it.

@@ -1,17 +1,13 @@
 //! Roles and bindings: nobody grants rights that they do not have.
 
 use super::{Attributes, Objects};
-use crate::{
-    authorize::{GROUP, Write},
-    state::Core,
-    status::Status,
-};
+use crate::{authorize::Write, state::Core, status::Status, strategy::Grants};
 
 /// # Errors
 /// 403 for rights that the sender does not have, 404 for a role that is bound and not there.
 pub(super) fn admit(core: &Core, attributes: &Attributes<'_>, objects: &Objects<'_>) -> Result<(), Status> {
     let call = attributes.call;
-    let Some(new) = objects.new.as_deref().filter(|_| call.resource.group == GROUP) else {
+    let (Some(new), Some(grants)) = (objects.new.as_deref(), call.resource.rules().grants) else {
         return Ok(());
     };
     let write = Write {
@@ -22,8 +18,8 @@ pub(super) fn admit(core: &Core, attributes: &Attributes<'_>, objects: &Objects<
         namespace: call.namespace(),
         name: &call.name,
     };
-    match call.resource.names.plural.as_str() {
-        "roles" | "clusterroles" => write.role(new, objects.old),
-        _ => write.binding(new, objects.old),
+    match grants {
+        Grants::Rules => write.role(new, objects.old),
+        Grants::Role => write.binding(new, objects.old),
     }
 }

@@ -6,7 +6,7 @@ use crate::status::Status;
 /// # Errors
 /// 403 for a creation of a kind that forbids it.
 pub(super) fn admit(attributes: &Attributes<'_>, objects: &Objects<'_>) -> Result<(), Status> {
-    match attributes.call.resource.strategy.forbids_creation() {
+    match attributes.call.resource.rules().forbids_creation {
         Some(why) if attributes.operation == Operation::Create => {
             Err(Status::forbidden(attributes.call.subject(), objects.given_name(), why))
         }

@@ -9,7 +9,7 @@ mod rule;
 
 pub use attributes::Attributes;
 pub use escalate::Write;
-pub use policy::{GROUP, Policy};
+pub use policy::Policy;
 pub use rule::Rule;
 
 use std::sync::{Arc, Mutex, PoisonError};

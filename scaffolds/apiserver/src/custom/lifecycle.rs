@@ -74,7 +74,7 @@ impl Definitions {
 
     /// Whether something follows from a write: of a definition, or of an object whose definition waits for it to go.
     pub(crate) fn follows(call: &Call) -> bool {
-        is_definition(call) || call.resource.strategy.forbids_creation().is_some()
+        is_definition(call) || call.resource.rules().forbids_creation.is_some()
     }
 
     /// Follows a write that went well.

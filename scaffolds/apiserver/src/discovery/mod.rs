@@ -106,7 +106,7 @@ impl Kept {
 
 /// While its CRD goes, a resource offers only what empties it.
 fn verbs(resource: &Resource) -> Vec<&'static str> {
-    let closing = resource.strategy.forbids_creation().is_some();
+    let closing = resource.rules().forbids_creation.is_some();
     let refused = |verb: &str| closing && matches!(verb, "create" | "update" | "patch");
     resource.verbs.iter().copied().filter(|verb| !refused(verb)).collect()
 }

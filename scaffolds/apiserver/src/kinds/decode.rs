@@ -39,7 +39,7 @@ pub(super) type Read = fn(&str, &mut Value) -> Result<Vec<String>, String>;
 
 #[derive(Default)]
 struct Reader {
-    /// Whether Go's converter is spoken for, and not its decoder.
+    /// Whether to read as Go's converter does, rather than its decoder.
     converts: bool,
     /// The first value of a wrong type: the decoder reads on, because what cannot be parsed ends everything.
     wrong: Option<String>,
@@ -324,7 +324,7 @@ fn is_left_out(field: &Field, value: &Value) -> bool {
         Value::Bool(flag) => !flag,
         Value::Number(number) => matches!(field.kind, Type::I32 | Type::I64) && number.as_i64() == Some(0),
         Value::String(text) => text.is_empty() && !matches!(field.kind, Type::Ref(..)),
-        // Those that are empty are another room's: `super::empties`.
+        // `super::empties` deals with empty ones.
         Value::Array(_) | Value::Object(_) => false,
     }
 }

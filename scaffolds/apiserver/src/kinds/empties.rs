@@ -9,23 +9,23 @@ use super::{
 };
 use crate::strategy::Empties;
 
-/// Where rules or sentences of every kind tell an empty list or map from none: ends of paths, without indices.
-const TOLD: [&[&str]; 4] = [
+/// Where an empty list or map means something else than none, for every kind: ends of paths, without indices.
+const DISTINGUISHED: [&[&str]; 4] = [
     &["capabilities", "add"],
     &["capabilities", "drop"],
     &["securityContext", "supplementalGroups"],
     &["template", "metadata", "labels"],
 ];
 
-/// Brings `object`, of the definition `name`, into a form, and returns whether it had an empty list or map. `told` are the
-/// fields below which the kind's own rules tell them from none.
-pub(super) fn bring(name: &str, object: &mut Value, (form, told): (Empties, &[&str])) -> bool {
+/// Brings `object`, of the definition `name`, into a form, and returns whether it had an empty list or map. `kept` are the
+/// fields below which they mean something else than none to this kind.
+pub(super) fn bring(name: &str, object: &mut Value, form: Empties, kept: &[&str]) -> bool {
     if !has_empty(object) {
         return false;
     }
     let mut walk = Walk {
         form,
-        told,
+        kept,
         path: Vec::new(),
         found: false,
     };
@@ -51,7 +51,7 @@ fn has_empty(value: &Value) -> bool {
 
 struct Walk<'w> {
     form: Empties,
-    told: &'w [&'w str],
+    kept: &'w [&'w str],
     path: Vec<&'static str>,
     found: bool,
 }
@@ -91,7 +91,7 @@ impl Walk<'_> {
     fn empty(&mut self, field: &Field, value: &mut Value) -> bool {
         self.found = true;
         if field.omit_empty {
-            return self.form == Empties::Told && self.is_told();
+            return self.form == Empties::Meaningful && self.is_distinguished();
         }
         if self.form == Empties::Stored {
             *value = Value::Null;
@@ -99,9 +99,9 @@ impl Walk<'_> {
         true
     }
 
-    fn is_told(&self) -> bool {
-        let by_kind = self.path.first().is_some_and(|first| self.told.contains(first));
-        by_kind || TOLD.iter().any(|end| self.path.ends_with(end))
+    fn is_distinguished(&self) -> bool {
+        let by_kind = self.path.first().is_some_and(|first| self.kept.contains(first));
+        by_kind || DISTINGUISHED.iter().any(|end| self.path.ends_with(end))
     }
 }
 
@@ -123,25 +123,25 @@ mod tests {
         let object = json!({"metadata": {"labels": {}, "managedFields": [{"fieldsV1": {"f:rules": {}}}]}, "rules": []});
         let in_form = |form| {
             let mut object = object.clone();
-            assert!(bring("rbac.v1.Role", &mut object, (form, &[])));
+            assert!(bring("rbac.v1.Role", &mut object, form, &[]));
             object
         };
         let metadata = json!({"managedFields": [{"fieldsV1": {"f:rules": {}}}]});
-        assert_eq!(in_form(Empties::Told), json!({"metadata": metadata, "rules": []}));
+        assert_eq!(in_form(Empties::Meaningful), json!({"metadata": metadata, "rules": []}));
         assert_eq!(in_form(Empties::Encoded), json!({"metadata": metadata, "rules": []}));
         assert_eq!(in_form(Empties::Stored), json!({"metadata": metadata, "rules": null}));
     }
 
     #[test]
-    fn what_rules_tell_stays_until_it_is_encoded() {
+    fn what_means_something_stays_until_it_is_encoded() {
         let object = json!({"spec": {"podSelector": {"matchLabels": {}}, "ingress": []}, "metadata": {"labels": {}}});
         let in_form = |form| {
             let mut object = object.clone();
-            bring("networking.v1.NetworkPolicy", &mut object, (form, &["spec"]));
+            bring("networking.v1.NetworkPolicy", &mut object, form, &["spec"]);
             object
         };
-        let told = json!({"spec": {"podSelector": {"matchLabels": {}}, "ingress": []}, "metadata": {}});
-        assert_eq!(in_form(Empties::Told), told);
+        let kept = json!({"spec": {"podSelector": {"matchLabels": {}}, "ingress": []}, "metadata": {}});
+        assert_eq!(in_form(Empties::Meaningful), kept);
         assert_eq!(
             in_form(Empties::Encoded),
             json!({"spec": {"podSelector": {}}, "metadata": {}})

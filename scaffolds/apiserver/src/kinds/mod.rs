@@ -1,46 +1,135 @@
-//! The built-in kinds: names, shapes, defaults, validation and columns. Everything that can be recorded from a real
-//! server is (`resources.txt`, `shapes.txt`); the rest stands here as rules, one room for each thing that has some.
+//! The built-in kinds. Everything that can be recorded from a real server is (`resources.txt`, `shapes.txt`); what is
+//! peculiar to a kind besides is in one file, `<group>/<kind>.rs`, which the table `KINDS` lists. What several kinds share is
+//! in files that are called after the fields that it is about.
 
+mod address;
+mod address_form;
+mod amounts;
 mod apps;
-mod at;
+mod authentication;
+mod autoscaling;
 pub(crate) mod base64;
 mod batch;
-mod cells;
-mod check;
+mod built_in;
+mod coordination;
 mod core;
 mod decode;
 mod defaults;
-mod definition;
+mod discovery;
+mod edit;
 mod empties;
+mod event;
 mod events;
-mod image;
+mod faults;
+mod format;
+mod int_or_percent;
+mod keyed_data;
 mod kind;
+mod labels;
+mod load_balancer;
+mod located;
 mod names;
-mod others;
-mod prepare;
+mod networking;
+mod node_selector;
+mod openapi;
+mod pod;
+mod policy;
 pub mod protobuf;
 mod quantity;
-mod service;
+mod rbac;
+mod row;
+mod scheduling;
 mod shapes;
+mod storage;
 pub(crate) mod time;
-mod warn;
+mod volume;
 mod wire;
+mod workload;
 
-pub use definition::{definition, definitions};
+pub use openapi::{definition, definitions};
 
-use std::sync::Arc;
-
-use serde_json::Value;
+use std::sync::{Arc, LazyLock};
 
 use crate::resource::Resource;
-use kind::{BuiltIn, PLAIN, Rules};
+use built_in::BuiltIn;
+use defaults::Defaults;
+use kind::Kind;
+use names::Named;
+
+/// Group, kind, and what is peculiar to it.
+type Listed = (&'static str, &'static str, fn() -> Kind);
+
+/// All kinds. Those that have nothing of their own are `Kind::default`.
+const KINDS: [Listed; 43] = [
+    ("", "ConfigMap", core::config_map::kind),
+    ("", "Endpoints", core::endpoints::kind),
+    ("", "Event", core::event::kind),
+    ("", "LimitRange", core::limit_range::kind),
+    ("", "Namespace", core::namespace::kind),
+    ("", "Node", core::node::kind),
+    ("", "PersistentVolume", core::persistent_volume::kind),
+    ("", "PersistentVolumeClaim", core::persistent_volume_claim::kind),
+    ("", "Pod", core::pod::kind),
+    ("", "PodTemplate", core::pod_template::kind),
+    ("", "ReplicationController", core::replication_controller::kind),
+    ("", "ResourceQuota", core::resource_quota::kind),
+    ("", "Secret", core::secret::kind),
+    ("", "Service", core::service::kind),
+    ("", "ServiceAccount", core::service_account::kind),
+    ("apps", "ControllerRevision", apps::controller_revision::kind),
+    ("apps", "DaemonSet", apps::daemon_set::kind),
+    ("apps", "Deployment", apps::deployment::kind),
+    ("apps", "ReplicaSet", apps::replica_set::kind),
+    ("apps", "StatefulSet", apps::stateful_set::kind),
+    ("authentication.k8s.io", "SelfSubjectReview", Kind::default),
+    (
+        "authentication.k8s.io",
+        "TokenRequest",
+        authentication::token_request::kind,
+    ),
+    ("authentication.k8s.io", "TokenReview", Kind::default),
+    ("authorization.k8s.io", "LocalSubjectAccessReview", Kind::default),
+    ("authorization.k8s.io", "SelfSubjectAccessReview", Kind::default),
+    ("authorization.k8s.io", "SelfSubjectRulesReview", Kind::default),
+    ("authorization.k8s.io", "SubjectAccessReview", Kind::default),
+    (
+        "autoscaling",
+        "HorizontalPodAutoscaler",
+        autoscaling::horizontal_pod_autoscaler::kind,
+    ),
+    ("batch", "CronJob", batch::cron_job::kind),
+    ("batch", "Job", batch::job::kind),
+    ("coordination.k8s.io", "Lease", coordination::lease::kind),
+    ("discovery.k8s.io", "EndpointSlice", discovery::endpoint_slice::kind),
+    ("events.k8s.io", "Event", events::event::kind),
+    ("networking.k8s.io", "Ingress", networking::ingress::kind),
+    ("networking.k8s.io", "IngressClass", networking::ingress_class::kind),
+    ("networking.k8s.io", "NetworkPolicy", networking::network_policy::kind),
+    ("policy", "PodDisruptionBudget", policy::pod_disruption_budget::kind),
+    ("rbac.authorization.k8s.io", "ClusterRole", rbac::cluster_role::kind),
+    (
+        "rbac.authorization.k8s.io",
+        "ClusterRoleBinding",
+        rbac::cluster_role_binding::kind,
+    ),
+    ("rbac.authorization.k8s.io", "Role", rbac::role::kind),
+    ("rbac.authorization.k8s.io", "RoleBinding", rbac::role_binding::kind),
+    ("scheduling.k8s.io", "PriorityClass", scheduling::priority_class::kind),
+    ("storage.k8s.io", "StorageClass", storage::storage_class::kind),
+];
 
 /// Recorded, because other kinds refer to it, but not served: autoscaling/v1's conversion is not exact.
 const NOT_SERVED: [(&str, &str); 1] = [("autoscaling", "v1")];
 
+/// The defaults of all structs: what stands inside of an object may be of another kind.
+static DEFAULTS: LazyLock<Defaults> = LazyLock::new(|| {
+    let kinds = KINDS.iter().flat_map(|(_, _, kind)| kind().defaults);
+    kinds.chain(pod::defaults::STRUCTS).copied().collect()
+});
+
 /// All built-in resources, in the order in which discovery lists them within each group and version.
 pub fn resources() -> Vec<Resource> {
-    let is_served = |named: &names::Named| !NOT_SERVED.contains(&(named.group.as_str(), named.version.as_str()));
+    let is_served = |named: &Named| !NOT_SERVED.contains(&(named.group.as_str(), named.version.as_str()));
     names::all().into_iter().filter(is_served).map(resource).collect()
 }
 
@@ -51,15 +140,8 @@ pub(crate) fn token_request() -> Resource {
     ))
 }
 
-fn resource(named: names::Named) -> Resource {
-    let package = named
-        .group
-        .split('.')
-        .next()
-        .filter(|group| !group.is_empty())
-        .unwrap_or("core");
-    let definition = format!("{package}.{}.{}", named.version, named.names.kind);
-    let strategy = BuiltIn::new(definition, &named, rules(&named));
+fn resource(named: Named) -> Resource {
+    let strategy = BuiltIn::new(&named, kind(&named), &DEFAULTS);
     Resource {
         storage_version: named.version.clone(),
         group: named.group,
@@ -73,20 +155,92 @@ fn resource(named: names::Named) -> Resource {
     }
 }
 
-fn rules(named: &names::Named) -> Rules {
-    let kind = named.names.kind.as_str();
-    let found = match named.group.as_str() {
-        "" => core::rules(kind),
-        "apps" => apps::rules(kind),
-        "batch" => batch::rules(kind),
-        group => others::rules(group, kind),
-    };
-    found.unwrap_or(PLAIN)
+fn kind(named: &Named) -> Kind {
+    let wanted = (named.group.as_str(), named.names.kind.as_str());
+    let found = KINDS.iter().find(|(group, kind, _)| (*group, *kind) == wanted);
+    found.map(|(_, _, kind)| kind()).unwrap_or_default()
 }
 
-/// Makes `status` what an object begins with.
-fn empty_status(definition: &str, object: &mut Value) {
-    if let (Some(status), Some(fields)) = (decode::empty(definition, "status"), object.as_object_mut()) {
-        fields.insert("status".to_owned(), status);
+#[cfg(test)]
+mod tests {
+    use std::{
+        collections::BTreeSet,
+        fs,
+        path::{Path, PathBuf},
+    };
+
+    use super::*;
+
+    #[test]
+    fn the_table_has_what_is_recorded_and_nothing_else() {
+        let recorded = names::all().into_iter().map(|named| (named.group, named.names.kind));
+        let mut recorded: BTreeSet<_> = recorded.collect();
+        recorded.insert(("authentication.k8s.io".to_owned(), "TokenRequest".to_owned()));
+        let listed = KINDS
+            .iter()
+            .map(|(group, kind, _)| ((*group).to_owned(), (*kind).to_owned()));
+        let listed: Vec<_> = listed.collect();
+        assert_eq!(listed.len(), recorded.len());
+        assert_eq!(listed.into_iter().collect::<BTreeSet<_>>(), recorded);
+    }
+
+    #[test]
+    fn each_default_is_of_a_recorded_struct() {
+        let kinds = KINDS.iter().flat_map(|(_, _, kind)| kind().defaults);
+        for (definition, _) in kinds.chain(pod::defaults::STRUCTS) {
+            assert!(shapes::shape(definition).is_some(), "{definition}");
+        }
+    }
+
+    /// The string literals of a source, tests and comments left out, that name a kind.
+    fn named(source: &str, names: &BTreeSet<String>) -> Vec<String> {
+        let code = source.split("#[cfg(test)]").next().unwrap_or_default();
+        let code = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+        let literals = code.flat_map(|line| line.split('"').skip(1).step_by(2));
+        let literals = literals.map(|text| text.trim_start_matches('/').to_owned());
+        literals.filter(|text| names.contains(text)).collect()
+    }
+
+    /// Groups, plurals and kinds of all that is built in.
+    fn names_of_kinds() -> BTreeSet<String> {
+        let names = resources()
+            .into_iter()
+            .flat_map(|it| [it.group, it.names.plural, it.names.kind]);
+        let definitions = [
+            "apiextensions.k8s.io",
+            "customresourcedefinitions",
+            "CustomResourceDefinition",
+        ];
+        let names = names.chain(definitions.map(str::to_owned));
+        names.filter(|name| !name.is_empty()).collect()
+    }
+
+    fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+            match entry.path() {
+                path if path.is_dir() => sources(&path, found),
+                path => found.push(path),
+            }
+        }
+    }
+
+    #[test]
+    fn the_registry_knows_no_kind_by_name() {
+        let (names, mut files) = (names_of_kinds(), Vec::new());
+        sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/registry"), &mut files);
+        assert!(files.len() > 10);
+        for file in files {
+            let found = named(&fs::read_to_string(&file).unwrap(), &names);
+            assert!(found.is_empty(), "{} names {found:?}", file.display());
+        }
+    }
+
+    #[test]
+    fn a_name_in_the_registry_would_be_found() {
+        let names = names_of_kinds();
+        let source = "if subject == (\"\", \"pods\") {}\nmatch group { \"apps\" => {} }\nget(\"/namespaces\")";
+        assert_eq!(named(source, &names), ["pods", "apps", "namespaces"]);
+        assert!(named("// \"pods\"\n#[cfg(test)] \"pods\"", &names).is_empty());
+        assert!(named("\"status\" => {}", &names).is_empty());
     }
 }

@@ -45,6 +45,14 @@ pub(super) struct Named {
     pub columns: Vec<Column>,
 }
 
+impl Named {
+    /// The short name of the kind's definition: `apps.v1.Deployment`.
+    pub fn definition(&self) -> String {
+        let package = self.group.split('.').next().filter(|group| !group.is_empty());
+        format!("{}.{}.{}", package.unwrap_or("core"), self.version, self.names.kind)
+    }
+}
+
 /// All recorded resources.
 pub(super) fn all() -> Vec<Named> {
     let mut out: Vec<Named> = Vec::new();

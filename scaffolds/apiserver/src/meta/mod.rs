@@ -5,11 +5,11 @@ pub mod decode;
 pub mod finalizers;
 pub mod generate;
 pub mod owners;
-pub mod rounds;
 pub mod system;
 pub mod time;
 mod update;
 mod validate;
+pub mod validation_passes;
 
 pub use update::update;
 pub use validate::{finalizer_names, validate};

@@ -176,7 +176,7 @@ fn subject<'a>(resource: &'a Arc<Resource>, built_in: bool, own: &mut Map<String
     let Resource {
         group, version, names, ..
     } = resource.as_ref();
-    let (object, list) = match resource.strategy.published() {
+    let (object, list) = match resource.rules().published.as_ref() {
         Some([one, all]) => {
             let object = definitions::custom((group, version, &names.kind));
             let list = definitions::custom((group, version, &names.list_kind));

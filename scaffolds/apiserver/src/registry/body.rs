@@ -15,7 +15,7 @@ use crate::{
 /// Reads the object of a create or update.
 ///
 /// # Errors
-/// 400, 415 or 422 for what is none of this kind; 400 for strange fields under [`Validation::Strict`].
+/// 400, 415 or 422 for what is none of this kind; 400 for unknown or duplicate fields under [`Validation::Strict`].
 pub(super) fn read(work: &mut Work, validation: Validation) -> Result<Value, Status> {
     let (resource, call) = (work.resource(), work.call);
     if !resource.is_typed() && call.content_type.starts_with(request::body::PROTOBUF) {
@@ -24,13 +24,13 @@ pub(super) fn read(work: &mut Work, validation: Validation) -> Result<Value, Sta
             "application/yaml",
         ]));
     }
-    let (object, mut strange) = request::body::object(&call.content_type, &call.body, &resource.names.kind)?;
+    let (object, mut strict_errors) = request::body::object(&call.content_type, &call.body, &resource.names.kind)?;
     let mut object = Value::Object(object);
     if let Err(why) = check_type(work, &mut object) {
         return Err(why.about_body(resource, &object, &call.body));
     }
-    strange.extend(typed(work, &mut object)?);
-    strict::judge(work, validation, strange, |sentence| {
+    strict_errors.extend(typed(work, &mut object)?);
+    strict::judge(work, validation, strict_errors, |sentence| {
         Status::bad_request(format!("{}: {sentence}", cannot(&object, resource)))
     })?;
     resource.strategy.default(&mut object);
@@ -61,24 +61,23 @@ fn read_as(work: &mut Work, decode: Decode, object: &mut Value) -> Result<Vec<St
         .get("managedFields")
         .and_then(Value::as_array)
         .is_some_and(Vec::is_empty);
-    let mut strange = decode(resource.strategy.as_ref(), object)?;
-    work.has_empties = resource.strategy.empties(object, Empties::Told);
-    if let Some(metadata) = object
-        .get_mut("metadata")
-        .filter(|_| !resource.strategy.merges_strategically())
-    {
+    let mut strict_errors = decode(resource.strategy.as_ref(), object)?;
+    work.has_empties = resource.strategy.empties(object, Empties::Meaningful);
+    if let Some(metadata) = object.get_mut("metadata").filter(|_| !resource.rules().is_built_in) {
         match meta::decode::decode(metadata) {
-            Ok(unknown) => strange.extend(unknown.iter().map(|path| format!("unknown field {}", go::quote(path)))),
+            Ok(unknown) => {
+                strict_errors.extend(unknown.iter().map(|path| format!("unknown field {}", go::quote(path))));
+            }
             Err(why) => return Err(Status::bad_request(format!("{}: {why}", cannot(object, resource)))),
         }
-        strange.sort_unstable();
+        strict_errors.sort_unstable();
     }
     if forgets {
         // What is empty was dropped; here that is how a client asks to forget who owns what.
         meta::set(object, "managedFields", Some(json!([])));
     }
     meta::of_mut(object);
-    Ok(strange)
+    Ok(strict_errors)
 }
 
 /// Why the type that an object gives itself is wrong.

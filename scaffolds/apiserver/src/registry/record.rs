@@ -20,7 +20,7 @@ pub(super) fn read(resource: &Resource, record: &Record) -> Result<Value, Status
 
 /// Whether the object of a record is read as it is stored.
 pub(super) fn is_as_stored(resource: &Resource, record: &Record) -> bool {
-    let since = resource.strategy.verbatim_after();
+    let since = resource.rules().verbatim_after;
     since.is_some_and(|since| record.revision > since)
 }
 

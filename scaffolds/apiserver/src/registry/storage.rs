@@ -3,18 +3,13 @@
 use crate::{resource::Resource, store::Key};
 
 /// The key that the real server has for an object. The names differ where they are older than the API; custom kinds and
-/// CustomResourceDefinitions have their group in it. Recorded from answers to a PUT with another uid.
+/// CustomResourceDefinitions have their group in it.
 pub fn quoted(resource: &Resource, key: &Key) -> String {
     let plural = resource.names.plural.as_str();
-    let directory = match (resource.group.as_str(), plural) {
-        ("", "services") => "services/specs".to_owned(),
-        ("", "endpoints") => "services/endpoints".to_owned(),
-        ("", "nodes") => "minions".to_owned(),
-        ("", "replicationcontrollers") => "controllers".to_owned(),
-        ("networking.k8s.io", "ingresses") => "ingress".to_owned(),
-        ("apiextensions.k8s.io", _) => format!("apiextensions.k8s.io/{plural}"),
-        (group, _) if !resource.strategy.merges_strategically() => format!("{group}/{plural}"),
-        _ => plural.to_owned(),
+    let directory = match resource.rules().etcd_directory {
+        Some(directory) => directory.to_owned(),
+        None if resource.rules().is_built_in => plural.to_owned(),
+        None => format!("{}/{plural}", resource.group),
     };
     match key.namespace.as_str() {
         "" => format!("/registry/{directory}/{}", key.name),

@@ -3,21 +3,21 @@
 use super::{options::Validation, work::Work};
 use crate::status::Status;
 
-/// Does with `strange` fields as the client wishes; `refuse` makes the answer from the sentence about them.
+/// Does with unknown and duplicate fields as the client wishes; `refuse` makes the answer from the sentence about them.
 ///
 /// # Errors
 /// What `refuse` makes, under [`Validation::Strict`].
 pub(super) fn judge(
     work: &mut Work,
     validation: Validation,
-    strange: Vec<String>,
+    strict_errors: Vec<String>,
     refuse: impl FnOnce(String) -> Status,
 ) -> Result<(), Status> {
     match validation {
-        Validation::Strict if !strange.is_empty() => {
-            return Err(refuse(format!("strict decoding error: {}", strange.join(", "))));
+        Validation::Strict if !strict_errors.is_empty() => {
+            return Err(refuse(format!("strict decoding error: {}", strict_errors.join(", "))));
         }
-        Validation::Warn => strange.into_iter().for_each(|sentence| work.warn(sentence)),
+        Validation::Warn => strict_errors.into_iter().for_each(|sentence| work.warn(sentence)),
         _ => {}
     }
     Ok(())

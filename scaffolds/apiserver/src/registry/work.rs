@@ -70,7 +70,7 @@ impl<'a> Work<'a> {
     }
 
     pub fn is_built_in(&self) -> bool {
-        self.resource().strategy.merges_strategically()
+        self.resource().rules().is_built_in
     }
 
     pub fn warn(&mut self, sentence: String) {
@@ -154,13 +154,9 @@ impl<'a> Work<'a> {
 
     /// What the endpoint does not write, so that nobody owns it by writing here.
     fn reset(&self) -> &'static [&'static str] {
-        match (self.call.subresource.as_str(), self.resource().strategy.has_status()) {
-            ("status", _) if self.subject() == ("apps", "deployments") => &["spec", "metadata.labels"],
-            ("status", _) if self.subject() == ("", "pods") => {
-                &["spec", "metadata.deletionTimestamp", "metadata.ownerReferences"]
-            }
-            ("status", _) if self.is_built_in() => &["spec"],
-            ("status", _) => &["metadata", "spec"],
+        let rules = self.resource().rules();
+        match (self.call.subresource.as_str(), rules.has_status) {
+            ("status", _) => rules.reset_by_status,
             ("", true) | ("finalize", _) => &["status"],
             _ => &[],
         }

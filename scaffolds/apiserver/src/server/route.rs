@@ -33,7 +33,13 @@ pub fn route(
         // Upstream finds the custom resource first and then nothing that is called so.
         let status = Status::not_found((&info.group, &info.resource), &info.name);
         let mut answer = response::failure(&status, format);
-        let deprecation: Vec<String> = resource.strategy.deprecation().map(str::to_owned).into_iter().collect();
+        let deprecation: Vec<String> = resource
+            .rules()
+            .deprecation
+            .as_deref()
+            .map(str::to_owned)
+            .into_iter()
+            .collect();
         response::warn(&mut answer, &deprecation);
         return Err(Box::new(answer));
     }

@@ -111,7 +111,7 @@ impl View {
         }
         match (self.shape, is_list) {
             (Shape::Object, _) => Ok(answer),
-            (Shape::Table, _) => Ok(rows::table(resource, &answer, (self.include, self.now))),
+            (Shape::Table, _) => Ok(rows::table(resource, &answer, self.include, self.now)),
             (Shape::Metadata, false) => Ok(partial::of(&answer)),
             (Shape::MetadataList, true) => Ok(partial::list(&answer)),
             (Shape::Metadata, true) => Err(partial::not_one(resource)),

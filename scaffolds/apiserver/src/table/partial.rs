@@ -53,12 +53,11 @@ pub(super) fn not_many(resource: &Resource) -> Status {
     Status::new(406, "NotAcceptable", message)
 }
 
-/// The type that upstream has for a built-in kind within itself: the package is named after the group.
+/// The type that upstream has for a built-in kind within itself: the package is named after the group, unless the kind has
+/// that of another group.
 fn go_type(resource: &Resource, kind: &str) -> String {
-    let package = match resource.group.as_str() {
-        "" | "events.k8s.io" => "core",
-        group => group.split('.').next().unwrap_or(group),
-    };
+    let of_group = resource.group.split('.').next().filter(|group| !group.is_empty());
+    let package = resource.rules().go_package.or(of_group).unwrap_or("core");
     format!("*{package}.{kind}")
 }
 

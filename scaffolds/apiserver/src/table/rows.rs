@@ -11,12 +11,12 @@ const NAME: &str = "Name must be unique within a namespace. Is required when cre
     https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names";
 
 /// The Table of one object or of a list.
-pub(super) fn table(resource: &Resource, answer: &Value, (include, now): (Include, i64)) -> Value {
+pub(super) fn table(resource: &Resource, answer: &Value, include: Include, now: i64) -> Value {
     let items = answer["items"]
         .as_array()
         .filter(|_| answer["kind"] == resource.names.list_kind.as_str());
     let objects = items.map_or(std::slice::from_ref(answer), Vec::as_slice);
-    let named = !resource.strategy.columns().iter().any(|column| column.format == "name");
+    let named = !resource.rules().columns.iter().any(|column| column.format == "name");
     let mut shown = head("Table");
     shown["metadata"] = match items {
         Some(_) => partial::metadata(answer),
@@ -34,8 +34,8 @@ pub(super) fn table(resource: &Resource, answer: &Value, (include, now): (Includ
     // Upstream's table for kinds without columns of their own has no list then, where the others have an empty one.
     let plain = resource.is_typed()
         && resource
-            .strategy
-            .columns()
+            .rules()
+            .columns
             .iter()
             .any(|column| column.name == "Created At");
     shown["rows"] = if rows.is_empty() && plain {
@@ -63,7 +63,7 @@ fn part(resource: &Resource, object: &Value, include: Include) -> Value {
 
 /// The columns; for kinds that leave it to us the name is the first.
 fn columns(resource: &Resource, named: bool) -> Value {
-    let mut columns = resource.strategy.columns();
+    let mut columns = resource.rules().columns.clone();
     if named {
         let (name, r#type, format) = ("Name".to_owned(), "string".to_owned(), "name".to_owned());
         let description = NAME.to_owned();

@@ -84,10 +84,7 @@ fn every_resource_has_verbs_columns_and_a_shape() {
             "{name}"
         );
         let lists = resource.verbs.contains(&"list");
-        assert!(
-            !lists || !resource.strategy.columns().is_empty(),
-            "{name} has no columns"
-        );
+        assert!(!lists || !resource.rules().columns.is_empty(), "{name} has no columns");
         let package = resource
             .group
             .split('.')

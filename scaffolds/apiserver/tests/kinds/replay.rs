@@ -64,7 +64,7 @@ pub fn print(resources: &[Resource], record: &Record) -> Outcome {
     };
     let resource = find(resources, record);
     let ours = resource.strategy.cells(&record.object, 0);
-    let columns = resource.strategy.columns();
+    let columns = &resource.rules().columns;
     if columns.len() != ours.len() {
         return Outcome::Different(format!("{} columns, {} cells", columns.len(), ours.len()));
     }
@@ -127,7 +127,7 @@ fn act(resource: &Resource, record: &Record) -> Result<(Value, Vec<Value>), Stri
     let strategy = &resource.strategy;
     let mut object = record.sent.clone();
     let unknown = strategy.decode(&mut object).map_err(|status| status.message)?;
-    strategy.empties(&mut object, Empties::Told);
+    strategy.empties(&mut object, Empties::Meaningful);
     let warned = record
         .warnings
         .iter()
@@ -151,15 +151,15 @@ fn act(resource: &Resource, record: &Record) -> Result<(Value, Vec<Value>), Stri
         None => {
             strategy.prepare_for_create("", &mut object);
             let causes = strategy.validate(&object);
-            strategy.release(&object, None);
+            resource.rules().release(&object, None);
             causes
         }
         Some(old) => {
-            strategy.hold(old);
+            resource.rules().hold(old);
             strategy.prepare_for_update(&record.subresource, &mut object, old);
             let causes = strategy.validate_update(&record.subresource, &object, old).causes;
-            strategy.release(&object, None);
-            strategy.release(old, None);
+            resource.rules().release(&object, None);
+            resource.rules().release(old, None);
             causes
         }
     };

@@ -53,9 +53,9 @@ fn an_address_is_free_again_when_its_service_is_gone() {
         causes[0].message.ends_with("provided IP is already allocated"),
         "{causes:?}"
     );
-    strategy.release(&second, None);
+    strategy.rules().release(&second, None);
     assert!(strategy.validate(&first).is_empty());
-    strategy.release(&first, None);
+    strategy.rules().release(&first, None);
     let third = made(&strategy, "third", spec);
     assert!(strategy.validate(&third).is_empty());
 }
@@ -65,7 +65,7 @@ fn what_services_held_before_a_restart_they_hold_after_it() {
     let before = strategy();
     let first = made(&before, "first", port());
     let after = strategy();
-    after.hold(&first);
+    after.rules().hold(&first);
     let held = [
         json!({"ports": [{"port": 81}], "clusterIP": first["spec"]["clusterIP"]}),
         json!({"type": "NodePort", "ports": [{"port": 81, "protocol": "UDP", "nodePort": first["spec"]["ports"][0]["nodePort"]}]}),

@@ -11,7 +11,7 @@ use crate::{
     kinds,
     resource::{Names, Resource, Subresource},
     status::Status,
-    strategy::{Column, NameRule, Scale, Strange, Strategy},
+    strategy::{Column, MetadataPass, Rules, Strategy, StrictErrors},
 };
 use kubewright_schema::{Cause, cause::Objections, lint};
 use serde_json::{Value, json};
@@ -66,6 +66,7 @@ pub(crate) fn resource() -> Resource {
 }
 
 struct Definition {
+    rules: Rules,
     schema: Schema,
 }
 
@@ -73,13 +74,27 @@ impl Definition {
     fn new() -> Self {
         let shape = kinds::definition(SHAPE).unwrap_or_default();
         Self {
+            rules: Rules {
+                has_status: true,
+                counts_generation: true,
+                updates_unconditionally: false,
+                metadata_passes: MetadataPass::UPDATE,
+                status_metadata_passes: MetadataPass::UPDATE,
+                columns: vec![created_at()],
+                etcd_directory: Some("apiextensions.k8s.io/customresourcedefinitions"),
+                ..Rules::default()
+            },
             schema: Schema::compile(&shape, &kinds::definition),
         }
     }
 }
 
 impl Strategy for Definition {
-    fn decode(&self, object: &mut Value) -> Result<Strange, Status> {
+    fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    fn decode(&self, object: &mut Value) -> Result<StrictErrors, Status> {
         let unknown = decode::read(object).map_err(|why| {
             let message = format!("{KIND} in version \"{VERSION}\" cannot be handled as a {KIND}: {why}");
             Status::bad_request(message)
@@ -149,52 +164,25 @@ impl Strategy for Definition {
         &self.schema
     }
 
-    fn name_rule(&self) -> NameRule {
-        NameRule::Subdomain
-    }
-
-    fn counts_generation(&self) -> bool {
-        true
-    }
-
-    fn has_status(&self) -> bool {
-        true
-    }
-
-    fn scale(&self) -> Option<&Scale> {
-        None
-    }
-
-    fn creates_on_update(&self) -> bool {
-        false
-    }
-
-    fn updates_unconditionally(&self) -> bool {
-        false
-    }
-
-    fn merges_strategically(&self) -> bool {
-        true
-    }
-
     fn field(&self, _object: &Value, _path: &str) -> Option<String> {
         None
     }
 
-    fn columns(&self) -> Vec<Column> {
-        const CREATED: &str = "CreationTimestamp is a timestamp representing the server time when this object was created. \
-            It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this \
-            value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. \
-            More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
-        vec![Column {
-            name: "Created At".to_owned(),
-            r#type: "date".to_owned(),
-            description: CREATED.to_owned(),
-            ..Column::default()
-        }]
-    }
-
     fn cells(&self, object: &Value, _now: i64) -> Vec<Value> {
         vec![object["metadata"]["creationTimestamp"].clone()]
+    }
+}
+
+/// The only column after the name.
+fn created_at() -> Column {
+    const CREATED: &str = "CreationTimestamp is a timestamp representing the server time when this object was created. \
+        It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this \
+        value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. \
+        More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
+    Column {
+        name: "Created At".to_owned(),
+        r#type: "date".to_owned(),
+        description: CREATED.to_owned(),
+        ..Column::default()
     }
 }

@@ -4,6 +4,7 @@
 mod columns;
 mod finalizers;
 mod published;
+mod rules;
 mod scale;
 
 use crate::{
@@ -11,10 +12,10 @@ use crate::{
     custom::{conditions::holds, path::Path},
     openapi,
     status::Status,
-    strategy::{Column, NameRule, Scale, Strange, Strategy},
+    strategy::{Rules, Strategy, StrictErrors},
 };
 use columns::Printed;
-use kubewright_schema::{Cause, cause::Objections, value::Structural, version::priority};
+use kubewright_schema::{Cause, cause::Objections, value::Structural};
 use serde_json::{Number, Value, json};
 use std::{collections::BTreeMap, sync::Arc};
 use tokio::sync::watch;
@@ -85,15 +86,10 @@ pub(super) struct Custom {
     family: Arc<Family>,
     version: String,
     schema: Schema,
-    has_status: bool,
-    /// Whether an object that is stored without a status has one when it is read.
-    defaults_status: bool,
-    scale: Option<Scale>,
+    rules: Rules,
     columns: Vec<Printed>,
     /// Without the leading point, as selectors have them.
     selectable: BTreeMap<String, Path>,
-    deprecation: Option<String>,
-    published: [Value; 2],
 }
 
 impl Custom {
@@ -103,28 +99,21 @@ impl Custom {
             .as_array()
             .map(Vec::as_slice)
             .unwrap_or_default();
-        let scale = &version["subresources"]["scale"];
-        let has_status = version["subresources"]["status"].is_object();
-        let text = |key: &str| scale[key].as_str().unwrap_or_default().to_owned();
+        let columns = columns::of(version);
+        let mut rules = rules::of(family, version, versions);
+        rules.columns = columns.iter().map(|it| it.column.clone()).collect();
+        rules.published = Some(published::definitions(crd, version, &family.definition(version)));
         let fields = version["selectableFields"].as_array().into_iter().flatten();
         let fields = fields.filter_map(|field| field["jsonPath"].as_str());
         Self {
             family: family.clone(),
             version: version["name"].as_str().unwrap_or_default().to_owned(),
             schema: Schema::custom(&version["schema"]["openAPIV3Schema"]),
-            has_status,
-            defaults_status: has_status && defaults_status(family, version),
-            scale: scale.is_object().then(|| Scale {
-                spec_replicas: text("specReplicasPath"),
-                status_replicas: text("statusReplicasPath"),
-                label_selector: scale["labelSelectorPath"].as_str().map(str::to_owned),
-            }),
-            columns: columns::of(version),
+            rules,
+            columns,
             selectable: fields
                 .filter_map(|path| Some((path.strip_prefix('.').unwrap_or(path).to_owned(), Path::parse(path)?)))
                 .collect(),
-            deprecation: deprecation(family, version, versions),
-            published: published::definitions(crd, version, &family.definition(version)),
         }
     }
 
@@ -133,7 +122,7 @@ impl Custom {
         &self,
         prune: fn(&Structural, &mut Value) -> Vec<String>,
         object: &mut Value,
-    ) -> Result<Strange, Status> {
+    ) -> Result<StrictErrors, Status> {
         let kind = object["kind"].as_str().unwrap_or_default();
         if kind != self.family.kind {
             let cause =
@@ -142,7 +131,7 @@ impl Custom {
             return Err(Status::invalid((&self.family.group, kind), name, &[cause]));
         }
         let Some(schema) = self.structural() else {
-            return Ok(Strange::new());
+            return Ok(StrictErrors::new());
         };
         let mut unknown = prune(schema, object);
         // The metadata of resources inside of this one.
@@ -168,7 +157,7 @@ impl Custom {
             return Objections::default();
         };
         let mut causes = schema.check(object, old);
-        if let Some(scale) = &self.scale {
+        if let Some(scale) = &self.rules.scale {
             causes.extend(scale::wanted(object, scale));
             causes.extend(scale::counted(object, scale));
         }
@@ -180,7 +169,7 @@ impl Custom {
             return Objections::default();
         };
         let mut causes = schema.check_status(new, old);
-        if let Some(scale) = &self.scale {
+        if let Some(scale) = &self.rules.scale {
             causes.extend(scale::counted(new, scale));
         }
         with_rules(schema, (new, Some(old)), causes)
@@ -194,43 +183,17 @@ fn with_rules(schema: &Structural, (object, old): (&Value, Option<&Value>), foun
     all
 }
 
-fn defaults_status(family: &Family, version: &Value) -> bool {
-    let mut object = json!({});
-    if let Some(schema) = version["name"].as_str().and_then(|name| family.schemas.get(name)) {
-        schema.default(&mut object);
-    }
-    object.get("status").is_some()
-}
-
-fn deprecation(family: &Family, version: &Value, versions: &[Value]) -> Option<String> {
-    if version["deprecated"] != true {
-        return None;
-    }
-    if let Some(warning) = version["deprecationWarning"].as_str() {
-        return Some(warning.to_owned());
-    }
-    let name = version["name"].as_str().unwrap_or_default();
-    let better = versions
-        .iter()
-        .filter(|it| it["served"] == true && it["deprecated"] != true)
-        .filter_map(|it| it["name"].as_str())
-        .filter(|it| priority(it, name).is_lt())
-        .min_by(|a, b| priority(a, b));
-    let Family { group, kind, .. } = family;
-    let mut warning = format!("{group}/{name} {kind} is deprecated");
-    if let Some(better) = better {
-        warning.push_str(&format!("; use {group}/{better} {kind}"));
-    }
-    Some(warning)
-}
-
 impl Strategy for Custom {
-    fn decode(&self, object: &mut Value) -> Result<Strange, Status> {
+    fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    fn decode(&self, object: &mut Value) -> Result<StrictErrors, Status> {
         self.read_with(Structural::prune, object)
     }
 
     /// What an apply put together is not decoded: its nulls are there to be objected to.
-    fn convert(&self, object: &mut Value) -> Result<Strange, Status> {
+    fn convert(&self, object: &mut Value) -> Result<StrictErrors, Status> {
         self.read_with(Structural::prune_unknown, object)
     }
 
@@ -241,7 +204,7 @@ impl Strategy for Custom {
     }
 
     fn prepare_for_create(&self, _subresource: &str, object: &mut Value) {
-        if self.has_status
+        if self.rules.has_status
             && let Some(object) = object.as_object_mut()
         {
             object.remove("status");
@@ -249,7 +212,7 @@ impl Strategy for Custom {
     }
 
     fn prepare_for_update(&self, subresource: &str, new: &mut Value, old: &Value) {
-        if !self.has_status {
+        if !self.rules.has_status {
             return;
         }
         if subresource == "status" {
@@ -283,11 +246,6 @@ impl Strategy for Custom {
         finalizers::warnings(new, old)
     }
 
-    fn verbatim_after(&self) -> Option<u64> {
-        let is_verbatim = self.version == self.family.storage && !self.defaults_status;
-        is_verbatim.then_some(self.family.since)
-    }
-
     fn read(&self, object: &mut Value) {
         if let Some(stored) = self.family.schema_of(object) {
             stored.prune(object);
@@ -309,53 +267,8 @@ impl Strategy for Custom {
         whole_numbers(object);
     }
 
-    fn published(&self) -> Option<&[Value; 2]> {
-        Some(&self.published)
-    }
-
-    fn forbids_creation(&self) -> Option<&'static str> {
-        const WHY: &str = "create not allowed while custom resource definition is terminating";
-        self.family.terminating.then_some(WHY)
-    }
-
-    fn ends(&self) -> Option<watch::Receiver<()>> {
-        self.family.ends.clone()
-    }
-
-    fn deprecation(&self) -> Option<&str> {
-        self.deprecation.as_deref()
-    }
-
     fn schema(&self) -> &Schema {
         &self.schema
-    }
-
-    fn name_rule(&self) -> NameRule {
-        NameRule::Subdomain
-    }
-
-    fn counts_generation(&self) -> bool {
-        true
-    }
-
-    fn has_status(&self) -> bool {
-        self.has_status
-    }
-
-    fn scale(&self) -> Option<&Scale> {
-        self.scale.as_ref()
-    }
-
-    fn creates_on_update(&self) -> bool {
-        false
-    }
-
-    fn updates_unconditionally(&self) -> bool {
-        false
-    }
-
-    fn merges_strategically(&self) -> bool {
-        false
     }
 
     fn field(&self, object: &Value, path: &str) -> Option<String> {
@@ -364,10 +277,6 @@ impl Strategy for Custom {
             None | Some(Value::Null) => String::new(),
             Some(value) => columns::text(value),
         })
-    }
-
-    fn columns(&self) -> Vec<Column> {
-        self.columns.iter().map(|it| it.column.clone()).collect()
     }
 
     fn cells(&self, object: &Value, now: i64) -> Vec<Value> {

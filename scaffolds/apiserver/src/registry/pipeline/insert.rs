@@ -48,7 +48,7 @@ async fn create(work: &mut Work<'_>, attributes: &Attributes<'_>, mut object: Va
     resource
         .strategy
         .prepare_for_create(&work.call.subresource, &mut object);
-    if resource.strategy.counts_generation() {
+    if resource.rules().counts_generation {
         meta::set(&mut object, "generation", Some(json!(1)));
     }
     let mut prepared = Prepared::new(work, object, None);
@@ -101,7 +101,7 @@ fn may_create(work: &Work) -> Result<(), Status> {
 
 fn validate(work: &mut Work, object: &Value) -> Result<(), Status> {
     let resource = work.resource();
-    let mut causes = meta::rounds::created(resource, object);
+    let mut causes = meta::validation_passes::created(resource, object);
     causes.extend(resource.strategy.validate(object));
     if !causes.is_empty() {
         return Err(Status::invalid(work.kind(), meta::text(object, "name"), &causes));

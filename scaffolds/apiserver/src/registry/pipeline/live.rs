@@ -85,7 +85,7 @@ impl Live {
             .store
             .delete(&self.key, self.revision, &|revision| last_text.at(revision));
         let record = deleted.ok()?;
-        work.resource().strategy.release(&self.object, None);
+        work.resource().strategy.rules().release(&self.object, None);
         meta::set(&mut last, "resourceVersion", Some(json!(record.revision.to_string())));
         Some(last)
     }

@@ -3,13 +3,13 @@
 use serde_json::Value;
 
 use super::Work;
-use crate::strategy::Strategy;
+use crate::strategy::Rules;
 
 /// A prepared object. When it is dropped (refused, another writer came first, the request was cancelled), it releases the
 /// addresses and ports that preparation reserved.
 pub struct Prepared<'a> {
     pub object: Value,
-    strategy: &'a dyn Strategy,
+    rules: &'a Rules,
     /// What stays in the store without it.
     live: Option<&'a Value>,
     /// Whether its reservations were dealt with.
@@ -20,7 +20,7 @@ impl<'a> Prepared<'a> {
     pub fn new(work: &Work<'a>, object: Value, live: Option<&'a Value>) -> Self {
         Self {
             object,
-            strategy: work.resource().strategy.as_ref(),
+            rules: work.resource().rules(),
             live,
             is_settled: false,
         }
@@ -29,7 +29,7 @@ impl<'a> Prepared<'a> {
     /// The object at the end of its write. It keeps its reservations if it `is_stored`.
     pub fn end(mut self, is_stored: bool) -> Value {
         if !is_stored {
-            self.strategy.release(&self.object, self.live);
+            self.rules.release(&self.object, self.live);
         }
         self.is_settled = true;
         std::mem::take(&mut self.object)
@@ -39,7 +39,7 @@ impl<'a> Prepared<'a> {
 impl Drop for Prepared<'_> {
     fn drop(&mut self) {
         if !self.is_settled {
-            self.strategy.release(&self.object, self.live);
+            self.rules.release(&self.object, self.live);
         }
     }
 }

@@ -69,7 +69,7 @@ impl Live {
             said.parse::<u64>().map_err(|_| no_number(said))?
         };
         let (present, name) = (self.revision, work.call.name.as_str());
-        if said == 0 && !work.resource().strategy.updates_unconditionally() {
+        if said == 0 && !work.resource().rules().updates_unconditionally {
             let at = Path::new("metadata").child("resourceVersion");
             let cause = at.invalid(0, "must be specified for an update");
             return Err(Status::invalid(work.subject(), name, &[cause]));
@@ -83,24 +83,24 @@ impl Live {
 
     /// Takes over from the live object what this endpoint does not write, and counts generations.
     fn prepare(&self, work: &Work, new: &mut Value) {
-        let (strategy, live) = (&work.resource().strategy, &self.object);
+        let (strategy, rules, live) = (&work.resource().strategy, work.resource().rules(), &self.object);
         meta::set(new, "generation", meta::of(live).get("generation").cloned());
         match work.call.subresource.as_str() {
             "finalize" => put(new, "status", live.get("status").cloned()),
             subresource => strategy.prepare_for_update(part(subresource), new, live),
         }
-        if strategy.counts_generation() && self.is_another_generation(work, new) {
+        if rules.counts_generation && self.is_another_generation(work, new) {
             meta::system::next_generation(new);
         }
         meta::system::keep(new, live);
     }
 
     fn is_another_generation(&self, work: &Work, new: &Value) -> bool {
-        let strategy = &work.resource().strategy;
-        let counts = |field: &str| field != "metadata" && !(field == "status" && strategy.has_status());
+        let rules = work.resource().rules();
+        let counts = |field: &str| field != "metadata" && !(field == "status" && rules.has_status);
         let live = &self.object;
         let forgetful;
-        let new = if work.has_empties && !strategy.counts_empty() {
+        let new = if work.has_empties && !rules.counts_empty {
             let mut stored = new.clone();
             work.forget_empties(&mut stored);
             forgetful = stored;
@@ -114,12 +114,12 @@ impl Live {
         });
         let of = |object, field: &str| meta::of(object).get(field);
         let is_counted = |field: &str| of(new, field) != of(live, field);
-        counted[0] != counted[1] || strategy.counts_metadata().is_some_and(is_counted)
+        counted[0] != counted[1] || rules.counts_metadata.is_some_and(is_counted)
     }
 
     fn validate(&self, work: &mut Work, new: &Value) -> Result<(), Status> {
         let (resource, live) = (work.resource(), &self.object);
-        let mut causes = meta::rounds::updated((resource, &work.call.subresource), new, live);
+        let mut causes = meta::validation_passes::updated(resource, &work.call.subresource, new, live);
         match work.call.subresource.as_str() {
             "finalize" => {
                 let at = Path::new("spec").child("finalizers");
@@ -143,7 +143,7 @@ impl Live {
     /// Whether this change takes away the last thing that kept an object that was deleted before.
     fn ends_with(&self, work: &Work, new: &Value) -> bool {
         let waits = meta::number(&self.object, "deletionGracePeriodSeconds").unwrap_or_default() != 0;
-        let is_kept = work.subject() == ("", "namespaces") && !spec_finalizers(new).is_empty();
+        let is_kept = work.resource().rules().has_spec_finalizers && !spec_finalizers(new).is_empty();
         meta::is_deleting(&self.object) && meta::texts(new, "finalizers").is_empty() && !waits && !is_kept
     }
 }

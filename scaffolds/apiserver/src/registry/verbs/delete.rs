@@ -18,17 +18,6 @@ use crate::{
     status::Status,
 };
 
-/// Kinds that answer a deletion with the object and not with a Status. Recorded.
-const RETURNED: [&str; 7] = [
-    "persistentvolumeclaims",
-    "persistentvolumes",
-    "pods",
-    "podtemplates",
-    "resourcequotas",
-    "serviceaccounts",
-    "services",
-];
-
 /// Deletes the object of the path.
 pub async fn delete(work: &mut Work<'_>) -> Result<Reply, Status> {
     let options = DeleteOptions::read(work.call)?;
@@ -89,8 +78,7 @@ fn decide(work: &Work, mut object: Value, options: &DeleteOptions) -> Removal {
 
 /// The answer about an object that went, or is going.
 fn last(work: &Work, object: &Value) -> Reply {
-    let (group, plural) = work.subject();
-    if group.is_empty() && RETURNED.contains(&plural) {
+    if work.resource().rules().deletion.returns_object {
         return reply::object(200, object);
     }
     reply::gone(work, object)
@@ -100,20 +88,15 @@ fn last(work: &Work, object: &Value) -> Reply {
 /// deletion marked, later as it is while its own finalizers keep it.
 fn begun(work: &Work, live: &Value) -> Option<Value> {
     let mut object = live.clone();
-    let is_namespace = work.subject() == ("", "namespaces");
+    let resource = work.resource();
     if meta::is_deleting(&object) {
-        return (is_namespace && !spec_finalizers(&object).is_empty()).then_some(object);
+        let is_kept = resource.rules().has_spec_finalizers && !spec_finalizers(&object).is_empty();
+        return is_kept.then_some(object);
     }
-    if !is_namespace {
-        return work
-            .resource()
-            .strategy
-            .begin_deletion(&mut object, &work.now)
-            .then_some(object);
-    }
-    meta::set(&mut object, "deletionTimestamp", Some(json!(work.now)));
-    object["status"]["phase"] = json!("Terminating");
-    Some(object)
+    resource
+        .strategy
+        .begin_deletion(&mut object, &work.now)
+        .then_some(object)
 }
 
 fn check(work: &Work, object: &Value, options: &DeleteOptions) -> Result<(), Status> {
@@ -179,17 +162,12 @@ fn wanted(work: &Work, had: &[String], options: &DeleteOptions) -> Option<&'stat
     if let Some(had) = had.iter().find(|it| [ORPHAN, FOREGROUND].contains(&it.as_str())) {
         return Some(if had == ORPHAN { ORPHAN } else { FOREGROUND });
     }
-    let orphans = [("batch", "jobs"), ("", "replicationcontrollers")].contains(&work.subject());
-    orphans.then_some(ORPHAN)
+    work.resource().rules().deletion.orphans_dependents.then_some(ORPHAN)
 }
 
 fn warn(work: &mut Work, options: &DeleteOptions) {
-    let is_said = options.propagation.is_some() || options.orphan_dependents.is_some();
-    if work.subject() == ("batch", "jobs") && !is_said {
-        work.warn(
-            "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or \
-             set propagationPolicy=Orphan to suppress this warning"
-                .to_owned(),
-        );
+    let is_chosen = options.propagation.is_some() || options.orphan_dependents.is_some();
+    if let Some(warning) = work.resource().rules().deletion.warning.filter(|_| !is_chosen) {
+        work.warn(warning.to_owned());
     }
 }

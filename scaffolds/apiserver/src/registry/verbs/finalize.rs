@@ -8,7 +8,7 @@ use crate::{
 
 /// Updates a namespace with its `spec.finalizers` but without its status; it goes when nothing keeps it any more.
 pub async fn finalize(work: &mut Work<'_>) -> Result<Reply, Status> {
-    if work.subject() != ("", "namespaces") {
+    if !work.resource().rules().has_spec_finalizers {
         return Err(Status::not_implemented(
             "the subresource finalize of other kinds than namespaces",
         ));

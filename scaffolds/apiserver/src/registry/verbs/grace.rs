@@ -1,4 +1,4 @@
-//! Graceful deletion: a Pod that runs somewhere is told to stop first, and goes when whoever runs it says so.
+//! Graceful deletion: an object that runs something (a Pod) is marked first, and goes when that has stopped.
 
 use serde_json::{Value, json};
 
@@ -11,38 +11,22 @@ pub enum Grace {
     None,
     /// The object was marked; it has so many seconds, and goes at once when that is 0.
     Marked(i64),
-    /// It was told before, and has not more time than is asked for now.
+    /// It was marked before, and has no more time than is asked for now.
     Pending,
 }
 
-/// Seconds that a Pod has unless it says otherwise, as upstream.
-const DEFAULT: i64 = 30;
-
 /// Decides, and marks the object. `now` is in seconds since 1970.
 pub fn decide(resource: &Resource, object: &mut Value, asked: Option<i64>, now: i64) -> Grace {
-    if (resource.group.as_str(), resource.names.kind.as_str()) != ("", "Pod") {
+    let Some(grace_seconds) = resource.rules().deletion.grace_seconds else {
         return Grace::None;
-    }
+    };
     if meta::is_deleting(object) {
         return again(object, asked, now);
     }
-    let period = period(object, asked);
+    let period = grace_seconds(object, asked);
     mark(object, now.saturating_add(period), period);
     meta::system::next_generation(object);
     Grace::Marked(period)
-}
-
-/// Only Pods that run have time.
-fn period(pod: &Value, asked: Option<i64>) -> i64 {
-    let text = |pointer: &str| pod.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
-    if text("/spec/nodeName").is_empty() || ["Succeeded", "Failed"].contains(&text("/status/phase")) {
-        return 0;
-    }
-    let own = pod
-        .pointer("/spec/terminationGracePeriodSeconds")
-        .and_then(Value::as_i64);
-    let period = asked.or(own).unwrap_or(DEFAULT);
-    if period < 0 { 1 } else { period }
 }
 
 /// A deletion that has begun can only be made quicker.

@@ -41,7 +41,7 @@ const FORMATS: [(&str, Format); 4] = [
 pub async fn patch(work: &mut Work<'_>) -> Result<Reply, Status> {
     let format = format(work)?;
     let options = Options::of_patch(work.call, format == Format::Apply)?;
-    let creates = work.call.subresource.is_empty() || work.resource().strategy.creates_on_update();
+    let creates = work.call.subresource.is_empty() || work.resource().rules().creates_on_update;
     let plan = Plan {
         name: Some(&work.call.name),
         uid: "",
@@ -131,7 +131,7 @@ fn applied(work: &mut Work, live: Option<&Value>, options: &Options) -> Result<V
 fn unconverted(resource: &Resource, title: &str, status: Status) -> Status {
     let beginning = format!("{}: ", body::cannot(&Value::Null, resource));
     let why = match status.message.strip_prefix(&beginning) {
-        Some(why) if resource.strategy.merges_strategically() => why,
+        Some(why) if resource.rules().is_built_in => why,
         _ => return status,
     };
     let slash = if resource.group.is_empty() { "/" } else { "" };

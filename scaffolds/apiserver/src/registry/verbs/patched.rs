@@ -20,12 +20,12 @@ use crate::{
 ///
 /// # Errors
 /// Those of the patch; 422 for a document that is not of the kind, quoting it; under [`Validation::Strict`] also for
-/// strange fields.
+/// unknown or duplicate fields.
 pub fn decode(work: &mut Work, live: &Value, (format, validation): (Format, Validation)) -> Result<Value, Status> {
     let (call, resource) = (work.call, work.resource());
     let Patched {
         mut object,
-        mut strange,
+        mut strict_errors,
         ..
     } = document(call, live, (format, validation))?;
     // Refusals quote the document as it was before it was read: patched once more, that is not kept for all the others.
@@ -41,7 +41,7 @@ pub fn decode(work: &mut Work, live: &Value, (format, validation): (Format, Vali
         _ => body::typed,
     };
     match read(work, &mut object) {
-        Ok(unknown) => strange.extend(unknown),
+        Ok(unknown) => strict_errors.extend(unknown),
         Err(status) if status.code == 400 => {
             let beginning = format!("{}: ", body::cannot(&object, resource));
             let why = status.message.strip_prefix(&beginning).unwrap_or(&status.message);
@@ -49,7 +49,7 @@ pub fn decode(work: &mut Work, live: &Value, (format, validation): (Format, Vali
         }
         Err(status) => return Err(status),
     }
-    strict::judge(work, validation, strange, |sentence| refuse(&sentence))?;
+    strict::judge(work, validation, strict_errors, |sentence| refuse(&sentence))?;
     resource.strategy.default(&mut object);
     Ok(object)
 }

@@ -38,9 +38,9 @@ pub fn get(work: &Work) -> Result<Reply, Status> {
 /// PUT of a Scale.
 pub async fn update(work: &mut Work<'_>) -> Result<Reply, Status> {
     let options = Options::read(work.call, "UpdateOptions")?;
-    let (sent, mut strange) = request::body::object(&work.call.content_type, &work.call.body, "Scale")?;
+    let (sent, mut strict_errors) = request::body::object(&work.call.content_type, &work.call.body, "Scale")?;
     let mut sent = Value::Object(sent);
-    strange.extend(decode(&mut sent).map_err(|why| {
+    strict_errors.extend(decode(&mut sent).map_err(|why| {
         let is_scale = sent.get("kind").is_none_or(|kind| kind == "Scale");
         if !work.is_built_in() && !is_scale {
             // Upstream's scheme of a custom kind's scale knows no other type.
@@ -50,7 +50,7 @@ pub async fn update(work: &mut Work<'_>) -> Result<Reply, Status> {
         }
         Status::bad_request(format!("{}: {why}", cannot(&sent)))
     })?);
-    strict::judge(work, options.validation, strange, |sentence| {
+    strict::judge(work, options.validation, strict_errors, |sentence| {
         Status::bad_request(format!("{}: {sentence}", cannot(&sent)))
     })?;
     body::check_namespace(work, &mut sent)?;
@@ -105,9 +105,11 @@ fn patched(work: &mut Work, scale: &Value, (format, options): (Format, &Options)
         _ => patch::document(work.call, scale, (format, options.validation))?,
     };
     let mut new = document.object.clone();
-    let mut strange = document.strange.clone();
-    strange.extend(decode(&mut new).map_err(|why| document.refuse(&why))?);
-    strict::judge(work, options.validation, strange, |sentence| document.refuse(&sentence))?;
+    let mut strict_errors = document.strict_errors.clone();
+    strict_errors.extend(decode(&mut new).map_err(|why| document.refuse(&why))?);
+    strict::judge(work, options.validation, strict_errors, |sentence| {
+        document.refuse(&sentence)
+    })?;
     body::check_namespace(work, &mut new)?;
     body::check_name(work, &new)?;
     Ok(new)
@@ -177,7 +179,7 @@ fn written(work: &Work, live: &Value, (scale, after): (&Scale, &Value)) -> Resul
         let cause = Path::new("spec")
             .child("replicas")
             .invalid(wanted, "must be greater than or equal to 0");
-        return Err(Status::invalid(("autoscaling", "Scale"), &work.call.name, &[cause]));
+        return Err(Status::invalid(kind(work), &work.call.name, &[cause]));
     }
     let mut object = live.clone();
     put(&mut object, &scale.spec_replicas, json!(wanted));
@@ -192,15 +194,28 @@ fn written(work: &Work, live: &Value, (scale, after): (&Scale, &Value)) -> Resul
     Ok(object)
 }
 
+/// Group and kind of the subresource.
+fn kind<'a>(work: &Work<'a>) -> (&'a str, &'a str) {
+    let mut subresources = work.resource().subresources.iter();
+    let scale = subresources.find(|it| it.name == work.call.subresource);
+    scale.map_or(("", ""), |it| (it.group.as_str(), it.kind.as_str()))
+}
+
 fn paths<'a>(work: &Work<'a>) -> Result<&'a Scale, Status> {
-    work.resource().strategy.scale().ok_or_else(Status::no_such_resource)
+    work.resource()
+        .rules()
+        .scale
+        .as_ref()
+        .ok_or_else(Status::no_such_resource)
 }
 
 /// Where a version of the kind has its replicas.
 fn replicas(work: &Work, version: &str) -> Option<String> {
     let strategy = work.strategy_of(version)?;
     let path = strategy
-        .scale()
+        .rules()
+        .scale
+        .as_ref()
         .map(|scale| scale.spec_replicas.trim_start_matches('.').to_owned());
     Some(path.unwrap_or_default())
 }
@@ -316,24 +331,24 @@ fn decode(scale: &mut Value) -> Result<Vec<String>, String> {
             "no kind {kind} is registered for version {version} in scheme \"pkg/runtime/scheme.go:111\""
         ));
     }
-    let mut strange = Vec::new();
+    let mut strict_errors = Vec::new();
     let metadata = meta::of_mut(scale);
     let mut metadata = Value::Object(std::mem::take(metadata));
-    strange
+    strict_errors
         .extend(meta::decode::decode(&mut metadata).map_err(|why| why.replace("ObjectMeta.", "ObjectMeta.metadata."))?);
     let mut spec = scale.get("spec").cloned().unwrap_or_default();
-    strange.extend(replicas_only(&mut spec, "spec")?);
+    strict_errors.extend(replicas_only(&mut spec, "spec")?);
     let known = ["apiVersion", "kind", "metadata", "spec", "status"];
     let others = scale
         .as_object()
         .into_iter()
         .flat_map(Map::keys)
         .filter(|field| !known.contains(&field.as_str()));
-    strange.extend(others.cloned());
+    strict_errors.extend(others.cloned());
     // What a client says of the status is not looked at any further: nothing is done with it.
     let status = scale.get("status").cloned().unwrap_or_else(|| json!({"replicas": 0}));
     *scale = json!({"kind": "Scale", "apiVersion": API_VERSION, "metadata": metadata, "spec": spec, "status": status});
-    Ok(strange
+    Ok(strict_errors
         .iter()
         .map(|path| format!("unknown field {}", kubewright_schema::go::quote(path)))
         .collect())
@@ -344,7 +359,7 @@ fn replicas_only(spec: &mut Value, path: &str) -> Result<Vec<String>, String> {
         *spec = json!({});
         return Ok(Vec::new());
     };
-    let strange = fields
+    let strict_errors = fields
         .keys()
         .filter(|field| *field != "replicas")
         .map(|field| format!("{path}.{field}"))
@@ -364,7 +379,7 @@ fn replicas_only(spec: &mut Value, path: &str) -> Result<Vec<String>, String> {
                 "json: cannot unmarshal {found} into Go struct field {field} of type int32"
             ))
         }
-        _ => Ok(strange),
+        _ => Ok(strict_errors),
     }
 }
 

@@ -25,7 +25,7 @@ pub async fn update(work: &mut Work<'_>) -> Result<Reply, Status> {
         name: Some(&work.call.name),
         uid: meta::text(&sent, "uid"),
         dry_run: options.dry_run,
-        may_create: work.resource().strategy.creates_on_update(),
+        may_create: work.resource().rules().creates_on_update,
         manager: Some(&options.manager),
     };
     let done = pipeline::write(work, &plan, &mut Sent(&sent)).await?;

@@ -75,7 +75,7 @@ pub(super) async fn watch(core: &Core, call: &Call) -> Result<Events, Status> {
         deadline,
         bookmark: options.bookmarks.then(|| next_bookmark(deadline)),
         options,
-        ends: call.resource.strategy.ends(),
+        ends: call.resource.rules().ends.clone(),
         ended: false,
     };
     let next = |mut watching: Watching| async { watching.next().await.map(|event| (event, watching)) };

@@ -1,0 +1,67 @@
+//! What the registry does for a custom kind, as a version of its definition says.
+
+use super::Family;
+use crate::strategy::{MetadataPass, Rules, Scale};
+use kubewright_schema::version::priority;
+use serde_json::{Value, json};
+use std::borrow::Cow;
+
+const TERMINATING: &str = "create not allowed while custom resource definition is terminating";
+
+/// Of `version`, one of those of a definition.
+pub(super) fn of(family: &Family, version: &Value, versions: &[Value]) -> Rules {
+    let scale = &version["subresources"]["scale"];
+    let path = |key: &str| scale[key].as_str().map(|path| Cow::Owned(path.to_owned()));
+    let has_status = version["subresources"]["status"].is_object();
+    let is_verbatim = version["name"] == family.storage && !(has_status && defaults_status(family, version));
+    Rules {
+        is_built_in: false,
+        has_status,
+        scale: scale.is_object().then(|| Scale {
+            spec_replicas: path("specReplicasPath").unwrap_or_default(),
+            status_replicas: path("statusReplicasPath").unwrap_or_default(),
+            label_selector: path("labelSelectorPath"),
+        }),
+        counts_generation: true,
+        updates_unconditionally: false,
+        metadata_passes: MetadataPass::UPDATE,
+        status_metadata_passes: MetadataPass::UPDATE,
+        reset_by_status: &["metadata", "spec"],
+        verbatim_after: is_verbatim.then_some(family.since),
+        forbids_creation: family.terminating.then_some(TERMINATING),
+        ends: family.ends.clone(),
+        deprecation: deprecation(family, version, versions).map(Cow::Owned),
+        ..Rules::default()
+    }
+}
+
+/// Whether an object that is stored without a status has one when it is read.
+fn defaults_status(family: &Family, version: &Value) -> bool {
+    let mut object = json!({});
+    if let Some(schema) = version["name"].as_str().and_then(|name| family.schemas.get(name)) {
+        schema.default(&mut object);
+    }
+    object.get("status").is_some()
+}
+
+fn deprecation(family: &Family, version: &Value, versions: &[Value]) -> Option<String> {
+    if version["deprecated"] != true {
+        return None;
+    }
+    if let Some(warning) = version["deprecationWarning"].as_str() {
+        return Some(warning.to_owned());
+    }
+    let name = version["name"].as_str().unwrap_or_default();
+    let better = versions
+        .iter()
+        .filter(|it| it["served"] == true && it["deprecated"] != true)
+        .filter_map(|it| it["name"].as_str())
+        .filter(|it| priority(it, name).is_lt())
+        .min_by(|a, b| priority(a, b));
+    let Family { group, kind, .. } = family;
+    let mut warning = format!("{group}/{name} {kind} is deprecated");
+    if let Some(better) = better {
+        warning.push_str(&format!("; use {group}/{better} {kind}"));
+    }
+    Some(warning)
+}

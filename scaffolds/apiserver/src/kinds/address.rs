@@ -1,0 +1,152 @@
+//! Addresses, and networks in CIDR notation.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use crate::kinds::{faults::Faults, located::Located};
+
+pub(in crate::kinds) const IP: &str = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
+
+pub(in crate::kinds) fn endpoint_ip(at: &Located<'_>, faults: &mut Faults) {
+    let Ok(ip) = at.str().parse::<IpAddr>() else {
+        return faults.invalid(at, IP);
+    };
+    if ip.is_unspecified() {
+        faults.invalid(at, &format!("may not be unspecified ({})", at.str()));
+    }
+    if ip.is_loopback() {
+        faults.invalid(at, "may not be in the loopback range (127.0.0.0/8, ::1/128)");
+    }
+    let (link_local, link_multicast) = match ip {
+        IpAddr::V4(ip) => (ip.is_link_local(), ip.octets().starts_with(&[224, 0, 0])),
+        IpAddr::V6(ip) => (ip.segments()[0] & 0xffc0 == 0xfe80, ip.segments()[0] & 0xff0f == 0xff02),
+    };
+    if link_local {
+        faults.invalid(at, "may not be in the link-local range (169.254.0.0/16, fe80::/10)");
+    }
+    if link_multicast {
+        faults.invalid(
+            at,
+            "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)",
+        );
+    }
+}
+
+/// An address and how many of its bits count.
+pub(in crate::kinds) struct Network {
+    pub address: IpAddr,
+    pub bits: u32,
+}
+
+impl Network {
+    /// The network of `text`, which stands at `at`, as far as it is one.
+    pub fn read(at: &Located<'_>, text: &str, faults: &mut Faults) -> Option<Self> {
+        let found = parts(text);
+        let fault = match &found {
+            None => "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)",
+            Some((_, true)) => "must not have leading 0s in IP or prefix length",
+            Some((network, _)) if network.is_mapped() => "must not have an IPv4-mapped IPv6 address",
+            Some((network, _)) if network.has_more_bits() => "must not have bits set beyond the prefix length",
+            Some(_) => "",
+        };
+        if !fault.is_empty() {
+            faults.invalid(at, fault);
+        }
+        found.map(|(network, _)| network)
+    }
+
+    /// Whether all of `inner` and more is in it.
+    pub fn is_around(&self, inner: &Self) -> bool {
+        let same = self.address.is_ipv6() == inner.address.is_ipv6();
+        let head = |network: &Self| {
+            network
+                .number()
+                .checked_shr(self.width() - self.bits)
+                .unwrap_or_default()
+        };
+        same && self.bits < inner.bits && head(self) == head(inner)
+    }
+
+    fn is_mapped(&self) -> bool {
+        matches!(self.address, IpAddr::V6(address) if address.to_ipv4_mapped().is_some())
+    }
+
+    fn has_more_bits(&self) -> bool {
+        self.number() & !u128::MAX.checked_shl(self.width() - self.bits).unwrap_or_default() != 0
+    }
+
+    fn width(&self) -> u32 {
+        if self.address.is_ipv6() { 128 } else { 32 }
+    }
+
+    fn number(&self) -> u128 {
+        match self.address {
+            IpAddr::V4(address) => u128::from(address.to_bits()),
+            IpAddr::V6(address) => address.to_bits(),
+        }
+    }
+}
+
+/// The network, and whether one of its numbers has leading zeros.
+fn parts(text: &str) -> Option<(Network, bool)> {
+    let (address, length) = text.split_once('/')?;
+    let bits: u32 = length
+        .parse()
+        .ok()
+        .filter(|_| length.bytes().all(|it| it.is_ascii_digit()))?;
+    let plain = address.parse().ok();
+    let address = plain.or_else(|| with_zeros(address))?;
+    let network = Network { address, bits };
+    let has_zeros = plain.is_none() || length.len() > 1 && length.starts_with('0');
+    (bits <= network.width()).then_some((network, has_zeros))
+}
+
+/// An address of four decimal numbers, some of which have leading zeros.
+fn with_zeros(text: &str) -> Option<IpAddr> {
+    let parts: Option<Vec<u8>> = text.split('.').map(|part| part.parse().ok()).collect();
+    let parts = <[u8; 4]>::try_from(parts?).ok()?;
+    Some(Ipv4Addr::from(parts).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_network_is_written_as_such() {
+        for (text, sentence) in [
+            ("10.0.0.0/8", ""),
+            ("0.0.0.0/0", ""),
+            ("::/0", ""),
+            ("fd00::/8", ""),
+            (
+                "10.0.0.0/33",
+                "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)",
+            ),
+            (
+                "10.0.0.0",
+                "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)",
+            ),
+            ("010.0.0.0/8", "must not have leading 0s in IP or prefix length"),
+            ("10.0.0.0/08", "must not have leading 0s in IP or prefix length"),
+            ("::ffff:10.0.0.0/104", "must not have an IPv4-mapped IPv6 address"),
+            ("10.1.0.0/8", "must not have bits set beyond the prefix length"),
+        ] {
+            let (value, mut faults) = (json!(text), Faults::default());
+            Network::read(&Located::root(&value), text, &mut faults);
+            let said: Vec<String> = faults.into_causes().iter().map(|it| it.message.clone()).collect();
+            let expected = (!sentence.is_empty()).then(|| format!("Invalid value: {text:?}: {sentence}"));
+            assert_eq!(said, Vec::from_iter(expected));
+        }
+    }
+
+    #[test]
+    fn a_network_of_no_bits_is_around_all_others_of_its_kind() {
+        let network = |text: &str| parts(text).unwrap().0;
+        assert!(network("0.0.0.0/0").is_around(&network("128.0.0.0/1")));
+        assert!(!network("0.0.0.0/0").is_around(&network("0.0.0.0/0")));
+        assert!(!network("0.0.0.0/0").is_around(&network("::/1")));
+        assert!(network("10.0.0.0/8").is_around(&network("10.1.0.0/16")));
+        assert!(!network("10.0.0.0/8").is_around(&network("11.0.0.0/16")));
+    }
+}

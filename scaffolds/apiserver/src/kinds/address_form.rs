@@ -1,0 +1,74 @@
+//! Warnings about addresses and networks that are not written in the one form in which texts can be compared.
+
+use std::net::{IpAddr, Ipv6Addr};
+
+use crate::kinds::{faults::quoted, kind::Warnings, located::Located};
+
+/// An address that is not in its usual form.
+pub(in crate::kinds) fn warn_of_ip(at: &Located<'_>, warnings: &mut Warnings) {
+    let text = at.str();
+    if let Ok(IpAddr::V6(found)) = text.parse() {
+        warn(at, "address", &canonical(found), warnings);
+    }
+}
+
+/// A network whose address is not in its usual form.
+pub(in crate::kinds) fn warn_of_cidr(at: &Located<'_>, warnings: &mut Warnings) {
+    let Some((address, length)) = at.str().split_once('/') else {
+        return;
+    };
+    if let Ok(found) = address.parse::<Ipv6Addr>() {
+        warn(at, "CIDR value", &format!("{}/{length}", canonical(found)), warnings);
+    }
+}
+
+fn warn(at: &Located<'_>, what: &str, usual: &str, warnings: &mut Warnings) {
+    let text = at.str();
+    if usual != text {
+        let (path, text, usual) = (&at.path, quoted(text), quoted(usual));
+        warnings.push(format!(
+            "{path}: IPv6 {what} {text} should be in RFC 5952 canonical format ({usual})"
+        ));
+    }
+}
+
+/// As RFC 5952 has it; an address that only looks like one of IPv4 is written like the others.
+fn canonical(found: Ipv6Addr) -> String {
+    let text = found.to_string();
+    let [.., high, low] = found.segments();
+    match text.rsplit_once(':') {
+        Some((head, last)) if last.contains('.') => format!("{head}:{high:x}:{low:x}"),
+        _ => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn addresses_and_networks_have_one_form() {
+        type Warn = fn(&Located<'_>, &mut Warnings);
+        let cases: [(&str, Warn, &str); 5] = [
+            ("::1", warn_of_ip, ""),
+            ("1.2.3.4", warn_of_ip, ""),
+            ("fd00::/8", warn_of_cidr, ""),
+            (
+                "2001:DB8:0::1",
+                warn_of_ip,
+                "a: IPv6 address \"2001:DB8:0::1\" should be in RFC 5952 canonical format (\"2001:db8::1\")",
+            ),
+            (
+                "FD00::/8",
+                warn_of_cidr,
+                "a: IPv6 CIDR value \"FD00::/8\" should be in RFC 5952 canonical format (\"fd00::/8\")",
+            ),
+        ];
+        for (text, warn, sentence) in cases {
+            let (value, mut warnings) = (json!(text), Vec::new());
+            warn(&Located::root(&value).called("a"), &mut warnings);
+            assert_eq!(warnings.concat(), sentence);
+        }
+    }
+}

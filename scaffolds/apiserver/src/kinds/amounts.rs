@@ -1,0 +1,209 @@
+//! Amounts of resources: requests, limits, quotas.
+
+use std::cmp::Ordering;
+
+use crate::kinds::{
+    faults::{Faults, quoted},
+    format::qualified,
+    kind::Warnings,
+    located::Located,
+    quantity::Quantity,
+};
+
+pub(in crate::kinds) const NEGATIVE: &str = "must be greater than or equal to 0";
+
+/// `requests`, `limits` and `claims` of a container.
+pub(in crate::kinds) fn requirements(at: &Located<'_>, faults: &mut Faults) {
+    let (limits, requests) = (at.get("limits"), at.get("requests"));
+    for (name, amount) in limits.entries() {
+        container_resource(name, &amount, faults);
+    }
+    for (name, amount) in requests.entries() {
+        container_resource(name, &amount, faults);
+        let Some(request) = quantity(&amount) else { continue };
+        let limit = limits.get(name);
+        let overcommits = !name.contains('/') && !name.starts_with("hugepages-");
+        match quantity(&limit) {
+            Some(limit_amount) if !overcommits && request.compare(&limit_amount) != Ordering::Equal => {
+                let detail = format!("must be equal to {name} limit of {}", limit.str());
+                faults.invalid(&amount.called(&requests.path), &detail);
+            }
+            Some(limit_amount) if overcommits && request.compare(&limit_amount) == Ordering::Greater => {
+                let detail = format!("must be less than or equal to {name} limit of {}", limit.str());
+                faults.invalid(&amount.called(&requests.path), &detail);
+            }
+            None if !overcommits => {
+                faults.required(&limits, "Limit must be set for non overcommitable resources");
+            }
+            _ => {}
+        }
+    }
+}
+
+fn container_resource(name: &str, amount: &Located<'_>, faults: &mut Faults) {
+    let before = faults.len();
+    for sentence in qualified(name) {
+        faults.invalid_as(amount, &quoted(name), &sentence);
+    }
+    let plain = !name.contains('/');
+    if faults.len() == before && plain && !is_standard(name) {
+        faults.invalid_as(
+            amount,
+            &quoted(name),
+            "must be a standard resource type or fully qualified",
+        );
+    }
+    if plain && !is_for_containers(name) {
+        faults.invalid_as(amount, &quoted(name), "must be a standard resource for containers");
+    }
+    if !plain && !name.contains("kubernetes.io/") && !is_extended(name) {
+        faults.invalid_as(amount, &quoted(name), "doesn't follow extended resource name standard");
+    }
+    resource_amount(name, amount, faults);
+}
+
+/// An amount of the resource `name`.
+fn resource_amount(name: &str, amount: &Located<'_>, faults: &mut Faults) {
+    let Some(quantity) = quantity(amount) else { return };
+    if quantity.sign() == Ordering::Less {
+        faults.invalid(amount, NEGATIVE);
+    }
+    if is_whole(name) && !quantity.is_whole() {
+        faults.invalid(amount, "must be an integer");
+    }
+}
+
+/// The amount at a place.
+pub(in crate::kinds) fn quantity(at: &Located<'_>) -> Option<Quantity> {
+    Quantity::parse(at.value.as_str()?).ok()
+}
+
+fn is_for_containers(name: &str) -> bool {
+    matches!(name, "cpu" | "memory" | "ephemeral-storage") || name.starts_with("hugepages-")
+}
+
+/// Whether quotas could count it.
+fn is_extended(name: &str) -> bool {
+    !name.starts_with("requests.") && qualified(&format!("requests.{name}")).is_empty()
+}
+
+/// Resources that quotas count, containers among them.
+const STANDARD: [&str; 17] = [
+    "requests.cpu",
+    "requests.memory",
+    "requests.storage",
+    "requests.ephemeral-storage",
+    "limits.cpu",
+    "limits.memory",
+    "limits.ephemeral-storage",
+    "pods",
+    "services",
+    "replicationcontrollers",
+    "resourcequotas",
+    "secrets",
+    "configmaps",
+    "persistentvolumeclaims",
+    "storage",
+    "services.nodeports",
+    "services.loadbalancers",
+];
+
+fn is_standard(name: &str) -> bool {
+    is_for_containers(name) || name.starts_with("requests.hugepages-") || STANDARD.contains(&name)
+}
+
+fn is_whole(name: &str) -> bool {
+    let counted = [
+        "pods",
+        "resourcequotas",
+        "services",
+        "replicationcontrollers",
+        "secrets",
+        "configmaps",
+        "persistentvolumeclaims",
+        "services.nodeports",
+        "services.loadbalancers",
+    ];
+    counted.contains(&name) || name.contains('/') && !name.contains("kubernetes.io/")
+}
+
+/// What a quota may limit.
+pub(in crate::kinds) fn quota_resource(name: &str, amount: &Located<'_>, faults: &mut Faults) {
+    let before = faults.len();
+    for sentence in qualified(name) {
+        faults.invalid_as(amount, &quoted(name), &sentence);
+    }
+    let counts = name.starts_with("count/") || name.contains(".storageclass.storage.k8s.io/");
+    if faults.len() == before && !name.contains('/') && !counts && !is_standard(name) {
+        faults.invalid_as(
+            amount,
+            &quoted(name),
+            "must be a standard resource type or fully qualified",
+        );
+        faults.invalid_as(amount, &quoted(name), "must be a standard resource for quota");
+    }
+    resource_amount(name, amount, faults);
+}
+
+const FIELD_RESOURCES: [&str; 6] = [
+    "limits.cpu",
+    "limits.ephemeral-storage",
+    "limits.memory",
+    "requests.cpu",
+    "requests.ephemeral-storage",
+    "requests.memory",
+];
+
+/// A variable's or file's reference to a container's resources.
+pub(in crate::kinds) fn field_ref(at: &Located<'_>, in_volume: bool, faults: &mut Faults) {
+    let resource = at.get("resource");
+    let huge = ["limits.hugepages-", "requests.hugepages-"]
+        .iter()
+        .any(|prefix| resource.str().starts_with(prefix));
+    if in_volume && at.get("containerName").str().is_empty() {
+        faults.required(&at.get("containerName"), "");
+    } else if resource.str().is_empty() {
+        faults.required(&resource, "");
+    } else if !huge {
+        faults.one_of(&resource, &FIELD_RESOURCES);
+    }
+    divisor(at, faults);
+}
+
+fn divisor(at: &Located<'_>, faults: &mut Faults) {
+    let (resource, divisor) = (at.get("resource"), at.get("divisor"));
+    let kind = resource.str().split_once('.').map_or("", |(_, kind)| kind);
+    let (known, name): (&[&str], &str) = match kind {
+        "cpu" => (&["1m", "1"], "cpu"),
+        "memory" => (&BYTES, "memory"),
+        "ephemeral-storage" => (&BYTES, "local ephemeral storage"),
+        kind if kind.starts_with("hugepages-") => (&BYTES, "hugepages"),
+        _ => return,
+    };
+    if !matches!(divisor.str(), "" | "0") && !known.contains(&divisor.str()) {
+        let list = if kind == "cpu" {
+            "1m and 1".to_owned()
+        } else {
+            BYTES.join(", ")
+        };
+        let detail = format!("only divisor's values {list} are supported with the {name} resource");
+        faults.invalid_as(&divisor, &quoted(resource.str()), &detail);
+    }
+}
+
+const BYTES: [&str; 13] = [
+    "1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei",
+];
+
+/// An amount that is no whole number of bytes.
+pub(in crate::kinds) fn warn_of_fraction(amounts: &Located<'_>, name: &str, warnings: &mut Warnings) {
+    let text = amounts.get(name).str();
+    let Ok(amount) = Quantity::parse(text) else { return };
+    if !amount.rounded_to_milli().is_whole() {
+        warnings.push(format!(
+            "{}[{name}]: fractional byte value {} is invalid, must be an integer",
+            amounts.path,
+            quoted(text)
+        ));
+    }
+}

@@ -1,0 +1,156 @@
+//! DaemonSets.
+
+use serde_json::{Value, json};
+
+use crate::{
+    kinds::{
+        edit::{Fields, made, section, set, set_text, text, within},
+        faults::{Faults, quoted},
+        int_or_percent::{amount, at_most_all, share},
+        kind::{Change, Kind, Warnings},
+        labels::{is_sound, print_labels, selector, shown},
+        located::Located,
+        pod::warnings,
+        row::Row,
+        workload::{self, is_selective, matches, with_containers},
+    },
+    strategy::Rules,
+};
+
+pub(in crate::kinds) fn kind() -> Kind {
+    Kind {
+        rules: Rules {
+            counts_generation: true,
+            ..Rules::default()
+        },
+        decoded,
+        defaults: &[("apps.v1.DaemonSet", default)],
+        prepare_create,
+        prepare_update,
+        validate,
+        validate_update,
+        warnings,
+        cells,
+        ..Kind::default()
+    }
+}
+
+fn default(object: &mut Fields) {
+    let Some(spec) = within(object, "spec") else { return };
+    set(spec, "revisionHistoryLimit", 10);
+    let Some(strategy) = made(spec, "updateStrategy") else {
+        return;
+    };
+    set_text(strategy, "type", "RollingUpdate");
+    if text(strategy, "type") == "RollingUpdate"
+        && let Some(rolling) = made(strategy, "rollingUpdate")
+    {
+        set(rolling, "maxUnavailable", 1);
+        set(rolling, "maxSurge", 0);
+    }
+}
+
+const GENERATION: &str = "deprecated.daemonset.template.generation";
+
+/// The template's generation is kept in an annotation.
+fn set_template_generation(object: &mut Value, generation: i64) {
+    let annotations =
+        section(object, "metadata").map(|metadata| metadata.entry("annotations").or_insert_with(|| json!({})));
+    if let Some(annotations) = annotations.and_then(Value::as_object_mut) {
+        annotations.insert(GENERATION.to_owned(), json!(generation.to_string()));
+    }
+}
+
+fn template_generation(object: &Value) -> i64 {
+    let annotations = object
+        .pointer("/metadata/annotations")
+        .and_then(|annotations| annotations.get(GENERATION));
+    annotations
+        .and_then(Value::as_str)
+        .and_then(|text| text.parse().ok())
+        .unwrap_or_default()
+}
+
+/// The generation is a field to the server, so the annotation is there from the start, and its writer's.
+fn decoded(object: &mut Value) {
+    set_template_generation(object, template_generation(object));
+}
+
+fn prepare_create(object: &mut Value) {
+    let generation = template_generation(object).max(1);
+    set_template_generation(object, generation);
+}
+
+fn prepare_update(new: &mut Value, old: &Value) {
+    let template = |object| Located::root(object).at("spec.template");
+    let changed = !template(new).is_like(&template(old));
+    set_template_generation(new, template_generation(old) + i64::from(changed));
+}
+
+fn validate(at: &Located<'_>, faults: &mut Faults) {
+    let spec = at.get("spec");
+    let at = spec.get("selector");
+    selector(&at, faults);
+    if is_sound(&at) {
+        matches(&spec, faults);
+    }
+    if at.is_set() && !is_selective(&spec) {
+        faults.invalid_as(&at, &shown(&at), "empty selector is invalid for daemonset");
+    }
+    workload::template(&spec, "DaemonSet", faults);
+    faults.not_negative(&spec.get("minReadySeconds"));
+    strategy(&spec.get("updateStrategy"), faults);
+    faults.not_negative(&spec.get("revisionHistoryLimit"));
+}
+
+fn strategy(at: &Located<'_>, faults: &mut Faults) {
+    let rolling = at.get("rollingUpdate");
+    match at.get("type").str() {
+        "OnDelete" => {}
+        "RollingUpdate" => {
+            let (unavailable, surge) = (rolling.get("maxUnavailable"), rolling.get("maxSurge"));
+            amount(&unavailable, faults);
+            amount(&surge, faults);
+            at_most_all(&unavailable, faults);
+            at_most_all(&surge, faults);
+            match (share(&unavailable) != 0, share(&surge) != 0) {
+                (true, true) => faults.invalid(&surge, "may not be set when maxUnavailable is non-zero"),
+                (false, false) => faults.required(&unavailable, "cannot be 0 when maxSurge is 0"),
+                _ => {}
+            }
+        }
+        other => {
+            let shown = format!(r#"{{"Type":{},"RollingUpdate":null}}"#, quoted(other));
+            faults.not_supported_as(at, &shown, &["RollingUpdate", "OnDelete"]);
+        }
+    }
+}
+
+fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
+    validate(new, faults);
+    faults.immutable(&new.at("spec.selector"), &old.at("spec.selector"));
+}
+
+fn warnings(Change { new: at, old }: Change<'_, '_>) -> Warnings {
+    const GENERATION: &str = "deprecated.daemonset.template.generation";
+    let generation = |at: &Located<'_>| at.at("metadata.annotations").get(GENERATION).str().to_owned();
+    let mut warnings = Vec::new();
+    if old.is_none_or(|old| generation(old) != generation(at)) {
+        warnings::template(&at.at("spec.template"), &mut warnings);
+    }
+    warnings
+}
+
+fn cells(row: &Row<'_>) -> Vec<Value> {
+    let counts = [
+        "desiredNumberScheduled",
+        "currentNumberScheduled",
+        "numberReady",
+        "updatedNumberScheduled",
+        "numberAvailable",
+    ];
+    let mut cells = vec![row.name()];
+    cells.extend(counts.iter().map(|name| row.int(&format!("status.{name}"))));
+    cells.extend([print_labels(&row.get("spec.template.spec.nodeSelector")), row.age()]);
+    with_containers(cells, row, true)
+}

@@ -1,0 +1,249 @@
+//! StatefulSets.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::{
+    kinds::{
+        edit::{Fields, each, made, set, set_text, text, within},
+        faults::{Faults, quoted},
+        format::label,
+        kind::{Change, Kind, Warnings},
+        labels::{annotations, is_sound, labels, shown},
+        located::Located,
+        pod::{template::pod_template, warnings::template},
+        volume::{claim_spec, warn_of_claim_spec},
+        workload::{
+            self, counts, decrement, forever, is_another, is_selective, matches, not_more, not_more_than_replicas,
+            selection,
+        },
+    },
+    strategy::{NameRule, Rules},
+};
+
+pub(in crate::kinds) fn kind() -> Kind {
+    Kind {
+        rules: Rules {
+            name: NameRule::Label,
+            counts_generation: true,
+            scale: Some(workload::scale()),
+            ..Rules::default()
+        },
+        defaults: &[("apps.v1.StatefulSet", default)],
+        validate,
+        validate_update,
+        validate_status,
+        warnings,
+        cells: |row| {
+            let cells = vec![row.name(), json!(workload::print_ready(row)), row.age()];
+            workload::with_containers(cells, row, false)
+        },
+        ..Kind::default()
+    }
+}
+
+fn default(object: &mut Fields) {
+    let Some(spec) = within(object, "spec") else { return };
+    set_text(spec, "podManagementPolicy", "OrderedReady");
+    set(spec, "replicas", 1);
+    set(spec, "revisionHistoryLimit", 10);
+    if let Some(strategy) = made(spec, "updateStrategy") {
+        if text(strategy, "type").is_empty() {
+            set_text(strategy, "type", "RollingUpdate");
+            set(strategy, "rollingUpdate", json!({}));
+        }
+        if text(strategy, "type") == "RollingUpdate"
+            && let Some(rolling) = within(strategy, "rollingUpdate")
+        {
+            set(rolling, "partition", 0);
+        }
+    }
+    for claim in each(spec, "volumeClaimTemplates") {
+        claim.insert("apiVersion".to_owned(), json!("v1"));
+        claim.insert("kind".to_owned(), json!("PersistentVolumeClaim"));
+    }
+    if let Some(retention) = made(spec, "persistentVolumeClaimRetentionPolicy") {
+        set_text(retention, "whenDeleted", "Retain");
+        set_text(retention, "whenScaled", "Retain");
+    }
+}
+
+fn validate(at: &Located<'_>, faults: &mut Faults) {
+    let spec = at.get("spec");
+    basics(&spec, faults);
+    for claim in spec.get("volumeClaimTemplates").items() {
+        claim_spec(&claim.get("spec"), faults);
+    }
+    rest(&spec, faults);
+}
+
+fn basics(spec: &Located<'_>, faults: &mut Faults) {
+    let policy = spec.get("podManagementPolicy");
+    if !matches!(policy.str(), "OrderedReady" | "Parallel") {
+        faults.invalid(&policy, "must be 'OrderedReady' or 'Parallel'");
+    }
+    let strategy = spec.get("updateStrategy");
+    let rolling = strategy.get("rollingUpdate");
+    match strategy.get("type").str() {
+        "OnDelete" if rolling.is_set() => {
+            let (partition, unavailable) = (rolling.get("partition").int(), rolling.get("maxUnavailable").value);
+            let shown = format!(r#"{{"Partition":{partition},"MaxUnavailable":{unavailable}}}"#);
+            faults.invalid_as(&rolling, &shown, "only allowed for updateStrategy 'RollingUpdate'");
+        }
+        "OnDelete" => {}
+        "RollingUpdate" => faults.not_negative(&rolling.get("partition")),
+        other => {
+            let shown = format!(r#"{{"Type":{},"RollingUpdate":null}}"#, quoted(other));
+            faults.invalid_as(&strategy, &shown, "must be 'RollingUpdate' or 'OnDelete'");
+        }
+    }
+    let retention = spec.get("persistentVolumeClaimRetentionPolicy");
+    for name in ["whenDeleted", "whenScaled"] {
+        faults.one_of(&retention.get(name), &["Retain", "Delete"]);
+    }
+}
+
+fn rest(spec: &Located<'_>, faults: &mut Faults) {
+    for path in ["replicas", "minReadySeconds", "ordinals.start"] {
+        faults.not_negative(&spec.at(path));
+    }
+    if !spec.get("serviceName").str().is_empty() {
+        faults.format(&spec.get("serviceName"), label);
+    }
+    selection(spec, "statefulset", faults);
+    let template = with_claims(spec);
+    let at = Located {
+        value: &template,
+        path: format!("{}.template", spec.path),
+    };
+    let selector = spec.get("selector");
+    if is_sound(&selector) {
+        if !selector.is_set() || is_selective(spec) {
+            matches(spec, faults);
+        }
+        // The server checks these twice.
+        labels(&at.at("metadata.labels").called(&format!("{}.labels", at.path)), faults);
+        let notes = at.at("metadata.annotations");
+        annotations(&notes.called(&format!("{}.annotations", at.path)), faults);
+        pod_template(&at, faults);
+    } else {
+        faults.invalid_as(&selector, &shown(&selector), "");
+    }
+    forever(&at, "StatefulSet", faults);
+}
+
+/// The template as it is checked: claims are volumes of their names, and the host's name is given by the set.
+fn with_claims(spec: &Located<'_>) -> Value {
+    let mut template = spec.get("template").value.clone();
+    let names: BTreeSet<&str> = spec
+        .get("volumeClaimTemplates")
+        .items()
+        .map(|claim| claim.at("metadata.name").str())
+        .collect();
+    let Some(fields) = template.get_mut("spec").and_then(Value::as_object_mut) else {
+        return template;
+    };
+    fields.remove("hostname");
+    fields.remove("subdomain");
+    if !names.is_empty() {
+        let volume = |name: &&str| json!({"name": name, "persistentVolumeClaim": {"claimName": name}});
+        let mut volumes: Vec<Value> = names.iter().map(volume).collect();
+        let others = fields
+            .get("volumes")
+            .and_then(Value::as_array)
+            .cloned()
+            .unwrap_or_default();
+        let is_other = |volume: &Value| !names.contains(&volume["name"].as_str().unwrap_or_default());
+        volumes.extend(others.into_iter().filter(is_other));
+        fields.insert("volumes".to_owned(), Value::Array(volumes));
+    }
+    template
+}
+
+const CHANGEABLE: [&str; 7] = [
+    "replicas",
+    "template",
+    "updateStrategy",
+    "minReadySeconds",
+    "ordinals",
+    "revisionHistoryLimit",
+    "persistentVolumeClaimRetentionPolicy",
+];
+
+fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
+    let (spec, before) = (new.get("spec"), old.get("spec"));
+    basics(&spec, faults);
+    let without_name = without(spec.value, &["serviceName"]);
+    rest(
+        &Located {
+            value: &without_name,
+            path: spec.path.clone(),
+        },
+        faults,
+    );
+    if without(spec.value, &CHANGEABLE) != without(before.value, &CHANGEABLE) {
+        faults.forbidden(
+            &spec,
+            "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', \
+             'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden",
+        );
+    }
+}
+
+fn without(value: &Value, names: &[&str]) -> Value {
+    let mut value = value.clone();
+    if let Some(fields) = value.as_object_mut() {
+        fields.retain(|name, _| !names.contains(&name.as_str()));
+    }
+    value
+}
+
+fn validate_status(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
+    let status = new.get("status");
+    let names = [
+        "replicas",
+        "readyReplicas",
+        "currentReplicas",
+        "updatedReplicas",
+        "availableReplicas",
+        "observedGeneration",
+    ];
+    counts(&status, &names, faults);
+    let names = [
+        "readyReplicas",
+        "currentReplicas",
+        "updatedReplicas",
+        "availableReplicas",
+    ];
+    not_more_than_replicas(&status, &names, faults);
+    not_more(
+        &status.get("availableReplicas"),
+        &status.get("readyReplicas"),
+        "cannot be greater than status.readyReplicas",
+        faults,
+    );
+    decrement(&status, &old.get("status"), faults);
+}
+
+fn warnings(Change { new: at, old }: Change<'_, '_>) -> Warnings {
+    let mut warnings = Vec::new();
+    let spec = at.get("spec");
+    if is_another(Change { new: at, old }) {
+        template(&spec.get("template"), &mut warnings);
+    }
+    for claim in spec.get("volumeClaimTemplates").items() {
+        let path = match old {
+            None => claim.path.clone(),
+            Some(_) => format!("{}.Spec", claim.path),
+        };
+        warn_of_claim_spec(&claim.get("spec").called(&path), &mut warnings);
+    }
+    if spec.get("revisionHistoryLimit").int() < 0 {
+        warnings.push(
+            "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended"
+                .to_owned(),
+        );
+    }
+    warnings
+}

@@ -1,0 +1,3 @@
+//! The group autoscaling.
+
+pub(in crate::kinds) mod horizontal_pod_autoscaler;

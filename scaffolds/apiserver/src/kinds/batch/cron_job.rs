@@ -1,0 +1,152 @@
+//! CronJobs.
+
+use serde_json::{Value, json};
+
+use crate::{
+    kinds::{
+        batch::{
+            job_spec::{self, warn},
+            schedule::check,
+        },
+        edit::{Fields, set, set_text, within},
+        faults::Faults,
+        kind::{Change, Kind, Warnings},
+        labels::print_selector,
+        located::Located,
+        row::{Row, shown_or},
+        workload::{is_another, new_name_warnings, print_containers},
+    },
+    strategy::{MetadataPass, Rules},
+};
+
+pub(in crate::kinds) fn kind() -> Kind {
+    Kind {
+        rules: Rules {
+            counts_generation: true,
+            status_metadata_passes: MetadataPass::NONE,
+            ..Rules::default()
+        },
+        defaults: &[("batch.v1.CronJob", default)],
+        validate,
+        validate_update: |new, _, faults| validate(new, faults),
+        warnings,
+        cells,
+        ..Kind::default()
+    }
+}
+
+fn default(object: &mut Fields) {
+    let Some(spec) = within(object, "spec") else { return };
+    set_text(spec, "concurrencyPolicy", "Allow");
+    set(spec, "suspend", false);
+    set(spec, "successfulJobsHistoryLimit", 3);
+    set(spec, "failedJobsHistoryLimit", 1);
+}
+
+fn validate(at: &Located<'_>, faults: &mut Faults) {
+    let spec = at.get("spec");
+    let schedule = spec.get("schedule");
+    if schedule.str().is_empty() {
+        faults.required(&schedule, "");
+    } else {
+        if let Err(sentence) = check(schedule.str()) {
+            faults.invalid(&schedule, &sentence);
+        }
+        if schedule.str().contains("TZ") {
+            faults.invalid(
+                &schedule,
+                "cannot use TZ or CRON_TZ in schedule, use timeZone field instead",
+            );
+        }
+    }
+    faults.not_negative(&spec.get("startingDeadlineSeconds"));
+    time_zone(&spec.get("timeZone"), faults);
+    faults.one_of(&spec.get("concurrencyPolicy"), &["Allow", "Forbid", "Replace"]);
+    let template = spec.at("jobTemplate.spec");
+    if template.get("selector").is_set() {
+        faults.invalid(&template.get("selector"), "`selector` will be auto-generated");
+    }
+    if template.get("manualSelector").is_true() {
+        faults.not_supported_as(&template.get("manualSelector"), "true", &["nil", "false"]);
+    }
+    job_spec::validate(&template, faults);
+    faults.not_negative(&spec.get("successfulJobsHistoryLimit"));
+    faults.not_negative(&spec.get("failedJobsHistoryLimit"));
+    let name = at.at("metadata.name");
+    if name.str().len() > 52 {
+        faults.invalid(&name, "must be no more than 52 characters");
+    }
+}
+
+/// The names of the time zone database that Go brings along.
+const ZONES: &str = include_str!("../zones.txt");
+
+fn time_zone(at: &Located<'_>, faults: &mut Faults) {
+    if !at.is_set() {
+        return;
+    }
+    if at.str().is_empty() {
+        return faults.invalid(at, "timeZone must be nil or non-empty string");
+    }
+    let fits = |part: &str| {
+        let inner = |byte: u8| byte.is_ascii_alphanumeric() || b"._-+".contains(&byte);
+        !matches!(part, "." | "..")
+            && !part.starts_with('-')
+            && !part.is_empty()
+            && part.len() <= 255
+            && part.bytes().all(inner)
+    };
+    if !at.str().split('/').all(fits) {
+        return faults.invalid(at, &format!("unknown time zone {}", at.str()));
+    }
+    if at.str().eq_ignore_ascii_case("local") {
+        let detail = "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones";
+        faults.invalid(at, detail);
+    }
+    if !matches!(at.str(), "UTC" | "Local") && !ZONES.lines().any(|zone| zone == at.str()) {
+        faults.invalid(at, &format!("unknown time zone {}", at.str()));
+    }
+}
+
+fn warnings(Change { new: at, old }: Change<'_, '_>) -> Warnings {
+    let mut warnings = new_name_warnings(at, old);
+    if is_another(Change { new: at, old }) {
+        warn(&at.at("spec.jobTemplate.spec"), &mut warnings);
+    }
+    if old.is_some() && at.at("spec.schedule").str().contains("TZ") {
+        warnings.push(
+            "cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see \
+             https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details"
+                .to_owned(),
+        );
+    }
+    warnings
+}
+
+fn cells(row: &Row<'_>) -> Vec<Value> {
+    let last = match row.get("status.lastScheduleTime").is_set() {
+        true => row.since("status.lastScheduleTime"),
+        false => "<none>".to_owned(),
+    };
+    let zone = shown_or(&row.get("spec.timeZone"), "<none>");
+    let suspend = match row.get("spec.suspend").value.as_bool() {
+        Some(true) => "True",
+        Some(false) => "False",
+        None => "<unset>",
+    };
+    let active = json!(row.get("status.active").len());
+    let mut cells = vec![
+        row.name(),
+        row.text("spec.schedule"),
+        zone,
+        json!(suspend),
+        active,
+        json!(last),
+        row.age(),
+    ];
+    cells.extend(print_containers(
+        &row.get("spec.jobTemplate.spec.template.spec.containers"),
+    ));
+    cells.push(print_selector(&row.get("spec.jobTemplate.spec.selector")));
+    cells
+}

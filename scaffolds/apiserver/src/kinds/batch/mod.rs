@@ -1,0 +1,8 @@
+//! The group batch: a file for each kind, and what is in the specs of both.
+
+pub(in crate::kinds) mod cron_job;
+mod failure_policy;
+pub(in crate::kinds) mod job;
+mod job_spec;
+mod schedule;
+mod success_policy;

@@ -1,0 +1,195 @@
+//! The [`Strategy`] of a built-in kind: what its shape says, and what its file adds.
+
+use kubewright_schema::{Cause, cause::Objections};
+use serde_json::Value;
+
+use super::{
+    decode,
+    defaults::Defaults,
+    edit::{keep, keep_all_but},
+    empties,
+    faults::Faults,
+    kind::{Change, Kind},
+    located::Located,
+    names::Named,
+    openapi,
+    row::Row,
+};
+use crate::{
+    apply::Schema,
+    status::Status,
+    strategy::{Empties, Rules, Strategy, StrictErrors},
+};
+
+/// A built-in kind in one version.
+pub(super) struct BuiltIn {
+    /// The short name of its definition.
+    definition: String,
+    name: String,
+    version: String,
+    kind: Kind,
+    defaults: &'static Defaults,
+    schema: std::sync::OnceLock<Schema>,
+}
+
+impl BuiltIn {
+    /// The kind that is recorded as `named`; `defaults` are those of all kinds.
+    pub fn new(named: &Named, mut kind: Kind, defaults: &'static Defaults) -> Self {
+        kind.rules.has_status = named.subresources.iter().any(|it| it.name == "status");
+        kind.rules.columns.clone_from(&named.columns);
+        Self {
+            definition: named.definition(),
+            name: named.names.kind.clone(),
+            version: named.version.clone(),
+            kind,
+            defaults,
+            schema: std::sync::OnceLock::new(),
+        }
+    }
+
+    /// Reads an object with the types of its definition.
+    fn read_as(&self, read: decode::Read, object: &mut Value) -> Result<StrictErrors, Status> {
+        let unknown = read(&self.definition, object).map_err(|sentence| {
+            let (kind, version) = (&self.name, &self.version);
+            Status::bad_request(format!(
+                "{kind} in version {version:?} cannot be handled as a {kind}: {sentence}"
+            ))
+        })?;
+        (self.kind.decoded)(object);
+        Ok(unknown
+            .into_iter()
+            .map(|path| format!("unknown field \"{path}\""))
+            .collect())
+    }
+
+    /// Makes `status` what an object begins with.
+    fn empty_status(&self, object: &mut Value) {
+        if let (Some(status), Some(fields)) = (decode::empty(&self.definition, "status"), object.as_object_mut()) {
+            fields.insert("status".to_owned(), status);
+        }
+    }
+
+    fn with_allocation(&self, found: Vec<Cause>, object: &Value, is_new: bool) -> Vec<Cause> {
+        match &self.kind.rules.held {
+            Some(held) => held.check_before(found, object, is_new),
+            None => found,
+        }
+    }
+}
+
+impl Strategy for BuiltIn {
+    fn rules(&self) -> &Rules {
+        &self.kind.rules
+    }
+
+    fn decode(&self, object: &mut Value) -> Result<StrictErrors, Status> {
+        self.read_as(decode::decode, object)
+    }
+
+    fn convert(&self, object: &mut Value) -> Result<StrictErrors, Status> {
+        self.read_as(decode::convert, object)
+    }
+
+    fn empties(&self, object: &mut Value, form: Empties) -> bool {
+        empties::bring(&self.definition, object, form, self.kind.distinguishes_empty)
+    }
+
+    fn default(&self, object: &mut Value) {
+        self.defaults.fill(&self.definition, object);
+    }
+
+    fn prepare_for_create(&self, subresource: &str, object: &mut Value) {
+        if self.kind.rules.has_status && self.kind.clears_status {
+            self.empty_status(object);
+        }
+        (self.kind.prepare_create)(object);
+        if let (Some(held), "") = (&self.kind.rules.held, subresource) {
+            held.create(object);
+        }
+    }
+
+    fn prepare_for_update(&self, subresource: &str, new: &mut Value, old: &Value) {
+        match subresource {
+            "status" => {
+                keep_all_but(new, old, &["metadata", "status"]);
+                (self.kind.prepare_status)(new, old);
+            }
+            _ => {
+                if self.kind.rules.has_status {
+                    keep(new, old, "status");
+                }
+                (self.kind.prepare_update)(new, old);
+                if let Some(held) = &self.kind.rules.held {
+                    held.update(new, old);
+                }
+            }
+        }
+    }
+
+    fn begin_deletion(&self, object: &mut Value, now: &str) -> bool {
+        let begin = self.kind.begin_deletion;
+        begin.map(|begin| begin(object, now)).is_some()
+    }
+
+    fn read(&self, object: &mut Value) {
+        (self.kind.from_stored)(object);
+    }
+
+    fn write(&self, object: &mut Value) {
+        (self.kind.to_stored)(object);
+    }
+
+    fn validate(&self, object: &Value) -> Vec<Cause> {
+        let mut faults = Faults::default();
+        (self.kind.validate)(&Located::root(object), &mut faults);
+        self.with_allocation(faults.into_causes(), object, true)
+    }
+
+    fn validate_update(&self, subresource: &str, new: &Value, old: &Value) -> Objections {
+        let mut faults = Faults::default();
+        let (at, old) = (Located::root(new), Located::root(old));
+        if subresource == "status" {
+            (self.kind.validate_status)(&at, &old, &mut faults);
+            return faults.into_causes().into();
+        }
+        (self.kind.validate_update)(&at, &old, &mut faults);
+        self.with_allocation(faults.into_causes(), new, false).into()
+    }
+
+    fn warnings(&self, object: &Value) -> Vec<String> {
+        (self.kind.warnings)(Change {
+            new: &Located::root(object),
+            old: None,
+        })
+    }
+
+    fn update_warnings(&self, subresource: &str, new: &Value, old: &Value) -> Vec<String> {
+        match subresource {
+            "" => (self.kind.warnings)(Change {
+                new: &Located::root(new),
+                old: Some(&Located::root(old)),
+            }),
+            "status" => (self.kind.status_warnings)(&Located::root(new)),
+            _ => Vec::new(),
+        }
+    }
+
+    fn schema(&self) -> &Schema {
+        self.schema.get_or_init(|| {
+            let root = openapi::definition(&openapi::full(&self.definition)).unwrap_or_default();
+            Schema::compile(&root, &openapi::definition)
+        })
+    }
+
+    fn field(&self, object: &Value, path: &str) -> Option<String> {
+        let field = self.kind.selectable.iter().find(|field| field.is_called(path))?;
+        Some(field.value(object))
+    }
+
+    fn cells(&self, object: &Value, now: i64) -> Vec<Value> {
+        (self.kind.cells)(&Row {
+            at: Located::root(object),
+            now,
+        })
+    }
+}

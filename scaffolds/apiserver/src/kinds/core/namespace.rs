@@ -1,0 +1,82 @@
+//! Namespaces.
+
+use serde_json::{Value, json};
+
+use crate::{
+    kinds::{
+        edit::{Fields, default_phase, keep, made, section, text, within},
+        faults::Faults,
+        format::qualified,
+        kind::{Kind, Selectable},
+        located::Located,
+    },
+    strategy::{MetadataPass, NameRule, Rules},
+};
+
+pub(in crate::kinds) fn kind() -> Kind {
+    Kind {
+        rules: Rules {
+            name: NameRule::Label,
+            metadata_passes: MetadataPass::VALIDATE_THEN_UPDATE,
+            has_spec_finalizers: true,
+            ..Rules::default()
+        },
+        defaults: &[("core.v1.Namespace", default)],
+        prepare_create,
+        prepare_update,
+        begin_deletion: Some(begin_deletion),
+        validate,
+        selectable: const { &[Selectable::new("status.phase", "/status/phase")] },
+        cells: |row| vec![row.name(), row.text("status.phase"), row.age()],
+        ..Kind::default()
+    }
+}
+
+fn default(object: &mut Fields) {
+    default_phase(object, "Active");
+    let Some(metadata) = within(object, "metadata") else {
+        return;
+    };
+    let name = text(metadata, "name").to_owned();
+    if let (false, Some(labels)) = (name.is_empty(), made(metadata, "labels")) {
+        labels.insert("kubernetes.io/metadata.name".to_owned(), json!(name));
+    }
+}
+
+fn prepare_create(object: &mut Value) {
+    if let Some(fields) = object.as_object_mut() {
+        fields.insert("status".to_owned(), json!({"phase": "Active"}));
+    }
+    let Some(spec) = section(object, "spec") else { return };
+    let finalizers = spec.entry("finalizers").or_insert_with(|| json!([]));
+    if let Some(names) = finalizers.as_array_mut()
+        && !names.iter().any(|name| name == "kubernetes")
+    {
+        names.push(json!("kubernetes"));
+    }
+}
+
+/// Finalizers of a Namespace's spec are changed by their own subresource.
+fn prepare_update(new: &mut Value, old: &Value) {
+    keep(new, old, "spec");
+}
+
+fn validate(at: &Located<'_>, faults: &mut Faults) {
+    for name in at.at("spec.finalizers").items() {
+        let place = name.called("spec.finalizers");
+        faults.format(&place, qualified);
+        let standard = ["kubernetes", "orphan", "foregroundDeletion"].contains(&name.str());
+        if !name.str().contains('/') && !standard {
+            faults.invalid(
+                &place,
+                "name is neither a standard finalizer name nor is it fully qualified",
+            );
+        }
+    }
+}
+
+/// Its content goes first.
+fn begin_deletion(namespace: &mut Value, now: &str) {
+    namespace["metadata"]["deletionTimestamp"] = json!(now);
+    namespace["status"]["phase"] = json!("Terminating");
+}

@@ -1,0 +1,221 @@
+//! PersistentVolumes.
+
+use std::cmp::Ordering;
+
+use serde_json::{Value, json};
+
+use crate::{
+    kinds::{
+        amounts::quantity,
+        edit::{Fields, add_finalizer, default_phase, section, set, set_text, within},
+        faults::Faults,
+        format::subdomain,
+        kind::{Change, Kind, Warnings},
+        located::Located,
+        node_selector::{node_selector, warn_of_labels},
+        row::{Row, or},
+        volume::{CLASS, PLUGINS, access_modes, print_class, print_modes, print_or_unset, print_phase, shown_plugin},
+    },
+    strategy::{Deletion, MetadataPass, Rules},
+};
+
+pub(in crate::kinds) fn kind() -> Kind {
+    Kind {
+        rules: Rules {
+            metadata_passes: MetadataPass::VALIDATE_TWICE,
+            deletion: Deletion {
+                returns_object: true,
+                ..Deletion::default()
+            },
+            ..Rules::default()
+        },
+        defaults: &[("core.v1.PersistentVolume", default)],
+        prepare_create,
+        validate,
+        validate_update,
+        warnings,
+        cells,
+        ..Kind::default()
+    }
+}
+
+fn default(object: &mut Fields) {
+    default_phase(object, "Pending");
+    if let Some(spec) = within(object, "spec") {
+        set_text(spec, "persistentVolumeReclaimPolicy", "Retain");
+        set(spec, "volumeMode", "Filesystem");
+    }
+}
+
+fn prepare_create(object: &mut Value) {
+    add_finalizer(object, "kubernetes.io/pv-protection");
+    let created = object.pointer("/metadata/creationTimestamp").cloned();
+    let Some(status) = section(object, "status") else {
+        return;
+    };
+    status.insert("phase".to_owned(), json!("Pending"));
+    if let Some(created) = created {
+        status.insert("lastPhaseTransitionTime".to_owned(), created);
+    }
+}
+
+/// What a PersistentVolume may be kept in.
+const SOURCES: [&str; 22] = [
+    "hostPath",
+    "gcePersistentDisk",
+    "awsElasticBlockStore",
+    "glusterfs",
+    "nfs",
+    "rbd",
+    "quobyte",
+    "cephfs",
+    "iscsi",
+    "cinder",
+    "fc",
+    "flexVolume",
+    "azureFile",
+    "vsphereVolume",
+    "photonPersistentDisk",
+    "portworxVolume",
+    "azureDisk",
+    "scaleIO",
+    "local",
+    "storageos",
+    "csi",
+    "flocker",
+];
+
+fn validate(at: &Located<'_>, faults: &mut Faults) {
+    let spec = at.get("spec");
+    if spec.get("accessModes").len() == 0 {
+        faults.required(&spec.get("accessModes"), "");
+    }
+    access_modes(&spec.get("accessModes"), faults);
+    let capacity = spec.get("capacity");
+    if capacity.len() == 0 {
+        faults.required(&capacity, "");
+    }
+    if !capacity.get("storage").is_set() || capacity.len() > 1 {
+        faults.not_supported_as(&capacity, &capacity.value.to_string(), &["storage"]);
+    }
+    for (_, amount) in capacity.entries() {
+        if quantity(&amount).is_some_and(|amount| amount.sign() != Ordering::Greater) {
+            faults.invalid(&amount, "must be greater than zero");
+        }
+    }
+    faults.one_of(
+        &spec.get("persistentVolumeReclaimPolicy"),
+        &["Delete", "Recycle", "Retain"],
+    );
+    let affinity = spec.get("nodeAffinity");
+    let required = affinity.get("required");
+    if affinity.is_set() {
+        if required.is_set() {
+            node_selector(&required, faults);
+        } else {
+            faults.required(&required, "must specify required node constraints");
+        }
+    }
+    source(&spec, faults);
+    if !spec.get("storageClassName").str().is_empty() {
+        faults.format(&spec.get("storageClassName"), subdomain);
+    }
+    if spec.get("volumeMode").is_set() {
+        faults.one_of(&spec.get("volumeMode"), &["Block", "Filesystem"]);
+    }
+}
+
+fn source(spec: &Located<'_>, faults: &mut Faults) {
+    let mut count = 0;
+    for name in SOURCES.into_iter().filter(|name| spec.get(name).is_set()) {
+        count += 1;
+        if count > 1 {
+            faults.forbidden(&spec.get(name), "may not specify more than 1 volume type");
+        }
+    }
+    if count == 0 {
+        faults.required(spec, "must specify a volume type");
+    }
+    if spec.get("local").is_set() && !spec.get("nodeAffinity").is_set() {
+        faults.required(
+            &spec.get("nodeAffinity").called("metadata.annotations"),
+            "Local volume requires node affinity",
+        );
+    }
+}
+
+fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
+    validate(new, faults);
+    let (spec, before) = (new.get("spec"), old.get("spec"));
+    if SOURCES.iter().any(|name| !spec.get(name).is_like(&before.get(name))) {
+        faults.forbidden(
+            &spec.called("spec.persistentvolumesource"),
+            "spec.persistentvolumesource is immutable after creation",
+        );
+    }
+    faults.immutable(&spec.get("volumeMode").called("volumeMode"), &before.get("volumeMode"));
+}
+
+fn warnings(Change { new: at, .. }: Change<'_, '_>) -> Warnings {
+    let mut warnings = Vec::new();
+    for (key, why) in [
+        (
+            CLASS,
+            "deprecated since v1.8; use \"storageClassName\" attribute instead",
+        ),
+        (
+            "volume.beta.kubernetes.io/mount-options",
+            "deprecated since v1.31; use \"mountOptions\" attribute instead",
+        ),
+    ] {
+        if at.at("metadata.annotations").get(key).is_set() {
+            warnings.push(format!("metadata.annotations[{key}]: {why}"));
+        }
+    }
+    let spec = at.get("spec");
+    if spec.get("persistentVolumeReclaimPolicy").str() == "Recycle" {
+        warnings.push(
+            "spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach \
+             is to use dynamic provisioning."
+                .to_owned(),
+        );
+    }
+    for term in spec.at("nodeAffinity.required.nodeSelectorTerms").items() {
+        warn_of_labels(&term, false, &mut warnings);
+    }
+    for plugin in [
+        "cephfs",
+        "photonPersistentDisk",
+        "scaleIO",
+        "storageos",
+        "glusterfs",
+        "rbd",
+    ] {
+        let found = PLUGINS.iter().find(|(name, _)| *name == plugin);
+        if let (Some((_, why)), true) = (found, spec.get(plugin).is_set()) {
+            warnings.push(format!("spec.{}: {why}", shown_plugin(plugin)));
+        }
+    }
+    warnings
+}
+
+fn cells(row: &Row<'_>) -> Vec<Value> {
+    let claim = row.get("spec.claimRef");
+    let reference = match claim.is_set() {
+        true => format!("{}/{}", claim.get("namespace").str(), claim.get("name").str()),
+        false => String::new(),
+    };
+    vec![
+        row.name(),
+        or(row.get("spec.capacity.storage").str(), "0"),
+        json!(print_modes(&row.get("spec.accessModes"))),
+        row.text("spec.persistentVolumeReclaimPolicy"),
+        print_phase(row),
+        json!(reference),
+        json!(print_class(row)),
+        print_or_unset(&row.get("spec.volumeAttributesClassName")),
+        row.text("status.reason"),
+        row.age(),
+        print_or_unset(&row.get("spec.volumeMode")),
+    ]
+}

@@ -1,0 +1,148 @@
+//! PersistentVolumeClaims.
+
+use std::cmp::Ordering;
+
+use serde_json::{Value, json};
+
+use crate::{
+    kinds::{
+        amounts::quantity,
+        edit::{add_finalizer, default_phase, section, set},
+        faults::Faults,
+        kind::{Change, Kind, Warnings},
+        located::Located,
+        row::{Row, or},
+        volume::{CLASS, claim_spec, print_class, print_modes, print_or_unset, print_phase, warn_of_claim_spec},
+    },
+    strategy::{Deletion, MetadataPass, Rules},
+};
+
+pub(in crate::kinds) fn kind() -> Kind {
+    Kind {
+        rules: Rules {
+            metadata_passes: MetadataPass::UPDATE_THEN_VALIDATE,
+            deletion: Deletion {
+                returns_object: true,
+                ..Deletion::default()
+            },
+            ..Rules::default()
+        },
+        defaults: &[
+            ("core.v1.PersistentVolumeClaim", |claim| default_phase(claim, "Pending")),
+            ("core.v1.PersistentVolumeClaimSpec", |spec| {
+                set(spec, "volumeMode", "Filesystem")
+            }),
+        ],
+        prepare_create,
+        validate,
+        validate_update,
+        warnings,
+        cells,
+        ..Kind::default()
+    }
+}
+
+fn prepare_create(object: &mut Value) {
+    add_finalizer(object, "kubernetes.io/pvc-protection");
+    if let Some(status) = section(object, "status") {
+        status.insert("phase".to_owned(), json!("Pending"));
+    }
+    let Some(spec) = section(object, "spec") else { return };
+    // Sources of other kinds than these two are forgotten, for old clients' sake.
+    let known = [
+        ("", "PersistentVolumeClaim"),
+        ("snapshot.storage.k8s.io", "VolumeSnapshot"),
+    ];
+    let is_known = spec.get("dataSource").is_none_or(|source| {
+        let at = Located::root(source);
+        known.contains(&(at.get("apiGroup").str(), at.get("kind").str()))
+    });
+    if !is_known && !spec.contains_key("dataSourceRef") {
+        spec.remove("dataSource");
+    }
+    match (spec.get("dataSource").cloned(), spec.get("dataSourceRef").cloned()) {
+        (Some(source), None) => _ = spec.insert("dataSourceRef".to_owned(), source),
+        (None, Some(reference)) if reference.get("namespace").is_none() => {
+            spec.insert("dataSource".to_owned(), reference);
+        }
+        _ => {}
+    }
+}
+
+fn validate(at: &Located<'_>, faults: &mut Faults) {
+    claim_spec(&at.get("spec"), faults);
+}
+
+fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
+    validate(new, faults);
+    let (spec, before) = (new.get("spec"), old.get("spec"));
+    let bound = new.at("status.phase").str() == "Bound";
+    let (mut now, mut was) = (spec.value.clone(), before.value.clone());
+    if before.get("volumeName").str().is_empty() {
+        forget(&mut now, "/volumeName");
+        forget(&mut was, "/volumeName");
+    }
+    if bound {
+        for place in ["/resources/requests/storage", "/volumeAttributesClassName"] {
+            forget(&mut now, place);
+            forget(&mut was, place);
+        }
+    }
+    if now != was {
+        let detail =
+            "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims";
+        faults.forbidden(&spec, detail);
+    }
+    let size = |at: &Located<'_>, path: &str| quantity(&at.at(path));
+    let wanted = spec.at("resources.requests.storage");
+    if let (Some(new_size), Some(old_size)) = (quantity(&wanted), size(&before, "resources.requests.storage"))
+        && new_size.compare(&old_size) == Ordering::Less
+        && size(old, "status.capacity.storage").is_some_and(|actual| new_size.compare(&actual) != Ordering::Greater)
+    {
+        faults.forbidden(&wanted, "field can not be less than status.capacity");
+    }
+    faults.immutable(&spec.get("volumeMode").called("volumeMode"), &before.get("volumeMode"));
+}
+
+fn forget(value: &mut Value, place: &str) {
+    let (outer, name) = place.rsplit_once('/').unwrap_or_default();
+    if let Some(fields) = value.pointer_mut(outer).and_then(Value::as_object_mut) {
+        fields.remove(name);
+    }
+}
+
+fn warnings(Change { new: at, .. }: Change<'_, '_>) -> Warnings {
+    let mut warnings = Vec::new();
+    if at.at("metadata.annotations").get(CLASS).is_set() {
+        warnings.push(format!(
+            "metadata.annotations[{CLASS}]: deprecated since v1.8; use \"storageClassName\" attribute instead"
+        ));
+    }
+    warn_of_claim_spec(&at.get("spec"), &mut warnings);
+    warnings
+}
+
+fn cells(row: &Row<'_>) -> Vec<Value> {
+    let name = row.get("spec.volumeName").str();
+    let (capacity, modes) = match name {
+        "" => (json!(""), String::new()),
+        _ => (
+            or(row.get("status.capacity.storage").str(), "0"),
+            print_modes(&row.get("status.accessModes")),
+        ),
+    };
+    let attributes = print_or_unset(&row.get("spec.volumeAttributesClassName"));
+    let mode = print_or_unset(&row.get("spec.volumeMode"));
+    let class = json!(print_class(row));
+    vec![
+        row.name(),
+        print_phase(row),
+        json!(name),
+        capacity,
+        json!(modes),
+        class,
+        attributes,
+        row.age(),
+        mode,
+    ]
+}

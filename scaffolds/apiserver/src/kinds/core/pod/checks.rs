@@ -1,0 +1,44 @@
+//! What a Pod must be, beyond what templates must.
+
+use crate::kinds::{faults::Faults, located::Located, pod::spec::pod_spec};
+
+/// A new Pod.
+pub(in crate::kinds) fn validate(at: &Located<'_>, faults: &mut Faults) {
+    let spec = at.get("spec");
+    whole(&spec, faults);
+    if spec.get("ephemeralContainers").len() > 0 {
+        faults.forbidden(&spec.get("ephemeralContainers"), "cannot be set on create");
+    }
+    if !spec.get("nodeName").str().is_empty() && spec.get("schedulingGates").len() > 0 {
+        faults.forbidden(
+            &spec.get("nodeName"),
+            "cannot be set until all schedulingGates have been cleared",
+        );
+    }
+}
+
+/// What Pods must be beyond what templates must.
+pub(in crate::kinds) fn whole(spec: &Located<'_>, faults: &mut Faults) {
+    pod_spec(spec, faults);
+    for image in ["containers", "initContainers"]
+        .iter()
+        .flat_map(|list| spec.get(list).items())
+        .map(|at| at.get("image"))
+    {
+        if image.str().trim() != image.str() {
+            faults.invalid(&image, "must not have leading or trailing whitespace");
+        }
+    }
+    let sources = spec
+        .get("volumes")
+        .items()
+        .flat_map(|volume| volume.at("projected.sources").items());
+    for token in sources
+        .map(|source| source.get("serviceAccountToken"))
+        .filter(Located::is_set)
+    {
+        if spec.get("serviceAccountName").str().is_empty() {
+            faults.forbidden(&token, "must not be specified when serviceAccountName is not set");
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Pods.
+
+mod cells;
+mod checks;
+mod prepare;
+mod update;
+
+use serde_json::Value;
+
+use crate::{
+    kinds::{
+        address_form::warn_of_ip,
+        edit::{Fields, each, made, set, within},
+        faults::Faults,
+        kind::{Change, Kind, Selectable, Warnings},
+        located::Located,
+        pod::warnings::template,
+        workload::name_warnings,
+    },
+    strategy::{Deletion, MetadataPass, Rules},
+};
+
+pub(in crate::kinds) fn kind() -> Kind {
+    Kind {
+        rules: Rules {
+            counts_generation: true,
+            metadata_passes: MetadataPass::UPDATE_THEN_VALIDATE,
+            deletion: Deletion {
+                returns_object: true,
+                grace_seconds: Some(grace_seconds),
+                ..Deletion::default()
+            },
+            reset_by_status: &["spec", "metadata.deletionTimestamp", "metadata.ownerReferences"],
+            ..Rules::default()
+        },
+        defaults: &[("core.v1.Pod", default)],
+        prepare_create: prepare::create,
+        prepare_update: prepare::update,
+        prepare_status: prepare::status,
+        validate: checks::validate,
+        validate_update: update::validate,
+        validate_status: |new, _, faults| validate_status(new, faults),
+        warnings,
+        status_warnings,
+        selectable: SELECTABLE,
+        cells: cells::cells,
+        ..Kind::default()
+    }
+}
+
+const SELECTABLE: &[Selectable] = &[
+    Selectable::new("spec.nodeName", "/spec/nodeName"),
+    Selectable::new("spec.restartPolicy", "/spec/restartPolicy"),
+    Selectable::new("spec.schedulerName", "/spec/schedulerName"),
+    Selectable::new("spec.serviceAccountName", "/spec/serviceAccountName"),
+    Selectable::new("spec.hostNetwork", "/spec/hostNetwork").or("false"),
+    Selectable::new("status.phase", "/status/phase"),
+    Selectable::new("status.podIP", "/status/podIPs/0/ip"),
+    // An old name, and one that is accepted and has no value whatever the Pod.
+    Selectable::new("spec.host", "/spec/nodeName"),
+    Selectable::new("status.podIPs", "/-"),
+    Selectable::new("status.nominatedNodeName", "/status/nominatedNodeName"),
+];
+
+fn default(object: &mut Fields) {
+    let Some(spec) = within(object, "spec") else { return };
+    set(spec, "enableServiceLinks", true);
+    let on_host = spec.get("hostNetwork").and_then(Value::as_bool).unwrap_or_default();
+    for list in ["containers", "initContainers"] {
+        for container in each(spec, list) {
+            if let Some(resources) = within(container, "resources") {
+                default_requests(resources);
+            }
+            for port in each(container, "ports").filter(|_| on_host) {
+                let number = port.get("containerPort").cloned().unwrap_or_default();
+                if port.get("hostPort").and_then(Value::as_i64).unwrap_or_default() == 0 {
+                    port.insert("hostPort".to_owned(), number);
+                }
+            }
+        }
+    }
+}
+
+/// What is limited but not requested is requested to the limit.
+fn default_requests(resources: &mut Fields) {
+    let Some(Value::Object(limits)) = resources.get("limits").cloned() else {
+        return;
+    };
+    if let Some(requests) = made(resources, "requests") {
+        limits
+            .into_iter()
+            .for_each(|(name, amount)| set(requests, &name, amount));
+    }
+}
+
+/// Updates cause no warnings.
+fn warnings(Change { new: at, old }: Change<'_, '_>) -> Warnings {
+    if old.is_some() {
+        return Vec::new();
+    }
+    let mut warnings = name_warnings(at, "the Pod's hostname");
+    template(at, &mut warnings);
+    warnings
+}
+
+fn status_warnings(at: &Located<'_>) -> Warnings {
+    let mut warnings = Vec::new();
+    for list in ["podIPs", "hostIPs"] {
+        let addresses = at.get("status").get(list);
+        addresses
+            .items()
+            .for_each(|item| warn_of_ip(&item.get("ip"), &mut warnings));
+    }
+    warnings
+}
+
+/// A Pod's status.
+fn validate_status(new: &Located<'_>, faults: &mut Faults) {
+    for (index, ip) in new.at("status.podIPs").items().enumerate() {
+        if ip.get("ip").str().parse::<std::net::IpAddr>().is_err() {
+            let place = ip.get("ip").called(&format!("status.podIPs[{index}]"));
+            faults.invalid(&place, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
+        }
+    }
+}
+
+/// Seconds that a Pod has unless it says otherwise.
+const GRACE: i64 = 30;
+
+/// Only Pods that run have time.
+fn grace_seconds(pod: &Value, asked: Option<i64>) -> i64 {
+    let text = |pointer: &str| pod.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+    if text("/spec/nodeName").is_empty() || ["Succeeded", "Failed"].contains(&text("/status/phase")) {
+        return 0;
+    }
+    let own = pod
+        .pointer("/spec/terminationGracePeriodSeconds")
+        .and_then(Value::as_i64);
+    let period = asked.or(own).unwrap_or(GRACE);
+    if period < 0 { 1 } else { period }
+}

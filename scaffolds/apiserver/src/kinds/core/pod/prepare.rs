@@ -1,0 +1,113 @@
+//! What the server does to Pods before it checks them: their status, class of service, priority and tolerations.
+
+use serde_json::{Value, json};
+
+use crate::kinds::{
+    edit::{Fields, keep_metadata, section},
+    located::Located,
+};
+
+pub(in crate::kinds) fn create(object: &mut Value) {
+    let class = quality(&Located::root(object).get("spec"));
+    if let Some(fields) = object.as_object_mut() {
+        fields.insert("status".to_owned(), json!({"phase": "Pending", "qosClass": class}));
+    }
+    let Some(spec) = section(object, "spec") else { return };
+    spec.entry("priority").or_insert_with(|| json!(0));
+    spec.entry("preemptionPolicy")
+        .or_insert_with(|| json!("PreemptLowerPriority"));
+    let grace = spec.get("terminationGracePeriodSeconds").and_then(Value::as_i64);
+    if grace.is_some_and(|grace| grace < 0) {
+        spec.insert("terminationGracePeriodSeconds".to_owned(), json!(1));
+    }
+    if spec
+        .get("schedulingGates")
+        .and_then(Value::as_array)
+        .is_some_and(|gates| !gates.is_empty())
+    {
+        gated(object);
+    }
+    let Some(spec) = section(object, "spec") else { return };
+    tolerate(spec, "node.kubernetes.io/not-ready");
+    tolerate(spec, "node.kubernetes.io/unreachable");
+}
+
+/// An update keeps the priority and gets the tolerations of every Pod.
+pub(in crate::kinds) fn update(new: &mut Value, old: &Value) {
+    let Some(spec) = section(new, "spec") else { return };
+    for name in ["priority", "preemptionPolicy"] {
+        let before = old.get("spec").and_then(|spec| spec.get(name));
+        if let (None, Some(value)) = (spec.get(name), before) {
+            spec.insert(name.to_owned(), value.clone());
+        }
+    }
+    tolerate(spec, "node.kubernetes.io/not-ready");
+    tolerate(spec, "node.kubernetes.io/unreachable");
+}
+
+fn gated(object: &mut Value) {
+    let now = object
+        .pointer("/metadata/creationTimestamp")
+        .cloned()
+        .unwrap_or_default();
+    let condition = json!({
+        "type": "PodScheduled",
+        "status": "False",
+        "lastProbeTime": null,
+        "lastTransitionTime": now,
+        "reason": "SchedulingGated",
+        "message": "Scheduling is blocked due to non-empty scheduling gates",
+    });
+    if let Some(status) = section(object, "status") {
+        status.insert("conditions".to_owned(), json!([condition]));
+    }
+}
+
+/// A Pod stays for five minutes on a node that fails.
+fn tolerate(spec: &mut Fields, key: &str) {
+    let tolerations = spec.entry("tolerations").or_insert_with(|| json!([]));
+    let Some(tolerations) = tolerations.as_array_mut() else {
+        return;
+    };
+    let covers = |toleration: &Value| {
+        let at = Located::root(toleration);
+        let (name, effect) = (at.get("key").str(), at.get("effect").str());
+        (name == key || name.is_empty()) && matches!(effect, "NoExecute" | "")
+    };
+    if !tolerations.iter().any(covers) {
+        let toleration = json!({"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300});
+        tolerations.push(toleration);
+    }
+}
+
+/// The class of service that follows from requests and limits.
+fn quality(spec: &Located<'_>) -> &'static str {
+    let lists = ["containers", "initContainers"].map(|name| spec.get(name));
+    let containers: Vec<Located<'_>> = lists.iter().flat_map(Located::items).collect();
+    let amounts = |container: &Located<'_>, name: &str| {
+        let list = container.get("resources").get(name);
+        ["cpu", "memory"]
+            .map(|resource| list.get(resource).str().to_owned())
+            .map(|text| if text == "0" { String::new() } else { text })
+    };
+    let (mut any, mut guaranteed) = (false, true);
+    for container in &containers {
+        let (requests, limits) = (amounts(container, "requests"), amounts(container, "limits"));
+        any |= requests.iter().chain(&limits).any(|text| !text.is_empty());
+        guaranteed &= requests == limits && limits.iter().all(|text| !text.is_empty());
+    }
+    match (any, guaranteed) {
+        (false, _) => "BestEffort",
+        (true, true) => "Guaranteed",
+        (true, false) => "Burstable",
+    }
+}
+
+/// A status update changes neither owners nor the time of deletion.
+pub(in crate::kinds) fn status(new: &mut Value, old: &Value) {
+    keep_metadata(new, old, "ownerReferences");
+    let class = old.pointer("/status/qosClass").cloned();
+    if let (Some(class), Some(status)) = (class, section(new, "status")) {
+        status.entry("qosClass").or_insert(class);
+    }
+}

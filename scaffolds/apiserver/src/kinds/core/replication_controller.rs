@@ -1,0 +1,83 @@
+//! ReplicationControllers.
+
+use serde_json::{Map, Value};
+
+use crate::{
+    kinds::{
+        edit::{Fields, within},
+        faults::Faults,
+        kind::{Kind, Selectable},
+        labels::print_labels,
+        located::Located,
+        row::Row,
+        workload::{self, MISMATCH, template},
+    },
+    strategy::{Deletion, Rules},
+};
+
+pub(in crate::kinds) fn kind() -> Kind {
+    Kind {
+        rules: Rules {
+            counts_generation: true,
+            scale: Some(workload::scale()),
+            etcd_directory: Some("controllers"),
+            deletion: Deletion {
+                orphans_dependents: true,
+                ..Deletion::default()
+            },
+            ..Rules::default()
+        },
+        defaults: &[("core.v1.ReplicationController", default)],
+        validate,
+        validate_update: |new, _, faults| validate(new, faults),
+        warnings: workload::template_warnings,
+        selectable: const { &[Selectable::new("status.replicas", "/status/replicas").or("0")] },
+        cells,
+        ..Kind::default()
+    }
+}
+
+fn default(object: &mut Fields) {
+    let labels = object
+        .get("spec")
+        .and_then(|spec| spec.pointer("/template/metadata/labels"))
+        .cloned();
+    let Some(labels) = labels else { return };
+    let is_empty = |value: Option<&Value>| value.and_then(Value::as_object).is_none_or(Map::is_empty);
+    for (outer, name) in [("spec", "selector"), ("metadata", "labels")] {
+        if let Some(fields) = within(object, outer)
+            && is_empty(fields.get(name))
+        {
+            fields.insert(name.to_owned(), labels.clone());
+        }
+    }
+}
+
+fn validate(at: &Located<'_>, faults: &mut Faults) {
+    let spec = at.get("spec");
+    faults.not_negative(&spec.get("minReadySeconds"));
+    let selector = spec.get("selector");
+    if selector.len() == 0 {
+        faults.required(&selector, "");
+    }
+    faults.not_negative(&spec.get("replicas"));
+    if !spec.get("template").is_set() {
+        return faults.required(&spec.get("template"), "");
+    }
+    let found = spec.at("template.metadata.labels");
+    if selector
+        .entries()
+        .any(|(key, value)| found.get(key).value != value.value)
+    {
+        faults.invalid(&found, MISMATCH);
+    }
+    template(&spec, "ReplicationController", faults);
+}
+
+fn cells(row: &Row<'_>) -> Vec<Value> {
+    let mut cells = workload::replica_cells(row);
+    if let Some(last) = cells.last_mut() {
+        *last = print_labels(&row.get("spec.selector"));
+    }
+    cells
+}

@@ -1,0 +1,107 @@
+//! Addresses of Services.
+
+use serde_json::{Map, Value, json};
+
+use crate::{
+    allocation::{Holders, start},
+    kinds::{core::service::type_change::has_address, edit::text, faults::Faults, located::Located},
+};
+
+/// The default of `--service-cluster-ip-range`; the first address is the server's own.
+const RANGE: &str = "10.0.0.0/24";
+
+const ADDRESSES: std::ops::RangeInclusive<u8> = 2..=254;
+
+/// The server's own address, of the Service `kubernetes`.
+const OWN: &str = "10.0.0.1";
+
+/// Says that the address cannot be had, and why.
+pub(in crate::kinds) fn check(spec: &Located<'_>, owner: &str, held: &Holders, faults: &mut Faults) {
+    let ips = spec.get("clusterIPs");
+    let asked = ips.items().next();
+    let asked = asked.filter(|ip| ip.str() != "None" && has_address(spec.get("type").str()));
+    if let Some(ip) = asked
+        && let Some(why) = refusal(ip.str(), owner, held)
+    {
+        faults.invalid(&ips, &format!("failed to allocate IP {}: {why}", ip.str()));
+    }
+}
+
+/// Why an address cannot be had.
+fn refusal(ip: &str, owner: &str, held: &Holders) -> Option<String> {
+    if !ip.starts_with("10.0.0.") {
+        return Some("the provided network does not match the current range".to_owned());
+    }
+    if !in_range(ip) {
+        return Some(format!(
+            "the provided IP ({ip}) is not in the valid range. The range of valid IPs is {RANGE}"
+        ));
+    }
+    let taken = held.get(ip).is_some_and(|holder| holder != owner) || ip == OWN && owner != "default/kubernetes";
+    taken.then(|| "provided IP is already allocated".to_owned())
+}
+
+/// The cluster has IPv4 only.
+pub(in crate::kinds) fn families(spec: &Located<'_>, faults: &mut Faults) {
+    let policy = spec.get("ipFamilyPolicy");
+    let free = spec.get("clusterIP").str() == "None" && spec.get("selector").len() == 0;
+    if !has_address(spec.get("type").str()) || free {
+        return;
+    }
+    if policy.str() == "RequireDualStack" {
+        return faults.invalid(&policy, "this cluster is not configured for dual-stack services");
+    }
+    for family in spec.get("ipFamilies").items().filter(|family| family.str() != "IPv4") {
+        faults.invalid(&family, "not configured on this cluster");
+    }
+}
+
+fn in_range(ip: &str) -> bool {
+    ip.strip_prefix("10.0.0.")
+        .and_then(|last| last.parse::<u8>().ok())
+        .is_some_and(|last| (1..=254).contains(&last))
+}
+
+/// Gives an address, where one is needed, and notes the one that was asked for.
+pub(in crate::kinds) fn give(spec: &mut Map<String, Value>, owner: &str, is_given: bool, held: &mut Holders) {
+    if !has_address(text(spec, "type")) {
+        return;
+    }
+    let wanted = text(spec, "clusterIP").to_owned();
+    let selects = spec
+        .get("selector")
+        .and_then(Value::as_object)
+        .is_some_and(|selector| !selector.is_empty());
+    let dual = wanted == "None" && !selects;
+    if !spec.contains_key("ipFamilyPolicy") {
+        let policy = if dual { "RequireDualStack" } else { "SingleStack" };
+        spec.insert("ipFamilyPolicy".to_owned(), json!(policy));
+    }
+    if !spec.contains_key("ipFamilies") {
+        let both = dual && text(spec, "ipFamilyPolicy") != "SingleStack";
+        let families = if both { json!(["IPv4", "IPv6"]) } else { json!(["IPv4"]) };
+        spec.insert("ipFamilies".to_owned(), families);
+    }
+    match wanted.as_str() {
+        "None" => {}
+        "" if spec.contains_key("clusterIPs") || !is_given => {}
+        "" => {
+            let Some(ip) = free_address(owner, held) else { return };
+            spec.insert("clusterIP".to_owned(), json!(ip));
+            spec.insert("clusterIPs".to_owned(), json!([ip]));
+            held.insert(ip, owner.to_owned());
+        }
+        ip if in_range(ip) => _ = held.entry(ip.to_owned()).or_insert_with(|| owner.to_owned()),
+        _ => {}
+    }
+}
+
+/// A free address; where the search begins depends on the name, so that runs are alike.
+fn free_address(owner: &str, held: &Holders) -> Option<String> {
+    let count = ADDRESSES.count();
+    let all = ADDRESSES.map(|last| format!("10.0.0.{last}"));
+    all.cycle()
+        .skip(start(owner, count))
+        .take(count)
+        .find(|ip| !held.contains_key(ip))
+}

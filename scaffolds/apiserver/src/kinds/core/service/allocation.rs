@@ -1,0 +1,98 @@
+//! What Services are given: addresses of the cluster's range and ports of its nodes.
+
+use kubewright_schema::Cause;
+use serde_json::Value;
+
+use crate::{
+    allocation::{Allocation, Holders},
+    kinds::{
+        core::service::{
+            addresses,
+            node_ports::{self, key},
+            type_change::{self, has_address},
+        },
+        edit::text,
+        faults::Faults,
+        located::Located,
+    },
+};
+
+pub(super) const ALLOCATION: Allocation = Allocation {
+    owner,
+    wants,
+    create,
+    update,
+    check,
+    is_checked_before: |cause| cause.field.starts_with("spec.clusterIP") || cause.field.starts_with("spec.ipFamil"),
+};
+
+/// Gives a new Service what it needs.
+fn create(service: &mut Value, held: &mut Holders) {
+    let owner = owner(service);
+    let Some(spec) = service.get_mut("spec").and_then(Value::as_object_mut) else {
+        return;
+    };
+    type_change::normalise(spec);
+    addresses::give(spec, &owner, true, held);
+    let shared = node_ports::asked(spec);
+    node_ports::give(spec, &owner, Some(shared), held);
+}
+
+/// Keeps what the Service has, takes what its type no longer has, gives what it lacks.
+fn update(new: &mut Value, old: &Value, held: &mut Holders) {
+    let owner = owner(new);
+    let Some(before) = old.get("spec").and_then(Value::as_object) else {
+        return;
+    };
+    let Some(spec) = new.get_mut("spec").and_then(Value::as_object_mut) else {
+        return;
+    };
+    if has_address(text(spec, "type")) && has_address(text(before, "type")) {
+        type_change::inherit(spec, before);
+    }
+    node_ports::inherit(spec, before);
+    type_change::follow(spec, before);
+    type_change::normalise(spec);
+    type_change::drop_unneeded(spec, before);
+    // One that a write of its status created has no address, and gets none as long as its type has addresses.
+    let is_given = !has_address(text(before, "type")) || before.contains_key("clusterIP");
+    addresses::give(spec, &owner, is_given, held);
+    node_ports::give(spec, &owner, None, held);
+}
+
+/// Says what could not be given: the first of it, where upstream stops.
+fn check(service: &Value, is_new: bool, held: &Holders) -> Vec<Cause> {
+    let (owner, spec) = (owner(service), Located::root(service).get("spec"));
+    let mut faults = Faults::default();
+    addresses::families(&spec, &mut faults);
+    if faults.is_empty() {
+        addresses::check(&spec, &owner, held, &mut faults);
+    }
+    if faults.is_empty() {
+        node_ports::check((&spec, is_new), &owner, held, &mut faults);
+    }
+    faults.into_causes()
+}
+
+fn owner(service: &Value) -> String {
+    let text = |name: &str| {
+        service
+            .pointer(&format!("/metadata/{name}"))
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    };
+    format!("{}/{}", text("namespace"), text("name"))
+}
+
+/// What a Service holds, or wants to.
+fn wants(service: &Value) -> Vec<String> {
+    let at = Located::root(service).get("spec");
+    let ips = at.get("clusterIPs");
+    let ips = ips
+        .items()
+        .filter(|ip| ip.str() != "None")
+        .map(|ip| ip.str().to_owned());
+    let ports = at.get("ports");
+    let ports = ports.items().filter(|port| port.get("nodePort").int() != 0);
+    ips.chain(ports.map(|port| key(port.get("nodePort").int()))).collect()
+}

@@ -1,0 +1,278 @@
+//! What Services must be, and what may change in them.
+
+use std::{collections::BTreeSet, net::IpAddr};
+
+use serde_json::Value;
+
+use crate::kinds::{
+    address::{IP, Network, endpoint_ip},
+    faults::{Faults, quoted},
+    format::{PROTOCOLS, label, qualified, subdomain},
+    labels::labels,
+    load_balancer,
+    located::Located,
+};
+
+pub(in crate::kinds) fn validate(at: &Located<'_>, faults: &mut Faults) {
+    let spec = at.get("spec");
+    let kind = spec.get("type").str();
+    let headless = is_headless(&spec);
+    if spec.get("ports").len() == 0 && !headless && kind != "ExternalName" {
+        faults.required(&spec.get("ports"), "");
+    }
+    of_type(&spec, kind, headless, faults);
+    ports(&spec.get("ports"), faults);
+    labels(&spec.get("selector"), faults);
+    affinity(&spec, faults);
+    if kind != "ExternalName" {
+        cluster_ips(&spec, faults);
+    }
+    for ip in spec.get("externalIPs").items() {
+        endpoint_ip(&ip, faults);
+    }
+    faults.one_of(
+        &spec.get("type"),
+        &["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"],
+    );
+    port_conflicts(&spec, kind, faults);
+    balancer(&spec, kind, faults);
+    traffic(&spec, kind, faults);
+}
+
+/// A Service that a write of its status creates may have a `clusterIP` without `clusterIPs`, and only these count.
+fn is_headless(spec: &Located<'_>) -> bool {
+    let ips = spec.get("clusterIPs");
+    ips.len() == 1 && ips.items().all(|ip| ip.str() == "None")
+}
+
+fn of_type(spec: &Located<'_>, kind: &str, headless: bool, faults: &mut Faults) {
+    let ips = spec.get("clusterIPs");
+    match kind {
+        "LoadBalancer" | "NodePort" if headless => {
+            let sentence = format!("may not be set to 'None' for {kind} services");
+            ips.items().for_each(|ip| faults.invalid(&ip, &sentence));
+        }
+        "ExternalName" => {
+            for name in ["clusterIPs", "ipFamilies", "ipFamilyPolicy"] {
+                let at = spec.get(name);
+                if at.len() > 0 || at.value.is_string() {
+                    faults.forbidden(&at, "may not be set for ExternalName services");
+                }
+            }
+            let name = spec.get("externalName");
+            let text = name.str().strip_suffix('.').unwrap_or(name.str());
+            if text.is_empty() {
+                faults.required(&name, "");
+            }
+            for sentence in subdomain(text).iter().filter(|_| !text.is_empty()) {
+                faults.invalid_as(&name, &quoted(text), sentence);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn ports(at: &Located<'_>, faults: &mut Faults) {
+    let mut names = BTreeSet::new();
+    for port in at.items() {
+        let name = port.get("name");
+        if name.str().is_empty() {
+            if at.len() > 1 {
+                faults.required(&name, "");
+            }
+        } else {
+            faults.format(&name, label);
+            if !names.insert(name.str()) {
+                faults.duplicate(&name);
+            }
+        }
+        faults.port(&port.get("port"));
+        faults.one_of(&port.get("protocol"), &PROTOCOLS);
+        faults.port_or_name(&port.get("targetPort"));
+        if port.get("appProtocol").is_set() {
+            faults.format(&port.get("appProtocol"), qualified);
+        }
+    }
+}
+
+fn affinity(spec: &Located<'_>, faults: &mut Faults) {
+    let affinity = spec.get("sessionAffinity");
+    faults.one_of(&affinity, &["ClientIP", "None"]);
+    let seconds = spec.at("sessionAffinityConfig.clientIP.timeoutSeconds");
+    if affinity.str() == "ClientIP" && !(1..=86_400).contains(&seconds.int()) {
+        faults.invalid(&seconds, "must be greater than 0 and less than 86400");
+    }
+}
+
+fn cluster_ips(spec: &Located<'_>, faults: &mut Faults) {
+    let (first, ips) = (spec.get("clusterIP"), spec.get("clusterIPs"));
+    match (first.str(), ips.items().next()) {
+        ("", None) => {}
+        ("", Some(_)) => faults.invalid(&ips, "must be empty when `clusterIP` is not specified"),
+        (_, None) => faults.required(&ips, ""),
+        (first, Some(ip)) if ip.str() != first => faults.invalid(&ips, "first value must match `clusterIP`"),
+        _ => {}
+    }
+    let mut families = BTreeSet::new();
+    for family in spec.get("ipFamilies").items() {
+        faults.one_of(&family, &["IPv4", "IPv6"]);
+        if !families.insert(family.str()) {
+            faults.duplicate(&family);
+        }
+    }
+    let policy = spec.get("ipFamilyPolicy");
+    if policy.is_set() {
+        faults.one_of(&policy, &["PreferDualStack", "RequireDualStack", "SingleStack"]);
+    }
+    for (index, ip) in ips.items().enumerate() {
+        if index == 0 && ip.str() == "None" {
+            if ips.len() > 1 {
+                faults.invalid(&ips, "'None' must be the first and only value");
+            }
+        } else if ip.str().parse::<IpAddr>().is_err() {
+            faults.invalid(&ip, IP);
+        }
+    }
+    if ips.len() > 2 {
+        faults.invalid(&ips, "may only hold up to 2 values");
+    }
+}
+
+fn port_conflicts(spec: &Located<'_>, kind: &str, faults: &mut Faults) {
+    let all = spec.get("ports");
+    for port in all
+        .items()
+        .filter(|port| kind == "ClusterIP" && port.get("nodePort").int() != 0)
+    {
+        faults.forbidden(&port.get("nodePort"), "may not be used when `type` is 'ClusterIP'");
+    }
+    let mut taken = BTreeSet::new();
+    for port in all.items().filter(|port| port.get("nodePort").int() != 0) {
+        if !taken.insert((port.get("protocol").str(), port.get("nodePort").int())) {
+            faults.duplicate(&port.get("nodePort"));
+        }
+    }
+    let mut taken = BTreeSet::new();
+    for port in all.items() {
+        let (protocol, number) = (port.get("protocol"), port.get("port").int());
+        if !taken.insert((protocol.str(), number)) {
+            let shown = format!(
+                r#"{{"Name":"","Protocol":{},"AppProtocol":null,"Port":{number},"TargetPort":0,"NodePort":0}}"#,
+                protocol.value
+            );
+            faults.duplicate_as(&port, &shown);
+        }
+    }
+}
+
+fn balancer(spec: &Located<'_>, kind: &str, faults: &mut Faults) {
+    let is_balancer = kind == "LoadBalancer";
+    let only = "may only be used when `type` is 'LoadBalancer'";
+    let ranges = spec
+        .get("loadBalancerSourceRanges")
+        .called(&format!("{}.LoadBalancerSourceRanges", spec.path));
+    if ranges.len() > 0 && !is_balancer {
+        faults.forbidden(&ranges, only);
+    }
+    for range in ranges.items() {
+        Network::read(&range, range.str().trim(), faults);
+    }
+    let allocate = spec.get("allocateLoadBalancerNodePorts");
+    if allocate.is_set() && !is_balancer {
+        faults.forbidden(&allocate, only);
+    }
+    let class = spec.get("loadBalancerClass");
+    if class.is_set() {
+        if is_balancer {
+            faults.format(&class, qualified);
+        } else {
+            faults.forbidden(&class, only);
+        }
+    }
+}
+
+fn traffic(spec: &Located<'_>, kind: &str, faults: &mut Faults) {
+    let (outer, inner) = (spec.get("externalTrafficPolicy"), spec.get("internalTrafficPolicy"));
+    let has_ips = spec.get("externalIPs").len() > 0;
+    let external = matches!(kind, "LoadBalancer" | "NodePort") || kind == "ClusterIP" && has_ips;
+    if external {
+        faults.one_of(&outer, &["Cluster", "Local"]);
+    } else if !outer.str().is_empty() {
+        faults.invalid(&outer, "may only be set for externally-accessible services");
+    }
+    let health = spec.get("healthCheckNodePort");
+    let checked = kind == "LoadBalancer" && outer.str() == "Local";
+    if health.int() != 0 && !checked {
+        faults.invalid(
+            &health,
+            "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'",
+        );
+    }
+    match inner.value {
+        Value::Null if matches!(kind, "LoadBalancer" | "NodePort" | "ClusterIP") => faults.required(&inner, ""),
+        Value::Null => {}
+        _ => faults.one_of(&inner, &["Cluster", "Local"]),
+    }
+    let distribution = spec.get("trafficDistribution");
+    if distribution.is_set() {
+        faults.one_of(&distribution, &["PreferClose", "PreferSameZone", "PreferSameNode"]);
+    }
+}
+
+pub(in crate::kinds) fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
+    let (spec, before) = (new.get("spec"), old.get("spec"));
+    let (ips, were) = (spec.get("clusterIPs"), before.get("clusterIPs"));
+    let external = [&spec, &before]
+        .iter()
+        .any(|spec| spec.get("type").str() == "ExternalName");
+    let headless = is_headless(&spec) && is_headless(&before);
+    if !external && !headless {
+        for (index, ip) in were.items().enumerate() {
+            let place = Located {
+                value: ips.value,
+                path: format!("{}[{index}]", ips.path),
+            };
+            match ips.items().nth(index) {
+                Some(new) if new.value != ip.value => faults.invalid(&place, "may not change once set"),
+                None if index == 0 => faults.invalid(&place, "primary clusterIP can not be unset"),
+                _ => {}
+            }
+        }
+    }
+    let (families, were) = (spec.get("ipFamilies"), before.get("ipFamilies"));
+    if !external
+        && families.items().next().map(|at| at.value) != were.items().next().map(|at| at.value)
+        && were.len() > 0
+    {
+        let place = Located {
+            value: families.value,
+            path: format!("{}[0]", families.path),
+        };
+        faults.invalid(&place, "may not change once set");
+    }
+    let (class, was) = (spec.get("loadBalancerClass"), before.get("loadBalancerClass"));
+    let stays = [&spec, &before]
+        .iter()
+        .all(|spec| spec.get("type").str() == "LoadBalancer");
+    if stays && class.value != was.value {
+        faults.invalid(&class, "may not change once set");
+    }
+    validate(new, faults);
+}
+
+pub(in crate::kinds) fn validate_status(new: &Located<'_>, faults: &mut Faults) {
+    let points = new.at("status.loadBalancer.ingress");
+    if new.at("spec.type").str() != "LoadBalancer" && points.len() > 0 {
+        return faults.forbidden(&points, "may only be used when `spec.type` is 'LoadBalancer'");
+    }
+    load_balancer::validate_status(new, faults);
+    for point in points.items() {
+        let (ip, mode) = (point.get("ip"), point.get("ipMode"));
+        match (ip.str().is_empty(), mode.is_set()) {
+            (true, true) => faults.forbidden(&mode, "may not be specified when `ip` is not set"),
+            (false, true) => faults.one_of(&mode, &["Proxy", "VIP"]),
+            (false, false) => faults.required(&mode, "must be specified when `ip` is set"),
+            (true, false) => {}
+        }
+    }
+}

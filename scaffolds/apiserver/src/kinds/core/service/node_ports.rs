@@ -1,0 +1,118 @@
+//! Ports of the nodes, for Services.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use crate::{
+    allocation::{Holders, start},
+    kinds::{edit::text, faults::Faults, located::Located},
+};
+
+/// The default of `--service-node-port-range`.
+const NODE_PORTS: std::ops::RangeInclusive<u16> = 30_000..=32_767;
+
+/// Says which port cannot be had, and why. Within a new Service only the same port may be shared by protocols.
+pub(in crate::kinds) fn check((spec, is_new): (&Located<'_>, bool), owner: &str, held: &Holders, faults: &mut Faults) {
+    let mut seen: BTreeMap<i64, i64> = BTreeMap::new();
+    for port in spec.get("ports").items() {
+        let number = port.get("nodePort");
+        let fits = u16::try_from(number.int()).is_ok_and(|number| NODE_PORTS.contains(&number));
+        let is_others = held.get(&key(number.int())).is_some_and(|holder| holder != owner);
+        let of = port.get("port").int();
+        let is_twice = is_new && *seen.entry(number.int()).or_insert(of) != of;
+        if number.int() == 0 {
+            continue;
+        }
+        if !fits {
+            let detail = "provided port is not in the valid range. The range of valid ports is 30000-32767";
+            return faults.invalid(&number, detail);
+        }
+        if is_others || is_twice {
+            return faults.invalid(&number, "provided port is already allocated");
+        }
+    }
+}
+
+/// A port without a number gets the one that the port of its name had, unless another has it.
+pub(in crate::kinds) fn inherit(spec: &mut Map<String, Value>, before: &Map<String, Value>) {
+    if !needs(spec) || !needs(before) {
+        return;
+    }
+    let asked = numbers(spec);
+    let were = before.get("ports").and_then(Value::as_array);
+    let were: BTreeMap<&str, &Value> = were
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_object)
+        .filter_map(|port| Some((text(port, "name"), port.get("nodePort")?)))
+        .collect();
+    let ports = spec.get_mut("ports").and_then(Value::as_array_mut);
+    let ports = ports.into_iter().flatten().filter_map(Value::as_object_mut);
+    for port in ports.filter(|port| !port.contains_key("nodePort")) {
+        if let Some(number) = were.get(text(port, "name")).copied()
+            && !asked.contains(&Some(number.clone()))
+        {
+            port.insert("nodePort".to_owned(), number.clone());
+        }
+    }
+}
+
+pub(in crate::kinds) fn numbers(spec: &Map<String, Value>) -> Vec<Option<Value>> {
+    let ports = spec.get("ports").and_then(Value::as_array).into_iter().flatten();
+    ports.map(|port| port.get("nodePort").cloned()).collect()
+}
+
+pub(in crate::kinds) fn needs(spec: &Map<String, Value>) -> bool {
+    let balancer = text(spec, "type") == "LoadBalancer";
+    text(spec, "type") == "NodePort" || balancer && spec.get("allocateLoadBalancerNodePorts") != Some(&json!(false))
+}
+
+/// The ports of the nodes that are asked for, by the port that the first one to ask has.
+pub(in crate::kinds) fn asked(spec: &Map<String, Value>) -> BTreeMap<i64, i64> {
+    let number = |port: &Value, name: &str| port.get(name).and_then(Value::as_i64);
+    let ports = spec.get("ports").and_then(Value::as_array).into_iter().flatten();
+    let asked = ports.filter_map(|port| Some((number(port, "port")?, number(port, "nodePort")?)));
+    // The last one stays in a map.
+    asked.rev().collect()
+}
+
+/// Gives ports of the nodes, where they are needed, and notes those that were asked for. What a new Service has under one
+/// number for several protocols is `shared`.
+pub(in crate::kinds) fn give(
+    spec: &mut Map<String, Value>,
+    owner: &str,
+    mut shared: Option<BTreeMap<i64, i64>>,
+    held: &mut Holders,
+) {
+    let needs = needs(spec);
+    let ports = spec.get_mut("ports").and_then(Value::as_array_mut);
+    for port in ports.into_iter().flatten().filter_map(Value::as_object_mut) {
+        let number = |name: &str| port.get(name).and_then(Value::as_i64).unwrap_or_default();
+        let (of, asked) = (number("port"), number("nodePort"));
+        if asked == 0 && !needs {
+            continue;
+        }
+        let known = shared.as_ref().and_then(|shared| shared.get(&of)).copied();
+        let given = (asked != 0)
+            .then_some(asked)
+            .or(known)
+            .or_else(|| free_port(owner, held));
+        let Some(given) = given else { continue };
+        held.entry(key(given)).or_insert_with(|| owner.to_owned());
+        if let Some(shared) = &mut shared {
+            shared.insert(of, given);
+        }
+        port.insert("nodePort".to_owned(), json!(given));
+    }
+}
+
+fn free_port(owner: &str, held: &Holders) -> Option<i64> {
+    let count = NODE_PORTS.count();
+    let mut all = NODE_PORTS.cycle().skip(start(owner, count)).take(count).map(i64::from);
+    all.find(|number| !held.contains_key(&key(*number)))
+}
+
+pub(in crate::kinds) fn key(number: i64) -> String {
+    format!(":{number}")
+}

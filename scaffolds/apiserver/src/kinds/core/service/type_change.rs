@@ -1,0 +1,106 @@
+//! What becomes of the fields of a Service when its type changes.
+
+use serde_json::{Map, Value, json};
+
+use crate::kinds::{
+    core::service::node_ports::{needs, numbers},
+    edit::text,
+};
+
+/// `clusterIP` is the first of `clusterIPs`.
+pub(in crate::kinds) fn normalise(spec: &mut Map<String, Value>) {
+    let first = text(spec, "clusterIP").to_owned();
+    if !first.is_empty() && !spec.contains_key("clusterIPs") {
+        spec.insert("clusterIPs".to_owned(), json!([first]));
+    }
+}
+
+/// What an update leaves out stays as it is.
+pub(in crate::kinds) fn inherit(spec: &mut Map<String, Value>, before: &Map<String, Value>) {
+    if text(spec, "clusterIP").is_empty() {
+        take_over(spec, before, "clusterIP");
+    }
+    if !spec.contains_key("clusterIPs") && text(spec, "clusterIP") == text(before, "clusterIP") {
+        take_over(spec, before, "clusterIPs");
+    }
+    for name in ["ipFamilies", "ipFamilyPolicy"] {
+        if !spec.contains_key(name) {
+            take_over(spec, before, name);
+        }
+    }
+}
+
+fn take_over(spec: &mut Map<String, Value>, before: &Map<String, Value>, name: &str) {
+    if let Some(value) = before.get(name) {
+        spec.insert(name.to_owned(), value.clone());
+    }
+}
+
+/// A client that knows only `clusterIP` changes it and leaves `clusterIPs` alone.
+pub(in crate::kinds) fn follow(spec: &mut Map<String, Value>, before: &Map<String, Value>) {
+    let same = spec.get("clusterIPs") == before.get("clusterIPs");
+    if same && text(spec, "clusterIP") != text(before, "clusterIP") {
+        spec.remove("clusterIPs");
+    }
+}
+
+/// What belongs to the former type and was not changed goes.
+pub(in crate::kinds) fn drop_unneeded(spec: &mut Map<String, Value>, before: &Map<String, Value>) {
+    if has_address(text(before, "type")) && !has_address(text(spec, "type")) {
+        forget(
+            spec,
+            before,
+            &[
+                "clusterIP",
+                "clusterIPs",
+                "ipFamilies",
+                "ipFamilyPolicy",
+                "internalTrafficPolicy",
+            ],
+        );
+    }
+    if needs(before) && !needs(spec) {
+        let were: Vec<Option<Value>> = numbers(before);
+        if numbers(spec) == were {
+            let ports = spec.get_mut("ports").and_then(Value::as_array_mut);
+            for port in ports.into_iter().flatten().filter_map(Value::as_object_mut) {
+                port.remove("nodePort");
+            }
+        }
+    }
+    if text(before, "type") == "LoadBalancer" && text(spec, "type") != "LoadBalancer" {
+        forget(
+            spec,
+            before,
+            &[
+                "allocateLoadBalancerNodePorts",
+                "loadBalancerClass",
+                "healthCheckNodePort",
+            ],
+        );
+    }
+    if is_external(before) && !is_external(spec) {
+        forget(spec, before, &["externalTrafficPolicy"]);
+    }
+}
+
+fn forget(spec: &mut Map<String, Value>, before: &Map<String, Value>, names: &[&str]) {
+    for name in names {
+        if spec.get(*name) == before.get(*name) {
+            spec.remove(*name);
+        }
+    }
+}
+
+fn is_external(spec: &Map<String, Value>) -> bool {
+    let has_ips = spec
+        .get("externalIPs")
+        .and_then(Value::as_array)
+        .is_some_and(|ips| !ips.is_empty());
+    matches!(text(spec, "type"), "LoadBalancer" | "NodePort") || text(spec, "type") == "ClusterIP" && has_ips
+}
+
+/// Whether Services of a type have an address, as every type that is not known has.
+pub(in crate::kinds) fn has_address(kind: &str) -> bool {
+    kind != "ExternalName"
+}

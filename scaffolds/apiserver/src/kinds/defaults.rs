@@ -1,0 +1,86 @@
+//! What the server fills in: a walk over an object's shape that applies to every struct the default of its definition, the
+//! outer one first, and then the defaults that the recorded shapes name.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value};
+
+use super::{
+    edit::Fields,
+    kind::StructDefault,
+    quantity::Quantity,
+    shapes::{self, Field, Shape, Type},
+};
+
+/// The defaults of structs, by the short names of their definitions.
+pub(super) struct Defaults(HashMap<&'static str, fn(&mut Fields)>);
+
+impl FromIterator<StructDefault> for Defaults {
+    fn from_iter<I: IntoIterator<Item = StructDefault>>(defaults: I) -> Self {
+        Self(defaults.into_iter().collect())
+    }
+}
+
+impl Defaults {
+    /// Fills in the defaults of `object`, which has the shape `name`.
+    pub fn fill(&self, name: &str, object: &mut Value) {
+        if let (Some(shape), Some(fields)) = (shapes::shape(name), object.as_object_mut()) {
+            self.structure(name, shape, fields);
+        }
+    }
+
+    fn structure(&self, name: &str, shape: &Shape, fields: &mut Fields) {
+        if let Some(default) = self.0.get(name) {
+            default(fields);
+        }
+        for field in &shape.fields {
+            match fields.get_mut(field.name) {
+                Some(value) if field.attribute("g") == Some("v1.ResourceList") => round(value),
+                Some(value) if !value.is_null() => self.inside(&field.kind, value),
+                _ => {
+                    if let Some(value) = recorded(field) {
+                        fields.insert(field.name.to_owned(), value);
+                    }
+                }
+            }
+        }
+    }
+
+    fn inside(&self, kind: &Type, value: &mut Value) {
+        match (kind, value) {
+            (Type::Ref(name, _), Value::Object(fields)) => {
+                if let Some(shape) = shapes::shape(name) {
+                    self.structure(name, shape, fields);
+                }
+            }
+            (Type::List(item), Value::Array(items)) if is_structured(item) => {
+                items.iter_mut().for_each(|value| self.inside(item, value));
+            }
+            (Type::Map(item), Value::Object(entries)) if is_structured(item) => {
+                entries.values_mut().for_each(|value| self.inside(item, value));
+            }
+            _ => {}
+        }
+    }
+}
+
+fn is_structured(kind: &Type) -> bool {
+    matches!(kind, Type::Ref(..) | Type::List(_) | Type::Map(_))
+}
+
+/// The default of a recorded field, unless it is the zero value, which decoding knows of.
+fn recorded(field: &Field) -> Option<Value> {
+    let text = field
+        .attribute("d")
+        .filter(|text| !matches!(*text, "{}" | "\"\"" | "0" | "false"))?;
+    serde_json::from_str(text).ok()
+}
+
+/// Amounts of resources are kept to thousandths.
+fn round(value: &mut Value) {
+    for amount in value.as_object_mut().into_iter().flat_map(Map::values_mut) {
+        if let Some(Ok(quantity)) = amount.as_str().map(Quantity::parse) {
+            *amount = Value::String(quantity.rounded_to_milli().canonical());
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! EndpointSlices.
+
+use std::{collections::BTreeSet, net::IpAddr};
+
+use serde_json::Value;
+
+use crate::{
+    kinds::{
+        address::endpoint_ip,
+        address_form::warn_of_ip,
+        edit::{Fields, set},
+        faults::Faults,
+        format::{PROTOCOLS, label, qualified, subdomain},
+        kind::{Change, Kind, Warnings},
+        located::Located,
+        row::{Row, at_most_three, or},
+    },
+    strategy::{MetadataPass, Rules},
+};
+
+pub(in crate::kinds) fn kind() -> Kind {
+    Kind {
+        rules: Rules {
+            counts_generation: true,
+            counts_metadata: Some("labels"),
+            metadata_passes: MetadataPass::VALIDATE,
+            ..Rules::default()
+        },
+        defaults: &[("discovery.v1.EndpointPort", default_port)],
+        validate,
+        validate_update,
+        warnings,
+        cells,
+        ..Kind::default()
+    }
+}
+
+fn default_port(port: &mut Fields) {
+    set(port, "name", "");
+    set(port, "protocol", "TCP");
+}
+
+fn validate(at: &Located<'_>, faults: &mut Faults) {
+    let kind = at.get("addressType");
+    let endpoints = at.get("endpoints");
+    if kind.str().is_empty() {
+        faults.required(&kind, "");
+    } else {
+        faults.one_of(&kind, &["FQDN", "IPv4", "IPv6"]);
+    }
+    if endpoints.len() > 1_000 {
+        faults.too_many(&endpoints, 1_000);
+    }
+    for endpoint in endpoints.items() {
+        slice_endpoint(&endpoint, kind.str(), faults);
+    }
+    let ports = at.get("ports");
+    if ports.len() > 20_000 {
+        faults.too_many(&ports, 20_000);
+    }
+    let mut names = BTreeSet::new();
+    for port in ports.items() {
+        let name = port.get("name");
+        if !name.str().is_empty() {
+            faults.format(&name, label);
+        }
+        if !names.insert(name.str()) {
+            faults.duplicate(&name);
+        }
+        faults.one_of(&port.get("protocol"), &PROTOCOLS);
+        if port.get("appProtocol").is_set() {
+            faults.format(&port.get("appProtocol"), qualified);
+        }
+    }
+}
+
+fn slice_endpoint(endpoint: &Located<'_>, kind: &str, faults: &mut Faults) {
+    let addresses = endpoint.get("addresses");
+    if addresses.len() == 0 {
+        faults.required(&addresses, "must contain at least 1 address");
+    }
+    if addresses.len() > 100 {
+        faults.too_many(&addresses, 100);
+    }
+    for address in addresses.items() {
+        let whole = Located {
+            value: address.value,
+            path: addresses.path.clone(),
+        };
+        match (kind, address.str().parse::<IpAddr>()) {
+            ("IPv4", Ok(IpAddr::V6(_))) => faults.invalid(&whole, "must be an IPv4 address"),
+            ("IPv6", Ok(IpAddr::V4(_))) => faults.invalid(&whole, "must be an IPv6 address"),
+            _ => {}
+        }
+        if matches!(kind, "IPv4" | "IPv6") {
+            endpoint_ip(&address, faults);
+        }
+    }
+    if endpoint.get("nodeName").is_set() {
+        faults.format(&endpoint.get("nodeName"), subdomain);
+    }
+    if endpoint.get("hostname").is_set() {
+        faults.format(&endpoint.get("hostname"), label);
+    }
+}
+
+fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
+    validate(new, faults);
+    faults.immutable(&new.get("addressType"), &old.get("addressType"));
+}
+
+const MANAGED_BY: &str = "endpointslice.kubernetes.io/managed-by";
+
+/// Warns of addresses, unless a controller made the EndpointSlice.
+fn warnings(Change { new: at, old }: Change<'_, '_>) -> Warnings {
+    let mut warnings = Vec::new();
+    if old.is_none() && at.get("addressType").str() == "FQDN" {
+        warnings.push("spec.addressType: FQDN endpoints are deprecated".to_owned());
+    }
+    let maker = at.at("metadata.labels").get(MANAGED_BY).str();
+    if ![
+        "endpointslice-controller.k8s.io",
+        "endpointslicemirroring-controller.k8s.io",
+    ]
+    .contains(&maker)
+    {
+        for endpoint in at.get("endpoints").items() {
+            endpoint
+                .get("addresses")
+                .items()
+                .for_each(|at| warn_of_ip(&at, &mut warnings));
+        }
+    }
+    warnings
+}
+
+fn cells(row: &Row<'_>) -> Vec<Value> {
+    let port = |port: Located<'_>| match port.get("port").value.as_i64() {
+        Some(number) => number.to_string(),
+        None if port.get("name").is_set() => port.get("name").str().to_owned(),
+        None => "*".to_owned(),
+    };
+    let ports: Vec<String> = row.get("ports").items().map(port).collect();
+    let endpoints: Vec<Located<'_>> = row.get("endpoints").items().collect();
+    let addresses = endpoints.iter().flat_map(|endpoint| endpoint.get("addresses").items());
+    let addresses: Vec<String> = addresses.map(|address| address.str().to_owned()).collect();
+    let list = |texts: &[String]| or(&at_most_three(texts), "<unset>");
+    vec![
+        row.name(),
+        row.text("addressType"),
+        list(&ports),
+        list(&addresses),
+        row.age(),
+    ]
+}

@@ -1,0 +1,101 @@
+//! Small edits of objects: fields that are set where they are missing, or taken over from before.
+
+use serde_json::{Map, Value, json};
+
+/// The fields of a struct.
+pub(in crate::kinds) type Fields = Map<String, Value>;
+
+/// Sets a field that is not there or null.
+pub(in crate::kinds) fn set(fields: &mut Fields, name: &str, value: impl Into<Value>) {
+    if fields.get(name).is_none_or(Value::is_null) {
+        fields.insert(name.to_owned(), value.into());
+    }
+}
+
+/// Sets a text that is not there or empty.
+pub(in crate::kinds) fn set_text(fields: &mut Fields, name: &str, value: &str) {
+    if text(fields, name).is_empty() {
+        fields.insert(name.to_owned(), json!(value));
+    }
+}
+
+/// The text in a field; empty where there is none.
+pub(in crate::kinds) fn text<'a>(fields: &'a Fields, name: &str) -> &'a str {
+    fields.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// The struct in a field, if it is there.
+pub(in crate::kinds) fn within<'a>(fields: &'a mut Fields, name: &str) -> Option<&'a mut Fields> {
+    fields.get_mut(name).and_then(Value::as_object_mut)
+}
+
+/// The structs of a list.
+pub(in crate::kinds) fn each<'a>(fields: &'a mut Fields, name: &str) -> impl Iterator<Item = &'a mut Fields> {
+    let items = fields.get_mut(name).and_then(Value::as_array_mut);
+    items.into_iter().flatten().filter_map(Value::as_object_mut)
+}
+
+/// The struct in a field, made where it is not.
+pub(in crate::kinds) fn made<'a>(fields: &'a mut Fields, name: &str) -> Option<&'a mut Fields> {
+    set(fields, name, Map::new());
+    within(fields, name)
+}
+
+/// Sets `status.phase` where there is none.
+pub(in crate::kinds) fn default_phase(object: &mut Fields, value: &str) {
+    if let Some(status) = made(object, "status") {
+        set_text(status, "phase", value);
+    }
+}
+
+/// The struct in a field of an object, made where there is none.
+pub(in crate::kinds) fn section<'a>(object: &'a mut Value, name: &str) -> Option<&'a mut Fields> {
+    object
+        .as_object_mut()?
+        .entry(name)
+        .or_insert_with(|| json!({}))
+        .as_object_mut()
+}
+
+/// A finalizer that the server adds to what Pods may be using.
+pub(in crate::kinds) fn add_finalizer(object: &mut Value, name: &str) {
+    let Some(metadata) = section(object, "metadata") else {
+        return;
+    };
+    let finalizers = metadata.entry("finalizers").or_insert_with(|| json!([]));
+    if let Some(names) = finalizers.as_array_mut()
+        && !names.iter().any(|other| other == name)
+    {
+        names.push(json!(name));
+    }
+}
+
+/// Takes the field `name` over from `old`.
+pub(in crate::kinds) fn keep(new: &mut Value, old: &Value, name: &str) {
+    let Some(fields) = new.as_object_mut() else { return };
+    match old.get(name) {
+        Some(value) => _ = fields.insert(name.to_owned(), value.clone()),
+        None => _ = fields.remove(name),
+    }
+}
+
+/// Takes a field of the metadata over from `old`.
+pub(in crate::kinds) fn keep_metadata(new: &mut Value, old: &Value, name: &str) {
+    if let (Some(new), Some(old)) = (new.get_mut("metadata"), old.get("metadata")) {
+        keep(new, old, name);
+    }
+}
+
+/// Takes all fields but those of `free` over from `old`.
+pub(in crate::kinds) fn keep_all_but(new: &mut Value, old: &Value, free: &[&str]) {
+    let names = [&*new, old]
+        .into_iter()
+        .flat_map(|object| object.as_object().into_iter().flatten());
+    let names: Vec<String> = names
+        .map(|(name, _)| name.clone())
+        .filter(|name| !free.contains(&name.as_str()))
+        .collect();
+    for name in names {
+        keep(new, old, &name);
+    }
+}

@@ -1,0 +1,168 @@
+//! Events of `events.k8s.io/v1`: those of the core group under other names. The core ones are what is stored.
+
+use serde_json::{Value, json};
+
+use crate::{
+    kinds::{
+        event::{self, Names},
+        faults::Faults,
+        kind::{Kind, Selectable},
+        located::Located,
+    },
+    strategy::Rules,
+};
+
+pub(in crate::kinds) fn kind() -> Kind {
+    Kind {
+        rules: Rules {
+            creates_on_update: true,
+            stored_as: Some("/events"),
+            go_package: Some("core"),
+            verbatim_after: None,
+            ..Rules::default()
+        },
+        validate,
+        validate_update,
+        to_stored: to_core,
+        from_stored: from_core,
+        selectable: SELECTABLE,
+        cells: event::cells,
+        ..Kind::default()
+    }
+}
+
+const SELECTABLE: &[Selectable] = &[
+    Selectable::new("reason", "/reason"),
+    Selectable::new("type", "/type"),
+    Selectable::new("regarding.kind", "/regarding/kind"),
+    Selectable::new("regarding.namespace", "/regarding/namespace"),
+    Selectable::new("regarding.name", "/regarding/name"),
+    Selectable::new("regarding.uid", "/regarding/uid"),
+    Selectable::new("regarding.apiVersion", "/regarding/apiVersion"),
+    Selectable::new("regarding.resourceVersion", "/regarding/resourceVersion"),
+    Selectable::new("regarding.fieldPath", "/regarding/fieldPath"),
+    Selectable::new("reportingController", "/reportingController"),
+];
+
+const NAMES: Names = Names {
+    object: "regarding",
+    controller: "reportingController",
+    note: "note",
+    shown: "reportingController",
+};
+
+/// An Event of events.k8s.io.
+fn validate(at: &Located<'_>, faults: &mut Faults) {
+    event::validate(at, &NAMES, faults);
+    series(at, faults);
+    if !at.get("eventTime").is_set() {
+        faults.required(&at.get("eventTime"), "");
+    }
+    let r#type = at.get("type");
+    if !matches!(r#type.str(), "Normal" | "Warning") {
+        faults.invalid_as(&r#type, "\"\"", &format!("has invalid value: {}", r#type.str()));
+    }
+    for (name, shown) in [
+        ("deprecatedFirstTimestamp", "firstTimestamp"),
+        ("deprecatedLastTimestamp", "lastTimestamp"),
+    ] {
+        if at.get(name).is_set() {
+            faults.invalid_as(&at.get(name).called(shown), "\"\"", "needs to be unset");
+        }
+    }
+    if at.get("deprecatedCount").int() != 0 {
+        faults.invalid_as(&at.get("deprecatedCount").called("count"), "\"\"", "needs to be unset");
+    }
+    let source = at.get("deprecatedSource");
+    if !source.get("component").str().is_empty() || !source.get("host").str().is_empty() {
+        faults.invalid_as(&source.called("source"), "\"\"", "needs to be unset");
+    }
+}
+
+fn series(at: &Located<'_>, faults: &mut Faults) {
+    let series = at.get("series");
+    if !series.is_set() {
+        return;
+    }
+    if series.get("count").int() < 2 {
+        faults.invalid_as(&series.get("count"), "\"\"", "should be at least 2");
+    }
+    if !series.get("lastObservedTime").is_set() {
+        faults.required(&series.get("lastObservedTime"), "");
+    }
+}
+
+/// What may not change, under the names of this group and those that errors have.
+const FIXED: [(&str, &str); 14] = [
+    ("regarding", "involvedObject"),
+    ("reason", "reason"),
+    ("note", "message"),
+    ("deprecatedSource", "source"),
+    ("deprecatedFirstTimestamp", "firstTimestamp"),
+    ("deprecatedLastTimestamp", "lastTimestamp"),
+    ("deprecatedCount", "count"),
+    ("reason", "reason"),
+    ("type", "type"),
+    ("eventTime", "eventTime"),
+    ("action", "action"),
+    ("related", "related"),
+    ("reportingController", "reportingController"),
+    ("reportingInstance", "reportingInstance"),
+];
+
+/// A changed Event of events.k8s.io.
+fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
+    event::validate(new, &NAMES, faults);
+    if new.get("series").value != old.get("series").value {
+        series(new, faults);
+    }
+    for (name, shown) in FIXED {
+        faults.immutable(&new.get(name).called(shown), &old.get(name));
+    }
+}
+
+/// Names in events.k8s.io and in the core group.
+const CORE_NAMES: [(&str, &str); 7] = [
+    ("regarding", "involvedObject"),
+    ("note", "message"),
+    ("reportingController", "reportingComponent"),
+    ("deprecatedSource", "source"),
+    ("deprecatedFirstTimestamp", "firstTimestamp"),
+    ("deprecatedLastTimestamp", "lastTimestamp"),
+    ("deprecatedCount", "count"),
+];
+
+fn to_core(object: &mut Value) {
+    rename(object, "v1", |(new, old)| (new, old));
+    // The core kind always writes these two.
+    if let Some(fields) = object.as_object_mut() {
+        for name in ["reportingComponent", "reportingInstance"] {
+            fields.entry(name).or_insert_with(|| json!(""));
+        }
+    }
+}
+
+fn from_core(object: &mut Value) {
+    rename(object, "events.k8s.io/v1", |(new, old)| (old, new));
+    if let Some(fields) = object.as_object_mut() {
+        for name in ["reportingController", "reportingInstance"] {
+            if fields.get(name).and_then(Value::as_str) == Some("") {
+                fields.remove(name);
+            }
+        }
+    }
+}
+
+fn rename(
+    object: &mut Value,
+    version: &str,
+    direction: fn((&'static str, &'static str)) -> (&'static str, &'static str),
+) {
+    let Some(fields) = object.as_object_mut() else { return };
+    fields.insert("apiVersion".to_owned(), json!(version));
+    for (from, to) in CORE_NAMES.map(direction) {
+        if let Some(value) = fields.remove(from) {
+            fields.insert(to.to_owned(), value);
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! The group events.k8s.io.
+
+pub(in crate::kinds) mod event;

@@ -1,0 +1,132 @@
+//! Labels, annotations and label selectors: how they are checked, and printed.
+
+use serde_json::{Value, json};
+
+use crate::kinds::{
+    faults::{Faults, quoted},
+    format::{label_value, qualified},
+    located::Located,
+    row::or,
+};
+
+/// Labels; every fault is about the field as a whole.
+pub(in crate::kinds) fn labels(at: &Located<'_>, faults: &mut Faults) {
+    for (key, value) in at.entries() {
+        for sentence in qualified(key) {
+            faults.invalid_as(at, &quoted(key), &sentence);
+        }
+        for sentence in label_value(value.str()) {
+            faults.invalid_as(at, &quoted(value.str()), &sentence);
+        }
+    }
+}
+
+/// Annotations: keys like those of labels in lower case, 256 KiB altogether.
+pub(in crate::kinds) fn annotations(at: &Located<'_>, faults: &mut Faults) {
+    let mut size = 0;
+    for (key, value) in at.entries() {
+        for sentence in qualified(&key.to_lowercase()) {
+            faults.invalid_as(at, &quoted(key), &sentence);
+        }
+        size += key.len() + value.str().len();
+    }
+    if size > 256 * 1024 {
+        faults.too_long(at, 256 * 1024);
+    }
+}
+
+/// A LabelSelector.
+pub(in crate::kinds) fn selector(at: &Located<'_>, faults: &mut Faults) {
+    labels(&at.get("matchLabels"), faults);
+    for expression in at.get("matchExpressions").items() {
+        let (operator, values) = (expression.get("operator"), expression.get("values"));
+        match operator.str() {
+            "In" | "NotIn" if values.len() == 0 => {
+                faults.required(&values, "must be specified when `operator` is 'In' or 'NotIn'");
+            }
+            "Exists" | "DoesNotExist" if values.len() > 0 => {
+                faults.forbidden(
+                    &values,
+                    "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
+                );
+            }
+            "In" | "NotIn" | "Exists" | "DoesNotExist" => {}
+            _ => faults.invalid(&operator, "not a valid selector operator"),
+        }
+        faults.format(&expression.get("key"), qualified);
+        values.items().for_each(|value| faults.format(&value, label_value));
+    }
+}
+
+/// Whether a LabelSelector can be turned into one that selects: its operators fit their values.
+pub(in crate::kinds) fn is_sound(at: &Located<'_>) -> bool {
+    let mut faults = Faults::default();
+    selector(at, &mut faults);
+    faults.is_empty()
+}
+
+/// Whether a LabelSelector selects the labels; an empty one selects everything, a missing one nothing.
+pub(in crate::kinds) fn selects(selector: &Located<'_>, labels: &Located<'_>) -> bool {
+    let exact = selector
+        .get("matchLabels")
+        .entries()
+        .all(|(key, value)| labels.get(key).value == value.value);
+    let expressions = selector.get("matchExpressions").items().all(|expression| {
+        let found = labels.get(expression.get("key").str());
+        let listed = expression.get("values").items().any(|value| value.value == found.value);
+        match expression.get("operator").str() {
+            "In" => found.is_set() && listed,
+            "NotIn" => !found.is_set() || !listed,
+            "Exists" => found.is_set(),
+            _ => !found.is_set(),
+        }
+    });
+    selector.is_set() && exact && expressions
+}
+
+/// A selector as the server shows it when it complains: all fields, those that are empty as null.
+pub(in crate::kinds) fn shown(selector: &Located<'_>) -> String {
+    let mut out = serde_json::Map::new();
+    for name in ["matchLabels", "matchExpressions"] {
+        match selector.get(name).value {
+            Value::Null => {}
+            other => _ = out.insert(name.to_owned(), other.clone()),
+        }
+    }
+    json!(out).to_string()
+}
+
+/// `k=v,…`, `<none>` without any.
+pub(in crate::kinds) fn print_labels(at: &Located<'_>) -> Value {
+    let pairs: Vec<String> = at
+        .entries()
+        .map(|(key, value)| format!("{key}={}", value.str()))
+        .collect();
+    or(&pairs.join(","), "<none>")
+}
+
+/// A label selector in one line.
+pub(in crate::kinds) fn print_selector(at: &Located<'_>) -> Value {
+    let mut parts: Vec<(String, String)> = at
+        .get("matchLabels")
+        .entries()
+        .map(|(key, value)| (key.to_owned(), format!("{key}={}", value.str())))
+        .collect();
+    for expression in at.get("matchExpressions").items() {
+        let key = expression.get("key").str();
+        let values = expression.get("values");
+        let mut values: Vec<&str> = values.items().filter_map(|value| value.value.as_str()).collect();
+        values.sort_unstable();
+        let values = values.join(",");
+        let text = match expression.get("operator").str() {
+            "In" => format!("{key} in ({values})"),
+            "NotIn" => format!("{key} notin ({values})"),
+            "Exists" => key.to_owned(),
+            _ => format!("!{key}"),
+        };
+        parts.push((key.to_owned(), text));
+    }
+    parts.sort_by(|left, right| left.0.cmp(&right.0));
+    let texts: Vec<String> = parts.into_iter().map(|(_, text)| text).collect();
+    or(&texts.join(","), "<none>")
+}

@@ -1,0 +1,109 @@
+//! IngressClasses.
+
+use kubewright_schema::meta::names::{self, Unit};
+use serde_json::{Value, json};
+
+use crate::{
+    kinds::{
+        edit::{Fields, set, within},
+        faults::{Faults, quoted},
+        format::label,
+        kind::Kind,
+        located::Located,
+        networking::reference::reference,
+        row::Row,
+    },
+    strategy::{MetadataPass, Rules},
+};
+
+pub(in crate::kinds) fn kind() -> Kind {
+    Kind {
+        rules: Rules {
+            counts_generation: true,
+            metadata_passes: MetadataPass::UPDATE_THEN_VALIDATE,
+            ..Rules::default()
+        },
+        defaults: &[("networking.v1.IngressClass", default)],
+        validate,
+        validate_update,
+        cells,
+        ..Kind::default()
+    }
+}
+
+fn default(object: &mut Fields) {
+    if let Some(parameters) = within(object, "spec").and_then(|spec| within(spec, "parameters")) {
+        set(parameters, "scope", "Cluster");
+    }
+}
+
+fn validate(at: &Located<'_>, faults: &mut Faults) {
+    let (controller, parameters) = (at.at("spec.controller"), at.at("spec.parameters"));
+    if controller.str().len() > 250 {
+        faults.too_long(&controller, 250);
+    }
+    domain_prefixed_path(&controller, faults);
+    if !parameters.is_set() {
+        return;
+    }
+    reference(&parameters, faults);
+    let (scope, namespace) = (parameters.get("scope"), parameters.get("namespace"));
+    faults.one_of(&scope, &["Cluster", "Namespace"]);
+    match scope.str() {
+        "Namespace" if namespace.is_set() => faults.format(&namespace, label),
+        "Namespace" => faults.required(&namespace, "`parameters.scope` is set to 'Namespace'"),
+        "Cluster" if namespace.is_set() => faults.forbidden(&namespace, "`parameters.scope` is set to 'Cluster'"),
+        _ => {}
+    }
+}
+
+/// The name of a controller: a domain and a path.
+fn domain_prefixed_path(at: &Located<'_>, faults: &mut Faults) {
+    const PATH: &str = "Invalid path (regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')";
+    if at.str().is_empty() {
+        return faults.required(at, "");
+    }
+    let parts = at.str().split_once('/');
+    let Some((host, path)) = parts.filter(|(host, path)| !host.is_empty() && !path.is_empty()) else {
+        return faults.invalid(at, "must be a domain-prefixed path (such as \"acme.io/foo\")");
+    };
+    for sentence in names::subdomain(host, Unit::Characters) {
+        faults.invalid_as(at, &quoted(host), &sentence);
+    }
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~%!$&'()*+,;=:".contains(&byte);
+    if !path.bytes().all(fits) {
+        faults.invalid_as(at, &quoted(path), PATH);
+    }
+}
+
+fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
+    faults.immutable(&new.at("spec.controller"), &old.at("spec.controller"));
+    validate(new, faults);
+}
+
+fn cells(row: &Row<'_>) -> Vec<Value> {
+    let parameters = row.get("spec.parameters");
+    let text = if parameters.is_set() {
+        let group = parameters.get("apiGroup");
+        let group = if group.is_set() {
+            format!(".{}", group.str())
+        } else {
+            String::new()
+        };
+        format!(
+            "{}{group}/{}",
+            parameters.get("kind").str(),
+            parameters.get("name").str()
+        )
+    } else {
+        "<none>".to_owned()
+    };
+    let annotations = row.get("metadata.annotations");
+    let is_default = annotations.get("ingressclass.kubernetes.io/is-default-class").str() == "true";
+    let name = format!(
+        "{}{}",
+        row.get("metadata.name").str(),
+        if is_default { " (default)" } else { "" }
+    );
+    vec![json!(name), row.text("spec.controller"), json!(text), row.age()]
+}

@@ -1,0 +1,133 @@
+//! Environment variables of containers.
+
+use crate::kinds::{
+    amounts,
+    faults::{Faults, quoted},
+    format::{config_key, qualified, subdomain, variable},
+    located::Located,
+};
+
+pub(in crate::kinds) fn environment(container: &Located<'_>, faults: &mut Faults) {
+    for entry in container.get("env").items() {
+        faults.required_format(&entry.get("name"), variable);
+        if entry.get("valueFrom").is_set() {
+            value_from(&entry, faults);
+        }
+    }
+    let from = container.get("envFrom");
+    for entry in from.items() {
+        if !entry.get("prefix").str().is_empty() {
+            faults.format(&entry.get("prefix"), variable);
+        }
+        let mut sources = 0;
+        for name in ["configMapRef", "secretRef"] {
+            let source = entry.get(name);
+            if source.is_set() {
+                sources += 1;
+                if source.get("name").str().is_empty() {
+                    faults.required(&source.get("name"), "");
+                }
+            }
+        }
+        match sources {
+            0 => faults.invalid_as(&from, "\"\"", "must specify one of: `configMapRef` or `secretRef`"),
+            1 => {}
+            _ => faults.invalid_as(&from, "\"\"", "may not have more than one field specified at a time"),
+        }
+    }
+}
+
+/// Fields that variables may take from the Pod.
+const FIELDS: [&str; 9] = [
+    "metadata.name",
+    "metadata.namespace",
+    "metadata.uid",
+    "spec.nodeName",
+    "spec.serviceAccountName",
+    "status.hostIP",
+    "status.hostIPs",
+    "status.podIP",
+    "status.podIPs",
+];
+
+/// Fields that neither variables nor files may take, though they have names.
+const NAMED: [&str; 5] = [
+    "metadata.annotations",
+    "metadata.labels",
+    "spec.restartPolicy",
+    "spec.schedulerName",
+    "status.phase",
+];
+
+fn value_from(entry: &Located<'_>, faults: &mut Faults) {
+    let from = entry.get("valueFrom");
+    let mut sources = 0;
+    for name in [
+        "fieldRef",
+        "resourceFieldRef",
+        "configMapKeyRef",
+        "secretKeyRef",
+        "fileKeyRef",
+    ] {
+        let source = from.get(name);
+        if !source.is_set() {
+            continue;
+        }
+        sources += 1;
+        match name {
+            "fieldRef" => field_ref(&source, faults),
+            "resourceFieldRef" => amounts::field_ref(&source, false, faults),
+            "configMapKeyRef" => {
+                faults.format(&source.get("name"), subdomain);
+                faults.required_format(&source.get("key"), config_key);
+            }
+            "secretKeyRef" => key_ref(&source, faults),
+            _ => {}
+        }
+    }
+    let one_of =
+        "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`";
+    if sources == 0 {
+        faults.invalid_as(&from, "\"\"", one_of);
+    } else if !entry.get("value").str().is_empty() {
+        faults.invalid_as(&from, "\"\"", "may not be specified when `value` is not empty");
+    } else if sources > 1 {
+        faults.invalid_as(&from, "\"\"", "may not have more than one field specified at a time");
+    }
+}
+
+fn key_ref(source: &Located<'_>, faults: &mut Faults) {
+    if source.get("name").str().is_empty() {
+        faults.required(&source.get("name"), "");
+    }
+    faults.required_format(&source.get("key"), config_key);
+}
+
+fn field_ref(source: &Located<'_>, faults: &mut Faults) {
+    pod_field(source, &FIELDS, faults);
+}
+
+/// A reference to one of the Pod's fields, of which `known` may be taken.
+pub(in crate::kinds) fn pod_field(source: &Located<'_>, known: &[&str], faults: &mut Faults) {
+    let path = source.get("fieldPath");
+    if path.str().is_empty() {
+        return faults.required(&path, "");
+    }
+    let (outer, subscript) = path.str().split_once("['").unwrap_or((path.str(), ""));
+    match (outer, subscript.strip_suffix("']")) {
+        ("metadata.annotations", Some(key)) => sentences(source, &key.to_lowercase(), faults),
+        ("metadata.labels", Some(key)) => sentences(source, key, faults),
+        _ if known.contains(&path.str()) => {}
+        _ if FIELDS.contains(&path.str()) || NAMED.contains(&path.str()) => faults.not_supported(&path, known),
+        _ => {
+            let detail = format!("error converting fieldPath: field label not supported: {}", path.str());
+            faults.invalid(&path, &detail);
+        }
+    }
+}
+
+fn sentences(at: &Located<'_>, key: &str, faults: &mut Faults) {
+    for sentence in qualified(key) {
+        faults.invalid_as(at, &quoted(key), &sentence);
+    }
+}

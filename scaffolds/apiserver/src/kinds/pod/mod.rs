@@ -1,0 +1,20 @@
+//! Pods and templates of Pods: what every kind that has either checks, fills in and warns of.
+
+mod affinity;
+mod container;
+pub(in crate::kinds) mod context;
+pub(in crate::kinds) mod defaults;
+mod environment;
+mod image;
+mod mounts;
+mod os;
+mod overlaps;
+mod port_conflicts;
+mod probe;
+mod security;
+pub(in crate::kinds) mod spec;
+mod spread;
+mod sysctl;
+pub(in crate::kinds) mod template;
+mod volume;
+pub(in crate::kinds) mod warnings;

@@ -1,0 +1,181 @@
+//! The spec of a Pod.
+
+use serde_json::{Value, json};
+
+use crate::kinds::{
+    faults::{Faults, quoted},
+    format::{label, label_value, qualified, subdomain},
+    labels::labels,
+    located::Located,
+    pod::{
+        affinity::{about, affinity},
+        container::{containers, init_containers},
+        context::PodContext,
+        os::os,
+        security::pod_security,
+        spread::spread,
+        sysctl::sysctls,
+        volume::{reference, volumes},
+    },
+};
+
+pub(in crate::kinds) fn pod_spec(spec: &Located<'_>, faults: &mut Faults) {
+    let volumes = volumes(&spec.get("volumes"), faults);
+    let grace_seconds = spec.get("terminationGracePeriodSeconds").int();
+    let around = PodContext {
+        volumes,
+        restart_policy: spec.get("restartPolicy").str(),
+        grace_seconds,
+    };
+    let mains = spec.get("containers");
+    containers(&mains, &around, faults);
+    init_containers(&spec.get("initContainers"), &around, &mains, faults);
+    host_network(spec, faults);
+    faults.one_of(&spec.get("restartPolicy"), &["Always", "OnFailure", "Never"]);
+    faults.one_of(
+        &spec.get("dnsPolicy"),
+        &["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"],
+    );
+    labels(&spec.get("nodeSelector"), faults);
+    pod_security(&spec.get("securityContext"), faults);
+    sysctls(spec, faults);
+    os(spec, faults);
+    affinity(&spec.get("affinity"), faults);
+    dns(spec, faults);
+    for gate in spec.get("readinessGates").items() {
+        faults.format(&gate.get("conditionType"), qualified);
+    }
+    gates(&spec.get("schedulingGates"), faults);
+    spread(&spec.get("topologySpreadConstraints"), faults);
+    reference(&spec.get("serviceAccountName"), faults);
+    reference(&spec.get("nodeName"), faults);
+    let deadline = spec.get("activeDeadlineSeconds");
+    if deadline.is_set() && !(1..=i64::from(i32::MAX)).contains(&deadline.int()) {
+        faults.invalid(&deadline, "must be between 1 and 2147483647, inclusive");
+    }
+    for name in ["hostname", "subdomain"] {
+        if !spec.get(name).str().is_empty() {
+            faults.format(&spec.get(name), label);
+        }
+    }
+    tolerations(&spec.get("tolerations"), faults);
+    for alias in spec.get("hostAliases").items() {
+        if alias.get("ip").str().parse::<std::net::IpAddr>().is_err() {
+            faults.invalid(
+                &alias.get("ip"),
+                "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)",
+            );
+        }
+        alias
+            .get("hostnames")
+            .items()
+            .for_each(|name| faults.format(&name, subdomain));
+    }
+    reference(&spec.get("priorityClassName"), faults);
+    if spec.get("runtimeClassName").is_set() {
+        faults.format(&spec.get("runtimeClassName"), subdomain);
+    }
+    if spec.get("preemptionPolicy").is_set() {
+        faults.one_of(&spec.get("preemptionPolicy"), &["PreemptLowerPriority", "Never"]);
+    }
+}
+
+fn host_network(spec: &Located<'_>, faults: &mut Faults) {
+    if !spec.get("hostNetwork").is_true() {
+        return;
+    }
+    let containers = spec.get("containers");
+    for port in containers.items().flat_map(|container| container.get("ports").items()) {
+        let host = port.get("hostPort").int();
+        if host != 0 && host != port.get("containerPort").int() {
+            faults.invalid(
+                &port.get("hostPort"),
+                "must match `containerPort` when `hostNetwork` is true",
+            );
+        }
+    }
+}
+
+fn dns(spec: &Located<'_>, faults: &mut Faults) {
+    let config = spec.get("dnsConfig");
+    let servers = config.get("nameservers");
+    if spec.get("dnsPolicy").str() == "None" {
+        if !config.is_set() {
+            return faults.required(&config, "must provide `dnsConfig` when `dnsPolicy` is None");
+        }
+        if servers.len() == 0 {
+            return faults.required(
+                &servers,
+                "must provide at least one DNS nameserver when `dnsPolicy` is None",
+            );
+        }
+    }
+    if servers.len() > 3 {
+        faults.invalid(&servers, "must not have more than 3 nameservers");
+    }
+    for server in servers
+        .items()
+        .filter(|server| server.str().parse::<std::net::IpAddr>().is_err())
+    {
+        faults.invalid(&server, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
+    }
+}
+
+fn gates(at: &Located<'_>, faults: &mut Faults) {
+    let mut names = std::collections::BTreeSet::new();
+    for gate in at.items() {
+        about(&gate, gate.get("name").str(), qualified(gate.get("name").str()), faults);
+        if !names.insert(gate.get("name").str()) {
+            faults.duplicate_as(&gate, &quoted(gate.get("name").str()));
+        }
+    }
+}
+
+fn tolerations(at: &Located<'_>, faults: &mut Faults) {
+    for toleration in at.items() {
+        let (key, operator) = (toleration.get("key"), toleration.get("operator"));
+        let (value, effect) = (toleration.get("value"), toleration.get("effect"));
+        if !key.str().is_empty() {
+            faults.format(&key, qualified);
+        }
+        if key.str().is_empty() && operator.str() != "Exists" {
+            let detail = "operator must be Exists when `key` is empty, which means \"match all values and all keys\"";
+            faults.invalid(
+                &Located {
+                    value: if operator.is_set() { operator.value } else { &EMPTY },
+                    ..operator.clone()
+                },
+                detail,
+            );
+        }
+        if toleration.get("tolerationSeconds").is_set() && effect.str() != "NoExecute" {
+            let detail = "effect must be 'NoExecute' when `tolerationSeconds` is set";
+            faults.invalid(
+                &Located {
+                    value: if effect.is_set() { effect.value } else { &EMPTY },
+                    ..effect.clone()
+                },
+                detail,
+            );
+        }
+        match operator.str() {
+            "Equal" | "" => {
+                for sentence in label_value(value.str()) {
+                    faults.invalid_as(&operator, &quoted(value.str()), &sentence);
+                }
+            }
+            "Exists" => {
+                if !value.str().is_empty() {
+                    let shown = quoted(value.str());
+                    faults.invalid_as(&operator, &shown, "value must be empty when `operator` is 'Exists'");
+                }
+            }
+            _ => faults.not_supported(&operator, &["Equal", "Exists"]),
+        }
+        if !effect.str().is_empty() {
+            faults.one_of(&effect, &["NoSchedule", "PreferNoSchedule", "NoExecute"]);
+        }
+    }
+}
+
+static EMPTY: std::sync::LazyLock<Value> = std::sync::LazyLock::new(|| json!(""));

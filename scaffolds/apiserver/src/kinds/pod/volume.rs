@@ -1,0 +1,277 @@
+//! Volumes of Pods.
+
+use crate::kinds::{
+    amounts::{field_ref, quantity},
+    faults::Faults,
+    format::{label, subdomain},
+    located::Located,
+    pod::{
+        environment::pod_field,
+        mounts::{descending, no_backsteps},
+    },
+    volume::claim_spec,
+};
+
+const MODE: &str = "must be a number between 0 and 0777 (octal), both inclusive";
+
+/// Checks them and returns those that are sound.
+pub(in crate::kinds) fn volumes<'a>(at: &Located<'a>, faults: &mut Faults) -> Vec<Located<'a>> {
+    let mut sound: Vec<Located<'a>> = Vec::new();
+    for volume in at.items() {
+        let before = faults.len();
+        source(&volume, faults);
+        let name = volume.get("name");
+        faults.required_format(&name, label);
+        if sound.iter().any(|other| other.get("name").str() == name.str()) {
+            faults.duplicate(&name);
+        }
+        if faults.len() == before {
+            sound.push(volume);
+        }
+    }
+    sound
+}
+
+/// Sources in the order in which the server checks them.
+const SOURCES: [&str; 29] = [
+    "emptyDir",
+    "hostPath",
+    "gitRepo",
+    "gcePersistentDisk",
+    "awsElasticBlockStore",
+    "secret",
+    "nfs",
+    "iscsi",
+    "glusterfs",
+    "flocker",
+    "persistentVolumeClaim",
+    "rbd",
+    "cinder",
+    "cephfs",
+    "quobyte",
+    "downwardAPI",
+    "fc",
+    "flexVolume",
+    "configMap",
+    "azureFile",
+    "vsphereVolume",
+    "photonPersistentDisk",
+    "portworxVolume",
+    "azureDisk",
+    "storageos",
+    "projected",
+    "scaleIO",
+    "csi",
+    "ephemeral",
+];
+
+fn source(volume: &Located<'_>, faults: &mut Faults) {
+    let mut count = 0;
+    for name in SOURCES.into_iter().chain(["image"]) {
+        let at = volume.get(name);
+        if !at.is_set() {
+            continue;
+        }
+        count += 1;
+        if count > 1 {
+            faults.forbidden(&at, "may not specify more than 1 volume type");
+        } else {
+            one(name, &at, faults);
+        }
+    }
+    if count == 0 {
+        faults.required(volume, "must specify a volume type");
+    }
+}
+
+fn one(name: &str, at: &Located<'_>, faults: &mut Faults) {
+    let required = |field: &str, faults: &mut Faults| {
+        if at.get(field).str().is_empty() {
+            faults.required(&at.get(field), "");
+        }
+    };
+    match name {
+        "emptyDir" => {
+            let limit = at.get("sizeLimit");
+            if quantity(&limit).is_some_and(|limit| limit.sign().is_lt()) {
+                faults.forbidden(&limit, "SizeLimit field must be a valid resource quantity");
+            }
+        }
+        "hostPath" => host_path(at, faults),
+        "secret" => keyed(at, "secretName", faults),
+        "configMap" => keyed(at, "name", faults),
+        "downwardAPI" => {
+            mode(&at.get("defaultMode"), faults);
+            at.get("items")
+                .items()
+                .for_each(|item| downward(&item.called(&at.path), faults));
+        }
+        "projected" => projected(at, faults),
+        "persistentVolumeClaim" => required("claimName", faults),
+        "nfs" => {
+            required("server", faults);
+            required("path", faults);
+            if !at.get("path").str().starts_with('/') {
+                faults.invalid(&at.get("path"), "must be an absolute path");
+            }
+        }
+        "csi" => {
+            required("driver", faults);
+        }
+        "ephemeral" => ephemeral(at, faults),
+        _ => {}
+    }
+}
+
+fn host_path(at: &Located<'_>, faults: &mut Faults) {
+    let (path, kind) = (at.get("path"), at.get("type"));
+    if path.str().is_empty() {
+        return faults.required(&path, "");
+    }
+    no_backsteps(&path, faults);
+    let known = [
+        "",
+        "BlockDevice",
+        "CharDevice",
+        "Directory",
+        "DirectoryOrCreate",
+        "File",
+        "FileOrCreate",
+        "Socket",
+    ];
+    if kind.is_set() {
+        faults.one_of(&kind, &known);
+    }
+}
+
+fn mode(at: &Located<'_>, faults: &mut Faults) {
+    if at.is_set() && !(0..=0o777).contains(&at.int()) {
+        faults.invalid(at, MODE);
+    }
+}
+
+fn keyed(at: &Located<'_>, name: &str, faults: &mut Faults) {
+    if at.get(name).str().is_empty() {
+        faults.required(&at.get(name), "");
+    }
+    mode(&at.get("defaultMode"), faults);
+    at.get("items").items().for_each(|item| key_to_path(&item, faults));
+}
+
+fn key_to_path(item: &Located<'_>, faults: &mut Faults) {
+    for name in ["key", "path"] {
+        if item.get(name).str().is_empty() {
+            faults.required(&item.get(name), "");
+        }
+    }
+    unreserved(&item.get("path"), faults);
+    mode(&item.get("mode"), faults);
+}
+
+/// A path below another one that does not begin with `..`.
+fn unreserved(path: &Located<'_>, faults: &mut Faults) {
+    descending(path, faults);
+    if path.str().starts_with("..") && !path.str().starts_with("../") {
+        faults.invalid(path, "must not start with '..'");
+    }
+}
+
+const FILE_FIELDS: [&str; 5] = [
+    "metadata.annotations",
+    "metadata.labels",
+    "metadata.name",
+    "metadata.namespace",
+    "metadata.uid",
+];
+
+/// A file of the downward API; the server leaves its index out of paths.
+fn downward(item: &Located<'_>, faults: &mut Faults) {
+    if item.get("path").str().is_empty() {
+        faults.required(&item.get("path"), "");
+    }
+    unreserved(&item.get("path"), faults);
+    let (field, resource) = (item.get("fieldRef"), item.get("resourceFieldRef"));
+    if field.is_set() {
+        pod_field(&field, &FILE_FIELDS, faults);
+        if resource.is_set() {
+            faults.invalid_as(
+                item,
+                "\"resource\"",
+                "fieldRef and resourceFieldRef can not be specified simultaneously",
+            );
+        }
+    } else if resource.is_set() {
+        field_ref(&resource, true, faults);
+    } else {
+        faults.required(item, "one of fieldRef and resourceFieldRef is required");
+    }
+    mode(&item.get("mode"), faults);
+}
+
+fn projected(at: &Located<'_>, faults: &mut Faults) {
+    mode(&at.get("defaultMode"), faults);
+    for source in at.get("sources").items() {
+        let mut count = 0;
+        for name in [
+            "secret",
+            "configMap",
+            "downwardAPI",
+            "serviceAccountToken",
+            "clusterTrustBundle",
+            "podCertificate",
+        ] {
+            let projection = source.get(name);
+            if !projection.is_set() {
+                continue;
+            }
+            count += 1;
+            if count > 1 {
+                faults.forbidden(&projection, "may not specify more than 1 volume type");
+                continue;
+            }
+            match name {
+                "secret" | "configMap" => keyed(&projection, "name", faults),
+                "downwardAPI" => {
+                    let path = &projection.path;
+                    projection
+                        .get("items")
+                        .items()
+                        .for_each(|item| downward(&item.called(path), faults));
+                }
+                "serviceAccountToken" => token(&projection, faults),
+                _ => {}
+            }
+        }
+    }
+}
+
+fn token(at: &Located<'_>, faults: &mut Faults) {
+    let seconds = at.get("expirationSeconds");
+    if seconds.int() < 600 {
+        faults.invalid(&seconds, "may not specify a duration less than 10 minutes");
+    }
+    if seconds.int() > 1 << 32 {
+        faults.invalid(&seconds, "may not specify a duration larger than 2^32 seconds");
+    }
+    if at.get("path").str().is_empty() {
+        faults.required(&at.get("path"), "");
+    } else {
+        unreserved(&at.get("path"), faults);
+    }
+}
+
+fn ephemeral(at: &Located<'_>, faults: &mut Faults) {
+    let template = at.get("volumeClaimTemplate");
+    if template.is_set() {
+        claim_spec(&template.get("spec"), faults);
+    } else {
+        faults.required(&template, "");
+    }
+}
+
+/// Names of what Pods refer to.
+pub(in crate::kinds) fn reference(at: &Located<'_>, faults: &mut Faults) {
+    if !at.str().is_empty() {
+        faults.format(at, subdomain);
+    }
+}

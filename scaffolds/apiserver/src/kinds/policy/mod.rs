@@ -1,0 +1,3 @@
+//! The group policy.
+
+pub(in crate::kinds) mod pod_disruption_budget;

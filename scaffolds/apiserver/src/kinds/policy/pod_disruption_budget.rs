@@ -1,0 +1,62 @@
+//! PodDisruptionBudgets.
+
+use serde_json::Value;
+
+use crate::{
+    kinds::{
+        faults::Faults,
+        int_or_percent::{amount, at_most_all},
+        kind::Kind,
+        labels::selector,
+        located::Located,
+        row::{Row, shown_or},
+    },
+    strategy::{MetadataPass, Rules},
+};
+
+pub(in crate::kinds) fn kind() -> Kind {
+    Kind {
+        rules: Rules {
+            counts_generation: true,
+            updates_unconditionally: false,
+            metadata_passes: MetadataPass::NONE,
+            status_metadata_passes: MetadataPass::NONE,
+            ..Rules::default()
+        },
+        validate,
+        validate_update: |new, _, faults| validate(new, faults),
+        cells,
+        ..Kind::default()
+    }
+}
+
+fn validate(at: &Located<'_>, faults: &mut Faults) {
+    let spec = at.get("spec");
+    let limits = [spec.get("minAvailable"), spec.get("maxUnavailable")];
+    if limits.iter().all(Located::is_set) {
+        let part = |name: &str| spec.get(name).value.to_string();
+        let shown = format!(
+            r#"{{"MinAvailable":{},"Selector":{},"MaxUnavailable":{},"UnhealthyPodEvictionPolicy":{}}}"#,
+            part("minAvailable"),
+            part("selector"),
+            part("maxUnavailable"),
+            part("unhealthyPodEvictionPolicy")
+        );
+        faults.invalid_as(&spec, &shown, "minAvailable and maxUnavailable cannot be both set");
+    }
+    for limit in limits.iter().filter(|limit| limit.is_set()) {
+        amount(limit, faults);
+        at_most_all(limit, faults);
+    }
+    selector(&spec.get("selector"), faults);
+    let policy = spec.get("unhealthyPodEvictionPolicy");
+    if policy.is_set() {
+        faults.one_of(&policy, &["AlwaysAllow", "IfHealthyBudget"]);
+    }
+}
+
+fn cells(row: &Row<'_>) -> Vec<Value> {
+    let limit = |path: &str| shown_or(&row.get(path), "N/A");
+    let (least, most) = (limit("spec.minAvailable"), limit("spec.maxUnavailable"));
+    vec![row.name(), least, most, row.int("status.disruptionsAllowed"), row.age()]
+}

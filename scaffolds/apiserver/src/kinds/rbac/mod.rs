@@ -1,0 +1,21 @@
+//! The group rbac.authorization.k8s.io: a file for each kind, and what roles and bindings have in common.
+
+mod binding;
+pub(in crate::kinds) mod cluster_role;
+pub(in crate::kinds) mod cluster_role_binding;
+mod policy_rules;
+pub(in crate::kinds) mod role;
+pub(in crate::kinds) mod role_binding;
+
+use crate::strategy::{Grants, MetadataPass, NameRule, Rules};
+
+/// What the registry does the same way for all of them.
+fn rules(grants: Grants) -> Rules {
+    Rules {
+        name: NameRule::PathSegment,
+        creates_on_update: true,
+        metadata_passes: MetadataPass::VALIDATE_THEN_UPDATE,
+        grants: Some(grants),
+        ..Rules::default()
+    }
+}

@@ -1,0 +1,3 @@
+//! The group scheduling.k8s.io.
+
+pub(in crate::kinds) mod priority_class;

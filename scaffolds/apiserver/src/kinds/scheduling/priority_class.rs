@@ -1,0 +1,80 @@
+//! PriorityClasses.
+
+use serde_json::{Value, json};
+
+use crate::{
+    kinds::{edit::set, faults::Faults, kind::Kind, located::Located, row::Row},
+    strategy::Rules,
+};
+
+pub(in crate::kinds) fn kind() -> Kind {
+    Kind {
+        rules: Rules {
+            counts_generation: true,
+            ..Rules::default()
+        },
+        defaults: &[("scheduling.v1.PriorityClass", |class| {
+            set(class, "preemptionPolicy", "PreemptLowerPriority");
+        })],
+        validate,
+        validate_update,
+        cells,
+        ..Kind::default()
+    }
+}
+
+/// The classes whose names may begin with `system-`, and their values.
+const SYSTEM: [(&str, i64); 2] = [
+    ("system-node-critical", 2_000_001_000),
+    ("system-cluster-critical", 2_000_000_000),
+];
+
+fn validate(at: &Located<'_>, faults: &mut Faults) {
+    let (name, value) = (at.at("metadata.name"), at.get("value"));
+    if name.str().starts_with("system-") {
+        if let Some(why) = system_fault(at) {
+            let rule = "priority class names with 'system-' prefix are reserved for system use only";
+            faults.forbidden(&name, &format!("{rule}. error: {why}"));
+        }
+    } else if value.int() > 1_000_000_000 {
+        let detail = "maximum allowed value of a user defined priority is 1000000000";
+        faults.forbidden(&value, detail);
+    }
+    let policy = at.get("preemptionPolicy");
+    match policy.value.as_str() {
+        Some("") => faults.required(&policy, ""),
+        Some(_) => faults.one_of(&policy, &["PreemptLowerPriority", "Never"]),
+        None => {}
+    }
+}
+
+/// What makes a class with such a name another one than the system's.
+fn system_fault(class: &Located<'_>) -> Option<String> {
+    let name = class.at("metadata.name").str();
+    let Some((_, value)) = SYSTEM.iter().find(|(known, _)| *known == name) else {
+        return Some(format!("{name} is not a known system priority class"));
+    };
+    if class.get("value").int() != *value {
+        return Some(format!("value of {name} PriorityClass must be {value}"));
+    }
+    let is_default = class.get("globalDefault").is_true();
+    is_default.then(|| format!("globalDefault of {name} PriorityClass must be false"))
+}
+
+fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
+    if new.get("value").int() != old.get("value").int() {
+        faults.forbidden(&new.get("value"), "may not be changed in an update.");
+    }
+    faults.immutable(&new.get("preemptionPolicy"), &old.get("preemptionPolicy"));
+}
+
+fn cells(row: &Row<'_>) -> Vec<Value> {
+    let default = json!(row.get("globalDefault").is_true());
+    vec![
+        row.name(),
+        row.int("value"),
+        default,
+        row.age(),
+        row.text("preemptionPolicy"),
+    ]
+}

@@ -1,0 +1,157 @@
+//! StorageClasses.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use crate::{
+    kinds::{
+        edit::{Fields, set},
+        faults::Faults,
+        format::qualified,
+        kind::{Change, Kind, Warnings},
+        located::Located,
+        node_selector::outdated,
+        row::Row,
+    },
+    strategy::{MetadataPass, Rules},
+};
+
+pub(in crate::kinds) fn kind() -> Kind {
+    Kind {
+        rules: Rules {
+            metadata_passes: MetadataPass::VALIDATE_THEN_UPDATE,
+            ..Rules::default()
+        },
+        defaults: &[("storage.v1.StorageClass", default)],
+        validate,
+        validate_update,
+        warnings,
+        cells,
+        ..Kind::default()
+    }
+}
+
+fn default(class: &mut Fields) {
+    set(class, "reclaimPolicy", "Delete");
+    set(class, "volumeBindingMode", "Immediate");
+}
+
+fn validate(at: &Located<'_>, faults: &mut Faults) {
+    let provisioner = at.get("provisioner");
+    if provisioner.str().is_empty() {
+        faults.required(&provisioner, "");
+    } else {
+        for sentence in qualified(&provisioner.str().to_lowercase()) {
+            faults.invalid(&provisioner, &sentence);
+        }
+    }
+    parameters(&at.get("parameters"), faults);
+    if !at.get("reclaimPolicy").str().is_empty() {
+        faults.one_of(&at.get("reclaimPolicy"), &["Delete", "Retain"]);
+    }
+    faults.one_of(&at.get("volumeBindingMode"), &["Immediate", "WaitForFirstConsumer"]);
+    topologies(&at.get("allowedTopologies"), faults);
+}
+
+/// The most parameters, and the most bytes that they have together.
+const MOST_PARAMETERS: usize = 512;
+const MOST_BYTES: usize = 256 * 1024;
+
+fn parameters(at: &Located<'_>, faults: &mut Faults) {
+    if at.len() > MOST_PARAMETERS {
+        faults.too_long(at, MOST_PARAMETERS);
+    }
+    let mut size = 0;
+    for (key, value) in at.entries() {
+        if key.is_empty() {
+            faults.invalid_as(at, "\"\"", "field can not be empty.");
+        }
+        size += key.len() + value.str().len();
+    }
+    if size > MOST_BYTES {
+        faults.too_long(at, MOST_BYTES);
+    }
+}
+
+/// Terms that must be different from each other. Upstream compares each with as many empty ones as there are terms.
+fn topologies(at: &Located<'_>, faults: &mut Faults) {
+    let mut earlier = vec![BTreeMap::new(); at.len()];
+    for item in at.items() {
+        let expressions = item.get("matchLabelExpressions");
+        let term = topology_term(&expressions, faults);
+        for _ in earlier.iter().filter(|other| **other == term) {
+            faults.duplicate_as(&expressions, "\"\"");
+        }
+        earlier.push(term);
+    }
+}
+
+/// The values of each key.
+fn topology_term<'a>(expressions: &Located<'a>, faults: &mut Faults) -> BTreeMap<&'a str, BTreeSet<&'a str>> {
+    let mut term = BTreeMap::new();
+    for expression in expressions.items() {
+        let (key, values) = (expression.get("key"), expression.get("values"));
+        if values.len() == 0 {
+            faults.required(&values, "");
+        }
+        let mut set = BTreeSet::new();
+        for value in values.items() {
+            if !set.insert(value.str()) {
+                faults.duplicate(&value);
+            }
+        }
+        faults.format(&key, qualified);
+        if term.insert(key.str(), set).is_some() {
+            faults.duplicate(&key);
+        }
+    }
+    term
+}
+
+fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
+    validate(new, faults);
+    for field in ["parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"] {
+        faults.immutable(&new.get(field), &old.get(field));
+    }
+}
+
+/// Warns of keys that others replaced.
+fn warnings(Change { new: at, .. }: Change<'_, '_>) -> Warnings {
+    let mut warnings = Warnings::new();
+    for term in at.get("allowedTopologies").items() {
+        for expression in term.get("matchLabelExpressions").items() {
+            let key = expression.get("key");
+            warnings.extend(outdated(key.str()).map(|why| format!("{}: {why}", key.path)));
+        }
+    }
+    warnings
+}
+
+fn cells(row: &Row<'_>) -> Vec<Value> {
+    let annotations = row.get("metadata.annotations");
+    let keys = [
+        "storageclass.kubernetes.io/is-default-class",
+        "storageclass.beta.kubernetes.io/is-default-class",
+    ];
+    let is_default = keys.iter().any(|key| annotations.get(key).str() == "true");
+    let name = format!(
+        "{}{}",
+        row.get("metadata.name").str(),
+        if is_default { " (default)" } else { "" }
+    );
+    let grows = json!(row.get("allowVolumeExpansion").is_true());
+    vec![
+        json!(name),
+        row.text("provisioner"),
+        or_unset(row, "reclaimPolicy", "Delete"),
+        or_unset(row, "volumeBindingMode", "Immediate"),
+        grows,
+        row.age(),
+    ]
+}
+
+/// The text at `path`, or `fallback` where there is none; an empty one is one.
+fn or_unset(row: &Row<'_>, path: &str, fallback: &str) -> Value {
+    json!(row.get(path).value.as_str().unwrap_or(fallback))
+}

@@ -1,0 +1,39 @@
+//! How often metadata is checked: by the registry, and then by the kind itself.
+
+use kubewright_schema::Cause;
+use serde_json::Value;
+
+use super::{finalizer_names, update, validate};
+use crate::{
+    resource::Resource,
+    strategy::{MetadataPass, NameRule},
+};
+
+/// What is wrong with the metadata of a new object.
+pub fn created(resource: &Resource, object: &Value) -> Vec<Cause> {
+    let rules = resource.rules();
+    let mut causes = validate(object, rules.name, resource.namespaced);
+    if rules.metadata_passes.contains(&MetadataPass::FinalizerNames) {
+        causes.extend(finalizer_names(object));
+    }
+    causes
+}
+
+/// What is wrong with the metadata of a changed object, before what the kind has against the rest of it.
+pub fn updated(resource: &Resource, subresource: &str, new: &Value, old: &Value) -> Vec<Cause> {
+    let rules = resource.rules();
+    let passes = match subresource {
+        "" | "scale" => rules.metadata_passes,
+        _ => rules.status_metadata_passes,
+    };
+    let mut causes = validate(new, NameRule::PathSegment, resource.namespaced);
+    causes.extend(update(new, old));
+    for pass in passes {
+        causes.extend(match pass {
+            MetadataPass::Update => update(new, old),
+            MetadataPass::Validate => validate(new, rules.name, resource.namespaced),
+            MetadataPass::FinalizerNames => finalizer_names(new),
+        });
+    }
+    causes
+}
