@@ -1,7 +1,9 @@
 //! The effects of writes: definitions are served and go with their objects; Services of an earlier server keep their
 //! addresses. They stand above the registry, which does not know them.
 
-use std::sync::Arc;
+use std::{panic::AssertUnwindSafe, sync::Arc};
+
+use futures::FutureExt;
 
 use crate::{
     call::Call,
@@ -51,7 +53,7 @@ impl Cluster {
 
     /// Answers a write once its effects are done.
     ///
-    /// A write with effects runs in a task of its own: it runs to its end even if this future is dropped.
+    /// A write with effects that has to wait runs in a task of its own: it runs to its end even if this future is dropped.
     ///
     /// # Errors
     /// The Status to answer with.
@@ -60,15 +62,22 @@ impl Cluster {
             return registry::write(&self.core, &call, warnings).await;
         }
         let cluster = Arc::clone(self);
-        let task = tokio::spawn(async move {
+        let mut work = AssertUnwindSafe(async move {
             let mut warnings = Vec::new();
             let reply = registry::write(&cluster.core, &call, &mut warnings).await;
             if let Ok(reply) = &reply {
                 cluster.definitions.follow(&cluster.core, &call, reply).await;
             }
             (reply, warnings)
-        });
-        let Ok((reply, said)) = task.await else {
+        })
+        .catch_unwind()
+        .boxed();
+        // Where nothing has to be waited for, as without a disk, the answer is there at once.
+        let done = match (&mut work).now_or_never() {
+            Some(done) => done.ok(),
+            None => tokio::spawn(work).await.ok().and_then(Result::ok),
+        };
+        let Some((reply, said)) = done else {
             return Err(Status::internal("the request caused a panic"));
         };
         warnings.extend(said);
