@@ -176,7 +176,7 @@ fn sync_takes_out_managed_files_that_project_no_longer_knows() {
     let text = fs::read_to_string(dir.path().join("PROJECT")).unwrap();
     let without: String = text
         .lines()
-        .filter(|line| !line.starts_with("- ") && *line != "apis:")
+        .filter(|line| !line.starts_with("- ") && *line != "kinds:")
         .map(|line| format!("{line}\n"))
         .collect();
     fs::write(dir.path().join("PROJECT"), without).unwrap();

@@ -278,7 +278,10 @@ round_trips! {
 fn what_another_owns_is_neither_installed_nor_written_by_us() {
     let dir = with_kind("well", "Well");
     let read = |path: &str| fs::read_to_string(dir.path().join(path)).unwrap();
-    assert!(read("PROJECT").contains("group: water.example.org, version: v1, kind: Well, plural: wells, from: crd}"));
+    assert!(
+        read("PROJECT")
+            .contains("group: water.example.org, kind: Well, plural: wells, from: crd, versions: [{version: v1}]}")
+    );
     assert!(!dir.path().join("src/controllers/well.rs").exists());
     let crd = "config/crd/external/water.example.org_wells.yaml";
     assert_eq!(read(crd), fs::read_to_string(fixture("well.yaml")).unwrap());
@@ -430,11 +433,10 @@ fn kinds_of_kubernetes_are_known_by_name() {
     kubewright(dir.path(), &hpa).refuses(2, &["`--version` is missing"]);
     create("core", "v1", "ConfigMap").succeeds();
     let read = |path: &str| fs::read_to_string(dir.path().join(path)).unwrap();
-    assert!(
-        read("PROJECT")
-            .contains("group: networking.k8s.io, version: v1, kind: Ingress, plural: ingresses, from: kubernetes")
-    );
-    assert!(read("PROJECT").contains("group: autoscaling, version: v2, kind: HorizontalPodAutoscaler"));
+    assert!(read("PROJECT").contains(
+        "group: networking.k8s.io, kind: Ingress, plural: ingresses, from: kubernetes, versions: [{version: v1}]"
+    ));
+    assert!(read("PROJECT").contains("group: autoscaling, kind: HorizontalPodAutoscaler"));
     assert!(read("src/controllers/pod.rs").contains("use k8s_openapi::api::core::v1::{ConfigMap, Pod};"));
     assert!(read("src/controllers/configmap.rs").contains("use k8s_openapi::api::core::v1::ConfigMap;"));
     assert!(

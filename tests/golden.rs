@@ -3,7 +3,7 @@
 
 mod cli;
 
-use cli::{Tree, kubewright, tree};
+use cli::{Tree, kubewright, tree, words};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,20 +21,6 @@ fn cases() -> Vec<String> {
         .collect();
     cases.sort();
     cases
-}
-
-/// The words of a command line, as a shell would split it.
-fn words(line: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut quoted = false;
-    for c in line.chars() {
-        match c {
-            '"' => quoted = !quoted,
-            ' ' if !quoted => words.push(String::new()),
-            c => words.last_mut().unwrap().push(c),
-        }
-    }
-    words
 }
 
 /// Runs the commands of a case in `dir`.

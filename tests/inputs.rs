@@ -271,7 +271,8 @@ fn a_second_version_is_as_the_first_and_takes_its_controller() {
     .succeeds();
     let note = "`v1` stays the version that is stored";
     assert!(api("create", "v2", &[]).succeeds().stderr.contains(note));
-    let line = "version: v2, kind: Datum, plural: datas, shortNames: [dt], cluster: true, storage: false}";
+    let line = "kind: Datum, plural: datas, shortNames: [dt], cluster: true, \
+                versions: [{version: v1}, {version: v2, storage: false}], controllers: [{name: datum, version: v1,";
     assert!(read("PROJECT").contains(line), "{}", read("PROJECT"));
     assert!(read("api/src/test/v2/datum.rs").contains("storage = false,"));
     assert!(!read("api/src/test/v1/datum.rs").contains("storage"));
@@ -281,7 +282,17 @@ fn a_second_version_is_as_the_first_and_takes_its_controller() {
     assert!(api("create", "v2", &[]).succeeds().stderr.contains("nothing to do"));
 
     api("create", "v2", &["--controller"]).refuses(1, &["controller `datum` acts on `Datum` already, in version `v1`"]);
-    api("create", "v3", &["--plural", "data"]).refuses(1, &["has the plural `datas` in version `v1`"]);
+    let all = "in all its versions";
+    api("create", "v3", &["--plural", "data"]).refuses(1, &["exists already, with the plural `datas`", all]);
+    api("create", "v3", &["--short-name", "d"]).refuses(1, &["with the short name `dt`", all]);
+    let other = ["--controller-name", "datum"];
+    api("create", "v2", &other).refuses(
+        1,
+        &[
+            "uses version `v1` of `Datum`",
+            "kubewright edit controller datum --version v2",
+        ],
+    );
     let both = read("PROJECT").replace(", storage: false", "");
     let before = std::fs::read(dir.path().join("PROJECT")).unwrap();
     std::fs::write(dir.path().join("PROJECT"), both).unwrap();
@@ -291,12 +302,39 @@ fn a_second_version_is_as_the_first_and_takes_its_controller() {
     );
     std::fs::write(dir.path().join("PROJECT"), before).unwrap();
 
-    // The test of the second version is about both: it goes with either.
+    let move_first = "kubewright edit controller datum --version v2";
+    api("delete", "v1", &[]).refuses(1, &["controller `datum` uses version `v1` of `Datum`", move_first]);
+    kubewright(dir.path(), &["edit", "controller", "datum", "--version", "v2"]).succeeds();
+    assert!(dir.path().join("tests/test_datum_v1.rs").exists());
     let left = api("delete", "v1", &[]).succeeds();
     assert!(
-        left.stderr.contains("`v1` was the version that is stored"),
+        left.stderr.contains("no type of `Datum` is marked as stored now"),
         "{}",
         left.stderr
     );
-    assert!(!dir.path().join("tests/test_datum_v2.rs").exists());
+    assert!(!dir.path().join("tests/test_datum_v1.rs").exists());
+    assert!(read("src/controllers/datum.rs").contains("use api::test::v2::Datum;"));
+}
+
+#[test]
+fn a_kind_goes_with_all_its_versions() {
+    let dir = project();
+    let before = cli::tree(dir.path());
+    for version in ["v1", "v2"] {
+        let args = [
+            "create",
+            "api",
+            "--group",
+            "test",
+            "--version",
+            version,
+            "--kind",
+            "FooBar",
+        ];
+        kubewright(dir.path(), &args).succeeds();
+    }
+    let whole = ["delete", "api", "--group", "test", "--kind", "FooBar"];
+    kubewright(dir.path(), &whole).refuses(2, &["`--version` is missing"]);
+    kubewright(dir.path(), &[&whole[..], &["--all-versions"]].concat()).succeeds();
+    cli::assert_same(&before, &cli::tree(dir.path()));
 }

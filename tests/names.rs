@@ -8,6 +8,7 @@ use kubewright::plan::{Entry, FileKind, RelPath, plan};
 use kubewright::project::rust;
 use kubewright::render::{Templates, render};
 use proptest::prelude::*;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -222,7 +223,7 @@ fn every_pattern_is_formatted_for_kinds_of_any_length() {
     let mut kind = |group: &str, kind: &str, name: &str, pattern: &str| {
         let plural = kind.to_lowercase();
         text.push_str(&format!(
-            "- {{group: {group}, version: v1, kind: {kind}, plural: {plural}s, controllers: [{{name: {name}, {pattern}}}]}}\n"
+            "- {{group: {group}, kind: {kind}, plural: {plural}s, versions: [{{version: v1}}], controllers: [{{name: {name}, version: v1, {pattern}}}]}}\n"
         ));
     };
     for (group, internal) in [("test", "child"), ("a-group-of-some-length", "replicas, image: a")] {
@@ -255,13 +256,25 @@ fn every_pattern_is_formatted_for_kinds_of_any_length() {
 #[test]
 fn every_kind_of_kubernetes_and_every_other_version_is_formatted() {
     let mut text = head();
+    let mut kinds: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for known in kubewright::project::kubernetes::all() {
-        let (group, kind, cluster) = (known.project_group(), known.kind, known.cluster);
-        let name = format!("{}{}", kind.to_lowercase(), known.version);
+        kinds
+            .entry((known.project_group(), known.kind))
+            .or_default()
+            .push(known);
+    }
+    for ((group, kind), known) in kinds {
+        let (cluster, plural) = (known[0].cluster, known[0].plural);
+        let list = |entry: &dyn Fn(&str) -> String| {
+            let entries: Vec<_> = known.iter().map(|known| entry(known.version)).collect();
+            entries.join(", ")
+        };
+        let versions = list(&|version| format!("{{version: {version}}}"));
+        let name = kind.to_lowercase();
+        let controllers = list(&|version| format!("{{name: {name}{version}, version: {version}, pattern: beside}}"));
         text.push_str(&format!(
-            "- {{group: {group}, version: {}, kind: {kind}, plural: {}, cluster: {cluster}, from: kubernetes, \
-             controllers: [{{name: {name}, pattern: beside}}]}}\n",
-            known.version, known.plural
+            "- {{group: {group}, kind: {kind}, plural: {plural}, cluster: {cluster}, from: kubernetes, \
+             versions: [{versions}], controllers: [{controllers}]}}\n"
         ));
     }
     for length in 1..=24 {
@@ -269,8 +282,8 @@ fn every_kind_of_kubernetes_and_every_other_version_is_formatted() {
         let name = kind.to_lowercase();
         for (group, pattern) in [("test", "child"), ("a-group-of-some-length", "replicas, image: a")] {
             text.push_str(&format!(
-                "- {{group: {group}, version: v1, kind: {kind}, plural: {name}s, controllers: [{{name: {name}-{}, pattern: {pattern}}}]}}\n\
-                 - {{group: {group}, version: v1beta1, kind: {kind}, plural: {name}s, storage: false}}\n",
+                "- {{group: {group}, kind: {kind}, plural: {name}s, versions: [{{version: v1}}, {{version: v1beta1, storage: false}}], \
+                 controllers: [{{name: {name}-{}, version: v1, pattern: {pattern}}}]}}\n",
                 group.len()
             ));
         }
@@ -281,7 +294,7 @@ fn every_kind_of_kubernetes_and_every_other_version_is_formatted() {
 /// PROJECT without its kinds.
 fn head() -> String {
     format!(
-        "version: {}\nname: op\ndomain: example.com\nlicense: none\nowner: o\nyear: 2026\napis:\n",
+        "version: {}\nname: op\ndomain: example.com\nlicense: none\nowner: o\nyear: 2026\nkinds:\n",
         env!("CARGO_PKG_VERSION")
     )
 }
@@ -354,7 +367,7 @@ proptest! {
     fn a_kind_is_taken_exactly_if_it_is_a_label_and_a_type(name in "[A-Ca-c1\\-_]{0,5}") {
         let label = !name.is_empty() && name.to_ascii_lowercase().starts_with(|c: char| c.is_ascii_lowercase());
         let is_type = name.starts_with(|c: char| c.is_ascii_uppercase()) && name.chars().all(|c| c.is_ascii_alphanumeric());
-        prop_assert_eq!(name.parse::<kubewright::project::Kind>().is_ok(), label && is_type);
+        prop_assert_eq!(name.parse::<kubewright::project::KindName>().is_ok(), label && is_type);
     }
 
     #[test]

@@ -47,10 +47,10 @@ fn every_input_is_in_project_and_what_is_run_again_has_nothing_to_do() {
     all().into_iter().for_each(|run| drop(run.succeeds()));
     let text = read(dir.path(), "PROJECT");
     for part in [
-        "{name: greeter, pattern: deployment, image: registry.example.com:5000/team/app:1.2}",
-        "{name: worker, pattern: replicas, image: registry.example.com:5000/team/app:1.2}",
-        "kind: Order, plural: orders, controllers: [{name: order, pattern: internal, internalKind: OrderRun}]",
-        "kind: OrderRun, plural: orderruns, controllers: [{name: orderrun, pattern: child}]",
+        "{name: greeter, version: v1, pattern: deployment, image: registry.example.com:5000/team/app:1.2}",
+        "{name: worker, version: v1, pattern: replicas, image: registry.example.com:5000/team/app:1.2}",
+        "kind: Order, plural: orders, versions: [{version: v1}], controllers: [{name: order, version: v1, pattern: internal, internalKind: OrderRun}]",
+        "kind: OrderRun, plural: orderruns, versions: [{version: v1}], controllers: [{name: orderrun, version: v1, pattern: child}]",
     ] {
         assert!(text.contains(part), "{text}");
     }
@@ -275,7 +275,7 @@ fn internal_kinds_come_in_versions_too() {
     version("Job", &["--pattern", "internal", "--internal-kind", "Run"]).succeeds();
     let text = read(dir.path(), "PROJECT");
     assert!(
-        text.contains("version: v2, kind: Run, plural: runs, storage: false}"),
+        text.contains("kind: Run, plural: runs, versions: [{version: v1}, {version: v2, storage: false}], controllers: [{name: run,"),
         "{text}"
     );
 

@@ -3,12 +3,12 @@
 use super::ask::{Ask, Usage, confirm};
 use super::external::{self, Subject};
 use super::session::{Session, access};
+use super::transition::{Seeded, Transition};
 use super::{pattern, report};
-use crate::plan::{FileKind, Plan};
-use crate::project::change::{NewApi, NewController};
-use crate::project::{Api, ControllerName, Group, Kind, Origin, Plural, Project, ShortName, Version};
-use crate::render::Rendered;
-use crate::write::{Change, Intent, Intents, compare, diff};
+use crate::project::change::NewApi;
+use crate::project::controllers::NewController;
+use crate::project::{ControllerName, Group, Kind, KindName, Origin, Plural, Project, ShortName, Version};
+use crate::write::{Change, diff};
 use anyhow::{Result, anyhow};
 use std::path::Path;
 
@@ -36,7 +36,7 @@ pub struct Args {
     version: Option<Version>,
     /// The kind, such as `FooBar`
     #[arg(long)]
-    kind: Option<Kind>,
+    kind: Option<KindName>,
     /// The plural, as it stands in URLs [default: that of another version, or by the rules of English]
     #[arg(long)]
     plural: Option<Plural>,
@@ -77,18 +77,9 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
     let session = Session::open(dir, access(args.dry_run))?;
     let new = args.complete(&session.project)?;
     let project = session.project.with_api(&new)?;
-    let before = match force {
-        // What a force starts afresh counts as not there.
-        true => session.project.forgetting(&new.group, &new.version, &new.kind),
-        false => session.project.clone(),
-    };
-    let known = session.plan(&before)?;
-    let was = session.render(&session.project, |_| false)?;
-    let will = session.render(&project, |path| !known.entries.contains_key(path))?;
-    let replaced = replaced(&session, &project)?;
-    let mut intents = intents(&known, &was, &will, force);
-    intents.extend(replaced.iter().map(|(path, file)| (path.clone(), Intent::Remove(file))));
-    let outcome = compare(&session.root, &intents, force)?;
+    let rest = session.project.forgetting(&new.group, &new.version, &new.kind);
+    let seeded = if force { Seeded::Afresh(&rest) } else { Seeded::Stay };
+    let outcome = Transition::new(&session, &project, &seeded)?.outcome(&session, force)?;
     if force && !dry_run && !may_be_lost(&outcome.changes, yes)? {
         return Ok(());
     }
@@ -113,40 +104,28 @@ fn may_be_lost(changes: &[Change], yes: bool) -> Result<bool> {
 
 /// What there is to know about a kind with several versions.
 fn of_several(project: &Project, new: &NewApi) {
-    let others = project.other_versions(&new.group, &new.version, &new.kind);
-    if let (true, Some(stored)) = (
-        new.resource && new.origin.is_project(),
-        others.iter().find(|other| other.storage),
-    ) {
+    let Some(kind) = project
+        .kind(&new.group, &new.kind)
+        .filter(|kind| kind.origin.is_project())
+    else {
+        return;
+    };
+    let stored = kind
+        .versions
+        .iter()
+        .find(|version| version.storage && version.name != new.version);
+    if let (true, Some(stored)) = (new.resource, stored) {
         report::note(&format!(
             "\n`{}` stays the version that is stored; give `{}` the same fields, as `make manifests` will check",
-            stored.version, new.version
+            stored.name, new.version
         ));
     }
-}
-
-/// New files are seeded; managed ones that change are managed.
-fn intents<'a>(known: &Plan, was: &'a Rendered, will: &'a Rendered, force: bool) -> Intents<'a> {
-    let mut intents = Intents::new();
-    for (path, file) in will {
-        let before = was.get(path);
-        let intent = match file.kind {
-            FileKind::Managed if before == Some(file) && !force => continue,
-            FileKind::Managed => Intent::Manage { after: file, before },
-            _ if known.entries.contains_key(path) => continue,
-            _ => Intent::Seed(file),
-        };
-        intents.insert(path.clone(), intent);
+    if let Some(controller) = kind.served_by(&new.version) {
+        report::note(&format!(
+            "controller `{0}` uses `{1}` and serves the objects of both; move it with `kubewright edit controller {0} --version {2}`",
+            controller.name, controller.version, new.version
+        ));
     }
-    intents
-}
-
-/// Files that other inputs of the kind had made and these do not, as after a change of pattern.
-fn replaced(session: &Session, project: &Project) -> Result<Rendered> {
-    let stay = session.plan(project)?;
-    let mut gone = session.render(&session.project, |path| !stay.entries.contains_key(path))?;
-    gone.retain(|path, _| !stay.entries.contains_key(path));
-    Ok(gone)
 }
 
 fn next(new: &NewApi, changed: bool, dry_run: bool) {
@@ -191,7 +170,6 @@ impl Args {
             definition: subject.definition,
             short_names: (!self.short_names.is_empty()).then_some(self.short_names),
             cluster: subject.cluster.or(self.cluster.then_some(true)),
-            storage: None,
             resource: self.resource || subject.origin == Origin::Kubernetes,
             controller: pattern.map(|pattern| NewController {
                 name: self.controller_name,
@@ -250,24 +228,29 @@ impl Args {
 
     /// Whether to make a controller: unless that of another version acts on the same objects, or it is said.
     fn makes_controller(&self, project: &Project, subject: Option<&Subject>) -> Result<bool> {
-        let served = subject.and_then(|it| project.served_by(&it.group, &it.version, &it.kind));
+        let kind = subject.and_then(|it| project.kind(&it.group, &it.kind));
+        let served = kind.is_some_and(|kind| subject.is_some_and(|it| kind.served_by(&it.version).is_some()));
         let asked = self.controller == Some(true) || !self.resource || self.pattern.given();
-        match served {
+        match kind {
             _ if self.controller == Some(false) => Ok(false),
-            None => Ok(true),
-            Some(_) if self.controller_name.is_some() => Ok(true),
-            Some(other) if asked => Err(served_already(other)),
-            Some(_) => Ok(false),
+            Some(kind) if served && self.controller_name.is_none() => match asked {
+                true => Err(served_already(kind)),
+                false => Ok(false),
+            },
+            _ => Ok(true),
         }
     }
 }
 
-fn served_already(other: &Api) -> anyhow::Error {
-    let name = other.controllers.first().map_or("", |it| it.name.as_str());
+fn served_already(kind: &Kind) -> anyhow::Error {
+    let (name, version) = match kind.controllers.first() {
+        Some(controller) => (controller.name.as_str(), controller.version.as_str()),
+        None => ("", ""),
+    };
     anyhow!(
-        "controller `{name}` acts on `{}` already, in version `{}`: the objects of all versions are the same\n\n\
-         hint: leave out what is for a controller, or give the second one a `--controller-name`",
-        other.kind,
-        other.version
+        "controller `{name}` acts on `{}` already, in version `{version}`: the objects of all versions are the same\n\n\
+         hint: leave out what is for a controller, or give the second one a `--controller-name`; \
+         `kubewright edit controller {name}` moves the first to another version",
+        kind.name
     )
 }

@@ -3,29 +3,33 @@
 use super::ask::{Ask, Usage};
 use super::report;
 use super::session::{Session, access};
-use crate::plan::FileKind;
-use crate::project::{Group, Kind, Version};
-use crate::write::{Intent, Intents, compare};
+use super::transition::{Seeded, Transition};
+use crate::project::{Group, KindName, Project, Version};
 use anyhow::Result;
 use std::path::Path;
 
 /// Flags of `delete api`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Files that you changed are kept, and named. The CRD goes with the next `make manifests`.
+Files that you changed are kept, and named. The next `make manifests` deletes the CRD with the last version.
+A version that a controller uses cannot be deleted alone: `kubewright edit controller` moves the controller.
 
-Example:
-  kubewright delete api --group test --version v1 --kind FooBar")]
+Examples:
+  kubewright delete api --group test --version v1 --kind FooBar
+  kubewright delete api --group test --kind FooBar --all-versions")]
 pub struct Args {
     /// The API group without the domain
     #[arg(long)]
     group: Option<Group>,
-    /// The API version
+    /// The API version; with the last one the kind and its controllers are deleted
     #[arg(long)]
     version: Option<Version>,
+    /// Delete the kind: all its versions and its controllers
+    #[arg(long, conflicts_with = "version")]
+    all_versions: bool,
     /// The kind
     #[arg(long)]
-    kind: Option<Kind>,
+    kind: Option<KindName>,
     /// Delete the files that you changed too
     #[arg(long)]
     force: bool,
@@ -34,45 +38,42 @@ pub struct Args {
     dry_run: bool,
 }
 
-/// Takes a kind out of the project in `dir`.
+/// Deletes a version of a kind, or all of them, from the project in `dir`.
 pub fn run(dir: &Path, args: Args) -> Result<()> {
     let session = Session::open(dir, access(args.dry_run))?;
     let mut ask = Ask::new(false);
     let group = ask.need("--group", "Group, without the domain", args.group, None)?;
-    let version = ask.need("--version", "Version", args.version, None)?;
+    let version = match args.all_versions {
+        true => None,
+        false => ask.need("--version", "Version", args.version, None)?,
+    };
     let kind = ask.need("--kind", "Kind", args.kind, None)?;
     ask.done("delete api")?;
-    let (Some(group), Some(version), Some(kind)) = (group, version, kind) else {
-        return Err(Usage::error("the group, version or kind is missing"));
+    let (Some(group), Some(kind)) = (group, kind) else {
+        return Err(Usage::error("the group or kind is missing"));
     };
-    let project = session.project.without_api(&group, &version, &kind)?;
-    let stay = session.plan(&project)?;
-    let was = session.render(&session.project, |path| !stay.entries.contains_key(path))?;
-    let will = session.render(&project, |_| false)?;
-    let mut intents = Intents::new();
-    for (path, file) in &was {
-        let intent = match will.get(path) {
-            Some(after) if after == file => continue,
-            Some(after) => Intent::Manage {
-                after,
-                before: Some(file),
-            },
-            None if file.kind == FileKind::Managed || !stay.entries.contains_key(path) => Intent::Remove(file),
-            None => continue,
-        };
-        intents.insert(path.clone(), intent);
-    }
-    let outcome = compare(&session.root, &intents, args.force)?;
+    let project = session.project.without(&group, version.as_ref(), &kind)?;
+    let outcome = Transition::new(&session, &project, &Seeded::Stay)?.outcome(&session, args.force)?;
     session.finish(&project, outcome, args.dry_run)?;
     if !args.dry_run {
-        let left = project.other_versions(&group, &version, &kind);
-        if let (false, Some(first)) = (left.iter().any(|api| api.storage), left.first()) {
-            report::note(&format!(
-                "\n`{version}` was the version that is stored: take `storage = false` off another type, such as that of `{}`",
-                first.version
-            ));
-        }
-        report::note("\nnext:\n  make manifests   takes the CRD and the RBAC rules out too");
+        report_storage(&project, &group, &kind);
+        report::note("\nnext:\n  make manifests   updates the CRDs and the RBAC role");
     }
     Ok(())
+}
+
+/// What the user has to change where the version that was stored is deleted.
+fn report_storage(project: &Project, group: &Group, kind: &KindName) {
+    let Some(kind) = project.kind(group, kind).filter(|kind| kind.origin.is_project()) else {
+        return;
+    };
+    if let (false, Some(first)) = (
+        kind.versions.iter().any(|version| version.storage),
+        kind.versions.first(),
+    ) {
+        report::note(&format!(
+            "\nno type of `{}` is marked as stored now: remove `storage = false` from one, such as that of `{}`",
+            kind.name, first.name
+        ));
+    }
 }

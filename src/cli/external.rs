@@ -3,7 +3,7 @@
 use super::ask::Usage;
 use super::given;
 use crate::project::crd::{Definition, Wanted};
-use crate::project::{Group, Kind, Origin, Plural, Project, Version, kubernetes};
+use crate::project::{Group, KindName, Origin, Plural, Project, Version, kubernetes};
 use anyhow::{Context, Result};
 
 /// The kind that `create api` is about.
@@ -13,7 +13,7 @@ pub struct Subject {
     /// Its version.
     pub version: Version,
     /// The kind.
-    pub kind: Kind,
+    pub kind: KindName,
     /// Whose it is.
     pub origin: Origin,
     /// Its plural, where that is not the user's to say.
@@ -26,7 +26,7 @@ pub struct Subject {
 
 impl Subject {
     /// A kind of the project.
-    pub fn own(group: Group, version: Version, kind: Kind) -> Self {
+    pub fn own(group: Group, version: Version, kind: KindName) -> Self {
         Self {
             group,
             version,
@@ -40,9 +40,9 @@ impl Subject {
 }
 
 /// The version of a kind of Kubernetes that nobody gave: its newest that is stable. `None` for a kind that the project has too.
-pub fn version(project: &Project, group: Option<&Group>, kind: Option<&Kind>) -> Option<Version> {
+pub fn version(project: &Project, group: Option<&Group>, kind: Option<&KindName>) -> Option<Version> {
     let (group, kind) = group.zip(kind)?;
-    if project.apis.iter().any(|api| api.group == *group && api.kind == *kind) {
+    if project.kind(group, kind).is_some() {
         return None;
     }
     kubernetes::newest(group, kind)?.version.parse().ok()
@@ -53,7 +53,7 @@ pub fn kubernetes(project: &Project, asked: Subject) -> Subject {
     let Subject {
         group, version, kind, ..
     } = &asked;
-    let listed = project.api(group, version, kind).map(|api| api.origin);
+    let listed = project.api(group, version, kind).map(|api| api.kind.origin);
     if let Some(origin @ (Origin::Project | Origin::Crd)) = listed {
         return Subject { origin, ..asked };
     }
@@ -70,7 +70,7 @@ pub fn kubernetes(project: &Project, asked: Subject) -> Subject {
 }
 
 /// The kind of a CRD.
-pub fn from_crd(file: &str, group: Option<Group>, version: Option<Version>, kind: Option<Kind>) -> Result<Subject> {
+pub fn from_crd(file: &str, group: Option<Group>, version: Option<Version>, kind: Option<KindName>) -> Result<Subject> {
     let wanted = Wanted { group, kind, version };
     let name = if file == "-" { "the standard input" } else { file };
     let found = Definition::find(&read(file)?, &wanted).with_context(|| format!("cannot use `{name}`"))?;

@@ -103,7 +103,7 @@ fn write(root: Root, dir: &Path, changes: &[Change], dry_run: bool) -> Result<()
 /// Run again with the same inputs, the command has nothing to do.
 fn again(found: &str, project: &Project) -> Result<()> {
     let mut existing = file::parse(found)?;
-    existing.apis.clear();
+    existing.kinds.clear();
     // The version is that of the binary which ran first; the same minor release writes the same project.
     existing.version = project.version.clone();
     if existing == *project {
@@ -148,7 +148,7 @@ impl Args {
             namespaced: self.namespaced,
             license: self.license,
             templates,
-            apis: Vec::new(),
+            kinds: Vec::new(),
         })
     }
 }

@@ -7,6 +7,7 @@ mod completion;
 mod create_api;
 mod delete_api;
 mod doctor;
+mod edit_controller;
 mod eject;
 mod external;
 mod given;
@@ -18,6 +19,7 @@ pub mod report;
 mod session;
 mod sync;
 mod templates;
+mod transition;
 mod version;
 
 use anyhow::Result;
@@ -49,9 +51,12 @@ enum Command {
     /// Add a kind with its controller (webhooks are not built yet)
     #[command(subcommand)]
     Create(Create),
-    /// Take a kind out again
+    /// Delete a kind, or a version of it
     #[command(subcommand)]
     Delete(Delete),
+    /// Change what PROJECT records of a controller
+    #[command(subcommand)]
+    Edit(Edit),
     /// Bring the managed files in line with PROJECT, as after a merge
     Sync(sync::Args),
     /// List the files of the project: who owns them, how they stand, where they come from
@@ -84,6 +89,12 @@ enum Delete {
     Api(delete_api::Args),
 }
 
+#[derive(Debug, Subcommand)]
+enum Edit {
+    /// Move a controller to another version of its kind
+    Controller(edit_controller::Args),
+}
+
 /// How results are printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum Output {
@@ -100,6 +111,7 @@ pub fn run(cli: Cli) -> Result<()> {
         Command::Create(Create::Api(args)) => create_api::run(dir, *args),
         Command::Create(Create::Webhook(_)) => later::webhook(),
         Command::Delete(Delete::Api(args)) => delete_api::run(dir, args),
+        Command::Edit(Edit::Controller(args)) => edit_controller::run(dir, args),
         Command::Sync(args) => sync::run(dir, args),
         Command::Plan(args) => plan::run(dir, args),
         Command::Eject(args) => eject::run(dir, args),

@@ -2,7 +2,7 @@
 
 use super::ask::{Ask, Usage};
 use crate::project::pattern::{self, Name};
-use crate::project::{Image, Kind, Origin, Pattern};
+use crate::project::{Image, KindName, Origin, Pattern};
 use anyhow::Result;
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
@@ -18,7 +18,7 @@ pub struct Flags {
     image: Option<Image>,
     /// What the pattern `internal` turns objects into: a kind beside this one, made unless it is there
     #[arg(long, value_name = "KIND")]
-    internal_kind: Option<Kind>,
+    internal_kind: Option<KindName>,
 }
 
 impl ValueEnum for Name {
@@ -46,7 +46,7 @@ impl Flags {
     }
 
     /// The pattern of a controller for a kind of that origin, complete by asking. The kind may be missing, with other flags.
-    pub fn complete(&self, ask: &mut Ask, kind: Option<&Kind>, origin: Origin) -> Result<Option<Pattern>> {
+    pub fn complete(&self, ask: &mut Ask, kind: Option<&KindName>, origin: Origin) -> Result<Option<Pattern>> {
         let name = self.pattern.unwrap_or(match origin {
             Origin::Project => Name::Child,
             Origin::Kubernetes | Origin::Crd => Name::Beside,

@@ -3,7 +3,6 @@
 use super::session::Session;
 use super::{Output, report};
 use crate::plan::FileKind;
-use crate::render::render;
 use crate::write::{Access, State, state, vendored_state};
 use anyhow::Result;
 use serde::Serialize;
@@ -57,7 +56,7 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
 pub fn rows(session: &Session) -> Result<Vec<Row>> {
     let plan = session.plan(&session.project)?;
     let files = plan.clone().only(|_, entry| entry.kind != FileKind::Vendored);
-    let rendered = render(&session.project, &files, &session.templates)?;
+    let rendered = session.render(&session.project, &files)?;
     let mut rows = Vec::new();
     for (path, entry) in &plan.entries {
         let state = match entry.kind {

@@ -3,7 +3,7 @@
 use super::{report, templates};
 use crate::plan::{FileKind, Plan, RelPath, plan};
 use crate::project::crd::{Definition, Wanted};
-use crate::project::{Api, Origin, Project, file};
+use crate::project::{Kind, Origin, Project, file};
 use crate::render::{File, Rendered, Templates, render};
 use crate::write::{Access, ByHand, Change, Outcome, Root, diff};
 use anyhow::{Context, Result, bail};
@@ -37,8 +37,8 @@ impl Session {
             );
         };
         let mut project = file::parse(&String::from_utf8_lossy(&text))?;
-        for at in 0..project.apis.len() {
-            project.apis[at].definition = definition(&root, &project, &project.apis[at])?;
+        for at in 0..project.kinds.len() {
+            project.kinds[at].definition = definition(&root, &project, &project.kinds[at])?;
         }
         let own = match (other, &project.templates) {
             (Some(folder), _) => {
@@ -62,19 +62,17 @@ impl Session {
         plan(project, self.templates.catalogue())
     }
 
-    /// The managed files of a project, and what else `keep` says.
-    pub fn render(&self, project: &Project, keep: impl Fn(&RelPath) -> bool) -> Result<Rendered> {
-        let plan = self
-            .plan(project)?
-            .only(|path, entry| entry.kind == FileKind::Managed || keep(path));
-        render(project, &plan, &self.templates)
+    /// The files of a plan of a project.
+    pub fn render(&self, project: &Project, plan: &Plan) -> Result<Rendered> {
+        render(project, plan, &self.templates)
     }
 
     /// Writes the changes with PROJECT, or shows them; says what is left to the user, and whether there was anything.
     pub fn finish(self, project: &Project, mut outcome: Outcome, dry_run: bool) -> Result<bool> {
         let mut text = file::format(project);
-        let before = file::parse(&String::from_utf8_lossy(&self.text));
-        if before.map(|before| file::format(&before)).ok().as_ref() != Some(&text) {
+        let before = String::from_utf8_lossy(&self.text);
+        let same = file::parse(&before).is_ok_and(|before| file::format(&before) == text);
+        if !same || file::is_flat(&before) {
             if self.text.windows(2).any(|pair| pair == b"\r\n") {
                 text = text.replace('\n', "\r\n");
             }
@@ -92,26 +90,30 @@ impl Session {
 }
 
 /// The CRD of a kind that others own, from its file.
-fn definition(root: &Root, project: &Project, api: &Api) -> Result<Option<Definition>> {
-    if api.origin != Origin::Crd {
+fn definition(root: &Root, project: &Project, kind: &Kind) -> Result<Option<Definition>> {
+    if kind.origin != Origin::Crd {
         return Ok(None);
     }
-    let path = project.crd_path(api);
+    let path = project.crd_path(kind);
     let Some(text) = root.read(&path.parse()?)? else {
         bail!(
             "`{path}` is not there, and the types of `{}` are made from it\n\nhint: restore it with `git checkout -- {path}`",
-            api.kind
+            kind.name
         );
     };
     let wanted = Wanted {
-        group: Some(api.group.clone()),
-        kind: Some(api.kind.clone()),
+        group: Some(kind.group.clone()),
+        kind: Some(kind.name.clone()),
         version: None,
     };
     let found = Definition::find(&String::from_utf8_lossy(&text), &wanted);
-    let found = found.and_then(|found| found.version(Some(&api.version)).map(|_| found));
+    let found = found.and_then(|found| {
+        let mut versions = kind.versions.iter();
+        versions.try_for_each(|version| found.version(Some(&version.name)).map(drop))?;
+        Ok(found)
+    });
     found
-        .with_context(|| format!("`{path}` is not the CRD of `{}`", api.kind))
+        .with_context(|| format!("`{path}` is not the CRD of `{}`", kind.name))
         .map(Some)
 }
 

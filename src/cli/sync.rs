@@ -25,7 +25,9 @@ pub struct Args {
 pub fn run(dir: &Path, args: Args) -> Result<()> {
     let session = Session::open_with(dir, access(args.dry_run), args.templates.as_deref())?;
     let project = session.project.clone();
-    let will = session.render(&project, |_| false)?;
+    let plan = session.plan(&project)?;
+    let managed = plan.clone().only(|_, entry| entry.kind == FileKind::Managed);
+    let will = session.render(&project, &managed)?;
     let intents = will
         .iter()
         .map(|(path, file)| {
@@ -41,7 +43,7 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
     let intents = managed_or_ejected(&session, intents)?;
     let mut outcome = compare(&session.root, &intents, false)?;
     outcome.changes.extend(leftovers(&session.root, &will)?);
-    for (path, entry) in session.plan(&project)?.entries {
+    for (path, entry) in plan.entries {
         if let (FileKind::Vendored, Source::Crate(name)) = (entry.kind, &entry.source) {
             vendored(name, vendored_state(&session.root, &path, name)?);
         }

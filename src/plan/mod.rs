@@ -7,7 +7,7 @@ mod path;
 pub use catalogue::{Catalogue, Template, Unit};
 pub use path::RelPath;
 
-use crate::project::{Api, Controller, License, Origin, Project, rust};
+use crate::project::{Api, Controller, Kind, License, Origin, Project, rust};
 use anyhow::{Result, bail};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -70,19 +70,31 @@ impl Source {
     }
 }
 
-/// What a file is about; indices are those of [`Project::apis`].
+/// What a file is about. The first index is that of [`Project::kinds`], the second one that of [`Kind::versions`] or
+/// [`Kind::controllers`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// The project as a whole.
     Project,
     /// The group of this kind.
     Group(usize),
-    /// The version of this kind.
-    Version(usize),
-    /// This kind.
-    Api(usize),
-    /// A controller of a kind.
+    /// The version of a group in which this kind has this version.
+    Version(usize, usize),
+    /// This kind in this version.
+    Api(usize, usize),
+    /// This controller of this kind.
     Controller(usize, usize),
+}
+
+impl Subject {
+    /// The kind of [`Subject::Version`] and [`Subject::Api`], in that version.
+    pub fn api(project: &Project, kind: usize, version: usize) -> Api<'_> {
+        let kind = &project.kinds[kind];
+        Api {
+            kind,
+            version: &kind.versions[version],
+        }
+    }
 }
 
 /// The files of a project by path.
@@ -174,80 +186,94 @@ fn units(project: &Project) -> Vec<(Unit, Subject)> {
         License::Mit => units.push((Unit::new("licence-mit"), Subject::Project)),
         License::None => {}
     }
-    for (at, api) in project.apis.iter().enumerate() {
-        if api.origin != Origin::Kubernetes {
+    for (at, kind) in project.kinds.iter().enumerate() {
+        if kind.origin != Origin::Kubernetes {
             units.extend(typed(project, at));
         }
-        for (nth, controller) in api.controllers.iter().enumerate() {
-            units.push((Unit::new("controller"), Subject::Controller(at, nth)));
+        for (nth, controller) in kind.controllers.iter().enumerate() {
+            let subject = Subject::Controller(at, nth);
+            units.push((Unit::new("controller"), subject));
             units.push((
                 Unit::new(&format!("controller-{}", controller.pattern.as_str())),
-                Subject::Controller(at, nth),
+                subject,
             ));
         }
     }
     units
 }
 
-/// The units of a kind whose type is in the project.
+/// The units of a kind whose types are in the project.
 fn typed(project: &Project, at: usize) -> Vec<(Unit, Subject)> {
-    let api = &project.apis[at];
+    let kind = &project.kinds[at];
     let mut units = Vec::new();
-    let first = |same: &dyn Fn(&Api) -> bool| {
-        let here = |other: &Api| other.origin != Origin::Kubernetes && same(other);
-        project.apis.iter().position(here) == Some(at)
+    let earlier = || {
+        let kinds = project.kinds[..at].iter();
+        kinds.filter(|other| other.origin != Origin::Kubernetes && other.group == kind.group)
     };
-    if first(&|other| other.group == api.group) {
+    if earlier().next().is_none() {
         units.push((Unit::new("group"), Subject::Group(at)));
     }
-    if first(&|other| (&other.group, &other.version) == (&api.group, &api.version)) {
-        units.push((Unit::new("version"), Subject::Version(at)));
+    if kind.origin == Origin::Crd {
+        units.push((Unit::new("crd"), Subject::Api(at, 0)));
     }
-    if api.origin == Origin::Crd {
-        units.push((Unit::new("api-crd"), Subject::Api(at)));
-        if first(&|other| (&other.group, &other.plural) == (&api.group, &api.plural)) {
-            units.push((Unit::new("crd"), Subject::Api(at)));
+    for (nth, version) in kind.versions.iter().enumerate() {
+        if !earlier().any(|other| other.version(&version.name).is_some()) {
+            units.push((Unit::new("version"), Subject::Version(at, nth)));
         }
-        return units;
-    }
-    let scope = if api.cluster { "api-cluster" } else { "api-namespaced" };
-    units.push((Unit::new("api"), Subject::Api(at)));
-    units.push((Unit::new(scope), Subject::Api(at)));
-    if !api.storage && project.served_by(&api.group, &api.version, &api.kind).is_some() {
-        units.push((Unit::new("another-version"), Subject::Api(at)));
+        let api = Subject::Api(at, nth);
+        if kind.origin == Origin::Crd {
+            units.push((Unit::new("api-crd"), api));
+            continue;
+        }
+        let scope = if kind.cluster { "api-cluster" } else { "api-namespaced" };
+        units.push((Unit::new("api"), api));
+        units.push((Unit::new(scope), api));
+        if kind.served_by(&version.name).is_some() {
+            units.push((Unit::new("another-version"), api));
+        }
     }
     units
 }
 
 /// What the placeholders of a template's path stand for.
 fn placeholders(project: &Project, subject: Subject) -> Vec<(&'static str, String)> {
-    let group = |api: &Api| {
+    let group = |kind: &Kind| {
         vec![
-            ("__group__", rust::module_file(api.group.as_str())),
-            ("__group_full__", project.group_of(api)),
+            ("__group__", rust::module_file(kind.group.as_str())),
+            ("__group_full__", project.group_of(kind)),
         ]
     };
-    let version = |api: &Api| [group(api), vec![("__version__", api.version.to_string())]].concat();
-    let kind = |api: &Api| {
-        let kind = vec![
-            ("__kind__", rust::module_file(api.kind.as_str())),
-            ("__plural__", api.plural.to_string()),
-        ];
-        [version(api), kind].concat()
+    let version = |api: Api| [group(api.kind), vec![("__version__", api.version.name.to_string())]].concat();
+    let names = |kind: &Kind| {
+        vec![
+            ("__kind__", rust::module_file(kind.name.as_str())),
+            ("__plural__", kind.plural.to_string()),
+        ]
     };
-    let name = |controller: &Controller| vec![("__name__", rust::module_file(controller.name.as_str()))];
+    let name = |controller: &Controller| {
+        vec![
+            ("__version__", controller.version.to_string()),
+            ("__name__", rust::module_file(controller.name.as_str())),
+        ]
+    };
     match subject {
         Subject::Project => Vec::new(),
-        Subject::Group(api) => group(&project.apis[api]),
-        Subject::Version(api) => version(&project.apis[api]),
-        Subject::Api(api) => kind(&project.apis[api]),
-        Subject::Controller(api, nth) => [kind(&project.apis[api]), name(&project.apis[api].controllers[nth])].concat(),
+        Subject::Group(at) => group(&project.kinds[at]),
+        Subject::Version(at, nth) => version(Subject::api(project, at, nth)),
+        Subject::Api(at, nth) => {
+            let api = Subject::api(project, at, nth);
+            [version(api), names(api.kind)].concat()
+        }
+        Subject::Controller(at, nth) => {
+            let kind = &project.kinds[at];
+            [group(kind), names(kind), name(&kind.controllers[nth])].concat()
+        }
     }
 }
 
 /// What `make manifests` writes: one CRD for all versions of a kind.
 fn derived(project: &Project) -> BTreeSet<String> {
-    let own = project.apis.iter().filter(|api| api.origin.is_project());
-    let crds = own.map(|api| format!("config/crd/bases/{}_{}.yaml", project.group_of(api), api.plural));
+    let own = project.kinds.iter().filter(|kind| kind.origin.is_project());
+    let crds = own.map(|kind| format!("config/crd/bases/{}_{}.yaml", project.group_of(kind), kind.plural));
     crds.chain([String::from("config/rbac/role.yaml")]).collect()
 }

@@ -1,8 +1,11 @@
-//! Changes of a project: a kind joins, a kind leaves. Whatever Kubernetes or Rust would refuse later is refused here, with the reason.
+//! Changes of a project: a kind or a version joins, or leaves. Whatever Kubernetes or Rust would refuse later is refused here, with the
+//! reason.
 
-use super::listed::{replace_inputs, unknown};
+use super::check::unknown;
+use super::controllers::NewController;
 use super::{
-    Api, ControllerName, Definition, Group, Kind, Origin, Pattern, Plural, Project, ShortName, Version, pattern,
+    Definition, Group, Kind, KindName, KindVersion, Origin, Pattern, Plural, Project, ShortName, Version, pattern,
+    plural,
 };
 use anyhow::{Result, bail};
 
@@ -14,47 +17,36 @@ pub struct NewApi {
     /// The version.
     pub version: Version,
     /// The kind.
-    pub kind: Kind,
-    /// The plural, if neither another version nor the rules of English give it.
+    pub kind: KindName,
+    /// The plural; for a new kind the rules of English give it otherwise.
     pub plural: Option<Plural>,
-    /// What kubectl takes in place of the plural, if another version does not say.
+    /// What kubectl takes in place of the plural.
     pub short_names: Option<Vec<ShortName>>,
-    /// Whether its objects live outside of namespaces, if another version does not say.
+    /// Whether its objects live outside of namespaces.
     pub cluster: Option<bool>,
-    /// Whether its type says that it is the version that is stored; the first version is, if it is not said.
-    pub storage: Option<bool>,
     /// Whose kind it is.
     pub origin: Origin,
     /// The CRD of a kind that others own.
     pub definition: Option<Definition>,
-    /// Whether to make the type; without it the kind has to exist.
+    /// Whether to make the type; without it the kind has to exist in that version.
     pub resource: bool,
     /// The controller to make, if any.
     pub controller: Option<NewController>,
-    /// Whether an existing kind takes these inputs in place of its own.
+    /// Whether what is there takes these inputs in place of its own.
     pub replace: bool,
 }
 
-/// The controller that `create api` was asked for.
-#[derive(Clone, Debug)]
-pub struct NewController {
-    /// Its name; the kind gives one otherwise.
-    pub name: Option<ControllerName>,
-    /// The reconciler it starts from.
-    pub pattern: Pattern,
-}
-
 impl NewApi {
-    /// An internal kind of this one, with a controller unless that of another version serves it.
-    fn internal(&self, kind: &Kind, project: &Project) -> Self {
-        let served = project.served_by(&self.group, &self.version, kind).is_some();
-        let known = !project.other_versions(&self.group, &self.version, kind).is_empty();
-        let maker = project.api(&self.group, &self.version, &self.kind);
+    /// An internal kind of this one, with a controller unless it has one.
+    fn internal(&self, name: &KindName, project: &Project) -> Self {
+        let known = project.kind(&self.group, name);
+        let served = known.is_some_and(|kind| !kind.controllers.is_empty());
+        let maker = project.kind(&self.group, &self.kind);
         Self {
-            kind: kind.clone(),
+            kind: name.clone(),
             plural: None,
             short_names: None,
-            cluster: maker.filter(|_| !known).map(|maker| maker.cluster),
+            cluster: maker.filter(|_| known.is_none()).map(|maker| maker.cluster),
             resource: true,
             controller: (!served).then_some(NewController {
                 name: None,
@@ -64,10 +56,28 @@ impl NewApi {
             ..self.clone()
         }
     }
+
+    /// The kind in this version alone, without controllers.
+    fn kind(&self) -> Kind {
+        Kind {
+            group: self.group.clone(),
+            name: self.kind.clone(),
+            plural: self.plural.clone().unwrap_or_else(|| plural(&self.kind)),
+            short_names: self.short_names.clone().unwrap_or_default(),
+            cluster: self.cluster.unwrap_or_default(),
+            origin: self.origin,
+            definition: self.definition.clone(),
+            versions: vec![KindVersion {
+                name: self.version.clone(),
+                storage: true,
+            }],
+            controllers: Vec::new(),
+        }
+    }
 }
 
 impl Project {
-    /// The project with that kind and controller in it; itself when it has them already.
+    /// The project with that kind in that version, and with that controller; itself when it has them already.
     pub fn with_api(&self, new: &NewApi) -> Result<Self> {
         let mut project = self.joined(new)?;
         let pattern = new.controller.as_ref().map(|controller| &controller.pattern);
@@ -76,99 +86,199 @@ impl Project {
         {
             project = project.joined(&new.internal(kind, &project))?;
         }
-        project.patterns_fit()?;
+        project.check()?;
         self.types_stay(&project, new)?;
         Ok(project)
     }
 
     /// A type that is there is the user's: it does not get the fields that another pattern needs. Versions share theirs.
     fn types_stay(&self, project: &Self, new: &NewApi) -> Result<()> {
-        let afresh = |api: &&Api| !(new.replace && api.is(&new.group, &new.version, &new.kind));
-        for api in self.apis.iter().filter(afresh) {
-            if (&api.group, &api.kind) == (&new.group, &new.kind) && self.scales(api) != project.scales(api) {
-                bail!(
-                    "`{}` exists already in version `{}`, without the `replicas` that this pattern needs in its spec and status\n\n\
-                     hint: start that version afresh with `--force`, which shows what is lost; or choose another kind",
-                    api.kind,
-                    api.version
-                );
-            }
+        let Some((before, after)) = self
+            .kind(&new.group, &new.kind)
+            .zip(project.kind(&new.group, &new.kind))
+        else {
+            return Ok(());
+        };
+        let afresh = |version: &&KindVersion| new.replace && version.name == new.version;
+        let mut stay = before.versions.iter().filter(|version| !afresh(version));
+        if let (Some(version), true) = (stay.next(), self.scales(before) != project.scales(after)) {
+            bail!(
+                "`{}` exists already in version `{}`, without the `replicas` that this pattern needs in its spec and status\n\n\
+                 hint: start that version afresh with `--force`, which shows what is lost; or choose another kind",
+                before.name,
+                version.name
+            );
         }
         Ok(())
     }
 
-    /// The same, for a kind whose type is of one piece with its controllers.
-    pub(super) fn joined(&self, new: &NewApi) -> Result<Self> {
+    /// The same before any check: the kind, the version and the controller that are not there yet.
+    fn joined(&self, new: &NewApi) -> Result<Self> {
         let mut project = self.clone();
-        let at = project
-            .apis
-            .iter()
-            .position(|api| api.is(&new.group, &new.version, &new.kind));
-        let at = match (at, new.resource) {
-            (Some(at), _) if new.resource && project.apis[at].origin != new.origin => bail!(
-                "`{}` of `{}/{}` exists already, and is {}",
-                new.kind,
-                new.group,
-                new.version,
-                project.apis[at].origin.owner()
-            ),
-            (Some(at), true) => {
-                let wanted = self.checked_api(new)?;
-                replace_inputs(&mut project.apis[at], wanted, new.replace)?;
-                at
+        match project.kinds.iter_mut().find(|kind| kind.is(&new.group, &new.kind)) {
+            Some(kind) if new.resource => extend(kind, new, self)?,
+            Some(kind) if kind.version(&new.version).is_some() => {}
+            None if new.resource => {
+                project.kinds.push(new.kind());
+                project.sort();
             }
-            (Some(at), false) => at,
-            (None, true) => {
-                let api = self.checked_api(new)?;
-                let order = |api: &Api| (api.group.clone(), api.version.clone(), api.kind.clone());
-                let at = project.apis.partition_point(|other| order(other) < order(&api));
-                project.apis.insert(at, api);
-                at
-            }
-            (None, false) => bail!(unknown(new)),
-        };
+            _ => bail!(unknown(&new.group, &new.version, &new.kind)),
+        }
         if let Some(controller) = &new.controller {
-            pattern::fits(controller.pattern.name(), &new.kind, project.apis[at].origin)?;
-            project.add_controller(at, controller, new.replace)?;
+            pattern::fits(controller.pattern.name(), &new.kind, new.origin)?;
+            project.add_controller(new, controller)?;
         }
         Ok(project)
     }
 
-    /// The project without that kind and its controllers.
-    pub fn without_api(&self, group: &Group, version: &Version, kind: &Kind) -> Result<Self> {
-        if self.api(group, version, kind).is_none() {
-            let known: Vec<_> = self
-                .apis
-                .iter()
-                .map(|a| format!("--group {} --version {} --kind {}", a.group, a.version, a.kind))
-                .collect();
-            let hint = match known.is_empty() {
-                true => "the project has no kinds".to_owned(),
-                false => format!("the project has {}", known.join(", ")),
-            };
+    /// The project without that version of a kind, or without the whole kind and its controllers.
+    pub fn without(&self, group: &Group, version: Option<&Version>, name: &KindName) -> Result<Self> {
+        let kind = self.kind(group, name);
+        let found = kind.filter(|kind| version.is_none_or(|version| kind.version(version).is_some()));
+        let Some(kind) = found else {
+            let of = version.map_or(self.full_group(group), |it| format!("{}/{it}", self.full_group(group)));
             bail!(
-                "`{kind}` of `{}/{version}` is not a kind of this project\n\nhint: {hint}",
-                self.full_group(group)
+                "`{name}` of `{of}` is not a kind of this project\n\nhint: {}",
+                self.listed()
             );
-        }
-        let makers = self
-            .api(group, version, kind)
-            .map(|api| self.makers(api))
-            .unwrap_or_default();
-        if let Some(maker) = makers.first() {
+        };
+        let rest = version.filter(|version| !kind.has_only(version));
+        if let Some(maker) = self.makers(kind, version).first() {
             bail!(
-                "`{kind}` is what the controller of `{0}` turns its objects into\n\n\
+                "`{name}` is what the controller of `{0}` turns its objects into\n\n\
                  hint: delete `{0}` first, or give it another pattern with `create api --force`",
-                maker.kind
+                maker.name
             );
         }
-        Ok(self.forgetting(group, version, kind))
+        if let Some(version) = rest
+            && let Some(controller) = kind.controllers.iter().find(|it| it.version == *version)
+        {
+            let other = kind.versions.iter().find(|other| other.name != *version);
+            bail!(
+                "controller `{0}` uses version `{version}` of `{name}`\n\n\
+                 hint: move it first, with `kubewright edit controller {0} --version {1}`; or delete the whole kind with `--all-versions`",
+                controller.name,
+                other.map_or("", |other| other.name.as_str())
+            );
+        }
+        Ok(match version {
+            Some(version) => self.forgetting(group, version, name),
+            None => {
+                let mut project = self.clone();
+                project.kinds.retain(|kind| !kind.is(group, name));
+                project
+            }
+        })
     }
 
-    /// The project as if that kind were not in it, whoever counts on it.
-    pub fn forgetting(&self, group: &Group, version: &Version, kind: &Kind) -> Self {
+    /// What `delete api` can be asked for, for a hint.
+    fn listed(&self) -> String {
+        let flags: Vec<_> = self
+            .apis()
+            .map(|api| {
+                let (kind, version) = (api.kind, &api.version.name);
+                format!("--group {} --version {version} --kind {}", kind.group, kind.name)
+            })
+            .collect();
+        match flags.is_empty() {
+            true => "the project has no kinds".to_owned(),
+            false => format!("the project has {}", flags.join(", ")),
+        }
+    }
+
+    /// The project as if that version of a kind, and the controllers that use it, were not in it.
+    pub fn forgetting(&self, group: &Group, version: &Version, name: &KindName) -> Self {
         let mut project = self.clone();
-        project.apis.retain(|api| !api.is(group, version, kind));
+        for kind in project.kinds.iter_mut().filter(|kind| kind.is(group, name)) {
+            kind.versions.retain(|own| own.name != *version);
+            kind.controllers.retain(|controller| controller.version != *version);
+        }
+        project.kinds.retain(|kind| !kind.versions.is_empty());
         project
+    }
+
+    /// In the order in which PROJECT is written, and managed files list what it has.
+    pub(super) fn sort(&mut self) {
+        self.kinds.sort_by(|a, b| (&a.group, &a.name).cmp(&(&b.group, &b.name)));
+        for kind in &mut self.kinds {
+            kind.versions.sort_by(|a, b| a.name.cmp(&b.name));
+            kind.controllers.sort_by(|a, b| a.name.cmp(&b.name));
+        }
+    }
+}
+
+/// Adds a version to a kind that is there, unless it has it. What the versions share stays as it is; a kind of that version alone takes
+/// what `replace` gives it.
+fn extend(kind: &mut Kind, new: &NewApi, project: &Project) -> Result<()> {
+    if kind.origin != new.origin {
+        bail!(
+            "`{}` of `{}` is {} already, and PROJECT could not tell the two apart\n\nhint: choose another `--group` or `--kind`",
+            kind.name,
+            kind.group,
+            kind.origin.owner()
+        );
+    }
+    if new.replace && kind.has_only(&new.version) {
+        *kind = Kind {
+            controllers: std::mem::take(&mut kind.controllers),
+            ..new.kind()
+        };
+        return Ok(());
+    }
+    shared_stays(kind, new)?;
+    if let (Some(there), Some(given)) = (&kind.definition, &new.definition)
+        && there.text != given.text
+    {
+        bail!(
+            "the CRD of `{}` is there already, with another text\n\n\
+             hint: put the new text into `{}` and run `kubewright sync`, which makes the types anew",
+            kind.name,
+            project.crd_path(kind)
+        );
+    }
+    if kind.version(&new.version).is_none() {
+        let storage = !new.origin.is_project() || !kind.versions.iter().any(|version| version.storage);
+        kind.versions.push(KindVersion {
+            name: new.version.clone(),
+            storage,
+        });
+        kind.versions.sort_by(|a, b| a.name.cmp(&b.name));
+    }
+    Ok(())
+}
+
+/// Plural, short names and scope are those of the kind: a command that repeats them has to repeat them as they are.
+fn shared_stays(kind: &Kind, new: &NewApi) -> Result<()> {
+    let names: Vec<_> = kind.short_names.iter().map(|name| format!("`{name}`")).collect();
+    let other = [
+        (
+            "--plural",
+            new.plural.as_ref().is_some_and(|given| *given != kind.plural),
+            format!("the plural `{}`", kind.plural),
+        ),
+        (
+            "--short-name",
+            new.short_names.as_ref().is_some_and(|given| *given != kind.short_names),
+            match names.as_slice() {
+                [] => "no short name".to_owned(),
+                names => format!("the short name {}", names.join(", ")),
+            },
+        ),
+        (
+            "--cluster",
+            new.cluster.is_some_and(|given| given != kind.cluster),
+            format!("{} objects", if kind.cluster { "cluster-scoped" } else { "namespaced" }),
+        ),
+    ];
+    match other.iter().find(|(_, differs, _)| *differs) {
+        None => Ok(()),
+        Some((flag, _, there)) if kind.has_only(&new.version) => bail!(
+            "`{}` exists already, with {there}\n\nhint: leave out `{flag}`, or start the kind afresh with `--force`",
+            kind.name
+        ),
+        Some((flag, _, there)) => bail!(
+            "`{}` exists already, with {there} in all its versions\n\nhint: leave out `{flag}`",
+            kind.name
+        ),
     }
 }

@@ -1,7 +1,7 @@
 //! CRDs that others own, as files: which document of a file is meant, and whether types can be made of it.
 
 use super::printable::printable;
-use super::{Group, Kind, Plural, Version};
+use super::{Group, KindName, Plural, Version};
 use anyhow::{Context, Result, anyhow, bail};
 use serde_json::Value;
 
@@ -20,7 +20,7 @@ pub struct Wanted {
     /// The group in full.
     pub group: Option<Group>,
     /// The kind.
-    pub kind: Option<Kind>,
+    pub kind: Option<KindName>,
     /// The version.
     pub version: Option<Version>,
 }
@@ -31,7 +31,7 @@ impl Definition {
         let all = documents(text)?;
         let fits = |it: &Definition| {
             let says = |pointer: &str, wanted: Option<&str>| wanted.is_none_or(|wanted| it.text_at(pointer) == wanted);
-            says("/spec/names/kind", wanted.kind.as_ref().map(Kind::as_str))
+            says("/spec/names/kind", wanted.kind.as_ref().map(KindName::as_str))
                 && says("/spec/group", wanted.group.as_ref().map(Group::as_str))
         };
         let (mut fitting, others): (Vec<_>, Vec<_>) = all.into_iter().partition(fits);
@@ -65,7 +65,7 @@ impl Definition {
     }
 
     /// The kind.
-    pub fn kind(&self) -> Result<Kind> {
+    pub fn kind(&self) -> Result<KindName> {
         self.name("/spec/names/kind", "kind")
     }
 

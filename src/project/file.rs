@@ -1,7 +1,8 @@
-//! PROJECT as text. The only room that knows it is YAML.
+//! PROJECT as text. Only this module knows that it is YAML.
 
-use super::Project;
+use super::flat::{self, FlatApi};
 use super::printable::printable;
+use super::{Domain, Kind, License, Owner, Project, ProjectName, TemplateFolder};
 use anyhow::{Context, Error, Result, anyhow, bail};
 use serde_saphyr::budget::{EnforcingPolicy, check_yaml_budget};
 use serde_yaml::Value;
@@ -37,10 +38,58 @@ pub fn parse(text: &str) -> Result<Project> {
         .with_context(|| format!("`{NAME}` is not a project file of kubewright"))?
         .version;
     check_version(&version)?;
-    let project: Project = serde_yaml::from_str(text)
+    let document: Document = serde_yaml::from_str(text)
         .map_err(|error| one_line(&error))
         .with_context(|| format!("`{NAME}` cannot be read"))?;
-    check_apis(project)
+    document
+        .project()
+        .with_context(|| format!("`{NAME}` contradicts itself"))
+}
+
+/// Whether a PROJECT that can be read has the list `apis` of earlier releases, and so is to be written anew.
+pub fn is_flat(text: &str) -> bool {
+    serde_yaml::from_str::<Document>(text).is_ok_and(|document| !document.apis.is_empty())
+}
+
+/// The fields of PROJECT, those of earlier releases included.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Document {
+    version: String,
+    name: ProjectName,
+    domain: Domain,
+    #[serde(default)]
+    namespaced: bool,
+    license: License,
+    owner: Owner,
+    year: u16,
+    templates: Option<TemplateFolder>,
+    #[serde(default)]
+    kinds: Vec<Kind>,
+    #[serde(default)]
+    apis: Vec<FlatApi>,
+}
+
+impl Document {
+    /// The project, sorted and checked: PROJECT may have been edited or merged by hand.
+    fn project(self) -> Result<Project> {
+        let mut project = Project {
+            version: self.version,
+            name: self.name,
+            domain: self.domain,
+            namespaced: self.namespaced,
+            license: self.license,
+            owner: self.owner,
+            year: self.year,
+            templates: self.templates,
+            kinds: self.kinds,
+        };
+        // After a merge both lists may be there.
+        project.kinds.extend(flat::kinds(self.apis)?);
+        project.sort();
+        project.check()?;
+        Ok(project)
+    }
 }
 
 fn check_size(text: &str) -> Result<()> {
@@ -84,22 +133,24 @@ struct Stamp {
 pub fn format(project: &Project) -> String {
     let tree = |project: &Project| serde_yaml::to_value(project).expect("strings, numbers and lists are YAML");
     let head = Project {
-        apis: Vec::new(),
+        kinds: Vec::new(),
         ..project.clone()
     };
     let mut text = format!(
         "{HEAD}{}",
         serde_yaml::to_string(&head).expect("strings and numbers are YAML")
     );
-    let apis = tree(project)
-        .get("apis")
+    let kinds = tree(project)
+        .get("kinds")
         .and_then(Value::as_sequence)
         .cloned()
         .unwrap_or_default();
-    if !apis.is_empty() {
-        text.push_str("apis:\n");
+    if !kinds.is_empty() {
+        text.push_str("kinds:\n");
     }
-    apis.iter().for_each(|api| text.push_str(&format!("- {}\n", flow(api))));
+    kinds
+        .iter()
+        .for_each(|kind| text.push_str(&format!("- {}\n", flow(kind))));
     text
 }
 
@@ -166,71 +217,15 @@ pub fn install(release: &str) -> String {
     )
 }
 
-/// PROJECT may have been edited or merged by hand, so it goes through the same checks as a new kind.
-fn check_apis(written: Project) -> Result<Project> {
-    let mut checked = Project {
-        apis: Vec::new(),
-        ..written.clone()
-    };
-    for api in &written.apis {
-        if checked.api(&api.group, &api.version, &api.kind).is_some() {
-            bail!(
-                "`{NAME}` lists `{}` of `{}/{}` twice\n\nhint: remove one of them",
-                api.kind,
-                api.group,
-                api.version
-            );
-        }
-        checked = checked
-            .with_listed(api)
-            .with_context(|| format!("`{NAME}` contradicts itself"))?;
-    }
-    checked
-        .patterns_fit()
-        .with_context(|| format!("`{NAME}` contradicts itself"))?;
-    Ok(checked)
-}
-
-impl Project {
-    /// Takes in a kind as PROJECT lists it, controllers included.
-    fn with_listed(&self, api: &super::Api) -> Result<Self> {
-        use super::change::{NewApi, NewController};
-        let mut new = NewApi {
-            group: api.group.clone(),
-            version: api.version.clone(),
-            kind: api.kind.clone(),
-            plural: Some(api.plural.clone()),
-            short_names: Some(api.short_names.clone()),
-            cluster: Some(api.cluster),
-            storage: Some(api.storage),
-            origin: api.origin,
-            definition: api.definition.clone(),
-            resource: true,
-            controller: None,
-            replace: false,
-        };
-        let mut project = self.joined(&new)?;
-        new.resource = false;
-        for controller in &api.controllers {
-            new.controller = Some(NewController {
-                name: Some(controller.name.clone()),
-                pattern: controller.pattern.clone(),
-            });
-            project = project.joined(&new)?;
-        }
-        Ok(project)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const TEXT: &str = "version: 0.1.0\nname: op\ndomain: example.com\nlicense: none\nowner: 'A: \"b\" #'\nyear: 2026\napis:\n\
-        - {group: test, version: v1, kind: FooBar, plural: foobars, shortNames: [fb], controllers: [{name: foobar, pattern: child}]}\n\
-        - {group: test, version: v1, kind: Run, plural: runs, controllers: [{name: run, pattern: replicas, image: host:5000/a:1}]}\n\
-        - {group: test, version: v1, kind: User, plural: users, controllers: [{name: user, pattern: internal, internalKind: Run}]}\n\
-        - {group: 'on', version: v1, kind: 'True', plural: trues, cluster: true}\n";
+    const TEXT: &str = "version: 0.1.0\nname: op\ndomain: example.com\nlicense: none\nowner: 'A: \"b\" #'\nyear: 2026\nkinds:\n\
+        - {group: 'on', kind: 'True', plural: trues, cluster: true, versions: [{version: v1}]}\n\
+        - {group: test, kind: FooBar, plural: foobars, shortNames: [fb], versions: [{version: v1}, {version: v2, storage: false}], controllers: [{name: foobar, version: v1, pattern: child}]}\n\
+        - {group: test, kind: Run, plural: runs, versions: [{version: v1}], controllers: [{name: run, version: v1, pattern: replicas, image: host:5000/a:1}]}\n\
+        - {group: test, kind: User, plural: users, versions: [{version: v1}], controllers: [{name: user, version: v1, pattern: internal, internalKind: Run}]}\n";
 
     #[test]
     fn what_is_written_is_read_again_one_line_a_kind() {
@@ -238,6 +233,7 @@ mod tests {
         let text = format(&project);
         assert_eq!(parse(&text).unwrap(), project);
         assert!(TEXT.lines().skip(6).all(|line| text.contains(line)), "{text}");
+        assert!(!is_flat(&text));
     }
 
     #[test]
@@ -247,7 +243,7 @@ mod tests {
         let module = TEXT.replace("'on'", "'te.st'").replace("group: test", "group: te-st");
         let cases = [
             (format!("<<<<<<< ours\n{TEXT}"), "merge conflict markers"),
-            (twice, "twice"),
+            (twice, "`Run` of `test` is listed twice"),
             (other, "of kubewright 0.9.3"),
             (module, "share the Rust module"),
             (
@@ -255,6 +251,7 @@ mod tests {
                 "must start with an upper case letter",
             ),
             (TEXT.replace("year", "yaer"), "yaer"),
+            (TEXT.replace("plural: users", "plurel: users"), "plurel"),
             (TEXT.replace("pattern: child", "pattern: replicas"), "has no `image`"),
             (
                 TEXT.replace("pattern: child", "pattern: child, image: a"),
@@ -268,6 +265,20 @@ mod tests {
                 TEXT.replace("pattern: child", "pattern: internal, internalKind: FooBar"),
                 "made of",
             ),
+            (
+                TEXT.replace(", storage: false", ""),
+                "both marked as the one that is stored",
+            ),
+            (
+                TEXT.replace("{version: v2,", "{version: v1,"),
+                "`FooBar` of `test/v1` is listed twice",
+            ),
+            (
+                TEXT.replace("version: v1, pattern: child", "version: v3, pattern: child"),
+                "uses version `v3` of `FooBar`, which has only `v1`, `v2`",
+            ),
+            (TEXT.replace("[{version: v1}],", "[],"), "has no version"),
+            (TEXT.replace("name: run", "name: foobar"), "would share one file"),
         ];
         for (text, word) in cases {
             let error = format!("{:#}", parse(&text).unwrap_err());

@@ -1,62 +1,64 @@
 //! What patterns ask of the kinds: that an internal kind is there and fits, and that one controller alone counts replicas.
 
-use super::{Api, Controller, Project};
+use super::{Api, Controller, Kind, Project, Version};
 use anyhow::{Result, bail};
 
 impl Project {
     /// Refuses what the controllers of different patterns could not live with.
     pub(super) fn patterns_fit(&self) -> Result<()> {
-        for api in &self.apis {
-            for controller in &api.controllers {
-                self.internal_kind_fits(api, controller)?;
+        for kind in &self.kinds {
+            for controller in &kind.controllers {
+                self.internal_kind_fits(kind, controller)?;
             }
         }
-        self.apis.iter().try_for_each(|api| self.one_scales(api))
+        self.kinds.iter().try_for_each(|kind| self.one_scales(kind))
     }
 
-    /// The kind that a controller of this one makes objects of.
-    pub fn internal(&self, api: &Api, controller: &Controller) -> Option<&Api> {
-        self.api(&api.group, &api.version, controller.pattern.internal_kind()?)
+    /// The kind that a controller of this one makes objects of, in the version that the controller uses.
+    pub fn internal(&self, kind: &Kind, controller: &Controller) -> Option<Api<'_>> {
+        self.api(&kind.group, &controller.version, controller.pattern.internal_kind()?)
     }
 
-    /// The controllers of other kinds that make objects of this one.
-    pub(super) fn makers(&self, of: &Api) -> Vec<&Api> {
-        let makes = |api: &&Api| {
-            api.controllers
-                .iter()
-                .any(|controller| self.internal(api, controller) == Some(of))
+    /// The kinds whose controllers make objects of this one in that version, or in any.
+    pub(super) fn makers(&self, of: &Kind, version: Option<&Version>) -> Vec<&Kind> {
+        let makes = |kind: &&Kind| {
+            kind.controllers.iter().any(|controller| {
+                self.internal(kind, controller)
+                    .is_some_and(|made| made.kind == of && version.is_none_or(|version| made.version.name == *version))
+            })
         };
-        self.apis.iter().filter(makes).collect()
+        self.kinds.iter().filter(makes).collect()
     }
 
-    fn internal_kind_fits(&self, api: &Api, controller: &Controller) -> Result<()> {
-        let Some(kind) = controller.pattern.internal_kind() else {
+    fn internal_kind_fits(&self, kind: &Kind, controller: &Controller) -> Result<()> {
+        let Some(made) = controller.pattern.internal_kind() else {
             return Ok(());
         };
-        let (name, own) = (&controller.name, &api.kind);
-        let Some(internal) = self.internal(api, controller) else {
+        let (name, own) = (&controller.name, &kind.name);
+        let Some(internal) = self.internal(kind, controller) else {
             bail!(
-                "controller `{name}` makes `{kind}`, which is not a kind of `{}/{}`",
-                self.full_group(&api.group),
-                api.version
+                "controller `{name}` makes `{made}`, which is not a kind of `{0}/{1}`\n\n\
+                 hint: add it with `kubewright create api --group {2} --version {1} --kind {made}`",
+                self.full_group(&kind.group),
+                controller.version,
+                kind.group
             );
         };
-        if self.leads_to(internal, api, self.apis.len()) {
+        if self.leads_to(internal.kind, kind, self.kinds.len()) {
             bail!(
-                "`{own}` would be made of `{kind}`, and `{kind}` of `{own}`\n\nhint: choose another `--internal-kind`"
+                "`{own}` would be made of `{made}`, and `{made}` of `{own}`\n\nhint: choose another `--internal-kind`"
             );
         }
-        if internal.cluster && !api.cluster {
+        if internal.kind.cluster && !kind.cluster {
             bail!(
-                "`{own}` lives in namespaces and `{kind}` does not, so the one cannot own the other\n\n\
+                "`{own}` lives in namespaces and `{made}` does not, so the one cannot own the other\n\n\
                  hint: choose another `--internal-kind`, or make `{own}` with `--cluster`"
             );
         }
         let same = |other: &&Controller| other.name != *name && other.pattern == controller.pattern;
-        let mut all = self.controllers_of(api).map(|(_, controller)| controller);
-        if let Some(other) = all.find(same) {
+        if let Some(other) = kind.controllers.iter().find(same) {
             bail!(
-                "controllers `{name}` and `{}` of `{own}` would both make its `{kind}`\n\nhint: choose another `--internal-kind`",
+                "controllers `{name}` and `{}` of `{own}` would both make its `{made}`\n\nhint: choose another `--internal-kind`",
                 other.name
             );
         }
@@ -64,24 +66,20 @@ impl Project {
     }
 
     /// Whether objects of `from` are turned, over at most so many steps, into objects of `to`.
-    fn leads_to(&self, from: &Api, to: &Api, steps: usize) -> bool {
-        let controllers = self.controllers_of(from);
-        let mut made = controllers.filter_map(|(api, controller)| self.internal(api, controller));
-        (&from.group, &from.kind) == (&to.group, &to.kind)
-            || steps > 0 && made.any(|next| self.leads_to(next, to, steps - 1))
+    fn leads_to(&self, from: &Kind, to: &Kind, steps: usize) -> bool {
+        let controllers = from.controllers.iter();
+        let mut made = controllers.filter_map(|controller| self.internal(from, controller));
+        from.is(&to.group, &to.name) || steps > 0 && made.any(|next| self.leads_to(next.kind, to, steps - 1))
     }
 
-    fn one_scales(&self, api: &Api) -> Result<()> {
-        let names: Vec<_> = self
-            .controllers_of(api)
-            .filter(|(api, controller)| self.counts(api, controller))
-            .map(|(_, controller)| &controller.name)
-            .collect();
+    fn one_scales(&self, kind: &Kind) -> Result<()> {
+        let counts = |controller: &&Controller| self.counts(kind, controller);
+        let names: Vec<_> = kind.controllers.iter().filter(counts).map(|it| &it.name).collect();
         match names[..] {
             [one, other, ..] => bail!(
                 "controllers `{one}` and `{other}` of `{}` would both write its `status.replicas`\n\n\
                  hint: choose another `--pattern` for one of them",
-                api.kind
+                kind.name
             ),
             _ => Ok(()),
         }

@@ -1,6 +1,6 @@
 //! The kinds that every cluster has, from the types of `k8s-openapi`. Only stable versions: the others come and go with releases.
 
-use super::{Group, Kind, Version};
+use super::{Group, KindName, Version};
 use k8s_openapi::{ClusterResourceScope, ListableResource, Metadata, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 use std::any::TypeId;
 
@@ -89,14 +89,14 @@ impl Known {
 }
 
 /// The kind of that name.
-pub fn find(group: &Group, version: &Version, kind: &Kind) -> Option<Known> {
+pub fn find(group: &Group, version: &Version, kind: &KindName) -> Option<Known> {
     all()
         .into_iter()
         .find(|known| known.is_of(group) && known.version == version.as_str() && known.kind == kind.as_str())
 }
 
 /// The kind of that name in its newest version; all of them are stable, `v` and a number.
-pub fn newest(group: &Group, kind: &Kind) -> Option<Known> {
+pub fn newest(group: &Group, kind: &KindName) -> Option<Known> {
     let mut known = all();
     known.retain(|known| known.is_of(group) && known.kind == kind.as_str());
     let number = |known: &Known| known.version.trim_start_matches('v').parse::<u32>().unwrap_or(0);
@@ -104,7 +104,7 @@ pub fn newest(group: &Group, kind: &Kind) -> Option<Known> {
 }
 
 /// The kinds that may have been meant: of this name in other groups or versions, or else of a like name; those of the group first.
-pub fn near(group: &Group, kind: &Kind) -> Vec<Known> {
+pub fn near(group: &Group, kind: &KindName) -> Vec<Known> {
     let wanted = kind.as_str().to_ascii_lowercase();
     let name = |known: &Known| known.kind.to_ascii_lowercase();
     // Of short names too many are alike.

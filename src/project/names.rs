@@ -85,7 +85,7 @@ name!(
 );
 name!(
     /// A kind: a Rust type name which is a DNS-1035 label in lower case.
-    Kind,
+    KindName,
     kind
 );
 name!(

@@ -1,6 +1,6 @@
 //! The reconciler a controller starts from, with what it needs to be told; and how PROJECT writes both.
 
-use super::{Controller, ControllerName, Image, Kind, Origin};
+use super::{Controller, ControllerName, Image, KindName, Origin, Version};
 use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -15,7 +15,7 @@ pub enum Pattern {
     /// Runs an image as a Deployment.
     Deployment(Image),
     /// Turns each object into one of this internal kind, and mirrors its status back.
-    Internal(Kind),
+    Internal(KindName),
     /// An empty reconciler.
     Minimal,
     /// Keeps Pods of an image, as a ReplicaSet does.
@@ -91,7 +91,7 @@ impl Pattern {
     }
 
     /// The internal kind that it makes.
-    pub fn internal_kind(&self) -> Option<&Kind> {
+    pub fn internal_kind(&self) -> Option<&KindName> {
         match self {
             Self::Internal(kind) => Some(kind),
             _ => None,
@@ -105,7 +105,7 @@ impl Pattern {
 }
 
 /// Refuses patterns that a kind of that origin cannot start from: those for the project's own use its fields, and write its status.
-pub fn fits(pattern: Name, kind: &Kind, origin: Origin) -> Result<()> {
+pub fn fits(pattern: Name, kind: &KindName, origin: Origin) -> Result<()> {
     match (origin, pattern) {
         (Origin::Project, Name::Beside) => bail!(
             "pattern `beside` is for kinds of others, and `{kind}` is a kind of this project\n\n\
@@ -131,53 +131,70 @@ impl fmt::Display for Pattern {
     }
 }
 
+/// What a pattern needs beside its name.
+pub(super) struct Inputs {
+    /// Of patterns that run one.
+    pub(super) image: Option<Image>,
+    /// Of the pattern that makes objects of one.
+    pub(super) internal_kind: Option<KindName>,
+}
+
+impl Pattern {
+    /// The pattern of that name with these inputs, for the controller `of`.
+    pub(super) fn new(name: Name, inputs: Inputs, of: &ControllerName) -> Result<Self, String> {
+        match (name, inputs.image, inputs.internal_kind) {
+            (Name::Beside, None, None) => Ok(Self::Beside),
+            (Name::Child, None, None) => Ok(Self::Child),
+            (Name::Deployment, Some(image), None) => Ok(Self::Deployment(image)),
+            (Name::Internal, None, Some(kind)) => Ok(Self::Internal(kind)),
+            (Name::Minimal, None, None) => Ok(Self::Minimal),
+            (Name::Replicas, Some(image), None) => Ok(Self::Replicas(image)),
+            (Name::Deployment | Name::Replicas, None, _) => {
+                Err(format!("controller `{of}` has no `image`, which its pattern runs"))
+            }
+            (Name::Internal, _, None) => Err(format!(
+                "controller `{of}` has no `internalKind`, which its pattern makes"
+            )),
+            _ => Err(format!("controller `{of}` has an input that its pattern does not take")),
+        }
+    }
+}
+
 /// A controller as PROJECT has it: a pattern's inputs stand beside its name.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Written {
     name: ControllerName,
+    version: Version,
     pattern: Name,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     image: Option<Image>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    internal_kind: Option<Kind>,
+    internal_kind: Option<KindName>,
 }
 
 impl TryFrom<Written> for Controller {
     type Error = String;
 
     fn try_from(written: Written) -> Result<Self, String> {
-        let name = written.name;
-        let pattern = match (written.pattern, written.image, written.internal_kind) {
-            (Name::Beside, None, None) => Pattern::Beside,
-            (Name::Child, None, None) => Pattern::Child,
-            (Name::Deployment, Some(image), None) => Pattern::Deployment(image),
-            (Name::Internal, None, Some(kind)) => Pattern::Internal(kind),
-            (Name::Minimal, None, None) => Pattern::Minimal,
-            (Name::Replicas, Some(image), None) => Pattern::Replicas(image),
-            (Name::Deployment | Name::Replicas, None, _) => {
-                return Err(format!("controller `{name}` has no `image`, which its pattern runs"));
-            }
-            (Name::Internal, _, None) => {
-                return Err(format!(
-                    "controller `{name}` has no `internalKind`, which its pattern makes"
-                ));
-            }
-            _ => {
-                return Err(format!(
-                    "controller `{name}` has an input that its pattern does not take"
-                ));
-            }
+        let inputs = Inputs {
+            image: written.image,
+            internal_kind: written.internal_kind,
         };
-        Ok(Self { name, pattern })
+        Ok(Self {
+            pattern: Pattern::new(written.pattern, inputs, &written.name)?,
+            name: written.name,
+            version: written.version,
+        })
     }
 }
 
 impl From<Controller> for Written {
     fn from(controller: Controller) -> Self {
-        let Controller { name, pattern } = controller;
+        let Controller { name, version, pattern } = controller;
         Self {
             name,
+            version,
             pattern: pattern.name(),
             image: pattern.image().cloned(),
             internal_kind: pattern.internal_kind().cloned(),

@@ -1,6 +1,6 @@
 //! The plural of a kind, by a table of English: the last word of `FooPolicy` decides. What it gets wrong, `--plural` puts right.
 
-use super::{Kind, Plural};
+use super::{KindName, Plural};
 
 /// Words whose plural no rule gives.
 const IRREGULAR: [(&str, &str); 34] = [
@@ -63,7 +63,7 @@ const UNCOUNTED: [&str; 18] = [
 ];
 
 /// The plural of `kind`, in lower case: `FooPolicy` gives `foopolicies`.
-pub fn plural(kind: &Kind) -> Plural {
+pub fn plural(kind: &KindName) -> Plural {
     let lower = kind.as_str().to_ascii_lowercase();
     let last = heck::AsSnakeCase(kind.as_str()).to_string();
     let last = last.rsplit('_').next().unwrap_or_default();

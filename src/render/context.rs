@@ -2,7 +2,7 @@
 
 use super::{samples, types};
 use crate::plan::{RelPath, Subject};
-use crate::project::{Api, Controller, Definition, License, Origin, Project, kubernetes, rust};
+use crate::project::{Api, Controller, Definition, Kind, License, Origin, Project, kubernetes, rust};
 use anyhow::Result;
 use serde::Serialize;
 use std::cmp::Ordering;
@@ -69,11 +69,10 @@ struct ApiView<'a> {
     /// The path of the module that has its type.
     type_module: String,
     foreign: bool,
-    controllers: Vec<ControllerName<'a>>,
 }
 
 #[derive(Serialize)]
-struct ControllerName<'a> {
+struct ControllerView<'a> {
     name: &'a str,
     file: String,
     module: String,
@@ -81,12 +80,12 @@ struct ControllerName<'a> {
     /// Of patterns that run one.
     image: Option<&'a str>,
     reconciler: String,
-}
-
-#[derive(Serialize)]
-struct ControllerView<'a> {
-    #[serde(flatten)]
-    controller: ControllerName<'a>,
+    /// Whether it has the name that the kind gives to its first controller.
+    first: bool,
+    /// What the names of its children end with.
+    suffix: String,
+    /// The type of the condition that it sets.
+    condition: String,
     /// Whether rustfmt sorts the import of its kind behind those of the core kinds.
     after_core: bool,
     api: ApiView<'a>,
@@ -103,16 +102,15 @@ pub fn shared(project: &Project) -> Context {
     context.insert(
         "apis",
         &project
-            .apis
-            .iter()
-            .filter(|api| api.origin.is_project())
+            .apis()
+            .filter(|api| api.kind.origin.is_project())
             .map(|api| api_view(project, api))
             .collect::<Vec<_>>(),
     );
     let controllers = project.controllers();
     let controllers: Vec<_> = controllers
         .into_iter()
-        .map(|(api, controller)| controller_view(project, api, controller))
+        .filter_map(|(kind, controller)| controller_view(project, kind, controller))
         .collect();
     context.insert("controllers", &controllers);
     context
@@ -122,42 +120,51 @@ pub fn shared(project: &Project) -> Context {
 pub fn about(context: &mut Context, project: &Project, subject: Subject) -> Result<()> {
     match subject {
         Subject::Project => {}
-        Subject::Group(api) => context.insert("group", &group_view(project, &project.apis[api])),
-        Subject::Version(api) => {
-            let api = &project.apis[api];
-            context.insert("group", &group_view(project, api));
+        Subject::Group(at) => context.insert("group", &group_view(project, &project.kinds[at])),
+        Subject::Version(at, nth) => {
+            let api = Subject::api(project, at, nth);
+            context.insert("group", &group_view(project, api.kind));
             context.insert("version", &version_view(project, api));
         }
-        Subject::Api(api) => {
-            let api = &project.apis[api];
+        Subject::Api(at, nth) => {
+            let api = Subject::api(project, at, nth);
             context.insert("api", &api_view(project, api));
-            if let Some(other) = project.served_by(&api.group, &api.version, &api.kind) {
-                context.insert("served_by", &api_view(project, other));
+            if let Some(controller) = api.kind.served_by(&api.version.name) {
+                context.insert("served_by", &controller_view(project, api.kind, controller));
             }
-            if let Some(definition) = &api.definition {
+            if let Some(definition) = &api.kind.definition {
                 context.insert("definition", definition.text.trim_end());
                 context.insert("types", types(project, api, definition)?.trim_end());
             }
         }
-        Subject::Controller(api, nth) => {
-            let api = &project.apis[api];
-            context.insert("api", &api_view(project, api));
-            context.insert("controller", &controller_view(project, api, &api.controllers[nth]));
-            if let Some(sample) = samples::of(api) {
-                context.insert("sample", &sample);
+        Subject::Controller(at, nth) => {
+            let kind = &project.kinds[at];
+            let controller = &kind.controllers[nth];
+            if let Some(api) = api_of(kind, controller) {
+                context.insert("api", &api_view(project, api));
+                if let Some(sample) = samples::of(api) {
+                    context.insert("sample", &sample);
+                }
             }
+            context.insert("controller", &controller_view(project, kind, controller));
         }
     }
     Ok(())
 }
 
+/// The kind of a controller in the version that the controller uses.
+fn api_of<'a>(kind: &'a Kind, controller: &Controller) -> Option<Api<'a>> {
+    let version = kind.version(&controller.version)?;
+    Some(Api { kind, version })
+}
+
 /// The module of a kind that others own.
-fn types(project: &Project, api: &Api, definition: &Definition) -> Result<String> {
+fn types(project: &Project, api: Api, definition: &Definition) -> Result<String> {
     types::module(&types::Subject {
         crd: &definition.crd,
-        version: api.version.as_str(),
-        type_name: &rust::type_name(api.kind.as_str()),
-        path: &project.crd_path(api),
+        version: api.version.name.as_str(),
+        type_name: &rust::type_name(api.kind.name.as_str()),
+        path: &project.crd_path(api.kind),
     })
 }
 
@@ -189,26 +196,30 @@ fn project_view(project: &Project) -> ProjectView<'_> {
 
 fn groups(project: &Project) -> Vec<GroupView<'_>> {
     let mut groups: Vec<GroupView<'_>> = Vec::new();
-    for api in project.apis.iter().filter(|api| api.origin != Origin::Kubernetes) {
-        if groups.last().is_none_or(|last| last.group != api.group.as_str()) {
-            groups.push(group_view(project, api));
+    for kind in project.kinds.iter().filter(|kind| kind.origin != Origin::Kubernetes) {
+        if groups.last().is_none_or(|last| last.group != kind.group.as_str()) {
+            groups.push(group_view(project, kind));
         }
     }
     groups.sort_by(|a, b| rust::module_order(&a.folder, &b.folder));
     groups
 }
 
-fn group_view<'a>(project: &'a Project, of: &Api) -> GroupView<'a> {
-    let same = |api: &&Api| api.group == of.group && api.origin == of.origin;
-    let apis: Vec<&Api> = project.apis.iter().filter(same).collect();
+/// The kinds of a group in each of their versions.
+fn of_group<'a>(project: &'a Project, of: &'a Kind) -> impl Iterator<Item = Api<'a>> {
+    let same = |api: &Api| api.kind.group == of.group && api.kind.origin == of.origin;
+    project.apis().filter(same)
+}
+
+fn group_view<'a>(project: &'a Project, of: &'a Kind) -> GroupView<'a> {
     let mut versions: Vec<VersionView<'a>> = Vec::new();
-    for api in &apis {
-        if versions.last().is_none_or(|last| last.version != api.version.as_str()) {
+    for api in of_group(project, of) {
+        if versions.iter().all(|known| known.version != api.version.name.as_str()) {
             versions.push(version_view(project, api));
         }
     }
     versions.sort_by(|a, b| rust::module_order(a.module, b.module));
-    let group = apis.first().map_or("", |api| api.group.as_str());
+    let group = of.group.as_str();
     let folder = rust::module_file(group);
     GroupView {
         group,
@@ -219,69 +230,60 @@ fn group_view<'a>(project: &'a Project, of: &Api) -> GroupView<'a> {
     }
 }
 
-fn version_view<'a>(project: &'a Project, of: &Api) -> VersionView<'a> {
+fn version_view<'a>(project: &'a Project, of: Api<'a>) -> VersionView<'a> {
     let sorted = |order: fn(&str, &str) -> Ordering| {
-        let same = |api: &&Api| (&api.group, &api.version, api.origin) == (&of.group, &of.version, of.origin);
-        let mut apis: Vec<_> = project
-            .apis
-            .iter()
-            .filter(same)
-            .map(|api| api_view(project, api))
-            .collect();
+        let same = |api: &Api| api.version.name == of.version.name;
+        let apis = of_group(project, of.kind).filter(same);
+        let mut apis: Vec<_> = apis.map(|api| api_view(project, api)).collect();
         apis.sort_by(|a, b| order(&a.folder, &b.folder));
         apis
     };
-    let (apis, apis_by_import) = (sorted(rust::module_order), sorted(rust::import_order));
-    let version = apis.first().map_or("", |api| api.version);
+    let version = of.version.name.as_str();
     VersionView {
         version,
         module: version,
-        apis,
-        apis_by_import,
+        apis: sorted(rust::module_order),
+        apis_by_import: sorted(rust::import_order),
     }
 }
 
-fn api_view<'a>(project: &Project, api: &'a Api) -> ApiView<'a> {
-    let kind = api.kind.as_str();
+fn api_view<'a>(project: &Project, api: Api<'a>) -> ApiView<'a> {
+    let Api { kind: owner, version } = api;
+    let (kind, version) = (owner.name.as_str(), version.name.as_str());
     let kind_lower = kind.to_ascii_lowercase();
-    let group_full = project.group_of(api);
-    let group_folder = rust::module_file(api.group.as_str());
+    let group_full = project.group_of(owner);
+    let group_folder = rust::module_file(owner.group.as_str());
     let folder = rust::module_file(kind);
     let (group_module, module) = (rust::module(&group_folder), rust::module(&folder));
-    let known = || kubernetes::find(&api.group, &api.version, &api.kind).map_or("", |known| known.module);
-    let type_module = match api.origin {
+    let known = || kubernetes::find(&owner.group, &api.version.name, &owner.name).map_or("", |known| known.module);
+    let type_module = match owner.origin {
         Origin::Kubernetes => format!("k8s_openapi::api::{}", known()),
-        Origin::Project | Origin::Crd => format!("api::{group_module}::{}", api.version),
+        Origin::Project | Origin::Crd => format!("api::{group_module}::{version}"),
     };
     ApiView {
-        group: api.group.as_str(),
-        version: api.version.as_str(),
-        version_module: api.version.as_str(),
+        group: owner.group.as_str(),
+        version,
+        version_module: version,
         kind,
-        type_name: match api.origin {
+        type_name: match owner.origin {
             Origin::Kubernetes => kind.to_owned(),
             Origin::Project | Origin::Crd => rust::type_name(kind),
         },
         type_module,
-        foreign: !api.origin.is_project(),
+        foreign: !owner.origin.is_project(),
         spec_name: format!("{kind}Spec"),
         status_name: format!("{kind}Status"),
         var: rust::variable(kind),
         kind_snake: rust::snake(kind),
         kind_kebab: rust::kebab(kind),
-        path: format!("api::{group_module}::{}::{module}", api.version),
-        plural: api.plural.as_str(),
+        path: format!("api::{group_module}::{version}::{module}"),
+        plural: owner.plural.as_str(),
         singular: kind_lower.clone(),
-        short_names: api.short_names.iter().map(|name| name.as_str()).collect(),
-        crd: format!("{group_full}_{}", api.plural),
-        cluster: api.cluster,
-        storage: api.storage,
-        scales: project.scales(api),
-        controllers: api
-            .controllers
-            .iter()
-            .map(|controller| controller_name(api, controller))
-            .collect(),
+        short_names: owner.short_names.iter().map(|name| name.as_str()).collect(),
+        crd: format!("{group_full}_{}", owner.plural),
+        cluster: owner.cluster,
+        storage: api.version.storage,
+        scales: project.scales(owner),
         group_full,
         group_folder,
         group_module,
@@ -291,25 +293,41 @@ fn api_view<'a>(project: &Project, api: &'a Api) -> ApiView<'a> {
     }
 }
 
-fn controller_name<'a>(api: &Api, controller: &'a Controller) -> ControllerName<'a> {
+fn controller_view<'a>(project: &'a Project, kind: &'a Kind, controller: &'a Controller) -> Option<ControllerView<'a>> {
+    let api = api_view(project, api_of(kind, controller)?);
+    let internal = project.internal(kind, controller);
     let file = rust::module_file(controller.name.as_str());
-    ControllerName {
+    // A further controller of the kind needs a child, a finalizer and a condition of its own.
+    let first = file == api.folder || file == format!("{}_{}", api.group_folder, api.folder);
+    Some(ControllerView {
         name: controller.name.as_str(),
         module: rust::module(&file),
         file,
         pattern: controller.pattern.as_str(),
         image: controller.pattern.image().map(|image| image.as_str()),
-        reconciler: format!("{}Reconciler", api.kind),
-    }
+        reconciler: format!("{}Reconciler", kind.name),
+        first,
+        suffix: match first {
+            true => api.kind_lower.clone(),
+            false => controller.name.to_string(),
+        },
+        condition: match first {
+            true => "Ready".to_owned(),
+            false => format!("{}Ready", capitalised(controller.name.as_str())),
+        },
+        after_core: rust::import_order(&api.type_module, "k8s_openapi::api::core::v1").is_gt(),
+        api,
+        internal: internal.map(|internal| api_view(project, internal)),
+    })
 }
 
-fn controller_view<'a>(project: &'a Project, api: &'a Api, controller: &'a Controller) -> ControllerView<'a> {
-    let view = api_view(project, api);
-    let internal = project.internal(api, controller);
-    ControllerView {
-        controller: controller_name(api, controller),
-        after_core: rust::import_order(&view.type_module, "k8s_openapi::api::core::v1").is_gt(),
-        api: view,
-        internal: internal.map(|internal| api_view(project, internal)),
-    }
+/// `foobar-audit` as `FoobarAudit`.
+fn capitalised(name: &str) -> String {
+    let word = |word: &str| {
+        let mut letters = word.chars();
+        letters.next().map_or(String::new(), |first| {
+            format!("{}{}", first.to_ascii_uppercase(), letters.as_str())
+        })
+    };
+    name.split('-').map(word).collect()
 }

@@ -5,13 +5,14 @@ use crate::project::{Api, Origin, kubernetes};
 use serde_json::{Value, json};
 
 /// The text of the object's fields beside its metadata; `None` where only a person can say what is valid.
-pub fn of(api: &Api) -> Option<String> {
-    let sample = match (api.origin, &api.definition) {
+pub fn of(api: Api) -> Option<String> {
+    let (kind, version) = (api.kind, &api.version.name);
+    let sample = match (kind.origin, &kind.definition) {
         (Origin::Kubernetes, _) => {
-            let known = kubernetes::find(&api.group, &api.version, &api.kind)?;
+            let known = kubernetes::find(&kind.group, version, &kind.name)?;
             of_kubernetes(known.module, known.kind)?
         }
-        (Origin::Crd, Some(definition)) => types::sample(&definition.crd, api.version.as_str())?,
+        (Origin::Crd, Some(definition)) => types::sample(&definition.crd, version.as_str())?,
         _ => return None,
     };
     let fields = sample.as_object()?.iter();

@@ -23,6 +23,13 @@ pub enum Intent<'a> {
         /// What it should have been; `None` for a file that is new to the project.
         before: Option<&'a File>,
     },
+    /// Write a file of the user's anew, as long as it is what we wrote; a deleted one stays deleted.
+    Follow {
+        /// What it should be.
+        after: &'a File,
+        /// What it was when it was written.
+        before: &'a File,
+    },
     /// Take it out, as long as it is what we wrote.
     Remove(&'a File),
 }
@@ -93,6 +100,7 @@ pub fn compare(root: &Root, intents: &Intents<'_>, force: bool) -> Result<Outcom
                 _ => outcome.replace(path, found, file.text.clone(), file),
             },
             Intent::Manage { after, before } => manage(path, found, (after, *before), &mut outcome, &mut refused),
+            Intent::Follow { after, before } => follow(path, found, (after, before), &mut outcome),
             Intent::Remove(file) => match &found {
                 None => {}
                 Some(bytes) if force || is_ours(bytes, file) => {
@@ -142,6 +150,25 @@ fn manage(
             None if same(bytes, after) => {}
             None => refused.in_the_way.push(path.clone()),
         },
+    }
+}
+
+fn follow(path: &RelPath, found: Option<Vec<u8>>, (after, before): (&File, &File), outcome: &mut Outcome) {
+    let Some(bytes) = &found else {
+        return;
+    };
+    let text = String::from_utf8_lossy(bytes);
+    let plain = text.replace("\r\n", "\n");
+    match plain.strip_suffix(&before.text).filter(|above| is_comment(above)) {
+        Some(above) => {
+            let mut wanted = format!("{above}{}", after.text);
+            if text.contains("\r\n") {
+                wanted = wanted.replace('\n', "\r\n");
+            }
+            outcome.replace(path, found.clone(), wanted, after);
+        }
+        None if is_ours(bytes, after) => {}
+        None => outcome.by_hand.extend(by_hand(path, &text, before, after)),
     }
 }
 
@@ -213,20 +240,24 @@ fn is_ours(bytes: &[u8], file: &File) -> bool {
         return matches!(header::find(text), Found::Intact { .. });
     }
     let text = text.replace("\r\n", "\n");
-    let comment = |line: &str| {
-        line.trim().is_empty()
-            || ["//", "#", "/*", "*", " *", "<!--"]
-                .iter()
-                .any(|mark| line.starts_with(mark))
-    };
-    text.strip_suffix(&file.text)
-        .is_some_and(|above| above.lines().all(comment))
+    text.strip_suffix(&file.text).is_some_and(is_comment)
+}
+
+/// Whether a text has comments and empty lines only, as a licence tool puts them on top of files.
+fn is_comment(text: &str) -> bool {
+    let marks = ["//", "#", "/*", "*", " *", "<!--"];
+    let comment = |line: &str| line.trim().is_empty() || marks.iter().any(|mark| line.starts_with(mark));
+    text.lines().all(comment)
 }
 
 /// The lines that a change of PROJECT would have added to or removed from a file which is the user's now.
 fn by_hand(path: &RelPath, text: &str, before: &File, after: &File) -> Option<ByHand> {
-    let lines = |text: &str| text.lines().skip(1).map(str::to_owned).collect::<Vec<_>>();
-    let (old, new) = (lines(&before.text), lines(&after.text));
+    // The first line of a managed file is its header.
+    let lines = |file: &File| {
+        let header = usize::from(file.kind == FileKind::Managed);
+        file.text.lines().skip(header).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let (old, new) = (lines(before), lines(after));
     let present: BTreeSet<&str> = text.lines().map(str::trim).collect();
     let missing = |line: &&String| !line.trim().is_empty() && !present.contains(line.trim());
     let wanted: BTreeSet<&str> = new.iter().map(|line| line.trim()).collect();

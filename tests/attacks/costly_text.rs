@@ -20,9 +20,10 @@ fn a_project_file_that_costs_too_much_is_refused_at_once() {
     let cases = [
         ("references", format!("{head}{}", laughs()), "has an anchor"),
         ("one anchor", head.replace("name: op", "name: &a op"), "has an anchor"),
-        ("flow", format!("{head}apis: {}", "[".repeat(500_000)), "`PROJECT`"),
-        ("maps", format!("{head}apis: {}", "{a: ".repeat(200_000)), "`PROJECT`"),
-        ("blocks", format!("{head}apis:\n{}", "- ".repeat(400_000)), "`PROJECT`"),
+        ("flow", format!("{head}kinds: {}", "[".repeat(500_000)), "`PROJECT`"),
+        ("maps", format!("{head}kinds: {}", "{a: ".repeat(200_000)), "`PROJECT`"),
+        ("blocks", format!("{head}kinds:\n{}", "- ".repeat(400_000)), "`PROJECT`"),
+        ("earlier", format!("{head}apis: {}", "[".repeat(500_000)), "`PROJECT`"),
         ("questions", "? ".repeat(400_000), "`PROJECT`"),
         ("documents", "---\n".repeat(200_000), "`PROJECT`"),
         (
@@ -30,8 +31,12 @@ fn a_project_file_that_costs_too_much_is_refused_at_once() {
             format!("{head}# {}", "x".repeat(1 << 20)),
             "`PROJECT` is larger than 1 MiB",
         ),
-        ("quotes", format!("{head}apis: \"{}", "\\".repeat(500_001)), "`PROJECT`"),
-        ("tags", format!("{head}apis: {}", "!!a ".repeat(200_000)), "`PROJECT`"),
+        (
+            "quotes",
+            format!("{head}kinds: \"{}", "\\".repeat(500_001)),
+            "`PROJECT`",
+        ),
+        ("tags", format!("{head}kinds: {}", "!!a ".repeat(200_000)), "`PROJECT`"),
     ];
     for (name, text, words) in cases {
         let dir = project();

@@ -43,8 +43,8 @@ fn what_project_says_is_printed_escaped_and_never_becomes_code() {
     cases.push(line("version", "\"0.1.0\\npub fn evil() {}\""));
     cases.push(line("version", "\"0.1.0; do not edit\\nx\""));
     cases.push(format!("{attack}: 1\n{text}"));
-    cases.push(text.replace("apis:", &format!("{attack}: 1\napis:")));
-    cases.push(text.replace("apis:", &format!("templates: {{path: {attack}, sha256: '0'}}\napis:")));
+    cases.push(text.replace("kinds:", &format!("{attack}: 1\nkinds:")));
+    cases.push(text.replace("kinds:", &format!("templates: {{path: {attack}, sha256: '0'}}\nkinds:")));
     for value in ["test", "v1", "Datum", "data", "datum", "child"] {
         cases.push(
             text.replace(&format!(": {value},"), &format!(": {attack},"))

@@ -20,7 +20,7 @@ fn refused(make: impl Fn(&Path), words: &str) {
     make(&own);
     fs::create_dir_all(dir.path().join(".git/hooks")).unwrap();
     let text = fs::read_to_string(dir.path().join("PROJECT")).unwrap();
-    let recorded = text.replace("apis:", "templates: {path: own, sha256: '0'}\napis:");
+    let recorded = text.replace("kinds:", "templates: {path: own, sha256: '0'}\nkinds:");
     let templates = own.to_str().unwrap();
     for (project, args) in [
         (&recorded, vec!["plan"]),
@@ -115,13 +115,17 @@ fn a_folder_of_templates_that_project_names_through_a_link_is_refused() {
     for own in ["own", "own/etc", "./own/../own"] {
         fs::write(
             &path,
-            text.replace("apis:", &format!("templates: {{path: {own}, sha256: '0'}}\napis:")),
+            text.replace("kinds:", &format!("templates: {{path: {own}, sha256: '0'}}\nkinds:")),
         )
         .unwrap();
         guarded(dir.path(), &["plan"]).refuses(1, &["is a symbolic link"]);
     }
     // The whole disk is no folder of templates either.
-    fs::write(&path, text.replace("apis:", "templates: {path: /, sha256: '0'}\napis:")).unwrap();
+    fs::write(
+        &path,
+        text.replace("kinds:", "templates: {path: /, sha256: '0'}\nkinds:"),
+    )
+    .unwrap();
     guarded(dir.path(), &["plan"]).refuses(1, &["error: "]);
 }
 

@@ -163,6 +163,20 @@ pub fn assert_same(before: &Tree, after: &Tree) {
     );
 }
 
+/// The words of a command line, as a shell would split it.
+pub fn words(line: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut quoted = false;
+    for c in line.chars() {
+        match c {
+            '"' => quoted = !quoted,
+            ' ' if !quoted => words.push(String::new()),
+            c => words.last_mut().unwrap().push(c),
+        }
+    }
+    words
+}
+
 /// Says why a test could not do its work here; not through `eprintln`, which the test harness keeps to itself.
 pub fn skip(reason: &str) {
     use std::io::Write;

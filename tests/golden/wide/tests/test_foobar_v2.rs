@@ -1,5 +1,5 @@
-//! Objects of FooBar in v2, served by the controller of v1. The API server keeps each object once and
-//! changes nothing but `apiVersion` for those who ask for the other version, so both types have to fit all objects.
+//! Objects of FooBar written in v2, served by a controller that uses v1. The API server
+//! stores each object once, and changes only `apiVersion` for clients of another version, so both types have to fit all objects.
 
 use api::test::v2::foobar::FooBarSpec;
 use api::test::{v1, v2};
@@ -12,28 +12,29 @@ use serde_json::json;
 const OPERATOR: &str = env!("CARGO_BIN_EXE_foobar-operator");
 const READY: &str = "Ready";
 
-type Old = v1::FooBar;
-type New = v2::FooBar;
+type Served = v1::FooBar;
+type Other = v2::FooBar;
 
 #[tokio::test]
 async fn an_object_is_the_same_in_both_versions() -> Result<()> {
     let cluster = TestCluster::start().await?;
     let operator = cluster.run_operator(OPERATOR).await?;
-    let old: Api<Old> = Api::namespaced(cluster.client(), cluster.namespace());
-    let new: Api<New> = Api::namespaced(cluster.client(), cluster.namespace());
+    let (client, namespace) = (cluster.client(), cluster.namespace());
+    let served: Api<Served> = Api::namespaced(client.clone(), namespace);
+    let other: Api<Other> = Api::namespaced(client, namespace);
 
-    // Written in one version, served by the controller of the other.
-    new.create(&PostParams::default(), &object()).await?;
-    wait_for("one verdict in both versions", async || {
-        let (in_old, in_new) = (old.get("sample").await?, new.get("sample").await?);
-        let same = (json!(in_old.spec), json!(in_old.status))
-            == (json!(in_new.spec), json!(in_new.status));
-        Ok(same && is_served(&in_new))
+    // An object that is created in one version is served by the controller of the other.
+    other.create(&PostParams::default(), &object()).await?;
+    wait_for("the same status in both versions", async || {
+        let (ours, theirs) = (served.get("sample").await?, other.get("sample").await?);
+        let same =
+            json!(ours.spec) == json!(theirs.spec) && json!(ours.status) == json!(theirs.status);
+        Ok(same && is_served(&theirs))
     })
     .await?;
 
-    // Who wrote what is recorded in the version that they wrote.
-    let metadata = new.get("sample").await?.metadata;
+    // The managed fields name the version that each client wrote in.
+    let metadata = other.get("sample").await?.metadata;
     let fields = metadata.managed_fields.unwrap_or_default();
     let versions: Vec<_> = fields
         .iter()
@@ -42,32 +43,33 @@ async fn an_object_is_the_same_in_both_versions() -> Result<()> {
     assert!(versions.iter().any(|it| it.ends_with("/v2")));
     assert!(versions.iter().any(|it| it.ends_with("/v1")));
 
-    // Changed in the other version.
+    // A change in one version shows in the other.
     let patch = Patch::Merge(json!({ "spec": { "target": "moon" } }));
-    old.patch("sample", &PatchParams::default(), &patch).await?;
+    let merge = PatchParams::default();
+    served.patch("sample", &merge, &patch).await?;
     wait_for("the new target", async || {
-        let object = new.get("sample").await?;
+        let object = other.get("sample").await?;
         Ok(object.spec.target == "moon" && is_served(&object))
     })
     .await?;
 
-    new.delete("sample", &DeleteParams::default()).await?;
-    let gone = async || Ok(old.get_opt("sample").await?.is_none());
-    wait_for("the end", gone).await?;
+    other.delete("sample", &DeleteParams::default()).await?;
+    let gone = async || Ok(served.get_opt("sample").await?.is_none());
+    wait_for("the object to be gone", gone).await?;
     operator.stop()
 }
 
-/// Whether the controller has said something about the object as it is.
-fn is_served(object: &New) -> bool {
+/// Whether the controller has set its condition for the current spec.
+fn is_served(object: &Other) -> bool {
     let status = object.status.clone().unwrap_or_default();
     let current = status.observed_generation == object.metadata.generation;
     current && status.conditions.find(READY).is_some()
 }
 
-fn object() -> New {
+fn object() -> Other {
     let spec = FooBarSpec {
         target: "world".to_owned(),
         r#type: None,
     };
-    New::new("sample", spec)
+    Other::new("sample", spec)
 }

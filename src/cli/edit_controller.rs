@@ -1,0 +1,47 @@
+//! `kubewright edit controller`: a controller uses another version of its kind.
+
+use super::report;
+use super::session::{Session, access};
+use super::transition::{Seeded, Transition};
+use crate::project::{ControllerName, Version};
+use anyhow::Result;
+use std::path::Path;
+
+/// Flags of `edit controller`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+The files of the controller are written anew while they are as kubewright wrote them. Files that you
+changed are kept, and the lines to change in them are printed: those that name the version.
+
+Example:
+  kubewright edit controller foobar --version v2")]
+pub struct Args {
+    /// The controller, such as `foobar`
+    #[arg(value_name = "NAME")]
+    name: ControllerName,
+    /// The version of its kind that it uses from now on
+    #[arg(long)]
+    version: Version,
+    /// Show as a diff what would be written
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// Moves a controller of the project in `dir`.
+pub fn run(dir: &Path, args: Args) -> Result<()> {
+    let session = Session::open(dir, access(args.dry_run))?;
+    let project = session.project.with_controller_at(&args.name, &args.version)?;
+    if project == session.project {
+        report::note(&format!(
+            "nothing to do: `{}` uses version `{}`",
+            args.name, args.version
+        ));
+        return Ok(());
+    }
+    let outcome = Transition::new(&session, &project, &Seeded::Follow)?.outcome(&session, false)?;
+    session.finish(&project, outcome, args.dry_run)?;
+    if !args.dry_run {
+        report::note("\nnext:\n  make test   shows that the controller serves objects of all versions");
+    }
+    Ok(())
+}

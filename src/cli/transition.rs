@@ -1,0 +1,75 @@
+//! From one project to another: which files a change of PROJECT makes, rewrites and removes.
+
+use super::session::Session;
+use crate::plan::{FileKind, Plan, RelPath};
+use crate::project::Project;
+use crate::render::{File, Rendered};
+use crate::write::{Intent, Intents, Outcome, compare};
+use anyhow::Result;
+
+/// What a change does to seeded files that both projects have.
+pub enum Seeded<'a> {
+    /// They stay as they are.
+    Stay,
+    /// They stay, but for those that this project does not have: they start afresh, whatever is there.
+    Afresh(&'a Project),
+    /// Those that the change would make otherwise are written anew while nobody has edited them.
+    Follow,
+}
+
+/// Both projects, planned once and rendered once.
+pub struct Transition {
+    /// The plan of the project as it is, without what starts afresh.
+    known: Plan,
+    was: Rendered,
+    will: Rendered,
+}
+
+impl Transition {
+    /// From the project of the session to `project`.
+    pub fn new(session: &Session, project: &Project, seeded: &Seeded) -> Result<Self> {
+        let (before, after) = (session.plan(&session.project)?, session.plan(project)?);
+        let known = match seeded {
+            Seeded::Afresh(rest) => session.plan(rest)?,
+            Seeded::Stay | Seeded::Follow => before.clone(),
+        };
+        let follow = matches!(seeded, Seeded::Follow);
+        let only_in = |mut plan: Plan, other: &Plan| {
+            plan.entries.retain(|path, entry| {
+                let differs = follow && entry.kind == FileKind::Seeded;
+                entry.kind == FileKind::Managed || differs || !other.entries.contains_key(path)
+            });
+            plan
+        };
+        let was = session.render(&session.project, &only_in(before, &after))?;
+        let will = session.render(project, &only_in(after, &known))?;
+        Ok(Self { known, was, will })
+    }
+
+    /// Compares with the disk. With `force`, seeded files replace what is in their way, and edited files are removed.
+    pub fn outcome(&self, session: &Session, force: bool) -> Result<Outcome> {
+        compare(&session.root, &self.intents(), force)
+    }
+
+    fn intents(&self) -> Intents<'_> {
+        let mut intents = Intents::new();
+        for (path, after) in &self.will {
+            if let Some(intent) = self.intent(path, after) {
+                intents.insert(path.clone(), intent);
+            }
+        }
+        let gone = self.was.iter().filter(|(path, _)| !self.will.contains_key(*path));
+        intents.extend(gone.map(|(path, file)| (path.clone(), Intent::Remove(file))));
+        intents
+    }
+
+    fn intent<'a>(&'a self, path: &RelPath, after: &'a File) -> Option<Intent<'a>> {
+        let before = self.was.get(path);
+        match (after.kind, before) {
+            (_, Some(before)) if before == after => None,
+            (FileKind::Managed, before) => Some(Intent::Manage { after, before }),
+            (_, Some(before)) if self.known.entries.contains_key(path) => Some(Intent::Follow { after, before }),
+            _ => Some(Intent::Seed(after)),
+        }
+    }
+}

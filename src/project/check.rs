@@ -1,0 +1,119 @@
+//! Whether a project is valid as a whole: after a change, and when PROJECT is read, since that may have been edited or merged by hand.
+
+use super::clash::clash;
+use super::controllers::same_module;
+use super::{Group, Kind, KindName, Origin, Project, Version, kubernetes, pattern};
+use anyhow::{Result, bail};
+
+/// The longest name of an object in Kubernetes.
+const NAME_MAX: usize = 253;
+
+impl Project {
+    /// Refuses what Kubernetes, Rust or the generated code could not live with.
+    pub(super) fn check(&self) -> Result<()> {
+        for (at, kind) in self.kinds.iter().enumerate() {
+            self.check_kind(kind)?;
+            self.kinds[..at].iter().try_for_each(|other| clash(kind, other))?;
+        }
+        self.check_controllers()?;
+        self.patterns_fit()
+    }
+
+    fn check_kind(&self, kind: &Kind) -> Result<()> {
+        check_versions(kind)?;
+        if kind.cluster && self.namespaced {
+            let hint = match kind.origin {
+                Origin::Project => "leave out `--cluster`",
+                Origin::Kubernetes | Origin::Crd => "make a project without `--namespaced` for it",
+            };
+            bail!(
+                "`{}` cannot be cluster-scoped: the operator of a `--namespaced` project sees its own namespace alone\n\n\
+                 hint: {hint}",
+                kind.name
+            );
+        }
+        let crd = format!("{}.{}", kind.plural, self.group_of(kind));
+        if crd.len() > NAME_MAX {
+            bail!(
+                "`{crd}` has {} characters; Kubernetes takes names of at most {NAME_MAX}\n\nhint: choose a shorter `--plural` or `--group`",
+                crd.len()
+            );
+        }
+        Ok(())
+    }
+
+    fn check_controllers(&self) -> Result<()> {
+        let all = self.controllers();
+        for (at, (kind, controller)) in all.iter().enumerate() {
+            let name = &controller.name;
+            // Sorted by their files.
+            if let Some((_, other)) = all.get(at + 1).filter(|(_, other)| same_module(name, &other.name)) {
+                bail!("controllers `{name}` and `{}` would share one file", other.name);
+            }
+            if kind.version(&controller.version).is_none() {
+                bail!(
+                    "controller `{name}` uses version `{}` of `{}`, which has only {}",
+                    controller.version,
+                    kind.name,
+                    kind.version_names()
+                );
+            }
+            pattern::fits(controller.pattern.name(), &kind.name, kind.origin)?;
+        }
+        Ok(())
+    }
+}
+
+fn check_versions(kind: &Kind) -> Result<()> {
+    let name = &kind.name;
+    if kind.versions.is_empty() {
+        bail!("`{name}` of `{}` has no version", kind.group);
+    }
+    for (at, version) in kind.versions.iter().enumerate() {
+        let rest = &kind.versions[at + 1..];
+        if rest.iter().any(|other| other.name == version.name) {
+            bail!(
+                "`{name}` of `{}/{}` is listed twice\n\nhint: remove one of them",
+                kind.group,
+                version.name
+            );
+        }
+        if let Some(other) = rest
+            .iter()
+            .find(|other| version.storage && other.storage && kind.origin.is_project())
+        {
+            bail!(
+                "versions `{}` and `{}` of `{name}` are both marked as the one that is stored\n\n\
+                 hint: write `storage: false` in one of them, and `#[kube(storage = false)]` on its type",
+                version.name,
+                other.name
+            );
+        }
+        if kind.origin == Origin::Kubernetes && kubernetes::find(&kind.group, &version.name, name).is_none() {
+            bail!(unknown(&kind.group, &version.name, name));
+        }
+    }
+    Ok(())
+}
+
+/// Why there is no such kind, and what may have been meant.
+pub(super) fn unknown(group: &Group, version: &Version, kind: &KindName) -> String {
+    let near: Vec<_> = kubernetes::near(group, kind)
+        .iter()
+        .map(|known| {
+            format!(
+                "`--group {} --version {} --kind {}`",
+                known.project_group(),
+                known.version,
+                known.kind
+            )
+        })
+        .collect();
+    let hint = match near.as_slice() {
+        [] => {
+            "leave out `--resource=false` to make the kind here, or bring in its CRD with `--from-crd FILE`".to_owned()
+        }
+        near => format!("Kubernetes has {}", near.join(", ")),
+    };
+    format!("`{kind}` of `{group}/{version}` is neither a kind of this project nor one of Kubernetes\n\nhint: {hint}")
+}

@@ -1,0 +1,103 @@
+//! A kind as PROJECT lists it: what it is called, whose it is, its versions and its controllers.
+
+use super::{Controller, Definition, Group, KindName, Origin, Plural, ShortName, Version};
+use serde::{Deserialize, Serialize};
+
+/// A kind, with all its versions and all its controllers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Kind {
+    /// Its group: of the project's own kinds without the domain, of others' in full.
+    pub group: Group,
+    /// Its name.
+    #[serde(rename = "kind")]
+    pub name: KindName,
+    /// Its plural.
+    pub plural: Plural,
+    /// What kubectl takes in place of the plural.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub short_names: Vec<ShortName>,
+    /// Whether its objects live outside of namespaces.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cluster: bool,
+    /// Whose kind it is.
+    #[serde(default, rename = "from", skip_serializing_if = "Origin::is_project")]
+    pub origin: Origin,
+    /// The CRD of a kind that others own, which is a file of its own.
+    #[serde(skip)]
+    pub definition: Option<Definition>,
+    /// Its versions, sorted by name; at least one.
+    pub versions: Vec<KindVersion>,
+    /// The controllers of its objects, sorted by name. An object is the same in every version, so each of them acts on all objects.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub controllers: Vec<Controller>,
+}
+
+/// A version of a kind.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct KindVersion {
+    /// Its name.
+    #[serde(rename = "version")]
+    pub name: Version,
+    /// Whether its type started as the version that is stored. The type decides from then on.
+    #[serde(default = "stored", skip_serializing_if = "is_stored")]
+    pub storage: bool,
+}
+
+/// Most kinds have one version.
+fn stored() -> bool {
+    true
+}
+
+fn is_stored(storage: &bool) -> bool {
+    *storage
+}
+
+/// A kind in one of its versions: what a type is made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Api<'a> {
+    /// The kind.
+    pub kind: &'a Kind,
+    /// The version.
+    pub version: &'a KindVersion,
+}
+
+impl Kind {
+    /// Whether this is the kind of that group and name.
+    pub fn is(&self, group: &Group, name: &KindName) -> bool {
+        (&self.group, &self.name) == (group, name)
+    }
+
+    /// The version of that name.
+    pub fn version(&self, name: &Version) -> Option<&KindVersion> {
+        self.versions.iter().find(|version| version.name == *name)
+    }
+
+    /// The kind in each of its versions.
+    pub fn apis(&self) -> impl Iterator<Item = Api<'_>> {
+        let api = |version| Api { kind: self, version };
+        self.versions.iter().map(api)
+    }
+
+    /// Whether that version is its only one.
+    pub fn has_only(&self, version: &Version) -> bool {
+        self.versions.iter().all(|own| own.name == *version)
+    }
+
+    /// The names of its versions, for a message.
+    pub fn version_names(&self) -> String {
+        let names: Vec<_> = self.versions.iter().map(|it| format!("`{}`", it.name)).collect();
+        names.join(", ")
+    }
+
+    /// The controller through which objects of that version are served, if it uses another version. `None` where a controller uses
+    /// that version itself, and where there is no controller.
+    pub fn served_by(&self, version: &Version) -> Option<&Controller> {
+        let uses = |controller: &Controller| controller.version == *version;
+        match self.controllers.iter().any(uses) {
+            true => None,
+            false => self.controllers.first(),
+        }
+    }
+}

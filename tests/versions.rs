@@ -1,0 +1,205 @@
+//! Kinds with several versions: controllers that move between them, and PROJECT files from before a kind had versions.
+
+mod cli;
+
+use cli::{Run, assert_same, kubewright, project, tree};
+use std::fs;
+use std::path::Path;
+
+const CONTROLLER: &str = "src/controllers/foobar.rs";
+
+fn create(dir: &Path, version: &str, more: &[&str]) -> Run {
+    let args = [
+        "create",
+        "api",
+        "--group",
+        "test",
+        "--version",
+        version,
+        "--kind",
+        "FooBar",
+    ];
+    kubewright(dir, &[&args, more].concat())
+}
+
+fn edit(dir: &Path, version: &str) -> Run {
+    kubewright(dir, &["edit", "controller", "foobar", "--version", version])
+}
+
+fn read(dir: &Path, file: &str) -> String {
+    fs::read_to_string(dir.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
+}
+
+fn two_versions() -> tempfile::TempDir {
+    let dir = project();
+    create(dir.path(), "v1", &[]).succeeds();
+    create(dir.path(), "v2", &[]).succeeds();
+    dir
+}
+
+#[test]
+fn a_controller_nobody_edited_moves_and_comes_back() {
+    let dir = two_versions();
+    let before = tree(dir.path());
+    edit(dir.path(), "v2").succeeds();
+    assert!(read(dir.path(), "PROJECT").contains("{name: foobar, version: v2, pattern: child"));
+    for file in [CONTROLLER, "tests/foobar.rs"] {
+        let text = read(dir.path(), file);
+        assert!(text.contains("use api::test::v2::") && !text.contains("test::v1"), "{text}");
+    }
+    // The version without a controller has the test of both.
+    assert!(!dir.path().join("tests/test_foobar_v2.rs").exists());
+    assert!(read(dir.path(), "tests/test_foobar_v1.rs").contains("type Served = v2::FooBar;"));
+    let run = edit(dir.path(), "v2").succeeds();
+    assert!(run.stderr.contains("nothing to do"), "{}", run.stderr);
+    let run = kubewright(dir.path(), &["sync"]).succeeds();
+    assert!(run.stderr.contains("nothing to do"), "{}", run.stderr);
+
+    edit(dir.path(), "v1").succeeds();
+    assert_same(&before, &tree(dir.path()));
+}
+
+#[test]
+fn a_controller_that_was_edited_stays_and_its_lines_are_named() {
+    let dir = two_versions();
+    let path = dir.path().join(CONTROLLER);
+    fs::write(&path, read(dir.path(), CONTROLLER) + "// mine\n").unwrap();
+    let edited = read(dir.path(), CONTROLLER);
+    fs::remove_file(dir.path().join("tests/foobar.rs")).unwrap();
+    let run = edit(dir.path(), "v2").succeeds();
+    let lines = "`src/controllers/foobar.rs` is yours; change it by hand:\n\
+                 \x20 - use api::test::v1::FooBar;\n\
+                 \x20 -     use api::test::v1::foobar::FooBarSpec;\n\
+                 \x20 + use api::test::v2::FooBar;\n\
+                 \x20 +     use api::test::v2::foobar::FooBarSpec;\n";
+    assert!(run.stderr.contains(lines), "{}", run.stderr);
+    assert_eq!(read(dir.path(), CONTROLLER), edited);
+    assert!(
+        !dir.path().join("tests/foobar.rs").exists(),
+        "what was deleted stays deleted"
+    );
+}
+
+#[test]
+fn a_licence_on_top_and_other_line_ends_stay() {
+    let dir = two_versions();
+    let path = dir.path().join(CONTROLLER);
+    let own = format!("// ACME\n\n{}", read(dir.path(), CONTROLLER)).replace('\n', "\r\n");
+    fs::write(&path, &own).unwrap();
+    edit(dir.path(), "v2").succeeds();
+    assert_eq!(read(dir.path(), CONTROLLER), own.replace("::test::v1::", "::test::v2::"));
+}
+
+#[test]
+fn a_move_that_cannot_be_is_refused() {
+    let dir = two_versions();
+    let before = tree(dir.path());
+    edit(dir.path(), "v3").refuses(
+        1,
+        &[
+            "`FooBar` has no version `v3`, only `v1`, `v2`",
+            "kubewright create api --group test --version v3 --kind FooBar",
+        ],
+    );
+    kubewright(dir.path(), &["edit", "controller", "other", "--version", "v2"]).refuses(
+        1,
+        &[
+            "`other` is not a controller of this project",
+            "the project has `foobar`",
+        ],
+    );
+    let dry = ["edit", "controller", "foobar", "--version", "v2", "--dry-run"];
+    let run = kubewright(dir.path(), &dry).succeeds();
+    assert!(run.stdout.contains("+use api::test::v2::FooBar;"), "{}", run.stdout);
+    assert_same(&before, &tree(dir.path()));
+
+    // A controller makes internal objects of the version that it uses itself.
+    let args = ["create", "api", "--group", "test", "--version", "v1", "--kind", "Order"];
+    let internal = ["--pattern", "internal", "--internal-kind", "Run"];
+    kubewright(dir.path(), &[&args[..], &internal].concat()).succeeds();
+    let second = [&args[..4], &["--version", "v2"], &args[6..]].concat();
+    kubewright(dir.path(), &second).succeeds();
+    kubewright(dir.path(), &["edit", "controller", "order", "--version", "v2"]).refuses(
+        1,
+        &[
+            "controller `order` makes `Run`, which is not a kind of `test.example.com/v2`",
+            "--version v2 --kind Run",
+        ],
+    );
+}
+
+#[test]
+fn a_second_controller_uses_the_version_that_it_is_made_for() {
+    let dir = two_versions();
+    create(
+        dir.path(),
+        "v2",
+        &["--resource=false", "--controller-name", "audit", "--pattern", "minimal"],
+    )
+    .succeeds();
+    let controllers =
+        "controllers: [{name: audit, version: v2, pattern: minimal}, {name: foobar, version: v1, pattern: child";
+    assert!(
+        read(dir.path(), "PROJECT").contains(controllers),
+        "{}",
+        read(dir.path(), "PROJECT")
+    );
+    assert!(read(dir.path(), "src/controllers/audit.rs").contains("use api::test::v2::FooBar;"));
+    kubewright(dir.path(), &["sync"]).succeeds();
+}
+
+/// The project of a golden case, made anew.
+fn golden(case: &str) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let commands = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{case}.commands"));
+    for line in fs::read_to_string(commands).unwrap().lines() {
+        let args: Vec<_> = cli::words(line).into_iter().skip(1).collect();
+        kubewright(dir.path(), &args).succeeds();
+    }
+    dir
+}
+
+#[test]
+fn a_project_from_before_kinds_had_versions_loses_nothing() {
+    let earlier = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/flat");
+    let mut cases = 0;
+    for entry in fs::read_dir(earlier).unwrap().map(Result::unwrap) {
+        let case = entry.file_name().into_string().unwrap();
+        let flat = fs::read_to_string(entry.path()).unwrap();
+        let dir = golden(&case);
+        let wanted = tree(dir.path());
+        let stale = flat.contains("apis:");
+        let put = || fs::write(dir.path().join("PROJECT"), &flat).unwrap();
+
+        put();
+        let run = kubewright(dir.path(), &["plan"]).succeeds();
+        assert!(!run.stdout.contains("stale"), "{}", run.stdout);
+        assert_eq!(read(dir.path(), "PROJECT"), flat, "who only looks does not write");
+        let run = kubewright(dir.path(), &["sync"]).succeeds();
+        assert_eq!(run.stdout, if stale { "update PROJECT\n" } else { "" }, "{case}");
+        assert_same(&wanted, &tree(dir.path()));
+
+        // Any command that writes brings PROJECT along.
+        put();
+        kubewright(dir.path(), &["eject", "runtime"]).succeeds();
+        assert_eq!(
+            read(dir.path(), "PROJECT").as_bytes(),
+            wanted["PROJECT"].bytes,
+            "{case}"
+        );
+        cases += 1;
+    }
+    assert!(cases >= 8);
+}
+
+#[test]
+fn the_lists_of_two_releases_merge_into_one() {
+    let dir = project();
+    let head = read(dir.path(), "PROJECT");
+    let kind = "kinds:\n- {group: test, kind: Left, plural: lefts, versions: [{version: v1}]}\n";
+    let flat = "apis:\n- {group: test, version: v1, kind: Right, plural: rights}\n";
+    fs::write(dir.path().join("PROJECT"), format!("{head}{flat}{kind}")).unwrap();
+    kubewright(dir.path(), &["sync"]).succeeds();
+    let right = "- {group: test, kind: Right, plural: rights, versions: [{version: v1}]}\n";
+    assert_eq!(read(dir.path(), "PROJECT"), format!("{head}{kind}{right}"));
+}
