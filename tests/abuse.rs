@@ -116,7 +116,7 @@ fn a_full_disk_changes_nothing() {
         }
         let run = run.refuses(
             1,
-            &["nothing was changed", "No space left", "hint: make room on the disk"],
+            &["nothing was changed", "No space left", "hint: free space on the disk"],
         );
         assert_eq!(run.stdout, "", "with {kilobytes} kB something is left");
     }

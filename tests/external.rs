@@ -323,7 +323,7 @@ fn what_another_owns_is_neither_installed_nor_written_by_us() {
     kubewright(dir.path(), &["sync"]).refuses(
         1,
         &[
-            "`config/crd/external/water.example.org_wells.yaml` is not there",
+            "`config/crd/external/water.example.org_wells.yaml` does not exist",
             "git checkout",
         ],
     );
@@ -375,18 +375,15 @@ fn a_file_that_does_not_serve_is_refused_by_name() {
             "curl -fsSL https://example.com/crd.yaml | ",
         ],
     );
-    create(&[&odd]).refuses(
-        1,
-        &["there are several CRDs in it: `Chart` of `water.example.org`", "--kind"],
-    );
-    create(&[&odd, "--kind", "Well"]).refuses(1, &["no such CRD in it"]);
+    create(&[&odd]).refuses(1, &["it has several CRDs: `Chart` of `water.example.org`", "--kind"]);
+    create(&[&odd, "--kind", "Well"]).refuses(1, &["has no such CRD"]);
     create(&[&odd, "--kind", "Chart", "--version", "v2"]).refuses(1, &["does not serve version `v2`", "`v1`"]);
     create(&[&odd, "--kind", "Chart", "--cluster"]).refuses(2, &["--cluster"]);
     for pattern in ["child", "minimal", "deployment", "replicas", "internal"] {
         let refusal = format!("pattern `{pattern}` is for kinds of this project, and `Chart` is not");
         create(&[&odd, "--kind", "Chart", "--pattern", pattern]).refuses(1, &[&refusal, "there is `beside`"]);
     }
-    create(&[&odd, "--kind", "Chart", "--image", "a"]).refuses(2, &["`--image` is what a controller of pattern"]);
+    create(&[&odd, "--kind", "Chart", "--image", "a"]).refuses(2, &["`--image` needs a controller of pattern"]);
     assert!(
         !dir.path().join("config/crd/external").exists(),
         "nothing is written on refusal"

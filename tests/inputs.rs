@@ -143,7 +143,7 @@ fn what_is_missing_is_listed_at_once() {
     )
     .succeeds();
     let empty = tempfile::tempdir().unwrap();
-    kubewright(empty.path(), &["plan"]).refuses(1, &["has no `PROJECT` file", "`kubewright init` makes one"]);
+    kubewright(empty.path(), &["plan"]).refuses(1, &["has no `PROJECT` file", "`kubewright init` creates one"]);
     kubewright(&empty.path().join("none"), &["plan"]).refuses(1, &["is not a folder"]);
 }
 

@@ -117,12 +117,17 @@ const CONTROLLERS: [&str; 9] = [
 ];
 
 /// Each pattern with what it needs.
-const PATTERNS: [&[&str]; 5] = [
+const PATTERNS: [&[&str]; 10] = [
     &["--pattern", "child"],
     &["--pattern", "minimal"],
     &["--pattern", "deployment", "--image", "a"],
     &["--pattern", "replicas", "--image", "a"],
     &["--pattern", "internal", "--internal-kind", "Run"],
+    &["--pattern", "child", "--finalizer"],
+    &["--pattern", "minimal", "--finalizer"],
+    &["--pattern", "deployment", "--image", "a", "--finalizer"],
+    &["--pattern", "replicas", "--image", "a", "--finalizer"],
+    &["--pattern", "internal", "--internal-kind", "Run", "--finalizer"],
 ];
 
 fn create(dir: &Path, group: &str, kind: &str, more: &[&str]) {
@@ -183,6 +188,7 @@ fn names_of_rust_and_of_generated_code_work() {
         create(dir.path(), "names", kind, &[&["--plural", &plural], pattern].concat());
     }
     GROUPS.iter().for_each(|group| create(dir.path(), group, "Thing", &[]));
+    create(dir.path(), "core", "Pod", &["--resource=false", "--finalizer"]);
     cargo(dir.path(), &["fmt", "--all", "--check"]);
     cargo(dir.path(), &["check", "--locked", "--all-targets"]);
 }
@@ -219,6 +225,10 @@ fn every_pattern_is_formatted_for_kinds_of_any_length() {
         "pattern: internal, internalKind: Run",
         "pattern: internal, internalKind: AnInternalKindOfSomeLength",
     ];
+    let with_finalizer = patterns.map(|pattern| format!("{pattern}, finalizer: true"));
+    let mut patterns = patterns.to_vec();
+    patterns.extend(with_finalizer.iter().map(String::as_str));
+    patterns.extend(["pattern: child, finalizer: true", "pattern: minimal, finalizer: true"]);
     let mut text = head();
     let mut kind = |group: &str, kind: &str, name: &str, pattern: &str| {
         let plural = kind.to_lowercase();
@@ -271,7 +281,9 @@ fn every_kind_of_kubernetes_and_every_other_version_is_formatted() {
         };
         let versions = list(&|version| format!("{{version: {version}}}"));
         let name = kind.to_lowercase();
-        let controllers = list(&|version| format!("{{name: {name}{version}, version: {version}, pattern: beside}}"));
+        let controllers = list(&|version| {
+            format!("{{name: {name}{version}, version: {version}, pattern: beside, finalizer: {cluster}}}")
+        });
         text.push_str(&format!(
             "- {{group: {group}, kind: {kind}, plural: {plural}, cluster: {cluster}, from: kubernetes, \
              versions: [{versions}], controllers: [{controllers}]}}\n"

@@ -144,9 +144,9 @@ fn what_a_pattern_does_not_use_is_refused() {
         [&["--pattern", "internal", "--internal-kind", "B"], image].concat(),
         [&["--pattern", "deployment", "--controller=false"], image].concat(),
     ] {
-        create(dir.path(), "A", &more).refuses(2, &["`--image` is what a controller of pattern"]);
+        create(dir.path(), "A", &more).refuses(2, &["`--image` needs a controller of pattern"]);
     }
-    create(dir.path(), "A", &["--internal-kind", "B"]).refuses(2, &["`--internal-kind` is what a controller"]);
+    create(dir.path(), "A", &["--internal-kind", "B"]).refuses(2, &["`--internal-kind` needs a controller"]);
     assert!(!dir.path().join("api/src/test").exists());
 }
 
@@ -294,4 +294,69 @@ fn internal_kinds_come_in_versions_too() {
         text.contains("kind: WideRun, plural: wideruns, cluster: true"),
         "{text}"
     );
+}
+
+#[test]
+fn a_controller_has_a_finalizer_where_it_is_asked_for() {
+    let dir = project();
+    let kinds = ["child", "minimal", "deployment", "replicas", "internal"];
+    for (nth, pattern) in kinds.iter().enumerate() {
+        let needs: &[&str] = match *pattern {
+            "deployment" | "replicas" => &IMAGE,
+            "internal" => &["--internal-kind", "Run"],
+            _ => &[],
+        };
+        let kind = ["A", "B", "C", "D", "E"][nth];
+        let args = [&["--pattern", pattern], needs].concat();
+        create(dir.path(), kind, &args).succeeds();
+        let file = format!("src/controllers/{}.rs", kind.to_lowercase());
+        let without = read(dir.path(), &file);
+        assert!(
+            !without.contains("finalizer") && !without.contains("Cleanup"),
+            "{without}"
+        );
+
+        let args = [&args[..], &["--finalizer"]].concat();
+        create(dir.path(), kind, &args).refuses(1, &["exists already, without a finalizer", "`--force`"]);
+        create(dir.path(), kind, &[&args[..], &["--force"]].concat()).succeeds();
+        for text in [
+            read(dir.path(), &file),
+            read(dir.path(), &format!("tests/{}.rs", kind.to_lowercase())),
+        ] {
+            assert!(
+                text.contains("const FINALIZER: &str = \"test.example.com/cleanup\";"),
+                "{text}"
+            );
+        }
+        assert!(read(dir.path(), &file).contains("async fn cleanup("));
+        assert_eq!(read(dir.path(), "PROJECT").matches("finalizer: true}").count(), nth + 1);
+        // Run again without the flag, the controller keeps what it has.
+        let without_flag = &args[..args.len() - 1];
+        let run = create(dir.path(), kind, without_flag).succeeds();
+        assert!(run.stderr.contains("nothing to do"), "{}", run.stderr);
+    }
+    let more = [
+        "--resource=false",
+        "--controller-name",
+        "audit",
+        "--pattern",
+        "minimal",
+        "--finalizer",
+    ];
+    create(dir.path(), "A", &more).succeeds();
+    assert!(read(dir.path(), "src/controllers/audit.rs").contains("\"test.example.com/audit-cleanup\""));
+    create(dir.path(), "F", &["--finalizer", "--controller=false"]).refuses(2, &["`--finalizer` needs a controller"]);
+
+    let pods = [
+        "create",
+        "api",
+        "--group",
+        "core",
+        "--kind",
+        "Pod",
+        "--resource=false",
+        "--finalizer",
+    ];
+    kubewright(dir.path(), &pods).succeeds();
+    assert!(read(dir.path(), "src/controllers/pod.rs").contains("\"foobar-operator.example.com/pod-cleanup\""));
 }

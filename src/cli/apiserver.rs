@@ -11,33 +11,33 @@ use std::path::{Path, PathBuf};
 /// Flags of `apiserver`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Listens on 127.0.0.1 alone. The kubeconfig's user may do everything; it has a client certificate
-of an authority that goes with the process, so every run writes a new one. Ctrl-C ends it.")]
+Listens only on 127.0.0.1. The user of the kubeconfig may do everything. Its client certificate is
+valid for one run, so every run writes a new kubeconfig. Ctrl-C stops the server.")]
 pub struct Args {
-    /// The port; 0 takes a free one
+    /// The port; 0 chooses a free one
     #[arg(long, default_value_t = 0)]
     port: u16,
-    /// A bearer token of the administrator, for clients without client certificates. `ps` shows it to every user of this machine
+    /// A bearer token of the administrator, for clients without certificates. `ps` shows it to all users of this machine
     #[arg(long, value_name = "TOKEN", value_parser = token, conflicts_with = "token_file")]
     token: Option<String>,
-    /// A file with that token, which `ps` does not show
+    /// A file with the token, which `ps` does not show
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
-    /// Where to write the kubeconfig [default: a file in a new folder among the temporary files]
+    /// The kubeconfig to write [default: a file in a new temporary folder]
     #[arg(long, value_name = "FILE")]
     kubeconfig: Option<PathBuf>,
-    /// Keep objects in this folder, over restarts [default: in memory]
+    /// Store objects in this folder, across restarts [default: in memory]
     #[arg(long, value_name = "FOLDER")]
     data_dir: Option<PathBuf>,
-    /// Run a controller that does not run by itself: service-accounts
+    /// Enable a controller that is off by default: service-accounts
     #[arg(long, value_enum, value_name = "CONTROLLER", hide_possible_values = true)]
     enable: Vec<Controller>,
-    /// Leave out a controller: garbage-collector, namespaces, cluster-roles
+    /// Disable a controller: garbage-collector, namespaces, cluster-roles
     #[arg(long, value_enum, value_name = "CONTROLLER", hide_possible_values = true)]
     disable: Vec<Controller>,
 }
 
-/// What a server does without being asked for.
+/// A controller of the API server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Controller {
     GarbageCollector,
@@ -46,7 +46,7 @@ enum Controller {
     ServiceAccounts,
 }
 
-/// The token, from wherever it comes.
+/// The token of the administrator.
 fn administrator(args: &Args) -> Result<Option<String>> {
     let Some(file) = &args.token_file else {
         return Ok(args.token.clone());
@@ -57,7 +57,7 @@ fn administrator(args: &Args) -> Result<Option<String>> {
     token(text.trim_end_matches(['\r', '\n'])).map(Some).map_err(refused)
 }
 
-/// What can stand in a header.
+/// A token that a header can contain.
 fn token(text: &str) -> Result<String, &'static str> {
     match !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic()) {
         true => Ok(text.to_owned()),
@@ -65,13 +65,13 @@ fn token(text: &str) -> Result<String, &'static str> {
     }
 }
 
-/// Serves until told to stop.
+/// Serves until it is stopped.
 pub fn run(args: Args) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     runtime.context("cannot start threads")?.block_on(serve(args))
 }
 
-/// What runs by itself, and `enable`, without `disable`.
+/// The controllers that are on by default, with `--enable` and without `--disable`.
 fn controllers(args: &Args) -> Controllers {
     let runs =
         |controller, usually| (usually || args.enable.contains(&controller)) && !args.disable.contains(&controller);
@@ -103,17 +103,17 @@ async fn serve(args: Args) -> Result<()> {
     let (kubeconfig, _folder) = place(args.kubeconfig)?;
     listener.write_kubeconfig(&kubeconfig)?;
     let running = listener.serve(server)?;
-    let told = told_to_stop()?;
+    let stop = stop_signal()?;
     report::result(&format!(
         "https://{address} is ready: export KUBECONFIG={}\n",
         kubeconfig.display()
     ));
-    told.await;
+    stop.await;
     running.shutdown().await;
     Ok(())
 }
 
-/// Where the kubeconfig goes, and what has to be removed with it.
+/// The path of the kubeconfig, and the temporary folder to remove with it.
 fn place(chosen: Option<PathBuf>) -> Result<(PathBuf, Option<TemporaryFolder>)> {
     if let Some(path) = chosen {
         return Ok((path, None));
@@ -126,7 +126,7 @@ fn listen(error: kubewright_apiserver::serve::ServeError, port: u16) -> anyhow::
     match port {
         0 => error.into(),
         _ => anyhow!(error).context(format!(
-            "port {port} cannot be had\n\nhint: see what has it with `ss -ltnp 'sport = :{port}'`, or let the system choose one: `--port 0`"
+            "cannot listen on port {port}\n\nhint: see what uses it with `ss -ltnp 'sport = :{port}'`, or let the system choose a port: `--port 0`"
         )),
     }
 }
@@ -144,10 +144,10 @@ fn opening(error: OpenError, folder: &Path) -> anyhow::Error {
     anyhow!("{error}\n\nhint: {hint}")
 }
 
-/// Waits for Ctrl-C, or what a service manager sends. Listens from the call on, so that no signal is missed that is sent
-/// by somebody who reads that the server is ready.
+/// Waits for Ctrl-C, or for the signal of a service manager. It listens from the call on, so that a signal is not missed once the
+/// server has said that it is ready.
 #[cfg(unix)]
-fn told_to_stop() -> Result<impl Future<Output = ()>> {
+fn stop_signal() -> Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen to signals")?;
     let mut terminate = signal(SignalKind::terminate()).context("cannot listen to signals")?;
@@ -160,7 +160,7 @@ fn told_to_stop() -> Result<impl Future<Output = ()>> {
 }
 
 #[cfg(not(unix))]
-fn told_to_stop() -> Result<impl Future<Output = ()>> {
+fn stop_signal() -> Result<impl Future<Output = ()>> {
     Ok(async {
         let _ = tokio::signal::ctrl_c().await;
     })

@@ -1,4 +1,4 @@
-//! What the user left out: asked for on a terminal, otherwise listed in one error. The only user of dialoguer.
+//! Asks for missing values on a terminal, and otherwise lists them in one error. The only module that uses dialoguer.
 
 use anyhow::{Error, Result, anyhow};
 use dialoguer::{Confirm, Input};
@@ -86,7 +86,7 @@ impl Ask {
         let yes = if self.yes {
             "these have no default"
         } else {
-            "give them, or run it on a terminal to be asked"
+            "add them, or run the command on a terminal to be asked"
         };
         Err(Usage::error(format!(
             "{} {are} missing\n\nhint: {yes}; see `kubewright {command} --help`",
@@ -95,7 +95,7 @@ impl Ask {
     }
 }
 
-/// Asks before something is lost. Without a terminal the command line itself was the answer.
+/// Asks before files are overwritten. Without a terminal the answer is yes, because the command asks for it.
 pub fn confirm(yes: bool, question: &str) -> Result<bool> {
     if yes || !stdin().is_terminal() || !stderr().is_terminal() {
         return Ok(true);

@@ -26,30 +26,31 @@ Examples:
   kubewright create api --group test --version v1 --kind FooBar \\
     --pattern deployment --image registry.k8s.io/pause:3.10
   kubewright create api --group test --version v1 --kind FooBar \\
-    --pattern internal --internal-kind FooBarRun")]
+    --pattern internal --internal-kind FooBarRun
+  kubewright create api --group test --version v1 --kind FooBar --finalizer")]
 pub struct Args {
-    /// The API group without the domain, such as `test`; of others' kinds the group in full, or `core`
+    /// The API group without the domain, such as `test`; for a kind of others the full group, or `core`
     #[arg(long)]
     group: Option<Group>,
-    /// The API version, such as `v1` or `v1beta2` [default with --yes: v1; of Kubernetes' kinds: the newest]
+    /// The API version, such as `v1` or `v1beta2` [default with --yes: v1; for a kind of Kubernetes: the newest]
     #[arg(long)]
     version: Option<Version>,
     /// The kind, such as `FooBar`
     #[arg(long)]
     kind: Option<KindName>,
-    /// The plural, as it stands in URLs [default: that of another version, or by the rules of English]
+    /// The plural, as in URLs, for all versions of the kind [default: by the rules of English]
     #[arg(long)]
     plural: Option<Plural>,
-    /// Objects live outside of namespaces
+    /// Objects are cluster-scoped, in all versions of the kind
     #[arg(long)]
     cluster: bool,
-    /// Make types from the CRD of a kind that others own: a file, or `-` for the standard input
+    /// Generate types from the CRD of a kind that others own: a file, or `-` for the standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = ["plural", "cluster", "short_names", "resource"])]
     from_crd: Option<String>,
-    /// Make the type; without it the kind is one of the project, or of Kubernetes
+    /// Create the type; `false` for a kind that the project or Kubernetes has
     #[arg(long, value_name = "BOOL", action = clap::ArgAction::Set, default_value_t = true, num_args = 0..=1, default_missing_value = "true", require_equals = true)]
     resource: bool,
-    /// Make a controller [default: true, unless another version of the kind has one]
+    /// Create a controller [default: true, unless the kind has one that uses another version]
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true", require_equals = true)]
     controller: Option<bool>,
     /// The controller's name, unique in the project [default: the kind in lower case]
@@ -57,16 +58,16 @@ pub struct Args {
     controller_name: Option<ControllerName>,
     #[command(flatten)]
     pattern: pattern::Flags,
-    /// A short name for kubectl; may be repeated
+    /// A short name for kubectl, for all versions of the kind; may be repeated
     #[arg(long = "short-name", value_name = "NAME")]
     short_names: Vec<ShortName>,
-    /// Start the kind's files afresh, after showing what is lost
+    /// Overwrite the files of the kind, after showing what is lost
     #[arg(long)]
     force: bool,
-    /// Take the defaults instead of asking
+    /// Use the defaults instead of asking
     #[arg(long, short)]
     yes: bool,
-    /// Show as a diff what would be written
+    /// Show the changes as a diff, and write nothing
     #[arg(long)]
     dry_run: bool,
 }
@@ -99,7 +100,7 @@ fn may_be_lost(changes: &[Change], yes: bool) -> Result<bool> {
         return Ok(true);
     }
     report::note(&diff(&lost));
-    confirm(yes, "Write this over what is there?")
+    confirm(yes, "Overwrite these files?")
 }
 
 /// What there is to know about a kind with several versions.
@@ -130,7 +131,7 @@ fn of_several(project: &Project, new: &NewApi) {
 
 fn next(new: &NewApi, changed: bool, dry_run: bool) {
     match (changed, dry_run) {
-        (false, _) => report::note(&format!("nothing to do: `{}` is there", new.kind)),
+        (false, _) => report::note(&format!("nothing to do: `{}` exists already", new.kind)),
         (true, true) => {}
         (true, false) => {
             let written = match new.origin {
@@ -138,7 +139,7 @@ fn next(new: &NewApi, changed: bool, dry_run: bool) {
                 Origin::Kubernetes | Origin::Crd => "the RBAC role",
             };
             report::note(&format!(
-                "\nnext:\n  make manifests   writes {written}\n  make help        lists what else there is"
+                "\nnext:\n  make manifests   writes {written}\n  make help        lists all targets"
             ));
         }
     }
@@ -153,6 +154,7 @@ impl Args {
             Some(subject) => (Some(&subject.kind), subject.origin),
             None => (self.kind.as_ref(), Origin::Project),
         };
+        let finalizer = self.pattern.finalizer();
         let pattern = match self.makes_controller(project, subject.as_ref())? {
             true => self.pattern.complete(&mut ask, kind, origin)?,
             false => None,
@@ -174,6 +176,7 @@ impl Args {
             controller: pattern.map(|pattern| NewController {
                 name: self.controller_name,
                 pattern,
+                finalizer,
             }),
             replace: self.force,
         })
@@ -184,12 +187,12 @@ impl Args {
         let none = self.controller == Some(false);
         if !self.resource && none {
             return Err(Usage::error(
-                "`--resource=false --controller=false` leaves nothing to make",
+                "`--resource=false --controller=false` leaves nothing to create",
             ));
         }
         if none && self.controller_name.is_some() {
             return Err(Usage::error(
-                "`--controller-name` needs a controller, and `--controller=false` makes none",
+                "`--controller-name` needs a controller, and `--controller=false` creates none",
             ));
         }
         if none {
@@ -197,7 +200,7 @@ impl Args {
         }
         if !self.resource && (self.plural.is_some() || self.cluster || !self.short_names.is_empty()) {
             return Err(Usage::error(
-                "`--plural`, `--short-name` and `--cluster` are the type's, and `--resource=false` makes none",
+                "`--plural`, `--short-name` and `--cluster` need a type, and `--resource=false` creates none",
             ));
         }
         Ok(())
@@ -249,7 +252,7 @@ fn served_already(kind: &Kind) -> anyhow::Error {
     };
     anyhow!(
         "controller `{name}` acts on `{}` already, in version `{version}`: the objects of all versions are the same\n\n\
-         hint: leave out what is for a controller, or give the second one a `--controller-name`; \
+         hint: leave out the flags of a controller, or name a second one with `--controller-name`; \
          `kubewright edit controller {name}` moves the first to another version",
         kind.name
     )

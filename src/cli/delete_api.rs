@@ -11,8 +11,9 @@ use std::path::Path;
 /// Flags of `delete api`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Files that you changed are kept, and named. The next `make manifests` deletes the CRD with the last version.
-A version that a controller uses cannot be deleted alone: `kubewright edit controller` moves the controller.
+Keeps files that you have changed, and names them. The next `make manifests` updates or deletes the CRD.
+A version that a controller uses cannot be deleted alone; first move the controller with
+`kubewright edit controller`.
 
 Examples:
   kubewright delete api --group test --version v1 --kind FooBar
@@ -30,10 +31,10 @@ pub struct Args {
     /// The kind
     #[arg(long)]
     kind: Option<KindName>,
-    /// Delete the files that you changed too
+    /// Delete files even if you have changed them
     #[arg(long)]
     force: bool,
-    /// Show as a diff what would be deleted
+    /// Show the changes as a diff, and delete nothing
     #[arg(long)]
     dry_run: bool,
 }

@@ -10,8 +10,8 @@ use std::path::Path;
 /// Flags of `edit controller`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The files of the controller are written anew while they are as kubewright wrote them. Files that you
-changed are kept, and the lines to change in them are printed: those that name the version.
+Rewrites the files of the controller, unless you have edited them: for edited files it prints the lines
+to change, those that name the version.
 
 Example:
   kubewright edit controller foobar --version v2")]
@@ -19,10 +19,10 @@ pub struct Args {
     /// The controller, such as `foobar`
     #[arg(value_name = "NAME")]
     name: ControllerName,
-    /// The version of its kind that it uses from now on
+    /// The version of its kind to use from now on
     #[arg(long)]
     version: Version,
-    /// Show as a diff what would be written
+    /// Show the changes as a diff, and write nothing
     #[arg(long)]
     dry_run: bool,
 }

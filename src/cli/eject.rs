@@ -1,4 +1,4 @@
-//! `kubewright eject`: a vendored crate becomes the user's.
+//! `kubewright eject`: hands a vendored crate over to the user.
 
 use super::report;
 use super::session::{Session, access};
@@ -11,7 +11,7 @@ use std::path::Path;
 /// Flags of `eject`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The crate stays where it is; only its VERSION file goes, by which kubewright knows its own.
+The crate stays in its folder. Only its VERSION file is deleted, by which kubewright recognises its crates.
 
 Example:
   kubewright eject runtime")]
@@ -19,7 +19,7 @@ pub struct Args {
     /// The crate, such as `runtime`
     #[arg(value_name = "CRATE")]
     name: String,
-    /// Show as a diff what would be written
+    /// Show the changes as a diff, and write nothing
     #[arg(long)]
     dry_run: bool,
 }
@@ -33,7 +33,7 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
         bail!("`{folder}` is missing\n\nhint: restore it with `git checkout -- {folder}`");
     }
     let Some(before) = session.root.read(&version)? else {
-        report::note(&format!("nothing to do: `{folder}` is yours"));
+        report::note(&format!("nothing to do: `{folder}` is yours already"));
         return Ok(());
     };
     let outcome = Outcome {
@@ -48,7 +48,7 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
     session.finish(&project, outcome, args.dry_run)?;
     if !args.dry_run {
         report::note(&format!(
-            "`{folder}` is yours now: kubewright will neither check nor replace it"
+            "`{folder}` is yours now: kubewright no longer checks or replaces it"
         ));
     }
     Ok(())
@@ -66,7 +66,7 @@ fn vendored(session: &Session, name: &str) -> Result<RelPath> {
     let names: Vec<_> = plan.entries.values().map(|entry| entry.source.name()).collect();
     if !names.contains(&short) {
         bail!(
-            "`{name}` is not a vendored crate\n\nhint: there are `{}`",
+            "`{name}` is not a vendored crate\n\nhint: the vendored crates are `{}`",
             names.join("`, `")
         );
     }

@@ -1,4 +1,4 @@
-//! Kinds that are not the project's: of Kubernetes by their names, and others by their CRDs.
+//! Kinds of others: those of Kubernetes by their names, and those of a CRD file.
 
 use super::ask::Usage;
 use super::given;
@@ -92,7 +92,7 @@ fn read(file: &str) -> Result<String> {
     if file.starts_with("http://") || file.starts_with("https://") {
         return Err(Usage::error(format!(
             "`--from-crd` takes a file, not an address\n\n\
-             hint: look at what you bring in: `curl -fsSL {file} | kubewright create api --from-crd -`"
+             hint: download it yourself: `curl -fsSL {file} | kubewright create api --from-crd -`"
         )));
     }
     match file {

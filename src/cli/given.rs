@@ -1,5 +1,5 @@
-//! Files that the user names on the command line, read to a limit. Unlike a project's they may be links, FIFOs and devices: `<(command)`
-//! is one.
+//! Files that the user names on the command line, read up to a limit. Unlike the files of a project they may be links, FIFOs and devices,
+//! such as `<(command)`.
 
 use crate::write::MAX_FILE;
 use std::fs::File;
@@ -11,7 +11,7 @@ pub fn file(path: &Path) -> io::Result<String> {
     text(File::open(path)?)
 }
 
-/// The text that comes in.
+/// The text of the standard input.
 pub fn standard_input() -> io::Result<String> {
     text(io::stdin().lock())
 }

@@ -19,31 +19,31 @@ Examples:
   kubewright init --domain example.com --project-name foobar-operator --dir foobar-operator
   kubewright init --domain example.com --license mit --owner 'Jane Doe' --dry-run")]
 pub struct Args {
-    /// What the API groups end with: group `test` becomes `test.example.com` [default with --yes: example.com]
+    /// The domain of the API groups: group `test` becomes `test.example.com` [default with --yes: example.com]
     #[arg(long)]
     domain: Option<Domain>,
     /// The name of the Cargo package and of the deployed objects [default: the folder's name]
     #[arg(long, value_name = "NAME")]
     project_name: Option<ProjectName>,
-    /// Watch the operator's own namespace alone, under a Role instead of a ClusterRole
+    /// Watch only the operator's own namespace, with a Role instead of a ClusterRole
     #[arg(long)]
     namespaced: bool,
     /// The licence of your code
     #[arg(long, value_enum, default_value = "none")]
     license: License,
-    /// Whom the licence names [default: The PROJECT authors]
+    /// The owner that the licence names [default: The PROJECT authors]
     #[arg(long, value_name = "NAME", value_parser = owner)]
     owner: Option<Owner>,
     /// The year the licence names [default: this year]
     #[arg(long, value_name = "Y", value_parser = clap::value_parser!(u16).range(1970..=9999))]
     year: Option<u16>,
-    /// A folder of your own templates, laid over the built-in ones by path
+    /// A folder of your own templates, which replace built-in ones of the same path
     #[arg(long, value_name = "DIR")]
     templates: Option<PathBuf>,
-    /// Take the defaults instead of asking
+    /// Use the defaults instead of asking
     #[arg(long, short)]
     yes: bool,
-    /// Show as a diff what would be written
+    /// Show the changes as a diff, and write nothing
     #[arg(long)]
     dry_run: bool,
 }
@@ -107,7 +107,7 @@ fn again(found: &str, project: &Project) -> Result<()> {
     // The version is that of the binary which ran first; the same minor release writes the same project.
     existing.version = project.version.clone();
     if existing == *project {
-        report::note("nothing to do: the project is there");
+        report::note("nothing to do: the project exists already");
         return Ok(());
     }
     bail!(

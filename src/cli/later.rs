@@ -1,9 +1,9 @@
-//! Commands that have a name and no body yet: they say so, and what to do meanwhile.
+//! Commands that are not built yet: each says so, and what to do instead.
 
 use crate::project::file;
 use anyhow::{Result, bail};
 
-/// Whatever was typed.
+/// Any arguments.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
@@ -13,7 +13,7 @@ pub struct Args {
 /// `create webhook`.
 pub fn webhook() -> Result<()> {
     bail!(
-        "`create webhook` is not built yet\n\nhint: validate by the schema and its rules on the type; see `kubewright create api --help`"
+        "`create webhook` is not built yet\n\nhint: validate with the schema and its rules on the type; see `kubewright create api --help`"
     )
 }
 

@@ -1,5 +1,4 @@
-//! The command line: one file per command, each of a few sentences. What the user typed becomes what the project means before anything else
-//! happens.
+//! The command line: one file per command. Each parses its flags, changes the project, and writes the files.
 
 mod apiserver;
 mod ask;
@@ -31,7 +30,7 @@ use std::path::PathBuf;
 #[command(name = "kubewright", version, max_term_width = 100, arg_required_else_help = true)]
 #[command(after_help = "Start with `kubewright init --domain example.com`, then `kubewright create api`.")]
 pub struct Cli {
-    /// The project's folder [default: the current one]
+    /// The folder of the project [default: the current one]
     #[arg(
         long,
         global = true,
@@ -46,7 +45,7 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Make a new operator project
+    /// Create an operator project
     Init(init::Args),
     /// Add a kind with its controller (webhooks are not built yet)
     #[command(subcommand)]
@@ -57,11 +56,11 @@ enum Command {
     /// Change what PROJECT records of a controller
     #[command(subcommand)]
     Edit(Edit),
-    /// Bring the managed files in line with PROJECT, as after a merge
+    /// Rewrite the managed files from PROJECT, for example after a merge
     Sync(sync::Args),
-    /// List the files of the project: who owns them, how they stand, where they come from
+    /// List the files of the project, with their kinds, states and templates
     Plan(plan::Args),
-    /// Take over a vendored crate: kubewright will not touch it again
+    /// Own a vendored crate: kubewright no longer checks or replaces it
     Eject(eject::Args),
     /// Run a Kubernetes API server on this machine, for development and tests
     Apiserver(apiserver::Args),
@@ -71,7 +70,7 @@ enum Command {
     Version(version::Args),
     /// Print a completion script for a shell
     Completion(completion::Args),
-    /// Move the project to this release (not built yet)
+    /// Upgrade the project to this release (not built yet)
     Upgrade(later::Args),
 }
 
@@ -85,7 +84,7 @@ enum Create {
 
 #[derive(Debug, Subcommand)]
 enum Delete {
-    /// Undo `create api`
+    /// Delete a kind, or one version of it
     Api(delete_api::Args),
 }
 

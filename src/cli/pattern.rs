@@ -1,4 +1,4 @@
-//! The reconciler that `create api` starts from, by its name, with what it needs to be told.
+//! The pattern of a new controller, by its name, with the inputs that it needs.
 
 use super::ask::{Ask, Usage};
 use crate::project::pattern::{self, Name};
@@ -7,16 +7,19 @@ use anyhow::Result;
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 
-/// Flags of patterns.
+/// Flags of controllers.
 #[derive(Debug, clap::Args)]
 pub struct Flags {
-    /// The reconciler to start from [default: child; for kinds of others: beside]
+    /// The reconciler to start from [default: child; for a kind of others: beside]
     #[arg(long, value_name = "PATTERN", value_enum)]
     pattern: Option<Name>,
-    /// What the patterns `deployment` and `replicas` run: an image that needs no root
+    /// The image that the patterns `deployment` and `replicas` run, without root
     #[arg(long, value_name = "IMAGE")]
     image: Option<Image>,
-    /// What the pattern `internal` turns objects into: a kind beside this one, made unless it is there
+    /// Start with a finalizer and a cleanup function, for resources outside of the cluster
+    #[arg(long)]
+    finalizer: bool,
+    /// The kind that the pattern `internal` creates objects of, in the same group and version; created if missing
     #[arg(long, value_name = "KIND")]
     internal_kind: Option<KindName>,
 }
@@ -28,21 +31,26 @@ impl ValueEnum for Name {
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         let does = match self {
-            Self::Beside => "for kinds of others: keeps a ConfigMap for objects that ask for one",
-            Self::Child => "keeps one owned ConfigMap in step",
+            Self::Beside => "for kinds of others: keeps one ConfigMap for each object with an annotation",
+            Self::Child => "keeps one owned ConfigMap",
             Self::Deployment => "runs an image as an owned Deployment",
-            Self::Internal => "turns each object into one of an internal kind, which a second controller acts on",
+            Self::Internal => "creates one object of an internal kind, which a second controller acts on",
             Self::Minimal => "an empty reconciler",
-            Self::Replicas => "keeps Pods of an image, as a ReplicaSet does",
+            Self::Replicas => "runs an image as Pods, like a ReplicaSet",
         };
         Some(PossibleValue::new(self.as_str()).help(does))
     }
 }
 
 impl Flags {
+    /// Whether the controller starts with a finalizer.
+    pub fn finalizer(&self) -> bool {
+        self.finalizer
+    }
+
     /// Whether any was given.
     pub fn given(&self) -> bool {
-        self.pattern.is_some() || self.image.is_some() || self.internal_kind.is_some()
+        self.pattern.is_some() || self.image.is_some() || self.internal_kind.is_some() || self.finalizer
     }
 
     /// The pattern of a controller for a kind of that origin, complete by asking. The kind may be missing, with other flags.
@@ -73,11 +81,12 @@ impl Flags {
     /// Refuses what only a controller would use, where none is made.
     pub fn without_controller(&self) -> Result<()> {
         self.check(None)?;
-        match self.pattern {
+        let given = [("--pattern", self.pattern.is_some()), ("--finalizer", self.finalizer)];
+        match given.iter().find(|(_, given)| *given) {
             None => Ok(()),
-            Some(_) => Err(Usage::error(
-                "`--pattern` is a controller's, and `--controller=false` makes none\n\nhint: leave out one of them",
-            )),
+            Some((flag, _)) => Err(Usage::error(format!(
+                "`{flag}` needs a controller, and `--controller=false` creates none\n\nhint: leave out one of them"
+            ))),
         }
     }
 
@@ -85,13 +94,13 @@ impl Flags {
     fn check(&self, made: Option<Name>) -> Result<()> {
         if self.image.is_some() && !matches!(made, Some(Name::Deployment | Name::Replicas)) {
             return Err(Usage::error(
-                "`--image` is what a controller of pattern `deployment` or `replicas` runs, and none is made\n\n\
+                "`--image` needs a controller of pattern `deployment` or `replicas`, and none is created\n\n\
                  hint: add `--pattern deployment`, or leave it out",
             ));
         }
         if self.internal_kind.is_some() && made != Some(Name::Internal) {
             return Err(Usage::error(
-                "`--internal-kind` is what a controller of pattern `internal` makes, and none is made\n\n\
+                "`--internal-kind` needs a controller of pattern `internal`, and none is created\n\n\
                  hint: add `--pattern internal`, or leave it out",
             ));
         }

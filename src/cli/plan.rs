@@ -1,4 +1,4 @@
-//! `kubewright plan`: what the project consists of.
+//! `kubewright plan`: lists the files of the project.
 
 use super::session::Session;
 use super::{Output, report};
@@ -12,31 +12,31 @@ use std::path::Path;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Kinds:
-  managed   follow PROJECT; kubewright rewrites them while nobody else has
-  vendored  crates of kubewright, under one hash each
+  managed   generated from PROJECT; kubewright rewrites them unless they were edited
+  vendored  crates of kubewright, each with one hash
   derived   written by `make manifests` from your code
-  seeded    written once, yours since
+  seeded    written once; then they are yours
 
 States:
   clean     as written
-  stale     as written, but PROJECT has moved on; `kubewright sync` writes it anew
+  stale     as written, but PROJECT has changed; `kubewright sync` rewrites it
   edited    changed by hand
   ejected   was managed or vendored, and is yours now
-  missing   not there")]
+  missing   does not exist")]
 pub struct Args {
     /// How to print it
     #[arg(long, short, value_enum, default_value = "text")]
     output: Output,
 }
 
-/// One file, or one vendored crate.
+/// A file, or a vendored crate.
 #[derive(Debug, Serialize)]
 pub struct Row {
     /// Below the project.
     pub path: String,
     /// Who owns it.
     pub kind: FileKind,
-    /// How it stands.
+    /// Its state.
     pub state: State,
     /// The template it comes from.
     pub template: String,

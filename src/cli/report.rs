@@ -1,5 +1,5 @@
-//! The only printer: results to stdout, everything about them to stderr, errors in one shape. Whatever acts on a terminal instead of being
-//! seen is written out, since parts of every text come from the project, from CRDs and from paths.
+//! The only printer: results to stdout, notes and errors to stderr. Characters that act on a terminal are escaped, because every text may
+//! contain parts of the project, of CRDs and of paths.
 
 use super::ask::Usage;
 use crate::project::printable::printable_lines;
@@ -7,7 +7,7 @@ use anyhow::Error;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-/// Prints a result. A reader that has gone away, as `head` does, is not our failure.
+/// Prints a result. A reader that closes its end, as `head` does, is no error.
 pub fn result(text: &str) {
     let _ = io::stdout().lock().write_all(printable_lines(text).as_bytes());
 }
@@ -17,7 +17,7 @@ pub fn note(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", printable_lines(text));
 }
 
-/// Prints an error and says how the process ends: 2 for wrong usage, 1 otherwise.
+/// Prints an error. The exit code is 2 for wrong usage, and 1 otherwise.
 pub fn failure(error: &Error) -> ExitCode {
     note(&shape(error));
     match error.is::<Usage>() {
@@ -53,9 +53,9 @@ fn shape(error: &Error) -> String {
 fn of_io(error: &io::Error) -> Option<&'static str> {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            Some("make room on the disk, then run the command again")
+            Some("free space on the disk, then run the command again")
         }
-        io::ErrorKind::PermissionDenied => Some("see with `ls -la` who may write there"),
+        io::ErrorKind::PermissionDenied => Some("check the permissions with `ls -la`"),
         io::ErrorKind::ReadOnlyFilesystem => Some("choose a folder on a writable file system with `--dir`"),
         _ => None,
     }

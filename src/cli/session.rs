@@ -1,4 +1,4 @@
-//! A project, open: locked, completed if a command had been interrupted, read, and with its templates at hand.
+//! An open project: locked, with an interrupted command completed, PROJECT read and the templates loaded.
 
 use super::{report, templates};
 use crate::plan::{FileKind, Plan, RelPath, plan};
@@ -31,7 +31,7 @@ impl Session {
         let root = lock(dir, |dir, waiting| Root::open(dir, access, waiting))?;
         let Some(text) = root.read(&project_path())? else {
             bail!(
-                "`{}` has no `{}` file\n\nhint: run it in a project's folder or name one with `--dir`; `kubewright init` makes one",
+                "`{}` has no `{}` file\n\nhint: run it in the folder of a project, or name one with `--dir`; `kubewright init` creates one",
                 dir.display(),
                 file::NAME
             );
@@ -67,7 +67,7 @@ impl Session {
         render(project, plan, &self.templates)
     }
 
-    /// Writes the changes with PROJECT, or shows them; says what is left to the user, and whether there was anything.
+    /// Writes the changes with PROJECT, or shows them, and reports what the user has to do. Returns whether there was a change.
     pub fn finish(self, project: &Project, mut outcome: Outcome, dry_run: bool) -> Result<bool> {
         let mut text = file::format(project);
         let before = String::from_utf8_lossy(&self.text);
@@ -83,7 +83,7 @@ impl Session {
         outcome
             .kept
             .iter()
-            .for_each(|path| report::note(&format!("kept `{path}`: it was changed by hand")));
+            .for_each(|path| report::note(&format!("kept `{path}`, because it was changed by hand")));
         outcome.by_hand.iter().for_each(|file| report::note(&by_hand(file)));
         Ok(changed)
     }
@@ -97,7 +97,7 @@ fn definition(root: &Root, project: &Project, kind: &Kind) -> Result<Option<Defi
     let path = project.crd_path(kind);
     let Some(text) = root.read(&path.parse()?)? else {
         bail!(
-            "`{path}` is not there, and the types of `{}` are made from it\n\nhint: restore it with `git checkout -- {path}`",
+            "`{path}` does not exist, and the types of `{}` are generated from it\n\nhint: restore it with `git checkout -- {path}`",
             kind.name
         );
     };
@@ -143,12 +143,14 @@ pub fn project_change(before: Option<Vec<u8>>, text: String) -> Change {
     }
 }
 
-/// Locks a folder, with a word about what that may take.
+/// Locks a folder, with a note while another command holds it.
 pub fn lock(dir: &Path, how: impl FnOnce(&Path, fn()) -> Result<Root>) -> Result<Root> {
-    let root = how(dir, || report::note("waiting for another kubewright in this project"))
-        .with_context(|| format!("cannot open the project in `{}`", dir.display()))?;
+    let root = how(dir, || {
+        report::note("waiting for another kubewright command in this project")
+    })
+    .with_context(|| format!("cannot open the project in `{}`", dir.display()))?;
     if root.completed_another() {
-        report::note("completed a command that had been interrupted");
+        report::note("completed a command that was interrupted");
     }
     Ok(root)
 }

@@ -1,4 +1,4 @@
-//! `kubewright sync`: managed files as PROJECT says, also over what a merge left in them.
+//! `kubewright sync`: rewrites managed files from PROJECT, conflict markers of a merge included.
 
 use super::report;
 use super::session::{Session, access};
@@ -10,18 +10,18 @@ use std::path::{Path, PathBuf};
 /// Flags of `sync`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-After a merge: resolve PROJECT by hand, then run this. Managed files with conflict markers are
-written anew; ones that a hand has edited are refused.")]
+After a merge, resolve PROJECT by hand, then run this. It rewrites managed files with conflict markers,
+and refuses managed files that were edited by hand.")]
 pub struct Args {
-    /// Take over your templates as they are now
+    /// Record your own templates as they are now
     #[arg(long, value_name = "DIR")]
     templates: Option<PathBuf>,
-    /// Show as a diff what would be written
+    /// Show the changes as a diff, and write nothing
     #[arg(long)]
     dry_run: bool,
 }
 
-/// Brings the managed files of the project in `dir` in line.
+/// Rewrites the managed files of the project in `dir`.
 pub fn run(dir: &Path, args: Args) -> Result<()> {
     let session = Session::open_with(dir, access(args.dry_run), args.templates.as_deref())?;
     let project = session.project.clone();
@@ -49,7 +49,7 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
         }
     }
     if !session.finish(&project, outcome, args.dry_run)? {
-        report::note("nothing to do: the managed files are as PROJECT says");
+        report::note("nothing to do: the managed files match PROJECT");
     }
     Ok(())
 }
@@ -73,14 +73,14 @@ fn managed_or_ejected<'a>(
     Ok(intents)
 }
 
-/// Vendored crates are not ours to repair here, but worth a word.
+/// `sync` does not repair vendored crates, but reports them.
 fn vendored(name: &str, state: State) {
     match state {
         State::Missing => report::note(&format!(
             "`crates/{name}` is missing; restore it with `git checkout -- crates/{name}`"
         )),
         State::Edited => report::note(&format!(
-            "`crates/{name}` was edited; restore it with `git checkout -- crates/{name}`, or take it over with `kubewright eject {name}`"
+            "`crates/{name}` was edited; restore it with `git checkout -- crates/{name}`, or own it with `kubewright eject {name}`"
         )),
         State::Clean | State::Stale | State::Ejected => {}
     }

@@ -1,5 +1,5 @@
-//! The user's own templates: a folder read as pairs of name and text, which PROJECT records with its hash. PROJECT may come from anybody
-//! and name any folder, so links, devices and what is too much are refused.
+//! The user's own templates: a folder, read as pairs of name and text; PROJECT records its path and hash. PROJECT may come from anybody
+//! and name any folder, so links, devices and large folders are refused.
 
 use crate::plan::RelPath;
 use crate::project::TemplateFolder;
@@ -53,7 +53,7 @@ fn read_from(open: &Beneath, folder: &Path) -> Result<Vec<(String, String)>> {
             }
             if found.len() > MAX_FILES || size as u64 > MAX_FILE {
                 bail!(
-                    "there are more than {MAX_FILES} files, or {} MiB\n\nhint: see whether `{}` is the folder that you mean",
+                    "there are more than {MAX_FILES} files, or {} MiB\n\nhint: check that `{}` is the right folder",
                     MAX_FILE >> 20,
                     folder.display()
                 );
@@ -98,7 +98,7 @@ pub fn recorded(project: &Path, folder: &TemplateFolder) -> Result<Vec<(String, 
     if hash(&texts) != folder.sha256 {
         bail!(
             "the templates in `{0}` have changed since the project was rendered from them\n\n\
-             hint: restore them, or take them over with `kubewright sync --templates {0}`",
+             hint: restore them, or record them as they are now with `kubewright sync --templates {0}`",
             folder.path
         );
     }

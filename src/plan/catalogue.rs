@@ -1,4 +1,4 @@
-//! Which templates there are. A template is found by the path of the file it makes: `<unit>/<output path>.tera`.
+//! The catalogue of templates. The path of a template names the file that it makes: `<unit>/<output path>.tera`.
 
 use super::RelPath;
 use anyhow::{Result, bail};
@@ -21,13 +21,13 @@ impl Unit {
 /// One template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Template {
-    /// Its path in the folder of templates, which is also its name for the engine.
+    /// Its path in the folder of templates, which is also its name in the template engine.
     pub name: String,
-    /// Whether the file is a function of PROJECT for good, or the user's once written.
+    /// Whether the file is managed; otherwise it is seeded.
     pub managed: bool,
 }
 
-/// The templates by unit, and what is copied without rendering.
+/// The templates by unit, and the files that are copied without rendering.
 #[derive(Clone, Debug, Default)]
 pub struct Catalogue {
     units: BTreeMap<Unit, Vec<Template>>,
@@ -47,10 +47,10 @@ impl Catalogue {
         }
     }
 
-    /// Takes in a template by its name and text. Folders that start with `_` hold texts for inclusion, which make no file.
+    /// Adds a template. Folders that start with `_` have texts for inclusion, which make no file.
     pub fn add(&mut self, name: &str, text: &str) -> Result<()> {
         let Some((unit, output)) = name.split_once('/') else {
-            bail!("template `{name}` stands in no unit: the first folder of its path is the unit");
+            bail!("template `{name}` has no unit: the first folder of its path is the unit");
         };
         if unit.starts_with('_') {
             return Ok(());

@@ -1,5 +1,4 @@
-//! Which files a project consists of: each with its kind and the template it comes from. A pure function of the project and the
-//! catalogue of templates.
+//! The files of a project, each with its kind and its template. A pure function of the project and the catalogue of templates.
 
 mod catalogue;
 mod path;
@@ -12,22 +11,22 @@ use anyhow::{Result, bail};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Who owns a file, and so who may write it when.
+/// Who owns a file, and so which commands may write it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FileKind {
-    /// A function of PROJECT: rewritten while its hash holds.
+    /// A function of PROJECT: rewritten unless it was edited.
     Managed,
     /// A crate of kubewright under `crates/`: one unit with one hash.
     Vendored,
-    /// A function of the Rust code: written by `make manifests` alone.
+    /// A function of the Rust code: written only by `make manifests`.
     Derived,
-    /// Written once, then the user's.
+    /// Written once; then it belongs to the user.
     Seeded,
 }
 
 impl FileKind {
-    /// The word for it.
+    /// Its name.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Managed => "managed",
@@ -61,7 +60,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// The template's name, or what stands in its place.
+    /// The name of the template, or of the other source.
     pub fn name(&self) -> &str {
         match self {
             Self::Template(name, _) | Self::Verbatim(name) | Self::Crate(name) => name,
@@ -70,7 +69,7 @@ impl Source {
     }
 }
 
-/// What a file is about. The first index is that of [`Project::kinds`], the second one that of [`Kind::versions`] or
+/// The part of the project that a file is rendered for. The first index is that of [`Project::kinds`], the second one that of [`Kind::versions`] or
 /// [`Kind::controllers`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
@@ -171,7 +170,7 @@ pub fn plan(project: &Project, catalogue: &Catalogue) -> Result<Plan> {
     Ok(plan)
 }
 
-/// The units a project takes, each with what it is about.
+/// The units of a project, each with its subject.
 fn units(project: &Project) -> Vec<(Unit, Subject)> {
     let scope = |on: bool, yes: &'static str, no: &'static str| if on { yes } else { no };
     let mut units = vec![
@@ -235,7 +234,7 @@ fn typed(project: &Project, at: usize) -> Vec<(Unit, Subject)> {
     units
 }
 
-/// What the placeholders of a template's path stand for.
+/// The values of the placeholders in a template's path.
 fn placeholders(project: &Project, subject: Subject) -> Vec<(&'static str, String)> {
     let group = |kind: &Kind| {
         vec![
@@ -271,7 +270,7 @@ fn placeholders(project: &Project, subject: Subject) -> Vec<(&'static str, Strin
     }
 }
 
-/// What `make manifests` writes: one CRD for all versions of a kind.
+/// The files that `make manifests` writes: one CRD for each kind, and the role.
 fn derived(project: &Project) -> BTreeSet<String> {
     let own = project.kinds.iter().filter(|kind| kind.origin.is_project());
     let crds = own.map(|kind| format!("config/crd/bases/{}_{}.yaml", project.group_of(kind), kind.plural));

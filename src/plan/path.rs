@@ -7,8 +7,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// A path relative to the project's root: parts with `/` between them, none of them empty, `.` or `..`, no control characters, and none
-/// that any file system would take for `.git`: what stands there is run by git.
+/// A path relative to the root of the project: parts separated by `/`, without empty ones, `.`, `..` and control characters, and without
+/// names that a file system may take for `.git`, because git executes files there.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct RelPath(String);
@@ -36,7 +36,7 @@ impl RelPath {
         format!("{}/{below}", self.0).parse()
     }
 
-    /// What stands behind the last dot of the file's name, if there is one.
+    /// The extension of the file's name, if it has one.
     pub fn extension(&self) -> Option<&str> {
         let name = self.0.rsplit('/').next().unwrap_or_default();
         name.rsplit_once('.')

@@ -1,4 +1,4 @@
-//! Changes of a project: a kind or a version joins, or leaves. Whatever Kubernetes or Rust would refuse later is refused here, with the
+//! Changes of a project: a kind or a version is added or deleted. What Kubernetes or Rust would refuse later is refused here, with the
 //! reason.
 
 use super::check::unknown;
@@ -9,7 +9,7 @@ use super::{
 };
 use anyhow::{Result, bail};
 
-/// What `create api` was asked for.
+/// The arguments of `create api`.
 #[derive(Clone, Debug)]
 pub struct NewApi {
     /// The group without the domain.
@@ -18,26 +18,26 @@ pub struct NewApi {
     pub version: Version,
     /// The kind.
     pub kind: KindName,
-    /// The plural; for a new kind the rules of English give it otherwise.
+    /// The plural; without it a new kind gets one by the rules of English.
     pub plural: Option<Plural>,
-    /// What kubectl takes in place of the plural.
+    /// The short names for kubectl.
     pub short_names: Option<Vec<ShortName>>,
-    /// Whether its objects live outside of namespaces.
+    /// Whether its objects are cluster-scoped.
     pub cluster: Option<bool>,
-    /// Whose kind it is.
+    /// Who owns it.
     pub origin: Origin,
     /// The CRD of a kind that others own.
     pub definition: Option<Definition>,
-    /// Whether to make the type; without it the kind has to exist in that version.
+    /// Whether to create the type; otherwise the kind has to exist in that version.
     pub resource: bool,
-    /// The controller to make, if any.
+    /// The controller to create, if any.
     pub controller: Option<NewController>,
-    /// Whether what is there takes these inputs in place of its own.
+    /// Whether an existing kind or controller gets these inputs in place of its own.
     pub replace: bool,
 }
 
 impl NewApi {
-    /// An internal kind of this one, with a controller unless it has one.
+    /// The same for an internal kind of this one, with a controller unless it has one.
     fn internal(&self, name: &KindName, project: &Project) -> Self {
         let known = project.kind(&self.group, name);
         let served = known.is_some_and(|kind| !kind.controllers.is_empty());
@@ -51,13 +51,14 @@ impl NewApi {
             controller: (!served).then_some(NewController {
                 name: None,
                 pattern: Pattern::Child,
+                finalizer: false,
             }),
             replace: false,
             ..self.clone()
         }
     }
 
-    /// The kind in this version alone, without controllers.
+    /// The kind with only this version, without controllers.
     fn kind(&self) -> Kind {
         Kind {
             group: self.group.clone(),
@@ -77,7 +78,7 @@ impl NewApi {
 }
 
 impl Project {
-    /// The project with that kind in that version, and with that controller; itself when it has them already.
+    /// The project with that kind, version and controller; unchanged if it has them already.
     pub fn with_api(&self, new: &NewApi) -> Result<Self> {
         let mut project = self.joined(new)?;
         let pattern = new.controller.as_ref().map(|controller| &controller.pattern);
@@ -91,7 +92,7 @@ impl Project {
         Ok(project)
     }
 
-    /// A type that is there is the user's: it does not get the fields that another pattern needs. Versions share theirs.
+    /// Refuses a pattern that needs other fields than the existing types have: those belong to the user. Versions have the same fields.
     fn types_stay(&self, project: &Self, new: &NewApi) -> Result<()> {
         let Some((before, after)) = self
             .kind(&new.group, &new.kind)
@@ -112,7 +113,7 @@ impl Project {
         Ok(())
     }
 
-    /// The same before any check: the kind, the version and the controller that are not there yet.
+    /// Adds the kind, the version and the controller that are missing, without checking the result.
     fn joined(&self, new: &NewApi) -> Result<Self> {
         let mut project = self.clone();
         match project.kinds.iter_mut().find(|kind| kind.is(&new.group, &new.kind)) {
@@ -171,7 +172,7 @@ impl Project {
         })
     }
 
-    /// What `delete api` can be asked for, for a hint.
+    /// The flags for every kind of the project, for a hint.
     fn listed(&self) -> String {
         let flags: Vec<_> = self
             .apis()
@@ -186,7 +187,7 @@ impl Project {
         }
     }
 
-    /// The project as if that version of a kind, and the controllers that use it, were not in it.
+    /// The project without that version of a kind and the controllers that use it; without the kind if that was its only version.
     pub fn forgetting(&self, group: &Group, version: &Version, name: &KindName) -> Self {
         let mut project = self.clone();
         for kind in project.kinds.iter_mut().filter(|kind| kind.is(group, name)) {
@@ -197,7 +198,7 @@ impl Project {
         project
     }
 
-    /// In the order in which PROJECT is written, and managed files list what it has.
+    /// Sorts kinds, versions and controllers, as PROJECT and managed files list them.
     pub(super) fn sort(&mut self) {
         self.kinds.sort_by(|a, b| (&a.group, &a.name).cmp(&(&b.group, &b.name)));
         for kind in &mut self.kinds {
@@ -207,8 +208,8 @@ impl Project {
     }
 }
 
-/// Adds a version to a kind that is there, unless it has it. What the versions share stays as it is; a kind of that version alone takes
-/// what `replace` gives it.
+/// Adds a version to an existing kind, unless it has it. What versions share does not change, except with `replace` where this is the
+/// only version.
 fn extend(kind: &mut Kind, new: &NewApi, project: &Project) -> Result<()> {
     if kind.origin != new.origin {
         bail!(
@@ -247,7 +248,7 @@ fn extend(kind: &mut Kind, new: &NewApi, project: &Project) -> Result<()> {
     Ok(())
 }
 
-/// Plural, short names and scope are those of the kind: a command that repeats them has to repeat them as they are.
+/// Refuses a plural, short names or a scope that differ from those of the kind.
 fn shared_stays(kind: &Kind, new: &NewApi) -> Result<()> {
     let names: Vec<_> = kind.short_names.iter().map(|name| format!("`{name}`")).collect();
     let other = [

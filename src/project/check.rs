@@ -9,7 +9,7 @@ use anyhow::{Result, bail};
 const NAME_MAX: usize = 253;
 
 impl Project {
-    /// Refuses what Kubernetes, Rust or the generated code could not live with.
+    /// Refuses kinds and controllers that Kubernetes, Rust or the generated code would not accept.
     pub(super) fn check(&self) -> Result<()> {
         for (at, kind) in self.kinds.iter().enumerate() {
             self.check_kind(kind)?;
@@ -24,10 +24,10 @@ impl Project {
         if kind.cluster && self.namespaced {
             let hint = match kind.origin {
                 Origin::Project => "leave out `--cluster`",
-                Origin::Kubernetes | Origin::Crd => "make a project without `--namespaced` for it",
+                Origin::Kubernetes | Origin::Crd => "use a project without `--namespaced` for it",
             };
             bail!(
-                "`{}` cannot be cluster-scoped: the operator of a `--namespaced` project sees its own namespace alone\n\n\
+                "`{}` cannot be cluster-scoped: the operator of a `--namespaced` project works only in its own namespace\n\n\
                  hint: {hint}",
                 kind.name
             );
@@ -96,7 +96,7 @@ fn check_versions(kind: &Kind) -> Result<()> {
     Ok(())
 }
 
-/// Why there is no such kind, and what may have been meant.
+/// The error for a kind that does not exist, with similar ones as a hint.
 pub(super) fn unknown(group: &Group, version: &Version, kind: &KindName) -> String {
     let near: Vec<_> = kubernetes::near(group, kind)
         .iter()
@@ -110,9 +110,7 @@ pub(super) fn unknown(group: &Group, version: &Version, kind: &KindName) -> Stri
         })
         .collect();
     let hint = match near.as_slice() {
-        [] => {
-            "leave out `--resource=false` to make the kind here, or bring in its CRD with `--from-crd FILE`".to_owned()
-        }
+        [] => "leave out `--resource=false` to create the kind here, or use its CRD with `--from-crd FILE`".to_owned(),
         near => format!("Kubernetes has {}", near.join(", ")),
     };
     format!("`{kind}` of `{group}/{version}` is neither a kind of this project nor one of Kubernetes\n\nhint: {hint}")

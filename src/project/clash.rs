@@ -1,9 +1,9 @@
-//! Kinds that cannot stand beside each other: under one name of the API server, or in one Rust module.
+//! Kinds that exclude each other: they would have the same name in the API server, or the same Rust module.
 
 use super::{Kind, Origin, rust};
 use anyhow::{Result, bail};
 
-/// Refuses what PROJECT, Kubernetes' names or Rust's modules could not tell apart.
+/// Refuses two kinds that would have one name in PROJECT, in Kubernetes or in Rust.
 pub(super) fn clash(kind: &Kind, other: &Kind) -> Result<()> {
     if kind.is(&other.group, &other.name) {
         bail!(

@@ -1,4 +1,4 @@
-//! Controllers of a kind: each with a name, and a file, of its own in the whole project, and with the version of the kind that it uses.
+//! Controllers of a kind. The name of each is unique in the project, and so is its file; each uses one version of the kind.
 
 use super::change::NewApi;
 use super::{ControllerName, Kind, Pattern, Project, Version, pattern, rust};
@@ -13,21 +13,25 @@ pub struct Controller {
     pub name: ControllerName,
     /// The version of the kind whose type it reads.
     pub version: Version,
-    /// The reconciler it starts from.
+    /// The reconciler that it starts from.
     pub pattern: Pattern,
+    /// Whether it starts with a finalizer and a cleanup function.
+    pub finalizer: bool,
 }
 
-/// The controller that `create api` was asked for.
+/// The controller that `create api` adds.
 #[derive(Clone, Debug)]
 pub struct NewController {
-    /// Its name; the kind gives one otherwise.
+    /// Its name; by default made from the kind.
     pub name: Option<ControllerName>,
     /// The reconciler it starts from.
     pub pattern: Pattern,
+    /// Whether it starts with a finalizer. An existing controller that is not replaced keeps its own setting.
+    pub finalizer: bool,
 }
 
 impl Project {
-    /// Adds a controller to the kind of `api`, or changes the one of that name where it may be replaced.
+    /// Adds a controller to the kind of `api`, or replaces the one of that name if `api` says so.
     pub(super) fn add_controller(&mut self, api: &NewApi, new: &NewController) -> Result<()> {
         let Some(at) = self.kinds.iter().position(|kind| kind.is(&api.group, &api.kind)) else {
             return Ok(());
@@ -35,12 +39,13 @@ impl Project {
         let kind = &self.kinds[at];
         let name = match &new.name {
             Some(name) => name.clone(),
-            // Run again without a name, the command means the controller that is there.
+            // A second run without a name means the existing controller.
             None => match kind.controllers.iter().find(|it| it.version == api.version) {
                 Some(first) => first.name.clone(),
                 None => self.free_controller_name(kind)?,
             },
         };
+        let mut finalizer = new.finalizer;
         if let Some((owner, existing)) = self.controller_of_module(&name) {
             if !owner.is(&api.group, &api.kind) {
                 bail!(
@@ -50,6 +55,7 @@ impl Project {
                 );
             }
             may_replace(existing, &name, (api, new))?;
+            finalizer |= existing.finalizer && !api.replace;
         }
         let controllers = &mut self.kinds[at].controllers;
         controllers.retain(|other| other.name != name);
@@ -57,6 +63,7 @@ impl Project {
             name,
             version: api.version.clone(),
             pattern: new.pattern.clone(),
+            finalizer,
         });
         controllers.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(())
@@ -120,7 +127,7 @@ impl Project {
     }
 }
 
-/// Refuses a controller in the place of one that differs, unless it replaces that.
+/// Refuses a controller that differs from the existing one of its name, unless it replaces that.
 fn may_replace(existing: &Controller, name: &ControllerName, (api, new): (&NewApi, &NewController)) -> Result<()> {
     if existing.name != *name {
         bail!(
@@ -141,6 +148,12 @@ fn may_replace(existing: &Controller, name: &ControllerName, (api, new): (&NewAp
         bail!(
             "controller `{name}` exists already, with {}\n\nhint: choose another `--controller-name`, or start it afresh with `--force`",
             existing.pattern
+        );
+    }
+    if new.finalizer && !existing.finalizer && !api.replace {
+        bail!(
+            "controller `{name}` exists already, without a finalizer\n\n\
+             hint: write `finalizer` and `cleanup` into its reconciler, or start it afresh with `--force`"
         );
     }
     Ok(())

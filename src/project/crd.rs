@@ -1,4 +1,4 @@
-//! CRDs that others own, as files: which document of a file is meant, and whether types can be made of it.
+//! CRDs that others own, as files: finds the wanted document of a file, and checks that types can be made of it.
 
 use super::printable::printable;
 use super::{Group, KindName, Plural, Version};
@@ -47,10 +47,10 @@ impl Definition {
         };
         match fitting.len() {
             1 => {}
-            0 if others.is_empty() => bail!("there is no CustomResourceDefinition in it"),
-            0 => bail!("there is no such CRD in it\n\nhint: there is {}", names(&others)),
+            0 if others.is_empty() => bail!("it has no CustomResourceDefinition"),
+            0 => bail!("it has no such CRD\n\nhint: it has {}", names(&others)),
             _ => bail!(
-                "there are several CRDs in it: {}\n\nhint: choose one with `--kind`",
+                "it has several CRDs: {}\n\nhint: choose one with `--kind`",
                 names(&fitting)
             ),
         }
@@ -130,7 +130,7 @@ impl Definition {
             );
         }
         if self.crd["spec"]["preserveUnknownFields"] == true {
-            bail!("the CRD says `preserveUnknownFields: true`: it describes its objects to nobody");
+            bail!("the CRD has `preserveUnknownFields: true`, so its schema does not constrain its objects");
         }
         let name = format!("{}.{}", self.text_at("/spec/names/plural"), self.text_at("/spec/group"));
         if self.text_at("/metadata/name") != name {
@@ -154,12 +154,12 @@ fn described(version: &Value) -> Result<()> {
     let own = |key: &str| !["apiVersion", "kind", "metadata"].contains(&key);
     let properties = schema["properties"].as_object();
     if !properties.is_some_and(|properties| properties.keys().any(|key| own(key))) {
-        bail!("the schema of version `{name}` names no field: there is no type to make of it");
+        bail!("the schema of version `{name}` has no field, so no type can be made of it");
     }
     Ok(())
 }
 
-/// The CRDs of a file. Whatever else it holds, as release files of operators do, is passed over.
+/// The CRDs of a file. Other objects, which release files of operators have, are ignored.
 fn documents(text: &str) -> Result<Vec<Definition>> {
     let mut found = Vec::new();
     for document in split(text) {
@@ -174,7 +174,7 @@ fn documents(text: &str) -> Result<Vec<Definition>> {
     Ok(found)
 }
 
-/// The documents of a stream, each ending with a line feed; those without a word are left out.
+/// The documents of a stream, each ending with a line feed, without those that have only comments.
 fn split(text: &str) -> Vec<String> {
     let mut documents = vec![String::new()];
     for line in text.lines() {
@@ -243,7 +243,7 @@ spec:
             kind: "Tap".parse().ok(),
             ..Wanted::default()
         };
-        assert!(error(&stream, &none).contains("no such CRD in it"));
+        assert!(error(&stream, &none).contains("has no such CRD"));
     }
 
     #[test]
@@ -255,8 +255,8 @@ spec:
         let plain = Wanted::default();
         let cases = [
             (error("a: [", &plain), "it is not YAML"),
-            (error("", &plain), "no CustomResourceDefinition"),
-            (error("kind: Pod", &plain), "no CustomResourceDefinition"),
+            (error("", &plain), "has no CustomResourceDefinition"),
+            (error("kind: Pod", &plain), "has no CustomResourceDefinition"),
             (
                 error(&CRD.replace("k8s.io/v1", "k8s.io/v1beta1"), &plain),
                 "not served since 1.22",
@@ -266,7 +266,7 @@ spec:
                     &CRD.replace("  scope", "  preserveUnknownFields: true\n  scope"),
                     &plain,
                 ),
-                "describes its objects to nobody",
+                "does not constrain its objects",
             ),
             (
                 error(&CRD.replace("{name: wells.", "{name: well."), &plain),
@@ -277,7 +277,7 @@ spec:
                 "does not serve version `v3`\n\nhint: it serves `v1alpha1`, `v1`",
             ),
             (error(CRD, &version("v2")), "does not serve version `v2`"),
-            (error(CRD, &version("v1alpha1")), "names no field"),
+            (error(CRD, &version("v1alpha1")), "has no field"),
             (
                 error(
                     &CRD.replace("schema: {openAPIV3Schema: {type: object}}", "x: y"),

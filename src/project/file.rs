@@ -15,12 +15,12 @@ const HEAD: &str = "\
 # then run `kubewright sync`.
 ";
 
-/// The largest PROJECT that is read: thousands of kinds.
+/// The largest PROJECT that is read; enough for thousands of kinds.
 pub const MAX: usize = 1 << 20;
-/// How deep PROJECT nests: the list of kinds, a kind, its controllers, one of them; and some more, for what a later release adds.
+/// How deep PROJECT may nest. Today it needs four levels: the list of kinds, a kind, its controllers, a controller.
 const MAX_DEPTH: usize = 16;
 
-/// Reads PROJECT as this version of kubewright understands it.
+/// Reads PROJECT.
 pub fn parse(text: &str) -> Result<Project> {
     check_size(text)?;
     if let Some(line) = text
@@ -46,7 +46,7 @@ pub fn parse(text: &str) -> Result<Project> {
         .with_context(|| format!("`{NAME}` contradicts itself"))
 }
 
-/// Whether a PROJECT that can be read has the list `apis` of earlier releases, and so is to be written anew.
+/// Whether a valid PROJECT has the list `apis` of earlier releases, and so has to be rewritten.
 pub fn is_flat(text: &str) -> bool {
     serde_yaml::from_str::<Document>(text).is_ok_and(|document| !document.apis.is_empty())
 }
@@ -84,7 +84,7 @@ impl Document {
             templates: self.templates,
             kinds: self.kinds,
         };
-        // After a merge both lists may be there.
+        // A merge may leave both lists.
         project.kinds.extend(flat::kinds(self.apis)?);
         project.sort();
         project.check()?;
@@ -102,8 +102,8 @@ fn check_size(text: &str) -> Result<()> {
     Ok(())
 }
 
-/// Refuses what would cost the reader of YAML more than PROJECT is worth: nesting, and anchors, which no command writes. The check is
-/// linear and ends with the first excess.
+/// Refuses YAML that is costly to read: deep nesting, and anchors, which no command writes. The check is linear and ends with the first
+/// excess.
 fn check_cost(text: &str) -> Result<()> {
     let mut budget = serde_saphyr::Budget::default();
     (budget.max_anchors, budget.max_aliases, budget.max_depth) = (0, 0, MAX_DEPTH);
@@ -118,18 +118,18 @@ fn check_cost(text: &str) -> Result<()> {
     }
 }
 
-/// The message of a reader can have parts of the text.
+/// Escapes the message of a reader, which can have parts of the text.
 fn one_line(error: &dyn std::fmt::Display) -> Error {
     anyhow!(printable(&error.to_string()))
 }
 
-/// Only the version, which has to be read before anything else can be understood.
+/// Only the version, which is read first because it decides how to read the rest.
 #[derive(serde::Deserialize)]
 struct Stamp {
     version: String,
 }
 
-/// The text of PROJECT. Each kind is one line, so that two branches which add one each merge by keeping both lines.
+/// The text of PROJECT. Each kind is one line, so that two branches that add a kind each merge by keeping both lines.
 pub fn format(project: &Project) -> String {
     let tree = |project: &Project| serde_yaml::to_value(project).expect("strings, numbers and lists are YAML");
     let head = Project {
@@ -182,7 +182,7 @@ fn check_version(project: &str) -> Result<()> {
     let own = env!("CARGO_PKG_VERSION");
     if !is_release(project) {
         bail!(
-            "`{NAME}` has the version `{}`, which is no release of kubewright",
+            "`{NAME}` has the version `{}`, which is not a release of kubewright",
             printable(project)
         );
     }
@@ -197,7 +197,7 @@ fn check_version(project: &str) -> Result<()> {
     Ok(())
 }
 
-/// Whether it is three numbers with dots between them, and perhaps the name of a pre-release: it stands in the headers of generated code.
+/// Whether it is a version of three numbers and an optional pre-release. The headers of generated code contain it.
 fn is_release(text: &str) -> bool {
     let (numbers, pre) = text
         .split_once('-')

@@ -80,6 +80,8 @@ impl FlatController {
             internal_kind: self.internal_kind,
         };
         Ok(Controller {
+            // Releases that wrote this list gave a finalizer to every controller of this pattern, and to no other.
+            finalizer: self.pattern == Name::Child,
             pattern: Pattern::new(self.pattern, inputs, &self.name).map_err(Error::msg)?,
             name: self.name,
             version: version.clone(),
@@ -129,12 +131,12 @@ mod tests {
         let flat = format!(
             "{HEAD}apis:\n\
              - {{group: test, version: v2, kind: FooBar, plural: foobars, shortNames: [fb], storage: false}}\n\
-             - {{group: test, version: v1, kind: FooBar, plural: foobars, shortNames: [f], controllers: [{{name: foobar, pattern: minimal}}]}}\n"
+             - {{group: test, version: v1, kind: FooBar, plural: foobars, shortNames: [f], controllers: [{{name: foobar, pattern: minimal}}, {{name: more, pattern: child}}]}}\n"
         );
         assert!(is_flat(&flat));
         let entry = "- {group: test, kind: FooBar, plural: foobars, shortNames: [fb, f], \
                      versions: [{version: v1}, {version: v2, storage: false}], \
-                     controllers: [{name: foobar, version: v1, pattern: minimal}]}\n";
+                     controllers: [{name: foobar, version: v1, pattern: minimal}, {name: more, version: v1, pattern: child, finalizer: true}]}\n";
         let written = format(&parse(&flat).unwrap());
         assert!(written.ends_with(&format!("kinds:\n{entry}")), "{written}");
     }

@@ -1,10 +1,10 @@
-//! What patterns ask of the kinds: that an internal kind is there and fits, and that one controller alone counts replicas.
+//! What patterns require of kinds: an internal kind exists and fits, and only one controller of a kind counts replicas.
 
 use super::{Api, Controller, Kind, Project, Version};
 use anyhow::{Result, bail};
 
 impl Project {
-    /// Refuses what the controllers of different patterns could not live with.
+    /// Refuses controllers whose patterns exclude each other.
     pub(super) fn patterns_fit(&self) -> Result<()> {
         for kind in &self.kinds {
             for controller in &kind.controllers {
@@ -14,12 +14,12 @@ impl Project {
         self.kinds.iter().try_for_each(|kind| self.one_scales(kind))
     }
 
-    /// The kind that a controller of this one makes objects of, in the version that the controller uses.
+    /// The internal kind whose objects the controller creates, in the version that the controller uses.
     pub fn internal(&self, kind: &Kind, controller: &Controller) -> Option<Api<'_>> {
         self.api(&kind.group, &controller.version, controller.pattern.internal_kind()?)
     }
 
-    /// The kinds whose controllers make objects of this one in that version, or in any.
+    /// The kinds whose controllers create objects of this one, in that version or in any.
     pub(super) fn makers(&self, of: &Kind, version: Option<&Version>) -> Vec<&Kind> {
         let makes = |kind: &&Kind| {
             kind.controllers.iter().any(|controller| {
@@ -65,7 +65,7 @@ impl Project {
         Ok(())
     }
 
-    /// Whether objects of `from` are turned, over at most so many steps, into objects of `to`.
+    /// Whether controllers of `from` create objects of `to`, directly or through at most so many other kinds.
     fn leads_to(&self, from: &Kind, to: &Kind, steps: usize) -> bool {
         let controllers = from.controllers.iter();
         let mut made = controllers.filter_map(|controller| self.internal(from, controller));

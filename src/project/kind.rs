@@ -1,4 +1,4 @@
-//! A kind as PROJECT lists it: what it is called, whose it is, its versions and its controllers.
+//! A kind as PROJECT lists it: its names, its owner, its versions and its controllers.
 
 use super::{Controller, Definition, Group, KindName, Origin, Plural, ShortName, Version};
 use serde::{Deserialize, Serialize};
@@ -14,13 +14,13 @@ pub struct Kind {
     pub name: KindName,
     /// Its plural.
     pub plural: Plural,
-    /// What kubectl takes in place of the plural.
+    /// The short names for kubectl.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub short_names: Vec<ShortName>,
-    /// Whether its objects live outside of namespaces.
+    /// Whether its objects are cluster-scoped.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cluster: bool,
-    /// Whose kind it is.
+    /// Who owns it.
     #[serde(default, rename = "from", skip_serializing_if = "Origin::is_project")]
     pub origin: Origin,
     /// The CRD of a kind that others own, which is a file of its own.
@@ -40,7 +40,7 @@ pub struct KindVersion {
     /// Its name.
     #[serde(rename = "version")]
     pub name: Version,
-    /// Whether its type started as the version that is stored. The type decides from then on.
+    /// Whether its type was created as the stored version. From then on the type decides.
     #[serde(default = "stored", skip_serializing_if = "is_stored")]
     pub storage: bool,
 }
@@ -54,7 +54,7 @@ fn is_stored(storage: &bool) -> bool {
     *storage
 }
 
-/// A kind in one of its versions: what a type is made for.
+/// A kind in one of its versions, which has a Rust type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Api<'a> {
     /// The kind.
@@ -91,8 +91,8 @@ impl Kind {
         names.join(", ")
     }
 
-    /// The controller through which objects of that version are served, if it uses another version. `None` where a controller uses
-    /// that version itself, and where there is no controller.
+    /// The controller that serves objects of this version although it uses another one. `None` if a controller uses this version, or
+    /// if there is no controller.
     pub fn served_by(&self, version: &Version) -> Option<&Controller> {
         let uses = |controller: &Controller| controller.version == *version;
         match self.controllers.iter().any(uses) {

@@ -1,10 +1,10 @@
-//! The kinds that every cluster has, from the types of `k8s-openapi`. Only stable versions: the others come and go with releases.
+//! The kinds that every cluster has, from the types of `k8s-openapi`, in stable versions only, because others change with releases.
 
 use super::{Group, KindName, Version};
 use k8s_openapi::{ClusterResourceScope, ListableResource, Metadata, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 use std::any::TypeId;
 
-/// What the core group, whose name is empty, is called on the command line and in PROJECT.
+/// The name of the core group, which has none, on the command line and in PROJECT.
 pub const CORE: &str = "core";
 
 /// A kind of Kubernetes.
@@ -18,7 +18,7 @@ pub struct Known {
     pub kind: &'static str,
     /// Its plural.
     pub plural: &'static str,
-    /// Whether its objects live outside of namespaces.
+    /// Whether its objects are cluster-scoped.
     pub cluster: bool,
     /// The module of its type, below `k8s_openapi::api`.
     pub module: &'static str,
@@ -26,7 +26,7 @@ pub struct Known {
 
 macro_rules! kinds {
     ($($group:ident :: $version:ident :: { $($kind:ident),* $(,)? },)*) => {
-        /// All of them. Events are left out, which a controller's own events would wake, and ComponentStatus, which cannot be watched.
+        /// All of them, except Event, because a controller's own events would trigger it, and ComponentStatus, which cannot be watched.
         pub fn all() -> Vec<Known> {
             vec![$($(known::<k8s_openapi::api::$group::$version::$kind>(
                 concat!(stringify!($group), "::", stringify!($version)),
@@ -103,11 +103,11 @@ pub fn newest(group: &Group, kind: &KindName) -> Option<Known> {
     known.into_iter().max_by_key(number)
 }
 
-/// The kinds that may have been meant: of this name in other groups or versions, or else of a like name; those of the group first.
+/// Similar kinds: of this name in other groups or versions, otherwise of a similar name; those of the group first.
 pub fn near(group: &Group, kind: &KindName) -> Vec<Known> {
     let wanted = kind.as_str().to_ascii_lowercase();
     let name = |known: &Known| known.kind.to_ascii_lowercase();
-    // Of short names too many are alike.
+    // Too many short names are similar.
     let most = if wanted.len() > 5 { 2 } else { 1 };
     let (mut found, others): (Vec<_>, Vec<_>) = all()
         .into_iter()
@@ -121,7 +121,7 @@ pub fn near(group: &Group, kind: &KindName) -> Vec<Known> {
     found
 }
 
-/// How many letters have to be put in, taken out or changed.
+/// How many letters have to be added, removed or changed.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -1,4 +1,4 @@
-//! What a project is: its inputs, as PROJECT records them, and the changes that commands make to them. Pure, but for `file`.
+//! A project: its inputs, as PROJECT records them, and the changes that commands make to them. Pure, except for the format in `file`.
 
 pub mod change;
 mod check;
@@ -34,19 +34,19 @@ use serde::{Deserialize, Serialize};
 pub struct Project {
     /// The version of kubewright that wrote the project; only `upgrade` changes it.
     pub version: String,
-    /// The Cargo package and the deployed objects bear it.
+    /// The name of the Cargo package, and the prefix of deployed objects.
     pub name: ProjectName,
-    /// What the API groups end with.
+    /// The domain that the API groups end with.
     pub domain: Domain,
-    /// Whether the operator watches its own namespace alone, under a Role instead of a ClusterRole.
+    /// Whether the operator watches only its own namespace, with a Role instead of a ClusterRole.
     pub namespaced: bool,
     /// The licence of the user's code.
     pub license: License,
-    /// Whom that licence names.
+    /// The owner that the licence names.
     pub owner: Owner,
-    /// The year that licence names.
+    /// The year that the licence names.
     pub year: u16,
-    /// The user's own templates, laid over the built-in ones.
+    /// The user's own templates, which replace built-in ones of the same path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub templates: Option<TemplateFolder>,
     /// The kinds, sorted by group and name.
@@ -54,13 +54,13 @@ pub struct Project {
     pub kinds: Vec<Kind>,
 }
 
-/// A folder of templates and what it held when the project was rendered from it.
+/// A folder of templates, and its hash when the project was rendered from it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TemplateFolder {
     /// Relative to the project where possible.
     pub path: TemplatePath,
-    /// Over every path and text in it.
+    /// The hash of every path and text in it.
     pub sha256: String,
 }
 
@@ -87,16 +87,16 @@ impl License {
     }
 }
 
-/// Whose kind it is.
+/// Who owns a kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Origin {
-    /// The project's: its types make the CRD.
+    /// The project: `make manifests` writes the CRD from the types.
     #[default]
     Project,
-    /// Kubernetes': its types come with `k8s-openapi`.
+    /// Kubernetes: the types are those of `k8s-openapi`.
     Kubernetes,
-    /// Somebody else's: its CRD makes the types.
+    /// Somebody else: the types are generated from the CRD.
     Crd,
 }
 
@@ -106,12 +106,12 @@ impl Origin {
         *self == Self::Project
     }
 
-    /// Whose kind it is, as the end of a sentence.
+    /// The owner, as the end of a sentence.
     pub fn owner(self) -> &'static str {
         match self {
             Self::Project => "a kind of this project",
             Self::Kubernetes => "a kind of Kubernetes",
-            Self::Crd => "a kind whose CRD was brought in",
+            Self::Crd => "a kind of a CRD file",
         }
     }
 }
@@ -153,14 +153,14 @@ impl Project {
         self.kinds.iter().flat_map(Kind::apis)
     }
 
-    /// Whether objects of this kind have a number of replicas, and so the scale subresource: for a controller of theirs, or for the
-    /// internal kind that they are turned into.
+    /// Whether objects of this kind have a number of replicas, and so the scale subresource: because a controller counts them, or the
+    /// internal kind that it creates has them.
     pub fn scales(&self, kind: &Kind) -> bool {
         let mut controllers = kind.controllers.iter();
         controllers.any(|controller| self.counts(kind, controller))
     }
 
-    /// Whether that controller reports a number of replicas.
+    /// Whether the controller reports a number of replicas.
     fn counts(&self, kind: &Kind, controller: &Controller) -> bool {
         let internal = self.internal(kind, controller);
         controller.pattern.scales() || internal.is_some_and(|internal| self.scales(internal.kind))

@@ -1,4 +1,4 @@
-//! The names a user chooses, each checked once as Kubernetes, Cargo and Rust would check it. Past this room no bare string is a name.
+//! The names a user chooses, each checked once by the rules of Kubernetes, Cargo and Rust. Elsewhere no plain string is a name.
 
 use super::printable::{is_printable, printable};
 use serde::{Deserialize, Serialize};
@@ -99,13 +99,13 @@ name!(
     label_1035
 );
 name!(
-    /// The name of a controller: its file, its test and its metrics bear it.
+    /// The name of a controller, and so of its file, its test and its metrics.
     ControllerName,
     controller
 );
 
 name!(
-    /// Whom a licence names: one line of text, since it stands in comments of generated code.
+    /// The owner that a licence names: one line of text, because comments of generated code contain it.
     Owner,
     owner
 );
@@ -121,7 +121,7 @@ name!(
     image
 );
 
-/// More than anybody is called, and less than a page.
+/// Longer than any name, and shorter than a page.
 const OWNER_MAX: usize = 200;
 
 fn owner(text: &str) -> Result<(), String> {
@@ -251,8 +251,8 @@ const IMAGE_MAX: usize = 255;
 /// The limit of registries for a tag.
 const TAG_MAX: usize = 128;
 
-/// As registries read it: `[host[:port]/]path[:tag][@digest]`. What a node's container runtime would refuse is refused before any Pod
-/// has it.
+/// By the rules of registries: `[host[:port]/]path[:tag][@digest]`. An image that a node's container runtime would refuse is refused
+/// here.
 fn image(text: &str) -> Result<(), String> {
     let (rest, digest) = match text.split_once('@') {
         Some((rest, digest)) => (rest, Some(digest)),
@@ -268,7 +268,7 @@ fn image(text: &str) -> Result<(), String> {
         tag.len() > TAG_MAX || !tag.starts_with(word) || !tag.chars().all(|c| word(c) || c == '.' || c == '-')
     }) {
         return Err(format!(
-            "has a tag that is none: at most {TAG_MAX} letters, digits, `_`, `.` and `-`, the first no `.` or `-`"
+            "has an invalid tag: a tag has at most {TAG_MAX} letters, digits, `_`, `.` and `-`, and does not start with `.` or `-`"
         ));
     }
     if digest.is_some_and(|digest| {
@@ -276,7 +276,7 @@ fn image(text: &str) -> Result<(), String> {
             .strip_prefix("sha256:")
             .is_none_or(|hex| hex.len() != 64 || !hex.chars().all(|c| c.is_ascii_digit() || ('a'..='f').contains(&c)))
     }) {
-        return Err("has a digest that is none: `sha256:` and 64 digits of lower case hexadecimal".into());
+        return Err("has an invalid digest: a digest is `sha256:` and 64 lower case hexadecimal digits".into());
     }
     let mut parts: Vec<_> = name.split('/').collect();
     // The first of several parts is a host where it could not be a folder of Docker Hub.
@@ -305,7 +305,7 @@ fn image_host(text: &str) -> Result<(), String> {
     match host.split('.').all(label) && port.parse::<u16>().is_ok() {
         true => Ok(()),
         false => Err(format!(
-            "has the registry `{text}`, which is no host name with or without a port"
+            "has the registry `{text}`, which is not a host name with an optional port"
         )),
     }
 }

@@ -1,28 +1,28 @@
-//! The reconciler a controller starts from, with what it needs to be told; and how PROJECT writes both.
+//! Patterns: the reconcilers that controllers start from, with their inputs, and how PROJECT writes them.
 
 use super::{Controller, ControllerName, Image, KindName, Origin, Version};
 use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The reconciler a controller starts from.
+/// The reconciler that a controller starts from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pattern {
-    /// For kinds of others: keeps a ConfigMap beside the objects that ask for it.
+    /// For kinds of others: keeps one ConfigMap for each object with an annotation.
     Beside,
-    /// Keeps one owned ConfigMap in step.
+    /// Keeps one owned ConfigMap.
     Child,
     /// Runs an image as a Deployment.
     Deployment(Image),
-    /// Turns each object into one of this internal kind, and mirrors its status back.
+    /// Creates one object of this internal kind, and repeats its status.
     Internal(KindName),
     /// An empty reconciler.
     Minimal,
-    /// Keeps Pods of an image, as a ReplicaSet does.
+    /// Runs an image as Pods, like a ReplicaSet.
     Replicas(Image),
 }
 
-/// A pattern by name alone.
+/// The name of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Name {
@@ -51,7 +51,7 @@ impl Name {
         Self::Replicas,
     ];
 
-    /// As it stands in PROJECT, on the command line and in template folders.
+    /// As PROJECT, the command line and template folders write it.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Beside => "beside",
@@ -65,7 +65,7 @@ impl Name {
 }
 
 impl Pattern {
-    /// Its name, without what it needs to be told.
+    /// Its name, without its inputs.
     pub fn name(&self) -> Name {
         match self {
             Self::Beside => Name::Beside,
@@ -90,7 +90,7 @@ impl Pattern {
         }
     }
 
-    /// The internal kind that it makes.
+    /// The internal kind whose objects it creates.
     pub fn internal_kind(&self) -> Option<&KindName> {
         match self {
             Self::Internal(kind) => Some(kind),
@@ -98,13 +98,13 @@ impl Pattern {
         }
     }
 
-    /// Whether it reads `spec.replicas` and reports `status.replicas` for what it makes itself.
+    /// Whether it reads `spec.replicas` and reports `status.replicas` of its own children.
     pub fn scales(&self) -> bool {
         self.image().is_some()
     }
 }
 
-/// Refuses patterns that a kind of that origin cannot start from: those for the project's own use its fields, and write its status.
+/// Refuses patterns that do not fit a kind of that owner: most use fields of the project's own kinds, and write their status.
 pub fn fits(pattern: Name, kind: &KindName, origin: Origin) -> Result<()> {
     match (origin, pattern) {
         (Origin::Project, Name::Beside) => bail!(
@@ -131,11 +131,11 @@ impl fmt::Display for Pattern {
     }
 }
 
-/// What a pattern needs beside its name.
+/// The inputs of patterns.
 pub(super) struct Inputs {
-    /// Of patterns that run one.
+    /// The image that a pattern runs.
     pub(super) image: Option<Image>,
-    /// Of the pattern that makes objects of one.
+    /// The internal kind whose objects a pattern creates.
     pub(super) internal_kind: Option<KindName>,
 }
 
@@ -160,7 +160,7 @@ impl Pattern {
     }
 }
 
-/// A controller as PROJECT has it: a pattern's inputs stand beside its name.
+/// A controller as PROJECT writes it, with the inputs of its pattern.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Written {
@@ -171,6 +171,8 @@ pub(super) struct Written {
     image: Option<Image>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     internal_kind: Option<KindName>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    finalizer: bool,
 }
 
 impl TryFrom<Written> for Controller {
@@ -185,19 +187,26 @@ impl TryFrom<Written> for Controller {
             pattern: Pattern::new(written.pattern, inputs, &written.name)?,
             name: written.name,
             version: written.version,
+            finalizer: written.finalizer,
         })
     }
 }
 
 impl From<Controller> for Written {
     fn from(controller: Controller) -> Self {
-        let Controller { name, version, pattern } = controller;
+        let Controller {
+            name,
+            version,
+            pattern,
+            finalizer,
+        } = controller;
         Self {
             name,
             version,
             pattern: pattern.name(),
             image: pattern.image().cloned(),
             internal_kind: pattern.internal_kind().cloned(),
+            finalizer,
         }
     }
 }

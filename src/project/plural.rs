@@ -1,4 +1,4 @@
-//! The plural of a kind, by a table of English: the last word of `FooPolicy` decides. What it gets wrong, `--plural` puts right.
+//! The plural of a kind, by the rules of English for its last word. `--plural` overrides it.
 
 use super::{KindName, Plural};
 
@@ -69,7 +69,7 @@ pub fn plural(kind: &KindName) -> Plural {
     let last = last.rsplit('_').next().unwrap_or_default();
     let head = &lower[..lower.len() - last.len()];
     let mut text = format!("{head}{}", word(last));
-    // A kind of 62 or 63 letters can have a plural that no label holds; the kind itself is one.
+    // The plural of a kind of 62 or 63 letters can be too long for a label.
     if text.len() > 63 {
         text = lower;
     }

@@ -1,9 +1,9 @@
-//! Text of others, as a terminal and a reader of code can take it: characters that do something instead of being seen are written out.
+//! Makes text of others safe to print and to write into code: characters that act on a terminal, or are invisible, are escaped.
 
 use std::fmt::Write as _;
 
-/// Whether a character shows itself, alone: no control character of ASCII or Latin-1, no separator of lines, nothing that changes the
-/// direction of the text around it, no mark that cannot be seen.
+/// Whether a character is visible and nothing else: no control character, no line separator, no change of text direction, no invisible
+/// mark.
 pub fn is_printable(c: char) -> bool {
     let hidden = matches!(
         c,
@@ -12,12 +12,12 @@ pub fn is_printable(c: char) -> bool {
     !c.is_control() && !hidden
 }
 
-/// The text with every other character as JSON writes it, so that it is one line, and stays what it was inside of a JSON string.
+/// The text with all other characters escaped as in JSON, so that it is one line, and has the same meaning in a JSON string.
 pub fn printable(text: &str) -> String {
     escaped(text, |_| false)
 }
 
-/// The same, but for line feeds and tabs.
+/// The same, except for line feeds and tabs.
 pub fn printable_lines(text: &str) -> String {
     escaped(text, |c| ['\n', '\t'].contains(&c))
 }

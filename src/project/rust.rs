@@ -1,4 +1,4 @@
-//! How Kubernetes names become Rust names: files, modules, types and variables, beside keywords and names that generated code uses.
+//! Rust names for Kubernetes names: files, modules, types and variables that avoid keywords and names of generated code.
 
 use heck::{ToKebabCase, ToSnakeCase};
 use std::cmp::Ordering;
@@ -118,7 +118,7 @@ pub const RESERVED: [&str; 99] = [
     "Vec",
 ];
 
-/// Whether Rust keeps this word to itself.
+/// Whether Rust reserves this word.
 pub fn is_keyword(word: &str) -> bool {
     KEYWORDS.contains(&word)
 }
@@ -135,7 +135,7 @@ pub fn module_file(name: &str) -> String {
     file
 }
 
-/// The module of that file as it stands in Rust code: raw where it is a keyword.
+/// The module of that file in Rust code: a raw identifier if it is a keyword.
 pub fn module(file: &str) -> String {
     match is_keyword(file) {
         true => format!("r#{file}"),

@@ -1,5 +1,5 @@
-//! Cargo.lock is a template whose own packages bear the project's name, so their place in it depends on that name: Cargo takes a lock
-//! as `--locked` only with packages and dependencies in order.
+//! Sorts Cargo.lock. The template has packages with the project's name, so their position depends on that name, and `cargo --locked`
+//! accepts only a sorted file.
 
 /// Sorts the packages by name and version, and the dependencies of each.
 pub fn sort(text: &str) -> String {
@@ -21,7 +21,7 @@ fn field(block: &str, name: &str) -> String {
     line.unwrap_or_default().trim_matches('"').to_owned()
 }
 
-/// Versions by number: 0.9.0 stands before 0.10.0.
+/// Versions by number: 0.9.0 is before 0.10.0.
 fn version(text: &str) -> (Vec<u64>, String) {
     let (numbers, rest) = text.split_at(text.find(['-', '+']).unwrap_or(text.len()));
     (

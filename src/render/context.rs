@@ -1,4 +1,4 @@
-//! What templates can say: typed views of the project, made once for all files, and of each file's subject.
+//! The variables of templates: typed views of the project, made once for all files, and of the subject of each file.
 
 use super::{samples, types};
 use crate::plan::{RelPath, Subject};
@@ -77,23 +77,25 @@ struct ControllerView<'a> {
     file: String,
     module: String,
     pattern: &'a str,
-    /// Of patterns that run one.
+    /// The image that its pattern runs.
     image: Option<&'a str>,
     reconciler: String,
-    /// Whether it has the name that the kind gives to its first controller.
+    /// Whether it has the default name of the kind's first controller.
     first: bool,
-    /// What the names of its children end with.
+    /// The suffix of the names of its children.
     suffix: String,
     /// The type of the condition that it sets.
     condition: String,
+    /// The name of its finalizer, if it starts with one.
+    finalizer: Option<String>,
     /// Whether rustfmt sorts the import of its kind behind those of the core kinds.
     after_core: bool,
     api: ApiView<'a>,
-    /// The kind that it makes, of the pattern for that.
+    /// The internal kind that its pattern creates.
     internal: Option<ApiView<'a>>,
 }
 
-/// What every template sees.
+/// The variables of every template.
 pub fn shared(project: &Project) -> Context {
     let mut context = Context::new();
     context.insert("kubewright_version", &project.version);
@@ -116,7 +118,7 @@ pub fn shared(project: &Project) -> Context {
     context
 }
 
-/// What a template sees of its own subject.
+/// The variables for the subject of a template.
 pub fn about(context: &mut Context, project: &Project, subject: Subject) -> Result<()> {
     match subject {
         Subject::Project => {}
@@ -168,7 +170,7 @@ fn types(project: &Project, api: Api, definition: &Definition) -> Result<String>
     })
 }
 
-/// Puts the header of the user's licence over the user's Rust files.
+/// Puts the user's licence header on top of the user's Rust files.
 pub fn licensed(project: &Project, path: &RelPath, text: String) -> String {
     match project.license.spdx() {
         Some(spdx) if path.extension() == Some("rs") => {
@@ -299,7 +301,7 @@ fn controller_view<'a>(project: &'a Project, kind: &'a Kind, controller: &'a Con
     let file = rust::module_file(controller.name.as_str());
     // A further controller of the kind needs a child, a finalizer and a condition of its own.
     let first = file == api.folder || file == format!("{}_{}", api.group_folder, api.folder);
-    Some(ControllerView {
+    let mut view = ControllerView {
         name: controller.name.as_str(),
         module: rust::module(&file),
         file,
@@ -315,10 +317,29 @@ fn controller_view<'a>(project: &'a Project, kind: &'a Kind, controller: &'a Con
             true => "Ready".to_owned(),
             false => format!("{}Ready", capitalised(controller.name.as_str())),
         },
+        finalizer: None,
         after_core: rust::import_order(&api.type_module, "k8s_openapi::api::core::v1").is_gt(),
         api,
         internal: internal.map(|internal| api_view(project, internal)),
-    })
+    };
+    view.finalizer = controller.finalizer.then(|| finalizer(project, kind, &view));
+    Some(view)
+}
+
+/// The longest name that Kubernetes takes behind the `/` of a finalizer.
+const FINALIZER_MAX: usize = 63;
+
+/// `test.example.com/cleanup`; further controllers of a kind, and those of others' kinds, have their own name in it.
+fn finalizer(project: &Project, kind: &Kind, controller: &ControllerView) -> String {
+    let own = match format!("{}-cleanup", controller.name) {
+        name if name.len() > FINALIZER_MAX => controller.name.to_owned(),
+        name => name,
+    };
+    match (kind.origin, controller.first) {
+        (Origin::Project, true) => format!("{}/cleanup", project.group_of(kind)),
+        (Origin::Project, false) => format!("{}/{own}", project.group_of(kind)),
+        (Origin::Kubernetes | Origin::Crd, _) => format!("{}.{}/{own}", project.name, project.domain),
+    }
 }
 
 /// `foobar-audit` as `FoobarAudit`.

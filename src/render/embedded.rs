@@ -1,4 +1,4 @@
-//! What the binary carries: the templates, the vendored crates and the files copied as they are, staged by build.rs.
+//! The files inside the binary: templates, crates to vendor and files to copy, staged by build.rs.
 
 use include_dir::{Dir, include_dir};
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ pub fn crate_files(name: &str) -> BTreeMap<&'static str, &'static str> {
     texts(&format!("scaffolds/{name}"))
 }
 
-/// The paths of the files that are copied as they are.
+/// The paths of the files that are copied without rendering.
 pub fn verbatim_paths() -> Vec<String> {
     texts("scaffolds/project").into_keys().map(str::to_owned).collect()
 }

@@ -1,4 +1,4 @@
-//! What templates need to write Rust as rustfmt would, whatever the length of a kind; and quoting, for the user's free text.
+//! Filters and functions for templates: to format Rust as rustfmt does for names of any length, and to quote free text.
 
 use crate::project::rust;
 use tera::{Kwargs, State, Tera, TeraResult};
@@ -11,7 +11,7 @@ const OR: &str = "~~~";
 /// Adds the filters `fit`, `rust`, `toml` and `yaml` and the function `uses`.
 pub fn register(tera: &mut Tera) {
     tera.register_filter("fit", fit);
-    // JSON's strings are strings of YAML and, but for the control characters that names cannot hold, of TOML.
+    // A JSON string is a string of YAML and, except for control characters, which names cannot have, of TOML.
     tera.register_filter("yaml", |text: &str, _: Kwargs, _: &State| quoted(text));
     tera.register_filter("toml", |text: &str, _: Kwargs, _: &State| quoted(text));
     tera.register_filter("rust", |text: &str, _: Kwargs, _: &State| format!("{text:?}"));
@@ -22,7 +22,7 @@ fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// The first of several layouts, with a line `~~~` between them, whose lines are all short enough; the last otherwise.
+/// The first layout whose lines are all short enough, or the last one. A line `~~~` separates layouts.
 fn fit(text: &str, kwargs: Kwargs, _: &State) -> TeraResult<String> {
     let width = kwargs.get::<usize>("width")?.unwrap_or(WIDTH);
     let mut layouts = vec![Vec::new()];
@@ -41,11 +41,13 @@ fn fit(text: &str, kwargs: Kwargs, _: &State) -> TeraResult<String> {
         .unwrap_or_default())
 }
 
-/// One `use` of several names, each once, sorted and wrapped.
+/// One `use` of several names, sorted, without duplicates, and wrapped.
 fn uses(kwargs: Kwargs, _: &State) -> TeraResult<String> {
     let path = kwargs.must_get::<&str>("path")?;
     let mut names = kwargs.must_get::<Vec<String>>("names")?;
     let width = kwargs.get::<usize>("width")?.unwrap_or(WIDTH);
+    // A template leaves a name empty where it is not needed.
+    names.retain(|name| !name.is_empty());
     names.sort_by(|a, b| rust::import_order(a, b));
     names.dedup();
     Ok(use_lines(path, &names, width))
@@ -60,9 +62,11 @@ fn use_lines(path: &str, names: &[String], width: usize) -> String {
         return one;
     }
     let mut lines = vec![String::from("   ")];
-    for name in names {
+    for (at, name) in names.iter().enumerate() {
+        // rustfmt leaves the last column free, except on the last line.
+        let limit = if at + 1 == names.len() { width } else { width - 1 };
         let last = lines.last_mut().expect("it starts with one");
-        if last.len() > 4 && last.len() + name.len() + 2 > width {
+        if last.len() > 4 && last.len() + name.len() + 2 > limit {
             lines.push(format!("    {name},"));
         } else {
             last.push_str(&format!(" {name},"));
@@ -99,7 +103,7 @@ mod tests {
     #[test]
     fn uses_are_sorted_and_wrapped() {
         assert_eq!(rendered(r#"{{ uses(path="a", names=["B", "A"]) }}"#), "use a::{A, B};");
-        assert_eq!(rendered(r#"{{ uses(path="a", names=["B"]) }}"#), "use a::B;");
+        assert_eq!(rendered(r#"{{ uses(path="a", names=["B", ""]) }}"#), "use a::B;");
         assert_eq!(
             rendered(r#"{{ uses(path="a", names=["B", "A"], width=8) }}"#),
             "use a::{\n    A,\n    B,\n};"

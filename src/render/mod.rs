@@ -1,5 +1,5 @@
-//! The text of every planned file. Pure: the templates come from the binary (or the user's folder, read by `cli`), and the user's own
-//! words are values for them, never templates.
+//! Renders the text of every planned file. Pure: the templates come from the binary, or from the user's folder, which `cli` reads. Names and
+//! texts of the user are values in templates, never templates.
 
 mod cargo_lock;
 mod context;
@@ -22,10 +22,10 @@ pub struct Templates {
     catalogue: Catalogue,
 }
 
-/// A file as it should stand on the disk.
+/// A file as it should be on the disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {
-    /// Who owns it. The files of a vendored crate appear one by one.
+    /// Who owns it. Each file of a vendored crate is one.
     pub kind: FileKind,
     /// Whether it is a program.
     pub executable: bool,
@@ -37,7 +37,7 @@ pub struct File {
 pub type Rendered = BTreeMap<RelPath, File>;
 
 impl Templates {
-    /// The templates of this binary, and over them the user's own, as pairs of name and text.
+    /// The templates of this binary; the user's own, as pairs of name and text, replace those of the same name.
     pub fn load(own: &[(String, String)]) -> Result<Self> {
         let mut texts: BTreeMap<&str, &str> = embedded::templates();
         texts.extend(own.iter().map(|(name, text)| (name.as_str(), text.as_str())));
@@ -53,7 +53,7 @@ impl Templates {
         Ok(Self { tera, catalogue })
     }
 
-    /// Which templates there are.
+    /// The catalogue of the templates.
     pub fn catalogue(&self) -> &Catalogue {
         &self.catalogue
     }
@@ -78,7 +78,7 @@ impl Templates {
             text = cargo_lock::sort(&text);
         }
         let text = match entry.kind {
-            // The line that marks a template as managed leaves an empty one behind.
+            // The line that marks a template as managed leaves an empty line.
             FileKind::Managed => header::stamp(path, &project.version, text.strip_prefix('\n').unwrap_or(&text)),
             _ => context::licensed(project, path, text),
         };
@@ -94,7 +94,7 @@ fn file(kind: FileKind, text: String) -> File {
     }
 }
 
-/// Renders a plan, or the part of one that is wanted.
+/// Renders a plan, or a part of one.
 pub fn render(project: &Project, plan: &Plan, templates: &Templates) -> Result<Rendered> {
     let shared = context::shared(project);
     let mut rendered = Rendered::new();

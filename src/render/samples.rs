@@ -1,10 +1,10 @@
-//! An object of a kind of others, for its test: what the API server of a new cluster takes.
+//! Sample objects of kinds of others, for their tests. The API server of a new cluster accepts them.
 
 use super::types;
 use crate::project::{Api, Origin, kubernetes};
 use serde_json::{Value, json};
 
-/// The text of the object's fields beside its metadata; `None` where only a person can say what is valid.
+/// The fields of the object without its metadata; `None` if a valid object cannot be derived.
 pub fn of(api: Api) -> Option<String> {
     let (kind, version) = (api.kind, &api.version.name);
     let sample = match (kind.origin, &kind.definition) {
@@ -20,7 +20,7 @@ pub fn of(api: Api) -> Option<String> {
     Some(text.collect())
 }
 
-/// Only of groups that the in-process API server serves.
+/// Only for groups that the in-process API server serves.
 fn of_kubernetes(module: &str, kind: &str) -> Option<Value> {
     let pod = json!({"containers": [{"name": "main", "image": "registry.k8s.io/pause:3.10"}]});
     let once = json!({"restartPolicy": "Never", "containers": pod["containers"]});

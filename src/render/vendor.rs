@@ -1,4 +1,4 @@
-//! The vendored crates: each one unit with one hash in `crates/<crate>/VERSION`, and no header in its files.
+//! The vendored crates. Each is one unit with one hash in `crates/<crate>/VERSION`; its files have no header.
 
 use super::{File, Rendered, embedded, file, header};
 use crate::plan::{FileKind, RelPath};
@@ -27,12 +27,12 @@ pub fn files(folder: &RelPath, name: &str, version: &str) -> Result<Rendered> {
     Ok(files)
 }
 
-/// The hash of a crate as this binary carries it.
+/// The hash of a crate inside this binary.
 pub fn embedded_hash(name: &str) -> String {
     hash(&embedded::crate_files(name))
 }
 
-/// One hash over the paths and texts of a crate, [`VERSION`] left out.
+/// The hash of all paths and texts of a crate without [`VERSION`].
 pub fn hash<P: AsRef<str> + Ord, T: AsRef<str>>(texts: &BTreeMap<P, T>) -> String {
     let mut list = String::new();
     for (path, text) in texts {

@@ -3,13 +3,13 @@
 use crate::plan::RelPath;
 use crate::render::File;
 
-/// One file before and after.
+/// One file, before and after.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// Which file.
+    /// Its path.
     pub path: RelPath,
-    /// What stands there; `None` if nothing does.
+    /// The present contents; `None` if the file does not exist.
     pub before: Option<Vec<u8>>,
-    /// What should; `None` if nothing.
+    /// The new contents; `None` to delete the file.
     pub after: Option<File>,
 }

@@ -1,5 +1,5 @@
-//! What should stand in the project against what does: which files change, which stay because they are the user's, and every reason
-//! to refuse, found before anything is written.
+//! Compares the wanted files with the disk: which files change, which stay because they belong to the user, and every reason to refuse,
+//! before anything is written.
 
 use super::beneath::Entry;
 use super::change::Change;
@@ -11,44 +11,44 @@ use anyhow::{Result, bail};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a command means to do with one file.
+/// What a command intends to do with one file.
 #[derive(Clone, Debug)]
 pub enum Intent<'a> {
-    /// Write it anew; what stands there already is in the way.
+    /// Create it; an existing file with other contents is an error.
     Seed(&'a File),
-    /// Keep it as it should be. With `before`, what it should have been until now.
+    /// Rewrite a managed file. `before` is its text in the project as it was.
     Manage {
         /// What it should be.
         after: &'a File,
         /// What it should have been; `None` for a file that is new to the project.
         before: Option<&'a File>,
     },
-    /// Write a file of the user's anew, as long as it is what we wrote; a deleted one stays deleted.
+    /// Rewrite a seeded file that nobody has edited; a deleted one stays deleted.
     Follow {
         /// What it should be.
         after: &'a File,
         /// What it was when it was written.
         before: &'a File,
     },
-    /// Take it out, as long as it is what we wrote.
+    /// Delete a file that nobody has edited.
     Remove(&'a File),
 }
 
 /// The intents of a command, by path.
 pub type Intents<'a> = BTreeMap<RelPath, Intent<'a>>;
 
-/// What follows from the intents and the disk.
+/// The result of comparing intents with the disk.
 #[derive(Debug, Default)]
 pub struct Outcome {
-    /// To be made.
+    /// The changes to make.
     pub changes: Vec<Change>,
-    /// Files that would go but have been changed by the user.
+    /// Files that would be deleted, but that the user has changed.
     pub kept: Vec<RelPath>,
-    /// What the user has to do in managed files without a header.
+    /// What the user has to do in files that belong to the user.
     pub by_hand: Vec<ByHand>,
 }
 
-/// Lines for a file that was managed once and is the user's now.
+/// Lines to change by hand, in a managed file without a header or in an edited seeded file.
 #[derive(Debug, PartialEq, Eq)]
 pub struct ByHand {
     /// The file.
@@ -59,24 +59,24 @@ pub struct ByHand {
     pub remove: Vec<String>,
 }
 
-/// How a file on the disk stands to what it should be.
+/// The state of a file on the disk, compared with the wanted one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
     /// As it should be.
     Clean,
-    /// As it was written, but PROJECT has moved on: `sync` writes it anew.
+    /// As it was written, but PROJECT has changed: `sync` rewrites it.
     Stale,
     /// Changed by hand.
     Edited,
-    /// Managed once, now without its header: the user's.
+    /// A managed file without its header, which belongs to the user.
     Ejected,
-    /// Not there.
+    /// It does not exist.
     Missing,
 }
 
 impl State {
-    /// The word for it.
+    /// Its name.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Clean => "clean",
@@ -139,7 +139,7 @@ fn manage(
             }
             outcome.replace(path, found, wanted, after);
         }
-        // As git's merges go: right, but for the hash.
+        // A merge of git can be right except for the hash.
         Found::Edited if header::below(&text.replace("\r\n", "\n")) == header::below(&after.text) => {
             outcome.replace(path, found, after.text.clone(), after);
         }
@@ -173,7 +173,7 @@ fn follow(path: &RelPath, found: Option<Vec<u8>>, (after, before): (&File, &File
 }
 
 impl Outcome {
-    /// A change, unless the file stands there already.
+    /// Adds a change, unless the file is as wanted.
     fn replace(&mut self, path: &RelPath, before: Option<Vec<u8>>, text: String, file: &File) {
         if before.as_deref() != Some(text.as_bytes()) {
             let after = Some(File { text, ..file.clone() });
@@ -225,13 +225,13 @@ impl Refused {
     }
 }
 
-/// Equal but for line ends.
+/// Equal except for line ends.
 fn same(bytes: &[u8], file: &File) -> bool {
     bytes == file.text.as_bytes()
         || std::str::from_utf8(bytes).is_ok_and(|text| text.replace("\r\n", "\n") == file.text)
 }
 
-/// Equal but for line ends and comments that a tool put on top; a managed file may also be an earlier one of ours.
+/// Equal except for line ends and for comments on top. A managed file may also be one of an earlier PROJECT.
 fn is_ours(bytes: &[u8], file: &File) -> bool {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return false;
@@ -250,7 +250,7 @@ fn is_comment(text: &str) -> bool {
     text.lines().all(comment)
 }
 
-/// The lines that a change of PROJECT would have added to or removed from a file which is the user's now.
+/// The lines that a change of PROJECT would add to, or remove from, a file that belongs to the user.
 fn by_hand(path: &RelPath, text: &str, before: &File, after: &File) -> Option<ByHand> {
     // The first line of a managed file is its header.
     let lines = |file: &File| {
@@ -276,7 +276,7 @@ fn by_hand(path: &RelPath, text: &str, before: &File, after: &File) -> Option<By
     })
 }
 
-/// How one file stands.
+/// The state of one file.
 pub fn state(root: &Root, path: &RelPath, kind: FileKind, wanted: Option<&File>) -> Result<State> {
     let Some(bytes) = root.read(path)? else {
         return Ok(State::Missing);
@@ -302,7 +302,7 @@ pub fn state(root: &Root, path: &RelPath, kind: FileKind, wanted: Option<&File>)
     })
 }
 
-/// Managed files of ours that no plan knows any more, as a merge can leave them. Looks where managed files are.
+/// Managed files that are no longer planned, as a merge can leave them. Only folders with managed files are searched.
 pub fn leftovers(root: &Root, wanted: &Rendered) -> Result<Vec<Change>> {
     let mut folders: Vec<RelPath> = ["api", "config", "manifests", "src", "tests"]
         .iter()

@@ -5,7 +5,7 @@ use similar::TextDiff;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// The diff of a transaction. Vendored crates that are new appear as one line each, since they are nobody's to review.
+/// The diff of a transaction. A new vendored crate is one line, because there is nothing to review.
 pub fn diff(changes: &[Change]) -> String {
     let mut out = String::new();
     let mut crates: BTreeMap<&str, usize> = BTreeMap::new();

@@ -1,38 +1,38 @@
-//! The operations that change a project, behind a trait so that tests can let the machine die, or the disk fill up, at each of them.
+//! The operations that change a project, as a trait, so that tests can simulate a crash or a full disk at each of them.
 
 use super::beneath::Beneath;
 use super::record::Records;
 use crate::plan::RelPath;
 use std::io::{self, Write};
 
-/// Whatever can fail or be interrupted while a project is written.
+/// Operations that can fail or be interrupted while a project is written.
 pub trait Disk {
-    /// Makes a file that is not there yet. With `durable` it returns only when a power failure would keep it.
+    /// Creates a new file. With `durable` it returns only once the file would survive a power failure.
     fn create(&self, tree: &Beneath, path: &RelPath, file: &NewFile<'_>) -> io::Result<()>;
-    /// Moves a file, in place of what is there.
+    /// Moves a file, and replaces an existing one.
     fn rename(&self, tree: &Beneath, from: &RelPath, to: &RelPath) -> io::Result<()>;
     /// Removes a file.
     fn remove_file(&self, tree: &Beneath, path: &RelPath) -> io::Result<()>;
-    /// Makes a folder.
+    /// Creates a folder.
     fn create_dir(&self, tree: &Beneath, path: &RelPath) -> io::Result<()>;
     /// Removes an empty folder.
     fn remove_dir(&self, tree: &Beneath, path: &RelPath) -> io::Result<()>;
-    /// Records outside of the project that this user's command wrote the journal of this hash.
+    /// Records, outside of the project, that a command of this user wrote the journal of this hash.
     fn record(&self, journal: &str) -> io::Result<()>;
-    /// Whether that is recorded.
+    /// Whether there is such a record.
     fn is_recorded(&self, journal: &str) -> bool;
     /// Removes that record.
     fn forget(&self, journal: &str) -> io::Result<()>;
 }
 
-/// A file to be made.
+/// A file to create.
 #[derive(Clone, Copy, Debug)]
 pub struct NewFile<'a> {
     /// Its contents.
     pub bytes: &'a [u8],
     /// Whether it is a program.
     pub executable: bool,
-    /// Whether a power failure must not lose it.
+    /// Whether it has to survive a power failure.
     pub durable: bool,
 }
 

@@ -1,5 +1,5 @@
-//! The journal: every change of a transaction with its new contents, durable before the first file changes. While it stands the
-//! transaction is decided; the next command that writes completes it, if it is this user's own.
+//! The journal: every change of a transaction with its new contents, durable before the first file changes. As long as it exists, the next
+//! command of the same user that writes completes the transaction.
 
 use super::beneath::Beneath;
 use super::change::Change;
@@ -12,22 +12,22 @@ use std::path::Path;
 
 /// The folder at the project's root that exists only while a command writes.
 pub const FOLDER: &str = ".kubewright";
-/// The journal of a transaction that is decided.
+/// The journal of a committed transaction.
 pub const JOURNAL: &str = "journal";
-/// A journal before that.
+/// A journal that is not committed yet.
 pub const INCOMPLETE: &str = "journal.new";
-/// A journal whose transaction is over.
+/// A journal of a finished transaction.
 pub const DONE: &str = "journal.done";
 
 /// A transaction.
 #[derive(Serialize, Deserialize)]
 pub struct Journal {
     folder: Identity,
-    /// In the order in which they are made.
+    /// In the order of execution.
     pub steps: Vec<Step>,
 }
 
-/// The project that a journal is about: copied to another one it is void.
+/// The project of a journal; a copy of the journal in another project is void.
 #[derive(PartialEq, Eq, Serialize, Deserialize)]
 struct Identity {
     path: String,
@@ -42,7 +42,7 @@ pub struct Step {
     pub path: String,
     /// Whether it becomes a program.
     pub executable: bool,
-    /// The hash of what stood there, so that an edit made in the meantime is not lost.
+    /// The hash of the earlier contents, so that an edit in the meantime is not lost.
     pub before: Option<String>,
     /// The new contents; `None` to delete it.
     pub after: Option<String>,
@@ -123,7 +123,7 @@ pub fn pending(root: &Path, tree: &Beneath, disk: &dyn Disk) -> Result<Option<(J
     }
 }
 
-/// The length stands in front because the hash of a text does not tell line ends apart.
+/// The length comes first, because the hash of a text ignores line ends.
 pub fn bytes_hash(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     format!("{}:{}", bytes.len(), sha256(&text))

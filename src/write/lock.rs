@@ -1,4 +1,4 @@
-//! One command at a time in a project. The lock is the system's, so it ends with the process, however that ends.
+//! A lock, so that only one command at a time works on a project. The operating system releases it when the process ends.
 
 use anyhow::{Context, Result};
 use std::fs::{File, TryLockError};
@@ -11,7 +11,7 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Takes the lock of the project in `dir`; calls `waiting` once if another command has it, and then waits for that.
+    /// Locks the project in `dir`. If another command holds the lock, it calls `waiting` once, then waits.
     pub fn take(dir: &Path, waiting: impl FnOnce()) -> Result<Self> {
         let mut waiting = Some(waiting);
         loop {
@@ -29,7 +29,7 @@ impl Lock {
                     return Err(error).with_context(|| format!("cannot lock `{}`", dir.display()));
                 }
             }
-            // Whoever had the lock may have removed the folder again.
+            // The other command may have removed the folder.
             if is_current(&file, dir) {
                 return Ok(Self { _file: file });
             }
@@ -37,7 +37,7 @@ impl Lock {
     }
 }
 
-/// On Unix a folder can be locked itself, which leaves nothing behind.
+/// On Unix the folder itself is locked, so no lock file remains.
 #[cfg(unix)]
 fn open(dir: &Path) -> Result<File> {
     File::open(dir).with_context(|| format!("cannot open `{}`", dir.display()))
@@ -48,12 +48,12 @@ fn is_current(file: &File, dir: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     match (file.metadata(), std::fs::metadata(dir)) {
         (Ok(locked), Ok(found)) => (locked.dev(), locked.ino()) == (found.dev(), found.ino()),
-        // Let the caller's next step name what is wrong.
+        // The caller's next step reports the error.
         _ => true,
     }
 }
 
-/// Elsewhere a file among the temporary ones stands for it.
+/// On other systems a temporary file is locked instead.
 #[cfg(not(unix))]
 fn open(dir: &Path) -> Result<File> {
     let fail = || format!("cannot lock `{}`", dir.display());

@@ -1,12 +1,12 @@
-//! Which journals this user's commands wrote: an empty file for each, named by the journal's hash, in a folder of the user's own outside
-//! of the project. A journal without a record came with the checkout, or from somebody else, and is never replayed.
+//! Records of the journals that commands of this user wrote: an empty file for each, named by the hash of the journal, in a private folder
+//! outside of the project. A journal without a record came with the checkout or from another user, and is never replayed.
 
 use std::env;
 use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The folders where records are kept and looked for, the preferred one first.
+/// The folders for records, the preferred one first.
 #[derive(Clone, Debug)]
 pub struct Records {
     folders: Vec<PathBuf>,
@@ -49,7 +49,7 @@ impl Records {
         Err(failed.unwrap_or_else(|| io::ErrorKind::NotFound.into()))
     }
 
-    /// Whether there is a record, in any of the folders: `HOME` may have been another one.
+    /// Whether there is a record in any of the folders, because `HOME` may have changed.
     pub fn has(&self, hash: &str) -> bool {
         let mut folders = self.folders.iter().filter(|folder| system::is_private(folder));
         folders.any(|folder| fs::symlink_metadata(folder.join(hash)).is_ok_and(|found| found.is_file()))
@@ -110,7 +110,7 @@ mod system {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)
     }
 
-    /// Whether it is a folder, and no link, that nobody else can put a record into.
+    /// Whether it is a folder, not a link, into which only this user can write.
     pub fn is_private(folder: &Path) -> bool {
         let own = rustix::process::geteuid().as_raw();
         fs::symlink_metadata(folder)
@@ -131,7 +131,7 @@ mod system {
         std::fs::create_dir_all(folder)
     }
 
-    /// Folders of a user's profile are the user's alone by themselves.
+    /// Folders of a user's profile are private.
     pub fn is_private(folder: &Path) -> bool {
         folder.is_dir()
     }

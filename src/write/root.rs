@@ -1,4 +1,4 @@
-//! The folder of a project, locked: to read it, or to write it too.
+//! The locked folder of a project, for reading, or for reading and writing.
 
 use super::beneath::{Beneath, Entry};
 use super::change::Change;
@@ -15,27 +15,27 @@ use std::path::{Path, PathBuf};
 /// What a command does with a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// It reads alone: it completes no interrupted command, but says that there is one.
+    /// It only reads. It reports an interrupted command, and does not complete it.
     Read,
-    /// It writes, after it has completed an interrupted command of this user.
+    /// It writes, after it has completed an interrupted command of the same user.
     Write,
 }
 
-/// A project's folder. Nobody else writes there while this lives.
+/// The folder of a project. No other command writes there while this value exists.
 pub struct Root {
     path: PathBuf,
-    /// `None` for a folder that is not there.
+    /// `None` if the folder does not exist.
     tree: Option<Beneath>,
     access: Access,
     disk: Box<dyn Disk>,
     _lock: Option<Lock>,
-    /// Folders made for this project, outermost first; removed again if nothing gets written.
+    /// Folders that were created for the project, outermost first; removed again if nothing is written.
     made: Vec<PathBuf>,
     completed: bool,
 }
 
 impl Root {
-    /// Locks a folder, and completes what an interrupted command of this user left there or, to read it, refuses it then.
+    /// Locks a folder, and completes an interrupted command of the same user. With [`Access::Read`] an interrupted command is an error.
     pub fn open(path: &Path, access: Access, waiting: impl FnOnce()) -> Result<Self> {
         let disk = RealDisk::new(Records::of(path));
         Self::open_on(path, access, Box::new(disk), waiting)
@@ -66,7 +66,7 @@ impl Root {
         })
     }
 
-    /// As [`Root::open`] to write, for a folder that need not exist yet.
+    /// As [`Root::open`] for writing; creates the folder if needed.
     pub fn create(path: &Path, waiting: impl FnOnce()) -> Result<Self> {
         let missing: Vec<_> = path
             .ancestors()
@@ -79,7 +79,7 @@ impl Root {
         Ok(root)
     }
 
-    /// As [`Root::open`] to read, for a folder that may be missing, and is not locked then.
+    /// As [`Root::open`] for reading; a missing folder is no error, and is not locked.
     pub fn look(path: &Path, waiting: impl FnOnce()) -> Result<Self> {
         match path.exists() {
             true => Self::open(path, Access::Read, waiting),
@@ -105,17 +105,17 @@ impl Root {
         self.on(path, None, |tree| tree.read(path))
     }
 
-    /// What stands at a path; `None` if nothing does.
+    /// The entry at a path, if there is one.
     pub fn entry(&self, path: &RelPath) -> Result<Option<Entry>> {
         self.on(path, None, |tree| tree.entry(path))
     }
 
-    /// Whether a folder stands there.
+    /// Whether the path is a folder.
     pub fn is_folder(&self, path: &RelPath) -> Result<bool> {
         self.on(path, false, |tree| tree.is_folder(path))
     }
 
-    /// What a folder holds, if it is one: `None` for a name that is no path of ours.
+    /// The paths in a folder, if it is one; `None` for a name that no project can have.
     pub fn below(&self, folder: &RelPath) -> Result<Vec<Option<RelPath>>> {
         let names = self.on(folder, Vec::new(), |tree| tree.names(Some(folder)))?;
         let path = |name: &std::ffi::OsString| folder.join(name.to_str()?).ok();
@@ -129,10 +129,10 @@ impl Root {
         }
     }
 
-    /// Makes all changes, or none.
+    /// Makes all changes or none.
     pub fn commit(mut self, changes: &[Change]) -> Result<()> {
         let Some(tree) = self.tree.as_ref().filter(|_| self.access == Access::Write) else {
-            bail!("`{}` is open to be read", self.path.display());
+            bail!("`{}` is open for reading only", self.path.display());
         };
         Writer::new(&self.path, tree, self.disk.as_ref()).commit(changes)?;
         self.made.clear();
@@ -140,7 +140,7 @@ impl Root {
     }
 }
 
-/// What an interrupted command has made by halves says nothing about the project.
+/// Refuses to read a project in which a command was interrupted, because its files may be inconsistent.
 fn refuse_pending(path: &Path, tree: &Beneath, disk: &dyn Disk) -> Result<()> {
     match journal::pending(path, tree, disk)? {
         None => Ok(()),
@@ -153,7 +153,7 @@ fn refuse_pending(path: &Path, tree: &Beneath, disk: &dyn Disk) -> Result<()> {
 impl Drop for Root {
     fn drop(&mut self) {
         for folder in self.made.iter().rev() {
-            // Not empty: someone else has found a use for it.
+            // Not empty, so it is in use.
             if std::fs::remove_dir(folder).is_err() {
                 break;
             }

@@ -1,5 +1,5 @@
-//! How vendored crates stand: against the hash in their own VERSION, and against what this binary carries, since whoever edits a crate
-//! can write the hash anew.
+//! The state of vendored crates, compared with the hash in VERSION and with the crate inside this binary, because whoever edits a crate can
+//! also change the hash.
 
 use super::beneath::Entry;
 use super::compare::State;
@@ -9,18 +9,18 @@ use crate::render::{header, vendor};
 use anyhow::Result;
 use std::collections::BTreeMap;
 
-/// Who can vouch for a vendored crate.
+/// The origin of the contents of a vendored crate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// This binary: it carries the same files.
+    /// This binary, which has the same files.
     Embedded,
-    /// The crate says that another release wrote it, which this binary cannot check.
+    /// Another release, by the VERSION of the crate; this binary cannot check it.
     Release(String),
-    /// Nobody: it is edited, ejected or missing.
+    /// Unknown: the crate is edited, ejected or missing.
     Nobody,
 }
 
-/// How a vendored crate stands.
+/// The state of a vendored crate.
 pub fn vendored_state(root: &Root, folder: &RelPath, name: &str) -> Result<State> {
     if !root.is_folder(folder)? {
         return Ok(match needed(root, folder)? {
@@ -37,7 +37,7 @@ pub fn vendored_state(root: &Root, folder: &RelPath, name: &str) -> Result<State
     })
 }
 
-/// Who can vouch for a vendored crate.
+/// The origin of a vendored crate.
 pub fn vendored_origin(root: &Root, folder: &RelPath, name: &str) -> Result<Origin> {
     let version = root.read(&folder.join(vendor::VERSION)?)?.unwrap_or_default();
     let version = String::from_utf8_lossy(&version);
@@ -60,7 +60,7 @@ pub fn vendored_origin(root: &Root, folder: &RelPath, name: &str) -> Result<Orig
     })
 }
 
-/// Whether a manifest of the project names the crate: one that was deleted with all its uses is not missed.
+/// Whether a manifest of the project names the crate; one that was deleted with all its uses is not missing.
 fn needed(root: &Root, folder: &RelPath) -> Result<bool> {
     for manifest in ["Cargo.toml", "dev/Cargo.toml", "manifests/Cargo.toml"] {
         let text = root.read(&manifest.parse()?)?.unwrap_or_default();
@@ -74,13 +74,13 @@ fn needed(root: &Root, folder: &RelPath) -> Result<bool> {
 fn read_crate(root: &Root, top: &RelPath, folder: &RelPath, texts: &mut BTreeMap<String, String>) -> Result<()> {
     for path in root.below(folder)? {
         let Some(path) = path else {
-            // No crate of ours has such a name.
+            // No vendored crate has such a file name.
             texts.insert(format!("{folder}/?"), String::new());
             continue;
         };
         let below = path.as_str()[top.as_str().len() + 1..].to_owned();
         if root.entry(&path)? == Some(Entry::Folder) {
-            // Built on its own, a crate gets a target folder and a lock.
+            // A crate that is built on its own gets a target folder and a lock.
             if below != "target" {
                 read_crate(root, top, &path, texts)?;
             }

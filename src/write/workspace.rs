@@ -1,5 +1,5 @@
-//! A generated project is a Cargo workspace of its own; inside another workspace that claims it, Cargo refuses both. Here is found what the
-//! outer one has to say.
+//! A generated project is a Cargo workspace. Cargo refuses it inside another workspace whose members include it; this module finds the line
+//! that the outer workspace needs.
 
 use super::beneath::Beneath;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! Carries out transactions: decides them by a journal, makes their changes, takes them back when one fails, and completes those of
-//! commands that were interrupted.
+//! Executes transactions: commits them with a journal, makes their changes, reverts them if one fails, and completes transactions of
+//! interrupted commands.
 
 use super::beneath::{Beneath, Entry, MAX_FILE};
 use super::change::Change;
@@ -15,17 +15,17 @@ use std::path::Path;
 const STAGED: &str = "new";
 const REPLACED: &str = "old-";
 
-/// Writes files of one project.
+/// Writes the files of one project.
 pub struct Writer<'a> {
     root: &'a Path,
     tree: &'a Beneath,
     disk: &'a dyn Disk,
 }
 
-/// What has been done and could be undone.
+/// The steps done so far, which can be undone.
 #[derive(Default)]
 struct Done {
-    /// Whether it is the command itself that writes, and not one that completes it.
+    /// Whether this is the command itself, and not a later one that completes it.
     first: bool,
     steps: Vec<(usize, RelPath, bool)>,
     folders: Vec<RelPath>,
@@ -38,7 +38,7 @@ impl<'a> Writer<'a> {
         Self { root, tree, disk }
     }
 
-    /// Makes all changes or, if one of them fails, none.
+    /// Makes all changes, or none if one of them fails.
     pub fn commit(&self, changes: &[Change]) -> Result<()> {
         if changes.is_empty() {
             return Ok(());
@@ -68,7 +68,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Completes what an interrupted command had decided. Says whether there was anything.
+    /// Completes the transaction of an interrupted command. Returns whether there was one.
     pub fn roll_forward(&self) -> Result<bool> {
         let Some((journal, hash)) = journal::pending(self.root, self.tree, self.disk)? else {
             self.tidy();
@@ -85,7 +85,7 @@ impl<'a> Writer<'a> {
         Ok(true)
     }
 
-    /// Refuses what would fail halfway: a file or a link where a folder should be, or anything but a file where a file should.
+    /// Refuses changes that would fail halfway: where a folder or a file is needed and something else exists.
     fn check(&self, change: &Change, known: &mut BTreeSet<RelPath>) -> Result<()> {
         let path = &change.path;
         if path
@@ -94,10 +94,10 @@ impl<'a> Writer<'a> {
             .next()
             .is_some_and(|top| top.eq_ignore_ascii_case(FOLDER))
         {
-            bail!("`{path}` stands in `{FOLDER}`, which is the journal's");
+            bail!("`{path}` is in `{FOLDER}`, the folder of the journal");
         }
         let mut inside = true;
-        // The outermost first, since nothing can be said about what is below a link.
+        // The outermost first, because paths below a link cannot be checked.
         let folders: Vec<_> = path.folders().collect();
         for folder in folders.into_iter().rev() {
             if known.contains(&folder) {
@@ -118,7 +118,7 @@ impl<'a> Writer<'a> {
                 }
             };
         }
-        // Nothing stands in a folder that is not there.
+        // A missing folder has no entries.
         if inside
             && self
                 .tree
@@ -126,12 +126,12 @@ impl<'a> Writer<'a> {
                 .with_context(|| format!("cannot write `{path}`"))?
                 == Some(Entry::Folder)
         {
-            bail!("`{path}` is a folder, and a file has to be there\n\nhint: move it away");
+            bail!("`{path}` is a folder, and a file is needed there\n\nhint: move it away");
         }
         Ok(())
     }
 
-    /// From its last line on, the transaction will happen. Returns the journal's hash.
+    /// Once it returns, the transaction is committed. Returns the hash of the journal.
     fn decide(&self, journal: &Journal) -> Result<String> {
         let text = serde_json::to_string(journal).context("the journal cannot be written")?;
         if text.len() as u64 > MAX_FILE {
@@ -152,8 +152,8 @@ impl<'a> Writer<'a> {
             .with_context(|| fail(INCOMPLETE))?;
         let hash = sha256(&text);
         self.disk.record(&hash).context(
-            "cannot record outside of the project that the journal is yours\n\n\
-             hint: set `XDG_STATE_HOME` to a folder outside of the project that you alone can write to",
+            "cannot record outside of the project that this user wrote the journal\n\n\
+             hint: set `XDG_STATE_HOME` to a folder outside of the project that only you can write to",
         )?;
         self.disk
             .rename(self.tree, &own(INCOMPLETE), &own(JOURNAL))
@@ -197,11 +197,11 @@ impl<'a> Writer<'a> {
         self.disk.create(self.tree, &own(STAGED), new)
     }
 
-    /// Puts what is staged in its place, or nothing.
+    /// Moves a staged file into place, or deletes the file.
     fn replace(&self, nth: usize, path: &RelPath, step: &Step, done: &mut Done) -> io::Result<()> {
         let replaced = step.before.is_some() && self.tree.entry(path)?.is_some();
         if replaced {
-            // Kept beside the journal, so that taking it back needs no space.
+            // Kept beside the journal, so that reverting needs no disk space.
             self.disk.rename(self.tree, path, &kept(nth))?;
         }
         done.steps.push((nth, path.clone(), replaced));
@@ -229,7 +229,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Folders that held only what was deleted go with it.
+    /// Deletes folders that are empty now.
     fn remove_empty_folders(&self, path: &RelPath) {
         for folder in path.folders() {
             if self.disk.remove_dir(self.tree, &folder).is_err() {
@@ -238,7 +238,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Takes back what was done, in reverse; if that fails too, the journal stands and the next command goes on.
+    /// Reverts the steps, last first. If that fails too, the journal stays, and the next command completes the transaction.
     fn undo(&self, done: Done, hash: &str, error: anyhow::Error) -> anyhow::Error {
         let mut undone = Ok(());
         for (nth, path, replaced) in done.steps.iter().rev() {
@@ -252,9 +252,9 @@ impl<'a> Writer<'a> {
         }
         match undone.map_err(anyhow::Error::from).and_then(|()| self.finish(hash)) {
             Ok(()) => error.context("nothing was changed"),
-            Err(_) => {
-                error.context("some files were changed; the next command completes it once the cause below is gone")
-            }
+            Err(_) => error.context(
+                "some files were changed; the next command completes the change once the cause below is fixed",
+            ),
         }
     }
 
@@ -270,19 +270,19 @@ impl<'a> Writer<'a> {
         self.disk.rename(self.tree, kept, path)
     }
 
-    /// Takes the journal away, which ends the transaction, and what lies around it.
+    /// Removes the journal, which ends the transaction, and the files beside it.
     fn finish(&self, hash: &str) -> Result<()> {
         self.disk
             .rename(self.tree, &own(JOURNAL), &own(DONE))
             .with_context(|| format!("cannot remove `{}`", own(JOURNAL)))?;
-        // Without its journal a record means nothing; the next command tries again.
+        // A record without a journal has no effect; the next command tries again.
         if self.disk.forget(hash).is_ok() {
             self.tidy();
         }
         Ok(())
     }
 
-    /// Without a journal whatever lies in the folder means nothing. What cannot be removed now is removed by the next command.
+    /// Removes files that a finished transaction left. What cannot be removed now is removed by the next command.
     fn tidy(&self) {
         if !self.tree.is_folder(&journal::folder()).unwrap_or(false) {
             return;
@@ -308,12 +308,12 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Whether a step of a found journal is still to be done; an error if someone has edited the file since.
+    /// Whether a step of a found journal is still to do; an error if the file was edited since.
     fn is_open(&self, step: &Step) -> Result<bool> {
         let path: RelPath = step.path.parse()?;
         let found = self.tree.read(&path).with_context(|| format!("cannot read `{path}`"))?;
         let Some(found) = found else {
-            // To delete what is gone already still takes its empty folders along.
+            // The file is deleted already, but its empty folders may remain.
             return Ok(true);
         };
         let wanted = step.after.as_deref().map(str::as_bytes);
@@ -324,14 +324,14 @@ impl<'a> Writer<'a> {
         if !torn && Some(bytes_hash(&found)) != step.before {
             bail!(
                 "a command was interrupted, and `{path}` was edited since\n\n\
-                 hint: move `{path}` away to let the command be completed, or delete `{FOLDER}/{JOURNAL}` to give it up"
+                 hint: move `{path}` away so that the command can be completed, or delete `{FOLDER}/{JOURNAL}` to abandon it"
             );
         }
         Ok(true)
     }
 }
 
-/// Where the file that the n-th step replaces is kept.
+/// The path that keeps the file which the n-th step replaces.
 fn kept(nth: usize) -> RelPath {
     own(&format!("{REPLACED}{nth}"))
 }

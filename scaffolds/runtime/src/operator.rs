@@ -32,13 +32,8 @@ use crate::{
     signals,
 };
 
-/// A kind's type, the function that describes it and the one that shows its schema as it is written, as the generated `api::crds`
-/// lists them.
-type Crd = (
-    &'static str,
-    fn() -> CustomResourceDefinition,
-    fn() -> serde_json::Value,
-);
+/// The type of a kind, as the generated `api::crds` lists it.
+type Crd = kubewright_schema::CustomType<CustomResourceDefinition>;
 
 /// An operator: one process that runs a [`Manager`] until it is asked to stop.
 ///

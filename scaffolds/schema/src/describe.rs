@@ -2,6 +2,8 @@
 //! a finding with the type's name and a way out.
 
 use crate::{dropped, finding::Finding, parallel};
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde_json::Value;
 use std::panic::{self, AssertUnwindSafe};
@@ -48,18 +50,58 @@ impl<C: Serialize> Describe for (&'static str, fn() -> C) {
     }
 }
 
-/// `("FooBar", FooBar::crd, schema::<FooBar>)`, where `schema` makes it inline, with the settings of OpenAPI 3.
-impl<C: Serialize> Describe for (&'static str, fn() -> C, fn() -> Value) {
+/// The Rust type of a custom resource, with its schema as it is written: misspelt keywords of `#[schemars(extend(…))]`, which
+/// its CustomResourceDefinition has no place for, are found.
+///
+/// ```
+/// # use schemars::JsonSchema;
+/// # use serde_json::{Value, json};
+/// # #[derive(JsonSchema)]
+/// # struct FooBar { target: String }
+/// # impl FooBar { fn crd() -> Value { json!({}) } }
+/// use kubewright_schema::CustomType;
+///
+/// // `crd` is that of kube's `CustomResourceExt`.
+/// let foobar = CustomType::of::<FooBar>(FooBar::crd);
+/// assert!(foobar.name.ends_with("::FooBar"));
+/// ```
+#[derive(Clone, Debug)]
+pub struct CustomType<C> {
+    /// The path of the type, for example `api::test::v1::FooBar`.
+    pub name: &'static str,
+    /// Makes the CustomResourceDefinition.
+    pub crd: fn() -> C,
+    /// Makes the schema, inline and with the settings of OpenAPI 3.
+    pub schema: fn() -> Value,
+}
+
+impl<C> CustomType<C> {
+    /// The type `K`, whose CustomResourceDefinition `crd` makes.
+    pub fn of<K: JsonSchema>(crd: fn() -> C) -> Self {
+        Self {
+            name: std::any::type_name::<K>(),
+            crd,
+            schema: schema::<K>,
+        }
+    }
+}
+
+fn schema<K: JsonSchema>() -> Value {
+    let settings = SchemaSettings::openapi3().with(|it| it.inline_subschemas = true);
+    settings.into_generator().into_root_schema_for::<K>().to_value()
+}
+
+impl<C: Serialize> Describe for CustomType<C> {
     fn type_name(&self) -> &'static str {
-        self.0
+        self.name
     }
 
     fn describe(&self) -> Result<Value, serde_json::Error> {
-        serde_json::to_value((self.1)())
+        serde_json::to_value((self.crd)())
     }
 
     fn written(&self) -> Option<Value> {
-        Some((self.2)())
+        Some((self.schema)())
     }
 }
 

@@ -73,7 +73,7 @@ pub mod version;
 pub mod yaml;
 
 pub use cause::Cause;
-pub use describe::{Crd, Describe};
+pub use describe::{Crd, CustomType, Describe};
 pub use finding::Finding;
 pub use options::Options;
 pub use pipeline::{assemble, finish};

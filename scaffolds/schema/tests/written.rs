@@ -5,21 +5,19 @@
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::{CustomResource, CustomResourceExt};
-use kubewright_schema::{Options, finish};
-use schemars::generate::SchemaSettings;
+use kubewright_schema::{CustomType, Options, finish};
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::collections::BTreeMap;
 
-type Kind = (&'static str, fn() -> CustomResourceDefinition, fn() -> Value);
+type Kind = CustomType<CustomResourceDefinition>;
 
 fn kind<K: CustomResourceExt + JsonSchema>() -> Kind {
-    fn schema<K: JsonSchema>() -> Value {
-        let settings = SchemaSettings::openapi3().with(|it| it.inline_subschemas = true);
-        settings.into_generator().into_root_schema_for::<K>().to_value()
+    CustomType {
+        name: "api::Other",
+        ..CustomType::of::<K>(K::crd)
     }
-    ("api::Other", K::crd, schema::<K>)
 }
 
 /// Tests that a field is refused with these words: field, message and remedy.

@@ -1,5 +1,5 @@
-//! A folder whose contents are reached without following a symbolic link, whoever made the links: every file operation inside a
-//! project goes through here. The folder itself may be reached through links, since the user named it.
+//! File operations below a folder that follow no symbolic link. Every file operation inside a project uses this module. The path of the
+//! folder itself may have links, because the user named it.
 
 #[cfg(not(unix))]
 mod other;
@@ -16,16 +16,16 @@ use std::fmt;
 use std::io::{self, Read};
 use std::path::{Component, Path};
 
-/// The largest file that is read: generated files, CRDs and sources are far below it.
+/// The largest file that is read; generated files, CRDs and sources are much smaller.
 pub const MAX_FILE: u64 = 16 << 20;
 
-/// A folder, opened once. Renaming it, or replacing it by another, does not change what this refers to (on Unix).
+/// An open folder. On Unix this stays the same folder even if it is renamed or replaced.
 #[derive(Debug)]
 pub struct Beneath {
     root: system::Root,
 }
 
-/// What stands at a path.
+/// What a path is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entry {
     /// A regular file.
@@ -38,7 +38,7 @@ pub enum Entry {
     Special,
 }
 
-/// Why a path is not used, although the system would.
+/// Why a path is refused.
 #[derive(Debug)]
 enum Refused {
     Link(String),
@@ -81,8 +81,8 @@ impl Beneath {
         system::open(path).map(|root| Self { root })
     }
 
-    /// Opens the folder that somebody else's text names, relative to `base`: no part of `path` may be a link. Who can replace a folder by
-    /// a link at the same moment can lead this elsewhere.
+    /// Opens a folder that an untrusted text names, relative to `base`: no part of `path` may be a link. Somebody who replaces a folder by a
+    /// link at the same moment can redirect this.
     pub fn open_without_links(base: &Path, path: &str) -> io::Result<Self> {
         let mut folder = base.to_owned();
         for part in Path::new(path).components() {
@@ -94,12 +94,12 @@ impl Beneath {
         Self::open(&folder)
     }
 
-    /// The numbers by which the system tells the folder from all others: its device and its inode, or zeros where it has none.
+    /// The device and the inode of the folder, which identify it; zeros where there are none.
     pub fn identity(&self) -> io::Result<(u64, u64)> {
         system::identity(&self.root)
     }
 
-    /// What stands at a path; `None` if nothing does. A link above it is an error.
+    /// The entry at a path, if there is one. A link above it is an error.
     pub fn entry(&self, path: &RelPath) -> io::Result<Option<Entry>> {
         match system::entry(&self.root, path) {
             Ok(entry) => Ok(Some(entry)),
@@ -108,12 +108,12 @@ impl Beneath {
         }
     }
 
-    /// Whether a folder stands there.
+    /// Whether the path is a folder.
     pub fn is_folder(&self, path: &RelPath) -> io::Result<bool> {
         Ok(self.folder_entry(path)? == Some(Entry::Folder))
     }
 
-    /// The bytes of a file; `None` if there is none, also where a folder stands. A file above [`MAX_FILE`] is an error.
+    /// The bytes of a file; `None` if there is none, or if the path is a folder. A file above [`MAX_FILE`] is an error.
     pub fn read(&self, path: &RelPath) -> io::Result<Option<Vec<u8>>> {
         match self.entry(path)? {
             None | Some(Entry::Folder) => Ok(None),
@@ -121,7 +121,7 @@ impl Beneath {
             Some(Entry::Special) => Err(Refused::Special(path.to_string()).into()),
             Some(Entry::File) => {
                 let file = system::read(&self.root, path)?;
-                // It may have become something else since.
+                // It may have changed in the meantime.
                 if !file.metadata()?.is_file() {
                     return Err(Refused::Special(path.to_string()).into());
                 }
@@ -142,12 +142,12 @@ impl Beneath {
         Ok(names)
     }
 
-    /// Makes a file that is not there yet.
+    /// Creates a new file.
     pub fn create(&self, path: &RelPath, executable: bool) -> io::Result<std::fs::File> {
         system::create(&self.root, path, executable)
     }
 
-    /// Moves a file, in place of what is there. A link in that place is replaced itself.
+    /// Moves a file, and replaces an existing file or link.
     pub fn rename(&self, from: &RelPath, to: &RelPath) -> io::Result<()> {
         system::rename(&self.root, from, to)
     }
@@ -157,7 +157,7 @@ impl Beneath {
         system::remove_file(&self.root, path)
     }
 
-    /// Makes a folder.
+    /// Creates a folder.
     pub fn create_dir(&self, path: &RelPath) -> io::Result<()> {
         system::create_dir(&self.root, path)
     }
@@ -188,7 +188,7 @@ fn bounded(file: std::fs::File, name: &str) -> io::Result<Vec<u8>> {
     Err(Refused::Large(name.to_owned()).into())
 }
 
-/// Whether nothing stands there, be it that a file stands where a folder would have to.
+/// Whether the path does not exist, also because a part of it is a file.
 fn is_absence(error: &io::Error) -> bool {
     [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory].contains(&error.kind())
 }

@@ -1,5 +1,5 @@
-//! On Unix each folder of a path is opened relative to the one above it, and none through a link: what is checked is what is used,
-//! also while somebody replaces folders by links. The calls are those that Linux and macOS share.
+//! On Unix each folder of a path is opened relative to the one above it, and never through a link, so that replacing folders by links at the
+//! same time has no effect. Only calls that Linux and macOS share are used.
 
 use super::{Entry, Refused};
 use crate::plan::RelPath;
@@ -41,7 +41,7 @@ fn of(folder: BorrowedFd<'_>, name: &str) -> io::Result<Entry> {
     })
 }
 
-/// The folder that a path stands in.
+/// The folder of a path.
 enum Parent {
     Root,
     Below(OwnedFd),
@@ -56,7 +56,7 @@ impl Parent {
     }
 }
 
-/// The folder that a path stands in, and its name there.
+/// The folder of a path, and the name in it.
 fn parent<'a>(root: &Root, path: &'a RelPath) -> io::Result<(Parent, &'a str)> {
     match path.as_str().rsplit_once('/') {
         None => Ok((Parent::Root, path.as_str())),
@@ -91,7 +91,7 @@ fn folder(root: &Root, path: &str) -> io::Result<OwnedFd> {
 
 pub fn read(root: &Root, path: &RelPath) -> io::Result<File> {
     let (folder, name) = parent(root, path)?;
-    // Without waiting for the other end of what may have become a FIFO.
+    // Does not wait for the other end if the file has become a FIFO.
     let how = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     Ok(File::from(fs::openat(folder.fd(root), name, how, Mode::empty())?))
 }

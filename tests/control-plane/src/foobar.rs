@@ -18,7 +18,7 @@ use crate::eventually;
 /// Requests under way at the same time when many objects are written.
 const CONCURRENCY: usize = 16;
 
-/// The finalizer of the generated controller.
+/// The finalizer of a controller that is generated with `--finalizer`.
 pub const FINALIZER: &str = "test.example.com/cleanup";
 
 /// What the user wants.

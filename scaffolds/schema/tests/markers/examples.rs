@@ -4,8 +4,8 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use k8s_openapi::apimachinery::pkg::runtime::RawExtension;
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use kube::{CustomResource, CustomResourceExt, KubeSchema};
+use kubewright_schema::CustomType;
 use schemars::JsonSchema;
-use schemars::generate::SchemaSettings;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -14,15 +14,10 @@ use std::collections::BTreeMap;
 mod whole;
 
 /// As a generated project's `api::crds` lists a kind.
-pub type Kind = (&'static str, fn() -> CustomResourceDefinition, fn() -> Value);
+pub type Kind = CustomType<CustomResourceDefinition>;
 
 fn kind<K: CustomResourceExt + JsonSchema>() -> Kind {
-    (std::any::type_name::<K>(), K::crd, schema::<K>)
-}
-
-fn schema<K: JsonSchema>() -> Value {
-    let settings = SchemaSettings::openapi3().with(|it| it.inline_subschemas = true);
-    settings.into_generator().into_root_schema_for::<K>().to_value()
+    CustomType::of::<K>(K::crd)
 }
 
 /// A kind whose spec has these fields.

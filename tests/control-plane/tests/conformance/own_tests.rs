@@ -14,7 +14,7 @@ fn the_projects_own_tests_pass_on_the_cluster_of_the_kubeconfig_and_leave_nothin
             .env_remove("KUBEBUILDER_ASSETS")
             .env("KUBECONFIG", case.stage.plane.kubeconfig());
         let said = run(&mut tests)?;
-        let passed = "an_object_is_served_from_its_creation_to_its_end ... ok";
+        let passed = "an_object_is_served_from_creation_to_deletion ... ok";
         ensure!(said.contains(passed), "{said}");
         if !case.stage.plane.has_controllers() {
             say("SKIPPED: no kube-controller-manager, so no namespace ever goes");

@@ -115,6 +115,7 @@ impl Stage {
             &[Generate {
                 group: "test",
                 kind: "FooBar",
+                flags: &["--finalizer"],
                 ..Generate::default()
             }],
         )?;

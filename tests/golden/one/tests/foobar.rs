@@ -1,4 +1,4 @@
-//! The whole life of an object, served by the operator as it ships, on an API server.
+//! The life of an object on an API server, from creation to deletion, with the operator's own program.
 
 use api::test::v1::FooBar;
 use api::test::v1::foobar::FooBarSpec;
@@ -11,9 +11,10 @@ use serde_json::json;
 
 const OPERATOR: &str = env!("CARGO_BIN_EXE_foobar-operator");
 const CHILD: &str = "sample-foobar";
+const READY: &str = "Ready";
 
 #[tokio::test]
-async fn an_object_is_served_from_its_creation_to_its_end() -> Result<()> {
+async fn an_object_is_served_from_creation_to_deletion() -> Result<()> {
     let cluster = TestCluster::start().await?;
     let operator = cluster.run_operator(OPERATOR).await?;
     let (client, namespace) = (cluster.client(), cluster.namespace());
@@ -21,17 +22,17 @@ async fn an_object_is_served_from_its_creation_to_its_end() -> Result<()> {
     let children: Api<ConfigMap> = Api::namespaced(client, namespace);
     let (post, merge) = (PostParams::default(), PatchParams::default());
 
-    // What breaks the schema is not even stored.
+    // The API server refuses an object that violates the schema.
     let refused = objects.create(&post, &object("")).await;
     assert!(matches!(refused, Err(kube::Error::Api(status)) if status.code == 422));
 
-    // A ConfigMap that is somebody else's is not touched, and the object says so.
+    // A ConfigMap that belongs to somebody else is not changed, and the status says so.
     children.create(&post, &config_map("foreign")).await?;
     objects.create(&post, &object("world")).await?;
     wait_for("ChildNotOwned", async || is_ready(&objects, "False").await).await?;
     assert_eq!(children.get(CHILD).await?.data, config_map("foreign").data);
 
-    // Once it is gone, the object gets its own.
+    // Once that ConfigMap is deleted, the object gets its own.
     children.delete(CHILD, &DeleteParams::default()).await?;
     wait_for("Ready", async || is_ready(&objects, "True").await).await?;
     let child = children.get(CHILD).await?;
@@ -40,20 +41,19 @@ async fn an_object_is_served_from_its_creation_to_its_end() -> Result<()> {
     assert_eq!(owner.kind, "FooBar");
     assert_eq!(owner.controller, Some(true));
 
-    // It follows the spec,
+    // The ConfigMap follows the spec.
     let patch = Patch::Merge(json!({ "spec": { "target": "moon" } }));
     objects.patch("sample", &merge, &patch).await?;
-    wait_for("the new target", async || says(&children, "moon").await).await?;
+    wait_for("the new target", async || targets(&children, "moon").await).await?;
 
-    // and is repaired when somebody changes it.
+    // A ConfigMap that somebody changes is repaired.
     let patch = Patch::Merge(json!({ "data": { "target": "mars" } }));
     children.patch(CHILD, &merge, &patch).await?;
-    wait_for("the repair", async || says(&children, "moon").await).await?;
+    wait_for("the repair", async || targets(&children, "moon").await).await?;
 
-    // A deleted object goes once its cleanup is done.
     objects.delete("sample", &DeleteParams::default()).await?;
     let gone = async || Ok(objects.get_opt("sample").await?.is_none());
-    wait_for("the end", gone).await?;
+    wait_for("the object to be gone", gone).await?;
     operator.stop()
 }
 
@@ -61,11 +61,11 @@ async fn is_ready(objects: &Api<FooBar>, verdict: &str) -> Result<bool> {
     let object = objects.get("sample").await?;
     let status = object.status.unwrap_or_default();
     let current = status.observed_generation == object.metadata.generation;
-    let ready = status.conditions.find("Ready");
+    let ready = status.conditions.find(READY);
     Ok(current && ready.is_some_and(|ready| ready.status == verdict))
 }
 
-async fn says(children: &Api<ConfigMap>, target: &str) -> Result<bool> {
+async fn targets(children: &Api<ConfigMap>, target: &str) -> Result<bool> {
     Ok(children.get(CHILD).await?.data == config_map(target).data)
 }
 

@@ -1,4 +1,4 @@
-//! Starts the operator. Its controllers are in `controllers`, what they share is in `app`; the rest is the runtime's.
+//! Starts the operator. Its controllers are in `controllers`; what they share is in `app`.
 
 mod app;
 mod controllers;

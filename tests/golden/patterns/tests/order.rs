@@ -1,4 +1,4 @@
-//! The whole life of an object, served by the operator as it ships, on an API server.
+//! The life of an object on an API server, from creation to deletion, with the operator's own program.
 
 use api::test::v1::order::OrderSpec;
 use api::test::v1::{Order, OrderRun};
@@ -14,7 +14,7 @@ const CHILD: &str = "sample";
 const READY: &str = "Ready";
 
 #[tokio::test]
-async fn an_object_is_served_from_its_creation_to_its_end() -> Result<()> {
+async fn an_object_is_served_from_creation_to_deletion() -> Result<()> {
     let cluster = TestCluster::start().await?;
     let operator = cluster.run_operator(OPERATOR).await?;
     let (client, namespace) = (cluster.client(), cluster.namespace());
@@ -22,7 +22,7 @@ async fn an_object_is_served_from_its_creation_to_its_end() -> Result<()> {
     let children: Api<OrderRun> = Api::namespaced(client, namespace);
     let merge = PatchParams::default();
 
-    // The user's object becomes an internal one,
+    // The object gets its internal object.
     objects.create(&PostParams::default(), &object()).await?;
     wait_for("a child", async || asks_for(&children, "world").await).await?;
     let child = children.get(CHILD).await?;
@@ -30,7 +30,7 @@ async fn an_object_is_served_from_its_creation_to_its_end() -> Result<()> {
     assert_eq!(owner.kind, "Order");
     assert_eq!(owner.controller, Some(true));
 
-    // which follows the spec, and is repaired when somebody changes it.
+    // The internal object follows the spec, and is repaired when somebody changes it.
     let patch = Patch::Merge(json!({ "spec": { "target": "moon" } }));
     objects.patch("sample", &merge, &patch).await?;
     wait_for("the new target", async || asks_for(&children, "moon").await).await?;
@@ -38,7 +38,7 @@ async fn an_object_is_served_from_its_creation_to_its_end() -> Result<()> {
     children.patch(CHILD, &merge, &patch).await?;
     wait_for("the repair", async || asks_for(&children, "moon").await).await?;
 
-    // What the internal one comes to say of itself, the user's says too.
+    // The object repeats the readiness of the internal one.
     let agree = async || {
         let made = children.get(CHILD).await?.status.unwrap_or_default();
         let status = objects.get("sample").await?.status.unwrap_or_default();
@@ -47,11 +47,11 @@ async fn an_object_is_served_from_its_creation_to_its_end() -> Result<()> {
         let verdict = |ready: &Condition| (ready.status.clone(), ready.message.clone());
         Ok(theirs.is_some() && theirs.map(verdict) == ours.map(verdict))
     };
-    wait_for("one verdict", agree).await?;
+    wait_for("the same readiness", agree).await?;
 
     objects.delete("sample", &DeleteParams::default()).await?;
     let gone = async || Ok(objects.get_opt("sample").await?.is_none());
-    wait_for("the end", gone).await?;
+    wait_for("the object to be gone", gone).await?;
     operator.stop()
 }
 

@@ -1,20 +1,20 @@
 // Copyright 2026 The FooBar authors
 // SPDX-License-Identifier: MIT
 
-//! What all controllers share: your own flags, and whatever is made once at start.
+//! What all controllers share: your own flags, and whatever is created once at start.
 
 use clap::Args;
 use kubewright_runtime::{Manager, Result};
 
-/// Your flags, beside those of the runtime; `--help` lists both.
+/// Your flags, in addition to those of the runtime; `--help` lists both.
 #[derive(Args)]
 pub struct Flags {}
 
-/// Given to each controller when it is registered: the place for clients of other systems, and for settings.
+/// Clients of other systems, and settings. Each controller gets it when it is registered.
 pub struct App {}
 
 impl App {
-    /// Called once, before any controller runs.
+    /// Runs once, before any controller.
     pub async fn new(_manager: &Manager, _flags: Flags) -> Result<Self> {
         Ok(Self {})
     }

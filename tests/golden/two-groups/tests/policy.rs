@@ -1,7 +1,7 @@
 // Copyright 2026 The FooBar authors
 // SPDX-License-Identifier: MIT
 
-//! The life of an object, served by the operator as it ships, on an API server.
+//! The life of an object on an API server, with the operator's own program.
 
 use api::test::v1beta1::Policy;
 use api::test::v1beta1::policy::PolicySpec;
@@ -11,6 +11,7 @@ use kubewright_runtime::testing::{TestCluster, wait_for};
 use kubewright_runtime::{Conditions, Result};
 
 const OPERATOR: &str = env!("CARGO_BIN_EXE_foobar-operator");
+const READY: &str = "Ready";
 
 #[tokio::test]
 async fn an_object_becomes_ready() -> Result<()> {
@@ -20,7 +21,7 @@ async fn an_object_becomes_ready() -> Result<()> {
     let objects: Api<Policy> = Api::namespaced(client, namespace);
     let post = PostParams::default();
 
-    // What breaks the schema is not even stored.
+    // The API server refuses an object that violates the schema.
     let refused = objects.create(&post, &object("")).await;
     assert!(matches!(refused, Err(kube::Error::Api(status)) if status.code == 422));
 
@@ -29,11 +30,13 @@ async fn an_object_becomes_ready() -> Result<()> {
         let object = objects.get("sample").await?;
         let status = object.status.unwrap_or_default();
         let current = status.observed_generation == object.metadata.generation;
-        Ok(current && status.conditions.is_true("Ready"))
+        Ok(current && status.conditions.is_true(READY))
     })
     .await?;
 
     objects.delete("sample", &DeleteParams::default()).await?;
+    let gone = async || Ok(objects.get_opt("sample").await?.is_none());
+    wait_for("the object to be gone", gone).await?;
     operator.stop()
 }
 

@@ -1,8 +1,8 @@
-//! The whole life of an object, served by the operator as it ships, on an API server. Where no controller makes Pods of
-//! Deployments, the test plays one.
+//! The life of an object on an API server, from creation to deletion, with the operator's own program. The test
+//! acts as the Deployment controller where there is none.
 
-use api::test::v1::Greeter;
-use api::test::v1::greeter::GreeterSpec;
+use api::test::v2::Greeter;
+use api::test::v2::greeter::GreeterSpec;
 use k8s_openapi::api::apps::v1::Deployment;
 use kube::Api;
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
@@ -15,7 +15,7 @@ const CHILD: &str = "sample-greeter";
 const READY: &str = "Ready";
 
 #[tokio::test]
-async fn an_object_is_served_from_its_creation_to_its_end() -> Result<()> {
+async fn an_object_is_served_from_creation_to_deletion() -> Result<()> {
     let cluster = TestCluster::start().await?;
     let operator = cluster.run_operator(OPERATOR).await?;
     let (client, namespace) = (cluster.client(), cluster.namespace());
@@ -23,7 +23,7 @@ async fn an_object_is_served_from_its_creation_to_its_end() -> Result<()> {
     let children: Api<Deployment> = Api::namespaced(client, namespace);
     let merge = PatchParams::default();
 
-    // The object gets its Deployment, and is not ready before that is.
+    // The object gets its Deployment, and is ready only after the Deployment is.
     objects.create(&PostParams::default(), &object()).await?;
     wait_for("a Deployment", async || is_asked_for(&children, 1).await).await?;
     let child = children.get(CHILD).await?;
@@ -34,21 +34,21 @@ async fn an_object_is_served_from_its_creation_to_its_end() -> Result<()> {
     roll_out(&children, 1).await?;
     wait_for("Ready", async || is_ready(&objects, "True", 1).await).await?;
 
-    // It is scaled as a Deployment is.
+    // The object can be scaled.
     let patch = Patch::Merge(json!({ "spec": { "replicas": 3 } }));
     objects.patch_scale("sample", &merge, &patch).await?;
     wait_for("more replicas", async || is_asked_for(&children, 3).await).await?;
     roll_out(&children, 3).await?;
     wait_for("Ready again", async || is_ready(&objects, "True", 3).await).await?;
 
-    // What somebody else does to the Deployment is undone.
+    // A Deployment that somebody changes is repaired.
     let patch = Patch::Merge(json!({ "spec": { "replicas": 7 } }));
     children.patch(CHILD, &merge, &patch).await?;
     wait_for("the repair", async || is_asked_for(&children, 3).await).await?;
 
     objects.delete("sample", &DeleteParams::default()).await?;
     let gone = async || Ok(objects.get_opt("sample").await?.is_none());
-    wait_for("the end", gone).await?;
+    wait_for("the object to be gone", gone).await?;
     operator.stop()
 }
 
@@ -66,7 +66,7 @@ async fn is_asked_for(children: &Api<Deployment>, replicas: i32) -> Result<bool>
     Ok(spec.replicas == Some(replicas))
 }
 
-/// What the Deployment's own controller says once all is done.
+/// Writes the status that the Deployment controller writes after a rollout.
 async fn roll_out(children: &Api<Deployment>, replicas: i32) -> Result<()> {
     let generation = children.get(CHILD).await?.metadata.generation;
     let merge = PatchParams::default();

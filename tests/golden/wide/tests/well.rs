@@ -1,4 +1,4 @@
-//! The life of an object of somebody else's kind that asks for a ConfigMap, on an API server.
+//! The life of an object with the annotation that asks for a ConfigMap, on an API server.
 
 use api::water_example_org::v1::Well;
 use k8s_openapi::api::core::v1::ConfigMap;
@@ -31,11 +31,11 @@ async fn an_object_that_asks_gets_a_config_map() -> Result<()> {
     let owner = &child.metadata.owner_references.unwrap_or_default()[0];
     assert_eq!(Some(&owner.uid), created.metadata.uid.as_ref());
 
-    // Once it does not ask any more, the ConfigMap goes; the object stays as its owner wants it.
+    // Without the annotation the ConfigMap is deleted.
     let patch = Patch::Merge(json!({ "metadata": { "annotations": { GREETING: null } } }));
     objects.patch("sample", &merge, &patch).await?;
     let gone = async || Ok(children.get_opt(CHILD).await?.is_none());
-    wait_for("the end of the ConfigMap", gone).await?;
+    wait_for("the ConfigMap to be gone", gone).await?;
 
     objects.delete("sample", &DeleteParams::default()).await?;
     operator.stop()

@@ -64,6 +64,7 @@ fn project() -> Result<Project> {
     let api = Api {
         group: "test",
         kind: "FooBar",
+        flags: &["--finalizer"],
         ..Api::default()
     };
     Project::generate("bench-operator", &[api])

@@ -42,6 +42,7 @@ impl Scene {
         let api = Generate {
             group: "test",
             kind: "FooBar",
+            flags: &["--finalizer"],
             ..Generate::default()
         };
         let project = Project::generate("soak-operator", &[api])?;

@@ -1,7 +1,7 @@
 // Copyright 2026 The FooBar authors
 // SPDX-License-Identifier: Apache-2.0
 
-//! Keeps one ConfigMap in step with each FooBar.
+//! Keeps one ConfigMap for each FooBar.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -9,16 +9,13 @@ use api::test::v1::FooBar;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{ResourceExt, api::ObjectMeta};
 use kubewright_runtime::{
-    Action, Cleanup, Conditions, Context, Controller, Error, EventType, Manager, Reconciler,
-    Result, child_name,
+    Action, Conditions, Context, Controller, Error, EventType, Manager, Reconciler, Result,
+    child_name,
 };
 
 use crate::app::App;
 
-/// Holds a deleted object back until `cleanup` is done.
-const FINALIZER: &str = "test.example.com/cleanup";
-
-/// The condition that says whether the ConfigMap is in step.
+/// The condition that reports whether the ConfigMap matches the spec.
 const READY: &str = "Ready";
 
 struct FooBarReconciler;
@@ -30,28 +27,26 @@ pub fn register(manager: &Manager, _app: &App) -> Result<()> {
 }
 
 impl Reconciler<FooBar> for FooBarReconciler {
-    fn finalizer(&self) -> Option<&str> {
-        Some(FINALIZER)
-    }
-
-    // Called whenever the object or its ConfigMap may have changed, and never told which: look, compare, act.
+    // Runs after any change of the object or its ConfigMap, without saying which: compare the cluster with the spec,
+    // then act.
     async fn reconcile(&self, cx: &Context<FooBar>, object: Arc<FooBar>) -> Result<Action> {
         let ready = match cx.apply_child(child(&object)).await {
             Ok(applied) => {
                 if applied.changed() {
                     cx.event(EventType::Normal, "Applied", "wrote the ConfigMap");
                 }
-                cx.condition(READY, true, "Applied", "the ConfigMap is in step")
+                cx.condition(READY, true, "Applied", "the ConfigMap matches the spec")
             }
-            // Somebody else's: it is left alone, and we are called again when it changes or goes.
+            // An object of that name belongs to somebody else. It is left alone, and `reconcile` runs again when it
+            // changes or is deleted.
             Err(Error::NotOwned(other)) => {
                 cx.event(EventType::Warning, "ChildNotOwned", other.to_string());
                 cx.condition(READY, false, "ChildNotOwned", other.to_string())
             }
-            // The runtime tries again, with a growing delay, where that can help.
+            // The runtime retries with a growing delay, unless the error is terminal.
             Err(error) => return Err(error),
         };
-        // Sent only where it differs from what is there.
+        // The patch is sent only if it changes something.
         cx.patch_status(|status| {
             status.observed_generation = object.metadata.generation;
             status.conditions.set(ready);
@@ -59,15 +54,9 @@ impl Reconciler<FooBar> for FooBarReconciler {
         .await?;
         Ok(Action::Done)
     }
-
-    // The place to undo what Kubernetes cannot see. The ConfigMap needs nothing: it goes with its owner.
-    async fn cleanup(&self, cx: &Context<FooBar>, _object: Arc<FooBar>) -> Result<Cleanup> {
-        cx.event(EventType::Normal, "CleanedUp", "nothing was left behind");
-        Ok(Cleanup::Done)
-    }
 }
 
-/// The ConfigMap that an object asks for. `apply_child` adds the namespace and the owner.
+/// The ConfigMap of an object. `apply_child` adds the namespace and the owner.
 fn child(object: &FooBar) -> ConfigMap {
     let mut data = BTreeMap::from([("target".to_owned(), object.spec.target.clone())]);
     if let Some(type_) = &object.spec.r#type {
@@ -98,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn the_child_says_what_the_spec_says() {
+    fn the_child_has_the_fields_of_the_spec() {
         let child = child(&object(Some("greeting")));
         assert_eq!(child.name_any(), "sample-foobar");
         let data = child.data.unwrap();
@@ -107,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_type_the_child_has_none_either() {
+    fn a_child_without_a_type_has_only_the_target() {
         let data = child(&object(None)).data.unwrap();
         assert_eq!(data.into_keys().collect::<Vec<_>>(), ["target"]);
     }

@@ -1,4 +1,4 @@
-//! Turns each Crew into one Worker, which a controller of its own acts on, and says of the Crew what becomes of that.
+//! Creates one Worker for each Crew, and repeats its status. Another controller acts on it.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use kubewright_runtime::{
 
 use crate::app::App;
 
-/// The condition that says whether the Worker has come to what was asked.
+/// The condition that repeats the `Ready` condition of the Worker.
 const READY: &str = "Ready";
 
 struct CrewReconciler;
@@ -24,12 +24,13 @@ pub fn register(manager: &Manager, _app: &App) -> Result<()> {
 }
 
 impl Reconciler<Crew> for CrewReconciler {
-    // Called whenever the object or its Worker may have changed, its status included, and never told which.
+    // Runs after any change of the object or its Worker, without saying which: compare the cluster with the spec,
+    // then act.
     async fn reconcile(&self, cx: &Context<Crew>, object: Arc<Crew>) -> Result<Action> {
         let wanted = internal(&object);
         let name = wanted.name_any();
         let applied = cx.apply_child(wanted).await;
-        // From the cache, which is never older than what was just written.
+        // The cache is never older than what this controller has written.
         let made = cx.child::<Worker>(&name)?;
         let ready = match applied {
             Ok(applied) => {
@@ -38,17 +39,18 @@ impl Reconciler<Crew> for CrewReconciler {
                 }
                 readiness(cx, made.as_deref())
             }
-            // Somebody else's: it is left alone, and we are called again when it changes or goes.
+            // An object of that name belongs to somebody else. It is left alone, and `reconcile` runs again when it
+            // changes or is deleted.
             Err(Error::NotOwned(other)) => {
                 cx.event(EventType::Warning, "ChildNotOwned", other.to_string());
                 cx.condition(READY, false, "ChildNotOwned", other.to_string())
             }
-            // The runtime tries again, with a growing delay, where that can help.
+            // The runtime retries with a growing delay, unless the error is terminal.
             Err(error) => return Err(error),
         };
         let counts = made.and_then(|made| made.status.clone());
         let counts = counts.unwrap_or_default();
-        // Sent only where it differs from what is there.
+        // The patch is sent only if it changes something.
         cx.patch_status(|status| {
             status.observed_generation = object.metadata.generation;
             status.replicas = counts.replicas;
@@ -57,20 +59,18 @@ impl Reconciler<Crew> for CrewReconciler {
             status.conditions.set(ready);
         })
         .await?;
-        // Nothing to clean up: the Worker goes with its owner, and its own controller cleans up after it.
         Ok(Action::Done)
     }
 }
 
-/// What the Worker says of itself, once it speaks of the spec that it has now: what it said of an earlier one
-/// does not count.
+/// The readiness of the Worker, as soon as its status is about its current spec.
 fn readiness(cx: &Context<Crew>, made: Option<&Worker>) -> Condition {
     match made.and_then(current) {
         Some(theirs) => {
             let verdict = theirs.status == "True";
             cx.condition(READY, verdict, &theirs.reason, theirs.message.clone())
         }
-        None => cx.condition(READY, false, "Progressing", "the spec is not taken up yet"),
+        None => cx.condition(READY, false, "Progressing", "the spec is not observed yet"),
     }
 }
 
@@ -80,8 +80,7 @@ fn current(made: &Worker) -> Option<&Condition> {
     status.conditions.find("Ready").filter(|_| current)
 }
 
-/// The Worker that an object asks for: here the words of its users become those of the machinery. `apply_child`
-/// adds the namespace and the owner.
+/// The Worker of an object. `apply_child` adds the namespace and the owner.
 fn internal(object: &Crew) -> Worker {
     let spec = WorkerSpec {
         target: object.spec.target.clone(),
@@ -110,14 +109,14 @@ mod tests {
     }
 
     #[test]
-    fn it_asks_for_what_the_user_asks_for() {
+    fn the_internal_object_has_the_fields_of_the_spec() {
         let spec = made().spec;
         assert_eq!(spec.target, "world");
         assert_eq!(spec.r#type.as_deref(), Some("greeting"));
     }
 
     #[test]
-    fn what_was_said_of_an_earlier_spec_does_not_count() {
+    fn a_status_of_an_earlier_spec_is_ignored() {
         let mut made = made();
         made.metadata.generation = Some(2);
         assert!(current(&made).is_none());

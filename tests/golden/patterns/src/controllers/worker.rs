@@ -1,4 +1,4 @@
-//! Keeps Pods for each Worker: as many as it asks for.
+//! Keeps as many Pods for each Worker as its spec asks for.
 
 use std::{collections::BTreeMap, env, sync::Arc};
 
@@ -15,16 +15,16 @@ use kubewright_runtime::{
 
 use crate::app::App;
 
-/// What runs. A release of the operator brings the image that it was tested with;
+/// The default image, tested with this release of the operator.
 const IMAGE: &str = "registry.k8s.io/pause:3.10";
 
-/// and this variable of the operator's environment names another one, such as a mirror's.
+/// The environment variable that names another image, for example that of a mirror.
 const IMAGE_VARIABLE: &str = "WORKER_IMAGE";
 
-/// Says of a Pod whose it is: by this an object knows its Pods.
+/// The label by which an object selects its Pods.
 const LABEL: &str = "test.example.com/worker";
 
-/// The condition that says whether the image runs as asked.
+/// The condition that reports whether all replicas run.
 const READY: &str = "Ready";
 
 struct WorkerReconciler {
@@ -39,14 +39,15 @@ pub fn register(manager: &Manager, _app: &App) -> Result<()> {
 }
 
 impl Reconciler<Worker> for WorkerReconciler {
-    // Called whenever the object or one of its Pods may have changed, and never told which: look, compare, act.
+    // Runs after any change of the object or one of its Pods, without saying which: compare the cluster with the spec,
+    // then act.
     async fn reconcile(&self, cx: &Context<Worker>, object: Arc<Worker>) -> Result<Action> {
-        // Adopts and releases by label, makes what is missing, deletes what is too much: the Pod whose end is
-        // the smallest loss first. Living Pods stay as they were made, whatever the spec says by now.
+        // Adopts and releases Pods by label, creates missing ones, and deletes surplus ones in the order of a
+        // ReplicaSet. Running Pods are not changed when the spec changes.
         let wanted = object.spec.replicas;
         let kept = cx.keep_pods(wanted, &pod(&object, &self.image)).await?;
         if kept.created > 0 {
-            let note = format!("made {} Pods", kept.created);
+            let note = format!("created {} Pods", kept.created);
             cx.event(EventType::Normal, "Created", note);
         }
         if kept.deleted > 0 {
@@ -64,7 +65,7 @@ impl Reconciler<Worker> for WorkerReconciler {
             .into_iter()
             .map(|(key, value)| format!("{key}={value}"))
             .collect();
-        // Sent only where it differs from what is there.
+        // The patch is sent only if it changes something.
         cx.patch_status(|status| {
             status.observed_generation = object.metadata.generation;
             status.replicas = there;
@@ -73,8 +74,6 @@ impl Reconciler<Worker> for WorkerReconciler {
             status.conditions.set(verdict);
         })
         .await?;
-        // Nothing to clean up: the Pods go with their owner. For what Kubernetes cannot see there are
-        // `Reconciler::finalizer` and `cleanup`.
         Ok(Action::Done)
     }
 }
@@ -87,7 +86,7 @@ fn labels(object: &Worker) -> BTreeMap<String, String> {
     BTreeMap::from([(LABEL.to_owned(), label_value(&object.name_any()))])
 }
 
-/// The Pods that an object asks for. `keep_pods` adds a number to the name, the namespace and the owner.
+/// The Pods of an object. `keep_pods` adds the namespace, the owner, and a suffix to the name.
 fn pod(object: &Worker, image: &str) -> Pod {
     let name = child_name(&object.name_any(), "worker");
     Pod {
@@ -101,7 +100,7 @@ fn pod(object: &Worker, image: &str) -> Pod {
     }
 }
 
-/// One container of the image, told what the object is about, under the Pod Security Standard `restricted`.
+/// One container that gets the spec as environment variables, under the Pod Security Standard `restricted`.
 fn pod_spec(object: &Worker, image: &str) -> PodSpec {
     let variable = |name: &str, value: &str| EnvVar {
         name: name.to_owned(),
@@ -127,7 +126,7 @@ fn pod_spec(object: &Worker, image: &str) -> PodSpec {
             }),
             ..Container::default()
         }],
-        // It may not ask the API server for anything.
+        // The Pod has no access to the API server.
         automount_service_account_token: Some(false),
         security_context: Some(PodSecurityContext {
             run_as_non_root: Some(true),
@@ -148,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_pods_say_what_the_spec_says() {
+    fn the_pods_have_the_fields_of_the_spec() {
         let spec = WorkerSpec {
             target: "world".to_owned(),
             r#type: Some("greeting".to_owned()),

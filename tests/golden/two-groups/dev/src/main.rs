@@ -1,7 +1,7 @@
 // Copyright 2026 The FooBar authors
 // SPDX-License-Identifier: MIT
 
-//! The operator on an API server in this process, which kubectl can use too: `make dev`. Tests run on it as well.
+//! `make dev`: runs the operator on an API server in this process, which kubectl can use too. `make test` uses the same server.
 
 use std::process::ExitCode;
 

@@ -1,7 +1,7 @@
 // Copyright 2026 The FooBar authors
 // SPDX-License-Identifier: MIT
 
-//! Reconciles each Policy: what that means is for you to write.
+//! Reconciles each Policy. The reconciler is empty: fill it in.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use kubewright_runtime::{Action, Conditions, Context, Controller, Manager, Recon
 
 use crate::app::App;
 
-/// The condition that says how far an object has come.
+/// The condition that reports whether the object has been reconciled.
 const READY: &str = "Ready";
 
 struct PolicyReconciler;
@@ -20,11 +20,11 @@ pub fn register(manager: &Manager, _app: &App) -> Result<()> {
 }
 
 impl Reconciler<Policy> for PolicyReconciler {
-    // Called whenever the object may have changed, and never told how: look at the world, compare it with
-    // `object.spec`, act on the difference. It may be called again at any time, so it must not mind.
+    // Runs after any change, without saying which: compare the cluster with `object.spec`, then act. It may run again
+    // at any time, so a second run must change nothing.
     async fn reconcile(&self, cx: &Context<Policy>, object: Arc<Policy>) -> Result<Action> {
         let ready = cx.condition(READY, true, "Reconciled", "there was nothing to do");
-        // Sent only where it differs from what is there.
+        // The patch is sent only if it changes something.
         cx.patch_status(|status| {
             status.observed_generation = object.metadata.generation;
             status.conditions.set(ready);

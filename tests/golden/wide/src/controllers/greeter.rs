@@ -1,8 +1,8 @@
-//! Runs an image for each Greeter: one Deployment, whose progress is the object's status.
+//! Runs an image for each Greeter, as one Deployment, and reports its progress in the status.
 
 use std::{collections::BTreeMap, env, sync::Arc};
 
-use api::test::v1::Greeter;
+use api::test::v2::Greeter;
 use k8s_openapi::api::apps::v1::{Deployment, DeploymentSpec};
 use k8s_openapi::api::core::v1::{
     Capabilities, Container, EnvVar, PodSecurityContext, PodSpec, PodTemplateSpec, SeccompProfile,
@@ -17,16 +17,16 @@ use kubewright_runtime::{
 
 use crate::app::App;
 
-/// What runs. A release of the operator brings the image that it was tested with;
+/// The default image, tested with this release of the operator.
 const IMAGE: &str = "registry.k8s.io/pause:3.10";
 
-/// and this variable of the operator's environment names another one, such as a mirror's.
+/// The environment variable that names another image, for example that of a mirror.
 const IMAGE_VARIABLE: &str = "GREETER_IMAGE";
 
-/// Says of a Pod whose it is.
+/// The label that names the owner of a Pod.
 const LABEL: &str = "test.example.com/greeter";
 
-/// The condition that says whether the image runs as asked.
+/// The condition that reports whether all replicas run.
 const READY: &str = "Ready";
 
 struct GreeterReconciler {
@@ -41,12 +41,13 @@ pub fn register(manager: &Manager, _app: &App) -> Result<()> {
 }
 
 impl Reconciler<Greeter> for GreeterReconciler {
-    // Called whenever the object or its Deployment may have changed, and never told which: look, compare, act.
+    // Runs after any change of the object or its Deployment, without saying which: compare the cluster with the spec,
+    // then act.
     async fn reconcile(&self, cx: &Context<Greeter>, object: Arc<Greeter>) -> Result<Action> {
         let wanted = deployment(&object, &self.image);
         let name = wanted.name_any();
         let applied = cx.apply_child(wanted).await;
-        // From the cache, which is never older than what was just written.
+        // The cache is never older than what this controller has written.
         let found = cx.child::<Deployment>(&name)?.unwrap_or_default();
         let ready = match applied {
             Ok(applied) => {
@@ -55,17 +56,18 @@ impl Reconciler<Greeter> for GreeterReconciler {
                 }
                 readiness(cx, &found)
             }
-            // Somebody else's: it is left alone, and we are called again when it changes or goes.
+            // An object of that name belongs to somebody else. It is left alone, and `reconcile` runs again when it
+            // changes or is deleted.
             Err(Error::NotOwned(other)) => {
                 cx.event(EventType::Warning, "ChildNotOwned", other.to_string());
                 cx.condition(READY, false, "ChildNotOwned", other.to_string())
             }
-            // The runtime tries again, with a growing delay, where that can help.
+            // The runtime retries with a growing delay, unless the error is terminal.
             Err(error) => return Err(error),
         };
         let counts = found.status.clone().unwrap_or_default();
         let (key, value) = label(&object);
-        // Sent only where it differs from what is there.
+        // The patch is sent only if it changes something.
         cx.patch_status(|status| {
             status.observed_generation = object.metadata.generation;
             status.replicas = counts.replicas.unwrap_or(0);
@@ -74,13 +76,11 @@ impl Reconciler<Greeter> for GreeterReconciler {
             status.conditions.set(ready);
         })
         .await?;
-        // Nothing to clean up: the Deployment goes with its owner. For what Kubernetes cannot see there are
-        // `Reconciler::finalizer` and `cleanup`.
         Ok(Action::Done)
     }
 }
 
-/// Ready is what has been rolled out as a whole, not what was asked for.
+/// Ready only once the Deployment has rolled out the current spec.
 fn readiness(cx: &Context<Greeter>, found: &Deployment) -> Condition {
     match Rollout::of(found) {
         Rollout::Complete => cx.condition(READY, true, "Available", "all replicas run"),
@@ -93,7 +93,7 @@ fn label(object: &Greeter) -> (String, String) {
     (LABEL.to_owned(), label_value(&object.name_any()))
 }
 
-/// The Deployment that an object asks for. `apply_child` adds the namespace and the owner.
+/// The Deployment of an object. `apply_child` adds the namespace and the owner.
 fn deployment(object: &Greeter, image: &str) -> Deployment {
     let name = child_name(&object.name_any(), "greeter");
     let labels = BTreeMap::from([label(object)]);
@@ -122,7 +122,7 @@ fn deployment(object: &Greeter, image: &str) -> Deployment {
     }
 }
 
-/// One container of the image, told what the object is about, under the Pod Security Standard `restricted`.
+/// One container that gets the spec as environment variables, under the Pod Security Standard `restricted`.
 fn pod_spec(object: &Greeter, image: &str) -> PodSpec {
     let variable = |name: &str, value: &str| EnvVar {
         name: name.to_owned(),
@@ -148,7 +148,7 @@ fn pod_spec(object: &Greeter, image: &str) -> PodSpec {
             }),
             ..Container::default()
         }],
-        // It may not ask the API server for anything.
+        // The Pod has no access to the API server.
         automount_service_account_token: Some(false),
         security_context: Some(PodSecurityContext {
             run_as_non_root: Some(true),
@@ -164,7 +164,7 @@ fn pod_spec(object: &Greeter, image: &str) -> PodSpec {
 
 #[cfg(test)]
 mod tests {
-    use api::test::v1::greeter::GreeterSpec;
+    use api::test::v2::greeter::GreeterSpec;
 
     use super::*;
 
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn the_deployment_says_what_the_spec_says() {
+    fn the_deployment_has_the_fields_of_the_spec() {
         let made = deployment(&object(), "image:1");
         assert_eq!(made.name_any(), "sample-greeter");
         let spec = made.spec.unwrap();
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn it_selects_its_own_pods() {
+    fn the_deployment_selects_its_own_pods() {
         let spec = deployment(&object(), "image:1").spec.unwrap();
         let labels = spec.template.metadata.unwrap().labels;
         assert_eq!(spec.selector.match_labels, labels);

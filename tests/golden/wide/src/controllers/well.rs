@@ -1,4 +1,4 @@
-//! Keeps one ConfigMap beside each Well that asks for it.
+//! Keeps one ConfigMap for each Well with an annotation.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use kubewright_runtime::{
 
 use crate::app::App;
 
-/// What an object says that wants a ConfigMap; all others are left alone.
+/// The annotation by which an object asks for a ConfigMap.
 const GREETING: &str = "foobar-operator.example.com/greeting";
 
 struct WellReconciler;
@@ -25,11 +25,11 @@ pub fn register(manager: &Manager, _app: &App) -> Result<()> {
 }
 
 impl Reconciler<Well> for WellReconciler {
-    // The kind is not ours: its status is another controller's to write, and a finalizer of ours would hold up
-    // whoever deletes an object after this operator is gone.
+    // The kind belongs to somebody else, so its status is not written. Runs after any change of the object or its
+    // ConfigMap.
     async fn reconcile(&self, cx: &Context<Well>, object: Arc<Well>) -> Result<Action> {
         let Some(greeting) = object.annotations().get(GREETING) else {
-            // It may have asked earlier: what there is is observed, not remembered.
+            // The annotation may have been there earlier.
             cx.prune_children::<ConfigMap>(&[]).await?;
             return Ok(Action::Done);
         };
@@ -39,18 +39,19 @@ impl Reconciler<Well> for WellReconciler {
                     cx.event(EventType::Normal, "Applied", "wrote the ConfigMap");
                 }
             }
-            // Somebody else's: it is left alone, and we are called again when it changes or goes.
+            // An object of that name belongs to somebody else. It is left alone, and `reconcile` runs again when it
+            // changes or is deleted.
             Err(Error::NotOwned(other)) => {
                 cx.event(EventType::Warning, "ChildNotOwned", other.to_string());
             }
-            // The runtime tries again, with a growing delay, where that can help.
+            // The runtime retries with a growing delay, unless the error is terminal.
             Err(error) => return Err(error),
         }
         Ok(Action::Done)
     }
 }
 
-/// The ConfigMap for an object of this name. `apply_child` adds the namespace and the owner.
+/// The ConfigMap of an object of this name. `apply_child` adds the namespace and the owner.
 fn child(name: &str, greeting: &str) -> ConfigMap {
     let data = [("greeting".to_owned(), greeting.to_owned())];
     ConfigMap {
@@ -68,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_child_says_what_was_asked_for() {
+    fn the_child_has_the_greeting() {
         let child = child("sample", "hello");
         assert!(child.name_any().starts_with("sample-"));
         assert_eq!(child.data.unwrap()["greeting"], "hello");

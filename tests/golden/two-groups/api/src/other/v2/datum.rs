@@ -1,14 +1,14 @@
 // Copyright 2026 The FooBar authors
 // SPDX-License-Identifier: MIT
 
-//! The kind `Datum`. `make manifests` makes its CRD from it; what stands after `///`, `kubectl explain` prints.
+//! The kind `Datum`. `make manifests` writes its CRD from these types; `kubectl explain` prints the `///` comments.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What the user asks for.
+/// The desired state, written by users.
 #[derive(Clone, Debug, PartialEq, CustomResource, Deserialize, JsonSchema, Serialize)]
 #[kube(
     group = "other.example.com",
@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
     plural = "data",
     namespaced,
     status = "DatumStatus",
-    doc = "What a user asks of foobar-operator, and how far it has come.",
+    doc = "A Datum, managed by foobar-operator.",
     derive = "PartialEq",
     printcolumn(
         name = "Ready",
@@ -38,24 +38,24 @@ use serde::{Deserialize, Serialize};
 )]
 #[serde(rename_all = "camelCase")]
 pub struct DatumSpec {
-    /// What this object is about.
+    /// The name of whatever this object is about; an example to replace.
     #[schemars(length(min = 1))]
     pub target: String,
 
-    /// How the target is meant.
+    /// The kind of target; an example to replace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub r#type: Option<String>,
 }
 
-/// What the operator has found and done.
+/// The observed state, written by the operator.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DatumStatus {
-    /// The generation of the spec that this status speaks of.
+    /// The generation of the spec that this status describes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
 
-    /// `Ready` says whether the world is as the spec asks.
+    /// `Ready` is true while the cluster matches the spec.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<Condition>,
 }

@@ -1,7 +1,7 @@
-//! Objects of Greeter written in v2, served by a controller that uses v1. The API server
+//! Objects of Greeter written in v1, served by a controller that uses v2. The API server
 //! stores each object once, and changes only `apiVersion` for clients of another version, so both types have to fit all objects.
 
-use api::test::v2::greeter::GreeterSpec;
+use api::test::v1::greeter::GreeterSpec;
 use api::test::{v1, v2};
 use kube::Api;
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
@@ -12,8 +12,8 @@ use serde_json::json;
 const OPERATOR: &str = env!("CARGO_BIN_EXE_foobar-operator");
 const READY: &str = "Ready";
 
-type Served = v1::Greeter;
-type Other = v2::Greeter;
+type Served = v2::Greeter;
+type Other = v1::Greeter;
 
 #[tokio::test]
 async fn an_object_is_the_same_in_both_versions() -> Result<()> {
@@ -40,8 +40,8 @@ async fn an_object_is_the_same_in_both_versions() -> Result<()> {
         .iter()
         .filter_map(|entry| entry.api_version.as_deref())
         .collect();
-    assert!(versions.iter().any(|it| it.ends_with("/v2")));
     assert!(versions.iter().any(|it| it.ends_with("/v1")));
+    assert!(versions.iter().any(|it| it.ends_with("/v2")));
 
     // A change in one version shows in the other.
     let patch = Patch::Merge(json!({ "spec": { "target": "moon" } }));
