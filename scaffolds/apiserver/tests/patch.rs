@@ -183,7 +183,7 @@ fn json_patches_do_what_they_say() {
 #[test]
 fn odd_members_and_duplicates_of_operations_are_told() {
     let patch = br#"[{"op":"add","op":"add","path":"/data/q","value":"1","extra":1}]"#;
-    let strange = patch::json(&config(), patch, true).expect("applies").strange;
+    let strange = patch::json(&config(), patch, true).expect("applies").strict_errors;
     assert_eq!(
         strange,
         [
@@ -194,7 +194,7 @@ fn odd_members_and_duplicates_of_operations_are_told() {
     assert!(
         patch::json(&config(), patch, false)
             .expect("applies")
-            .strange
+            .strict_errors
             .is_empty()
     );
 }

@@ -20,7 +20,7 @@ const MAX_COPIED: usize = 3 * 1024 * 1024;
 /// 400 for a body that is no JSON patch, 413 for one of more than 10,000 operations, 422 when an operation cannot be
 /// done or a test fails.
 pub fn json(object: &Value, patch: &[u8], checked: bool) -> Result<Patched, Status> {
-    let (operations, strange) = operations(patch, checked)?;
+    let (operations, strict_errors) = operations(patch, checked)?;
     if operations.len() > MAX_OPERATIONS {
         let count = operations.len();
         let why = format!("The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {count}");
@@ -37,7 +37,7 @@ pub fn json(object: &Value, patch: &[u8], checked: bool) -> Result<Patched, Stat
     for operation in &operations {
         run.apply(operation).map_err(|Nowhere| rejected())?;
     }
-    Ok(Patched::as_json(run.document, strange))
+    Ok(Patched::as_json(run.document, strict_errors))
 }
 
 type Operation = Map<String, Value>;
@@ -56,7 +56,7 @@ fn operations(patch: &[u8], checked: bool) -> Result<(Vec<Operation>, Vec<String
         Value::Array(items) => items,
         other => return Err(fail(unmarshal(&other, &format!("value of type {list}")))),
     };
-    let mut strange: Vec<String> = duplicates.into_iter().map(|it| format!("json patch {it}")).collect();
+    let mut strict_errors: Vec<String> = duplicates.into_iter().map(|it| format!("json patch {it}")).collect();
     let mut out = Vec::new();
     for (index, item) in items.into_iter().enumerate() {
         let operation = match item {
@@ -65,14 +65,14 @@ fn operations(patch: &[u8], checked: bool) -> Result<(Vec<Operation>, Vec<String
             other => return Err(fail(unmarshal(&other, &format!("value of type {one}")))),
         };
         if checked {
-            check(&operation, index, &mut strange).map_err(fail)?;
+            check(&operation, index, &mut strict_errors).map_err(fail)?;
         }
         out.push(operation);
     }
-    Ok((out, if checked { strange } else { Vec::new() }))
+    Ok((out, if checked { strict_errors } else { Vec::new() }))
 }
 
-fn check(operation: &Operation, index: usize, strange: &mut Vec<String>) -> Result<(), String> {
+fn check(operation: &Operation, index: usize, strict_errors: &mut Vec<String>) -> Result<(), String> {
     for (name, value) in operation {
         match name.as_str() {
             "op" | "path" | "from" if !value.is_string() && !value.is_null() => {
@@ -82,7 +82,7 @@ fn check(operation: &Operation, index: usize, strange: &mut Vec<String>) -> Resu
                 ));
             }
             "op" | "path" | "from" | "value" => {}
-            other => strange.push(format!("json patch unknown field \"[{index}].{other}\"")),
+            other => strict_errors.push(format!("json patch unknown field \"[{index}].{other}\"")),
         }
     }
     Ok(())

@@ -10,7 +10,7 @@ use crate::status::Status;
 /// # Errors
 /// 400 for a body that is none.
 pub fn merge(object: &Value, patch: &[u8], checked: bool) -> Result<Patched, Status> {
-    let (patch, strange) = match document(patch, "error decoding patch: ") {
+    let (patch, strict_errors) = match document(patch, "error decoding patch: ") {
         Err(_) if !checked => return Err(invalid()),
         other => other?,
     };
@@ -28,7 +28,10 @@ pub fn merge(object: &Value, patch: &[u8], checked: bool) -> Result<Patched, Sta
         Value::Array(items) => object = without_nulls(Value::Array(items)),
         _ => return Err(invalid()),
     }
-    Ok(Patched::as_json(object, if checked { strange } else { Vec::new() }))
+    Ok(Patched::as_json(
+        object,
+        if checked { strict_errors } else { Vec::new() },
+    ))
 }
 
 fn invalid() -> Status {

@@ -2,7 +2,7 @@
 //! each with the answers that kube-apiserver 1.36 has for what is no such patch. Pure: documents in, documents out.
 //!
 //! All take the body as it came, and whether it is to be looked at closely (`fieldValidation` other than `Ignore`): then
-//! [`Patched::strange`] lists what the server warns of, or what strict validation refuses.
+//! [`Patched::strict_errors`] lists what the server warns of, or what strict validation refuses.
 
 mod json;
 mod merge;
@@ -24,7 +24,7 @@ pub struct Patched {
     /// The document.
     pub object: Value,
     /// What is odd about the patch itself: `duplicate field "data.k"`.
-    pub strange: Vec<String>,
+    pub strict_errors: Vec<String>,
     /// How refusals quote it, where that is not the document.
     shown: Option<String>,
 }
@@ -37,10 +37,10 @@ impl Patched {
         Status::invalid(("", ""), "", &[Path::new("patch").invalid(shown, why)])
     }
 
-    fn as_json(object: Value, strange: Vec<String>) -> Self {
+    fn as_json(object: Value, strict_errors: Vec<String>) -> Self {
         Self {
             object,
-            strange,
+            strict_errors,
             shown: None,
         }
     }

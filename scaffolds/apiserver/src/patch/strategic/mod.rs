@@ -22,7 +22,7 @@ type Members = Map<String, Value>;
 /// # Errors
 /// 400 for a body or a directive of the wrong form, 422 for lists of lists, 500 for what else does not fit, as upstream.
 pub fn strategic(object: &Value, patch: &[u8], schema: &Schema, checked: bool) -> Result<Patched, Status> {
-    let (patch, strange) = document(patch, "")?;
+    let (patch, strict_errors) = document(patch, "")?;
     let mut patch = match patch {
         Value::Null => Members::new(),
         Value::Object(members) => members,
@@ -38,7 +38,7 @@ pub fn strategic(object: &Value, patch: &[u8], schema: &Schema, checked: bool) -
     let shown = go::plain(&Value::Object(patch));
     Ok(Patched {
         object: Value::Object(object),
-        strange: if checked { strange } else { Vec::new() },
+        strict_errors: if checked { strict_errors } else { Vec::new() },
         shown: Some(shown),
     })
 }
