@@ -54,7 +54,7 @@ impl Project {
                     owner.group
                 );
             }
-            may_replace(existing, &name, (api, new))?;
+            may_replace(existing, &name, api, new)?;
             finalizer |= existing.finalizer && !api.replace;
         }
         let controllers = &mut self.kinds[at].controllers;
@@ -128,7 +128,7 @@ impl Project {
 }
 
 /// Refuses a controller that differs from the existing one of its name, unless it replaces that.
-fn may_replace(existing: &Controller, name: &ControllerName, (api, new): (&NewApi, &NewController)) -> Result<()> {
+fn may_replace(existing: &Controller, name: &ControllerName, api: &NewApi, new: &NewController) -> Result<()> {
     if existing.name != *name {
         bail!(
             "controllers `{}` and `{name}` would share one file\n\nhint: choose another `--controller-name`",

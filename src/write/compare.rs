@@ -100,7 +100,7 @@ pub fn compare(root: &Root, intents: &Intents<'_>, force: bool) -> Result<Outcom
                 _ => outcome.replace(path, found, file.text.clone(), file),
             },
             Intent::Manage { after, before } => manage(path, found, (after, *before), &mut outcome, &mut refused),
-            Intent::Follow { after, before } => follow(path, found, (after, before), &mut outcome),
+            Intent::Follow { after, before } => follow(&Followed { path, after, before }, found, &mut outcome),
             Intent::Remove(file) => match &found {
                 None => {}
                 Some(bytes) if force || is_ours(bytes, file) => {
@@ -153,7 +153,15 @@ fn manage(
     }
 }
 
-fn follow(path: &RelPath, found: Option<Vec<u8>>, (after, before): (&File, &File), outcome: &mut Outcome) {
+/// A seeded file of PROJECT before and after a command.
+struct Followed<'a> {
+    path: &'a RelPath,
+    after: &'a File,
+    before: &'a File,
+}
+
+fn follow(file: &Followed, found: Option<Vec<u8>>, outcome: &mut Outcome) {
+    let Followed { path, after, before } = *file;
     let Some(bytes) = &found else {
         return;
     };

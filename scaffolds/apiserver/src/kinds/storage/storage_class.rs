@@ -14,12 +14,16 @@ use crate::{
         node_selector::outdated,
         row::Row,
     },
-    strategy::{MetadataPass, Rules},
+    strategy::{Deletion, MetadataPass, Rules},
 };
 
 pub(in crate::kinds) fn kind() -> Kind {
     Kind {
         rules: Rules {
+            deletion: Deletion {
+                returns_object: true,
+                ..Deletion::default()
+            },
             metadata_passes: MetadataPass::VALIDATE_THEN_UPDATE,
             ..Rules::default()
         },
