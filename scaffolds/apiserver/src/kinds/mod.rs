@@ -48,9 +48,10 @@ mod workload;
 
 pub use openapi::{definition, definitions};
 
+use serde_json::Value;
 use std::sync::{Arc, LazyLock};
 
-use crate::resource::Resource;
+use crate::{resource::Resource, strategy::Empties};
 use built_in::BuiltIn;
 use defaults::Defaults;
 use kind::Kind;
@@ -131,6 +132,11 @@ static DEFAULTS: LazyLock<Defaults> = LazyLock::new(|| {
 pub fn resources() -> Vec<Resource> {
     let is_served = |named: &Named| !NOT_SERVED.contains(&(named.group.as_str(), named.version.as_str()));
     names::all().into_iter().filter(is_served).map(resource).collect()
+}
+
+/// [`Strategy::empties`](crate::strategy::Strategy::empties) for the metadata of a kind whose Go type is not recorded here.
+pub(crate) fn empties_of_metadata(object: &mut Value, form: Empties) -> bool {
+    empties::bring("~apis.meta.v1.ObjectMeta", &mut object["metadata"], form, &[])
 }
 
 /// What `serviceaccounts/NAME/token` reads: no resource of its own.

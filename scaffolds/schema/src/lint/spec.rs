@@ -32,7 +32,7 @@ pub(super) fn check(crd: &Value) -> Vec<Cause> {
     }
     causes.extend(conversion::check(&spec["conversion"], &path.child("conversion")));
     let versions = spec["versions"].as_array().map(Vec::as_slice).unwrap_or_default();
-    causes.extend(versions_as_a_whole(versions, &path));
+    causes.extend(versions_as_a_whole(spec, versions, &path));
     for (index, version) in versions.iter().enumerate() {
         causes.extend(one_version(version, &path.child("versions").index(index)));
     }
@@ -181,7 +181,7 @@ fn preserved(spec: &Value, path: &Path) -> Vec<Cause> {
     causes
 }
 
-fn versions_as_a_whole(versions: &[Value], path: &Path) -> Vec<Cause> {
+fn versions_as_a_whole(spec: &Value, versions: &[Value], path: &Path) -> Vec<Cause> {
     let name = |version: &Value| version["name"].as_str().unwrap_or_default().to_owned();
     let path_versions = path.child("versions");
     let stored: Vec<String> = versions
@@ -204,7 +204,7 @@ fn versions_as_a_whole(versions: &[Value], path: &Path) -> Vec<Cause> {
     }
     if stored.len() != 1 {
         let detail = "must have exactly one version marked as storage version";
-        causes.push(path_versions.invalid(versions.to_vec(), detail));
+        causes.push(path_versions.invalid(spec["versions"].clone(), detail));
     }
     let status = Path::new("status").child("storedVersions");
     match stored.split_first() {

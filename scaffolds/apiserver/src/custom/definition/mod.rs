@@ -11,7 +11,7 @@ use crate::{
     kinds,
     resource::{Names, Resource, Subresource},
     status::Status,
-    strategy::{Column, MetadataPass, Rules, Strategy, StrictErrors},
+    strategy::{Column, Empties, MetadataPass, Rules, Strategy, StrictErrors},
 };
 use kubewright_schema::{Cause, cause::Objections, lint};
 use serde_json::{Value, json};
@@ -103,6 +103,10 @@ impl Strategy for Definition {
             return Err(Status::not_implemented("conversion of custom resources by webhook"));
         }
         Ok(unknown)
+    }
+
+    fn empties(&self, object: &mut Value, form: Empties) -> bool {
+        kinds::empties_of_metadata(object, form)
     }
 
     fn default(&self, object: &mut Value) {

@@ -13,7 +13,9 @@ pub(super) fn of(family: &Family, version: &Value, versions: &[Value]) -> Rules 
     let scale = &version["subresources"]["scale"];
     let path = |key: &str| scale[key].as_str().map(|path| Cow::Owned(path.to_owned()));
     let has_status = version["subresources"]["status"].is_object();
-    let is_verbatim = version["name"] == family.storage && !(has_status && defaults_status(family, version));
+    let is_verbatim = version["name"] == family.storage
+        && !(has_status && defaults_status(family, version))
+        && share_a_schema(version, versions);
     Rules {
         is_built_in: false,
         has_status,
@@ -33,6 +35,14 @@ pub(super) fn of(family: &Family, version: &Value, versions: &[Value]) -> Rules 
         deprecation: deprecation(family, version, versions).map(Cow::Owned),
         ..Rules::default()
     }
+}
+
+/// Whether all served versions have the schema of `version`, the stored one. A write in a version with another schema
+/// stores an object without the defaults of the stored version, which each read then adds.
+fn share_a_schema(version: &Value, versions: &[Value]) -> bool {
+    let schema = &version["schema"]["openAPIV3Schema"];
+    let mut served = versions.iter().filter(|it| it["served"] == true);
+    served.all(|it| it["schema"]["openAPIV3Schema"] == *schema)
 }
 
 /// Whether an object that is stored without a status has one when it is read.
