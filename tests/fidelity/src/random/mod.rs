@@ -23,12 +23,16 @@ const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io";
 /// The program of a seed; the same in every build.
 pub fn program(seed: u64) -> Program {
     let mut rng = Rng::with_seed(seed);
-    let kind = shapes::any(&mut rng);
+    // Drawn apart, so that a seed whose kind has one version makes the same requests as before there were several.
+    let mut apart = Rng::with_seed(!seed);
+    let kind = shapes::any(&mut rng).in_versions(&mut apart);
     let mut steps = kind.preparation();
     steps.push(get(kind.path.clone()));
     for _ in 0..rng.usize(STEPS) {
-        steps.extend(requests(&mut rng, &kind));
+        steps.extend(requests(&mut rng, kind.in_one(&mut apart)));
     }
+    steps.iter_mut().for_each(|step| empty_metadata(&mut apart, step));
+    steps.extend(kind.other_versions().map(|version| get(version.path.clone())));
     steps.push(Step {
         accept: rng.bool().then(|| TABLE.to_owned()),
         ..get(kind.path.clone())
@@ -47,6 +51,28 @@ fn get(path: String) -> Step {
     Step {
         r#do: format!("GET {path}"),
         ..Step::default()
+    }
+}
+
+/// Now and then an empty map or list in the metadata of what is sent.
+fn empty_metadata(rng: &mut Rng, step: &mut Step) {
+    let metadata = step
+        .body
+        .as_mut()
+        .and_then(|body| body.get_mut("metadata")?.as_object_mut());
+    let Some(metadata) = metadata.filter(|_| rng.u8(..8) == 0) else {
+        return;
+    };
+    let empties = [
+        ("annotations", json!({})),
+        ("labels", json!({})),
+        ("finalizers", json!([])),
+        ("ownerReferences", json!([])),
+    ];
+    for (field, empty) in empties {
+        if rng.bool() {
+            metadata.entry(field).or_insert(empty);
+        }
     }
 }
 

@@ -21,6 +21,8 @@ pub struct Kind {
     schema: Value,
     /// To be made first.
     crd: Option<Value>,
+    /// The same kind in its other versions.
+    others: Vec<Kind>,
 }
 
 impl Kind {
@@ -37,7 +39,46 @@ impl Kind {
             kind: kind.to_owned(),
             schema,
             crd: None,
+            others: Vec::new(),
         }
+    }
+
+    /// Now and then gives a custom kind a second version, with fields and defaults of its own. Either may be stored.
+    pub fn in_versions(mut self, rng: &mut Rng) -> Self {
+        let Some(versions) = self.crd.as_mut().and_then(|crd| crd["spec"]["versions"].as_array_mut()) else {
+            return self;
+        };
+        let Some(first) = versions.first_mut().filter(|_| rng.u8(..3) == 0) else {
+            return self;
+        };
+        let mut second = first.clone();
+        second["name"] = json!("v1beta1");
+        redraw(rng, &mut second["schema"]["openAPIV3Schema"]);
+        let is_first_stored = rng.bool();
+        first["storage"] = is_first_stored.into();
+        second["storage"] = (!is_first_stored).into();
+        self.others.push(Self {
+            name: self.name.clone(),
+            path: self.path.replace("/v1/", "/v1beta1/"),
+            status: self.status,
+            api_version: self.api_version.replace("/v1", "/v1beta1"),
+            kind: self.kind.clone(),
+            schema: second["schema"]["openAPIV3Schema"].clone(),
+            crd: None,
+            others: Vec::new(),
+        });
+        versions.push(second);
+        self
+    }
+
+    /// The kind in one of its versions.
+    pub fn in_one(&self, rng: &mut Rng) -> &Self {
+        self.others.iter().find(|_| rng.bool()).unwrap_or(self)
+    }
+
+    /// The kind in each version but its first.
+    pub fn other_versions(&self) -> impl Iterator<Item = &Self> {
+        self.others.iter()
     }
 
     /// What must be there before the first request.
@@ -59,12 +100,14 @@ impl Kind {
             ..Step::default()
         };
         // Its endpoints come a moment after the condition.
-        let served = Step {
-            r#do: format!("GET {}", self.path),
-            until: [("/kind".to_owned(), json!(format!("{}List", self.kind)))].into(),
+        let served = |version: &Self| Step {
+            r#do: format!("GET {}", version.path),
+            until: [("/kind".to_owned(), json!(format!("{}List", version.kind)))].into(),
             ..Step::default()
         };
-        vec![make, established, served]
+        let mut steps = vec![make, established, served(self)];
+        steps.extend(self.others.iter().map(served));
+        steps
     }
 
     /// What is left to be removed: the CRD, and finalizers, which would keep it.
@@ -151,6 +194,35 @@ fn custom(rng: &mut Rng) -> Kind {
         kind: "Thing".to_owned(),
         schema,
         crd: Some(crd),
+        others: Vec::new(),
+    }
+}
+
+/// Takes fields and defaults from a schema of objects, and gives it others, below `spec` and `status`.
+fn redraw(rng: &mut Rng, schema: &mut Value) {
+    let tops = schema["properties"].as_object_mut().into_iter().flatten();
+    for (_, top) in tops {
+        let Some(fields) = top.get_mut("properties").and_then(Value::as_object_mut) else {
+            continue;
+        };
+        fields.retain(|_, _| rng.u8(..5) > 0);
+        for (_, field) in fields.iter_mut() {
+            let is_plain = field.as_object().is_some_and(|keywords| keywords.len() == 1);
+            let default = match field["type"].as_str() {
+                Some("integer") => json!(2),
+                Some("boolean") => json!(false),
+                Some("string") if is_plain => json!("z"),
+                _ => continue,
+            };
+            match (rng.u8(..3), field.as_object_mut()) {
+                (0, Some(keywords)) => _ = keywords.insert("default".to_owned(), default),
+                (1, Some(keywords)) => _ = keywords.remove("default"),
+                _ => {}
+            }
+        }
+        if rng.bool() {
+            fields.insert("e".to_owned(), json!({"type": "string", "default": "e"}));
+        }
     }
 }
 
