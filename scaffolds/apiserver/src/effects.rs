@@ -1,7 +1,7 @@
 //! The effects of writes: definitions are served and go with their objects; Services of an earlier server keep their
 //! addresses. They stand above the registry, which does not know them.
 
-use std::{panic::AssertUnwindSafe, sync::Arc};
+use std::sync::Arc;
 
 use futures::FutureExt;
 
@@ -62,23 +62,22 @@ impl Cluster {
             return registry::write(&self.core, &call, warnings).await;
         }
         let cluster = Arc::clone(self);
-        let mut work = AssertUnwindSafe(async move {
+        let mut work = async move {
             let mut warnings = Vec::new();
             let reply = registry::write(&cluster.core, &call, &mut warnings).await;
             if let Ok(reply) = &reply {
                 cluster.definitions.follow(&cluster.core, &call, reply).await;
             }
             (reply, warnings)
-        })
-        .catch_unwind()
+        }
         .boxed();
         // Where nothing has to be waited for, as without a disk, the answer is there at once.
-        let done = match (&mut work).now_or_never() {
-            Some(done) => done.ok(),
-            None => tokio::spawn(work).await.ok().and_then(Result::ok),
-        };
-        let Some((reply, said)) = done else {
-            return Err(Status::internal("the request caused a panic"));
+        let (reply, said) = match (&mut work).now_or_never() {
+            Some(done) => done,
+            None => {
+                let done = tokio::spawn(work).await;
+                done.map_err(|_| Status::internal("the request caused a panic"))?
+            }
         };
         warnings.extend(said);
         reply

@@ -71,7 +71,11 @@ async fn ask(server: &ApiServer, request: Request<Full<Bytes>>) {
     let body = body.to_bytes();
     let code = head.status.as_u16();
     let shown = String::from_utf8_lossy(&body).into_owned();
-    assert!(!shown.contains("caused a panic"), "{line}: {shown}");
+    // Other answers may quote these words from the request.
+    assert!(
+        code != 500 || !shown.contains("the request caused a panic"),
+        "{line}: {shown}"
+    );
     let media_type = head
         .headers
         .get("content-type")
