@@ -1,4 +1,4 @@
-//! What was asked of a resource, read from the request by its path, query and headers.
+//! A request for a resource, read from its path, query and headers.
 
 use std::sync::Arc;
 
@@ -9,29 +9,29 @@ use crate::{resource::Resource, status::Subject, store::Key, user::User};
 /// One request for a resource, resolved against the catalogue.
 #[derive(Clone)]
 pub struct Call {
-    /// What to do.
+    /// The verb.
     pub verb: Verb,
-    /// With which resource, in the version of the path.
+    /// The resource, in the version of the path.
     pub resource: Arc<Resource>,
-    /// Empty for cluster-scoped resources and for lists over all namespaces.
+    /// Empty for cluster-scoped resources and for lists across all namespaces.
     pub namespace: String,
     /// Empty for collections.
     pub name: String,
-    /// `status` for example; empty for the resource itself.
+    /// For example `status`; empty for the resource itself.
     pub subresource: String,
-    /// The query, percent-decoded, in its order.
+    /// The query parameters, percent-decoded, in the order of the request.
     pub query: Vec<(String, String)>,
-    /// The header `Content-Type` as it was sent; empty when it was not.
+    /// The header `Content-Type` as sent; empty if there is none.
     pub content_type: String,
-    /// The header `User-Agent`: what stands before its first `/` is the field manager of a write that names none.
+    /// The header `User-Agent`: the part before its first `/` is the field manager of a write that names none.
     pub user_agent: String,
     /// The body, at most 3 MiB.
     pub body: Bytes,
-    /// Whose request it is.
+    /// The user that sent the request.
     pub user: User,
 }
 
-/// What may be done with a resource.
+/// The verbs of resources.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Verb {
     /// GET with a name.
@@ -53,14 +53,14 @@ pub enum Verb {
 }
 
 impl Verb {
-    /// Whether nothing is changed.
+    /// Whether the verb changes nothing.
     pub fn is_read(self) -> bool {
         matches!(self, Self::Get | Self::List | Self::Watch)
     }
 }
 
 impl Call {
-    /// A request of the server itself, which may do everything, about a resource as a whole. `agent` is its user agent.
+    /// A request for a whole resource by the server itself, which may do everything. `agent` is its user agent.
     pub fn by_server(agent: &str, verb: Verb, resource: Arc<Resource>) -> Self {
         Self {
             verb,
@@ -76,28 +76,28 @@ impl Call {
         }
     }
 
-    /// Group and plural, as answers about what is there or not name the resource.
+    /// Group and plural, by which answers about missing and existing objects name the resource.
     pub fn subject(&self) -> Subject<'_> {
         (&self.resource.group, &self.resource.names.plural)
     }
 
-    /// The namespace of the objects: that of the path, for kinds that have one.
+    /// The namespace of the objects: that of the path, if the kind is namespaced.
     pub fn namespace(&self) -> &str {
         if self.resource.namespaced { &self.namespace } else { "" }
     }
 
-    /// Where the store keeps the object of this name.
+    /// The key in the store of the object of this name.
     pub fn key(&self, name: &str) -> Key {
         Key::new(&self.resource.store_name(), self.namespace(), name)
     }
 
-    /// The first value of a query parameter, which is the one that counts.
+    /// The first value of a query parameter; upstream ignores further values.
     pub fn parameter(&self, name: &str) -> Option<&str> {
         let named = self.query.iter().find(|(key, _)| key == name);
         named.map(|(_, value)| value.as_str())
     }
 
-    /// All values of a query parameter, `dryRun` for example.
+    /// All values of a query parameter, for example `dryRun`.
     pub fn parameters<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
         let named = self.query.iter().filter(move |(key, _)| key == name);
         named.map(|(_, value)| value.as_str())

@@ -1,11 +1,11 @@
-//! The time that objects are stamped with: the wall clock at start, moved on by tokio's. So it never goes back, and under
-//! a paused clock an hour that a test skips is an hour between two timestamps.
+//! The clock for timestamps: the wall clock's time at start, advanced by tokio's clock. So it never goes backwards, and
+//! when a test pauses tokio's clock and skips an hour, timestamps differ by an hour.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::time::Instant;
 
-/// A clock; copies agree.
+/// A clock; copies show the same time.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     /// Since 1970, at `started`.
@@ -19,7 +19,7 @@ impl Clock {
         Self::starting_at(SystemTime::now())
     }
 
-    /// Starts at this time, for tests whose timestamps shall be the same in every run.
+    /// Starts at this time, for tests whose timestamps must be the same in every run.
     pub fn starting_at(time: SystemTime) -> Self {
         Self {
             origin: time.duration_since(UNIX_EPOCH).unwrap_or_default(),

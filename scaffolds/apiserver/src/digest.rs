@@ -1,4 +1,4 @@
-//! Digests as the API writes them.
+//! Digests in the forms that the API uses.
 
 use ring::digest::{SHA256, SHA512, digest};
 
@@ -11,7 +11,7 @@ pub(crate) fn sha512_hex(bytes: &[u8]) -> String {
         .collect()
 }
 
-/// SHA-256 in hexadecimal: certificates, as users have them.
+/// SHA-256 in hexadecimal: the fingerprints of certificates in credential IDs.
 #[cfg(feature = "serve")]
 pub(crate) fn sha256_hex(bytes: &[u8]) -> String {
     digest(&SHA256, bytes)
@@ -21,7 +21,7 @@ pub(crate) fn sha256_hex(bytes: &[u8]) -> String {
         .collect()
 }
 
-/// The first eight bytes of the SHA-256: the hashes of storage versions, before base64.
+/// The first eight bytes of the SHA-256: storage version hashes, before base64.
 pub(crate) fn sha256_start(text: &str) -> Vec<u8> {
     digest(&SHA256, text.as_bytes())
         .as_ref()

@@ -1,5 +1,5 @@
-//! The effects of writes: definitions are served and go with their objects; Services of an earlier server keep their
-//! addresses. They stand above the registry, which does not know them.
+//! The effects of writes: a definition's resources are served, and removed with it; Services of an earlier server keep
+//! their addresses. Effects stand above the registry, which does not depend on them.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::{
     store::Range,
 };
 
-/// The state of a server, and writes with their effects.
+/// The state of a server, and writes together with their effects.
 pub struct Cluster {
     /// The state.
     pub core: Core,
@@ -22,7 +22,7 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// On this state.
+    /// Creates a cluster on this state.
     pub fn new(core: Core) -> Self {
         Self {
             core,
@@ -30,14 +30,14 @@ impl Cluster {
         }
     }
 
-    /// Restores the effects of the objects of an earlier server.
+    /// Restores the effects of the objects that an earlier server stored.
     pub async fn restore(&self) {
         self.definitions.restore(&self.core).await;
         self.hold();
     }
 
-    /// Answers a request for a resource that the catalogue has. What the client should be warned of goes to `warnings`,
-    /// also when it is refused.
+    /// Answers a request for a resource of the catalogue. Warnings for the client are added to `warnings`, also when
+    /// the request is refused.
     ///
     /// # Errors
     /// The Status to answer with.
@@ -53,7 +53,7 @@ impl Cluster {
 
     /// Answers a write once its effects are done.
     ///
-    /// A write with effects that has to wait runs in a task of its own: it runs to its end even if this future is dropped.
+    /// A write with effects that has to wait runs in a task of its own, so it completes even if this future is dropped.
     ///
     /// # Errors
     /// The Status to answer with.
@@ -71,7 +71,7 @@ impl Cluster {
             (reply, warnings)
         }
         .boxed();
-        // Where nothing has to be waited for, as without a disk, the answer is there at once.
+        // If nothing has to wait, as in a server without a disk, the answer is there at once.
         let (reply, said) = match (&mut work).now_or_never() {
             Some(done) => done,
             None => {
@@ -83,7 +83,7 @@ impl Cluster {
         reply
     }
 
-    /// Reserves what the objects of an earlier server hold: addresses and ports of Services.
+    /// Reserves the addresses and ports of the Services that an earlier server stored.
     fn hold(&self) {
         for resource in self.core.catalogue.snapshot().all() {
             if resource.rules().held.is_none() {

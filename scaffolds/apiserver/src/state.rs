@@ -1,18 +1,18 @@
-//! The state that all parts of the server share: objects, resources, rights and time. It stands below the registry; what
-//! is derived from it (discovery, definitions, controllers) stands above.
+//! The state that all parts of the server share: objects, resources, rights and time. It stands below the registry;
+//! what is derived from it (discovery, definitions, controllers) stands above.
 
 use crate::{authorize::Authorizer, catalogue::Catalogue, clock::Clock, store::Store};
 
-/// What requests are answered from.
+/// The state from which requests are answered.
 #[derive(Default)]
 pub struct Core {
     /// All objects.
     pub store: Store,
     /// All resources.
     pub catalogue: Catalogue,
-    /// Who may do what.
+    /// Decides which requests are allowed.
     pub authorizer: Authorizer,
-    /// What objects are stamped with.
+    /// The clock for timestamps of objects.
     pub clock: Clock,
 }
 

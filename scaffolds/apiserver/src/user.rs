@@ -1,4 +1,4 @@
-//! Somebody: a name, groups, and what else the server knows of them.
+//! Users: a name, groups, and further attributes from their credentials.
 
 use std::collections::BTreeMap;
 
@@ -6,28 +6,28 @@ use serde_json::{Value, json};
 
 /// The group that may do everything.
 pub const MASTERS: &str = "system:masters";
-/// What everybody with credentials is in.
+/// The group of all users with credentials.
 pub(crate) const AUTHENTICATED: &str = "system:authenticated";
-/// What nobody with credentials is in.
+/// The group of all users without credentials.
 pub(crate) const UNAUTHENTICATED: &str = "system:unauthenticated";
-/// Who comes without credentials.
+/// The name of users without credentials.
 pub(crate) const ANONYMOUS: &str = "system:anonymous";
 
-/// Somebody.
+/// A user, as a request has been authenticated or impersonated.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct User {
-    /// `admin`.
+    /// For example `admin`.
     pub name: String,
-    /// Empty where there is none.
+    /// Empty if the user has no UID.
     pub uid: String,
-    /// In the order in which they were given; `system:authenticated` comes last.
+    /// In the order in which they were given, with `system:authenticated` last.
     pub groups: Vec<String>,
-    /// What else came with the credentials.
+    /// Further attributes from the credentials.
     pub extra: BTreeMap<String, Vec<String>>,
 }
 
 impl User {
-    /// Somebody with credentials.
+    /// A user with credentials.
     pub fn new<S: Into<String>>(name: &str, groups: impl IntoIterator<Item = S>) -> Self {
         let mut user = Self {
             name: name.to_owned(),
@@ -38,7 +38,7 @@ impl User {
         user
     }
 
-    /// Who may do everything.
+    /// A user who may do everything.
     pub fn admin() -> Self {
         Self {
             uid: "admin".to_owned(),
@@ -46,7 +46,7 @@ impl User {
         }
     }
 
-    /// Who comes without credentials.
+    /// A user without credentials.
     pub fn anonymous() -> Self {
         Self {
             name: ANONYMOUS.to_owned(),
@@ -55,24 +55,24 @@ impl User {
         }
     }
 
-    /// Whether everything is allowed.
+    /// Whether the user may do everything.
     pub fn is_master(&self) -> bool {
         self.is_in(MASTERS)
     }
 
-    /// Whether they are of a group.
+    /// Whether the user is in a group.
     pub(crate) fn is_in(&self, group: &str) -> bool {
         self.groups.iter().any(|it| it == group)
     }
 
-    /// Makes them one of a group.
+    /// Adds the user to a group.
     pub(crate) fn join(&mut self, group: &str) {
         if !self.is_in(group) {
             self.groups.push(group.to_owned());
         }
     }
 
-    /// As reviews show it.
+    /// The user, as reviews show it.
     pub(crate) fn body(&self) -> Value {
         let mut body = json!({"username": self.name});
         if !self.groups.is_empty() {

@@ -1,4 +1,4 @@
-//! The operator's ServiceAccount, with what `config/rbac` grants it and a token of its own.
+//! The operator's ServiceAccount, with the permissions from `config/rbac` and a token of its own.
 
 use http::{Method, Request};
 use serde_json::{Value, json};
@@ -10,28 +10,28 @@ use super::{
 };
 use crate::server::ApiServer;
 
-/// As `config/rbac/service_account.yaml` and the Deployment name it.
+/// The name in `config/rbac/service_account.yaml` and in the Deployment.
 pub(super) const NAME: &str = "controller-manager";
-/// As `make manifests` names the role in `config/rbac/role.yaml`.
+/// The name that `make manifests` gives the role in `config/rbac/role.yaml`.
 const ROLE: &str = "manager-role";
-/// Seconds, the most that a TokenRequest may ask for. The key that signs tokens is in this process alone, so none is
-/// valid after it.
+/// Seconds, the maximum for a TokenRequest. Tokens become invalid when the process ends, because the key that signs
+/// them exists only in it.
 const LIFETIME: u64 = 1 << 32;
 
-/// What the operator authenticates with.
+/// The operator's credentials.
 #[derive(Debug)]
 pub(super) struct Account {
     pub token: String,
-    /// Whether its role holds in its own namespace alone.
+    /// Whether its role applies only to its own namespace.
     pub is_namespaced: bool,
 }
 
 impl Account {
-    /// Applies `config/rbac` as kustomize would for the namespace [`NAMESPACE`], without a prefix for names, and requests a
+    /// Applies `config/rbac` as kustomize would for the namespace [`NAMESPACE`], without a name prefix, and requests a
     /// token.
     ///
     /// # Errors
-    /// Which object is refused, with the server's words, or that none is the ServiceAccount.
+    /// The object that is refused, with the server's message, or that the ServiceAccount is missing.
     pub(super) async fn make(server: &ApiServer, rbac: Vec<Manifest>) -> Result<Self, String> {
         let is = |object: &Value, kind: &str, name: &str| object["kind"] == kind && object["metadata"]["name"] == name;
         if !rbac.iter().any(|it| is(&it.object, "ServiceAccount", NAME)) {
@@ -57,13 +57,13 @@ impl Account {
     }
 }
 
-/// The objects in the namespace [`NAMESPACE`], and bindings to the ServiceAccounts among them.
+/// Moves the objects into the namespace [`NAMESPACE`], and bindings to the ServiceAccounts among them.
 fn placed(mut rbac: Vec<Manifest>) -> Vec<Manifest> {
     let accounts = rbac.iter().filter(|it| it.object["kind"] == "ServiceAccount");
     let accounts: Vec<_> = accounts.map(|it| identity(&it.object["metadata"])).collect();
     for Manifest { object, .. } in &mut rbac {
         if let Some(metadata) = object["metadata"].as_object_mut() {
-            // An object of a kind without namespaces has none; every other goes into that namespace.
+            // Cluster-scoped objects have no namespace; all others move into that namespace.
             metadata.remove("namespace");
         }
         let subjects = object.get_mut("subjects").and_then(Value::as_array_mut);
@@ -92,7 +92,7 @@ pub(super) mod tests {
             "subjects": [{"kind": "ServiceAccount", "name": account, "namespace": "system"}]})
     }
 
-    /// As `config/rbac` of a project has it, with a role that grants reading ConfigMaps.
+    /// The objects of a project's `config/rbac`, with a role that grants reading ConfigMaps.
     pub(in crate::dev) fn rbac(kind: &str) -> Vec<Manifest> {
         let role = json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": kind,
             "metadata": {"name": ROLE, "namespace": "system"},

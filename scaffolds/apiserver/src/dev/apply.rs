@@ -1,4 +1,4 @@
-//! Objects put into the server as its administrator: applied as soon as their kinds are served.
+//! Applies objects to the server as its administrator, as soon as their kinds are served.
 
 use std::{sync::Arc, time::Duration};
 
@@ -12,14 +12,14 @@ use tower::ServiceExt;
 use super::{NAMESPACE, manifests::Manifest};
 use crate::{resource::Resource, server::ApiServer};
 
-/// How long a kind may take until it is served: that of a sample may be one that the operator makes.
+/// How long to wait until a kind is served: the operator itself may create the kind of a sample.
 const PATIENCE: Duration = Duration::from_secs(30);
 const PERIOD: Duration = Duration::from_millis(20);
 
-/// Applies the objects in their order, and says which.
+/// Applies the objects in order, and prints each.
 ///
 /// # Errors
-/// The first that is refused, with the server's words.
+/// The first object that is refused, with the server's message.
 pub(super) async fn apply_all(server: &ApiServer, manifests: &[Manifest]) -> Result<(), String> {
     for manifest in manifests {
         apply(server, manifest).await?;
@@ -36,7 +36,7 @@ pub(super) async fn apply_all(server: &ApiServer, manifests: &[Manifest]) -> Res
 /// Applies one object.
 ///
 /// # Errors
-/// The server's words where it refuses the object.
+/// The server's message when it refuses the object.
 pub(super) async fn apply(server: &ApiServer, manifest: &Manifest) -> Result<(), String> {
     let applied = async {
         let path = path(server, &manifest.object).await?;
@@ -51,10 +51,10 @@ pub(super) async fn apply(server: &ApiServer, manifest: &Manifest) -> Result<(),
         .map_err(|error| format!("`{}`: {error}", manifest.file.display()))
 }
 
-/// Sends a request with this body, and returns what is answered.
+/// Sends a request with this body, and returns the answer's body.
 ///
 /// # Errors
-/// The message of the Status that is answered in its place.
+/// The message of the Status, when the answer is an error.
 pub(super) async fn send(server: &ApiServer, request: http::request::Builder, body: &Value) -> Result<Value, String> {
     let request = request
         .body(Full::new(Bytes::from(body.to_string())))

@@ -1,4 +1,4 @@
-//! Reads the manifests of a project from its `config` folder. Changes nothing, and sends nothing.
+//! Reads the manifests of a project from its `config` folder. Writes no files and sends no requests.
 
 use std::{
     fs, io,
@@ -9,9 +9,9 @@ use serde_json::Value;
 
 use crate::request::yaml;
 
-/// The file that lists what a folder consists of.
+/// The file that lists the contents of a folder.
 const KUSTOMIZATION: &str = "kustomization.yaml";
-/// Fields of a kustomization that are followed, or that change labels and annotations alone.
+/// Fields of a kustomization that are followed, or that change only labels and annotations.
 const UNDERSTOOD: [&str; 7] = [
     "apiVersion",
     "kind",
@@ -22,14 +22,14 @@ const UNDERSTOOD: [&str; 7] = [
     "commonAnnotations",
 ];
 
-/// An object and the file that it is written in.
+/// An object and the file that contains it.
 #[derive(Clone, Debug)]
 pub(super) struct Manifest {
     pub file: PathBuf,
     pub object: Value,
 }
 
-/// The objects of every `.yaml` file of a folder, in the order of their names; none where there is no such folder.
+/// The objects of every `.yaml` file of a folder, in the order of the files' names; none if the folder does not exist.
 ///
 /// # Errors
 /// The first file that cannot be read, with the reason.
@@ -50,11 +50,11 @@ pub(super) fn in_folder(folder: &Path) -> Result<Vec<Manifest>, String> {
     Ok(manifests)
 }
 
-/// The objects that the kustomization of a folder lists, those of folders that it lists included. What a kustomization
-/// asks for besides is not done: `warn` gets a sentence about each such field.
+/// The objects that a folder's kustomization lists, including those of the folders that it lists. Other fields of a
+/// kustomization are ignored: `warn` gets a sentence about each of them.
 ///
 /// # Errors
-/// The first file that is missing or cannot be read. A missing one may be one that `make manifests` writes.
+/// The first file that is missing or cannot be read, with a hint for files that `make manifests` writes.
 pub(super) fn of_kustomization(folder: &Path, warn: &mut dyn FnMut(String)) -> Result<Vec<Manifest>, String> {
     let file = folder.join(KUSTOMIZATION);
     let (kustomization, _) = read(&file).and_then(|text| parse(&file, &text))?;

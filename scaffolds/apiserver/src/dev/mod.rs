@@ -1,5 +1,5 @@
-//! The program `dev` of a generated project: the operator, with the permissions of its deployment, on an API server in this
-//! process (`make dev`), or that server alone, for tests.
+//! The program `dev` of a generated project. Runs the operator, with the permissions of its deployment, on an API
+//! server in this process (`make dev`), or the server alone, for tests.
 
 mod account;
 mod apply;
@@ -27,7 +27,7 @@ use self::{
     operator::{Operator, Program},
 };
 
-/// Where the operator runs, as its Pod would in the namespace of its deployment.
+/// The operator's namespace, which the namespace of its deployment would be for its Pod.
 const NAMESPACE: &str = "default";
 
 const HELP: &str = "\
@@ -40,21 +40,22 @@ Options:
   -h, --help           Print this help
 ";
 
-/// Runs the program `operator`, which is built beside this one, on an API server in this process.
+/// Runs the program `operator`, which is built into the same folder, on an API server in this process.
 ///
 /// # Flow
-/// The server listens on a free port of 127.0.0.1 and writes the administrator's kubeconfig, `dev.kubeconfig`, beside this
-/// program. It gets the CRDs that `config/crd` lists, those of `config/crd/external`, and what `config/rbac` lists, in the
-/// namespace `default`. The operator then starts as the ServiceAccount of `config/rbac`, and a request of it that no role grants
-/// is printed with the `.rule(…)` that does. Each object of `config/samples` is applied as soon as its kind is served. All of it
-/// lives in memory and ends with Ctrl-C, after the operator has drained.
+/// The server listens on a free port of 127.0.0.1 and writes the administrator's kubeconfig, `dev.kubeconfig`, beside
+/// this program. It applies the CRDs that `config/crd` lists, those of `config/crd/external`, and what `config/rbac`
+/// lists, in the namespace `default`. The operator then starts as the ServiceAccount of `config/rbac`. When the
+/// operator sends a request that no role grants, the program prints the `.rule(…)` that would grant it. Each object of
+/// `config/samples` is applied as soon as its kind is served. All objects live in memory. Ctrl-C stops the program,
+/// after the operator has drained.
 ///
-/// With `--only-server` there is the server alone, its kubeconfig stands in a folder of its own, and it ends when the
-/// standard input does: with the test that started it, however that ends.
+/// With `--only-server` the server runs alone, writes its kubeconfig to a temporary folder, and ends when the standard
+/// input closes: with the test that started it, however that test ends.
 ///
 /// # Errors
-/// Exits with 1 when the server cannot start, when CRDs or permissions are missing or refused, or when the operator cannot be run; with the operator's own code when that ends by
-/// itself; with 2 when the arguments are wrong.
+/// Exits with 1 when the server cannot start, when CRDs or permissions are missing or refused, or when the operator
+/// cannot be run; with the operator's own code when the operator ends by itself; with 2 when the arguments are wrong.
 pub fn run(operator: &str) -> ExitCode {
     let mut arguments = env::args().skip(1);
     let outcome = match arguments.next().as_deref() {
@@ -94,14 +95,14 @@ async fn only_server() -> Result<ExitCode, String> {
         .map_err(|error| describe(&error))?;
     let running = listener.serve(server).map_err(|error| describe(&error))?;
     println!("{}", kubeconfig.display());
-    // Whoever asked is gone if that fails, and so is the standard input.
+    // If this fails, the reader of the output is gone, and the standard input ends too.
     let _ = io::stdout().flush();
     end_of_input().await;
     running.shutdown().await;
     Ok(ExitCode::SUCCESS)
 }
 
-/// A read cannot be given up, so it has a thread, which ends with the process.
+/// A blocking read cannot be cancelled, so it runs in a thread of its own, which ends with the process.
 async fn end_of_input() {
     let (over, input) = oneshot::channel();
     std::thread::spawn(move || {
@@ -111,7 +112,7 @@ async fn end_of_input() {
     let _ = input.await;
 }
 
-/// What `config` says of the cluster that the operator runs in.
+/// The contents of `config` that the operator's cluster needs.
 struct Config {
     definitions: Vec<Manifest>,
     rbac: Vec<Manifest>,
@@ -124,7 +125,7 @@ impl Config {
         }
         let warn = &mut |sentence| eprintln!("warning: {sentence}");
         let mut definitions = manifests::of_kustomization(&folder.join("crd"), warn)?;
-        // Their owners are not here to install them.
+        // No other program installs the CRDs of other projects here.
         definitions.extend(manifests::in_folder(&folder.join("crd/external"))?);
         let rbac = manifests::of_kustomization(&folder.join("rbac"), warn)?;
         Ok(Self { definitions, rbac })
@@ -150,7 +151,7 @@ async fn develop(operator: &str, flags: Vec<String>) -> Result<ExitCode, String>
     ended
 }
 
-/// Runs the operator to its end on a server that has what `config` says.
+/// Runs the operator until it exits, on a server with the objects of `config`.
 async fn operate(listener: Listener, server: ApiServer, config: Config, program: Program) -> Result<ExitCode, String> {
     apply::apply_all(&server, &config.definitions).await?;
     let account = Account::make(&server, config.rbac).await?;
@@ -172,7 +173,7 @@ async fn operate(listener: Listener, server: ApiServer, config: Config, program:
             if let Err(refused) = refused {
                 eprintln!("error: {refused}");
             }
-            // The operator has the word from here on.
+            // Run until the operator exits.
             operator.ended().await
         }
     };

@@ -11,10 +11,10 @@ use tokio::time::sleep;
 
 use super::NAMESPACE;
 
-/// How often it is looked whether the operator still runs.
+/// How often the operator's process is polled.
 const PERIOD: Duration = Duration::from_millis(50);
 
-/// The operator's program, and the flags that it gets last.
+/// The operator's program, and its last flags.
 pub(super) struct Program {
     pub path: PathBuf,
     pub flags: Vec<String>,
@@ -26,15 +26,15 @@ pub(super) struct Operator {
 }
 
 impl Operator {
-    /// Starts the program on the cluster of `kubeconfig`, for one namespace alone where that is all that its role covers. Its
-    /// output is this program's.
+    /// Starts the program on the cluster of `kubeconfig`, and for one namespace only if its role applies to no other.
+    /// It inherits the standard output and error.
     pub(super) fn start(program: Program, kubeconfig: &Path, is_namespaced: bool) -> Result<Self, String> {
         let Program { path, flags } = program;
         let mut command = Command::new(&path);
         command.arg("--kubeconfig").arg(kubeconfig);
-        // Another one, of `make run` say, may have the usual port.
+        // Another operator, for example of `make run`, may use the default port.
         command.arg("--health-probe-bind-address=0");
-        // Last, so that they win.
+        // Last, because the last occurrence of a flag wins.
         command.args(flags).env("POD_NAMESPACE", NAMESPACE).stdin(Stdio::null());
         if is_namespaced {
             command.env("WATCH_NAMESPACE", NAMESPACE);
@@ -49,8 +49,8 @@ impl Operator {
         Ok(Self { child })
     }
 
-    /// Its exit code, once it has ended. On Ctrl-C the terminal tells the operator too, which drains; the server goes on
-    /// until it has.
+    /// Waits until the operator exits, and returns its exit code. On Ctrl-C the terminal also signals the operator,
+    /// which drains; the server runs until it has finished.
     pub(super) async fn ended(&mut self) -> ExitCode {
         let mut interrupted = std::pin::pin!(tokio::signal::ctrl_c());
         let mut heard = false;
@@ -73,7 +73,7 @@ impl Operator {
 
 impl Drop for Operator {
     fn drop(&mut self) {
-        // Both fail only when it is gone already.
+        // Both fail only if the process has already ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,4 +1,4 @@
-//! What no role grants the operator, printed with the declaration that does.
+//! Prints the permissions that no role grants the operator, with the declarations that grant them.
 
 use std::collections::BTreeSet;
 
@@ -7,8 +7,8 @@ use tokio::sync::broadcast::{Receiver, error::RecvError};
 use super::{NAMESPACE, account};
 use crate::authorize::{Attributes, Refusal};
 
-/// Prints each permission that the operator lacks, once, when a request is refused for want of it. A `Role` holds in the
-/// operator's own namespace alone.
+/// Prints each permission that the operator lacks, once, when a request is refused because of it. A `Role` applies to
+/// the operator's own namespace only.
 pub(super) async fn report(mut refusals: Receiver<Refusal>, is_namespaced: bool) {
     let mut known = BTreeSet::new();
     loop {
@@ -18,14 +18,14 @@ pub(super) async fn report(mut refusals: Receiver<Refusal>, is_namespaced: bool)
                     eprintln!("{text}");
                 }
             }
-            // An operator that is refused this often asks again.
+            // Lost refusals do not matter: an operator that is refused this often repeats the request.
             Err(RecvError::Lagged(_)) => {}
             Err(RecvError::Closed) => return,
         }
     }
 }
 
-/// `None` for a refusal of somebody else's request, and for one whose remedy is `known`.
+/// `None` for a refusal of another user's request, and for one whose hint is in `known`.
 fn describe(refusal: &Refusal, is_namespaced: bool, known: &mut BTreeSet<String>) -> Option<String> {
     let Refusal { user, asked } = refusal;
     if *user != format!("system:serviceaccount:{NAMESPACE}:{}", account::NAME) {
@@ -111,7 +111,7 @@ mod tests {
             let request = request.header("authorization", format!("Bearer {}", account.token));
             let _ = send(&server, request, &Value::Null).await;
         }
-        // Somebody else's.
+        // A request of another user.
         let other = Request::builder().uri(maps).header("impersonate-user", "somebody");
         let _ = send(&server, other, &Value::Null).await;
 

@@ -1,5 +1,5 @@
-//! X.509 certificates (RFC 5280): an authority, a server's, a client's. Written out, because three certificates of fixed
-//! forms are less than what a library for all of them weighs in every project's build.
+//! X.509 certificates (RFC 5280): an authority's, a server's and a client's. Encoded here, because three certificates
+//! of fixed forms cost less build time in every project than a library for all of X.509.
 
 use std::time::SystemTime;
 
@@ -15,7 +15,7 @@ use super::der::{
 };
 use crate::meta;
 
-/// What the server's certificate is for: every name that a cluster's own has.
+/// The names in the server's certificate: those that a real cluster's server has.
 const SERVER_NAMES: [&str; 5] = [
     "localhost",
     "kubernetes",
@@ -24,12 +24,12 @@ const SERVER_NAMES: [&str; 5] = [
     "kubernetes.default.svc.cluster.local",
 ];
 const LOOPBACK: [u8; 4] = [127, 0, 0, 1];
-/// How long certificates are valid; they go with the process, and some processes run long.
+/// How long certificates are valid. They end with the process, which may run long.
 const VALID: i64 = 365 * 86_400;
-/// For clients whose clocks are behind.
+/// How far before their creation certificates become valid, for clients whose clocks are behind.
 const SLACK: i64 = 3_600;
 
-// Object identifiers, encoded.
+// Object identifiers, DER-encoded.
 const EC_PUBLIC_KEY: &[u8] = &[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01];
 const P256: &[u8] = &[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07];
 const ECDSA_WITH_SHA256: &[u8] = &[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02];
@@ -55,7 +55,7 @@ pub struct Issued {
     pub key: Vec<u8>,
 }
 
-/// Signs certificates, its own to begin with.
+/// A certificate authority: signs certificates, beginning with its own.
 pub struct Authority {
     /// DER, self-signed.
     pub certificate: Vec<u8>,
@@ -67,7 +67,7 @@ pub struct Authority {
 type Made<T> = Result<T, String>;
 
 impl Authority {
-    /// A new one; its key is never written anywhere.
+    /// Creates an authority; its key is never written to a file.
     pub fn new() -> Made<Self> {
         let random = SystemRandom::new();
         let (pair, _) = key(&random)?;
@@ -89,7 +89,7 @@ impl Authority {
         Ok(authority)
     }
 
-    /// For a server on loopback.
+    /// A certificate for a server on loopback.
     pub fn server(&self) -> Made<Issued> {
         let names: Vec<u8> = SERVER_NAMES
             .iter()
@@ -103,7 +103,7 @@ impl Authority {
         )
     }
 
-    /// For a user of this name in these groups.
+    /// A certificate for a user of this name in these groups.
     pub fn client(&self, user: &str, groups: &[&str]) -> Made<Issued> {
         let mut attributes: Vec<_> = groups.iter().map(|group| (ORGANIZATION, *group)).collect();
         attributes.push((COMMON_NAME, user));
@@ -154,7 +154,7 @@ impl Authority {
         Ok(der(SEQUENCE, &[&body, &signed_with, &bits(signature.as_ref())]))
     }
 
-    /// Positive, and without leading zeros.
+    /// A serial number: positive, without leading zeros.
     fn serial(&self) -> Made<[u8; 16]> {
         let mut serial = [0; 16];
         self.random
@@ -217,7 +217,7 @@ fn validity() -> Vec<u8> {
     der(SEQUENCE, &[&time(now - SLACK), &time(now + VALID)])
 }
 
-/// RFC 5280, 4.1.2.5: two digits of the year until 2049, four from then on.
+/// RFC 5280, 4.1.2.5: years have two digits until 2049, then four.
 fn time(seconds: i64) -> Vec<u8> {
     let digits: String = meta::time::text(seconds)
         .chars()

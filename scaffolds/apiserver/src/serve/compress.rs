@@ -1,4 +1,4 @@
-//! Compresses what is large, when the client understands it.
+//! Compresses large answers for clients that accept gzip.
 
 use std::io::Write;
 
@@ -7,10 +7,10 @@ use http::{HeaderMap, HeaderValue, header};
 
 use crate::response::{Answer, Body};
 
-/// What is shorter goes as it is (apiserver, `endpoints/handlers/responsewriters`: `defaultGzipThresholdBytes`).
+/// Shorter answers are not compressed (apiserver, `endpoints/handlers/responsewriters`: `defaultGzipThresholdBytes`).
 const THRESHOLD: usize = 128 * 1024;
 
-/// Whether the client understands gzip.
+/// Whether the client accepts gzip.
 pub fn accepts(headers: &HeaderMap) -> bool {
     let values = headers
         .get_all(header::ACCEPT_ENCODING)
@@ -21,7 +21,7 @@ pub fn accepts(headers: &HeaderMap) -> bool {
         .any(|encoding| encoding.trim() == "gzip")
 }
 
-/// The answer, compressed if it is whole, large and good.
+/// Compresses the answer if it is complete, large and successful.
 pub fn compress(answer: Answer) -> Answer {
     let large = answer
         .body()
@@ -30,7 +30,7 @@ pub fn compress(answer: Answer) -> Answer {
     let Some(body) = large else {
         return answer;
     };
-    // The level of upstream: `defaultGzipContentEncodingLevel`.
+    // Upstream's level: `defaultGzipContentEncodingLevel`.
     let mut encoder = GzEncoder::new(Vec::new(), Compression::new(1));
     let Ok(compressed) = encoder.write_all(body).and_then(|()| encoder.finish()) else {
         return answer;

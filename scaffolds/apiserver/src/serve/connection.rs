@@ -1,4 +1,5 @@
-//! Connections, trusting nobody: their number, their handshakes, their headers and their silence are bounded.
+//! Connections, whose clients are not trusted: their number, their handshakes, their headers and their idle time are
+//! limited.
 
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
@@ -16,23 +17,25 @@ use tower::Service;
 use super::{compress, hurry, identity};
 use crate::{auth::Peer, server::ApiServer};
 
-/// Connections open at once; each has at most one watch. The rest wait in the system's queue.
+/// Connections open at once; each has at most one watch. Further connections wait in the system's queue.
 const CONNECTIONS: usize = 16 * 1024;
-/// How long a TLS handshake may take; Go's `http.Transport` gives up then, too.
+/// How long a TLS handshake may take; Go's `http.Transport` also gives up after this time.
 const HANDSHAKE: Duration = Duration::from_secs(10);
-/// How long a client may take for a request's headers (kube-apiserver's `ReadHeaderTimeout`), or be silent between two.
+/// How long a client may take for a request's headers (kube-apiserver's `ReadHeaderTimeout`), or be idle between
+/// requests.
 const HEADERS: Duration = Duration::from_secs(32);
-/// Bytes of a request's line and headers. Upstream takes Go's default, a megabyte.
+/// Longest request line and headers, in bytes. Upstream uses Go's default, a megabyte.
 const BUFFER: usize = 1024 * 1024;
 
-/// Accepts until told to stop, then waits for what is under way. Dropping it closes everything.
+/// Accepts connections until `stop` changes, then waits for the requests in progress. Dropping the future closes all
+/// connections.
 pub async fn accept(socket: TcpListener, (tls, server): (TlsAcceptor, ApiServer), mut stop: watch::Receiver<()>) {
     let places = Arc::new(Semaphore::new(CONNECTIONS));
     let mut open = JoinSet::new();
     loop {
         while open.try_join_next().is_some() {}
         let next = async {
-            // Never closed, so there always comes a place.
+            // Never fails: the semaphore is never closed.
             let place = Arc::clone(&places).acquire_owned().await;
             (place, socket.accept().await)
         };
@@ -51,7 +54,7 @@ pub async fn accept(socket: TcpListener, (tls, server): (TlsAcceptor, ApiServer)
                     drop(place);
                 });
             }
-            // Out of file descriptors, most likely: trying at once would spin.
+            // Most likely out of file descriptors: wait, because retrying at once would spin.
             Err(_) => sleep(Duration::from_millis(100)).await,
         }
     }
@@ -80,7 +83,7 @@ async fn converse(stream: TlsStream<TcpStream>, server: ApiServer, mut stop: wat
         .max_buf_size(BUFFER)
         .serve_connection(TokioIo::new(stream), service);
     let mut connection = std::pin::pin!(connection);
-    // How a connection ends is the client's affair.
+    // An error of the connection concerns the client alone.
     tokio::select! {
         _ = connection.as_mut() => return,
         _ = stop.changed() => connection.as_mut().graceful_shutdown(),

@@ -1,6 +1,6 @@
-//! DER (X.690), both ways: as much of it as certificates of one form need.
+//! Reads and writes DER (X.690), as far as certificates of one form need it.
 
-/// Tags.
+/// Tags of DER values.
 pub const BOOLEAN: u8 = 0x01;
 pub const INTEGER: u8 = 0x02;
 pub const BIT_STRING: u8 = 0x03;
@@ -17,7 +17,7 @@ pub const IP_ADDRESS: u8 = 0x87;
 pub const EXPLICIT_0: u8 = 0xa0;
 pub const EXPLICIT_3: u8 = 0xa3;
 
-/// Tag, length and contents.
+/// Encodes a value: tag, length and contents.
 pub fn der(tag: u8, parts: &[&[u8]]) -> Vec<u8> {
     let contents = parts.concat();
     let mut encoded = vec![tag];
@@ -26,7 +26,7 @@ pub fn der(tag: u8, parts: &[&[u8]]) -> Vec<u8> {
         _ => {
             let length = contents.len().to_be_bytes();
             let digits: Vec<u8> = length.into_iter().skip_while(|byte| *byte == 0).collect();
-            // At most eight digits: a usize has no more.
+            // At most eight bytes: the size of a usize.
             encoded.push(0x80 | digits.len() as u8);
             encoded.extend(digits);
         }
@@ -40,7 +40,7 @@ pub fn bits(bytes: &[u8]) -> Vec<u8> {
     der(BIT_STRING, &[&[0], bytes])
 }
 
-/// The first value of `bytes`: its tag, its contents, and what comes after it.
+/// The first value of `bytes`: its tag, its contents, and the bytes after it.
 pub fn read(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let (&tag, rest) = bytes.split_first()?;
     let (&first, rest) = rest.split_first()?;
@@ -59,7 +59,7 @@ pub fn read(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     Some((tag, contents, rest))
 }
 
-/// The values that follow one another in `bytes`, up to the first that is malformed.
+/// The values in `bytes`, one after the other, up to the first malformed one.
 pub fn each(mut bytes: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
     std::iter::from_fn(move || {
         let (tag, contents, rest) = read(bytes)?;

@@ -1,5 +1,5 @@
-//! Who a client certificate is for: the common name is the user, the organisations are the groups. The certificate's
-//! signature has been verified when it comes here.
+//! The user of a client certificate: the common name is the user's name, the organisations are the groups. The caller
+//! has verified the certificate's signature.
 
 use super::{
     certificate::{COMMON_NAME, ORGANIZATION},
@@ -10,7 +10,7 @@ use crate::{
     digest,
 };
 
-/// The user; `None` for a certificate without a common name.
+/// The user of a certificate; `None` if it has no common name.
 pub fn user(certificate: &[u8]) -> Option<User> {
     let mut name = None;
     let mut groups = Vec::new();
@@ -37,7 +37,7 @@ pub fn user(certificate: &[u8]) -> Option<User> {
     Some(user)
 }
 
-/// RFC 5280, 4.1: after the version come serial number, algorithm, issuer and validity.
+/// The subject. RFC 5280, 4.1: version, serial number, algorithm, issuer and validity precede it.
 fn subject(certificate: &[u8]) -> Option<&[u8]> {
     let (SEQUENCE, certificate, _) = read(certificate)? else {
         return None;

@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 
 use super::{Listener, private};
 
-/// What cluster, user and context are called.
+/// The name of the cluster, the user and the context.
 const NAME: &str = "kubewright";
 
-/// The administrator's.
+/// The administrator's kubeconfig.
 pub(super) fn of_admin(listener: &Listener) -> String {
     let mut user = json!({
         "client-certificate-data": pem("CERTIFICATE", &listener.admin.certificate),
@@ -26,12 +26,12 @@ pub(super) fn of_admin(listener: &Listener) -> String {
     text(listener, &user)
 }
 
-/// Of whoever has this token.
+/// The kubeconfig of the user with this token.
 pub(super) fn of_token(listener: &Listener, token: &str) -> String {
     text(listener, &json!({"token": token}))
 }
 
-/// With everything embedded. YAML.
+/// A kubeconfig as YAML, with all certificates and keys embedded.
 fn text(listener: &Listener, user: &Value) -> String {
     let cluster = json!({
         "server": format!("https://{}", listener.address),
@@ -45,21 +45,21 @@ fn text(listener: &Listener, user: &Value) -> String {
     }))
 }
 
-/// Writes it beside its place first, so that nobody ever reads half of it.
+/// Writes to a temporary file and renames it, so that no reader sees an incomplete kubeconfig.
 pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         fs::create_dir_all(folder)?;
     }
     let mut beside = path.as_os_str().to_owned();
     beside.push(format!(".{}", std::process::id()));
-    // A left-over, or something that somebody has put there: never write through it.
+    // A left-over, or a file that somebody else created: never write through it.
     let _ = fs::remove_file(&beside);
     let mut file = private::new_file(Path::new(&beside))?;
     file.write_all(text.as_bytes())?;
     fs::rename(&beside, path)
 }
 
-/// PEM (RFC 7468), encoded once more as kubeconfigs want it.
+/// PEM (RFC 7468) in base64, as kubeconfigs embed it.
 fn pem(label: &str, der: &[u8]) -> String {
     let text = STANDARD.encode(der);
     let mut pem = format!("-----BEGIN {label}-----\n");

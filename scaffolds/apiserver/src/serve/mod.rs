@@ -1,5 +1,5 @@
-//! The server over HTTPS on loopback, for kubectl, curl and clients of every language: with a certificate authority of its
-//! own, a client certificate for the administrator, and a kubeconfig that has them.
+//! The server over HTTPS on loopback, for kubectl, curl and clients in every language: with its own certificate
+//! authority, a client certificate for the administrator, and a kubeconfig that contains both.
 
 mod certificate;
 mod compress;
@@ -28,10 +28,10 @@ use tokio::{
 use crate::server::ApiServer;
 use certificate::{Authority, Issued};
 
-/// How long a shutdown waits for answers that are under way. Watches never end by themselves.
+/// How long a shutdown waits for answers in progress. Watches never end by themselves.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// A socket of 127.0.0.1 that listens already, and the certificates for it. Whoever connects waits until
+/// A socket on 127.0.0.1 that already listens, and the certificates for it. Clients that connect wait until
 /// [`Listener::serve`].
 pub struct Listener {
     socket: TcpListener,
@@ -45,31 +45,31 @@ pub struct Listener {
 /// Why the server cannot be reached.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// The port is taken, for example.
+    /// The socket cannot listen, for example because the port is taken.
     #[error("cannot listen on 127.0.0.1:{port}")]
     Listen {
-        /// The port asked for.
+        /// The requested port.
         port: u16,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// No certificate could be made.
+    /// The certificates could not be made.
     #[error("cannot make certificates: {0}")]
     Certificates(String),
     /// The kubeconfig could not be written.
     #[error("cannot write the kubeconfig `{path}`")]
     Kubeconfig {
-        /// Where to.
+        /// The file that could not be written.
         path: String,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
 }
 
 impl Listener {
-    /// Listens on 127.0.0.1, never on another address: whoever has the kubeconfig may do everything. Port 0 takes a free
-    /// one. The kubeconfig has `token`, when there is one, beside the client certificate; the server must know it, see
-    /// [`Options::tokens`](crate::server::Options).
+    /// Listens on 127.0.0.1 and on no other address, because whoever has the kubeconfig may do everything. Port 0
+    /// selects a free port. If there is a `token`, the kubeconfig has it beside the client certificate; the server must
+    /// accept it, see [`Options::tokens`](crate::server::Options).
     ///
     /// # Errors
     /// [`ServeError`]
@@ -92,17 +92,17 @@ impl Listener {
         })
     }
 
-    /// Where it listens.
+    /// The address on which it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The kubeconfig of the administrator, as YAML. All that is needed stands in it.
+    /// The administrator's kubeconfig, as YAML. It refers to no other file.
     pub fn kubeconfig(&self) -> String {
         kubeconfig::of_admin(self)
     }
 
-    /// Writes the kubeconfig, readable by its owner only, and whole or not at all.
+    /// Writes the kubeconfig atomically, readable by its owner only.
     ///
     /// # Errors
     /// [`ServeError::Kubeconfig`]
@@ -110,8 +110,8 @@ impl Listener {
         write(path, &self.kubeconfig())
     }
 
-    /// Writes a kubeconfig for a user who has this bearer token and no client certificate, as
-    /// [`write_kubeconfig`](Self::write_kubeconfig) does.
+    /// Writes a kubeconfig for a user with this bearer token and without a client certificate, like
+    /// [`write_kubeconfig`](Self::write_kubeconfig).
     ///
     /// # Errors
     /// [`ServeError::Kubeconfig`]
@@ -119,7 +119,7 @@ impl Listener {
         write(path, &kubeconfig::of_token(self, token))
     }
 
-    /// Answers from now on, in the background.
+    /// Starts to answer requests, in the background.
     ///
     /// # Errors
     /// [`ServeError::Certificates`]
@@ -143,12 +143,12 @@ pub struct Running {
 }
 
 impl Running {
-    /// Where it listens.
+    /// The address on which it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Takes no more connections, lets answers under way come to their end for a second, and closes everything.
+    /// Accepts no more connections, gives the answers in progress one second to complete, and closes all connections.
     pub async fn shutdown(mut self) {
         let _ = self.stop.send(());
         if tokio::time::timeout(GRACE, &mut self.task).await.is_err() {
@@ -170,7 +170,7 @@ fn write(path: &Path, kubeconfig: &str) -> Result<(), ServeError> {
     })
 }
 
-/// Answers shall leave at once, not wait for company.
+/// Sends answers at once, without waiting to fill a packet.
 fn hurry(stream: &TcpStream) {
     let _ = stream.set_nodelay(true);
 }

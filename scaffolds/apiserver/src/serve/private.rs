@@ -1,4 +1,4 @@
-//! Files and folders that this user alone can open: kubeconfigs hold the administrator's key.
+//! Files and folders that only this user can open: kubeconfigs contain the administrator's key.
 
 use std::{
     env,
@@ -9,16 +9,16 @@ use std::{
 
 use ring::rand::{SecureRandom, SystemRandom};
 
-/// A folder among the temporary files that its user alone can open (on Unix its mode is 0700), removed with all that is in it on drop. A
-/// process that is killed leaves it.
+/// A temporary folder that only its user can open (on Unix its mode is 0700). It is removed with its contents on drop;
+/// a process that is killed leaves it behind.
 #[derive(Debug)]
 pub struct TemporaryFolder(PathBuf);
 
 impl TemporaryFolder {
-    /// Makes one, with a name that nobody can know before.
+    /// Creates a folder with an unpredictable name.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn new() -> io::Result<Self> {
         let mut name = [0; 8];
         let random = SystemRandom::new();
@@ -26,12 +26,12 @@ impl TemporaryFolder {
             .fill(&mut name)
             .map_err(|_| io::Error::other("no random numbers"))?;
         let path = env::temp_dir().join(format!("kubewright-{:016x}", u64::from_ne_bytes(name)));
-        // Fails when something stands there.
+        // Fails if the path exists.
         private_builder().create(&path)?;
         Ok(Self(path))
     }
 
-    /// Where it is.
+    /// The path of the folder.
     pub fn path(&self) -> &Path {
         &self.0
     }
@@ -39,7 +39,7 @@ impl TemporaryFolder {
 
 impl Drop for TemporaryFolder {
     fn drop(&mut self) {
-        // Left to the system's own cleaning of temporary files where it fails.
+        // If this fails, the system cleans up temporary files later.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
@@ -58,7 +58,7 @@ fn private_builder() -> DirBuilder {
     DirBuilder::new()
 }
 
-/// Makes a file that is not there yet. On Unix its mode is 0600.
+/// Creates a file that must not exist. On Unix its mode is 0600.
 pub(super) fn new_file(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);

@@ -1,4 +1,4 @@
-//! TLS: the server shows its certificate, and clients may show one of the same authority.
+//! TLS: the server presents its certificate, and clients may present one of the same authority.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use tokio_rustls::{
 
 use super::certificate::{Authority, Issued};
 
-/// Accepts connections with and without client certificates; a certificate of somebody else ends the handshake.
+/// Accepts connections with and without client certificates; a certificate of another authority ends the handshake.
 pub fn acceptor(authority: &Authority, server: &Issued) -> Result<TlsAcceptor, String> {
     let root = CertificateDer::from(authority.certificate.clone());
     let mut roots = RootCertStore::empty();

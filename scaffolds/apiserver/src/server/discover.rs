@@ -1,4 +1,4 @@
-//! Discovery: `/api`, `/apis` and what is below them without being a resource.
+//! Discovery: `/api`, `/apis` and the paths below them that are not resources.
 
 use http::{HeaderValue, Method, header, request::Parts};
 
@@ -13,7 +13,7 @@ use crate::{
     status::Status,
 };
 
-/// Answers a path of discovery; `None` for others.
+/// Answers a discovery path; `None` for other paths.
 pub fn answer(server: &ApiServer, parts: &Parts, (info, query): (&Info, &Query)) -> Option<Answer> {
     let format = accept::format(&parts.headers, query);
     let segments: Vec<&str> = info.path.trim_matches('/').split('/').collect();
@@ -48,7 +48,7 @@ fn root(server: &ApiServer, parts: &Parts, (root, format): (Root, Format)) -> An
     response::object(200, &server.shared.discovery.root(root, &server.shared.address), format)
 }
 
-/// 304 for a client that has the document already.
+/// Answers 304 to a client that already has the document.
 fn aggregated(document: Document, parts: &Parts) -> Answer {
     let has_it = parts
         .headers

@@ -1,4 +1,4 @@
-//! One request from its first byte to its answer: read, authenticate, authorise, route.
+//! Handles one request from its first byte to its answer: read, authenticate, authorise, route.
 
 use std::{fmt::Display, panic::AssertUnwindSafe};
 
@@ -18,10 +18,10 @@ use crate::{
     user::User,
 };
 
-/// One answer's number in the audit log of a real server, and what clients quote.
+/// The audit log of a real server identifies an answer by this ID; clients quote it.
 const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 
-/// A failure on the way, in the format of the request.
+/// An answer, or the Status to answer with, in the format of the request.
 type Answered = Result<Answer, Status>;
 
 impl ApiServer {
@@ -73,7 +73,7 @@ impl ApiServer {
         tokio::time::timeout(time, answer).await.map_err(late)?
     }
 
-    /// Who this request counts as sent by, and may send it.
+    /// The user in whose name the request runs: its sender, or the user whom the sender may impersonate.
     fn sender(&self, parts: &Parts, (info, query): (&Info, &Query), peer: &Peer) -> Result<User, Status> {
         let (core, headers) = (self.shared.core(), &parts.headers);
         let user = self

@@ -1,4 +1,4 @@
-//! The server: one cheap handle, made from options, that answers requests of any HTTP shell and of none.
+//! The server: a cheap handle, made from options, that answers requests in this process or behind any HTTP server.
 
 mod discover;
 mod handle;
@@ -32,35 +32,35 @@ use crate::{
     user::User,
 };
 
-/// What a server is made from.
+/// The configuration of a server.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// What objects are stamped with.
+    /// The clock for timestamps of objects.
     pub clock: Clock,
-    /// Who may come with a bearer token. Requests within the process need none.
+    /// Bearer tokens and their users. Requests from within the process need no token.
     pub tokens: Vec<(String, User)>,
-    /// What is done without being asked for. They run on the tokio runtime that the server is made in, and not at all
-    /// without one.
+    /// The controllers to run. They run on the tokio runtime in which the server is created; without a runtime they do
+    /// not run.
     pub controllers: Controllers,
-    /// How many changes are kept for watches and lists of the past; [`store::HISTORY`] if not said.
+    /// How many changes are kept for watches and for lists of past revisions; `None` means [`store::HISTORY`].
     pub history: Option<usize>,
-    /// Host and port, as discovery tells clients; empty for a server without sockets.
+    /// Host and port that discovery reports to clients; empty for a server without sockets.
     pub address: String,
 }
 
-/// A Kubernetes API server. Clones are handles of the same one; it goes with the last of them.
+/// A Kubernetes API server. Clones are handles of the same server, which ends when the last handle is dropped.
 ///
 /// # Guarantees
-/// - What it answers is what kube-apiserver 1.36 answers, or a 501 that names what is missing.
-/// - No request brings it down: a panic while one is answered becomes a 500.
+/// - It answers as kube-apiserver 1.36 does, or with a 501 that names what is missing.
+/// - No request can stop it: a panic while a request is handled becomes a 500.
 #[derive(Clone)]
 pub struct ApiServer {
     shared: Arc<Shared>,
-    /// They stop with the last handle.
+    /// The controllers stop when the last handle is dropped.
     _controllers: Option<Arc<controllers::Running>>,
 }
 
-/// What all handles of a server share.
+/// State that all handles of a server share.
 struct Shared {
     cluster: Arc<Cluster>,
     address: String,
@@ -82,19 +82,19 @@ impl ApiServer {
         Self::on(store, options)
     }
 
-    /// Starts a server that keeps its objects in a directory, and has those of an earlier one. What is answered is on
-    /// the disk.
+    /// Starts a server that keeps its objects in a directory, beginning with the objects that an earlier server left
+    /// there. Every answered write is on disk.
     ///
     /// # Errors
-    /// [`OpenError`](store::OpenError), when another process has the directory for example.
+    /// [`OpenError`](store::OpenError), for example when another process uses the directory.
     #[cfg(feature = "persist")]
     pub fn open(directory: &std::path::Path, options: Options) -> Result<Self, store::OpenError> {
         let store = Store::open(directory, options.history.unwrap_or(store::HISTORY))?;
         Ok(Self::on(store, options))
     }
 
-    /// Starts a server on a store that may have objects already, which is to be its own: nobody else writes to it later.
-    /// [`Options::history`] is the store's.
+    /// Starts a server on a store, which may already contain objects. The server must be the store's only writer from
+    /// now on. [`Options::history`] is ignored: the store has its own.
     pub fn on(store: Store, options: Options) -> Self {
         let catalogue = Catalogue::default();
         catalogue.add_built_in(kinds::resources().into_iter().chain([custom::definition::resource()]));
@@ -119,32 +119,32 @@ impl ApiServer {
         }
     }
 
-    /// How many objects and changes requests and controllers have looked at so far, see
+    /// How many objects and changes requests and controllers have examined so far, see
     /// [`Store::looked`](store::Store::looked).
     pub fn looked(&self) -> u64 {
         self.shared.core().store.looked()
     }
 
-    /// All resources that are served now.
+    /// All resources that are served at this moment.
     pub fn catalogue(&self) -> &Catalogue {
         &self.shared.core().catalogue
     }
 
-    /// What users are refused from now on, because no role grants it: a receiver that is late loses the oldest.
+    /// Requests that are refused from now on because no role grants them. A receiver that lags loses the oldest
+    /// refusals.
     pub fn refusals(&self) -> broadcast::Receiver<Refusal> {
         self.shared.core().authorizer.refusals()
     }
 
-    /// The server as a tower service, for `kube::Client::new(server.service(), "default")` and every HTTP server.
-    /// A request is trusted with everything unless it has credentials or a [`Peer`](crate::auth::Peer) among its
-    /// extensions.
+    /// The server as a tower service, for `kube::Client::new(server.service(), "default")` and every HTTP server. A
+    /// request without credentials and without a [`Peer`](crate::auth::Peer) among its extensions may do everything.
     pub fn service(&self) -> Service {
         Service::new(self.clone())
     }
 }
 
-/// Creates the objects that every server has, and restores the effects of those that it has already. None of this can
-/// wait: whatever a member of admission would wait for may need this very server.
+/// Creates the objects that every server has, and restores the effects of the objects that exist already. None of this
+/// may wait: a member of admission might wait for this very server.
 fn begin(cluster: &Arc<Cluster>, address: &str) {
     let port = address.rsplit_once(':').and_then(|(_, port)| port.parse().ok());
     let all = async {

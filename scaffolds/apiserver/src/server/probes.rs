@@ -9,8 +9,8 @@ use crate::{
     status::Status,
 };
 
-/// What each of the three looks at, in the order of the real server. This server is ready once it answers, so all of
-/// them are fine.
+/// The checks that each of the three endpoints reports, in the order of the real server. This server is ready once it
+/// answers, so every check passes.
 const CHECKS: [(&str, &[&str]); 3] = [
     ("healthz", &["ping", "log", "etcd"]),
     ("livez", &["ping", "log", "etcd"]),
@@ -20,7 +20,7 @@ const CHECKS: [(&str, &[&str]); 3] = [
     ),
 ];
 
-/// Answers one of these paths; `None` for others.
+/// Answers one of these paths; `None` for other paths.
 pub fn answer(info: &Info, query: &Query, catalogue: &Snapshot, format: Format) -> Option<Answer> {
     match info.path.as_str() {
         "/" | "/index.html" => Some(response::object(
@@ -69,7 +69,7 @@ fn health(path: &str, query: &Query) -> Option<Answer> {
     Some(response::text(200, format!("{lines}{warning}{probe} check passed\n")))
 }
 
-/// What clients see as the server's version: the one whose behaviour this is, marked as ours by the build metadata.
+/// The version that clients see: that of the server whose behaviour this is, with build metadata that marks it as ours.
 fn version() -> Value {
     json!({
         "major": "1", "minor": "36",
@@ -81,7 +81,7 @@ fn version() -> Value {
     })
 }
 
-/// By Go's name.
+/// The processor architecture, by Go's name.
 fn architecture() -> &'static str {
     match std::env::consts::ARCH {
         "x86_64" => "amd64",

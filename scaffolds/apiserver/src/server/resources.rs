@@ -1,4 +1,5 @@
-//! A request for a resource: routed, handed to the registry, and its answer put into the shape that the client wants.
+//! Answers requests for resources: routes them, passes them to the registry, and gives the answer the shape that the
+//! client asked for.
 
 use std::sync::Arc;
 
@@ -21,7 +22,7 @@ use crate::{
     user::User,
 };
 
-/// An answer, or the failure to answer with.
+/// An answer, or the Status to answer with.
 type Answered = Result<response::Answer, Status>;
 
 impl ApiServer {
@@ -73,7 +74,7 @@ impl ApiServer {
         let view = View::new(wanted.shape, &call, self.shared.core().now());
         let resource = Arc::clone(&call.resource);
         let answer = self.shared.cluster.serve(call, warnings).await;
-        // Whatever is told must not be lost again.
+        // Nothing may be reported that a crash could still undo.
         if self.shared.core().store.settled().await.is_err() {
             return Err(Status::internal("the data directory cannot be written any more"));
         }

@@ -1,4 +1,4 @@
-//! From a path to a resource and a method that it has: the answers for everything that is not served.
+//! Finds the resource and checks the method of a request, and answers the requests for everything that is not served.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use crate::{
     status::Status,
 };
 
-/// Finds the resource that a path is about, and makes sure that what is asked can be done with it.
+/// Finds the resource of a path, and checks that it supports the requested verb.
 ///
 /// # Errors
-/// The answer: 404 as a Status below groups that the server itself has and in plain text below others, 405.
+/// The answer to send: 405, or 404, which is a Status below the server's own groups and plain text below other groups.
 pub fn route(
     (method, info): (&Method, &Info),
     catalogue: &Snapshot,
@@ -30,7 +30,7 @@ pub fn route(
         && scope_fits(info, resource)
         && !has_subresource(info, resource)
     {
-        // Upstream finds the custom resource first and then nothing that is called so.
+        // Upstream looks up the custom resource first, and then finds no object of that name.
         let status = Status::not_found((&info.group, &info.resource), &info.name);
         let mut answer = response::failure(&status, format);
         let deprecation: Vec<String> = resource
@@ -49,7 +49,7 @@ pub fn route(
             false => response::page_not_found(),
         }));
     };
-    // To authorization HEAD is a GET; the router does not have it.
+    // Authorization treats HEAD as GET; the router does not support HEAD.
     if method != Method::HEAD && verbs(info, &resource).contains(&info.verb.as_str()) {
         return Ok(resource);
     }
@@ -60,10 +60,10 @@ pub fn route(
     Err(Box::new(response::failure(&status, format)))
 }
 
-/// Refuses names that no object can have because of what they would mean in a path.
+/// Refuses names that no object can have because they have a meaning in a path.
 ///
 /// # Errors
-/// 400; for a namespace 500, as the real server's storage says it.
+/// 400; for a namespace 500, with the words of the real server's storage.
 pub fn check_names(info: &Info) -> Result<(), Status> {
     if [".", ".."].contains(&info.namespace.as_str()) {
         let name = if info.name.is_empty() {
@@ -87,7 +87,7 @@ pub fn check_names(info: &Info) -> Result<(), Status> {
     Err(Status::bad_request(format!("Name parameter invalid: {name}: {why}")))
 }
 
-/// Whether the path has a namespace where the resource has one, and a subresource that is there.
+/// Whether the path has a namespace if and only if the resource is namespaced, and whether its subresource exists.
 fn fits(info: &Info, resource: &Resource) -> bool {
     scope_fits(info, resource) && has_subresource(info, resource)
 }

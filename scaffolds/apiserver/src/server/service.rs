@@ -12,7 +12,7 @@ use http::Request;
 use super::ApiServer;
 use crate::response::Answer;
 
-/// Answers HTTP requests; always ready and never fails, other than by its answers.
+/// Answers HTTP requests. It is always ready, and reports errors only as answers.
 #[derive(Clone)]
 pub struct Service {
     server: ApiServer,

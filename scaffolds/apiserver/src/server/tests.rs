@@ -1,4 +1,5 @@
-//! Every write takes the same way: admission sees all of them, in its order, and what waits there may be given up.
+//! Every write runs through the same pipeline: admission sees each write, its members run in order, and a caller may
+//! drop a write that waits there.
 
 use bytes::Bytes;
 use http::Request;
@@ -18,7 +19,7 @@ const SERVICES: &str = "/api/v1/namespaces/default/services";
 const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/default/deployments";
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
-/// A server without controllers; what admission saw of its start is forgotten.
+/// A server without controllers. What admission recorded during its start is dropped.
 fn server() -> ApiServer {
     let server = ApiServer::new(Options {
         controllers: Controllers::NONE,
@@ -28,7 +29,7 @@ fn server() -> ApiServer {
     server
 }
 
-/// Sends `POST /path` with a body; the method says which patch a PATCH is.
+/// Sends `POST /path` with a body. The method of a PATCH also names the patch format.
 async fn send(server: &ApiServer, request: &str, body: Value) -> (u16, Value) {
     let (method, path) = request.split_once(' ').unwrap();
     let (method, media_type) = match method {
@@ -55,7 +56,7 @@ async fn send(server: &ApiServer, request: &str, body: Value) -> (u16, Value) {
     (code, serde_json::from_slice(&text).unwrap())
 }
 
-/// Sends what is held up by the probe.
+/// Sends a request and waits until the probe holds it.
 async fn held(server: &ApiServer, request: &'static str, body: Value) -> JoinHandle<(u16, Value)> {
     let server = server.clone();
     let task = tokio::spawn(async move { send(&server, request, body).await });
@@ -65,7 +66,7 @@ async fn held(server: &ApiServer, request: &'static str, body: Value) -> JoinHan
     task
 }
 
-/// Whoever waits goes away.
+/// Drops a request that waits.
 async fn give_up(task: JoinHandle<(u16, Value)>) {
     task.abort();
     assert!(task.await.unwrap_err().is_cancelled());
@@ -87,8 +88,8 @@ fn definition() -> Value {
         "names": {"plural": "foos", "kind": "Foo"}, "versions": [version]}})
 }
 
-/// A request of every verb with its body, and what admission sees of it: operation, resource and subresource, name, and the
-/// kinds of the next and the present state.
+/// A request of every verb with its body, and what admission sees of it: operation, resource and subresource, name, and
+/// the kinds of the new and the old object.
 fn verbs() -> Vec<(String, Value, Expected)> {
     use Operation::{Create, Delete, Update};
     let scale =
@@ -176,7 +177,7 @@ struct Expected {
     kinds: [Option<&'static str>; 2],
 }
 
-/// With what the requests of [`verbs`] need.
+/// A server with the objects that the requests of [`verbs`] need.
 async fn furnished() -> ApiServer {
     let server = server();
     for (path, object) in [
@@ -268,7 +269,7 @@ async fn a_member_sees_nothing_that_one_before_it_refused() {
     assert_eq!((code, probe::seen()), (404, Vec::new()));
     let (code, _) = send(&server, "DELETE /api/v1/namespaces/default", Value::Null).await;
     assert_eq!((code, probe::seen()), (403, Vec::new()));
-    // What is not valid was seen before that was known, and not after.
+    // Mutating admission comes before validation, validating admission after it.
     let (code, _) = send(&server, &format!("POST {MAPS}"), map("A")).await;
     let phases: Vec<Phase> = probe::seen().iter().map(|it| it.phase).collect();
     assert_eq!((code, phases), (422, vec![Phase::Mutating]));
@@ -301,7 +302,7 @@ async fn a_write_that_waits_while_another_comes_first_is_tried_again() {
     let (code, answer) = first.await.unwrap();
     assert_eq!((code, &answer["data"]), (200, &json!({"first": "", "second": ""})));
     let phases: Vec<Phase> = probe::seen().iter().map(|it| it.phase).collect();
-    // Twice for the first, once for the second.
+    // The first write ran twice, the second once.
     assert_eq!(phases, [Phase::Mutating, Phase::Validating].repeat(3));
 }
 
@@ -318,7 +319,7 @@ async fn a_write_that_is_given_up_leaves_nothing_behind() {
         give_up(held(&server, "POST /api/v1/namespaces/default/services", service("a")).await).await;
     }
     assert_eq!(server.shared.core().store.revision(), before);
-    // Its address is free.
+    // The address was released.
     let (code, answer) = send(&server, &format!("POST {SERVICES}"), service("b")).await;
     assert_eq!(code, 201, "{answer}");
 }
@@ -332,7 +333,7 @@ async fn what_follows_from_a_write_is_done_though_nobody_waits_for_it() {
     give_up(held(&server, path, definition()).await).await;
     assert!(server.catalogue().resource("example.com", "v1", "foos").is_none());
     gate.notify_one();
-    // The next write of a definition comes after it.
+    // The next write of a definition waits for the effects of the first.
     let (code, _) = send(&server, &format!("PATCH {DEFINITIONS}/foos.example.com"), json!({})).await;
     assert_eq!(code, 200);
     assert!(server.catalogue().resource("example.com", "v1", "foos").is_some());
