@@ -27,7 +27,7 @@ use self::{
     operator::{Operator, Program},
 };
 
-/// The operator's namespace, which the namespace of its deployment would be for its Pod.
+/// The operator's namespace here; a deployed operator runs in the namespace of its deployment.
 const NAMESPACE: &str = "default";
 
 const HELP: &str = "\

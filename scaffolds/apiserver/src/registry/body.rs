@@ -1,5 +1,4 @@
-//! The object that a client sent, read and made ready: of the right kind and types, with defaults, in the right
-//! namespace and of the right name.
+//! Reads the object that a client sent: checks its kind, types, namespace and name, and sets defaults.
 
 use kubewright_schema::go;
 use serde_json::{Value, json};
@@ -15,7 +14,8 @@ use crate::{
 /// Reads the object of a create or update.
 ///
 /// # Errors
-/// 400, 415 or 422 for what is none of this kind; 400 for unknown or duplicate fields under [`Validation::Strict`].
+/// 400, 415 or 422 for a body that is not an object of this kind; 400 for unknown or duplicate fields under
+/// [`Validation::Strict`].
 pub(super) fn read(work: &mut Work, validation: Validation) -> Result<Value, Status> {
     let (resource, call) = (work.resource(), work.call);
     if !resource.is_typed() && call.content_type.starts_with(request::body::PROTOBUF) {
@@ -37,18 +37,18 @@ pub(super) fn read(work: &mut Work, validation: Validation) -> Result<Value, Sta
     Ok(object)
 }
 
-/// Decodes an object whose `apiVersion` and `kind` are right, and returns what the kind does not have.
+/// Decodes an object whose `apiVersion` and `kind` are right, and returns its unknown fields.
 ///
 /// # Errors
-/// The Status of an object whose types do not fit.
+/// The Status for an object with a field of the wrong type.
 pub(super) fn typed(work: &mut Work, object: &mut Value) -> Result<Vec<String>, Status> {
     read_as(work, Strategy::decode, object)
 }
 
-/// Like [`typed`], for an object that an apply or a strategic merge put together.
+/// Like [`typed`], for an object that an apply or a strategic merge patch produced.
 ///
 /// # Errors
-/// The Status of an object whose types do not fit.
+/// The Status for an object with a field of the wrong type.
 pub(super) fn converted(work: &mut Work, object: &mut Value) -> Result<Vec<String>, Status> {
     read_as(work, Strategy::convert, object)
 }
@@ -73,21 +73,21 @@ fn read_as(work: &mut Work, decode: Decode, object: &mut Value) -> Result<Vec<St
         strict_errors.sort_unstable();
     }
     if forgets {
-        // What is empty was dropped; here that is how a client asks to forget who owns what.
+        // Decoding drops empty lists, but here an empty list asks to clear managedFields.
         meta::set(object, "managedFields", Some(json!([])));
     }
     meta::of_mut(object);
     Ok(strict_errors)
 }
 
-/// Why the type that an object gives itself is wrong.
+/// Why an object's `apiVersion` or `kind` is wrong.
 #[derive(Debug)]
 pub(super) enum WrongType {
-    /// A custom object says no kind, or no version.
+    /// A custom object lacks `kind` or `apiVersion`.
     Missing(&'static str),
-    /// It is of another version of a custom kind's group, or of another group.
+    /// The object is in another version of a custom kind's group, or in another group.
     Version(String),
-    /// What the real server's scheme says of a built-in kind.
+    /// The sentence of the real server's scheme about a built-in kind.
     Scheme(String),
 }
 
@@ -118,7 +118,7 @@ pub(super) fn check_type(work: &Work, object: &mut Value) -> Result<(), WrongTyp
     Err(WrongType::Scheme(by_scheme(work, &version, &kind)))
 }
 
-/// The real server knows the Go types of all built-in kinds, and says so.
+/// The real server's sentence, which names the Go types of built-in kinds.
 fn by_scheme(work: &Work, api_version: &str, kind: &str) -> String {
     let (group, version) = kubewright_schema::meta::owners::group_version(api_version);
     let snapshot = work.core.catalogue.snapshot();
@@ -158,7 +158,7 @@ impl WrongType {
     }
 }
 
-/// How sentences about bodies begin.
+/// The beginning of sentences about a body.
 pub(super) fn cannot(object: &Value, resource: &Resource) -> String {
     let text = |field: &str| {
         object
@@ -177,14 +177,14 @@ pub(super) fn cannot(object: &Value, resource: &Resource) -> String {
     )
 }
 
-/// The beginning of a body.
+/// The beginning of a body, as sentences quote it.
 fn summary(body: &[u8]) -> String {
     const MOST: usize = 30;
     let text = String::from_utf8_lossy(body.get(..MOST).unwrap_or(body)).into_owned();
     if body.len() > MOST { format!("{text} ...") } else { text }
 }
 
-/// The object's namespace is that of the path, or is not said.
+/// Checks that the object's namespace is that of the path; sets it if it is empty.
 pub(super) fn check_namespace(work: &Work, object: &mut Value) -> Result<(), Status> {
     let expected = work.call.namespace();
     let said = meta::text(object, "namespace");
@@ -196,7 +196,7 @@ pub(super) fn check_namespace(work: &Work, object: &mut Value) -> Result<(), Sta
     Ok(())
 }
 
-/// The object's name is that of the path.
+/// Checks that the object's name is that of the path.
 pub(super) fn check_name(work: &Work, object: &Value) -> Result<(), Status> {
     let (said, expected) = (meta::text(object, "name"), &work.call.name);
     if said == expected {

@@ -1,6 +1,6 @@
-//! Requests for resources, the same for every kind: what differs from kind to kind is asked of its
-//! [`Strategy`](crate::strategy::Strategy). Data flows one way: a [`Call`] is decoded ([`body`], [`options`]), a verb of
-//! [`verbs`] makes the next state of the object from it, and the [`pipeline`] brings that into the store.
+//! Requests for resources, in the same way for every kind: a kind's [`Strategy`](crate::strategy::Strategy) has what
+//! differs. Data flows in one direction: [`body`] and [`options`] decode a [`Call`], a verb of [`verbs`] computes the
+//! next state of the object, and the [`pipeline`] writes that to the store.
 
 mod body;
 mod list;
@@ -21,10 +21,10 @@ pub use watch::{Event, Events};
 use crate::{call::Call, state::Core, status::Status};
 use work::Work;
 
-/// Answers a write. What the client should be warned of goes to `warnings`, also when it is refused.
+/// Answers a write. Warnings for the client are added to `warnings`, also when the request is refused.
 ///
-/// A caller that drops this future leaves each object either as it was or written as a whole; of a collection some may be
-/// deleted and others not.
+/// A caller may drop this future: each object is then either unchanged or completely written. Of a collection, some
+/// objects may have been deleted and others not.
 ///
 /// # Errors
 /// The Status to answer with.

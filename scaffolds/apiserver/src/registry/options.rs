@@ -1,11 +1,11 @@
-//! The options of writes, from the query or, of deletions, the body.
+//! The options of writes, from the query or, for deletions, from the body.
 
 use kubewright_schema::{Cause, cause::Path, go};
 use serde_json::{Map, Value, json};
 
 use crate::{call::Call, request, status::Status};
 
-/// What is done about fields that a kind does not have, or that stand twice.
+/// How unknown and duplicate fields are treated.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Validation {
     Ignore,
@@ -17,7 +17,7 @@ pub(super) enum Validation {
 #[derive(Debug)]
 pub(super) struct Options {
     pub dry_run: bool,
-    /// Empty when the client names none.
+    /// Empty if the client names no field manager.
     pub manager: String,
     pub validation: Validation,
     pub force: bool,
@@ -27,12 +27,12 @@ pub(super) struct Options {
 const LONGEST_MANAGER: usize = 128;
 
 impl Options {
-    /// Of a create or update, `kind` being `CreateOptions` or `UpdateOptions`.
+    /// The options of a create or update; `kind` is `CreateOptions` or `UpdateOptions`.
     pub fn read(call: &Call, kind: &str) -> Result<Self, Status> {
         Self::checked(call, kind, Vec::new())
     }
 
-    /// Of a patch.
+    /// The options of a patch.
     pub fn of_patch(call: &Call, is_apply: bool) -> Result<Self, Status> {
         let manager = call.parameter("fieldManager").unwrap_or_default();
         let mut causes = Vec::new();
@@ -73,7 +73,7 @@ impl Options {
 #[derive(Clone, Debug, Default)]
 pub(super) struct DeleteOptions {
     pub dry_run: bool,
-    /// In seconds; negative ones were made 1.
+    /// In seconds; a negative period has become 1.
     pub grace: Option<i64>,
     pub orphan_dependents: Option<bool>,
     /// `Orphan`, `Background` or `Foreground`.
@@ -83,7 +83,7 @@ pub(super) struct DeleteOptions {
 }
 
 impl DeleteOptions {
-    /// From the body, or without one from the query.
+    /// From the body, or from the query if there is no body.
     pub fn read(call: &Call) -> Result<Self, Status> {
         let (mut options, dry_run) = if call.body.is_empty() {
             Self::of_query(call)
@@ -154,7 +154,7 @@ impl DeleteOptions {
     }
 }
 
-/// The options may say that they are those of any group, or nothing.
+/// The options' `apiVersion` may name any group, or be empty.
 fn check_kind(body: &Map<String, Value>) -> Result<(), Status> {
     let text = |name: &str, default: &'static str| match body.get(name).and_then(Value::as_str) {
         None | Some("") => default.to_owned(),
@@ -202,7 +202,7 @@ fn mismatch(value: &Value, field: &str, wanted: &str) -> Status {
     Status::bad_request(message)
 }
 
-/// As the query of the real server is read: anything but these is true.
+/// A boolean as the real server parses it: anything but these is true.
 fn is_true(text: &str) -> bool {
     !["false", "False", "FALSE", "0"].contains(&text)
 }

@@ -1,4 +1,4 @@
-//! Between a record of the store and an object in the version of a request.
+//! Converts between records of the store and objects in the version of a request.
 
 use bytes::Bytes;
 use serde::Serialize;
@@ -9,7 +9,7 @@ use crate::{meta, resource::Resource, status::Status, store::Record};
 /// The object of a record, in the version of `resource`.
 ///
 /// # Errors
-/// 500 for a record that is no JSON, which no write of this server makes.
+/// 500 for a record that is not JSON, which this server never writes.
 pub(super) fn read(resource: &Resource, record: &Record) -> Result<Value, Status> {
     let mut object = serde_json::from_slice(&record.object).map_err(|error| Status::internal(&error.to_string()))?;
     if !is_as_stored(resource, record) {
@@ -18,16 +18,16 @@ pub(super) fn read(resource: &Resource, record: &Record) -> Result<Value, Status
     Ok(object)
 }
 
-/// Whether the object of a record is read as it is stored.
+/// Whether an object is read exactly as it is stored.
 pub(super) fn is_as_stored(resource: &Resource, record: &Record) -> bool {
     let since = resource.rules().verbatim_after;
     since.is_some_and(|since| record.revision > since)
 }
 
-/// The JSON text of a record in the version of `resource`: that of the store itself wherever possible.
+/// The JSON text of a record in the version of `resource`: the stored text itself wherever possible.
 ///
 /// # Errors
-/// As for an object.
+/// As for [`read`].
 pub fn present(resource: &Resource, record: &Record) -> Result<Bytes, Status> {
     if is_as_stored(resource, record) && resource.version == resource.storage_version {
         return Ok(record.object.clone());
@@ -35,8 +35,8 @@ pub fn present(resource: &Resource, record: &Record) -> Result<Bytes, Status> {
     read(resource, record).map(|object| text(&object))
 }
 
-/// Brings `object` into the form in which a reader will get it, and returns the object in the version that the store keeps
-/// where that is another one.
+/// Converts `object` to the form that its readers will get, and returns the object in the storage version if that is
+/// another one.
 pub(super) fn settle(resource: &Resource, object: &mut Value) -> Option<Value> {
     if resource.version == resource.storage_version {
         resource.strategy.write(object);
@@ -49,22 +49,22 @@ pub(super) fn settle(resource: &Resource, object: &mut Value) -> Option<Value> {
     Some(stored)
 }
 
-/// An object as a write left it.
+/// An object after a write.
 pub(super) struct Written {
     /// In the version of the request.
     pub object: Value,
-    /// The same as JSON text, where the store has that.
+    /// Its JSON text, if it is the stored text.
     pub text: Option<Bytes>,
 }
 
-/// The JSON text of an object with a gap where its revision goes, which is known only when the store is locked.
+/// The JSON text of an object with a gap for its revision, which is known only when the store is locked.
 pub(super) struct Draft {
     text: Vec<u8>,
     gap: usize,
 }
 
 impl Draft {
-    /// Of an object, whatever resourceVersion it has now.
+    /// The draft of an object, which ignores its present resourceVersion.
     pub fn of(object: &Value) -> Self {
         let mut draft = Self {
             text: Vec::with_capacity(SIZE),
@@ -74,7 +74,7 @@ impl Draft {
         draft
     }
 
-    /// The text at a revision, in no more memory than it needs: the store keeps it.
+    /// The text with a revision, without spare capacity, because the store keeps it.
     pub fn at(&self, revision: u64) -> Bytes {
         let revision = revision.to_string();
         let mut text = Vec::with_capacity(self.text.len() + revision.len());
@@ -127,18 +127,18 @@ impl Draft {
     }
 
     fn value<T: Serialize + ?Sized>(&mut self, value: &T) {
-        // Writing to memory does not fail, and a Value has no map with keys other than texts.
+        // Neither can fail: writing to memory, and encoding a Value, whose maps have only strings as keys.
         let _ = serde_json::to_writer(&mut self.text, value);
     }
 }
 
-/// What an object's text begins with as its memory; most are smaller.
+/// Initial capacity of an object's text, in bytes; most texts are shorter.
 const SIZE: usize = 1024;
 
 /// The JSON text of an object.
 pub(super) fn text(object: &Value) -> Bytes {
     let mut text = Vec::with_capacity(SIZE);
-    // As above.
+    // Cannot fail, as above.
     let _ = serde_json::to_writer(&mut text, object);
     text.into()
 }

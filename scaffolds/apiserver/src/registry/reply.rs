@@ -1,4 +1,4 @@
-//! Answers that say that it was done.
+//! Successful answers.
 
 use bytes::Bytes;
 use serde_json::{Value, json};
@@ -6,35 +6,35 @@ use serde_json::{Value, json};
 use super::{pipeline::Done, record, record::Written, work::Work};
 use crate::meta;
 
-/// An object or a Status that says Success, as the answer of one request.
+/// An object or a Status of Success, as the answer to a request.
 #[derive(Clone, Debug)]
 pub struct Reply {
     /// The HTTP status: 200, 201 or 202.
     pub code: u16,
-    /// JSON text in the version of the request; not yet a Table or PartialObjectMetadata, should those be wanted.
+    /// JSON text in the version of the request; a requested Table or PartialObjectMetadata is made from it later.
     pub object: Bytes,
 }
 
-/// The answer of one request.
+/// The answer to a request.
 pub enum Answer {
-    /// An object, a list, or a Status that says Success.
+    /// An object, a list, or a Status of Success.
     Object(Reply),
-    /// What happens from now on.
+    /// The events of a watch.
     Events(super::Events),
 }
 
-/// What a write left.
+/// The answer with an object that was written.
 pub(super) fn written(code: u16, written: Written) -> Reply {
     let object = written.text.unwrap_or_else(|| record::text(&written.object));
     Reply { code, object }
 }
 
-/// What an update left, or made.
+/// The answer to an update or create.
 pub(super) fn done(done: Done) -> Reply {
     written(if done.is_new { 201 } else { 200 }, done.written)
 }
 
-/// An object.
+/// The answer with an object.
 pub(super) fn object(code: u16, object: &Value) -> Reply {
     Reply {
         code,
@@ -42,7 +42,7 @@ pub(super) fn object(code: u16, object: &Value) -> Reply {
     }
 }
 
-/// A Status: the object is gone. Its uid tells the client which one went.
+/// A Status: the object was deleted. Its details have the object's UID.
 pub(super) fn gone(work: &Work, object: &Value) -> Reply {
     let mut details = json!({
         "name": meta::text(object, "name"),

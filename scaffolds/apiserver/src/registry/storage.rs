@@ -1,9 +1,9 @@
-//! Where the real server keeps objects, in the words of answers that quote its etcd key.
+//! The etcd keys of the real server, which some answers quote.
 
 use crate::{resource::Resource, store::Key};
 
-/// The key that the real server has for an object. The names differ where they are older than the API; custom kinds and
-/// CustomResourceDefinitions have their group in it.
+/// The key that the real server uses for an object. Some resources have older names there; the keys of custom kinds and
+/// CustomResourceDefinitions contain the group.
 pub fn quoted(resource: &Resource, key: &Key) -> String {
     let plural = resource.names.plural.as_str();
     let directory = match resource.rules().etcd_directory {

@@ -1,12 +1,12 @@
-//! Fields that stand twice or that the kind does not have: ignored, warned of, or refused.
+//! Unknown and duplicate fields: ignored, warned about, or refused.
 
 use super::{options::Validation, work::Work};
 use crate::status::Status;
 
-/// Does with unknown and duplicate fields as the client wishes; `refuse` makes the answer from the sentence about them.
+/// Treats unknown and duplicate fields as the client asks; `refuse` makes the answer from the sentence about them.
 ///
 /// # Errors
-/// What `refuse` makes, under [`Validation::Strict`].
+/// The answer of `refuse`, under [`Validation::Strict`].
 pub(super) fn judge(
     work: &mut Work,
     validation: Validation,

@@ -1,4 +1,4 @@
-//! What one write has at hand while it is done.
+//! The context of one write.
 
 use std::sync::Arc;
 
@@ -19,13 +19,14 @@ use crate::{
 pub(super) struct Work<'a> {
     pub core: &'a Core,
     pub call: &'a Call,
-    /// In the form of `creationTimestamp`.
+    /// The current time, in the format of `creationTimestamp`.
     pub now: String,
-    /// Sentences for headers, each once.
+    /// The sentences for `Warning` headers, without repetitions.
     pub warnings: Vec<String>,
-    /// Whether the object that was read last has empty lists or maps, which Go tells from none until it is stored.
+    /// Whether the object that was decoded last has empty lists or maps. Go distinguishes them from absent ones until
+    /// the object is stored.
     pub has_empties: bool,
-    /// The resource in all versions that are served: entries of managedFields may be in any.
+    /// The resource in all served versions: an entry of managedFields may be in any of them.
     versions: Vec<Arc<Resource>>,
 }
 
@@ -51,12 +52,12 @@ impl<'a> Work<'a> {
         &self.call.resource
     }
 
-    /// Group and plural, as answers about what is there or not name the resource.
+    /// Group and plural, by which answers about missing and existing objects name the resource.
     pub fn subject(&self) -> Subject<'a> {
         self.call.subject()
     }
 
-    /// Group and kind, as answers about bad objects name it.
+    /// Group and kind, by which answers about invalid objects name them.
     pub fn kind(&self) -> Subject<'a> {
         (&self.resource().group, &self.resource().names.kind)
     }
@@ -79,7 +80,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Takes duplicate owners out of an object and warns of them.
+    /// Removes duplicate owner references from an object and warns about them.
     pub fn dedupe_owners(&mut self, object: &mut Value, afterwards: bool) {
         let twice = meta::owners::dedupe(object);
         if !twice.is_empty() {
@@ -96,14 +97,14 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Notes who owns which field after `manager` turned `live` into `new`.
+    /// Updates managedFields after `manager` changed `live` to `new`.
     pub fn own(&self, manager: &str, live: Option<&Value>, new: &mut Value) {
         if !self.has_empties {
             return self.as_writer(manager, |writer| apply::update(live, new, writer));
         }
         let mut encoded = new.clone();
         self.resource().strategy.empties(&mut encoded, Empties::Encoded);
-        // An empty list of them asks for something.
+        // An empty list of managedFields asks to clear them.
         meta::set(
             &mut encoded,
             "managedFields",
@@ -113,14 +114,14 @@ impl<'a> Work<'a> {
         meta::set(new, "managedFields", meta::of(&encoded).get("managedFields").cloned());
     }
 
-    /// Makes an object what will come back from the store.
+    /// Gives an object the form that it will have when it is read from the store.
     pub fn forget_empties(&self, object: &mut Value) {
         if self.has_empties {
             self.resource().strategy.empties(object, Empties::Stored);
         }
     }
 
-    /// Lets `write` do something in the name of `manager`, or of the user agent when that is empty.
+    /// Calls `write` with the identity of `manager`, or of the user agent if that is empty.
     pub fn as_writer<T>(&self, manager: &str, write: impl FnOnce(&Writer<'_>) -> T) -> T {
         let resource = self.resource();
         let agent;
@@ -143,7 +144,7 @@ impl<'a> Work<'a> {
         })
     }
 
-    /// What knows the kind in a version such as `apps/v1`.
+    /// The strategy of the kind in a version such as `apps/v1`.
     pub fn strategy_of(&self, version: &str) -> Option<&dyn Strategy> {
         let found = self
             .versions
@@ -152,7 +153,7 @@ impl<'a> Work<'a> {
         Some(found.strategy.as_ref())
     }
 
-    /// What the endpoint does not write, so that nobody owns it by writing here.
+    /// The fields that the endpoint does not write, so a write through it does not own them.
     fn reset(&self) -> &'static [&'static str] {
         let rules = self.resource().rules();
         match (self.call.subresource.as_str(), rules.has_status) {

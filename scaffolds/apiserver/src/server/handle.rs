@@ -73,7 +73,7 @@ impl ApiServer {
         tokio::time::timeout(time, answer).await.map_err(late)?
     }
 
-    /// The user in whose name the request runs: its sender, or the user whom the sender may impersonate.
+    /// Authenticates the sender, impersonates the user whom the headers name, and authorises the request.
     fn sender(&self, parts: &Parts, (info, query): (&Info, &Query), peer: &Peer) -> Result<User, Status> {
         let (core, headers) = (self.shared.core(), &parts.headers);
         let user = self

@@ -1,4 +1,4 @@
-//! The text of a list, put together from the texts of its objects.
+//! The text of a list, assembled from the texts of its objects.
 
 use std::{borrow::Cow, fmt, sync::Arc};
 
@@ -15,16 +15,16 @@ use crate::{resource::Resource, status::Status, store::Record};
 /// The `metadata` of a list.
 pub(super) struct Metadata {
     pub revision: u64,
-    /// Where the next page begins, if there is one.
+    /// The continue token of the next page, if there is one.
     pub token: Option<String>,
-    /// How many objects it and those behind it have, where that is told.
+    /// How many objects remain after this page, if that is reported.
     pub remaining: Option<usize>,
 }
 
 /// The text of the list of these objects.
 ///
 /// # Errors
-/// 500 for a record that is no JSON.
+/// 500 for a record that is not JSON.
 pub(super) fn write(resource: &Resource, metadata: &Metadata, records: &[Arc<Record>]) -> Result<Bytes, Status> {
     let size: usize = records.iter().map(|record| record.object.len() + 1).sum();
     let mut text = Vec::with_capacity(size + 256);
@@ -35,7 +35,7 @@ pub(super) fn write(resource: &Resource, metadata: &Metadata, records: &[Arc<Rec
         metadata.value(resource.is_typed()),
     );
     text.extend_from_slice(head.as_bytes());
-    // Lists of built-in kinds are lists of structs upstream, and those do not say what they are.
+    // Lists of built-in kinds are lists of structs upstream, whose items have no `apiVersion` and `kind`.
     let typed = resource.is_typed();
     for (index, record) in records.iter().enumerate() {
         if index > 0 {
@@ -52,7 +52,7 @@ pub(super) fn write(resource: &Resource, metadata: &Metadata, records: &[Arc<Rec
 }
 
 impl Metadata {
-    /// Lists of custom kinds always have a token, if need be an empty one.
+    /// Lists of custom kinds always have a token, which may be empty.
     fn value(&self, typed: bool) -> serde_json::Value {
         let mut metadata = json!({"resourceVersion": self.revision.to_string()});
         if self.token.is_some() || !typed {
@@ -65,7 +65,7 @@ impl Metadata {
     }
 }
 
-/// Writes an object without `apiVersion` and `kind`; its fields are copied as they stand.
+/// Writes an object without `apiVersion` and `kind`; its other fields are copied unchanged.
 fn untyped(object: &[u8], text: &mut Vec<u8>) -> Result<(), Status> {
     let Fields(fields) = serde_json::from_slice(object).map_err(|error| Status::internal(&error.to_string()))?;
     let kept = fields

@@ -1,4 +1,4 @@
-//! Many objects: all there are, a page of them, or how they were.
+//! Lists: whole collections, pages, and past revisions.
 
 mod body;
 pub mod options;
@@ -17,19 +17,19 @@ use crate::{
 use options::Options;
 use token::Token;
 
-/// What a list is of.
+/// What to list.
 struct Wanted {
-    /// The state of an earlier revision.
+    /// The exact revision of the list, if it must be an earlier one.
     at: Option<u64>,
-    /// At least this one.
+    /// The oldest revision that the list may have.
     not_older: u64,
-    /// Where the page begins, without the range's prefix.
+    /// The path at which the page begins, without the range's prefix.
     from: String,
     /// At most this many objects; 0 for all.
     limit: usize,
 }
 
-/// The objects that are left after a page.
+/// One page, and how many objects remain after it.
 struct Page {
     revision: u64,
     records: Vec<Arc<Record>>,
@@ -39,7 +39,7 @@ struct Page {
 /// Lists the objects of a call's collection.
 ///
 /// # Errors
-/// 400 and 422 for parameters, 410 for a revision or token that is compacted, 504 for a revision that does not come.
+/// 400 and 422 for parameters, 410 for a compacted revision or token, 504 for a revision that is not reached in time.
 pub(super) async fn list(core: &Core, call: &Call) -> Result<Reply, Status> {
     let options = Options::read(call)?;
     let wanted = Wanted::by(&options)?;
@@ -48,16 +48,16 @@ pub(super) async fn list(core: &Core, call: &Call) -> Result<Reply, Status> {
     chosen(core, call, (&options, &wanted)).map(|chosen| chosen.reply)
 }
 
-/// What a list has, and its answer.
+/// The objects of a list, and the parts of its answer.
 pub(super) struct Chosen {
     pub records: Vec<Arc<Record>>,
     pub reply: Reply,
 }
 
-/// Like [`list`], for who goes on with what is in it. Does not wait for a revision of the future.
+/// Like [`list`], for callers that process the objects themselves. Does not wait for a future revision.
 ///
 /// # Errors
-/// As for a list.
+/// As for [`list`].
 pub(super) fn choose(core: &Core, call: &Call, options: &Options) -> Result<Chosen, Status> {
     let wanted = Wanted::by(options)?;
     let (not_older, present) = (wanted.at.unwrap_or(wanted.not_older), core.store.revision());
@@ -77,14 +77,14 @@ fn chosen(core: &Core, call: &Call, (options, wanted): (&Options, &Wanted)) -> R
     })
 }
 
-/// All objects of a call's collection.
+/// The range of a call's collection in the store.
 pub(super) fn range(call: &Call) -> Range {
     Range::new(&call.resource.store_name(), call.namespace())
 }
 
 impl Wanted {
     fn by(options: &Options) -> Result<Self, Status> {
-        // Upstream serves resourceVersion 0 from its cache, whole.
+        // Upstream answers resourceVersion 0 from its cache, which ignores the limit.
         let limit = if options.resource_version == "0" {
             0
         } else {
@@ -110,7 +110,7 @@ impl Wanted {
         let not_older = revision.unwrap_or_default();
         let exact = match options.resource_version_match.as_str() {
             "Exact" => true,
-            // As it was before there was a parameter to say so.
+            // The behaviour from before the parameter `resourceVersionMatch` existed.
             "" => options.limit > 0 && not_older > 0,
             _ => false,
         };
@@ -141,8 +141,8 @@ fn page(
             remaining,
         });
     }
-    // Objects are looked at outside the store's lock. What is left is counted before it is looked at, as upstream: so
-    // the page after a full one may be empty.
+    // Objects are matched outside the store's lock. Like upstream, the remaining objects are counted before they are
+    // matched, so the page after a full one may be empty.
     let all = core.store.page(range, wanted.at, (&from, 0))?;
     let mut left = all.records.into_iter();
     let limit = if wanted.limit == 0 { usize::MAX } else { wanted.limit };
@@ -175,7 +175,7 @@ impl Page {
     }
 }
 
-/// What the paths of a list begin with, and tokens leave out.
+/// The prefix that all paths of a list have, which tokens leave out.
 fn prefix(range: &Range) -> String {
     range
         .namespace
@@ -184,7 +184,7 @@ fn prefix(range: &Range) -> String {
         .unwrap_or_default()
 }
 
-/// 410. Whoever was in the middle of a list is told how to go on with what is there now.
+/// 410. A client in the middle of a list gets a token to continue with the objects as they are now.
 fn expired(options: &Options, wanted: &Wanted) -> Status {
     if options.token.is_empty() {
         return Status::expired("The resourceVersion for the provided list is too old.");

@@ -1,5 +1,5 @@
-//! The parameters of lists, watches and deletions of collections, read in upstream's order, so that of several mistakes
-//! the same one is told.
+//! The parameters of lists, watches and deletions of collections. They are read in upstream's order, so that of several
+//! errors the same one is reported.
 
 use std::cell::LazyCell;
 
@@ -14,26 +14,26 @@ use crate::{
     store::Record,
 };
 
-/// The parameters, checked.
+/// The parameters, validated.
 #[derive(Debug, Default)]
 pub struct Options {
-    /// Which labels.
+    /// The label selector.
     pub labels: LabelSelector,
-    /// Which fields, all of them such that the kind has them.
+    /// The field selector; the kind supports all of its fields.
     pub fields: FieldSelector,
-    /// As it was sent.
+    /// The parameter as sent.
     pub resource_version: String,
-    /// How `resource_version` is meant; empty if not said.
+    /// How to interpret `resource_version`; empty if the client does not send it.
     pub resource_version_match: String,
     /// At most this many objects; 0 for all.
     pub limit: usize,
-    /// Where an earlier page ended.
+    /// The continue token of the previous page.
     pub token: String,
     /// How long a watch lasts, in seconds.
     pub timeout: Option<i64>,
-    /// Whether a watch has bookmarks.
+    /// Whether a watch sends bookmarks.
     pub bookmarks: bool,
-    /// Whether a watch begins with what there is, if said.
+    /// Whether a watch begins with the existing objects, if the client says so.
     pub initial_events: Option<bool>,
 }
 
@@ -41,7 +41,7 @@ impl Options {
     /// Reads the parameters of a request.
     ///
     /// # Errors
-    /// 400 for what cannot be read, 422 for what does not go together.
+    /// 400 for parameters that cannot be parsed, 422 for combinations that are invalid.
     pub fn read(call: &Call) -> Result<Self, Status> {
         let text = |name: &str| call.parameter(name).unwrap_or_default().to_owned();
         let flag = |name: &str| call.parameter(name).map(is_true);
@@ -73,7 +73,7 @@ impl Options {
         Ok(options)
     }
 
-    /// Whether an object is wanted.
+    /// Whether the selectors match an object.
     pub fn matches(&self, call: &Call, found: &Record) -> bool {
         if !self.labels.is_empty() && !self.labels.matches(found.labels()) {
             return false;
@@ -81,7 +81,8 @@ impl Options {
         let resource = &call.resource;
         let object = LazyCell::new(|| record::read(resource, found).unwrap_or_default());
         let read = |path: &str| resource.strategy.field(&object, path).unwrap_or_default();
-        // What is read in another form than it is stored may change with the definition of its kind.
+        // The read form of an object differs from the stored one when its kind's definition changes it: cache nothing
+        // then.
         let is_kept = record::is_as_stored(resource, found);
         self.fields.matches_values(&found.key, |path| match is_kept {
             true => found.field([&resource.group, &resource.version], path, || read(path)),
@@ -89,12 +90,12 @@ impl Options {
         })
     }
 
-    /// Whether everything is wanted.
+    /// Whether every object matches.
     pub fn selects_all(&self) -> bool {
         self.labels.is_empty() && self.fields.is_empty()
     }
 
-    /// A watch of one object, by the old paths below `/watch/`: the name is a field selector.
+    /// A watch of one object, by the deprecated paths below `/watch/`: the name becomes a field selector.
     fn name_one(&mut self, name: &str) -> Result<(), Status> {
         if name.is_empty() {
             return Ok(());
@@ -157,7 +158,7 @@ impl Options {
     }
 }
 
-/// As the query of the real server is read: anything but these is true.
+/// A boolean as the real server parses it: anything but these is true.
 fn is_true(text: &str) -> bool {
     !["false", "False", "FALSE", "0"].contains(&text)
 }

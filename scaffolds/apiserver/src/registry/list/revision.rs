@@ -6,13 +6,13 @@ use kubewright_schema::go;
 
 use crate::{status::Status, store::Store};
 
-/// How long upstream's watch cache waits for a revision of the future.
+/// How long upstream's watch cache waits for a future revision.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// A revision; `None` for the empty text.
+/// A revision; `None` for an empty text.
 ///
 /// # Errors
-/// The server's sentence about what is no uint64.
+/// The server's sentence about a text that is not a uint64.
 pub fn parse(text: &str) -> Result<Option<u64>, String> {
     if text.is_empty() {
         return Ok(None);
@@ -31,10 +31,10 @@ pub fn parse(text: &str) -> Result<Option<u64>, String> {
     ))
 }
 
-/// Waits for a revision to be there.
+/// Waits until a revision is reached.
 ///
 /// # Errors
-/// 504 when it does not come.
+/// 504 when it is not reached in time.
 pub async fn wait(store: &Store, revision: u64) -> Result<(), Status> {
     if revision <= store.revision() {
         return Ok(());

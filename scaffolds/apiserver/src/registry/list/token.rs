@@ -1,4 +1,4 @@
-//! Where a page of a list ended, as the opaque text that the client hands back: upstream's own form.
+//! Continue tokens: the end of a page, as the opaque text that the client sends back, in upstream's format.
 
 use base64::{
     Engine, alphabet,
@@ -8,23 +8,23 @@ use serde_json::{Value, json};
 
 use crate::{request::json, status::Status};
 
-/// The only form there is.
+/// The only version of the format.
 const VERSION: &str = "meta.k8s.io/v1";
 
-/// Reads like Go's decoder, which does not look at the bits that are left over.
+/// Decodes like Go, which ignores unused trailing bits.
 const BASE64: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, NO_PAD.with_decode_allow_trailing_bits(true));
 
-/// A place in a list.
+/// A position in a list.
 #[derive(Debug, Eq, PartialEq)]
 pub struct Token {
-    /// The revision of the list; `None` for whatever is there now.
+    /// The revision of the list; `None` for the present state.
     pub revision: Option<u64>,
-    /// The least path of the rest, without what all paths of the list begin with.
+    /// The first path of the remaining objects, without the prefix that all paths of the list have.
     pub start: String,
 }
 
 impl Token {
-    /// Behind the object with this path.
+    /// The position after the object with this path.
     pub fn behind(revision: u64, path: &str) -> Self {
         Self {
             revision: Some(revision),
@@ -32,27 +32,27 @@ impl Token {
         }
     }
 
-    /// Of a page, with the slash that upstream puts first.
+    /// The token of a page, with upstream's leading slash.
     pub fn encode(&self) -> String {
         self.written(&format!("/{}", self.start))
     }
 
-    /// Of the answer to a token that has expired: without the slash.
+    /// The token in the answer to an expired token: without the slash.
     pub fn encode_plain(&self) -> String {
         self.written(&self.start)
     }
 
     fn written(&self, start: &str) -> String {
         let revision = self.revision.map_or(json!(-1), |revision| json!(revision));
-        // By hand, because the order of fields is part of the text.
+        // Formatted by hand, because the order of the fields is part of the token.
         let text = format!(r#"{{"v":"{VERSION}","rv":{revision},"start":{}}}"#, json!(start));
         BASE64.encode(text)
     }
 
-    /// Reads what a client sent.
+    /// Decodes a token that a client sent.
     ///
     /// # Errors
-    /// 400.
+    /// 400 for a malformed token.
     pub fn decode(text: &str) -> Result<Self, Status> {
         let wrong =
             |why: String| Status::bad_request(format!("invalid continue token: continue key is not valid: {why}"));
@@ -110,7 +110,7 @@ impl Token {
     }
 }
 
-/// Go's decoder skips the ends of lines, and blames the first byte that is out of place; a last one on its own too.
+/// The position of the first byte that Go's decoder rejects. It skips line ends, and rejects a single last character.
 fn first_illegal(text: &str) -> Option<usize> {
     let is_legal = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     text.bytes().position(|byte| !is_legal(byte) && !is_line_end(byte))

@@ -1,4 +1,4 @@
-//! The end of a write that makes an object: prepare, validate, store under a name that is free.
+//! The end of a write that creates an object: prepare, validate, store under a free name.
 
 use bytes::Bytes;
 use serde_json::{Value, json};
@@ -14,13 +14,13 @@ use crate::{
     store::{Key, Record},
 };
 
-/// How often a generated name is drawn when it is taken.
+/// How many generated names are tried when names are taken.
 const DRAWS: usize = 8;
 
-/// Stores a new object that was admitted; `None` when there is one of the plan's name by now.
+/// Stores a new, admitted object; `None` when an object with the plan's name has appeared meanwhile.
 ///
 /// # Errors
-/// 422 for an object that breaks rules, 409 when there is one of the body's name, 500 when it has a resourceVersion.
+/// 422 for an object that is invalid, 409 when the name in the body is taken, 500 when the body has a resourceVersion.
 pub async fn insert(work: &mut Work<'_>, attempt: &Attempt<'_>, mut object: Value) -> Result<Option<Done>, Status> {
     let is_named = attempt.plan.name.is_some();
     if is_named {
@@ -41,7 +41,7 @@ pub async fn insert(work: &mut Work<'_>, attempt: &Attempt<'_>, mut object: Valu
     }
 }
 
-/// One try to store an object under its name.
+/// One attempt to store an object under its name.
 async fn create(work: &mut Work<'_>, attributes: &Attributes<'_>, mut object: Value) -> Result<Done, Status> {
     let resource = work.resource();
     meta::system::fill(&mut object, &work.now);
@@ -62,8 +62,9 @@ async fn create(work: &mut Work<'_>, attributes: &Attributes<'_>, mut object: Va
 
     let mut text = store(work, &mut prepared.object, attributes.dry_run)?;
     if !work.is_built_in() && (attributes.dry_run || resource.version == resource.storage_version) {
-        // Readers of a custom object see the defaults also of what a create cannot set: its status. They are not stored
-        // before something else is. What was stored in another version was read again from there.
+        // A create does not write the status of a custom object, but its answer has the status with defaults, as a read
+        // would. They are stored only with the next change. If the object is stored in another version, it was read
+        // back from there.
         resource.strategy.default(&mut prepared.object);
         if prepared.object.get("status").is_some() {
             text = None;
@@ -76,7 +77,7 @@ async fn create(work: &mut Work<'_>, attributes: &Attributes<'_>, mut object: Va
     })
 }
 
-/// Whether an update or apply may create the object: authorization has let through another verb.
+/// Whether an update or apply may create the object: authorization has checked another verb.
 ///
 /// # Errors
 /// 403 for a user who may not `create`.
@@ -114,7 +115,7 @@ fn validate(work: &mut Work, object: &Value) -> Result<(), Status> {
     Ok(())
 }
 
-/// Returns the text of the object as it is stored, where that is also the answer's.
+/// Stores the object. Returns its stored text, if that is also the text of the answer.
 fn store(work: &Work, object: &mut Value, dry_run: bool) -> Result<Option<Bytes>, Status> {
     work.forget_empties(object);
     let said = meta::text(object, "resourceVersion").parse::<u64>().unwrap_or_default();

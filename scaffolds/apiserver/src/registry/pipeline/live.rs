@@ -1,4 +1,4 @@
-//! An object as it is now, and the change of it in the store.
+//! The stored object that a write starts from, and its change in the store.
 
 use bytes::Bytes;
 use serde_json::{Value, json};
@@ -11,23 +11,23 @@ use crate::{
     store::Key,
 };
 
-/// An object as it is now.
+/// The present state of an object.
 pub struct Live {
     pub key: Key,
     pub revision: u64,
-    /// As it is stored.
+    /// The text in the store.
     text: Bytes,
-    /// The same, read, where `object` is another one.
+    /// The stored text decoded, if `object` differs from it.
     stored: Option<Value>,
     /// In the version of the request.
     pub object: Value,
 }
 
 impl Live {
-    /// The object of this key, if there is one.
+    /// The object with this key, if it exists.
     ///
     /// # Errors
-    /// 500 for a record that is no JSON.
+    /// 500 for a record that is not JSON.
     pub fn read(work: &Work, key: &Key) -> Result<Option<Self>, Status> {
         let Some(record) = work.core.store.get(key) else {
             return Ok(None);
@@ -50,8 +50,8 @@ impl Live {
         self.stored.as_ref().unwrap_or(&self.object)
     }
 
-    /// Stores the next state, if it is another, and returns its text where that is also the answer's. `None` when another
-    /// writer came first.
+    /// Stores the next state if it differs, and returns its text if that is also the text of the answer. `None` when
+    /// another writer came first.
     pub fn write(&self, work: &Work, new: &mut Value, dry_run: bool) -> Option<Option<Bytes>> {
         work.forget_empties(new);
         let other = record::settle(work.resource(), new);

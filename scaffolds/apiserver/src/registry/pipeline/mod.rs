@@ -1,8 +1,8 @@
-//! The pipeline of every write: read → own → admit → prepare → validate → store. When another writer came first, all of it
-//! runs again, so no write is lost. A verb supplies only the next state.
+//! The pipeline of every write: read → own → admit → prepare → validate → store. When another writer came first, all
+//! steps run again, so no write is lost. A verb supplies only the next state.
 //!
-//! Admission may await, and the caller may drop the write meanwhile. That leaves nothing behind: nothing awaits from the
-//! store's change on, and [`Prepared`] releases what preparation reserved.
+//! Admission may await, and the caller may drop the write meanwhile. Nothing is left behind then: there is no await
+//! after the change of the store, and [`Prepared`] releases what preparation reserved.
 
 mod insert;
 mod live;
@@ -26,27 +26,28 @@ use crate::{
 };
 use prepared::Prepared;
 
-/// What a verb wants of a write.
+/// The parameters of a write, as its verb sets them.
 pub struct Plan<'a> {
-    /// The object's name; none where the body has it, of an object that must not be there yet.
+    /// The object's name; `None` if the body has it and the object must not exist.
     pub name: Option<&'a str>,
-    /// The object must have this uid, unless it is empty.
+    /// The UID that the object must have, unless this is empty.
     pub uid: &'a str,
-    /// Whether nothing is stored in the end.
+    /// Whether the object is checked but not stored.
     pub dry_run: bool,
-    /// Whether the object is created when it is not there.
+    /// Whether the object is created if it does not exist.
     pub may_create: bool,
-    /// The field manager; empty for the one that the user agent names. None where the next state has its managedFields
-    /// already, as that of an apply.
+    /// The field manager; if empty, the one that the user agent names. `None` if the verb sets managedFields itself, as
+    /// apply does.
     pub manager: Option<&'a str>,
 }
 
 /// How a verb changes an object.
 pub trait Transition: Send + Sync {
-    /// The next state, from the present one if there is one, both as the endpoint shows them.
+    /// The next state, computed from the present one if the object exists. Both are in the form that the endpoint
+    /// shows.
     ///
     /// # Errors
-    /// What is wrong with the request, as far as the verb knows.
+    /// The errors of the request that the verb detects.
     fn next(&mut self, work: &mut Work, old: Option<&Value>) -> Result<Value, Status>;
 
     /// The object as the endpoint shows it.
@@ -62,43 +63,43 @@ pub trait Transition: Send + Sync {
         work.own(manager, step.old, step.new);
     }
 
-    /// The next state of the object, from what the endpoint shows of it.
+    /// The next state of the object, computed from the form that the endpoint shows.
     ///
     /// # Errors
-    /// `shown` breaks the rules of its own kind.
+    /// `shown` is not valid in its own kind.
     fn put(&self, _work: &Work, _live: Option<&Value>, shown: Value) -> Result<Value, Status> {
         Ok(shown)
     }
 }
 
-/// From the present state to the next one, both as the endpoint shows them.
+/// The present state and the next one, both in the form that the endpoint shows.
 pub struct Step<'a> {
     pub old: Option<&'a Value>,
     pub new: &'a mut Value,
 }
 
-/// A write that was done.
+/// A completed write.
 pub struct Done {
     /// Whether the object is new.
     pub is_new: bool,
-    /// As it now is.
+    /// The object as written.
     pub written: Written,
 }
 
-/// One try of a write, once the verb has supplied the next state.
+/// One attempt of a write, once the verb has supplied the next state.
 struct Attempt<'a> {
     plan: &'a Plan<'a>,
     attributes: Attributes<'a>,
     transition: &'a dyn Transition,
-    /// The present state as the endpoint shows it.
+    /// The present state, in the form that the endpoint shows.
     old: Option<&'a Value>,
 }
 
 /// Brings an object to its next state.
 ///
 /// # Errors
-/// What the transition or admission says; 404; 409 when uid or resourceVersion are others'; 422 for a state that breaks
-/// rules.
+/// The errors of the transition and of admission; 404; 409 when UID or resourceVersion differ; 422 for a state that is
+/// invalid.
 pub async fn write(work: &mut Work<'_>, plan: &Plan<'_>, transition: &mut dyn Transition) -> Result<Done, Status> {
     loop {
         if let Some(done) = attempt(work, plan, transition).await? {
@@ -107,7 +108,7 @@ pub async fn write(work: &mut Work<'_>, plan: &Plan<'_>, transition: &mut dyn Tr
     }
 }
 
-/// One try; `None` when another writer came first.
+/// One attempt; `None` when another writer came first.
 async fn attempt(
     work: &mut Work<'_>,
     plan: &Plan<'_>,
@@ -164,7 +165,7 @@ async fn attempt(
 }
 
 impl Plan<'_> {
-    /// Whether the object may be written as it is.
+    /// Whether the object exists, or may be created, and has the UID of the precondition.
     fn check(&self, work: &Work, present: Option<&Value>) -> Result<(), Status> {
         let Some(name) = self.name else { return Ok(()) };
         if present.is_none() && !self.may_create {

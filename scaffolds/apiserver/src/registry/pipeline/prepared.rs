@@ -1,4 +1,4 @@
-//! An object between its preparation and the store.
+//! An object between preparation and store.
 
 use serde_json::Value;
 
@@ -10,9 +10,9 @@ use crate::strategy::Rules;
 pub struct Prepared<'a> {
     pub object: Value,
     rules: &'a Rules,
-    /// What stays in the store without it.
+    /// The stored object, which remains if the new one is not stored.
     live: Option<&'a Value>,
-    /// Whether its reservations were dealt with.
+    /// Whether its reservations have been kept or released.
     is_settled: bool,
 }
 
@@ -26,7 +26,7 @@ impl<'a> Prepared<'a> {
         }
     }
 
-    /// The object at the end of its write. It keeps its reservations if it `is_stored`.
+    /// The object at the end of the write. It keeps its reservations if it `is_stored`.
     pub fn end(mut self, is_stored: bool) -> Value {
         if !is_stored {
             self.rules.release(&self.object, self.live);

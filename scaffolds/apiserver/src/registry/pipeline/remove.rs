@@ -1,4 +1,5 @@
-//! The pipeline of deletions: read → admit → store. The verb decides what becomes of the object.
+//! The pipeline of deletions: read → admit → store. The verb decides whether the object is removed, changed or left as
+//! it is.
 
 use serde_json::Value;
 
@@ -12,30 +13,30 @@ use crate::{
 /// What a deletion does to an object.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Fate {
-    /// Nothing: its grace period runs already.
+    /// Nothing: its grace period has begun already.
     Pending,
-    /// It stays, changed.
+    /// The object is changed, and remains.
     Kept,
-    /// It is marked, which is a change of its own, and then removed.
+    /// The object is marked, which is a change of its own, and then removed.
     Marked,
-    /// It is removed.
+    /// The object is removed.
     Gone,
 }
 
-/// What becomes, or became, of an object.
+/// The fate of an object, before or after it is carried out.
 pub struct Removal {
     pub fate: Fate,
-    /// Its next state, or its last one.
+    /// The object's next state, or its last one.
     pub object: Value,
 }
 
-/// Decides what becomes of an object as it is now.
+/// Decides the fate of an object from its present state.
 pub type Decide<'d> = dyn Fn(&Work, &Value) -> Result<Removal, Status> + Sync + 'd;
 
 /// Deletes one object.
 ///
 /// # Errors
-/// 404, and what `decide` or admission says.
+/// 404, and the errors of `decide` and admission.
 pub async fn remove(work: &Work<'_>, name: &str, dry_run: bool, decide: &Decide<'_>) -> Result<Removal, Status> {
     let attributes = Attributes {
         operation: Operation::Delete,
@@ -65,7 +66,7 @@ pub async fn remove(work: &Work<'_>, name: &str, dry_run: bool, decide: &Decide<
 }
 
 impl Live {
-    /// `None` when another writer came first. Nothing awaits here.
+    /// `None` when another writer came first. This function must not await.
     fn remove(&self, work: &Work, removal: Removal, dry_run: bool) -> Option<Removal> {
         let Removal { fate, mut object } = removal;
         match fate {
@@ -74,7 +75,7 @@ impl Live {
             Fate::Marked | Fate::Kept => _ = self.write(work, &mut object, dry_run)?,
         }
         if fate == Fate::Marked && !dry_run {
-            // What is deleted now is the object with its mark.
+            // The marked object is the one to delete now.
             let marked = Self::read(work, &self.key).ok().flatten();
             let marked = marked.filter(|it| meta::of(&it.object).get("uid") == meta::of(&object).get("uid"));
             object = marked.and_then(|it| it.delete(work, false)).unwrap_or(object);

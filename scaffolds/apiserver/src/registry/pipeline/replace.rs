@@ -1,4 +1,5 @@
-//! The end of a write that changes an object: prepare, validate, store; or remove, when its last finalizer went.
+//! The end of a write that changes an object: prepare, validate, store; or remove it, if the write removes its last
+//! finalizer.
 
 use std::borrow::Cow;
 
@@ -14,10 +15,10 @@ use crate::{
 };
 
 impl Live {
-    /// Stores a next state that was admitted; `None` when another writer came first.
+    /// Stores an admitted next state; `None` when another writer came first.
     ///
     /// # Errors
-    /// 409 when the resourceVersion is another's, 422 for a state that breaks rules.
+    /// 409 when the resourceVersion differs, 422 for a state that is invalid.
     pub(super) async fn replace(
         &self,
         work: &mut Work<'_>,
@@ -40,10 +41,10 @@ impl Live {
         Ok(self.store(work, prepared, attempt.attributes.dry_run))
     }
 
-    /// `None` when another writer came first. Nothing awaits here.
+    /// `None` when another writer came first. This function must not await.
     fn store(&self, work: &Work, mut prepared: Prepared<'_>, dry_run: bool) -> Option<Done> {
         let new = &mut prepared.object;
-        // To the server an empty list is a change of what comes back from the store as none.
+        // Upstream, an empty list differs from an absent one until it is stored.
         if !work.has_empties {
             apply::keep_times(&self.object, new);
         }
@@ -60,7 +61,7 @@ impl Live {
         })
     }
 
-    /// The resourceVersion that the writer saw must be the present one. Kinds that allow it may be written unseen.
+    /// Checks that the writer's resourceVersion is the present one. Some kinds allow updates without one.
     fn check_version(&self, work: &Work, new: &mut Value) -> Result<(), Status> {
         let said = meta::text(new, "resourceVersion");
         let said = if said.is_empty() {
@@ -81,7 +82,7 @@ impl Live {
         Ok(())
     }
 
-    /// Takes over from the live object what this endpoint does not write, and counts generations.
+    /// Restores the fields that this endpoint does not write, and increments the generation.
     fn prepare(&self, work: &Work, new: &mut Value) {
         let (strategy, rules, live) = (&work.resource().strategy, work.resource().rules(), &self.object);
         meta::set(new, "generation", meta::of(live).get("generation").cloned());
@@ -140,7 +141,7 @@ impl Live {
         Ok(())
     }
 
-    /// Whether this change takes away the last thing that kept an object that was deleted before.
+    /// Whether this change removes the last finalizer of an object that is being deleted.
     fn ends_with(&self, work: &Work, new: &Value) -> bool {
         let waits = meta::number(&self.object, "deletionGracePeriodSeconds").unwrap_or_default() != 0;
         let is_kept = work.resource().rules().has_spec_finalizers && !spec_finalizers(new).is_empty();
@@ -164,7 +165,7 @@ fn no_number(text: &str) -> Status {
     Status::new(500, "", format!("strconv.ParseUint: parsing {shown}: {why}"))
 }
 
-/// What keeps a namespace.
+/// The finalizers in a namespace's `spec`.
 pub fn spec_finalizers(namespace: &Value) -> Vec<&str> {
     let list = namespace.pointer("/spec/finalizers").and_then(Value::as_array);
     list.into_iter().flatten().filter_map(Value::as_str).collect()

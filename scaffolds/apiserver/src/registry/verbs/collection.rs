@@ -1,4 +1,4 @@
-//! DELETE of a collection: every object that a list with the same query has, one after the other.
+//! DELETE of a collection: deletes every object of the list with the same query, one after the other.
 
 use super::delete::one;
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
     status::Status,
 };
 
-/// Deletes what the query chooses, a page of it where it has a limit, and answers with the list of it as it was before.
+/// Deletes the objects that the query selects (one page if it has a limit), and answers with the list from before.
 pub async fn delete(work: &mut Work<'_>) -> Result<Reply, Status> {
     let wanted = Options::read(work.call)?;
     let options = DeleteOptions::read(work.call)?;

@@ -1,4 +1,4 @@
-//! POST: an object that is not there yet.
+//! POST: creates an object.
 
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ use crate::{
     status::Status,
 };
 
-/// Creates what the body says.
+/// Creates the object of the body.
 pub async fn create(work: &mut Work<'_>) -> Result<Reply, Status> {
     let options = Options::read(work.call, "CreateOptions")?;
     let mut object = body::read(work, options.validation)?;
@@ -32,7 +32,7 @@ pub async fn create(work: &mut Work<'_>) -> Result<Reply, Status> {
     Ok(reply::written(201, done.written))
 }
 
-/// An object that is asked for once: nobody else can come first.
+/// A new object. Its next state is computed only once: there is no stored object that another writer could change.
 struct New(Value);
 
 impl Transition for New {

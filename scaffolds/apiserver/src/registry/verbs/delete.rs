@@ -1,4 +1,4 @@
-//! DELETE: marks an object, or takes it out of the store when nothing keeps it.
+//! DELETE: marks an object as being deleted, or removes it from the store if no finalizer keeps it.
 
 use serde_json::{Value, json};
 
@@ -38,7 +38,7 @@ pub async fn delete(work: &mut Work<'_>) -> Result<Reply, Status> {
 /// Deletes one object.
 ///
 /// # Errors
-/// 404, or 409 when it is not the one that the client means.
+/// 404, or 409 when the object does not meet the preconditions.
 pub async fn one(work: &Work<'_>, name: &str, options: &DeleteOptions) -> Result<Removal, Status> {
     pipeline::remove(work, name, options.dry_run, &|work, live| {
         check(work, live, options)?;
@@ -53,7 +53,7 @@ pub async fn one(work: &Work<'_>, name: &str, options: &DeleteOptions) -> Result
     .await
 }
 
-/// What becomes of an object whose deletion does not only begin here.
+/// The fate of an object whose deletion does not wait for a controller to clean up first.
 fn decide(work: &Work, mut object: Value, options: &DeleteOptions) -> Removal {
     let grace = grace::decide(work.resource(), &mut object, options.grace, work.core.now());
     if grace == Grace::Pending {
@@ -76,7 +76,7 @@ fn decide(work: &Work, mut object: Value, options: &DeleteOptions) -> Removal {
     Removal { fate, object }
 }
 
-/// The answer about an object that went, or is going.
+/// The answer about an object that was deleted, or is being deleted.
 fn last(work: &Work, object: &Value) -> Reply {
     if work.resource().rules().deletion.returns_object {
         return reply::object(200, object);
@@ -84,8 +84,8 @@ fn last(work: &Work, object: &Value) -> Reply {
     reply::gone(work, object)
 }
 
-/// The next state of an object whose deletion only begins here, for kinds that the server cleans up behind: at the first
-/// deletion marked, later as it is while its own finalizers keep it.
+/// The next state of an object that remains because a controller has to clean up first (a namespace, for example):
+/// marked by the first deletion, unchanged by later ones while its own finalizers keep it.
 fn begun(work: &Work, live: &Value) -> Option<Value> {
     let mut object = live.clone();
     let resource = work.resource();
@@ -119,7 +119,7 @@ fn check(work: &Work, object: &Value, options: &DeleteOptions) -> Result<(), Sta
     Ok(())
 }
 
-/// Marks an object that finalizers keep.
+/// Marks an object that finalizers keep as being deleted.
 fn mark(work: &Work, object: &mut Value) {
     if !meta::is_deleting(object) {
         meta::system::next_generation(object);
@@ -131,7 +131,7 @@ fn mark(work: &Work, object: &mut Value) {
     meta::set(object, "deletionGracePeriodSeconds", Some(json!(0)));
 }
 
-/// Gives the object the finalizers that the garbage collector works on, as the client or the kind wants.
+/// Sets the garbage collector's finalizers according to the options or the kind's default.
 fn set_finalizers(work: &Work, object: &mut Value, options: &DeleteOptions) {
     let had: Vec<String> = meta::texts(object, "finalizers")
         .into_iter()
@@ -150,7 +150,8 @@ fn set_finalizers(work: &Work, object: &mut Value, options: &DeleteOptions) {
     meta::set(object, "finalizers", next);
 }
 
-/// Which of the two, if any: by the options, else by the finalizers that there are, else by the kind.
+/// The garbage collector's finalizer to set, if any: from the options, else from the present finalizers, else from the
+/// kind's default.
 fn wanted(work: &Work, had: &[String], options: &DeleteOptions) -> Option<&'static str> {
     match (options.orphan_dependents, options.propagation.as_deref()) {
         (Some(orphan), _) => return orphan.then_some(ORPHAN),

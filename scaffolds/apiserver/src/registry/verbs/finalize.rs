@@ -1,4 +1,4 @@
-//! PUT of `namespaces/finalize`: the only way to change what keeps a namespace.
+//! PUT of `namespaces/finalize`: the only way to change a namespace's `spec.finalizers`.
 
 use super::update;
 use crate::{
@@ -6,7 +6,7 @@ use crate::{
     status::Status,
 };
 
-/// Updates a namespace with its `spec.finalizers` but without its status; it goes when nothing keeps it any more.
+/// Updates a namespace with its `spec.finalizers` but without its status; removes it if no finalizer is left.
 pub async fn finalize(work: &mut Work<'_>) -> Result<Reply, Status> {
     if !work.resource().rules().has_spec_finalizers {
         return Err(Status::not_implemented(

@@ -1,4 +1,4 @@
-//! One object.
+//! GET of an object.
 
 use crate::{
     call::Call,
@@ -7,10 +7,11 @@ use crate::{
     status::Status,
 };
 
-/// The object as it is now. A `resourceVersion` asks for nothing older, which for any revision that there was is now.
+/// The present state of the object. A `resourceVersion` is a minimum: past revisions are always satisfied.
 ///
 /// # Errors
-/// 404; 500 for a `resourceVersion` that is no number, as upstream; 504 for one that does not come within three seconds.
+/// 404; 500 for a `resourceVersion` that is not a number, as upstream; 504 for a revision that is not reached within
+/// three seconds.
 pub async fn get(core: &Core, call: &Call) -> Result<Reply, Status> {
     let text = call.parameter("resourceVersion").unwrap_or_default();
     let revision = revision::parse(text).map_err(|why| Status::new(500, "", why))?;

@@ -1,17 +1,17 @@
-//! Graceful deletion: an object that runs something (a Pod) is marked first, and goes when that has stopped.
+//! Graceful deletion: an object with running processes (a Pod) is marked first, and removed once they have stopped.
 
 use serde_json::{Value, json};
 
 use crate::{meta, resource::Resource};
 
-/// What there is to do before an object goes.
+/// The graceful part of a deletion.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Grace {
-    /// Nothing: it goes at once.
+    /// None: the object is removed at once.
     None,
-    /// The object was marked; it has so many seconds, and goes at once when that is 0.
+    /// The object was marked, with this grace period in seconds; it is removed at once if that is 0.
     Marked(i64),
-    /// It was marked before, and has no more time than is asked for now.
+    /// The object was marked before, and the request does not shorten its grace period.
     Pending,
 }
 
@@ -29,7 +29,7 @@ pub fn decide(resource: &Resource, object: &mut Value, asked: Option<i64>, now: 
     Grace::Marked(period)
 }
 
-/// A deletion that has begun can only be made quicker.
+/// A further deletion can only shorten the grace period.
 fn again(object: &mut Value, asked: Option<i64>, now: i64) -> Grace {
     let had = meta::number(object, "deletionGracePeriodSeconds").unwrap_or_default();
     if had == 0 {

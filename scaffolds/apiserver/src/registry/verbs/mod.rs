@@ -1,5 +1,5 @@
-//! The verbs: each reads its options and its body and supplies the next state of an object. All else of a write is the
-//! [`pipeline`](super::pipeline)'s.
+//! The verbs. Each reads its options and its body, and supplies the next state of an object; the
+//! [`pipeline`](super::pipeline) does the rest of a write.
 
 mod collection;
 mod create;
@@ -22,7 +22,7 @@ use crate::{
     status::Status,
 };
 
-/// Answers a request that changes nothing.
+/// Answers a read.
 ///
 /// # Errors
 /// The Status to answer with.
@@ -55,7 +55,7 @@ pub async fn write(work: &mut Work<'_>) -> Result<Reply, Status> {
     }
 }
 
-/// What the real server does and this one does not.
+/// The answer to a request that the real server supports and this one does not.
 fn unknown(call: &Call, subresource: &str) -> Status {
     let resource = call.resource.qualified();
     Status::not_implemented(&format!("the subresource {subresource} of {resource}"))

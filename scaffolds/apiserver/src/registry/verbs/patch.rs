@@ -1,4 +1,4 @@
-//! PATCH: the object, or its status, changed in parts.
+//! PATCH: changes parts of an object or of its status.
 
 use serde_json::{Map, Value};
 
@@ -29,7 +29,7 @@ pub enum Format {
     Apply,
 }
 
-/// The media types, in the order in which the server lists those that custom kinds take.
+/// The media types, in the order in which the server lists those that custom kinds support.
 const FORMATS: [(&str, Format); 4] = [
     ("application/json-patch+json", Format::Json),
     ("application/merge-patch+json", Format::Merge),
@@ -37,7 +37,7 @@ const FORMATS: [(&str, Format); 4] = [
     ("application/strategic-merge-patch+json", Format::Strategic),
 ];
 
-/// Patches an object; an apply creates it where it is not there.
+/// Patches an object; an apply creates it if it does not exist.
 pub async fn patch(work: &mut Work<'_>) -> Result<Reply, Status> {
     let format = format(work)?;
     let options = Options::of_patch(work.call, format == Format::Apply)?;
@@ -57,7 +57,7 @@ pub async fn patch(work: &mut Work<'_>) -> Result<Reply, Status> {
     Ok(reply::done(done))
 }
 
-/// The next state is what the patch makes of the present one.
+/// The patch applied to the present state is the next state.
 struct Patch<'a> {
     format: Format,
     options: &'a Options,
@@ -75,7 +75,7 @@ impl Transition for Patch<'_> {
     }
 }
 
-/// Which patch the body is, if it is one that the kind takes.
+/// The format of the patch, if the kind supports it.
 pub fn format(work: &Work) -> Result<Format, Status> {
     let media_type = work.call.content_type.split(';').next().unwrap_or_default();
     let takes = |format: Format| format != Format::Strategic || work.is_built_in();
@@ -92,7 +92,7 @@ pub fn format(work: &Work) -> Result<Format, Status> {
     Err(Status::unsupported_media_type(&names))
 }
 
-/// The document that a patch other than apply makes of another.
+/// The result of applying a patch (of any format but apply) to a document.
 pub fn document(call: &Call, object: &Value, (format, validation): (Format, Validation)) -> Result<Patched, Status> {
     let (bytes, checked) = (call.body.as_ref(), validation != Validation::Ignore);
     match format {
@@ -126,8 +126,8 @@ fn applied(work: &mut Work, live: Option<&Value>, options: &Options) -> Result<V
     Ok(new)
 }
 
-/// What an apply fits together is converted to a built-in kind, not decoded as it: a failure is the server's, in other
-/// words. `title` is the namespace and name that the configuration says.
+/// The result of an apply to a built-in kind is converted, not decoded, so the server words a failure differently.
+/// `title` is the namespace and name in the configuration.
 fn unconverted(resource: &Resource, title: &str, status: Status) -> Status {
     let beginning = format!("{}: ", body::cannot(&Value::Null, resource));
     let why = match status.message.strip_prefix(&beginning) {
@@ -143,7 +143,7 @@ fn unconverted(resource: &Resource, title: &str, status: Status) -> Status {
     Status::new(500, "", message)
 }
 
-/// What the client applies, and its duplicate fields.
+/// The applied configuration, and its duplicate fields.
 pub fn configuration(work: &Work) -> Result<(Map<String, Value>, Vec<String>), Status> {
     let found = match yaml::read(&work.call.body) {
         Ok((Value::Object(config), duplicates)) => return Ok((config, duplicates)),
@@ -165,7 +165,7 @@ pub fn configuration(work: &Work) -> Result<(Map<String, Value>, Vec<String>), S
     )))
 }
 
-/// What upstream checks of a patched object before it looks at its rules.
+/// Upstream's checks of a patched object, which run before its validation.
 fn check(work: &mut Work, live: Option<&Value>, new: &mut Value) -> Result<(), Status> {
     let uid = meta::text(new, "uid");
     if live.is_none() && !uid.is_empty() {

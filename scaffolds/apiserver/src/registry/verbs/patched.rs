@@ -1,4 +1,4 @@
-//! What a patch made, read as the kind that it should be. What is wrong is the patch's fault, and said so.
+//! Decodes the result of a patch as an object of its kind. Errors blame the patch.
 
 use kubewright_schema::cause::Path;
 use serde_json::Value;
@@ -16,11 +16,11 @@ use crate::{
     status::Status,
 };
 
-/// Patches an object, and reads what comes of it.
+/// Patches an object, and decodes the result.
 ///
 /// # Errors
-/// Those of the patch; 422 for a document that is not of the kind, quoting it; under [`Validation::Strict`] also for
-/// unknown or duplicate fields.
+/// The errors of the patch; 422, quoting the document, when it is not of the kind; under [`Validation::Strict`] also
+/// for unknown or duplicate fields.
 pub fn decode(work: &mut Work, live: &Value, (format, validation): (Format, Validation)) -> Result<Value, Status> {
     let (call, resource) = (work.call, work.resource());
     let Patched {
@@ -28,7 +28,7 @@ pub fn decode(work: &mut Work, live: &Value, (format, validation): (Format, Vali
         mut strict_errors,
         ..
     } = document(call, live, (format, validation))?;
-    // Refusals quote the document as it was before it was read: patched once more, that is not kept for all the others.
+    // Refusals quote the document before decoding. They patch once more, so that successful patches keep no copy of it.
     let refuse = |why: &str| match document(call, live, (format, validation)) {
         Ok(patched) => patched.refuse(why),
         Err(status) => status,

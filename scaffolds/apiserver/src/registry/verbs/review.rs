@@ -1,4 +1,4 @@
-//! Reads the object of a create that is answered and never stored: a review.
+//! Reads reviews: objects whose create is answered but never stored.
 
 use serde_json::Value;
 
@@ -9,10 +9,10 @@ use crate::{
     status::Status,
 };
 
-/// The object that the client sent, read as every create reads it.
+/// The object that the client sent, read as by every create.
 ///
 /// # Errors
-/// As of a create, up to validation.
+/// Those of a create, up to validation.
 pub fn read(core: &Core, call: &Call, warnings: &mut Vec<String>) -> Result<Value, Status> {
     let options = Options::read(call, "CreateOptions")?;
     let mut work = Work::new(core, call);

@@ -1,4 +1,4 @@
-//! PUT: the object, or its status, as the client wants it as a whole.
+//! PUT: replaces an object or its status.
 
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ use crate::{
     status::Status,
 };
 
-/// Updates an object to what the body says; creates it where the kind allows it.
+/// Replaces an object with that of the body; creates it if it does not exist and the kind allows that.
 pub async fn update(work: &mut Work<'_>) -> Result<Reply, Status> {
     let options = Options::read(work.call, "UpdateOptions")?;
     let mut sent = body::read(work, options.validation)?;
@@ -32,7 +32,7 @@ pub async fn update(work: &mut Work<'_>) -> Result<Reply, Status> {
     Ok(reply::done(done))
 }
 
-/// The next state is what was sent.
+/// The body is the next state.
 struct Sent<'a>(&'a Value);
 
 impl Transition for Sent<'_> {

@@ -1,5 +1,5 @@
-//! Bookmarks: events that tell a revision and nothing else. Upstream sends an object of the kind for them, and those of
-//! built-in kinds are structs, some of whose fields are written even when they are empty.
+//! Bookmarks: events that carry only a revision. Upstream sends them with an otherwise empty object of the kind. Those
+//! of built-in kinds are Go structs, which encode some fields even when they are empty.
 
 use std::{collections::HashMap, sync::LazyLock};
 
@@ -8,10 +8,10 @@ use serde_json::{Map, Value, json};
 use super::{super::record, Event};
 use crate::resource::Resource;
 
-/// Group/version, plural and the empty object of each kind that has such fields, as a real server sends it.
+/// Group/version, plural and the empty object of each kind with such fields, as a real server sends it.
 const EMPTY: &str = include_str!("bookmarks.txt");
 
-/// The bookmark of a revision; the one behind what was there at the start says so.
+/// The bookmark of a revision; the one after the initial objects is annotated as such.
 pub(super) fn event(resource: &Resource, revision: u64, ends_initial: bool) -> Event {
     let mut object = empty(resource);
     object.insert("apiVersion".to_owned(), resource.api_version().into());
@@ -31,7 +31,7 @@ pub(super) fn event(resource: &Resource, revision: u64, ends_initial: bool) -> E
 fn empty(resource: &Resource) -> Map<String, Value> {
     static ALL: LazyLock<HashMap<(&str, &str), &str>> = LazyLock::new(|| EMPTY.lines().filter_map(line).collect());
     let (version, plural) = (resource.api_version(), resource.names.plural.as_str());
-    // A CRD may give a group of its own any name, but none of these.
+    // A CRD's group may have any name, but not one of these.
     let text = ALL.get(&(version.as_str(), plural)).copied().unwrap_or("{}");
     serde_json::from_str(text).unwrap_or_default()
 }

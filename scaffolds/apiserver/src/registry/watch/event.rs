@@ -6,12 +6,13 @@ use serde_json::{Value, json};
 use super::super::record;
 use crate::{call::Call, meta, status::Status, store::Record};
 
-/// What happened, and the object that it happened to.
+/// The type of an event, and the object.
 #[derive(Clone, Debug)]
 pub struct Event {
     /// `ADDED`, `MODIFIED`, `DELETED`, `BOOKMARK` or `ERROR`.
     pub kind: &'static str,
-    /// JSON text in the version of the request, of a Status for `ERROR`; not yet a Table or PartialObjectMetadata.
+    /// JSON text in the version of the request, or of a Status for `ERROR`; a requested Table or PartialObjectMetadata
+    /// is made from it later.
     pub object: Bytes,
 }
 
@@ -21,7 +22,7 @@ impl Event {
         Ok(Self { kind, object })
     }
 
-    /// The object has left the selector: it is shown as it was before, at the revision of the change.
+    /// The object no longer matches the selector: the event has its previous state, at the revision of the change.
     pub(super) fn left(call: &Call, before: &Record, revision: u64) -> Result<Self, Status> {
         let mut object: Value = record::read(&call.resource, before)?;
         meta::set(&mut object, "resourceVersion", Some(json!(revision.to_string())));
@@ -38,7 +39,7 @@ impl Event {
         }
     }
 
-    /// As it is sent: one line.
+    /// The event as sent: one line.
     pub fn line(&self) -> Bytes {
         let mut line = Vec::with_capacity(self.object.len() + 40);
         line.extend_from_slice(br#"{"type":""#);

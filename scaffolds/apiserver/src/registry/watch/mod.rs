@@ -1,4 +1,4 @@
-//! What happens to the objects of a collection, as it happens.
+//! Watches: streams of the changes of a collection.
 
 mod bookmark;
 mod event;
@@ -22,34 +22,34 @@ use crate::{
     store::{Change, Compacted, Record, Watch},
 };
 
-/// The events of a watch. It ends with the time that was asked for, after an ERROR, when its custom kind changes or is
-/// gone, and when the server closes.
+/// The events of a watch. The stream ends after the requested time, after an ERROR, when the custom kind changes or is
+/// removed, and when the server closes.
 pub type Events = Pin<Box<dyn Stream<Item = Event> + Send>>;
 
-/// Upstream's `--min-request-timeout`: a watch that names no time lasts as long as this to twice as long.
+/// Upstream's `--min-request-timeout`: a watch without a timeout lasts between this time and twice this time.
 const LEAST: u64 = 30 * 60;
 /// Time between bookmarks.
 const BOOKMARKS: Duration = Duration::from_secs(60);
-/// How long before its end a watch has its last bookmark.
+/// How long before its end a watch sends its last bookmark.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// How long a watch goes on when its custom kind changes or is gone; measured upstream.
+/// How long a watch continues after its custom kind changes or is removed; measured upstream.
 const CLOSING: Duration = Duration::from_secs(1);
 
-/// One watch.
+/// The state of one watch.
 struct Watching {
     call: Call,
     options: Options,
-    /// What was there at the start, yet to be told.
+    /// The initial objects that have yet to be sent.
     initial: VecDeque<Arc<Record>>,
-    /// The revision of the bookmark behind `initial`, yet to be sent.
+    /// The revision of the bookmark after `initial`, until it is sent.
     initial_end: Option<u64>,
     changes: Watch,
-    /// The revision that the client has: bookmarks tell later ones only.
+    /// The revision that the client has: only later ones are worth a bookmark.
     known: u64,
     deadline: Instant,
     bookmark: Option<Instant>,
-    /// Closes when the resource is served no more as it was.
+    /// Closes when the resource is removed or served differently.
     ends: Option<watch::Receiver<()>>,
     ended: bool,
 }
@@ -57,8 +57,8 @@ struct Watching {
 /// Begins a watch.
 ///
 /// # Errors
-/// 400 and 422 for parameters, 500 for a `resourceVersion` that is no number, as upstream. What comes later, a
-/// compacted revision for one, is an event of the stream.
+/// 400 and 422 for parameters, 500 for a `resourceVersion` that is not a number, as upstream. Later errors, for example
+/// a compacted revision, are events of the stream.
 pub(super) async fn watch(core: &Core, call: &Call) -> Result<Events, Status> {
     let options = Options::read(call)?;
     let deadline = Instant::now() + lifetime(&options);
@@ -82,14 +82,14 @@ pub(super) async fn watch(core: &Core, call: &Call) -> Result<Events, Status> {
     Ok(Box::pin(stream::unfold(watching, next)))
 }
 
-/// A time below zero is over at once.
+/// How long the watch lasts; a negative timeout is over at once.
 fn lifetime(options: &Options) -> Duration {
     match options.timeout {
         None | Some(0) => {
             let random = std::hash::BuildHasher::hash_one(&std::collections::hash_map::RandomState::new(), LEAST);
             Duration::from_secs(LEAST + random % LEAST)
         }
-        // Longer than anybody waits, and short enough to be added to any instant.
+        // Longer than any client waits, and short enough to be added to any instant.
         Some(seconds) => Duration::from_secs(u64::try_from(seconds).unwrap_or_default().min(u64::from(u32::MAX))),
     }
 }
@@ -149,8 +149,8 @@ impl Watching {
         Some(bookmark::event(&self.call.resource, revision, true))
     }
 
-    /// A change as those see it who look through a selector: what comes into it is added, what leaves it is deleted and
-    /// looks as it did before.
+    /// A change as seen through the selectors: an object that begins to match is added; one that no longer matches is
+    /// deleted, with its previous state.
     fn told(&mut self, change: &Change) -> Option<Event> {
         let wanted = |record: &Arc<Record>| self.options.matches(&self.call, record);
         let before = change.previous.as_ref().filter(|record| wanted(record));

@@ -1,4 +1,4 @@
-//! Where a watch begins: with what there is now, or with what came after a revision.
+//! Where a watch starts: at the present state, or after a revision.
 
 use std::sync::Arc;
 
@@ -10,22 +10,22 @@ use crate::{
     store::{Compacted, Record, Watch},
 };
 
-/// A watch that has begun.
+/// A started watch.
 pub(super) struct Begun {
-    /// What is there, when the client wants it told.
+    /// The existing objects, if the client wants them.
     pub initial: Vec<Arc<Record>>,
-    /// The revision of `initial`, when a bookmark is to tell where it ends.
+    /// The revision of `initial`, if a bookmark has to mark its end.
     pub initial_end: Option<u64>,
-    /// The revision after which changes come.
+    /// The changes after this revision follow.
     pub revision: u64,
     pub changes: Watch,
 }
 
-/// Begins. What is wrong with the request is the outer error; what only shows in the stream, the inner.
+/// Starts a watch. The outer error is one of the request, the inner one an event of the stream.
 pub(super) async fn start(core: &Core, call: &Call, options: &Options) -> Result<Result<Begun, Status>, Status> {
     let asked = revision::parse(&options.resource_version).map_err(|why| Status::new(500, "", why))?;
     let asked = asked.unwrap_or_default();
-    // Without a word about it, watches from nowhere begin with what there is.
+    // If the parameter is absent, watches without a revision begin with the existing objects.
     let initial = options.initial_events.unwrap_or(asked == 0);
     if initial && let Err(status) = revision::wait(&core.store, asked).await {
         return Ok(Err(status));
@@ -62,7 +62,7 @@ fn begin(core: &Core, (call, options): (&Call, &Options), (asked, initial): (u64
     })
 }
 
-/// 410: the history does not go back to `asked`.
+/// 410: the history does not reach back to `asked`.
 pub(super) fn too_old(asked: u64, oldest: u64) -> Status {
     Status::expired(format!("too old resource version: {asked} ({oldest})"))
 }

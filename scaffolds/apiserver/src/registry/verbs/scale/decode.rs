@@ -1,11 +1,11 @@
-//! Reads what a client sent as a Scale.
+//! Decodes a Scale that a client sent.
 
 use serde_json::{Map, Value, json};
 
 use super::API_VERSION;
 use crate::meta;
 
-/// Makes a body a Scale, and returns what a Scale does not have.
+/// Converts a body to a Scale, and returns its unknown fields.
 pub fn decode(scale: &mut Value) -> Result<Vec<String>, String> {
     let text = |field: &str, default: &str| match scale.get(field).and_then(Value::as_str) {
         None | Some("") => default.to_owned(),
@@ -35,7 +35,7 @@ pub fn decode(scale: &mut Value) -> Result<Vec<String>, String> {
         .flat_map(Map::keys)
         .filter(|field| !known.contains(&field.as_str()));
     strict_errors.extend(others.cloned());
-    // What a client says of the status is not looked at any further: nothing is done with it.
+    // The status that a client sends is ignored, so it is not checked any further.
     let status = scale.get("status").cloned().unwrap_or_else(|| json!({"replicas": 0}));
     *scale = json!({"kind": "Scale", "apiVersion": API_VERSION, "metadata": metadata, "spec": spec, "status": status});
     Ok(strict_errors
@@ -73,7 +73,7 @@ fn replicas_only(spec: &mut Value, path: &str) -> Result<Vec<String>, String> {
     }
 }
 
-/// How sentences about bodies begin.
+/// The beginning of sentences about a body.
 pub fn cannot(scale: &Value) -> String {
     let kind = scale
         .get("kind")

@@ -46,7 +46,7 @@ pub async fn update(work: &mut Work<'_>) -> Result<Reply, Status> {
     strict_errors.extend(decode(&mut sent).map_err(|why| {
         let is_scale = sent.get("kind").is_none_or(|kind| kind == "Scale");
         if !work.is_built_in() && !is_scale {
-            // Upstream's scheme of a custom kind's scale knows no other type.
+            // Upstream, the scheme of a custom kind's scale contains no other type.
             return Status::bad_request(
                 "no kind is registered for the type v1.Scale in scheme \"pkg/runtime/scheme.go:111\"",
             );
@@ -118,10 +118,10 @@ fn patched(work: &mut Work, scale: &Value, (format, options): (Format, &Options)
     Ok(new)
 }
 
-/// The next Scale, from the present one.
+/// Computes the next Scale from the present one.
 type Next<'n> = dyn Fn(&mut Work, &Value) -> Result<Value, Status> + Send + Sync + 'n;
 
-/// Writes the replicas of a Scale into its object, and answers with the Scale as it then is.
+/// Writes the replicas of a Scale into its object, and answers with the resulting Scale.
 async fn store(work: &mut Work<'_>, plan: &Plan<'_>, next: &Next<'_>) -> Result<Reply, Status> {
     let paths = paths(work)?;
     let done = pipeline::write(work, plan, &mut Scaling { paths, next }).await?;
@@ -138,7 +138,7 @@ fn plan<'a>(work: &Work<'a>, options: &'a Options) -> Plan<'a> {
     }
 }
 
-/// What a verb does to the Scale of an object.
+/// The transition of an object by a verb on its Scale.
 struct Scaling<'a> {
     paths: &'a Scale,
     next: &'a Next<'a>,
@@ -212,7 +212,7 @@ fn paths<'a>(work: &Work<'a>) -> Result<&'a Scale, Status> {
         .ok_or_else(Status::no_such_resource)
 }
 
-/// Where a version of the kind has its replicas.
+/// The path of the replicas in a version of the kind.
 fn replicas(work: &Work, version: &str) -> Option<String> {
     let strategy = work.strategy_of(version)?;
     let path = strategy
@@ -261,12 +261,12 @@ fn empty(object: &Value) -> Value {
     json!({"kind": "Scale", "apiVersion": API_VERSION, "metadata": metadata, "spec": {}, "status": {"replicas": 0}})
 }
 
-/// A selector as text: of custom kinds it is that already.
+/// A selector as text; custom kinds have it in that form already.
 fn selector(value: &Value) -> String {
     if let Some(text) = value.as_str() {
         return text.to_owned();
     }
-    // ReplicationControllers have bare labels where all others have a LabelSelector.
+    // ReplicationControllers have a map of labels where other kinds have a LabelSelector.
     let is_bare = !["matchLabels", "matchExpressions"]
         .iter()
         .any(|field| value.get(field).is_some());
