@@ -1,4 +1,4 @@
-//! What controllers do, each a request as a client would send it.
+//! The writes of controllers, as requests that a client could send.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use crate::{
     store::Key,
 };
 
-/// Who writes, by the user agent: the manager that managedFields name.
+/// The user agent of the writes, from which managedFields take the manager.
 pub(super) const MANAGER: &str = "kube-controller-manager";
 
-/// The resource of a key, in the version that the store keeps; `None` while it is not served.
+/// The resource of a key, in the storage version; `None` while it is not served.
 pub(super) fn resource(core: &Core, stored: &str) -> Option<Arc<Resource>> {
     core.catalogue.snapshot().stored(stored).cloned()
 }
@@ -33,7 +33,7 @@ pub(super) async fn merge(cluster: &Arc<Cluster>, key: &Key, patch: &Value) -> R
     send(cluster, (Verb::Patch, "", "application/merge-patch+json"), key, patch).await
 }
 
-/// PATCH that applies an object by force, in the name of a manager.
+/// PATCH that applies an object by force as this field manager.
 pub(super) async fn apply(cluster: &Arc<Cluster>, key: &Key, manager: &str, object: &Value) -> Result<Reply, Status> {
     let mut call = call(
         &cluster.core,
@@ -56,7 +56,7 @@ pub(super) async fn put(
     send(cluster, (Verb::Update, subresource, "application/json"), key, object).await
 }
 
-/// POST of an object into the namespace of the key.
+/// POST of an object into the namespace of `key`.
 pub(super) async fn post(cluster: &Arc<Cluster>, key: &Key, object: &Value) -> Result<Reply, Status> {
     send(cluster, (Verb::Create, "", "application/json"), key, object).await
 }

@@ -1,4 +1,4 @@
-//! What a server has before anybody asked for it: its namespaces, the Service `kubernetes`, roles.
+//! Creates the objects that a server has from the beginning: namespaces, the Service `kubernetes`, roles.
 
 use std::sync::Arc;
 
@@ -15,14 +15,14 @@ use crate::{
     store::Key,
 };
 
-/// Who makes all this.
+/// The field manager of these objects.
 const MANAGER: &str = "kube-apiserver";
-/// The namespaces, in the order in which a real server makes them.
+/// The namespaces, in the order in which a real server creates them.
 const NAMESPACES: [&str; 4] = ["kube-system", "kube-public", "kube-node-lease", "default"];
-/// The first address of the range that Services get theirs from.
+/// The first address of the range for Services.
 const ADDRESS: &str = "10.0.0.1";
 
-/// Makes what is not there yet. `port` is where the server listens, 443 when it does not.
+/// Creates the objects that do not exist. `port` is where the server listens, 443 if it has no socket.
 pub async fn bootstrap(cluster: &Arc<Cluster>, port: u16) {
     for name in NAMESPACES {
         let key = Key::new("/namespaces", "", name);
@@ -42,12 +42,12 @@ pub async fn bootstrap(cluster: &Arc<Cluster>, port: u16) {
     roles(&cluster.core);
 }
 
-/// Makes the roles and bindings that are not there yet, word for word as a real server made them: ready to be stored.
+/// Stores the missing roles and bindings exactly as a real server created them.
 fn roles(core: &Core) {
     let now = meta::time::text(core.now());
     for object in authorize::bootstrap::objects() {
         if core.store.get(&object.key).is_none() {
-            // Nobody else writes yet.
+            // This cannot conflict: there is no other writer yet.
             let _ = core.store.create(&object.key, &|revision| object.at(&now, revision));
         }
     }
@@ -63,6 +63,6 @@ async fn create(cluster: &Arc<Cluster>, key: &Key, object: &Value) {
         body: Bytes::from(object.to_string()),
         ..Call::by_server(MANAGER, Verb::Create, resource)
     };
-    // A store from another time may have it in a shape that is refused now; then it has it already.
+    // An older store may have the object in a form that is refused now; then the object exists already.
     let _ = cluster.write(call, &mut Vec::new()).await;
 }

@@ -1,6 +1,7 @@
-//! ClusterRoles that aggregate others: their rules are those of all ClusterRoles that their selectors choose.
+//! ClusterRoles that aggregate others: their rules are those of all ClusterRoles that their selectors match.
 //!
-//! Which ones each chooses is kept, so that a change of a role concerns those that choose it and no others.
+//! The matching roles of each aggregate are kept, so that a change of a role affects only the aggregates that it
+//! matches.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashSet},
@@ -18,27 +19,27 @@ use crate::{
 };
 
 pub(super) const RESOURCE: &str = "rbac.authorization.k8s.io/clusterroles";
-/// Who writes, as managedFields name the controller upstream.
+/// The controller's field manager upstream.
 const MANAGER: &str = "clusterrole-aggregation-controller";
 
-/// The roles that aggregate others.
+/// The ClusterRoles that aggregate others.
 #[derive(Default)]
 pub(super) struct ClusterRoles {
     aggregates: BTreeMap<String, Aggregate>,
-    /// Those whose rules may be others by now.
+    /// The aggregates whose rules may be out of date.
     stale: BTreeSet<String>,
 }
 
-/// One of them.
+/// One aggregating ClusterRole.
 struct Aggregate {
     rule: Value,
     selectors: Vec<LabelSelector>,
-    /// The names of those that it chooses.
+    /// The names of the roles that its selectors match.
     chosen: BTreeSet<String>,
 }
 
 impl ClusterRoles {
-    /// Takes in all that there are.
+    /// Adds all existing roles.
     pub fn begin(&mut self, core: &Core, records: &[Arc<Record>]) {
         let roles = records.iter().filter(|record| &*record.key.resource == RESOURCE);
         for role in roles {
@@ -46,7 +47,7 @@ impl ClusterRoles {
         }
     }
 
-    /// Takes in a change of a role.
+    /// Processes a change of a role.
     pub fn follow(&mut self, core: &Core, change: &Change) {
         let name = &change.record.key.name;
         if change.kind != Kind::Deleted {
@@ -65,7 +66,8 @@ impl ClusterRoles {
         self.stale.is_empty()
     }
 
-    /// Brings the roles that may be stale up to date. Where one of these is chosen too, its own change comes next.
+    /// Updates the aggregates that may be out of date. If another aggregate matches one of them, the change that
+    /// follows updates that one.
     pub async fn work(&mut self, cluster: &Arc<Cluster>) {
         for name in std::mem::take(&mut self.stale) {
             if let Some(aggregate) = self.aggregates.get(&name) {
@@ -90,7 +92,7 @@ impl ClusterRoles {
         }
     }
 
-    /// Takes in what a role aggregates. Only where that is new, all roles are looked at.
+    /// Adds, changes or removes an aggregate. Reads all roles only if its rule is new.
     fn aggregate(&mut self, core: &Core, name: &str, rule: &Value) {
         let Some(selectors) = rule["clusterRoleSelectors"].as_array() else {
             self.aggregates.remove(name);
@@ -127,15 +129,15 @@ impl Aggregate {
         }
         let mut wanted = json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
             "metadata": {"name": name}});
-        // No rules are none that are applied, and then nobody manages them.
+        // Omit empty rules, so that no manager owns them.
         if !rules.is_empty() {
             wanted["rules"] = Value::from(rules);
         }
-        // One that is gone or changed meanwhile comes here again with that change.
+        // If the role is gone or has changed meanwhile, that change causes another update.
         let _ = act::apply(cluster, &Key::new(RESOURCE, "", name), MANAGER, &wanted).await;
     }
 
-    /// In the order of the selectors, below each in that of the names, each rule once.
+    /// The rules in the order of the selectors, then of the roles' names, each rule once.
     fn rules(&self, core: &Core) -> Vec<Value> {
         let chosen = self.chosen.iter();
         let chosen: Vec<_> = chosen

@@ -1,5 +1,5 @@
-//! What is in a namespace that terminates, counted as its status tells it. Each change of an object changes the counts by
-//! that object.
+//! The content of a terminating namespace, counted for the conditions of its status. The change of an object updates
+//! only that object's share of the counts.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -15,40 +15,41 @@ use crate::{
 
 const PODS: &str = "/pods";
 
-/// What is in a namespace.
+/// The content of a namespace.
 #[derive(Default)]
 pub(super) struct Content {
     objects: HashMap<(Arc<str>, String), State>,
-    /// Pods hold back everything else.
+    /// All other objects wait until there are no Pods.
     pods: Left,
     others: Left,
 }
 
-/// An object as it was known last.
+/// The last known state of an object.
 struct State {
     revision: u64,
-    /// `None` when it is gone, and the change that says so has yet to come.
+    /// `None` if the object is known to be gone before its deletion appears in the feed.
     held: Option<Held>,
 }
 
-/// What an object adds to the counts.
+/// What an object contributes to the counts.
 struct Held {
-    /// Whether it is told of: a Pod that is only given time to stop is not.
+    /// Whether the conditions report the object: not while a Pod without finalizers is in its grace period.
     is_told: bool,
     finalizers: Vec<String>,
 }
 
-/// What is left, of Pods or of all else.
+/// The remaining objects: the Pods, or all others.
 #[derive(Default)]
 pub(super) struct Left {
-    /// Objects, those included that are not told of.
+    /// The number of objects, including those that are not reported.
     count: usize,
     by_resource: BTreeMap<String, usize>,
     by_finalizer: BTreeMap<String, usize>,
 }
 
 impl Content {
-    /// Takes in a state of an object, unless a later one is known. Returns whether it is news that somebody must delete it.
+    /// Records a state of an object, unless a later one is known. Returns whether the state was new and the object has
+    /// yet to be deleted.
     pub fn put(&mut self, record: &Record) -> bool {
         let object: Value = serde_json::from_slice(&record.object).unwrap_or_default();
         let finalizers = meta::texts(&object, "finalizers").into_iter().map(str::to_owned);
@@ -65,12 +66,12 @@ impl Content {
         self.set(&record.key, state) && !meta::is_deleting(&object)
     }
 
-    /// Takes in that an object was found to be gone at a revision.
+    /// Records that an object was found to be gone at a revision.
     pub fn take(&mut self, key: &Key, revision: u64) {
         self.set(key, State { revision, held: None });
     }
 
-    /// Takes in the change by which an object went.
+    /// Records the change that deleted an object.
     pub fn forget(&mut self, key: &Key, revision: u64) {
         self.take(key, revision);
         let place = place(key);
@@ -87,7 +88,7 @@ impl Content {
         self.pods.count == 0 && self.others.count == 0
     }
 
-    /// What the status tells of: Pods as long as there are any.
+    /// The objects that the conditions report: Pods while there are any, then all others.
     pub fn left(&self) -> &Left {
         if self.has_pods() { &self.pods } else { &self.others }
     }
@@ -106,7 +107,7 @@ impl Content {
     }
 }
 
-/// Whether this is a Pod: they go first.
+/// Whether this is a Pod: Pods are deleted first.
 pub(super) fn is_pod(key: &Key) -> bool {
     &*key.resource == PODS
 }
@@ -128,7 +129,7 @@ impl Left {
         }
     }
 
-    /// The conditions that say so: type, whether it holds, reason, message.
+    /// The conditions of the namespace: type, status, reason, message.
     pub fn conditions(&self) -> [(&'static str, bool, &'static str, String); 5] {
         let list = |counts: &BTreeMap<String, usize>, word: &str| {
             let parts = counts

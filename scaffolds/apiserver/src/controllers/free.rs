@@ -1,4 +1,4 @@
-//! What the garbage collector writes into objects: owners that it takes away, and its finalizers.
+//! The garbage collector's changes of objects: it removes owner references and its own finalizers.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use super::{
 };
 use crate::{effects::Cluster, meta, state::Core, status::Status, store::Record};
 
-/// How often a change is tried when others write the same object.
+/// How often a change is tried when other writers change the same object.
 const TRIES: usize = 16;
 
-/// The record of an object as it is now, if it is still that one.
+/// The present record of an object, if the object still has the same uid.
 pub(super) fn current(core: &Core, node: &Node) -> Option<Arc<Record>> {
     let record = core.store.get(&node.record.key)?;
     let is_same = record.revision == node.record.revision
@@ -21,10 +21,10 @@ pub(super) fn current(core: &Core, node: &Node) -> Option<Arc<Record>> {
     is_same.then_some(record)
 }
 
-/// Takes all owners away that are not to be kept.
+/// Removes all owner references that are not to be kept.
 ///
 /// # Errors
-/// What the write was refused with.
+/// The Status of the refused write.
 pub(super) async fn keep_owners(
     cluster: &Arc<Cluster>,
     node: &Node,
@@ -39,10 +39,10 @@ pub(super) async fn keep_owners(
     change(cluster, node, &left).await
 }
 
-/// Takes a finalizer away.
+/// Removes a finalizer.
 ///
 /// # Errors
-/// What the write was refused with.
+/// The Status of the refused write.
 pub(super) async fn remove_finalizer(cluster: &Arc<Cluster>, node: &Node, finalizer: &str) -> Result<(), Status> {
     let left = |object: &Value| {
         let all = meta::texts(object, "finalizers").into_iter();
@@ -52,11 +52,11 @@ pub(super) async fn remove_finalizer(cluster: &Arc<Cluster>, node: &Node, finali
     change(cluster, node, &left).await
 }
 
-/// The name of a list of the metadata and what it is to be, from the object as it is.
+/// Computes the name and next value of a list in the metadata from the present object.
 type List<'l> = dyn Fn(&Value) -> (&'static str, Value) + Sync + 'l;
 
-/// Writes a list of the metadata, made from the object as it is now, and once more when another writer came first. An
-/// empty list is taken away.
+/// Writes a list in the metadata, computed from the present object; tries again when another writer came first. An
+/// empty list is removed.
 async fn change(cluster: &Arc<Cluster>, node: &Node, list: &List<'_>) -> Result<(), Status> {
     let mut last = Ok(());
     for _ in 0..TRIES {
@@ -71,7 +71,8 @@ async fn change(cluster: &Arc<Cluster>, node: &Node, list: &List<'_>) -> Result<
         let mut patch = json!({"metadata": {"uid": &*node.uid, "resourceVersion": record.revision.to_string()}});
         patch["metadata"][field] = left;
         match act::merge(cluster, &record.key, &patch).await {
-            // Another came first, it is gone, or its kind is not served now: the next try tells.
+            // Another writer came first, the object is gone, or its kind is not served now: the next attempt finds out
+            // which.
             Err(status) if [404, 409].contains(&status.code) => last = Err(status),
             other => return other.map(|_| ()),
         }

@@ -1,13 +1,14 @@
-//! The garbage collector: deletes what lost all its owners, and finishes deletions that orphan dependents or wait for
-//! them.
+//! The garbage collector: deletes objects whose owners are all gone, and completes deletions with the propagation
+//! policies Orphan and Foreground.
 //!
-//! What it knows comes from the feed and may be a little old, so before it deletes it looks into the store: an owner is
-//! gone when no object of that kind, name and uid is in the dependent's namespace (or, of a cluster-scoped kind, at all).
-//! It deletes exactly the object that it looked at: by uid and resourceVersion. When that changed meanwhile, the change is
-//! on its way in the feed, and the object is looked at again.
+//! Its graph is built from the feed of changes and may be slightly out of date, so it reads the store before it
+//! deletes: an owner is gone if no object of that kind, name and uid is in the dependent's namespace (or, for a
+//! cluster-scoped kind, at all). It deletes exactly the object that it examined: with uid and resourceVersion as
+//! preconditions. If the object has changed meanwhile, the change is still in the feed and causes another examination.
 //!
-//! A change makes it look at the object itself, at its owners that wait for it, and at its dependents when it goes or begins
-//! to wait for them; a kind that comes, at those that wait for that kind. Nothing else is looked at, however much is owned.
+//! After a change it examines the object, its owners that wait for it, and, when the object is deleted or begins to
+//! wait for its dependents, these dependents. When a kind begins to be served, it examines the objects that wait for
+//! that kind. It examines no other objects, however many have owners.
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
@@ -31,44 +32,44 @@ use crate::{
     store::{Key, Record},
 };
 
-/// Dependents that are freed before others have their turn.
+/// The number of dependents that are orphaned before other objects have their turn.
 const FREED: usize = 64;
 
-/// The graph and what is to be looked at.
+/// The graph, and the queue of objects to examine.
 #[derive(Default)]
 pub(super) struct Garbage {
     graph: Graph,
     queue: VecDeque<Uid>,
     queued: HashSet<Uid>,
-    /// Owners that were seen to go while they had dependents: the only ones known to be gone when nothing of their kind is
-    /// served any more.
+    /// Owners that had dependents when their deletion was seen. When their kind is no longer served, no other owners
+    /// are known to be gone.
     gone: HashMap<Uid, Gone>,
     waiting: Waiting,
 }
 
-/// An object that is gone.
+/// How an owner is known to be gone.
 enum Gone {
-    /// It was seen to go.
+    /// Its deletion was seen.
     Seen { key: Key, kind: String },
-    /// It went while changes were missed: what named it as an owner was found to name it rightly before.
+    /// It was deleted while changes were missed. The references of its dependents had been found correct before.
     Missed,
 }
 
-/// What became of an owner.
+/// The state of an owner.
 #[derive(Clone, Copy, PartialEq)]
 enum Fate {
     There,
     /// Its deletion waits for its dependents.
     Waiting,
     Gone,
-    /// Nothing of its kind is served.
+    /// Its kind is not served.
     Unknown,
-    /// It is in a namespace, and the dependent is not.
+    /// It is namespaced, and the dependent is cluster-scoped.
     Impossible,
 }
 
 impl Garbage {
-    /// Takes in all that there is: at first, and when changes were missed.
+    /// Adds all existing objects: at the start, and after changes were missed.
     pub fn begin(&mut self, records: &[Arc<Record>]) {
         let before = std::mem::take(self);
         let judged = before.graph.nodes().filter(|node| !before.waiting.has(&node.uid));
@@ -86,7 +87,7 @@ impl Garbage {
         self.gone = gone.collect();
     }
 
-    /// Takes in a new state of an object; returns its uid.
+    /// Records a new state of an object; returns its uid.
     pub fn seen(&mut self, record: &Arc<Record>) -> Option<Uid> {
         let node = Node::of(record)?;
         let (uid, waits) = (Arc::clone(&node.uid), node.waits());
@@ -117,7 +118,7 @@ impl Garbage {
         Some(uid)
     }
 
-    /// Takes in that an object is gone.
+    /// Records that an object is gone.
     pub fn gone(&mut self, record: &Record) {
         let Some(Object { kind, metadata }) = Object::of(record) else {
             return;
@@ -135,7 +136,7 @@ impl Garbage {
         self.look_at_owners(&owners);
     }
 
-    /// Looks at what waits for a kind that is served now.
+    /// Queues the objects that waited for a kind that is served now.
     pub fn look_again(&mut self, core: &Core) {
         let ready = self.waiting.served(&core.catalogue.snapshot());
         ready.iter().for_each(|uid| self.look_at(uid));
@@ -145,7 +146,7 @@ impl Garbage {
         self.queue.is_empty()
     }
 
-    /// Looks at the next of those that are to be looked at.
+    /// Examines the next object of the queue.
     pub async fn work(&mut self, cluster: &Arc<Cluster>) {
         let Some(uid) = self.queue.pop_front() else { return };
         self.queued.remove(&uid);
@@ -178,7 +179,8 @@ impl Garbage {
         dependents.iter().for_each(|uid| self.look_at(uid));
     }
 
-    /// Looks at those owners whose deletion waits for this dependent, and forgets those that are gone and have none left.
+    /// Queues the owners whose deletion waits for this dependent, and forgets deleted owners without remaining
+    /// dependents.
     fn look_at_owners(&mut self, uids: &[Uid]) {
         for uid in uids {
             if self.graph.get(uid).is_some_and(|it| it.waits() || it.orphans()) {
@@ -190,7 +192,7 @@ impl Garbage {
         }
     }
 
-    /// Frees dependents, some at a time, then lets the object go.
+    /// Orphans some dependents, or, if there are none left, removes the finalizer.
     async fn orphan(&mut self, cluster: &Arc<Cluster>, node: &Node) -> Result<(), Status> {
         let some: Vec<Uid> = self.graph.dependents(&node.uid).take(FREED).cloned().collect();
         if some.is_empty() {
@@ -201,7 +203,7 @@ impl Garbage {
                 continue;
             };
             keep_owners(cluster, &dependent, &|owner| owner != &*node.uid).await?;
-            // The change that says so is on its way; until then this one would be freed again and again.
+            // Its deletion is still in the feed; until it arrives, this dependent would be orphaned again and again.
             match free::current(&cluster.core, &dependent) {
                 Some(record) => _ = Node::of(&record).map(|freed| self.graph.set(freed)),
                 None => _ = self.graph.remove(&uid),
@@ -211,7 +213,7 @@ impl Garbage {
         Ok(())
     }
 
-    /// Lets an object go when no dependent holds it back any more.
+    /// Removes the finalizer of an object if no dependent blocks its deletion.
     async fn finish(&self, cluster: &Arc<Cluster>, node: &Node) -> Result<(), Status> {
         if self.graph.is_held(&node.uid) {
             return Ok(());
@@ -219,8 +221,8 @@ impl Garbage {
         remove_finalizer(cluster, node, FOREGROUND).await
     }
 
-    /// Deletes an object without owners, or takes those away from it that are gone. Looks at its owners as they are now:
-    /// they may have been taken away since it was seen.
+    /// Deletes an object whose owners are all gone, or removes the references to those that are gone. Uses its present
+    /// owner references: they may have changed since the object was queued.
     async fn judge(&mut self, cluster: &Arc<Cluster>, node: &Node) -> Result<(), Status> {
         let core = &cluster.core;
         let Some(record) = free::current(core, node) else {
@@ -259,7 +261,7 @@ impl Garbage {
             "preconditions": {"uid": &*node.uid, "resourceVersion": record.revision.to_string()},
         });
         match act::delete(cluster, &record.key, &options).await {
-            // It was changed by another, and comes again.
+            // Another writer has changed it, and that change queues it again.
             Err(status) if status.code == 409 => Ok(()),
             // It is gone, unless its kind is not served now.
             Err(status) if status.code == 404 && free::current(core, node).is_none() => Ok(()),
@@ -267,7 +269,7 @@ impl Garbage {
         }
     }
 
-    /// What became of an owner of the object of `key`.
+    /// The state of an owner of the object of `key`.
     fn fate(&self, core: &Core, key: &Key, owner: &Owner) -> Fate {
         let (group, version) = group_version(&owner.api_version);
         let snapshot = core.catalogue.snapshot();
@@ -299,7 +301,7 @@ impl Garbage {
 }
 
 impl Gone {
-    /// Whether this is the owner that a dependent means.
+    /// Whether this object is the owner that a dependent refers to.
     fn is(&self, dependent: &Key, (group, owner): (&str, &Owner)) -> bool {
         let Self::Seen { key, kind } = self else { return true };
         let is_of_group = key.resource.split('/').next() == Some(group);

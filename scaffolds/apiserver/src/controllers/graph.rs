@@ -1,5 +1,5 @@
-//! Who owns whom, by uid. Each change of an object changes its own edges only; whatever is asked is found without looking
-//! at other objects than those that are the answer.
+//! The graph of owners and dependents, by uid. A change of an object changes only its own edges, and a query touches
+//! only the objects that it returns.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -14,14 +14,14 @@ use crate::{
     store::Record,
 };
 
-/// An object's uid, shared by all that name it.
+/// An object's uid, shared by all references to it.
 pub(super) type Uid = Arc<str>;
 
-/// An object, as far as owners matter.
+/// An object, with what its owners and its deletion need.
 #[derive(Clone)]
 pub(super) struct Node {
     pub uid: Uid,
-    /// As it was seen last: the very record of the store while it is current, so that it takes no memory of its own.
+    /// Its last known state: the store's own record while it is current, so it takes no extra memory.
     pub record: Arc<Record>,
     pub owners: Box<[Edge]>,
     pub is_deleting: bool,
@@ -29,7 +29,7 @@ pub(super) struct Node {
     pub has_foreground: bool,
 }
 
-/// One owner of an object.
+/// An owner reference of an object.
 #[derive(Clone)]
 pub(super) struct Edge {
     pub owner: Uid,
@@ -37,7 +37,7 @@ pub(super) struct Edge {
     pub blocks: bool,
 }
 
-/// A reference to an owner.
+/// The fields of an owner reference that identify the owner.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Owner {
@@ -49,17 +49,17 @@ pub(super) struct Owner {
     pub blocks: bool,
 }
 
-/// All objects that are owned or being deleted, and who depends on whom.
+/// All objects with owners, with dependents or in deletion, and their edges.
 #[derive(Default)]
 pub(super) struct Graph {
     nodes: HashMap<Uid, Node>,
-    /// Owner and dependent, for each reference.
+    /// An edge from owner to dependent for each owner reference.
     edges: BTreeSet<(Uid, Uid)>,
-    /// Those of them that hold the owner's foreground deletion back.
+    /// The edges whose dependent blocks the owner's foreground deletion.
     blocking: BTreeSet<(Uid, Uid)>,
 }
 
-/// What is read of every object that changes.
+/// The fields that are decoded of every object that changes.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Object {
@@ -67,7 +67,7 @@ pub(super) struct Object {
     pub metadata: Metadata,
 }
 
-/// The part of the metadata that owners and deletions are about.
+/// The fields of the metadata that concern owners and deletion.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Metadata {
@@ -93,14 +93,14 @@ impl Metadata {
 }
 
 impl Object {
-    /// What is read of a record; `None` for what is no object.
+    /// Decodes a record; `None` if it is not an object.
     pub fn of(record: &Record) -> Option<Self> {
         serde_json::from_slice(&record.object).ok()
     }
 }
 
 impl Node {
-    /// The node of a record; `None` for what is no object.
+    /// The node of a record; `None` if it is not an object.
     pub fn of(record: &Arc<Record>) -> Option<Self> {
         let Object { metadata, .. } = Object::of(record)?;
         let edge = |owner: &Owner| Edge {
@@ -117,7 +117,7 @@ impl Node {
         })
     }
 
-    /// Whether there is anything to know of it. Of most objects there is not: those are only owned by nobody.
+    /// Whether the graph needs the object. Most objects have no owners and are not being deleted.
     pub fn matters(&self) -> bool {
         self.is_deleting || !self.owners.is_empty()
     }
@@ -127,14 +127,14 @@ impl Node {
         self.is_deleting && self.has_foreground
     }
 
-    /// Whether its dependents are to be freed before it goes.
+    /// Whether its dependents are to be orphaned before it is removed.
     pub fn orphans(&self) -> bool {
         self.is_deleting && self.has_orphan
     }
 }
 
 impl Graph {
-    /// Takes in an object as it is now; returns it as it was known.
+    /// Records the present state of an object; returns the state known before.
     pub fn set(&mut self, node: Node) -> Option<Node> {
         let old = self.remove(&node.uid);
         for edge in &node.owners {
@@ -148,7 +148,7 @@ impl Graph {
         old
     }
 
-    /// Forgets an object that is gone.
+    /// Removes an object that is gone.
     pub fn remove(&mut self, uid: &str) -> Option<Node> {
         let node = self.nodes.remove(uid)?;
         for edge in &node.owners {
@@ -167,7 +167,7 @@ impl Graph {
         self.nodes.values()
     }
 
-    /// The objects that name this one as an owner.
+    /// The objects that refer to this one as an owner.
     pub fn dependents(&self, uid: &Uid) -> impl Iterator<Item = &Uid> {
         of(&self.edges, uid)
     }
@@ -176,7 +176,7 @@ impl Graph {
         of(&self.edges, uid).next().is_some()
     }
 
-    /// Whether a dependent holds back the foreground deletion of this object.
+    /// Whether a dependent blocks the foreground deletion of this object.
     pub fn is_held(&self, uid: &Uid) -> bool {
         of(&self.blocking, uid).next().is_some()
     }

@@ -1,8 +1,9 @@
-//! What the controller manager of a real cluster does and operators rely on: the garbage collector, the end of
-//! namespaces, roles that aggregate others, and, where wanted, the ServiceAccount `default`. Each can be left out: an API server alone has none of them.
+//! The controllers of a real cluster's controller manager on which operators rely: the garbage collector, namespace
+//! deletion, ClusterRole aggregation and, on request, the ServiceAccount `default`. Each can be left out: a
+//! kube-apiserver alone has none of them.
 //!
-//! They write as clients do, by the registry, and one after the other. What they do for a change is proportional to it,
-//! however many objects there are: each keeps what it needs to know in an index that the changes keep up to date.
+//! They write through the registry as clients do, one after the other. The work for a change is proportional to that
+//! change, however many objects there are: each controller keeps an index of what it needs, updated by the changes.
 
 mod act;
 pub(crate) mod bootstrap;
@@ -31,24 +32,24 @@ use cluster_roles::ClusterRoles;
 use garbage::Garbage;
 use namespaces::Namespaces;
 
-/// Objects that are looked at before others have their turn.
+/// The number of objects that a controller processes before the others have their turn.
 const SLICE: usize = 64;
 
-/// Which controllers run.
+/// The controllers to run.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Controllers {
-    /// Deletes what nothing owns any more, and finishes foreground and orphaning deletions.
+    /// Deletes objects whose owners are all gone, and completes foreground and orphaning deletions.
     pub garbage_collector: bool,
-    /// Empties namespaces that terminate, and lets them go.
+    /// Empties terminating namespaces, and completes their deletion.
     pub namespaces: bool,
     /// Gives ClusterRoles with an `aggregationRule` the rules of those that it selects.
     pub cluster_roles: bool,
-    /// Gives every namespace its ServiceAccount `default`.
+    /// Creates the ServiceAccount `default` in every namespace.
     pub service_accounts: bool,
 }
 
 impl Controllers {
-    /// None, as a kube-apiserver alone.
+    /// No controllers, like a kube-apiserver alone.
     pub const NONE: Self = Self {
         garbage_collector: false,
         namespaces: false,
@@ -68,7 +69,7 @@ impl Default for Controllers {
     }
 }
 
-/// Controllers at work; they stop when this goes.
+/// Running controllers; they stop when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Running(AbortHandle);
 
@@ -78,12 +79,12 @@ impl Drop for Running {
     }
 }
 
-/// Starts controllers on a runtime. They do not keep the server alive.
+/// Starts controllers on a runtime. They hold the server weakly, so they do not keep it alive.
 pub(crate) fn start(cluster: &Arc<Cluster>, controllers: Controllers, runtime: &Handle) -> Running {
     Running(runtime.spawn(run(Arc::downgrade(cluster), controllers)).abort_handle())
 }
 
-/// From the beginning whenever the history went past a change that was not yet seen.
+/// Runs the controllers, and starts over when the history was compacted beyond a change that they had not yet seen.
 async fn run(cluster: Weak<Cluster>, controllers: Controllers) {
     let mut worker = Worker {
         controllers,
@@ -94,7 +95,7 @@ async fn run(cluster: Weak<Cluster>, controllers: Controllers) {
     while follow(&cluster, &mut worker).await.is_some() {}
 }
 
-/// Follows all changes; `None` when the server or its store is gone, otherwise changes were missed.
+/// Follows all changes. Returns `None` when the server or its store is gone; otherwise changes were missed.
 async fn follow(cluster: &Weak<Cluster>, worker: &mut Worker) -> Option<()> {
     let (records, mut changes) = cluster.upgrade()?.core.store.follow();
     let mut served = cluster.upgrade()?.core.catalogue.generations();
@@ -109,7 +110,7 @@ async fn follow(cluster: &Weak<Cluster>, worker: &mut Worker) -> Option<()> {
                 changed = served.changed() => changed.ok().map(|()| None)?,
             }
         } else {
-            // Changes come first: the history must not go past them while there is much to do.
+            // Read changes first: the history must not be compacted beyond them while there is much work.
             yield_now().await;
             match changes.next().now_or_never() {
                 Some(next) => Some(next?),
@@ -139,7 +140,7 @@ struct Worker {
 }
 
 impl Worker {
-    /// Takes in all that there is.
+    /// Passes all existing objects to the controllers.
     async fn begin(&mut self, cluster: &Arc<Cluster>, records: &[Arc<Record>]) {
         if self.controllers.garbage_collector {
             self.garbage.begin(records);
@@ -154,7 +155,7 @@ impl Worker {
         }
     }
 
-    /// Takes in changes.
+    /// Passes changes to the controllers.
     async fn follow(&mut self, cluster: &Arc<Cluster>, changes: &[Arc<Change>]) {
         let core = &cluster.core;
         for change in changes {
@@ -179,7 +180,7 @@ impl Worker {
         }
     }
 
-    /// What a namespace wants.
+    /// Passes a namespace to the controllers that maintain it.
     async fn settle(&mut self, cluster: &Arc<Cluster>, record: &Record) {
         if &*record.key.resource != namespaces::RESOURCE {
             return;
@@ -196,7 +197,7 @@ impl Worker {
         self.garbage.is_idle() && self.namespaces.is_idle() && self.cluster_roles.is_idle()
     }
 
-    /// Does some of what there is to do.
+    /// Lets each controller do some of its work.
     async fn work(&mut self, cluster: &Arc<Cluster>) {
         for _ in 0..SLICE {
             self.garbage.work(cluster).await;

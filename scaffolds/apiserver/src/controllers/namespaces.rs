@@ -1,7 +1,7 @@
-//! The end of a namespace: its Pods are deleted first, then all that is left; when nothing remains, it may go. Unlike the
-//! real controller, which waits five seconds between two looks, this one goes on with every object that goes.
+//! Namespace deletion: deletes the Pods of a terminating namespace, then all other objects, and removes the finalizer
+//! when none are left. The real controller checks every five seconds; this one continues after every deletion.
 //!
-//! What a namespace has is looked for once, when it terminates. From then on the changes tell.
+//! The content of a namespace is listed once, when it begins to terminate; changes update it from then on.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -21,32 +21,32 @@ use crate::{
     store::{Change, Key, Kind, Record},
 };
 
-/// Where namespaces are kept.
+/// The store's key of namespaces.
 pub(super) const RESOURCE: &str = "/namespaces";
-/// What this controller keeps a namespace by.
+/// The finalizer in `spec.finalizers` that this controller removes.
 const FINALIZER: &str = "kubernetes";
 
-/// The namespaces that terminate.
+/// The terminating namespaces.
 #[derive(Default)]
 pub(super) struct Namespaces {
     ending: BTreeMap<String, Ending>,
-    /// Those of them in which there is something to do.
+    /// The terminating namespaces with work to do.
     todo: VecDeque<String>,
 }
 
-/// One of them.
+/// One terminating namespace.
 #[derive(Default)]
 struct Ending {
     content: Content,
-    /// What is yet to be deleted.
+    /// The Pods that have yet to be deleted.
     pods: VecDeque<Key>,
     others: VecDeque<Key>,
-    /// Whether it is among those with something to do.
+    /// Whether the namespace is in the queue.
     is_queued: bool,
 }
 
 impl Namespaces {
-    /// Looks at a namespace that is new or has changed.
+    /// Processes a new or changed namespace.
     pub fn seen(&mut self, core: &Core, name: &str) {
         if terminating(core, name).is_none() {
             self.ending.remove(name);
@@ -64,7 +64,7 @@ impl Namespaces {
         self.look_at(name);
     }
 
-    /// Takes in a change of an object.
+    /// Processes a change of an object.
     pub fn follow(&mut self, core: &Core, change: &Change) {
         let key = &change.record.key;
         if change.kind == Kind::Deleted && &*key.resource == RESOURCE {
@@ -86,14 +86,14 @@ impl Namespaces {
         self.todo.is_empty()
     }
 
-    /// Deletes the next object, or says what stays when there is none to delete.
+    /// Deletes the next object, or, if there is none, reports the remaining content.
     pub async fn work(&mut self, cluster: &Arc<Cluster>) {
         let Some(name) = self.todo.pop_front() else { return };
         let Some(ending) = self.ending.get_mut(&name) else {
             return;
         };
         if let Some(key) = ending.next() {
-            // One that is gone already, or kept by its finalizers, is as good as deleted here.
+            // If the object is gone already, or its finalizers keep it, there is nothing more to do here.
             let _ = act::delete(cluster, &key, &json!({"propagationPolicy": "Background"})).await;
             let revision = cluster.core.store.revision();
             match cluster.core.store.get(&key) {
@@ -123,7 +123,7 @@ impl Ending {
         queue.push_back(key);
     }
 
-    /// What is to be deleted next: Pods, and when there are none any more, all else.
+    /// The next object to delete: first the Pods, then all others.
     fn next(&mut self) -> Option<Key> {
         match self.pods.pop_front() {
             None if !self.content.has_pods() => self.others.pop_front(),
@@ -132,7 +132,7 @@ impl Ending {
     }
 }
 
-/// Says what stays, and lets the namespace go when that is nothing.
+/// Reports the remaining content, and removes the finalizer if there is none.
 async fn end(cluster: &Arc<Cluster>, name: &str, content: &Content) {
     let Some(namespace) = terminating(&cluster.core, name) else {
         return;
@@ -140,13 +140,13 @@ async fn end(cluster: &Arc<Cluster>, name: &str, content: &Content) {
     let Some(namespace) = tell(cluster, namespace, content.left()).await else {
         return;
     };
-    // What came meanwhile is on its way here.
+    // Objects created meanwhile are still in the feed.
     if content.is_empty() && contents(&cluster.core, name).is_empty() {
         finalize(cluster, namespace).await;
     }
 }
 
-/// What is in a namespace and can be deleted.
+/// The objects in a namespace that can be deleted.
 fn contents(core: &Core, name: &str) -> Vec<Arc<Record>> {
     let mut records = core.store.contents(name);
     records.retain(|record| is_served(core, &record.key));
@@ -158,7 +158,7 @@ fn is_served(core: &Core, key: &Key) -> bool {
     resource.is_some_and(|it| it.namespaced && it.verbs.contains(&"delete"))
 }
 
-/// The namespace, if it terminates and waits for this controller.
+/// The namespace, if it is terminating and has this controller's finalizer.
 fn terminating(core: &Core, name: &str) -> Option<Value> {
     let record = core.store.get(&Key::new(RESOURCE, "", name))?;
     let namespace: Value = serde_json::from_slice(&record.object).ok()?;
@@ -175,7 +175,7 @@ fn finalizers(namespace: &Value) -> Vec<String> {
         .collect()
 }
 
-/// Writes into the status what stays; returns the namespace as it then is.
+/// Writes the remaining content to the status; returns the namespace as it is then.
 async fn tell(cluster: &Arc<Cluster>, mut namespace: Value, left: &Left) -> Option<Value> {
     let before = namespace
         .pointer("/status/conditions")
@@ -194,7 +194,7 @@ async fn tell(cluster: &Arc<Cluster>, mut namespace: Value, left: &Left) -> Opti
     serde_json::from_slice(&reply.object).ok()
 }
 
-/// The time of a condition is that of its last change of status, not of message.
+/// Sets a condition. The time of its last transition changes with its status, not with its message.
 fn set(conditions: &mut Value, (kind, holds, reason, message): (&str, bool, &str, String), now: &str) {
     let status = if holds { "True" } else { "False" };
     let new = |time: Value| json!({"type": kind, "status": status, "lastTransitionTime": time, "reason": reason, "message": message});
@@ -206,7 +206,7 @@ fn set(conditions: &mut Value, (kind, holds, reason, message): (&str, bool, &str
     }
 }
 
-/// Takes this controller's finalizer away.
+/// Removes this controller's finalizer.
 async fn finalize(cluster: &Arc<Cluster>, mut namespace: Value) {
     let left: Vec<String> = finalizers(&namespace)
         .into_iter()
@@ -214,6 +214,6 @@ async fn finalize(cluster: &Arc<Cluster>, mut namespace: Value) {
         .collect();
     namespace["spec"]["finalizers"] = json!(left);
     let key = Key::new(RESOURCE, "", meta::text(&namespace, "name"));
-    // Whoever wrote it meanwhile made a change, and that is on its way here.
+    // If another writer came first, that change is still in the feed.
     let _ = act::put(cluster, (&key, "finalize"), &namespace).await;
 }

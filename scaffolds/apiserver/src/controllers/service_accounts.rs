@@ -15,7 +15,7 @@ pub(super) fn is_one(key: &Key) -> bool {
     &*key.resource == RESOURCE && key.name == NAME
 }
 
-/// Gives a namespace that is there to stay its ServiceAccount, if it has none.
+/// Creates the ServiceAccount of a namespace that is not terminating, if it does not exist.
 pub(super) async fn provide(cluster: &Arc<Cluster>, namespace: &str) {
     let Some(record) = cluster.core.store.get(&Key::new(namespaces::RESOURCE, "", namespace)) else {
         return;
@@ -25,6 +25,6 @@ pub(super) async fn provide(cluster: &Arc<Cluster>, namespace: &str) {
     if meta::is_deleting(&object) || cluster.core.store.get(&key).is_some() {
         return;
     }
-    // Somebody else may have been quicker, which is as good.
+    // If another client has created it meanwhile, the result is the same.
     let _ = act::post(cluster, &key, &json!({"metadata": {"name": NAME}})).await;
 }

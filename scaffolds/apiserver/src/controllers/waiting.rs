@@ -1,5 +1,5 @@
-//! Objects that cannot be judged now: an owner is of a kind that is not served, or what should have been done failed. They
-//! wait for the kind, those that failed for any change of what is served.
+//! Objects that the garbage collector cannot process now: an owner is of a kind that is not served, or a write failed.
+//! The former wait until that kind is served, the latter until any kind begins to be served.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -8,14 +8,14 @@ use kubewright_schema::meta::owners::group_version;
 use super::graph::{Owner, Uid};
 use crate::catalogue::Snapshot;
 
-/// A kind as references name it.
+/// A kind as owner references name it.
 #[derive(Clone, Default, Eq, Ord, PartialEq, PartialOrd)]
 struct Kind {
     api_version: String,
     kind: String,
 }
 
-/// Who waits for which kind.
+/// The waiting objects, by kind.
 #[derive(Default)]
 pub(super) struct Waiting {
     kinds: HashMap<Uid, Kind>,
@@ -23,7 +23,7 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
-    /// An object waits for the kind of this owner.
+    /// Makes an object wait for the kind of this owner.
     pub fn for_kind(&mut self, uid: &Uid, owner: &Owner) {
         let kind = Kind {
             api_version: owner.api_version.clone(),
@@ -32,7 +32,7 @@ impl Waiting {
         self.wait(uid, kind);
     }
 
-    /// An object waits for any change of what is served.
+    /// Makes an object wait for any change of the served kinds.
     pub fn for_any(&mut self, uid: &Uid) {
         self.wait(uid, Kind::default());
     }
@@ -47,7 +47,7 @@ impl Waiting {
         self.kinds.contains_key(uid)
     }
 
-    /// An object is gone, or will be judged anew.
+    /// Removes an object that is gone, or will be processed again.
     pub fn forget(&mut self, uid: &str) {
         let Some(kind) = self.kinds.remove(uid) else { return };
         if let Some(waiting) = self.waiting.get_mut(&kind) {
@@ -58,7 +58,7 @@ impl Waiting {
         }
     }
 
-    /// Those who wait no longer, now that this is served.
+    /// Removes and returns the objects that wait no longer, given the kinds that are served now.
     pub fn served(&mut self, snapshot: &Snapshot) -> Vec<Uid> {
         let is_served = |kind: &Kind| {
             let (group, version) = group_version(&kind.api_version);

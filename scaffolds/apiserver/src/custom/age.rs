@@ -1,12 +1,12 @@
-//! How long ago something was, in the few characters that a table has for it.
+//! Ages, in the short form of table cells.
 
 const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 const YEAR: i64 = 365 * DAY;
 
-/// The time between `time`, as RFC 3339 has it, and `now` in seconds since 1970. A time of no value is `<unknown>`,
-/// anything else that cannot be read, and the future, `<invalid>`.
+/// The time from `time`, in RFC 3339, to `now`, in seconds since 1970. An empty or null time gives `<unknown>`; a time
+/// in the future or one that cannot be parsed gives `<invalid>`.
 pub(crate) fn since(time: &str, now: i64) -> String {
     if matches!(time, "" | "null") {
         return "<unknown>".to_owned();
@@ -17,7 +17,7 @@ pub(crate) fn since(time: &str, now: i64) -> String {
     }
 }
 
-/// Two units where the first alone would say too little.
+/// A duration, in two units where the larger alone would be too coarse.
 fn duration(seconds: i64) -> String {
     let two = |(unit, name): (i64, char), (smaller, small_name): (i64, char)| {
         let (count, rest) = (seconds / unit, seconds % unit / smaller);

@@ -1,4 +1,4 @@
-//! The approval that groups of the Kubernetes community need: the annotation and the condition that speaks of it.
+//! The approval annotation that CRDs in the groups of the Kubernetes community need, and the condition that reports it.
 
 use super::conditions::Condition;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ pub(crate) const ANNOTATION: &str = "api-approved.kubernetes.io";
 
 const CONDITION: &str = "KubernetesAPIApprovalPolicyConformant";
 
-/// What the annotation says.
+/// The meaning of the annotation.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Approval {
     Missing,
@@ -17,7 +17,7 @@ pub(crate) enum Approval {
     Invalid,
 }
 
-/// Whether `group` is one of the community's.
+/// Whether `group` is protected as a group of the Kubernetes community.
 pub(crate) fn is_protected(group: &str) -> bool {
     ["k8s.io", "kubernetes.io"].iter().any(|domain| {
         group
@@ -26,7 +26,7 @@ pub(crate) fn is_protected(group: &str) -> bool {
     })
 }
 
-/// What `crd` says of its approval.
+/// The approval of `crd`.
 pub(crate) fn of(crd: &Value) -> Approval {
     let annotation = text(crd);
     let is_url = annotation.split_once("://").is_some_and(|(scheme, rest)| {
@@ -43,7 +43,7 @@ pub(crate) fn of(crd: &Value) -> Approval {
     }
 }
 
-/// The condition that `crd` ought to have; none outside the community's groups.
+/// The condition for `crd`; `None` for groups that are not protected.
 pub(crate) fn condition(crd: &Value) -> Option<Condition> {
     if !is_protected(crd["spec"]["group"].as_str().unwrap_or_default()) {
         return None;

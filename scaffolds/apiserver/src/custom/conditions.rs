@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-/// `NamesAccepted`, `Established` and the like with what is to be said about it.
+/// A condition such as `NamesAccepted` or `Established`, without its times.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Condition {
     pub kind: &'static str,
@@ -25,14 +25,14 @@ impl Condition {
         if self.status { "True" } else { "False" }
     }
 
-    /// Whether `crd` has it already, its times aside.
+    /// Whether `crd` has this condition already, ignoring its times.
     pub(crate) fn stands_in(&self, crd: &Value) -> bool {
         find(crd, self.kind).is_some_and(|it| {
             it["status"] == self.text() && it["reason"] == self.reason && it["message"] == self.message
         })
     }
 
-    /// Writes it into `crd`. The time of the last transition moves only when the status does.
+    /// Writes the condition to `crd`. The time of the last transition changes only with the status.
     pub(crate) fn set(&self, crd: &mut Value, now: &str) {
         let conditions = &mut crd["status"]["conditions"];
         if !conditions.is_array() {

@@ -1,5 +1,5 @@
-//! The names that the definitions of each group have, and those definitions that have yet to get theirs: what a new one is
-//! checked against, without reading all others.
+//! The accepted names of each group's definitions, and the definitions whose names are not all accepted: a new
+//! definition is checked against these without reading all others.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +20,7 @@ struct Group {
 }
 
 impl Groups {
-    /// Takes in a definition as it is now, `None` when it is gone.
+    /// Records the present state of a definition; `None` when it is deleted.
     pub fn put(&mut self, name: &str, crd: Option<&Value>) {
         let group = self.0.entry(group(name).to_owned()).or_default();
         group.unsettled.remove(name);
@@ -40,12 +40,12 @@ impl Groups {
         }
     }
 
-    /// The names that definitions of the same group have, those of this one among them.
+    /// The names that the definitions of the same group have, including this one.
     pub fn taken(&mut self, name: &str) -> &Taken {
         &self.0.entry(group(name).to_owned()).or_default().taken
     }
 
-    /// The other definitions of the same group that lack names.
+    /// The other definitions of the same group whose names are not all accepted.
     pub fn unsettled(&self, name: &str) -> Vec<String> {
         let all = self.0.get(group(name)).map(|group| &group.unsettled);
         all.into_iter()
@@ -56,7 +56,7 @@ impl Groups {
     }
 }
 
-/// A definition's name ends in its group.
+/// The group of a definition, which its name ends in.
 fn group(name: &str) -> &str {
     name.split_once('.').map_or("", |(_, group)| group)
 }

@@ -1,4 +1,4 @@
-//! The objects of a definition that goes.
+//! Deletes the objects of a definition that is being deleted.
 
 use super::{lifecycle::AGENT, resources};
 use crate::{
@@ -11,8 +11,8 @@ use crate::{
 use serde_json::Value;
 use std::{collections::BTreeSet, sync::Arc};
 
-/// Deletes the objects of `crd`. False while some are left, because of their finalizers. `emptied` is the revision up to
-/// which that was done before: then only what changed since is looked at.
+/// Deletes the objects of `crd`. Returns false while finalizers keep some of them. `emptied` is the revision up to
+/// which an earlier call did this: only later changes are processed then.
 pub(super) async fn delete(core: &Core, crd: &Value, emptied: &mut Option<u64>) -> bool {
     let Some(resource) = resources::stored(crd).map(Arc::new) else {
         return true;
@@ -39,7 +39,7 @@ pub(super) async fn delete(core: &Core, crd: &Value, emptied: &mut Option<u64>) 
 }
 
 async fn delete_all(core: &Core, resource: &Arc<Resource>) {
-    // Listing the present cannot fail: it is never compacted.
+    // Cannot fail: the present revision is never compacted.
     let all = core.store.list(&Range::new(&resource.store_name(), ""), None, None, 0);
     let records = all.into_iter().flat_map(|page| page.records);
     let namespaces: BTreeSet<String> = records.map(|record| record.key.namespace.clone()).collect();
@@ -48,7 +48,7 @@ async fn delete_all(core: &Core, resource: &Arc<Resource>) {
     }
 }
 
-/// One that came or changed while all went, unless its deletion has begun.
+/// Deletes an object that was created or changed during the deletion, unless its own deletion has begun.
 async fn delete_one(core: &Core, resource: &Arc<Resource>, (namespace, name): (&str, &str)) {
     let record = core.store.get(&Key::new(&resource.store_name(), namespace, name));
     let object = record.and_then(|record| serde_json::from_slice::<Value>(&record.object).ok());
@@ -63,6 +63,6 @@ async fn perform(core: &Core, (resource, verb): (&Arc<Resource>, Verb), (namespa
         name: name.to_owned(),
         ..Call::by_server(AGENT, verb, Arc::clone(resource))
     };
-    // What cannot be deleted now is left, and seen afterwards.
+    // An object that cannot be deleted now remains, and the caller finds it afterwards.
     _ = registry::write(core, &call, &mut Vec::new()).await;
 }

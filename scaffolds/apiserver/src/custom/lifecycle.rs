@@ -1,8 +1,8 @@
-//! What follows from a CustomResourceDefinition: its names are accepted, it is established and served; deleted, it takes
-//! its objects with it.
+//! The effects of writing a CustomResourceDefinition: its names are accepted, it is established, and its resources are
+//! served. When it is deleted, its objects are deleted with it.
 //!
-//! The real server has a controller for each of these; here the write that calls for it does it all before it is answered,
-//! with the same states of the definition in between, each a change that watches see.
+//! The real server has a controller for each of these steps. Here the write that causes them completes them all before
+//! it is answered. The intermediate states of the definition are the same, and watches see each of them.
 
 use super::{
     approval,
@@ -27,39 +27,39 @@ use std::{
 };
 use tokio::sync::{Mutex, watch};
 
-/// Where the store keeps definitions.
+/// The store's key of definitions.
 const STORED: &str = "apiextensions.k8s.io/customresourcedefinitions";
 
-/// Who the server's own writes are by.
+/// The user agent of the server's own writes.
 pub(super) const AGENT: &str = "kube-apiserver/v1.36.3";
 
-/// The definitions that are being served. One write at a time is followed up.
+/// The served definitions. The effects of one write at a time are processed.
 #[derive(Default)]
 pub(crate) struct Definitions {
     known: Mutex<Known>,
 }
 
-/// What is known of all of them.
+/// The state of all definitions.
 #[derive(Default)]
 struct Known {
     served: BTreeMap<String, Served>,
     groups: Groups,
 }
 
-/// What the resources of one definition were made from.
+/// What the resources of a definition were built from, and its deletion.
 struct Served {
     /// The spec and the accepted names.
     made_from: [Value; 2],
-    /// Established, terminating.
+    /// Whether the definition is established, and whether it is terminating.
     state: (bool, bool),
-    /// Dropped with the resources: open watches end then.
+    /// Dropped with the resources, which ends open watches.
     open: watch::Sender<()>,
-    /// The revision up to which its objects were deleted, once its end has begun.
+    /// The revision up to which its objects were deleted, once its deletion has begun.
     emptied: Option<u64>,
 }
 
 impl Definitions {
-    /// Brings the catalogue and every definition up to date: at start, when a store has definitions already.
+    /// Updates the catalogue and every definition at the start, when the store may have definitions already.
     pub(crate) async fn restore(&self, core: &Core) {
         let all = all(core);
         let mut known = self.known.lock().await;
@@ -72,27 +72,27 @@ impl Definitions {
         }
     }
 
-    /// Whether something follows from a write: of a definition, or of an object whose definition waits for it to go.
+    /// Whether a write has effects: one of a definition, or of an object for whose deletion a definition waits.
     pub(crate) fn follows(call: &Call) -> bool {
         is_definition(call) || call.resource.rules().forbids_creation.is_some()
     }
 
-    /// Follows a write that went well.
+    /// Carries out the effects of a successful write.
     pub(crate) async fn follow(&self, core: &Core, call: &Call, reply: &Reply) {
         match call.verb {
             _ if !is_definition(call) => {
                 let Resource { group, names, .. } = call.resource.as_ref();
                 self.settle(core, &format!("{}.{group}", names.plural)).await;
             }
-            // Any of them.
+            // Any definition may have been deleted.
             Verb::DeleteCollection => self.restore(core).await,
-            // The server may have made the name.
+            // The name may have been generated.
             Verb::Create => self.settle(core, &name_in(&reply.object)).await,
             _ => self.settle(core, &call.name).await,
         }
     }
 
-    /// Does what there is to do for a definition, and for those that its change sets free.
+    /// Carries out all steps for a definition, and for those that its change unblocks.
     async fn settle(&self, core: &Core, name: &str) {
         let mut known = self.known.lock().await;
         let mut todo = BTreeSet::from([name.to_owned()]);
@@ -110,14 +110,14 @@ fn is_definition(call: &Call) -> bool {
     call.subject() == (GROUP, PLURAL)
 }
 
-/// What a step changed, and whether others may now have names that they could not have before.
+/// The change of a step: names, which may unblock other definitions, or only the status.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Changed {
     Names,
     Status,
 }
 
-/// The next thing to do for a definition; `None` when nothing is left to do.
+/// Takes the next step for a definition; `None` if there is none left.
 async fn step(core: &Core, name: &str, known: &mut Known) -> Option<Changed> {
     let Some((crd, revision)) = load(core, name) else {
         known.groups.put(name, None);
@@ -148,7 +148,7 @@ async fn step(core: &Core, name: &str, known: &mut Known) -> Option<Changed> {
     write(core, &next).await.then_some(Changed::Status)
 }
 
-/// One step towards the end of a definition. `None` while objects are left that others must let go of.
+/// Takes a step of a definition's deletion. `None` while finalizers keep some of its objects.
 async fn terminate(core: &Core, (crd, emptied): (&mut Value, Option<&mut Option<u64>>), now: &str) -> Option<()> {
     let terminating = |status, reason, message| Condition::new("Terminating", status, reason, message);
     let begun = find(crd, "Terminating").is_some_and(|it| it["reason"] == "InstanceDeletionInProgress");
@@ -175,7 +175,7 @@ async fn terminate(core: &Core, (crd, emptied): (&mut Value, Option<&mut Option<
     Some(())
 }
 
-/// Serves what the definition says, unless that is what is served already. Watches go on when only its conditions
+/// Serves the resources of the definition, unless they are served already. Watches continue if only its conditions have
 /// changed.
 fn publish(core: &Core, (crd, revision): (&Value, u64), served: &mut BTreeMap<String, Served>) {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -216,7 +216,7 @@ fn load(core: &Core, name: &str) -> Option<(Value, u64)> {
 }
 
 fn all(core: &Core) -> Vec<Arc<Record>> {
-    // Listing the present cannot fail: it is never compacted.
+    // Cannot fail: the present revision is never compacted.
     core.store
         .list(&Range::new(STORED, ""), None, None, 0)
         .map(|page| page.records)
@@ -232,7 +232,7 @@ fn name_in(object: &[u8]) -> String {
     object["metadata"]["name"].as_str().unwrap_or_default().to_owned()
 }
 
-/// Writes the status, as the server. False when somebody else was faster: whoever that is follows up too.
+/// Writes the status as the server. Returns false if another writer came first; that write carries out the effects too.
 async fn write(core: &Core, crd: &Value) -> bool {
     let Some(resource) = core.catalogue.resource(GROUP, "v1", PLURAL) else {
         return false;

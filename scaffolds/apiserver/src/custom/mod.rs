@@ -1,5 +1,5 @@
-//! CustomResourceDefinitions and the kinds that they define: the definition's own kind, the names it gets, the resources
-//! that follow from it, and the strategy of custom objects.
+//! CustomResourceDefinitions and the kinds that they define: the definition's own kind, its accepted names, its
+//! resources, and the strategy of custom objects.
 
 mod age;
 mod approval;

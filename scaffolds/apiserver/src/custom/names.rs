@@ -1,16 +1,16 @@
-//! Which of the names that a CustomResourceDefinition asks for it gets: those that no other definition of its group has.
+//! Accepts the names of a CustomResourceDefinition that no other definition of its group has.
 
 use super::conditions::{Condition, find, holds};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Whether `crd` has all the names it asks for.
+/// Whether all names that `crd` requests are accepted.
 pub(crate) fn are_settled(crd: &Value) -> bool {
     same_names(&crd["spec"]["names"], &crd["status"]["acceptedNames"])
 }
 
-/// Puts the accepted names and what is said about them into `crd`'s status. `taken` are those of the group, `crd`'s own
-/// may be among them. Returns whether anything changed.
+/// Writes the accepted names and their condition to `crd`'s status. `taken` are the names of the group, which may
+/// include `crd`'s own. Returns whether anything changed.
 pub(crate) fn accept(crd: &mut Value, taken: &Taken, now: &str) -> bool {
     let (names, accepted) = choose(crd, taken);
     if names == crd["status"]["acceptedNames"] && accepted.stands_in(crd) {
@@ -35,7 +35,8 @@ pub(crate) fn accept(crd: &mut Value, taken: &Taken, now: &str) -> bool {
     true
 }
 
-/// The names that definitions of one group have, and how many of them: those of resources and those of kinds.
+/// The names that definitions of one group have, each with the number of definitions that have it: resource names and
+/// kinds.
 #[derive(Default)]
 pub(crate) struct Taken {
     resources: BTreeMap<String, usize>,
@@ -43,9 +44,9 @@ pub(crate) struct Taken {
 }
 
 impl Taken {
-    /// Adds the accepted names of a definition, or takes them away.
+    /// Adds or removes the accepted names of a definition.
     pub(crate) fn count(&mut self, names: &Value, is_more: bool) {
-        // An absent name counts as an empty one, as on the server.
+        // An absent name counts as an empty one, as upstream.
         let resources = [text(names, "plural"), text(names, "singular")].into_iter();
         for name in resources.chain(texts(&names["shortNames"])) {
             count(&mut self.resources, name, is_more);

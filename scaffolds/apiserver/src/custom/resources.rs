@@ -1,4 +1,4 @@
-//! From a CustomResourceDefinition to the resources that the server serves: one for each served version.
+//! The resources of a CustomResourceDefinition: one for each served version.
 
 use super::{
     conditions::holds,
@@ -13,7 +13,7 @@ use serde_json::Value;
 use std::sync::Arc;
 use tokio::sync::watch;
 
-/// As discovery prints them for custom resources.
+/// The verbs, in the order in which discovery lists them for custom resources.
 const VERBS: &[&str] = &[
     "delete",
     "deletecollection",
@@ -26,8 +26,8 @@ const VERBS: &[&str] = &[
 ];
 const SUBRESOURCE_VERBS: &[&str] = &["get", "patch", "update"];
 
-/// The resources of `crd`: none until its names are accepted. `revision` is that of the definition; `ends` that they are
-/// served no more.
+/// The resources of `crd`: none until its names are accepted. `revision` is the definition's; `ends` closes when the
+/// resources are no longer served.
 pub(super) fn of(crd: &Value, revision: u64, ends: &watch::Receiver<()>) -> Vec<Resource> {
     if !holds(crd, "Established") {
         return Vec::new();
@@ -38,7 +38,7 @@ pub(super) fn of(crd: &Value, revision: u64, ends: &watch::Receiver<()>) -> Vec<
     served.map(|version| resource(crd, version, &family)).collect()
 }
 
-/// The resource in its storage version, served or not.
+/// The resource in its storage version, which need not be served.
 pub(super) fn stored(crd: &Value) -> Option<Resource> {
     let version = crd["spec"]["versions"]
         .as_array()?
@@ -62,7 +62,7 @@ fn resource(crd: &Value, version: &Value, family: &Arc<Family>) -> Resource {
     let storage = versions.iter().find(|it| it["storage"] == true).unwrap_or(version);
     let storage = storage["name"].as_str().unwrap_or_default().to_owned();
     let kind = text("/spec/names/kind");
-    // Only a served storage version has its hash shown.
+    // The hash is shown only if the storage version is served.
     let shown = versions.iter().any(|it| it["storage"] == true && it["served"] == true);
     Resource {
         version: version["name"].as_str().unwrap_or_default().to_owned(),

@@ -154,7 +154,7 @@ impl DeleteOptions {
     }
 }
 
-/// The options' `apiVersion` may name any group, or be empty.
+/// Checks the options' `kind`, which may be empty; their `apiVersion` may name any group.
 fn check_kind(body: &Map<String, Value>) -> Result<(), Status> {
     let text = |name: &str, default: &'static str| match body.get(name).and_then(Value::as_str) {
         None | Some("") => default.to_owned(),

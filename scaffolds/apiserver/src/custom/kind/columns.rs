@@ -1,4 +1,4 @@
-//! The columns of `kubectl get` that a CustomResourceDefinition asks for.
+//! The printer columns (`kubectl get`) that a CustomResourceDefinition declares.
 
 use crate::{
     custom::{age, path::Path},
@@ -7,14 +7,13 @@ use crate::{
 use kubewright_schema::go;
 use serde_json::{Value, json};
 
-/// One column and where its value stands.
+/// One column, and the path of its value.
 pub(super) struct Printed {
     pub column: Column,
     path: Path,
 }
 
-/// The columns of a version, `Age` when it names none. `None` for a path that cannot be read: the server falls back
-/// to the name and age alone then.
+/// The columns of a version; `Age` if it declares none. The columns end before the first path that cannot be parsed.
 pub(super) fn of(version: &Value) -> Vec<Printed> {
     const AGE: &str = ".metadata.creationTimestamp";
     let default = json!([{"name": "Age", "type": "date", "jsonPath": AGE,
@@ -26,7 +25,7 @@ pub(super) fn of(version: &Value) -> Vec<Printed> {
         Some(columns) if !columns.is_empty() => columns.as_slice(),
         _ => default.as_array().map(Vec::as_slice).unwrap_or_default(),
     };
-    // One path that cannot be read ends the list of columns.
+    // The first path that cannot be parsed ends the list of columns.
     columns.iter().map_while(printed).collect()
 }
 
@@ -50,7 +49,7 @@ fn printed(column: &Value) -> Option<Printed> {
 }
 
 impl Printed {
-    /// What stands in the column for `object`.
+    /// The cell of the column for `object`.
     pub(super) fn cell(&self, object: &Value, now: i64) -> Value {
         let found = self.path.find(object).unwrap_or_default();
         let Some(value) = found.first().map(|found| found.value()) else {
@@ -70,7 +69,7 @@ impl Printed {
     }
 }
 
-/// As Go converts: what does not fit becomes the smallest number.
+/// Converts as Go does: a number out of range becomes the smallest integer.
 #[expect(clippy::cast_possible_truncation, reason = "checked to be within the range")]
 fn truncated(float: f64) -> i64 {
     // 2⁶³ is the first double above every i64.
@@ -82,7 +81,7 @@ fn truncated(float: f64) -> i64 {
     }
 }
 
-/// A value printed as text.
+/// A value formatted as text.
 pub(super) fn text(value: &Value) -> String {
     match value {
         Value::Null => "<no value>".to_owned(),

@@ -1,12 +1,12 @@
-//! Warnings about finalizers that other writers may also call theirs.
+//! Warnings about finalizers whose names other writers may use as well.
 
 use kubewright_schema::go;
 use serde_json::Value;
 
-/// Finalizers of Kubernetes itself, which have no domain.
+/// Kubernetes' own finalizers, which have no domain.
 const STANDARD: [&str; 3] = ["orphan", "foregroundDeletion", "kubernetes"];
 
-/// One for each finalizer of `new` that `old` has not and that is not of the form `domain/name`, by name.
+/// A warning, by name, for each finalizer of `new` that `old` does not have and that is not of the form `domain/name`.
 pub(super) fn warnings(new: &Value, old: &Value) -> Vec<String> {
     let had = finalizers(old);
     let mut added: Vec<&str> = finalizers(new).into_iter().filter(|it| !had.contains(it)).collect();

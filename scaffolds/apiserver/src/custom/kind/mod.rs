@@ -1,5 +1,5 @@
-//! The kinds that CustomResourceDefinitions define: one strategy for each served version, all with the schemas of every
-//! version, because an object may have been stored in another.
+//! The kinds that CustomResourceDefinitions define: one strategy for each served version. Each has the schemas of all
+//! versions, because an object may have been stored in another one.
 
 mod columns;
 mod finalizers;
@@ -26,14 +26,14 @@ pub(super) struct Family {
     kind: String,
     storage: String,
     schemas: BTreeMap<String, Structural>,
-    /// The revision of the definition: what was written later was written under these schemas.
+    /// The revision of the definition: objects written later were written under these schemas.
     since: u64,
     terminating: bool,
     ends: Option<watch::Receiver<()>>,
 }
 
 impl Family {
-    /// Of an accepted definition, with its revision.
+    /// The family of an accepted definition at a revision.
     pub(super) fn of(crd: &Value, since: u64, ends: Option<watch::Receiver<()>>) -> Arc<Self> {
         let text = |pointer: &str| {
             crd.pointer(pointer)
@@ -74,7 +74,7 @@ impl Family {
         openapi::custom_definition((&self.group, version, &self.kind))
     }
 
-    /// The version that `object` says it is in.
+    /// The schema of the version that `object` names.
     fn schema_of(&self, object: &Value) -> Option<&Structural> {
         let (group, version) = object["apiVersion"].as_str()?.split_once('/')?;
         self.schemas.get(version).filter(|_| group == self.group)
@@ -88,12 +88,12 @@ pub(super) struct Custom {
     schema: Schema,
     rules: Rules,
     columns: Vec<Printed>,
-    /// Without the leading point, as selectors have them.
+    /// By their paths without the leading dot, as field selectors have them.
     selectable: BTreeMap<String, Path>,
 }
 
 impl Custom {
-    /// The strategy of `version`, one of those of a definition.
+    /// The strategy of `version`, one of the definition's versions.
     pub(super) fn new(family: &Arc<Family>, version: &Value, crd: &Value) -> Self {
         let versions = crd["spec"]["versions"]
             .as_array()
@@ -117,7 +117,7 @@ impl Custom {
         }
     }
 
-    /// Reads an object of this kind; `prune` takes out what the schema does not know.
+    /// Decodes an object of this kind; `prune` removes fields that the schema does not have.
     fn read_with(
         &self,
         prune: fn(&Structural, &mut Value) -> Vec<String>,
@@ -134,7 +134,7 @@ impl Custom {
             return Ok(StrictErrors::new());
         };
         let mut unknown = prune(schema, object);
-        // The metadata of resources inside of this one.
+        // Values of the wrong type in the metadata of embedded resources.
         unknown.extend(schema.coerce(object).map_err(|cause| {
             let (kind, version) = (&self.family.kind, &self.version);
             Status::bad_request(format!(
@@ -151,7 +151,8 @@ impl Custom {
         self.family.schemas.get(&self.version)
     }
 
-    /// Objections to an object: those of its schema, to its scale, and then, unless they are too grave, of its rules.
+    /// The validation errors of an object: those of its schema and its scale, and, unless these are too severe, of its
+    /// validation rules.
     fn objections(&self, object: &Value, old: Option<&Value>) -> Objections {
         let Some(schema) = self.structural() else {
             return Objections::default();
@@ -176,7 +177,7 @@ impl Custom {
     }
 }
 
-/// What rules object to, after what else was `found`.
+/// The errors in `found`, and those of the validation rules after them.
 fn with_rules(schema: &Structural, (object, old): (&Value, Option<&Value>), found: Vec<Cause>) -> Objections {
     let mut all = schema.check_rules(object, old, &found);
     all.causes.splice(0..0, found);
@@ -192,7 +193,7 @@ impl Strategy for Custom {
         self.read_with(Structural::prune, object)
     }
 
-    /// What an apply put together is not decoded: its nulls are there to be objected to.
+    /// The result of an apply is not decoded, so that its nulls reach validation.
     fn convert(&self, object: &mut Value) -> Result<StrictErrors, Status> {
         self.read_with(Structural::prune_unknown, object)
     }
@@ -293,9 +294,9 @@ fn put(object: &mut Value, key: &str, value: Option<Value>) {
     }
 }
 
-/// Once stored, a number without a fraction is an integer, however it was sent (`3.0`).
+/// A stored number without a fraction is an integer, also if it was sent as a float (`3.0`).
 fn whole_numbers(value: &mut Value) {
-    /// 2⁶³: up to here what is read again is an integer.
+    /// 2⁶³: whole numbers below it are read as integers.
     const BOUND: f64 = 9_223_372_036_854_775_808.0;
     match value {
         Value::Number(number) if number.is_f64() => {

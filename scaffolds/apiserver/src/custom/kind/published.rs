@@ -1,5 +1,5 @@
-//! A version's schema as OpenAPI publishes it: with the fields that every object has, and with what the extensions of
-//! Kubernetes mean written out for readers who do not know them.
+//! The schema of a version as OpenAPI publishes it: with the fields that every object has, and with the Kubernetes
+//! extensions spelled out for readers that do not know them.
 
 use serde_json::{Map, Value, json};
 
@@ -19,8 +19,8 @@ const EMBEDDED_API_VERSION: &str = "apiVersion defines the versioned schema of t
 const EMBEDDED_KIND: &str = "kind is a string value representing the type of this object. In CamelCase. More info: \
     https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds";
 
-/// The definitions of the kind and of its list, for one version of an accepted definition. `object` is the name of
-/// the first.
+/// The OpenAPI definitions of the kind and of its list, for one version of an accepted definition. `object` is the name
+/// of the former.
 pub(super) fn definitions(crd: &Value, version: &Value, object: &str) -> [Value; 2] {
     let names = &crd["spec"]["names"];
     let about = |kind: &Value| json!([{"group": crd["spec"]["group"], "version": version["name"], "kind": kind}]);
@@ -70,7 +70,7 @@ fn reference(name: &str, description: &str) -> Value {
     json!({"description": description, "allOf": [{"$ref": format!("{META}{name}")}]})
 }
 
-/// Writes out what `x-kubernetes-int-or-string` and `x-kubernetes-embedded-resource` mean, all the way down.
+/// Spells out `x-kubernetes-int-or-string` and `x-kubernetes-embedded-resource`, recursively.
 fn unfold(schema: &mut Value) {
     let Some(fields) = schema.as_object_mut() else { return };
     if let Some(properties) = fields.get_mut("properties").and_then(Value::as_object_mut) {
@@ -81,7 +81,7 @@ fn unfold(schema: &mut Value) {
             unfold(inner);
         }
     }
-    // False means what its absence does.
+    // False is the default, so it is omitted.
     fields.retain(|key, value| !key.starts_with("x-kubernetes-") || *value != json!(false));
     if fields.get("x-kubernetes-int-or-string") == Some(&json!(true)) {
         int_or_string(fields);

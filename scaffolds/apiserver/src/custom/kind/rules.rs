@@ -1,4 +1,4 @@
-//! What the registry does for a custom kind, as a version of its definition says.
+//! The registry's rules for a custom kind, from a version of its definition.
 
 use super::Family;
 use crate::strategy::{MetadataPass, Rules, Scale};
@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 const TERMINATING: &str = "create not allowed while custom resource definition is terminating";
 
-/// Of `version`, one of those of a definition.
+/// The rules of `version`, one of the definition's versions.
 pub(super) fn of(family: &Family, version: &Value, versions: &[Value]) -> Rules {
     let scale = &version["subresources"]["scale"];
     let path = |key: &str| scale[key].as_str().map(|path| Cow::Owned(path.to_owned()));
@@ -45,7 +45,7 @@ fn share_a_schema(version: &Value, versions: &[Value]) -> bool {
     served.all(|it| it["schema"]["openAPIV3Schema"] == *schema)
 }
 
-/// Whether an object that is stored without a status has one when it is read.
+/// Whether defaults give a status to an object that is stored without one.
 fn defaults_status(family: &Family, version: &Value) -> bool {
     let mut object = json!({});
     if let Some(schema) = version["name"].as_str().and_then(|name| family.schemas.get(name)) {

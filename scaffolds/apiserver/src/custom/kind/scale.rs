@@ -1,15 +1,15 @@
-//! What the scale subresource asks of an object: replicas that are counts.
+//! Validates the replicas and the selector of the scale subresource.
 
 use crate::strategy::Scale;
 use kubewright_schema::{Cause, cause::Path, go};
 use serde_json::Value;
 
-/// Objections to the wanted replicas.
+/// The error in the desired replicas.
 pub(super) fn wanted(object: &Value, scale: &Scale) -> Option<Cause> {
     replicas(object, &scale.spec_replicas)
 }
 
-/// Objections to the counted replicas and the selector.
+/// The errors in the observed replicas and in the selector.
 pub(super) fn counted(object: &Value, scale: &Scale) -> Vec<Cause> {
     let selector = scale
         .label_selector
@@ -43,7 +43,7 @@ fn replicas(object: &Value, path: &str) -> Option<Cause> {
     }
 }
 
-/// What stands at a simple path, and the complaint when an object on the way is none.
+/// The value at a simple path, or the error when a value on the way is not an object.
 fn nested<'a>(object: &'a Value, path: &str) -> Result<Option<&'a Value>, String> {
     let steps: Vec<&str> = path.strip_prefix('.').unwrap_or(path).split('.').collect();
     let mut value = object;
@@ -53,7 +53,7 @@ fn nested<'a>(object: &'a Value, path: &str) -> Result<Option<&'a Value>, String
                 Some(value) => value,
                 None => return Ok(None),
             },
-            // An absent parent is no error, nor is a null one.
+            // An absent or null parent is not an error.
             Value::Null => return Ok(None),
             other => {
                 let so_far = format!(".{}", steps.get(..=index).unwrap_or_default().join("."));

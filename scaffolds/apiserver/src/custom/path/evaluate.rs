@@ -1,4 +1,4 @@
-//! Follows paths through objects.
+//! Evaluates paths on objects.
 
 use super::{Comparison, Found, Slice, Step};
 use serde_json::Value;
@@ -60,7 +60,7 @@ fn inside(value: &Value) -> Vec<&Value> {
     }
 }
 
-/// Everything that holds something, from the outside in.
+/// Collects the value and all values below it, outermost first.
 fn descend<'a>(value: &'a Value, all: &mut Vec<Found<'a>>) {
     let inside = inside(value);
     if !inside.is_empty() {
@@ -107,7 +107,7 @@ fn passes(item: &Value, left: &[Step], comparison: Option<&(Comparison, Vec<Step
     }
 }
 
-/// Only values of one type compare, and truth values have no order.
+/// Compares only values of the same type; booleans have no order.
 fn compare(comparison: Comparison, left: &Value, right: &Value) -> Option<bool> {
     let order = match (left, right) {
         (Value::Bool(left), Value::Bool(right)) => {

@@ -1,28 +1,28 @@
-//! JSONPath as printer columns and selectable fields speak it: what kubectl's templates know, without ranges.
+//! JSONPath for printer columns and selectable fields: kubectl's dialect without ranges.
 
 mod evaluate;
 mod parse;
 
 use serde_json::Value;
 
-/// A path, `.status.conditions[?(@.type=="Ready")].status` for example.
+/// A path, for example `.status.conditions[?(@.type=="Ready")].status`.
 #[derive(Clone, Debug)]
 pub(crate) struct Path(Vec<Step>);
 
 impl Path {
-    /// Reads a path without its braces; `None` when it is malformed.
+    /// Parses a path without its braces; `None` if it is malformed.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         parse::path(text).map(Self)
     }
 
-    /// Everything in `object` that it leads to. Missing keys lead nowhere; `None` when it cannot be followed, an index
-    /// past the end for example.
+    /// All values in `object` that the path leads to. A missing key leads to none; `None` if the path cannot be
+    /// evaluated, for example because of an index past the end.
     pub(crate) fn find<'a>(&'a self, object: &'a Value) -> Option<Vec<Found<'a>>> {
         evaluate::steps(vec![Found::At(object)], &self.0)
     }
 }
 
-/// What a path leads to: a place in the object or, in the sides of comparisons, a literal.
+/// The result of a path: a value in the object or, on either side of a comparison, a literal.
 #[derive(Clone, Debug)]
 pub(crate) enum Found<'a> {
     At(&'a Value),
@@ -54,7 +54,7 @@ struct Slice {
     from: Option<i64>,
     to: Option<i64>,
     step: Option<i64>,
-    /// One element: `to` was not written.
+    /// A single index, without `to`.
     single: bool,
 }
 

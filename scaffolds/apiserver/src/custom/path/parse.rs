@@ -1,9 +1,9 @@
-//! Reads paths.
+//! Parses paths.
 
 use super::{Comparison, Slice, Step};
 use serde_json::Value;
 
-/// Filters and unions nest; deeper than any column needs, and far from the end of the stack.
+/// How deep filters and unions may nest: more than any column needs, and little enough for the stack.
 const DEEPEST: usize = 16;
 
 pub(super) fn path(text: &str) -> Option<Vec<Step>> {
@@ -56,7 +56,8 @@ fn ends_word(c: char) -> bool {
     )
 }
 
-/// A field's name up to what cannot be in one; a backslash takes the meaning off the next character.
+/// A field's name, which ends at the first character that cannot be part of one; a backslash escapes the next
+/// character.
 fn field<'a>(text: &'a str, steps: &mut Vec<Step>) -> &'a str {
     let mut escaped = false;
     let end = text.char_indices().find(|(_, c)| {
@@ -110,7 +111,7 @@ fn slice(text: &str) -> Option<Slice> {
     })
 }
 
-/// Up to `)]`, unless those are in quotes.
+/// The text up to a `)]` outside of quotes.
 fn until_filter_ends(text: &str) -> Option<(&str, &str)> {
     let mut quote = None;
     let mut before = ' ';
@@ -186,7 +187,7 @@ fn number<'a>(text: &'a str, steps: &mut Vec<Step>) -> Option<&'a str> {
     Some(rest)
 }
 
-/// `true` and `false`; other words are ranges, which only templates have.
+/// `true` and `false`; other words would be ranges, which only templates support.
 fn flag<'a>(text: &'a str, steps: &mut Vec<Step>) -> Option<&'a str> {
     let (word, rest) = text.split_at(text.find(ends_word).unwrap_or(text.len()));
     steps.push(Step::Literal(Value::Bool(word.parse().ok()?)));

@@ -81,8 +81,8 @@ impl Options {
         let resource = &call.resource;
         let object = LazyCell::new(|| record::read(resource, found).unwrap_or_default());
         let read = |path: &str| resource.strategy.field(&object, path).unwrap_or_default();
-        // The read form of an object differs from the stored one when its kind's definition changes it: cache nothing
-        // then.
+        // The definition of its kind can change how an object is read if that differs from how it is stored. Cache no
+        // field then.
         let is_kept = record::is_as_stored(resource, found);
         self.fields.matches_values(&found.key, |path| match is_kept {
             true => found.field([&resource.group, &resource.version], path, || read(path)),
