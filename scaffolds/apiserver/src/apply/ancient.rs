@@ -1,10 +1,10 @@
-//! Keeps the entries of updates few: the oldest are merged into one called `ancient-changes` per version.
+//! Limits the number of Update entries: the oldest are merged into one entry `ancient-changes` per version.
 
 use std::collections::BTreeMap;
 
 use super::managed::{Managed, Manager, Operation};
 
-/// More entries of updates than these are merged; appliers do not count.
+/// If there are more Update entries than this, the oldest are merged; Apply entries do not count.
 const MAX_UPDATERS: usize = 10;
 const NAME: &str = "ancient-changes";
 
@@ -25,7 +25,7 @@ pub(super) fn cap(managed: &mut Managed) {
             continue;
         };
         match firsts.get(&version) {
-            // Alone in its version; merged as soon as there is a second one.
+            // The first entry of its version; merged when a second one is found.
             None => drop(firsts.insert(version, manager)),
             Some(first) => {
                 merge(managed, first, &manager);

@@ -1,4 +1,4 @@
-//! What changed from one value to another, as sets of fields.
+//! Compares two values, as sets of added, modified and removed fields.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use super::{
     value::{is_empty, same},
 };
 
-/// No field is in more than one of the three.
+/// A comparison of two values. The three sets are disjoint.
 #[derive(Debug, Default)]
 pub(super) struct Comparison {
     pub(super) added: Set,
@@ -21,12 +21,12 @@ pub(super) struct Comparison {
 }
 
 impl Comparison {
-    /// Everything that is set to something else than before.
+    /// All fields that have a new value.
     pub(super) fn changed(&self) -> Set {
         self.modified.union(&self.added)
     }
 
-    /// Leaves out these fields and what is below them.
+    /// Removes these fields and all fields below them.
     pub(super) fn without(self, fields: &Set) -> Self {
         Self {
             added: self.added.without(fields),
@@ -52,7 +52,7 @@ pub(super) fn compare(schema: &Schema, old: &Value, new: &Value) -> Result<Compa
     }
 }
 
-/// Whether a visit ended in a leaf, which has then been entered.
+/// Whether a visit ended in a leaf, which is then in the result.
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum End {
     Leaf,
@@ -67,9 +67,9 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// One of the two at least is there.
+    /// At least one of the two values is present.
     fn visit(&mut self, id: Id, old: Option<&Value>, new: Option<&Value>) {
-        // Both were found to fit the schema before, so there is nothing to find in what has not changed.
+        // Both values are known to match the schema, so equal values need no visit.
         if let (Some(old), Some(new)) = (old, new)
             && same(old, new)
         {
@@ -170,7 +170,8 @@ impl Walk<'_> {
         out
     }
 
-    /// Items of one name. Several are one thing, which comes, goes and changes as a whole.
+    /// Compares the items with one key. Duplicate items count as one item that is added, removed and modified as a
+    /// whole.
     fn item(&mut self, list: &List, old: &[&Value], new: &[&Value]) {
         match (old, new) {
             ([_, _, ..], [_, _, ..]) => {

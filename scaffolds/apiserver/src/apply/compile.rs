@@ -1,4 +1,4 @@
-//! From OpenAPI v3 to [`Schema`], by the rules of kube-openapi's conversion for structured-merge-diff.
+//! Compiles OpenAPI v3 to a [`Schema`], by the rules of kube-openapi's conversion for structured-merge-diff.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -6,7 +6,7 @@ use serde_json::{Map as Object, Value, json};
 
 use super::schema::{Id, List, ListType, Map, Patch, Property, Scalar, Schema, Type};
 
-/// Deeper schemas are untyped below; a CRD's schema is bounded by the depth of a request's JSON anyway.
+/// Below this depth schemas are untyped; the JSON depth limit of requests bounds a CRD's schema anyway.
 const MAX_DEPTH: usize = 200;
 const QUANTITY: &str = "io.k8s.apimachinery.pkg.api.resource.Quantity";
 const RAW_EXTENSION: &str = "io.k8s.apimachinery.pkg.runtime.RawExtension";
@@ -30,7 +30,7 @@ pub(super) fn schema(openapi: &Value, definitions: &dyn Fn(&str) -> Option<Value
     }
 }
 
-/// Adds what every object has to the schema of a custom kind. No schema at all stays an object of anything.
+/// Adds the fields of every object to the schema of a custom kind. Without a schema, the kind stays an untyped object.
 pub(super) fn with_object_meta(openapi: &Value) -> Value {
     let mut openapi = openapi.clone();
     match openapi.as_object_mut() {
@@ -49,7 +49,7 @@ fn add_object_meta(object: &mut Object<String, Value>) {
     }
 }
 
-/// ObjectMeta and what it refers to, recorded from kube-apiserver 1.36 without the texts.
+/// ObjectMeta and the definitions that it refers to, recorded from kube-apiserver 1.36 without descriptions.
 fn meta(name: &str) -> Option<Value> {
     let definitions: Value = serde_json::from_str(include_str!("metadata.json")).ok()?;
     definitions.get(name).cloned()
@@ -58,13 +58,13 @@ fn meta(name: &str) -> Option<Value> {
 struct Compiler<'a> {
     definitions: &'a dyn Fn(&str) -> Option<Value>,
     types: Vec<Type>,
-    /// Definitions by name and by the map type that the reference lays over them.
+    /// Definitions by name and by the map type with which the reference overrides theirs.
     named: BTreeMap<(String, Option<bool>), Id>,
     todo: VecDeque<(Id, String, Option<bool>)>,
 }
 
 impl Compiler<'_> {
-    /// The type of a member: a reference (alone or in `allOf`) or a schema in place.
+    /// The type of a member, which is a reference (alone or in `allOf`) or an inline schema.
     fn refer(&mut self, schema: &Value, preserve: bool, depth: usize) -> Id {
         if depth > MAX_DEPTH {
             return Id::UNTYPED;
@@ -180,7 +180,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// The declared fields, those of an embedded object included.
+    /// The declared fields, including those of an embedded object.
     fn members<'v>(&self, schema: &'v Value) -> std::borrow::Cow<'v, Object<String, Value>> {
         let mut schema = std::borrow::Cow::Borrowed(schema);
         if flag(&schema, "x-kubernetes-embedded-resource")

@@ -1,4 +1,4 @@
-//! Fields that an applier sets to something else than their owners did, in the words of the server.
+//! Conflicts: fields that an applier sets to values other than their owners', with the server's messages.
 
 use kubewright_schema::go::quote;
 
@@ -7,7 +7,7 @@ use super::{
     managed::{Manager, Operation},
 };
 
-/// One field that someone else owns.
+/// A field that another manager owns.
 #[derive(Clone, Debug)]
 pub struct Conflict {
     pub(super) manager: Manager,
@@ -15,18 +15,18 @@ pub struct Conflict {
 }
 
 impl Conflict {
-    /// Whose it is: `conflict with "kubectl" using apps/v1`.
+    /// Names the owner: `conflict with "kubectl" using apps/v1`.
     pub fn message(&self) -> String {
         format!("conflict with {}", owner(&self.manager))
     }
 
-    /// Which it is: `.spec.replicas`.
+    /// Names the field: `.spec.replicas`.
     pub fn field(&self) -> String {
         display(&self.path)
     }
 }
 
-/// `Apply failed with 1 conflict: …`; several are grouped by owner.
+/// `Apply failed with 1 conflict: …`; several conflicts are grouped by owner.
 pub(super) fn describe(conflicts: &[Conflict]) -> String {
     if let [only] = conflicts {
         return format!("Apply failed with 1 conflict: {}: {}", only.message(), only.field());

@@ -1,4 +1,4 @@
-//! One step of a path into an object: a field, an item of a list by its keys or its value, or an index.
+//! One step of a path into an object: a field, a list item by its keys or its value, or an index.
 
 use std::{cmp::Ordering, fmt};
 
@@ -11,14 +11,14 @@ use super::{go, value};
 #[derive(Clone, Debug)]
 pub(super) enum Element {
     Field(String),
-    /// The item whose keys have these values; sorted by name.
+    /// The item with these values of its keys, sorted by the keys' names.
     Key(Vec<(String, Value)>),
-    /// The item of a set.
+    /// The item of a set with this value.
     Item(Value),
     Index(i64),
 }
 
-/// A way into an object.
+/// A path into an object.
 pub(super) type Path = Vec<Element>;
 
 impl Element {
@@ -26,7 +26,7 @@ impl Element {
         Self::Field(name.to_owned())
     }
 
-    /// Reads `f:…`, `k:…`, `v:…` or `i:…`. `Ok(None)` is a kind of element of some later version.
+    /// Parses `f:…`, `k:…`, `v:…` or `i:…`. `Ok(None)` is a kind of element from a later version.
     pub(super) fn parse(text: &str) -> Result<Option<Self>, String> {
         let Some((kind, rest)) = text.split_at_checked(2) else {
             return Err("key must be 2 characters long:".to_owned());
@@ -46,7 +46,7 @@ impl Element {
         }))
     }
 
-    /// As it stands in `fieldsV1`.
+    /// The element as written in `fieldsV1`.
     pub(super) fn encode(&self) -> String {
         match self {
             Self::Field(name) => format!("f:{name}"),
@@ -73,7 +73,7 @@ impl Element {
 }
 
 fn json(text: &str) -> Result<Value, String> {
-    // Like the original, takes the first value and leaves what follows.
+    // Like the original, parses the first value and ignores the rest.
     let mut values = serde_json::Deserializer::from_str(text).into_iter();
     values.next().unwrap_or(Ok(Value::Null)).map_err(|err| err.to_string())
 }

@@ -6,13 +6,13 @@ use crate::status::Status;
 /// Why an apply is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// 409: others own fields with other values; grouped by owner.
+    /// 409: other managers own fields with other values; grouped by owner.
     #[error("{}", describe(.0))]
     Conflict(Vec<Conflict>),
-    /// 400: the configuration is not one for this request.
+    /// 400: the configuration does not belong to this request.
     #[error("{0}")]
     BadRequest(String),
-    /// 500: the configuration does not fit the schema, among others. The real server has no better status for it.
+    /// 500: for example, the configuration does not match the schema. The real server has no better status for this.
     #[error("{0}")]
     Internal(String),
 }

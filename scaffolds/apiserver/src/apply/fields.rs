@@ -1,4 +1,4 @@
-//! Sets of fields as managedFields write them: `fieldsV1`.
+//! Sets of fields in the format of managedFields: `fieldsV1`.
 
 use serde_json::{Map, Value};
 
@@ -7,7 +7,8 @@ use super::{
     set::{Node, Set},
 };
 
-/// `{"f:spec": {".": {}, "f:replicas": {}}}`: `.` says that the node itself is a member where there is more below it.
+/// Encodes a set: `{"f:spec": {".": {}, "f:replicas": {}}}`. `.` marks a node that is itself a member and has members
+/// below it.
 pub(super) fn encode(set: &Set) -> Value {
     let nodes = set.nodes().map(|(element, node)| {
         let mut below = encode(&node.children);
@@ -19,7 +20,7 @@ pub(super) fn encode(set: &Set) -> Value {
     Value::Object(nodes.collect())
 }
 
-/// Reads what [`encode`] writes; elements of unknown kinds are dropped.
+/// Decodes the result of [`encode`]; elements of unknown kinds are dropped.
 pub(super) fn decode(fields: &Value) -> Result<Set, String> {
     match fields {
         Value::Null => Ok(Set::default()),
@@ -28,7 +29,7 @@ pub(super) fn decode(fields: &Value) -> Result<Set, String> {
     }
 }
 
-/// A node without anything below it is a member.
+/// A node with nothing below it is a member.
 fn read(members: &Map<String, Value>) -> Result<Node, String> {
     let mut node = Node {
         member: members.contains_key("."),

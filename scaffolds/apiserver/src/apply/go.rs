@@ -1,4 +1,4 @@
-//! How Go's formatting shows values of an `interface{}`, as messages about applied objects quote them.
+//! Formats values as Go formats an `interface{}`, for messages that quote values of applied objects.
 
 use kubewright_schema::go::{plain as number, quote};
 use serde_json::Value;

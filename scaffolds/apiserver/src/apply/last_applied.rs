@@ -1,5 +1,6 @@
-//! `kubectl.kubernetes.io/last-applied-configuration`, when kubectl applies on the server to what it had applied on the
-//! client: what the annotation says and is still so may be taken over without force, and the annotation follows.
+//! `kubectl.kubernetes.io/last-applied-configuration`, for objects to which kubectl applies on the server after
+//! applying on the client: fields that still have the annotation's values may be taken over without force, and the
+//! annotation is updated.
 
 use kubewright_schema::go;
 use serde_json::Value;
@@ -20,7 +21,7 @@ pub(super) const KUBECTL: &str = "kubectl";
 /// The server's limit for all annotations of an object, in bytes.
 const MAX_ANNOTATIONS: usize = 256 * 1024;
 
-/// The conflicts that stay when kubectl applies: `None` when it may go on by force.
+/// The conflicts that remain when kubectl applies; `None` if the apply may be forced.
 pub(super) fn without_allowed(schema: &Schema, live: &Value, conflicts: Vec<Conflict>) -> Option<Error> {
     let Some(allowed) = allowed(schema, live) else {
         return Some(Error::Conflict(conflicts));
@@ -29,7 +30,7 @@ pub(super) fn without_allowed(schema: &Schema, live: &Value, conflicts: Vec<Conf
     (!left.is_empty()).then_some(Error::Conflict(left))
 }
 
-/// The fields of the annotation that are in `live` as it has them.
+/// The fields of the annotation that have the same values in `live`.
 fn allowed(schema: &Schema, live: &Value) -> Option<Set> {
     let last: Value = serde_json::from_str(annotation(live)?).ok()?;
     if last.get("apiVersion")? != live.get("apiVersion")? || last.get("kind")? != live.get("kind")? {
@@ -47,7 +48,7 @@ fn allowed(schema: &Schema, live: &Value) -> Option<Set> {
     )
 }
 
-/// Writes the annotation anew where there is one.
+/// Updates the annotation, if the object has it.
 pub(super) fn follow(object: &mut Value, applied: &Value) {
     if annotation(object).is_none() {
         return;

@@ -1,4 +1,4 @@
-//! `metadata.managedFields`: who owns what, since when.
+//! `metadata.managedFields`: which manager owns which fields, since when.
 
 use std::{cmp::Ordering, collections::BTreeMap};
 
@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::{fields, set::Set};
 
-/// Who: the name, whether by apply or otherwise, for what subresource, and for updates in which version (an applier
-/// keeps its entry when it moves to another version).
+/// A manager: its name, its operation (apply or update), the subresource, and for updates the version (an applier keeps
+/// its entry when it changes the version).
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(super) struct Manager {
     pub(super) name: String,
@@ -17,7 +17,7 @@ pub(super) struct Manager {
     pub(super) subresource: String,
 }
 
-/// How an entry came to be.
+/// The operation of an entry.
 #[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
 pub(super) enum Operation {
     Apply,
@@ -25,7 +25,7 @@ pub(super) enum Operation {
     Update,
 }
 
-/// What someone owns.
+/// The fields that a manager owns.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Owned {
     pub(super) set: Set,
@@ -63,8 +63,9 @@ impl Manager {
     }
 }
 
-/// The order of the JSON texts that the real server knows managers by: a name that goes on comes after one that ends,
-/// but for a space and an exclamation mark, which come before the quote; without a subresource comes last.
+/// The order of the JSON texts that identify managers in the real server. The closing quote takes part in the
+/// comparison: a name sorts before its extensions, unless these continue with a space or an exclamation mark. Entries
+/// without a subresource come last.
 impl Ord for Manager {
     fn cmp(&self, other: &Self) -> Ordering {
         let quoted = |left: &str, right: &str| left.bytes().chain([b'"']).cmp(right.bytes().chain([b'"']));
@@ -82,13 +83,13 @@ impl PartialOrd for Manager {
     }
 }
 
-/// The entries of an object as they stand there; `None` when there are none or they are no entries at all.
+/// The entries of an object, not decoded; `None` if there are none or any of them is malformed.
 pub(super) fn entries(object: &Value) -> Option<&Vec<Value>> {
     let entries = object.get("metadata")?.get("managedFields")?.as_array()?;
     entries.iter().all(is_entry).then_some(entries)
 }
 
-/// What cannot be decoded as an entry makes all of them as if they were not there.
+/// Whether a value can be decoded as an entry. If one cannot, all entries are ignored.
 fn is_entry(entry: &Value) -> bool {
     let texts = ["manager", "operation", "apiVersion", "fieldsType", "subresource"];
     let text = |key: &str| entry.get(key).is_none_or(|it| it.is_string() || it.is_null());
@@ -97,7 +98,7 @@ fn is_entry(entry: &Value) -> bool {
         && entry.get("time").is_none_or(|it| it.is_string() || it.is_null())
 }
 
-/// Whether a client asks to forget all owners: an empty list, or one empty entry.
+/// Whether a client asks to clear managedFields: with an empty list, or with one empty entry.
 pub(super) fn asks_for_reset(object: &Value) -> bool {
     match entries(object).map(Vec::as_slice) {
         Some([]) => true,
@@ -114,7 +115,7 @@ pub(super) fn remove_entries(object: &mut Value) {
     }
 }
 
-/// Reads entries. Of two by the same manager the later counts.
+/// Decodes entries. Of two entries of the same manager, the later one wins.
 pub(super) fn decode(entries: &[Value]) -> Result<Managed, String> {
     let mut managed = Managed::default();
     for (index, entry) in entries.iter().enumerate() {
@@ -159,7 +160,7 @@ fn decode_one(index: usize, entry: &Value) -> Result<(Manager, Owned), String> {
     ))
 }
 
-/// Writes them, in the order that they have in objects, as the object's entries.
+/// Writes the entries to an object, in the order that the server uses.
 pub(super) fn write(object: &mut Value, managed: &Managed) {
     remove_entries(object);
     if managed.owners.is_empty() {

@@ -1,4 +1,5 @@
-//! Lays what is applied over what is there. Nothing goes away by that; see `prune` for what an applier gave up.
+//! Merges an applied configuration into the live object. A merge removes nothing; `prune` removes what an applier gave
+//! up.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,8 +12,8 @@ use super::{
     value::is_empty,
 };
 
-/// Merges two values of the schema's root type. Lists come in the order of what is applied where it says anything
-/// about them, with other items in between where they were.
+/// Merges two values of the schema's root type. List items have the order of the configuration, and other live items
+/// stay between them where they were.
 pub(super) fn merge(schema: &Schema, live: &Value, applied: &Value) -> Result<Value, Vec<Problem>> {
     let mut walk = Walk {
         schema,
@@ -32,7 +33,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// One of the two at least is there.
+    /// At least one of the two values is present.
     fn visit(&mut self, id: Id, live: Option<&Value>, applied: Option<&Value>) -> Option<Value> {
         let schema = self.schema;
         let before = schema.get(id).deduce(live);
@@ -99,7 +100,7 @@ impl Walk<'_> {
         (!out.is_empty()).then_some(Value::Array(out))
     }
 
-    /// Takes the applied items in their order, and before each the live ones that stood before it.
+    /// Returns the applied items in their order, each preceded by the other live items that preceded it.
     fn interleave(&mut self, list: &List, left: &Named<'_>, right: &Named<'_>) -> Vec<Value> {
         let mut shared = right.order.iter().filter(|it| left.items.contains_key(*it));
         let mut next = shared.next();
@@ -145,7 +146,7 @@ impl Walk<'_> {
         }
     }
 
-    /// What is wrong within an item does not stop a merge.
+    /// Merges an item. Problems within items do not stop a merge.
     fn item(&mut self, list: &List, live: Option<&Value>, applied: Option<&Value>) -> Option<Value> {
         let before = self.problems.len();
         let out = self.visit(list.element, live, applied);
@@ -173,7 +174,7 @@ impl Walk<'_> {
                 self.fail(format!("duplicate entries for key {element}"));
                 continue;
             }
-            // An item that is there twice is not merged with: what is applied replaces it.
+            // A duplicate live item is not merged with the applied item but replaced by it.
             named.items.insert(element.clone(), if known { &NOTHING } else { it });
             named.order.push(element);
             named.all.push(it);
@@ -191,7 +192,7 @@ impl Walk<'_> {
 
 static NOTHING: Value = Value::Null;
 
-/// The items of a list by name.
+/// The items of a list by key.
 struct Named<'v> {
     order: Vec<Element>,
     items: BTreeMap<Element, &'v Value>,

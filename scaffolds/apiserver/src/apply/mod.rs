@@ -1,13 +1,13 @@
-//! Server-side apply and the bookkeeping of who owns which field: what structured-merge-diff and the field manager of
-//! kube-apiserver 1.36 do, driven by a [`Schema`]. Pure: objects in, objects out.
+//! Server-side apply and field management, as structured-merge-diff and the field manager of kube-apiserver 1.36 do
+//! them, driven by a [`Schema`]. Pure functions from objects to objects.
 //!
-//! - [`apply`] for `PATCH` with `application/apply-patch+yaml`, on an object or on none.
+//! - [`apply`] for `PATCH` with `application/apply-patch+yaml`, whether the object exists or not.
 //! - [`update`] after every other write (create, PUT, JSON, merge and strategic patches, and what the server itself
 //!   writes for a client), before the strategy's `prepare_for_…`: it keeps `metadata.managedFields`.
-//! - [`keep_times`] last, on what would be stored: undoes moved times when nothing else changed, so that a write that
-//!   changes nothing is seen to change nothing.
+//! - [`keep_times`] last, on the object to be stored: restores the times of managedFields if nothing else has changed,
+//!   so that a write without changes is recognised as one.
 //!
-//! Objects are whole and in the version that the request is in; convert what is stored beforehand.
+//! Objects are complete and in the version of the request; the caller converts stored objects before.
 
 mod ancient;
 mod compare;

@@ -1,4 +1,4 @@
-//! The set of fields that a value mentions: its leaves, the items of its merging lists and the keys of its maps.
+//! The set of fields in a value: its leaves, the items of its mergeable lists and the keys of its maps.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use super::{
     value::is_empty,
 };
 
-/// What whoever applies `value` owns.
+/// The fields that a manager owns after applying `value`.
 pub(super) fn fields(schema: &Schema, value: &Value) -> Set {
     let mut walk = Walk {
         schema,
@@ -33,7 +33,7 @@ impl Walk<'_> {
         match (schema.get(id).deduce(Some(value)).form, value) {
             (Form::Map(map), Value::Object(members)) if !map.atomic => self.map(map, members),
             (Form::List(list), Value::Array(items)) if list.kind != ListType::Atomic => self.list(list, items),
-            // Nothing is in there, and it is no leaf either; whoever holds it decides.
+            // An empty list or map, or null, has no fields and is not a leaf; its parent decides whether it is owned.
             (Form::Map(Map { atomic: false, .. }), _) => {}
             (
                 Form::List(List {
@@ -60,7 +60,7 @@ impl Walk<'_> {
         }
     }
 
-    /// An item that is there several times is owned as such, not its fields.
+    /// Duplicate items are owned as a whole, not by their fields.
     fn list(&mut self, list: &List, items: &[Value]) {
         let named: Vec<_> = items
             .iter()

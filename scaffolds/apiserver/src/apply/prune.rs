@@ -1,4 +1,4 @@
-//! What goes when an applier does not apply any more what it did before.
+//! Removes the fields that an applier no longer applies.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use super::{
 };
 
 impl Updater<'_> {
-    /// Takes out what the applier had applied before, does not apply any more, and nobody else owns.
+    /// Removes the fields that the applier applied before, no longer applies, and no other manager owns.
     pub(super) fn prune(&self, merged: Value, owners: &Owners, last: Option<&Owned>) -> Value {
         let Some(last) = last.filter(|it| !it.set.is_empty()) else {
             return merged;
@@ -29,7 +29,7 @@ impl Updater<'_> {
         remove(schema, &merged, &dangling.intersection(&given_up))
     }
 
-    /// Puts back what some entry owns, version by version, beginning with `first`.
+    /// Restores the fields that any manager owns, version by version, beginning with `first`.
     fn add_back_owned(&self, merged: &Value, mut pruned: Value, owners: &Owners, first: &str) -> Value {
         let mut by_version: BTreeMap<&str, Set> = BTreeMap::new();
         for owned in owners.values() {

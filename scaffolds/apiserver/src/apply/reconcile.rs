@@ -1,4 +1,4 @@
-//! Follows a schema that changed: what has become atomic is owned as a whole by whoever owned a part of it.
+//! Adapts field sets to a changed schema: the owner of a part of a value that has become atomic owns the whole value.
 
 use super::{
     element::{Element, Path},
@@ -7,7 +7,7 @@ use super::{
     typed::Form,
 };
 
-/// The set as it is under the schema of today.
+/// The set under the present schema.
 pub(super) fn reconcile(schema: &Schema, set: Set) -> Set {
     let mut walk = Walk {
         schema,
@@ -25,12 +25,12 @@ pub(super) fn reconcile(schema: &Schema, set: Set) -> Set {
 struct Walk<'a> {
     schema: &'a Schema,
     path: Path,
-    /// What is now owned as a whole.
+    /// The values that are now owned as a whole.
     whole: Set,
 }
 
 impl Walk<'_> {
-    /// `leaf` says that the set has the value itself and nothing below it.
+    /// `leaf` means that the set contains the value itself and nothing below it.
     fn visit(&mut self, id: Id, set: Option<&Set>, leaf: bool) {
         let schema = self.schema;
         match schema.get(id).form() {
@@ -64,7 +64,7 @@ impl Walk<'_> {
         }
     }
 
-    /// A map about which the schema says nothing.
+    /// Whether the schema leaves a map entirely open.
     fn is_anything(&self, map: &Map) -> bool {
         let untyped =
             |id: Id| id == Id::DEDUCED || (id != Id::UNTYPED && self.schema.get(id).scalar == Some(Scalar::Untyped));

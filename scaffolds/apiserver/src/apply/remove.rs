@@ -1,4 +1,4 @@
-//! Takes fields and items out of a value.
+//! Removes fields and items from a value.
 
 use serde_json::Value;
 
@@ -9,8 +9,8 @@ use super::{
     typed::{Form, item},
 };
 
-/// `value` without the members of `fields`. Maps and lists that lose everything become null, and so does an atomic one
-/// of which a part would have to go.
+/// `value` without the members of `fields`. Maps and lists that lose all members become null, and so do atomic ones
+/// that would lose a part.
 pub(super) fn remove(schema: &Schema, value: &Value, fields: &Set) -> Value {
     visit(schema, schema.root, value, fields)
 }

@@ -1,4 +1,4 @@
-//! The managedFields of the scale subresource: those of the object, as far as they are about its replicas.
+//! The managedFields of the scale subresource: those entries of the object that own its replicas.
 
 use serde_json::Value;
 
@@ -8,16 +8,16 @@ use super::{
     set::Set,
 };
 
-/// The version that entries of a Scale are in, and where it has the replicas.
+/// The version of a Scale's entries, and the path of its replicas.
 const SCALE: &str = "autoscaling/v1";
 const SPEC_REPLICAS: &[&str] = &["spec", "replicas"];
 
-/// Where the versions of a kind have their replicas: the path with dots (`spec.replicas`), empty for a version without
-/// a scale subresource, `None` for a version that the kind does not have.
+/// The path of the replicas in a version of the kind, with dots (`spec.replicas`); empty for a version without a scale
+/// subresource, `None` for a version that the kind does not have.
 pub type Replicas<'a> = dyn Fn(&str) -> Option<String> + 'a;
 
-/// Gives the Scale of `object` the entries of those who own the object's replicas. Then [`update`](super::update) or
-/// [`apply`](super::apply) follows on the Scale, as for any object, with subresource `scale`.
+/// Gives the Scale of `object` the entries of the managers that own the object's replicas. The caller then calls
+/// [`update`](super::update) or [`apply`](super::apply) on the Scale, as on any object, with the subresource `scale`.
 pub fn scale_entries(object: &Value, scale: &mut Value, replicas: &Replicas<'_>) {
     let managed = decoded(object);
     let mut out = Managed::default();
@@ -41,8 +41,8 @@ pub fn scale_entries(object: &Value, scale: &mut Value, replicas: &Replicas<'_>)
     managed::write(scale, &out);
 }
 
-/// Takes the entries of a written Scale back into the object, which is in `api_version`: who lost the replicas there
-/// loses them here.
+/// Transfers the entries of a written Scale to the object, which is in `api_version`: a manager that lost the replicas
+/// of the Scale loses those of the object.
 pub fn scaled_entries(object: &mut Value, scale: &Value, api_version: &str, replicas: &Replicas<'_>) {
     let parent = decoded(object);
     let mut scale = decoded(scale).owners;
@@ -68,7 +68,7 @@ pub fn scaled_entries(object: &mut Value, scale: &Value, api_version: &str, repl
     set.insert(&fields(&replicas(api_version).unwrap_or_default()));
     let replicas = SPEC_REPLICAS.iter().map(|it| Element::field(it)).collect::<Path>();
     for (manager, _) in scale.into_iter().filter(|(_, owned)| owned.set.has(&replicas)) {
-        // Like the real server, which looks for the time among the object's own entries and so finds none for new ones.
+        // Like the real server, which reads the time from the object's own entries and so finds none for new entries.
         if let Some(time) = parent.times.get(&manager) {
             out.times.insert(manager.clone(), time.clone());
         }

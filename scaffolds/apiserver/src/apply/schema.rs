@@ -1,5 +1,5 @@
-//! The shape of a kind as server-side apply, strategic merge and decoding need it: which fields there are, which lists
-//! merge and by what, what is one leaf. It is compiled once from OpenAPI v3; types may refer to each other in circles.
+//! The schema of a kind as server-side apply, strategic merge patches and decoding need it: its fields, its mergeable
+//! lists with their keys, and its atomic values. It is compiled once from OpenAPI v3; types may be recursive.
 
 use std::collections::BTreeMap;
 
@@ -7,41 +7,41 @@ use serde_json::Value;
 
 use super::compile;
 
-/// The shape of one kind in one version.
+/// The schema of one kind in one version.
 #[derive(Debug)]
 pub struct Schema {
     pub(super) types: Vec<Type>,
     pub(super) root: Id,
-    /// Whether objects are Go structs on the real server, which are there even when nothing is in them.
+    /// Whether objects are Go structs on the real server, which exist even if they are empty.
     pub(super) structs: bool,
 }
 
-/// Where a type stands in [`Schema::types`].
+/// The index of a type in [`Schema::types`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Id(pub(super) usize);
 
 impl Id {
-    /// Anything at all, as one leaf.
+    /// Any value, as one leaf.
     pub(super) const UNTYPED: Self = Self(0);
-    /// Anything at all; its maps are granular, its lists are leaves.
+    /// Any value; its maps are granular, its lists are leaves.
     pub(super) const DEDUCED: Self = Self(1);
 }
 
-/// What a value may be; at least one of the three is there.
+/// The forms that a value may have, at least one of the three.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Type {
     pub(super) scalar: Option<Scalar>,
     pub(super) list: Option<List>,
     pub(super) map: Option<Map>,
-    /// Of the definition, without its package: `DeploymentSpec`. Empty for what is defined in place.
+    /// The name of the definition without its package, `DeploymentSpec`; empty for inline schemas.
     pub(super) name: String,
-    /// `type` and `format` of the OpenAPI schema; empty where it names none.
+    /// `type` and `format` of the OpenAPI schema; empty if it has none.
     pub(super) declared: String,
     pub(super) format: String,
     pub(super) int_or_string: bool,
 }
 
-/// What a scalar may be.
+/// The type of a scalar.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Scalar {
     Numeric,
@@ -56,21 +56,21 @@ pub(super) struct List {
     pub(super) kind: ListType,
 }
 
-/// How the items of a list belong together.
+/// How the items of a list are identified (`x-kubernetes-list-type`).
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum ListType {
     /// The list is one value.
     Atomic,
-    /// Every item stands for itself and is there once.
+    /// Items are identified by their values, which are unique.
     Set,
-    /// Items are told apart by these fields.
+    /// Items are identified by these fields.
     Map(Vec<String>),
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct Map {
     pub(super) fields: BTreeMap<String, Property>,
-    /// The type of what has no field of its own; without one such keys are unknown.
+    /// The type of keys that are not declared fields; without it, such keys are unknown.
     pub(super) element: Option<Id>,
     pub(super) atomic: bool,
 }
@@ -88,23 +88,24 @@ pub(super) struct Property {
 pub struct Patch {
     /// Items are merged instead of the list being replaced.
     pub merge: bool,
-    /// Keys that the patch does not retain go.
+    /// Keys that the patch does not list in `$retainKeys` are removed.
     pub retain_keys: bool,
     /// The field is replaced as a whole.
     pub replace: bool,
-    /// Tells the items of a merged list apart; items without one are scalars.
+    /// The key that identifies the items of a merged list; without it, items are scalars.
     pub merge_key: Option<String>,
 }
 
 impl Schema {
-    /// Compiles the schema of a built-in kind, `{"$ref": …}` allowed. `definitions` gives the schema that a reference
-    /// `#/components/schemas/NAME` names; what it does not have is untyped. `default` and `required` are worth keeping
-    /// in recorded schemas: keys of list items take their defaults from it, and both tell what is there in an object that nobody has set anything in.
+    /// Compiles the schema of a built-in kind, which may be `{"$ref": …}`. `definitions` returns the schema of the
+    /// reference `#/components/schemas/NAME`; references that it does not resolve are untyped. Recorded schemas should
+    /// keep `default` and `required`: the keys of list items take their defaults from the former, and both determine
+    /// the fields of an object in which nothing is set.
     pub fn compile(openapi: &Value, definitions: &dyn Fn(&str) -> Option<Value>) -> Self {
         compile::schema(openapi, definitions)
     }
 
-    /// Compiles the `openAPIV3Schema` of a CRD's version: `apiVersion`, `kind` and `metadata` are those of every kind.
+    /// Compiles the `openAPIV3Schema` of a CRD's version; `apiVersion`, `kind` and `metadata` are those of every kind.
     pub fn custom(openapi: &Value) -> Self {
         Self {
             structs: false,
@@ -112,7 +113,7 @@ impl Schema {
         }
     }
 
-    /// The shape of a kind about which nothing is known: maps are granular, lists are leaves.
+    /// The schema of an unknown kind: maps are granular, lists are leaves.
     pub fn deduced() -> Self {
         Self {
             root: Id::DEDUCED,
@@ -130,12 +131,12 @@ impl Schema {
     }
 
     pub(super) fn get(&self, id: Id) -> &Type {
-        // Ids are only made by the compiler, for types that it has pushed.
+        // The compiler alone creates IDs, and only for types that it has added.
         &self.types[id.0]
     }
 }
 
-/// A type within a [`Schema`], to look around from.
+/// A type within a [`Schema`], from which other types can be reached.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape<'a> {
     schema: &'a Schema,
@@ -145,9 +146,9 @@ pub struct Shape<'a> {
 /// A declared field of an object.
 #[derive(Clone, Copy, Debug)]
 pub struct Field<'a> {
-    /// What its value is.
+    /// The shape of its value.
     pub shape: Shape<'a>,
-    /// The default of the schema.
+    /// The default in the schema.
     pub default: Option<&'a Value>,
     /// Whether the schema requires it.
     pub required: bool,
@@ -156,12 +157,12 @@ pub struct Field<'a> {
 }
 
 impl<'a> Shape<'a> {
-    /// The name of its definition without the package, `DeploymentSpec`; empty for what is defined in place.
+    /// The name of its definition without the package, `DeploymentSpec`; empty for inline schemas.
     pub fn name(self) -> &'a str {
         &self.schema.get(self.id).name
     }
 
-    /// Whether it is an object with declared fields, and not a map of keys to values.
+    /// Whether it is an object with declared fields, not a map with arbitrary keys.
     pub fn is_struct(self) -> bool {
         self.schema
             .get(self.id)
@@ -170,22 +171,22 @@ impl<'a> Shape<'a> {
             .is_some_and(|map| !map.fields.is_empty())
     }
 
-    /// `object`, `array`, `string`, `integer`, `number`, `boolean`, or empty when the schema names no type.
+    /// `object`, `array`, `string`, `integer`, `number`, `boolean`, or empty if the schema has no type.
     pub fn declared(self) -> &'a str {
         &self.schema.get(self.id).declared
     }
 
-    /// `int32`, `date-time` and so on, as the schema has it.
+    /// The `format` in the schema, for example `int32` or `date-time`.
     pub fn format(self) -> &'a str {
         &self.schema.get(self.id).format
     }
 
-    /// Whether it is a number or a string: `x-kubernetes-int-or-string`, format `int-or-string`.
+    /// Whether it is an integer or a string: `x-kubernetes-int-or-string`, or the format `int-or-string`.
     pub fn is_int_or_string(self) -> bool {
         self.schema.get(self.id).int_or_string
     }
 
-    /// The declared field of that name.
+    /// The declared field of this name.
     pub fn field(self, name: &str) -> Option<Field<'a>> {
         let property = self.schema.get(self.id).map.as_ref()?.fields.get(name)?;
         Some(self.as_field(property))
@@ -199,8 +200,8 @@ impl<'a> Shape<'a> {
             .map(move |(name, it)| (name.as_str(), self.as_field(it)))
     }
 
-    /// What keys have that are no declared fields: `additionalProperties`, or anything where unknown fields are
-    /// preserved. `None` means that there are no such keys.
+    /// The shape of keys that are not declared fields: `additionalProperties`, or any value if unknown fields are
+    /// preserved. `None` if such keys are not allowed.
     pub fn values(self) -> Option<Shape<'a>> {
         let id = self.schema.get(self.id).map.as_ref()?.element?;
         Some(Shape {
@@ -209,7 +210,7 @@ impl<'a> Shape<'a> {
         })
     }
 
-    /// Whether `name` is a field or may be a key here.
+    /// Whether `name` is a declared field or an allowed key.
     pub fn knows(self, name: &str) -> bool {
         self.at(name).is_some()
     }
@@ -228,12 +229,12 @@ impl<'a> Shape<'a> {
         })
     }
 
-    /// How a list's items belong together.
+    /// How the items of a list are identified.
     pub fn list_type(self) -> Option<&'a ListType> {
         self.schema.get(self.id).list.as_ref().map(|list| &list.kind)
     }
 
-    /// Whether a map is one value.
+    /// Whether a map is atomic.
     pub fn is_atomic_map(self) -> bool {
         self.schema.get(self.id).map.as_ref().is_some_and(|map| map.atomic)
     }

@@ -1,5 +1,5 @@
-//! Sets of fields: which of an object's fields and items someone owns. A tree, in which a node that is no member only
-//! leads to members below it.
+//! Sets of fields: the fields and items of an object that a manager owns. A tree, in which nodes that are not members
+//! only lead to members below them.
 
 use std::collections::{BTreeMap, btree_map::Entry};
 
@@ -8,13 +8,13 @@ use super::{
     schema::{Id, Schema},
 };
 
-/// A set of paths. The path of no elements is never a member: nobody owns the object as such.
+/// A set of paths. The empty path is never a member: no manager owns the whole object.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(super) struct Set {
     nodes: BTreeMap<Element, Node>,
 }
 
-/// Never without members: such nodes are taken out.
+/// A subtree, never without members: empty nodes are removed.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(super) struct Node {
     pub(super) member: bool,
@@ -74,7 +74,7 @@ impl Set {
         self.nodes.iter()
     }
 
-    /// Adds a node as it was read; empty ones are left out.
+    /// Adds a decoded node, unless it is empty.
     pub(super) fn put(&mut self, element: Element, node: Node) {
         if node.is_empty() {
             return;
@@ -118,7 +118,7 @@ impl Set {
         })
     }
 
-    /// Takes out the other's members with everything below them.
+    /// Removes the other set's members with all paths below them.
     pub(super) fn without(&self, other: &Self) -> Self {
         self.filter(other, |node, with| match with {
             None => Some(node.clone()),
@@ -138,7 +138,7 @@ impl Set {
         Self { nodes: nodes.collect() }
     }
 
-    /// Makes declared fields members that only lead to members.
+    /// Makes declared fields members if there are members below them.
     pub(super) fn with_named_fields(&self, schema: &Schema, id: Option<Id>) -> Self {
         let it = id.map(|id| schema.get(id));
         let map = it.and_then(|it| it.map.as_ref());
@@ -165,7 +165,7 @@ impl Set {
         Self { nodes: nodes.collect() }
     }
 
-    /// All members, those of a level before those below it.
+    /// All members; the members of each node come before those below them.
     pub(super) fn paths(&self) -> Vec<Path> {
         let mut out = Vec::new();
         self.collect(&mut Vec::new(), &mut out);

@@ -1,9 +1,9 @@
-//! A write that changes nothing must not be seen as one only because managedFields say that it was now.
+//! Recognises writes without changes, whose managedFields would differ from the stored ones only in their times.
 
 use serde_json::{Map, Value};
 
-/// Takes the times of `live`'s entries over into `new` when nothing else differs between the two. Meant for the very
-/// object that would be stored, beside the one that is.
+/// Copies the times of `live`'s entries to `new` if nothing else differs. `new` must be exactly the object that would
+/// be stored, and `live` the one that is.
 pub fn keep_times(live: &Value, new: &mut Value) {
     if !same_but_times(live, new) {
         return;
@@ -15,7 +15,7 @@ pub fn keep_times(live: &Value, new: &mut Value) {
     }
 }
 
-/// Whether two objects are equal, the times of their managedFields aside.
+/// Whether two objects are equal, ignoring the times in their managedFields.
 fn same_but_times(live: &Value, new: &Value) -> bool {
     let equal = |live: &Value, new: &Value, field: &str, below: &dyn Fn(&Value, &Value) -> bool| match (live, new) {
         (Value::Object(live), Value::Object(new)) => {

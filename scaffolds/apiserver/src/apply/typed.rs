@@ -1,4 +1,4 @@
-//! How a value is looked at by its type: as a scalar, a list or a map, and how the items of a list are named.
+//! Interprets values by their types: as a scalar, a list or a map, and with which keys a list's items.
 
 use kubewright_schema::go::quote;
 use serde_json::Value;
@@ -9,10 +9,10 @@ use super::{
     schema::{List, ListType, Map, Scalar, Schema, Type},
 };
 
-/// Deeper values are refused; the server's decoders take no deeper ones anyway, and the walks recurse.
+/// Deeper values are refused, because the code recurses; the server's decoders refuse them anyway.
 pub(super) const MAX_DEPTH: usize = 300;
 
-/// What a value is taken for.
+/// The form of a value.
 #[derive(Clone, Copy)]
 pub(super) enum Form<'a> {
     Scalar(Scalar),
@@ -30,7 +30,7 @@ impl Form<'_> {
     }
 }
 
-/// A value's form, and whether the value itself decided it among several.
+/// A form, and whether the value decided it because its type has several.
 #[derive(Clone, Copy)]
 pub(super) struct Deduced<'a> {
     pub(super) form: Form<'a>,
@@ -44,7 +44,7 @@ impl Deduced<'_> {
 }
 
 impl Type {
-    /// A value that fits none of the type's forms is looked at in the first of them, and found wrong there.
+    /// A value that matches none of its type's forms gets the first of them, where it is then found invalid.
     pub(super) fn deduce(&self, value: Option<&Value>) -> Deduced<'_> {
         let fitting = match value {
             Some(Value::Bool(_) | Value::Number(_) | Value::String(_)) => self.scalar.map(Form::Scalar),
@@ -66,7 +66,7 @@ impl Type {
         }
     }
 
-    /// The first form of a type: map, scalar, list.
+    /// The first form of a type, in the order map, scalar, list.
     pub(super) fn form(&self) -> Form<'_> {
         match self {
             Self { map: Some(map), .. } => Form::Map(map),
@@ -86,14 +86,14 @@ impl Map {
     }
 }
 
-/// What is wrong with a value, and where.
+/// A problem of a value, and its path.
 #[derive(Clone, Debug)]
 pub(super) struct Problem {
     pub(super) path: String,
     pub(super) message: String,
 }
 
-/// All of them as one message.
+/// All problems in one message.
 pub(super) fn describe(problems: &[Problem]) -> String {
     let lines: Vec<_> = problems
         .iter()
@@ -111,7 +111,7 @@ pub(super) fn describe(problems: &[Problem]) -> String {
     }
 }
 
-/// Whether a scalar is of its type; nothing and null always are.
+/// Checks the type of a scalar; an absent value and null always match.
 pub(super) fn check_scalar(scalar: Scalar, value: Option<&Value>) -> Result<(), String> {
     let Some(value) = value.filter(|it| !it.is_null()) else {
         return Ok(());
@@ -132,7 +132,7 @@ pub(super) fn check_scalar(scalar: Scalar, value: Option<&Value>) -> Result<(), 
     }
 }
 
-/// The element that names an item of a list that merges.
+/// The element that identifies an item of a mergeable list.
 pub(super) fn item(schema: &Schema, list: &List, item: &Value) -> Result<Element, String> {
     match &list.kind {
         ListType::Atomic => Err("invalid indexing of non-associative list".to_owned()),

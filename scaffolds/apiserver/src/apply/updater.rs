@@ -1,4 +1,4 @@
-//! Who owns what after a write, and what an apply makes of an object: the core of structured-merge-diff.
+//! The core of structured-merge-diff: computes the owners after a write, and the result of an apply.
 
 use std::collections::BTreeMap;
 
@@ -23,23 +23,23 @@ use super::{
 
 pub(super) type Owners = BTreeMap<Manager, Owned>;
 
-/// What a write is looked at with.
+/// The context of a write.
 pub(super) struct Updater<'a> {
     pub(super) schema: &'a Schema,
     pub(super) api_version: &'a str,
     pub(super) kind: &'a str,
     pub(super) versions: &'a dyn Fn(&str) -> Option<&'a Schema>,
-    /// What this endpoint resets: nobody comes to own it here, nor loses it.
+    /// The fields that this endpoint resets: no manager gains or loses them here.
     pub(super) reset: Set,
     /// The same for entries in other versions.
     pub(super) reset_elsewhere: Set,
 }
 
-/// What came of an apply: `None` for an object that stays as it is.
+/// The result of an apply; the object is `None` if it does not change.
 pub(super) type Applied = (Option<Value>, Owners);
 
 impl<'a> Updater<'a> {
-    /// After `writer` turned `live` into `new`.
+    /// The owners after `writer` changed `live` to `new`.
     pub(super) fn update(&self, live: &Value, new: &Value, owners: Owners, writer: &Manager) -> Result<Owners, Error> {
         let owners = self.reconcile(live, owners)?;
         let (mut owners, comparison) = self.move_ownership(live, new, owners, (writer, true))?;
@@ -59,7 +59,7 @@ impl<'a> Updater<'a> {
         Ok(owners)
     }
 
-    /// Lays `config` over `live` for `applier` (and whether it forces its way).
+    /// Applies `config` to `live` as `applier`, with or without force.
     pub(super) fn apply(
         &self,
         live: &Value,
@@ -92,7 +92,7 @@ impl<'a> Updater<'a> {
         Ok(out)
     }
 
-    /// The shape that an object has in a version; nothing for a version that the kind does not have any more.
+    /// The schema of an object in a version; `None` for a version that the kind no longer has.
     fn convert(&self, object: &Value, api_version: &str) -> Result<Option<&'a Schema>, String> {
         let Some(schema) = self.schema_of(api_version) else {
             return if self.schema.structs {
@@ -104,7 +104,7 @@ impl<'a> Updater<'a> {
         if api_version == self.api_version {
             return Ok(Some(schema));
         }
-        // Unlike an object in its own version, a converted one must not have an item twice.
+        // Unlike an object in its own version, a converted one must not have duplicate items.
         match validate(schema, object, Duplicates::Refused).as_slice() {
             [] => Ok(Some(schema)),
             problems => Err(describe(problems)),
@@ -128,8 +128,8 @@ impl<'a> Updater<'a> {
         }
     }
 
-    /// Takes from everyone but `writer` what changed and what is gone. Without force, fields that change and are
-    /// someone's are conflicts.
+    /// Removes changed and removed fields from all managers but `writer`. Without force, a changed field of another
+    /// manager is a conflict.
     fn move_ownership(
         &self,
         live: &Value,
@@ -163,7 +163,7 @@ impl<'a> Updater<'a> {
         if !force && !conflicts.is_empty() {
             return Err(Error::Conflict(conflicts));
         }
-        // An applier's entry without a field goes too.
+        // An applier's entry without fields is removed too.
         owners.retain(|_, owned| !owned.set.is_empty());
         Ok((owners, own))
     }

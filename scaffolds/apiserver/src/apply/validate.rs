@@ -1,4 +1,4 @@
-//! Whether a value is of its type.
+//! Validates a value against its type.
 
 use std::fmt;
 
@@ -12,14 +12,14 @@ use super::{
     typed::{Form, MAX_DEPTH, Problem, check_scalar, item},
 };
 
-/// Whether lists may hold an item twice: what is stored may, what is applied may not.
+/// Whether lists may contain duplicate items: stored ones may, applied ones may not.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub(super) enum Duplicates {
     Allowed,
     Refused,
 }
 
-/// Everything that is wrong with `value`.
+/// All problems of `value`.
 pub(super) fn validate(schema: &Schema, value: &Value, duplicates: Duplicates) -> Vec<Problem> {
     let mut walk = Walk {
         schema,
@@ -34,12 +34,12 @@ pub(super) fn validate(schema: &Schema, value: &Value, duplicates: Duplicates) -
 struct Walk<'a> {
     schema: &'a Schema,
     duplicates: Duplicates,
-    /// Where the walk is; written out for problems only.
+    /// The current path; formatted only for problems.
     path: Vec<Step<'a>>,
     problems: Vec<Problem>,
 }
 
-/// One step of the walk's path.
+/// One step of the current path.
 enum Step<'a> {
     Field(&'a str),
     Item(Element),
@@ -68,7 +68,7 @@ impl<'a> Walk<'a> {
     fn list(&mut self, list: &List, items: &'a [Value]) {
         let mut seen = Set::default();
         for (index, it) in items.iter().enumerate() {
-            // A list of that length cannot be.
+            // A list never has that many items.
             let mut element = Element::Index(i64::try_from(index).unwrap_or(i64::MAX));
             if list.kind != ListType::Atomic {
                 match item(self.schema, list, it) {

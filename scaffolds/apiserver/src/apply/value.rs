@@ -1,11 +1,11 @@
-//! When two JSON values are the same and which comes first: numbers count by what they are, not by how they are
-//! written, and the order of types is float and integer, string, boolean, list, map, null.
+//! Equality and order of JSON values. Numbers are compared by value, not by notation. Types are ordered: float and
+//! integer, string, boolean, list, map, null.
 
 use std::cmp::Ordering;
 
 use serde_json::{Map, Number, Value};
 
-/// Whether two values are the same; 1 and 1.0 are.
+/// Whether two values are equal; 1 and 1.0 are.
 pub(super) fn same(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => numbers(left, right).is_eq(),
@@ -70,7 +70,7 @@ fn maps(left: &Map<String, Value>, right: &Map<String, Value>) -> Ordering {
     different.unwrap_or_else(|| left.len().cmp(&right.len()))
 }
 
-/// Whether there is nothing in it: null, or a list or map without items.
+/// Whether a value is empty: null, or a list or map without items.
 pub(super) fn is_empty(value: Option<&Value>) -> bool {
     match value {
         None | Some(Value::Null) => true,

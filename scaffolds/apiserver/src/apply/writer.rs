@@ -1,4 +1,4 @@
-//! The two ways in: [`apply`] and [`update`].
+//! The entry points: [`apply`] and [`update`].
 
 use std::sync::LazyLock;
 
@@ -18,37 +18,37 @@ use super::{
     validate::{Duplicates, validate},
 };
 
-/// Manager names are cut to that many bytes.
+/// Manager names are truncated to this many bytes.
 const MAX_MANAGER: usize = 128;
-/// Owns what was there before the first apply to an object without entries.
+/// The manager of the fields that existed before the first apply to an object without entries.
 const BEFORE_FIRST_APPLY: &str = "before-first-apply";
 
-/// Who writes, when, and what to.
+/// The parameters of a write.
 #[derive(Clone, Copy)]
 pub struct Writer<'a> {
-    /// `fieldManager` of the request or what [`manager_of`] makes of the user agent; empty is `unknown`.
+    /// The `fieldManager` of the request, or the result of [`manager_of`]; empty means `unknown`.
     pub manager: &'a str,
-    /// The version that the request is in: `apps/v1`.
+    /// The version of the request, for example `apps/v1`.
     pub api_version: &'a str,
-    /// The kind that the request is about.
+    /// The kind of the object.
     pub kind: &'a str,
-    /// `status` and the like; empty for the object itself.
+    /// For example `status`; empty for the object itself.
     pub subresource: &'a str,
     /// The time, RFC 3339 in UTC to the second: `2026-01-02T03:04:05Z`.
     pub now: &'a str,
     /// The fields that this endpoint resets, as paths with dots: `status` for the object of a kind that has a status
     /// subresource; `metadata` and `spec` for the status of a custom kind.
     pub reset: &'a [&'a str],
-    /// The shape of the kind in this version.
+    /// The schema of the kind in this version.
     pub schema: &'a Schema,
-    /// The shapes of its other versions, for entries that are in these. Objects are looked at as they are, only the
-    /// shape differs. Entries in versions without one are dropped for built-in kinds; for custom ones they are an error,
-    /// at which an update drops all entries and an apply is refused.
+    /// The schemas of its other versions, for entries in those versions. Objects are not converted, only the schema
+    /// differs. Entries in a version without a schema are dropped for built-in kinds. For custom kinds they are an
+    /// error: an update drops all entries, and an apply is refused.
     pub versions: &'a dyn Fn(&str) -> Option<&'a Schema>,
 }
 
-/// The manager's name for a request without `fieldManager`: the user agent up to the first slash, without what cannot
-/// be printed, 128 bytes at most.
+/// The manager's name for a request without `fieldManager`: the user agent up to the first slash, without characters
+/// that cannot be printed, at most 128 bytes.
 pub fn manager_of(user_agent: &str) -> String {
     let mut out = String::new();
     for it in user_agent
@@ -66,13 +66,13 @@ pub fn manager_of(user_agent: &str) -> String {
     out
 }
 
-/// What comes of applying `applied` to `live`, or to nothing: the new object with its managedFields, not yet decoded
-/// nor defaulted. An apply that changes nothing gives `live` with managedFields as they were, but for entries that the
-/// writer gains or loses.
+/// The result of applying `applied` to `live`, or of creating it: the new object with its managedFields, not yet
+/// decoded or defaulted. An apply that changes nothing returns `live`, whose managedFields differ only by entries that
+/// the writer gains or loses.
 ///
 /// # Errors
-/// [`Error::Conflict`] without `force` when others own fields with other values. [`Error::BadRequest`] when `applied`
-/// is of another kind or has managedFields. [`Error::Internal`] when it does not fit the schema.
+/// [`Error::Conflict`] without `force`, when other managers own fields with other values. [`Error::BadRequest`] when
+/// `applied` is of another kind or has managedFields. [`Error::Internal`] when it does not match the schema.
 pub fn apply(live: Option<&Value>, applied: &Value, force: bool, writer: &Writer<'_>) -> Result<Value, Error> {
     check_kind(applied, writer)?;
     let nothing = serde_json::json!({"apiVersion": writer.api_version, "kind": writer.kind});
@@ -97,10 +97,10 @@ pub fn apply(live: Option<&Value>, applied: &Value, force: bool, writer: &Writer
     Ok(object)
 }
 
-/// Keeps the managedFields of an object that is created (`live` is none) or that turned from `live` into `new` by
-/// anything but an apply. Entries that come in `new` are taken over where the object itself is written (not a
-/// subresource) and they are sound; a list of one empty entry ends the bookkeeping of the object, and so does an empty
-/// list for a built-in kind (the real server takes empty metadata away from custom objects when it decodes them).
+/// Updates the managedFields of an object that is created (`live` is `None`) or changed from `live` to `new` by
+/// anything but an apply. Entries in `new` replace the stored ones if the write is to the object itself (not a
+/// subresource) and they are well-formed. A list with one empty entry clears managedFields, and so does an empty list
+/// for a built-in kind (the real server drops empty metadata of custom objects when it decodes them).
 pub fn update(live: Option<&Value>, new: &mut Value, writer: &Writer<'_>) {
     let managed = writer.entries(live, new);
     managed::remove_entries(new);
@@ -116,7 +116,7 @@ pub fn update(live: Option<&Value>, new: &mut Value, writer: &Writer<'_>) {
         }
     };
     let who = Manager::updating(writer.name(), writer.api_version, writer.subresource);
-    // Like the real server, rather loses the entries than refuses a write that cannot be compared.
+    // Like the real server, loses the entries rather than refusing a write whose objects cannot be compared.
     if let Ok(mut managed) = writer.update(live, new, managed, &who) {
         ancient::cap(&mut managed);
         managed::write(new, &managed);
@@ -152,7 +152,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The entries that a write starts from: the client's, else those that are there.
+    /// The entries from which a write starts: the client's, if it sends any, else the stored ones.
     fn entries(&self, live: Option<&Value>, new: &Value) -> Managed {
         let there = || {
             live.and_then(managed::entries)
@@ -185,7 +185,7 @@ impl<'a> Writer<'a> {
         })
     }
 
-    /// What `who` changed joins what it owned before in the same version.
+    /// Adds the fields that `who` changed to those that it owned before in the same version.
     fn update(&self, live: &Value, new: &Value, managed: Managed, who: &Manager) -> Result<Managed, Error> {
         self.fits("new object", new, Duplicates::Allowed)?;
         self.fits("live object", live, Duplicates::Allowed)?;
@@ -230,7 +230,7 @@ impl<'a> Writer<'a> {
         for path in self.reset {
             reset.insert(&path.split('.').map(Element::field).collect::<Vec<_>>());
         }
-        // The object's own endpoint of a custom kind is alone in not knowing what the other versions reset.
+        // Upstream, only the main endpoint of a custom kind ignores the reset fields of other versions.
         let own_only = !self.schema.structs && self.subresource.is_empty();
         let reset_elsewhere = if own_only { Set::default() } else { reset.clone() };
         let Self {
@@ -275,7 +275,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// What no entry ever lists.
+/// Fields that no entry contains.
 static NEVER_OWNED: LazyLock<Set> = LazyLock::new(|| {
     let metadata = [
         "name",

@@ -1,16 +1,16 @@
-//! What an object of a built-in kind is before anything is set. Its structs are there and its required scalars are
-//! empty, so whoever creates it does not come to own those, only what is in them.
+//! The object of a built-in kind before any field is set. Its structs exist and its required scalars are empty, so a
+//! creator does not own those, but only the fields in them.
 
 use serde_json::{Value, json};
 
 use super::schema::{Id, Property, Schema};
 
-/// Structs are nested by value, so they end; this only guards against a schema that says otherwise.
+/// Go structs nest by value, so nesting is finite; this guards against a recursive schema.
 const MAX_DEPTH: usize = 16;
 
 impl Schema {
-    /// The empty object that a creation is compared with: `{apiVersion, kind}` and, for built-in kinds, everything that
-    /// `created` has only because Go writes it even when nobody set it.
+    /// The empty object with which a created one is compared: `{apiVersion, kind}` and, for built-in kinds, all fields
+    /// of `created` that Go encodes even if nobody has set them.
     pub(super) fn zero(&self, created: &Value) -> Value {
         let mut object = if self.structs {
             struct_of(self, self.root, 0)
@@ -49,7 +49,7 @@ fn member_of(schema: &Schema, property: &Property, depth: usize) -> Option<Value
     }
 }
 
-/// Nulls of a created object are unset pointers, slices and times; the empty object has them too.
+/// Nulls in a created object are unset pointers, slices and times; the empty object has them too.
 fn overlay_nulls(zero: &mut Value, created: &Value) {
     let (Some(zero), Some(created)) = (zero.as_object_mut(), created.as_object()) else {
         return;

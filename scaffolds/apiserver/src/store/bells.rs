@@ -1,11 +1,11 @@
-//! Who is woken by which change. A watcher waits at the bell of its range; those of one range share one, so a change
-//! finds its watchers by looking at no more than four bells, however many others there are.
+//! Wakes the watchers whom a change concerns. Each watcher registers with the bell of its scope, which all watchers of
+//! that scope share. A change belongs to four scopes, so it rings at most four bells, however many others there are.
 
 use std::{collections::HashMap, task::Waker};
 
 use super::{Change, Key};
 
-/// The ranges within a resource: namespace and name, each given or not.
+/// A scope within a resource: optional namespace and name.
 pub(super) type Scope = (Option<String>, Option<String>);
 
 /// The bells of a resource.
@@ -19,14 +19,15 @@ pub(super) struct Bells {
 struct Bell {
     watchers: usize,
     waiting: HashMap<u64, Waker>,
-    /// The change that woke each watcher which has not read since. Between that and what it had read is no other of this scope.
+    /// By watcher, the change that woke it, until the watcher reads. No change of this scope lies between that change
+    /// and the watcher's position.
     woken_by: HashMap<u64, u64>,
-    /// The revision of the last change of this scope that the history has lost.
+    /// The revision of the last change of this scope that the history has discarded.
     lost: u64,
 }
 
 impl Bells {
-    /// One watcher more; the number is its own.
+    /// Registers a watcher and returns its number.
     pub fn join(&mut self, scope: &Scope) -> u64 {
         match self.by_scope.get_mut(scope) {
             Some(bell) => bell.watchers += 1,
@@ -42,7 +43,7 @@ impl Bells {
         self.next
     }
 
-    /// One watcher less.
+    /// Removes a watcher.
     pub fn leave(&mut self, scope: &Scope, watcher: u64) {
         let Some(bell) = self.by_scope.get_mut(scope) else {
             return;
@@ -55,7 +56,7 @@ impl Bells {
         }
     }
 
-    /// A watcher is to be woken by the next change of its scope.
+    /// Registers a watcher to be woken by the next change of its scope.
     pub fn wait(&mut self, scope: &Scope, watcher: u64, waker: &Waker) {
         if let Some(bell) = self.by_scope.get_mut(scope) {
             bell.waiting
@@ -65,7 +66,7 @@ impl Bells {
         }
     }
 
-    /// Those to wake after a change, once the lock is released.
+    /// Adds the watchers to wake after a change to `woken`; the caller wakes them once the lock is released.
     pub fn ring(&mut self, change: &Change, woken: &mut Vec<Waker>) {
         if self.by_scope.is_empty() {
             return;
@@ -80,14 +81,14 @@ impl Bells {
         }
     }
 
-    /// The revision after which a watcher has to read that has read up to `position`.
+    /// The revision after which a watcher whose position is `position` has to read.
     pub fn unread(&mut self, scope: &Scope, watcher: u64, position: u64) -> u64 {
         let bell = self.by_scope.get_mut(scope);
         let woken_by = bell.and_then(|bell| bell.woken_by.remove(&watcher));
         woken_by.map_or(position, |revision| position.max(revision.saturating_sub(1)))
     }
 
-    /// All who wait.
+    /// Removes and returns all waiting watchers.
     pub fn everyone(&mut self) -> Vec<Waker> {
         self.by_scope
             .values_mut()
@@ -96,7 +97,7 @@ impl Bells {
             .collect()
     }
 
-    /// The history has lost this change.
+    /// Records that the history has discarded this change.
     pub fn lose(&mut self, change: &Change) {
         if self.by_scope.is_empty() {
             return;
@@ -108,8 +109,8 @@ impl Bells {
         }
     }
 
-    /// The last change of this scope that is lost. One that came before a watcher's position does not matter to it: so an
-    /// idle watcher never expires, whatever goes on around it.
+    /// The revision of the last discarded change of this scope. A watcher has missed it only if its own position is
+    /// older, so an idle watcher never expires, whatever changes elsewhere.
     pub fn lost(&self, scope: &Scope) -> u64 {
         self.by_scope.get(scope).map_or(0, |bell| bell.lost)
     }

@@ -1,4 +1,4 @@
-//! The history: the last changes, each in the log of its resource, and the order of all of them.
+//! The history: the most recent changes, each in the log of its resource, and their common order.
 
 use std::{
     collections::{VecDeque, vec_deque},
@@ -7,31 +7,31 @@ use std::{
 
 use super::{HISTORY_BYTES, Record, shelf::Shelves};
 
-/// So many changes are kept however large their objects are; upstream's watch cache keeps as many per resource
-/// (`defaultLowerBoundCapacity`).
+/// At least this many changes are kept, however large their objects are. Upstream's watch cache keeps as many per
+/// resource (`defaultLowerBoundCapacity`).
 const FEWEST: usize = 100;
 
 /// One change of one object.
 #[derive(Debug)]
 pub struct Change {
-    /// The store's revision after it.
+    /// The store's revision after the change.
     pub revision: u64,
-    /// What happened.
+    /// The type of the change.
     pub kind: Kind,
-    /// The new state; of a deletion the last one, with the deletion's revision.
+    /// The new state; for a deletion the last state, with the deletion's revision.
     pub record: Arc<Record>,
-    /// The state before, unless the object is new.
+    /// The previous state, unless the object is new.
     pub previous: Option<Arc<Record>>,
 }
 
-/// What happens to objects.
+/// Types of changes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Kind {
-    /// It was not there before.
+    /// The object was created.
     Created,
-    /// It was.
+    /// The object was updated.
     Updated,
-    /// It is no longer.
+    /// The object was deleted.
     Deleted,
 }
 
@@ -39,13 +39,13 @@ pub enum Kind {
 #[derive(Default)]
 pub(super) struct Log(VecDeque<Arc<Change>>);
 
-/// Which resource each change that is kept belongs to. Every revision is one change, so the place tells the revision.
+/// The resource of each kept change. Each revision is one change, so a change's revision follows from its position.
 pub(super) struct Changes {
     order: VecDeque<Arc<str>>,
-    /// The revision of the last change that is forgotten.
+    /// The revision of the last discarded change.
     compacted: u64,
     kept: usize,
-    /// Bytes of the objects' texts in them.
+    /// The total size of the texts of their objects, in bytes.
     size: usize,
 }
 
@@ -61,7 +61,7 @@ impl Log {
     }
 
     fn forget_first(&mut self) -> Option<Arc<Change>> {
-        // A resource that was busy once gives its memory back.
+        // Release the memory of a resource that changes less often than before.
         if self.0.capacity() > 64 && self.0.len() < self.0.capacity() / 4 {
             self.0.shrink_to(self.0.len().saturating_mul(2));
         }
@@ -79,24 +79,24 @@ impl Changes {
         }
     }
 
-    /// Lists and watches can go back to this revision.
+    /// The oldest revision that lists and watches can read.
     pub fn oldest(&self) -> u64 {
         self.compacted
     }
 
-    /// The resource of the change of this revision, if it is kept.
+    /// The resource of the change with this revision, if the change is kept.
     pub fn resource(&self, revision: u64) -> Option<&Arc<str>> {
         let place = revision.checked_sub(self.compacted)?.checked_sub(1)?;
         self.order.get(usize::try_from(place).ok()?)
     }
 
-    /// Takes note of the next change.
+    /// Adds the next change.
     pub fn push(&mut self, change: &Change) {
         self.order.push_back(Arc::clone(&change.record.key.resource));
         self.size = self.size.saturating_add(change.record.object.len());
     }
 
-    /// Forgets what is more than is kept, but nothing after `settled`: watchers have yet to see it.
+    /// Discards changes beyond the limits, but none after `settled`: watchers have yet to see those.
     pub fn trim(&mut self, settled: u64, shelves: &mut Shelves) {
         while self.compacted < settled && self.is_too_much() && self.forget_first(shelves) {}
     }
@@ -106,12 +106,12 @@ impl Changes {
         count > self.kept || (self.size > HISTORY_BYTES && count > FEWEST)
     }
 
-    /// Forgets the changes up to a revision.
+    /// Discards the changes up to a revision.
     pub fn compact(&mut self, revision: u64, shelves: &mut Shelves) {
         while self.compacted < revision && self.forget_first(shelves) {}
     }
 
-    /// False when there is none.
+    /// Discards the oldest change. Returns false if there is none.
     fn forget_first(&mut self, shelves: &mut Shelves) -> bool {
         let Some(resource) = self.order.pop_front() else {
             return false;

@@ -1,5 +1,5 @@
-//! Every change of every resource, in their order: what controllers act on, who do not know beforehand which kinds there
-//! will be.
+//! A stream of the changes of all resources, in order. Controllers use it, because they do not know in advance which
+//! kinds there will be.
 
 use std::{
     future::poll_fn,
@@ -9,11 +9,11 @@ use std::{
 
 use super::{Change, Compacted, Range, Record, State, Store};
 
-/// Changes in one batch at most, so that whoever follows gives way between two of them.
+/// The maximum number of changes in a batch, so that a follower yields between batches.
 const BATCH: usize = 256;
 
-/// The changes of all resources after a revision. Like a watch it is a place in the history and not a queue, so it costs
-/// the same however far behind its reader is.
+/// The changes of all resources after a revision. Like a watch it is a position in the history and not a queue, so its
+/// cost does not depend on how far its reader lags.
 pub struct Follow {
     store: Store,
     follower: u64,
@@ -21,7 +21,7 @@ pub struct Follow {
 }
 
 impl Store {
-    /// All objects at one moment, by resource and place, and every change after it.
+    /// All objects at one moment, ordered by resource and key, and every change after it.
     pub fn follow(&self) -> (Vec<Arc<Record>>, Follow) {
         let mut state = self.lock();
         let records: Vec<Arc<Record>> = state.shelves.all().flat_map(|shelf| shelf.all().cloned()).collect();
@@ -36,7 +36,7 @@ impl Store {
         (records, follow)
     }
 
-    /// All objects of a namespace, of every resource.
+    /// All objects of a namespace, of all resources.
     pub fn contents(&self, namespace: &str) -> Vec<Arc<Record>> {
         let mut state = self.lock();
         let range = Range::new("", namespace);
@@ -51,7 +51,7 @@ impl Store {
     /// The changes of a resource after a revision, oldest first.
     ///
     /// # Errors
-    /// When the history does not go back that far.
+    /// The history does not go back to the revision.
     pub fn since(&self, resource: &str, revision: u64) -> Result<Vec<Arc<Change>>, Compacted> {
         let mut state = self.lock();
         let oldest = state.changes.oldest();
@@ -66,8 +66,8 @@ impl Store {
 }
 
 impl Follow {
-    /// The next changes, at least one, in their order. An error when the history lost some that were not yet read; `None`
-    /// when the store is closed.
+    /// The next changes, at least one, in order. Returns an error when the history has discarded changes that were not
+    /// yet read, and `None` when the store is closed.
     pub async fn next(&mut self) -> Option<Result<Vec<Arc<Change>>, Compacted>> {
         poll_fn(|context| self.read(context)).await
     }
@@ -107,7 +107,7 @@ impl State {
         next
     }
 
-    /// The change that made this revision, while it is kept.
+    /// The change with this revision, while it is kept.
     pub(super) fn change_at(&self, revision: u64) -> Option<Arc<Change>> {
         let shelf = self.shelves.get(self.changes.resource(revision)?)?;
         shelf.log.after(revision.saturating_sub(1)).next().cloned()

@@ -1,4 +1,4 @@
-//! What an object is found by, and the object as it is kept.
+//! The keys of objects, and the records that the store keeps.
 
 use std::{
     collections::BTreeMap,
@@ -9,10 +9,10 @@ use std::{
 use bytes::Bytes;
 use serde::Deserialize;
 
-/// An object's place.
+/// The key of an object.
 #[derive(Clone, Eq, Hash, PartialEq)]
 pub struct Key {
-    /// `apps/deployments`, `/configmaps`: group and plural. All versions of a kind share it.
+    /// Group and plural, for example `apps/deployments` or `/configmaps`. All versions of a kind share it.
     pub resource: Arc<str>,
     /// Empty for cluster-scoped objects.
     pub namespace: String,
@@ -20,30 +20,31 @@ pub struct Key {
     pub name: String,
 }
 
-/// Which objects of a resource.
+/// A range of objects of one resource.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Range {
-    /// As in [`Key`].
+    /// Group and plural, as in [`Key`].
     pub resource: Arc<str>,
-    /// Only those of this namespace.
+    /// Restricts the range to this namespace.
     pub namespace: Option<String>,
-    /// Only those of this name: one object, when the namespace is given too or there is none.
+    /// Restricts the range to this name: to one object, if the namespace is given too or the resource is
+    /// cluster-scoped.
     pub name: Option<String>,
 }
 
 /// One state of one object.
 pub struct Record {
-    /// Where it is.
+    /// The object's key.
     pub key: Key,
-    /// Of the change that made this state; also the `resourceVersion` inside the object.
+    /// The revision of the change that created this state; also the `resourceVersion` in the object.
     pub revision: u64,
-    /// The object in its storage version: JSON text, ready to be sent.
+    /// The object in its storage version, as JSON text that can be sent unchanged.
     pub object: Bytes,
     labels: OnceLock<BTreeMap<String, String>>,
     fields: OnceLock<Box<Mutex<Vec<Field>>>>,
 }
 
-/// A field that selectors asked for.
+/// A field that a field selector has read.
 struct Field {
     api: [Box<str>; 2],
     path: Box<str>,
@@ -51,7 +52,7 @@ struct Field {
 }
 
 impl Key {
-    /// Of an object; the namespace is empty for cluster-scoped ones.
+    /// The key of an object; the namespace is empty for cluster-scoped resources.
     pub fn new(resource: &str, namespace: &str, name: &str) -> Self {
         Self {
             resource: resource.into(),
@@ -60,8 +61,8 @@ impl Key {
         }
     }
 
-    /// Namespace and name in one text, as etcd's keys end: this is what lists are sorted by, and `-` and `.` come
-    /// before the slash, so the namespace `a-b` comes before `a`.
+    /// Namespace and name as one path, like the end of an etcd key. Lists are sorted by it. `-` and `.` sort before the
+    /// slash, so the namespace `a-b` comes before `a`.
     pub(crate) fn path(&self) -> String {
         if self.namespace.is_empty() {
             self.name.clone()
@@ -78,7 +79,7 @@ impl fmt::Debug for Key {
 }
 
 impl Range {
-    /// All objects of a resource; those of one namespace, unless it is empty.
+    /// All objects of a resource; only those of one namespace, unless it is empty.
     pub fn new(resource: &str, namespace: &str) -> Self {
         let namespace = (!namespace.is_empty()).then(|| namespace.to_owned());
         Self {
@@ -88,14 +89,14 @@ impl Range {
         }
     }
 
-    /// Only the one of this name.
+    /// Restricts the range to the object of this name.
     #[must_use]
     pub fn named(mut self, name: &str) -> Self {
         self.name = Some(name.to_owned());
         self
     }
 
-    /// Whether the object at this place of the same resource is one of them.
+    /// Whether a key of the same resource is in the range.
     pub(super) fn holds(&self, key: &Key) -> bool {
         self.namespace
             .as_ref()
@@ -103,7 +104,7 @@ impl Range {
             && self.name.as_ref().is_none_or(|name| *name == key.name)
     }
 
-    /// What all paths of the range begin with.
+    /// The common prefix of all paths in the range.
     pub(crate) fn prefix(&self) -> String {
         self.namespace
             .as_ref()
@@ -113,7 +114,7 @@ impl Range {
 }
 
 impl Record {
-    /// A state of an object.
+    /// A record of an object.
     pub fn new(key: Key, revision: u64, object: Bytes) -> Self {
         Self {
             key,
@@ -124,7 +125,7 @@ impl Record {
         }
     }
 
-    /// The labels, read from the object once. Empty when it has none.
+    /// The labels, decoded from the object once. Empty if it has none.
     pub fn labels(&self) -> &BTreeMap<String, String> {
         #[derive(Default, Deserialize)]
         struct Object {
@@ -144,8 +145,8 @@ impl Record {
 }
 
 impl Record {
-    /// The value of a field in a group and version, by `read` the first time: of many watchers that select by a field, one
-    /// decodes the object.
+    /// The value of a field in a group and version. `read` computes it the first time, so of many watchers with the
+    /// same field selector only one decodes the object.
     pub(crate) fn field(&self, api: [&str; 2], path: &str, read: impl FnOnce() -> String) -> Arc<str> {
         let fields = self.fields.get_or_init(Box::default);
         let mut fields = fields.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,11 +1,11 @@
-//! How many objects a list still has from a place on, without counting them: the first page knows how many there are, and
-//! each page where it ended.
+//! How many objects a list still has after a page, without counting them: the number of objects is known for the first
+//! page, and the number after each page is kept for the next one.
 
 use std::collections::{HashMap, VecDeque};
 
 use super::Range;
 
-/// Pages of lists under way whose ends are kept.
+/// The number of recent pages whose ends are kept.
 const KEPT: usize = 256;
 
 /// The counts of one resource.
@@ -13,7 +13,8 @@ const KEPT: usize = 256;
 pub(super) struct Left {
     all: usize,
     by_namespace: HashMap<Box<str>, usize>,
-    /// The ends of the last pages. What was left at a revision does not change, so they never expire.
+    /// The ends of the most recent pages. The number of objects after a path at one revision never changes, so they do
+    /// not expire.
     ends: VecDeque<(End, usize)>,
 }
 
@@ -21,12 +22,12 @@ pub(super) struct Left {
 struct End {
     revision: u64,
     namespace: Option<String>,
-    /// Where the next page begins.
+    /// The path at which the next page begins.
     from: String,
 }
 
 impl Left {
-    /// One object more in a namespace.
+    /// Counts a new object in a namespace.
     pub fn came(&mut self, namespace: &str) {
         self.all = self.all.saturating_add(1);
         match self.by_namespace.get_mut(namespace) {
@@ -35,7 +36,7 @@ impl Left {
         }
     }
 
-    /// One object less.
+    /// Counts a deleted object in a namespace.
     pub fn went(&mut self, namespace: &str) {
         self.all = self.all.saturating_sub(1);
         if let Some(count) = self.by_namespace.get_mut(namespace) {
@@ -54,14 +55,14 @@ impl Left {
         }
     }
 
-    /// How many it had at a revision from the end of an earlier page on, if that is known.
+    /// How many objects the range had at a revision from the end of an earlier page on, if that is known.
     pub fn from(&self, range: &Range, revision: u64, from: &str) -> Option<usize> {
         let is_it = |end: &End| end.revision == revision && end.from == from && end.namespace == range.namespace;
         let found = self.ends.iter().find(|(end, _)| is_it(end))?;
         Some(found.1)
     }
 
-    /// A page ended, and this much is left.
+    /// Records the end of a page, and how many objects are left after it.
     pub fn ended(&mut self, range: &Range, (revision, from): (u64, String), left: usize) {
         let end = End {
             revision,

@@ -1,4 +1,4 @@
-//! Objects of a range in order, a page at a time, as they are or as they were.
+//! Lists the objects of a range in order, in pages, at the present or at an earlier revision.
 
 use std::sync::Arc;
 
@@ -7,20 +7,20 @@ use super::{Compacted, Range, Record, State, Store, past, past::Undone};
 /// A page of a list.
 #[derive(Debug)]
 pub struct Page {
-    /// What the objects are a state of: the revision asked for, or the store's.
+    /// The revision of the objects: the requested one, or the store's.
     pub revision: u64,
-    /// In etcd's order of their namespaces and names.
+    /// In etcd's order of their keys.
     pub records: Vec<Arc<Record>>,
-    /// How many more there are behind the last of them.
+    /// How many more objects follow the last record.
     pub remaining: usize,
 }
 
 impl Store {
-    /// The objects of a range: now, or `at` an earlier revision; from a place on, when there is one; at most `limit`,
-    /// unless that is 0.
+    /// The objects of a range: at present, or at the revision `at`; after the given position, if there is one; at most
+    /// `limit`, unless that is 0.
     ///
     /// # Errors
-    /// When the history does not go back to `at`. A revision that is yet to come is the store's own.
+    /// The history does not go back to `at`. A revision in the future counts as the present one.
     pub fn list(
         &self,
         range: &Range,
@@ -32,7 +32,7 @@ impl Store {
         self.page(range, at, (&from, limit))
     }
 
-    /// Like [`Store::list`], from a path on that need not be that of a key.
+    /// Like [`Store::list`], but starts at a path, which need not be the path of an object.
     pub(crate) fn page(&self, range: &Range, at: Option<u64>, (from, limit): (&str, usize)) -> Result<Page, Compacted> {
         let mut state = self.lock();
         let oldest = state.changes.oldest();
@@ -81,7 +81,7 @@ impl Store {
 }
 
 impl Page {
-    /// Keeps what is left, for the page that comes next.
+    /// Records how many objects are left, for the next page.
     fn remember(&self, range: &Range, state: &mut State) {
         let Some(last) = self
             .records

@@ -1,8 +1,8 @@
 //! The objects, in memory: one revision for all, etcd's order of keys, a bounded history of changes, and watches that
-//! read it. Knows nothing of what the objects are: bytes in, the same bytes out, to any number of readers.
+//! read it. The store does not interpret objects: it returns the bytes that it was given, to any number of readers.
 //!
-//! With the feature `persist` a store can live in a directory. Then whatever a client is told must first be on disk: an
-//! answer made from a store is sent after [`Store::settled`]. Watches show settled changes only.
+//! With the feature `persist` a store can use a directory. Clients may then see a change only after it is on disk: an
+//! answer made from the store is sent after [`Store::settled`], and watches deliver only settled changes.
 
 mod bells;
 mod changes;
@@ -38,22 +38,23 @@ use changes::Changes;
 use settle::Settle;
 use shelf::Shelves;
 
-/// Changes that a store keeps when nobody says otherwise. Upstream keeps about five minutes of them in etcd and at
-/// least a hundred per resource in its watch cache.
+/// The default number of changes that a store keeps. Upstream keeps about five minutes of changes in etcd, and at least
+/// a hundred per resource in its watch cache.
 pub const HISTORY: usize = 10_000;
-/// Bytes of text that the objects of these changes may have together: of large objects fewer changes are kept.
+/// The maximum total size of the objects of these changes, in bytes of text: if objects are large, fewer changes are
+/// kept.
 pub const HISTORY_BYTES: usize = 64 * 1024 * 1024;
 
 /// All objects of a server. Cheap to clone; all clones are the same store.
 ///
 /// # Guarantees
-/// - The revision starts at 1, as a fresh etcd's, grows by one with every change, and never goes back.
-/// - A list or watch sees every change up to its revision, each once, in their order.
-/// - No method blocks for longer than it takes to look at the objects it returns: nothing waits for a disk or a watcher.
+/// - The revision starts at 1, like that of a new etcd, increases by one with every change, and never decreases.
+/// - A list or watch sees every change up to its revision, each once, in order.
+/// - No method blocks for longer than it takes to visit the objects it returns: none waits for a disk or a watcher.
 #[derive(Clone)]
 pub struct Store {
     inner: Arc<Inner>,
-    /// Goes with the last clone, and waits for what is still to be written.
+    /// Dropped with the last clone, which waits until all changes are written.
     #[cfg(feature = "persist")]
     disk: Option<Arc<persist::Disk>>,
 }
@@ -63,23 +64,23 @@ struct Inner {
     settle: Settle,
 }
 
-/// What the lock guards.
+/// The state that the lock guards.
 struct State {
-    /// Of the last change.
+    /// The revision of the last change.
     revision: u64,
-    /// Of the last change that may be told: all of them in memory, those on disk otherwise.
+    /// The revision of the last change that clients may see: of all changes in memory, of the written ones on disk.
     settled: u64,
     shelves: Shelves,
     changes: Changes,
-    /// Those who follow all resources, and whom of them the next change wakes.
+    /// The followers of all resources, with the wakers of those that wait for the next change.
     followers: BTreeMap<u64, Option<Waker>>,
     /// See [`Store::looked`].
     looked: u64,
-    /// Whether watches end.
+    /// Whether the store is closed, so that watches end.
     closed: bool,
 }
 
-/// The revision asked for is no longer kept.
+/// The requested revision is no longer kept.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Compacted {
     /// The oldest revision that can be read; a watch may start after it.
@@ -93,7 +94,7 @@ impl Default for Store {
 }
 
 impl Store {
-    /// An empty store in memory that keeps this many changes, or what of them is no more than [`HISTORY_BYTES`].
+    /// An empty store in memory that keeps this many changes, or fewer if their objects exceed [`HISTORY_BYTES`].
     pub fn new(history: usize) -> Self {
         Self::with(Arc::new(Inner::new(State::new(1, history))))
     }
@@ -111,31 +112,31 @@ impl Store {
         self.lock().revision
     }
 
-    /// The revision of the last change of a resource; 0 before the first one that this process has seen.
+    /// The revision of the last change of a resource; 0 if this process has not changed it.
     pub fn changed(&self, resource: &str) -> u64 {
         self.lock().shelves.get(resource).map_or(0, |shelf| shelf.changed)
     }
 
-    /// An object as it is now.
+    /// The present record of an object.
     pub fn get(&self, key: &Key) -> Option<Arc<Record>> {
         let mut state = self.lock();
         state.looked = state.looked.saturating_add(1);
         state.shelves.get(&key.resource)?.get(&key.path()).cloned()
     }
 
-    /// How many objects and changes were looked at so far: those that were handed out, and those that were passed over to
-    /// find them. A measure of work that does not depend on how fast the machine is.
+    /// How many objects and changes have been visited so far: returned ones and those that were skipped to find them. A
+    /// measure of work that does not depend on the speed of the machine.
     pub fn looked(&self) -> u64 {
         self.lock().looked
     }
 
-    /// Adds what a caller looked at elsewhere, in an index of its own.
+    /// Adds the number of objects that a caller visited in an index of its own.
     pub(crate) fn look(&self, count: usize) {
         let mut state = self.lock();
         state.looked = state.looked.saturating_add(count as u64);
     }
 
-    /// Ends all watches, and those to come, after what they have yet to read.
+    /// Closes the store: all watches, present and future, end after the changes that they have yet to read.
     pub fn close(&self) {
         let mut state = self.lock();
         state.closed = true;
@@ -145,7 +146,7 @@ impl Store {
         woken.into_iter().for_each(Waker::wake);
     }
 
-    /// Forgets the changes up to this revision; the objects as they were then can still be listed.
+    /// Discards the changes up to this revision. The state at this revision can still be listed.
     pub fn compact(&self, revision: u64) {
         let mut state = self.lock();
         let State {
@@ -171,7 +172,7 @@ impl Inner {
         }
     }
 
-    // Nothing panics while it holds the lock but a caller's `object`, before anything has changed.
+    // The lock cannot be poisoned: only a caller's `object` may panic while it is held, before anything has changed.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,13 +1,13 @@
-//! How objects were at a revision of the history: those of now, with the later changes undone.
+//! Past states: the present objects, with the changes since a revision undone.
 
 use std::{collections::BTreeMap, ops::Bound, sync::Arc};
 
 use super::{Range, Record, shelf::Shelf};
 
-/// Paths that were different then, and what was there.
+/// The paths that were different then, with the records that they had.
 pub(super) type Undone = BTreeMap<String, Option<Arc<Record>>>;
 
-/// What undoes the changes of a range after a revision.
+/// The records that undo the changes of a range after a revision.
 pub(super) fn undone(shelf: &Shelf, range: &Range, revision: u64) -> Undone {
     let mut undone = Undone::new();
     let changes = shelf
@@ -15,7 +15,7 @@ pub(super) fn undone(shelf: &Shelf, range: &Range, revision: u64) -> Undone {
         .after(revision)
         .filter(|change| range.holds(&change.record.key));
     for change in changes {
-        // The first change after the revision knows what was there at it.
+        // The first change after the revision has the record as it was at the revision.
         undone
             .entry(change.record.key.path())
             .or_insert_with(|| change.previous.clone());
@@ -23,7 +23,7 @@ pub(super) fn undone(shelf: &Shelf, range: &Range, revision: u64) -> Undone {
     undone
 }
 
-/// How many objects of a range, of whatever name, there were behind a path.
+/// How many objects of a range, ignoring its name, there were after a path.
 pub(super) fn behind(shelf: &Shelf, range: &Range, undone: &Undone, path: &str) -> usize {
     let since = (Bound::Excluded(path), Bound::Unbounded);
     let mut count = shelf.behind(range, path);
@@ -37,7 +37,8 @@ pub(super) fn behind(shelf: &Shelf, range: &Range, undone: &Undone, path: &str) 
     count
 }
 
-/// What was in the range's namespace, from a path on, in order; where the range has a name, others may be among it.
+/// The objects that were in the range's namespace, from a path on, in order. They may include objects with names
+/// outside the range.
 pub(super) fn objects<'a>(
     shelf: &'a Shelf,
     range: &'a Range,

@@ -1,5 +1,6 @@
-//! A store that lives in a directory: one redb file, written by a thread of its own, as many changes at a time as have
-//! come since its last commit. What is acknowledged survives the loss of the process, and of power as far as fsync does.
+//! A store in a directory: one redb file, written by a thread of its own. Each commit has all changes that arrived
+//! since the last one. Acknowledged changes survive the end of the process, and a power failure as far as fsync
+//! guarantees it.
 
 use std::{
     fs::{DirBuilder, File, OpenOptions},
@@ -21,33 +22,33 @@ use super::{Change, Inner, Key, Kind, Record, State, Store, settle::Progress};
 const OBJECTS: TableDefinition<(&str, &str, &str), (u64, &[u8])> = TableDefinition::new("objects");
 /// [`FORMAT`] and [`REVISION`].
 const NUMBERS: TableDefinition<&str, u64> = TableDefinition::new("numbers");
-/// The key of the form of this file; there is one so far.
+/// The key of the file's format; there is one format so far.
 const FORMAT: &str = "format";
 /// The key of the revision of the last change.
 const REVISION: &str = "revision";
-/// Changes in one commit at most.
+/// The maximum number of changes in one commit, besides the first.
 const BATCH: usize = 1_000;
 
-/// A store could not be opened.
+/// Why a store could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// Another process has it.
+    /// Another process uses it.
     #[error("`{}` is in use by another process", .0.display())]
     InUse(PathBuf),
-    /// Written by a later release.
+    /// A later release has written it.
     #[error("`{}` has format {found}, and this release knows format 1 only", .path.display())]
     Format {
         /// The file.
         path: PathBuf,
-        /// What it says of itself.
+        /// The format in the file.
         found: u64,
     },
-    /// The directory cannot be made.
+    /// The directory cannot be created.
     #[error("`{}` cannot be made a directory: {error}", .path.display())]
     Directory {
-        /// Where.
+        /// The directory.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         error: io::Error,
     },
     /// The file cannot be read or written, or is damaged.
@@ -55,15 +56,16 @@ pub enum OpenError {
     Database {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The database's error.
         error: Box<redb::Error>,
     },
 }
 
 impl Store {
-    /// The store in this directory, which is made if need be. It holds Secrets: on Unix a new directory has the mode 0700, and the file
-    /// has 0600 also where an earlier release made it. It keeps as many changes as [`Store::new`]. Its history
-    /// begins at its last revision: watches from before expire, as after a compaction of etcd.
+    /// Opens the store in this directory, which is created if it does not exist. It contains Secrets: on Unix a new
+    /// directory gets the mode 0700, and the file gets 0600, also if an earlier release created it. The store keeps as
+    /// many changes as with [`Store::new`]. Its history begins at its last revision, so watches from before expire, as
+    /// after a compaction of etcd.
     ///
     /// # Errors
     /// See [`OpenError`].
@@ -109,7 +111,7 @@ impl Store {
     }
 }
 
-/// Makes a directory, and those above it, for this user alone. One that is there keeps its mode.
+/// Creates a directory and its parents for this user alone. An existing directory keeps its mode.
 fn make_private(directory: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
@@ -124,7 +126,7 @@ fn open_private(path: &Path) -> Result<Database, DatabaseError> {
     Database::builder().create_with_backend(FileBackend::new(file)?)
 }
 
-/// Opens a file for this user alone, and makes it if need be.
+/// Opens or creates a file for this user alone.
 fn private_file(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
@@ -136,14 +138,14 @@ fn private_file(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// The thread that writes. Dropping it waits until it has written what it was given, and closed the file.
+/// The thread that writes. Dropping this waits until the thread has written all changes and closed the file.
 pub(super) struct Disk {
     queue: Option<Sender<Arc<Change>>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Disk {
-    /// Takes a change, in order. A thread that is gone has said that it failed.
+    /// Passes a change to the thread. Changes must come in order. If the thread has ended, it has reported its failure.
     pub fn take(&self, change: Arc<Change>) {
         if let Some(queue) = &self.queue {
             let _ = queue.send(change);
@@ -155,13 +157,13 @@ impl Drop for Disk {
     fn drop(&mut self) {
         self.queue = None;
         if let Some(thread) = self.thread.take() {
-            // A panic is no news: see `End`.
+            // A panic of the thread has been reported by `End`.
             let _ = thread.join();
         }
     }
 }
 
-/// Makes the tables; returns the format.
+/// Creates the tables; returns the format.
 fn prepare(database: &Database) -> Result<u64, redb::Error> {
     let transaction = database.begin_write()?;
     let found = {
@@ -201,7 +203,8 @@ fn load(database: &Database, history: usize) -> Result<State, redb::Error> {
     Ok(state)
 }
 
-/// However the thread ends, nothing settles from then on, and whoever waits for it is told.
+/// Reports the end of the thread, also after a panic: no change settles any more, and tasks that wait for one get an
+/// error.
 struct End<'a>(&'a Inner);
 
 impl Drop for End<'_> {
@@ -210,7 +213,7 @@ impl Drop for End<'_> {
     }
 }
 
-/// The thread: takes what has come, commits it, says so. It ends when nobody can send it more.
+/// The thread's loop: receives changes, commits them, and reports them as settled. Ends when all senders are dropped.
 fn write(database: &Database, changes: &Receiver<Arc<Change>>, store: &Inner) {
     let _end = End(store);
     while let Ok(first) = changes.recv() {
@@ -224,7 +227,7 @@ fn write(database: &Database, changes: &Receiver<Arc<Change>>, store: &Inner) {
     }
 }
 
-/// Everything or nothing; on the disk when it returns.
+/// Writes all changes of the batch or none; they are on disk when it returns.
 fn commit(database: &Database, batch: &[Arc<Change>]) -> Result<(), redb::Error> {
     let transaction = database.begin_write()?;
     {

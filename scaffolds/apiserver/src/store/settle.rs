@@ -1,4 +1,5 @@
-//! Which changes may be told. In memory that is every change at once; on disk, those that are written there.
+//! Which changes are settled, so that clients may see them: in memory every change at once; on disk those that are
+//! written.
 
 use std::{sync::Arc, task::Waker};
 
@@ -6,21 +7,21 @@ use tokio::sync::watch;
 
 use super::{Change, Inner, State, Store};
 
-/// The disk takes no more: nothing that was changed since its last answer may be told to anybody.
+/// The disk has failed: no change since the last settled one may be shown to a client.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Lost;
 
-/// How far the settling is.
+/// The progress of settling.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Progress {
-    /// This revision and all before may be told.
+    /// This revision and all earlier ones are settled.
     Settled(u64),
-    /// The disk failed.
+    /// Writing to disk has failed.
     #[cfg(feature = "persist")]
     Failed,
 }
 
-/// Says which changes have settled.
+/// Publishes which changes have settled.
 pub(super) struct Settle(watch::Sender<Progress>);
 
 impl Settle {
@@ -28,7 +29,7 @@ impl Settle {
         Self(watch::Sender::new(Progress::Settled(revision)))
     }
 
-    /// Says how far it is. Progress never goes back.
+    /// Publishes progress, which never decreases.
     pub fn say(&self, progress: Progress) {
         self.0.send_if_modified(|said| {
             let news = match (&*said, &progress) {
@@ -47,16 +48,16 @@ impl Settle {
 }
 
 impl Store {
-    /// Waits until all that the store holds may be told: at once in memory, after the disk has it otherwise. Many waiting
-    /// at the same time share one write.
+    /// Waits until all changes in the store are settled: in memory at once, otherwise once they are on disk. Many tasks
+    /// that wait at the same time share one write.
     ///
     /// # Errors
-    /// The disk failed. What was changed must not be acknowledged.
+    /// The disk failed. The changes must not be acknowledged.
     pub async fn settled(&self) -> Result<(), Lost> {
         self.reached(self.revision()).await
     }
 
-    /// Waits until there is this revision, and it may be told.
+    /// Waits until the store reaches this revision and it is settled.
     ///
     /// # Errors
     /// The disk failed.
@@ -73,7 +74,7 @@ impl Store {
         }
     }
 
-    /// Takes a change that was just made. Returns whether it may be told at once.
+    /// Passes a new change to the disk. Returns whether the change is settled at once.
     #[cfg(feature = "persist")]
     pub(super) fn take(&self, change: &Arc<Change>) -> bool {
         if let Some(disk) = &self.disk {
@@ -82,7 +83,7 @@ impl Store {
         self.disk.is_none()
     }
 
-    /// Takes a change that was just made. Returns whether it may be told at once.
+    /// Passes a new change to the disk. Returns whether the change is settled at once.
     #[cfg(not(feature = "persist"))]
     pub(super) fn take(&self, _change: &Arc<Change>) -> bool {
         true
@@ -90,7 +91,7 @@ impl Store {
 }
 
 impl Inner {
-    /// The changes up to this revision may be told: wakes who waits for them.
+    /// Marks the changes up to this revision as settled, and wakes the tasks that wait for them.
     pub fn settle(&self, revision: u64) {
         let woken = self.lock().settle(revision);
         self.settle.say(Progress::Settled(revision));
@@ -99,7 +100,7 @@ impl Inner {
 }
 
 impl State {
-    /// Returns whom to wake, once the lock is released.
+    /// Returns the wakers to call once the lock is released.
     pub fn settle(&mut self, revision: u64) -> Vec<Waker> {
         let mut woken = Vec::new();
         for revision in self.settled.saturating_add(1)..=revision {

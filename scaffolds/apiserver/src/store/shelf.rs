@@ -1,4 +1,4 @@
-//! The objects of each resource as they are now, and the bells of those who watch it.
+//! The present objects of each resource, with its part of the history and the bells of its watchers.
 
 use std::{
     collections::{BTreeMap, HashMap, btree_map},
@@ -9,11 +9,11 @@ use std::{
 
 use super::{Change, Range, Record, bells::Bells, changes::Log, left::Left};
 
-/// One shelf per resource that was ever written or watched.
+/// One shelf for each resource that was ever written or watched.
 #[derive(Default)]
 pub(super) struct Shelves(HashMap<Arc<str>, Shelf>);
 
-/// One resource.
+/// The state of one resource.
 #[derive(Default)]
 pub(super) struct Shelf {
     objects: BTreeMap<Box<str>, Arc<Record>>,
@@ -21,9 +21,9 @@ pub(super) struct Shelf {
     pub changed: u64,
     /// Its part of the history.
     pub log: Log,
-    /// Its watchers.
+    /// The bells of its watchers.
     pub bells: Bells,
-    /// How many objects its lists have.
+    /// The numbers of objects in its namespaces and after the pages of its lists.
     pub left: Left,
 }
 
@@ -36,7 +36,7 @@ impl Shelves {
         self.0.get_mut(resource)
     }
 
-    /// The shelf of this resource, new if need be.
+    /// The shelf of this resource, created if it does not exist.
     pub fn entry(&mut self, resource: &Arc<str>) -> &mut Shelf {
         if !self.0.contains_key(resource) {
             self.0.insert(Arc::clone(resource), Shelf::default());
@@ -44,14 +44,14 @@ impl Shelves {
         self.0.entry(Arc::clone(resource)).or_default()
     }
 
-    /// All of them, by the names of their resources.
+    /// All shelves, by the names of their resources.
     pub fn all(&self) -> impl Iterator<Item = &Shelf> {
         let mut shelves: Vec<_> = self.0.iter().collect();
         shelves.sort_unstable_by_key(|(resource, _)| *resource);
         shelves.into_iter().map(|(_, shelf)| shelf)
     }
 
-    /// All who wait for anything.
+    /// Removes and returns all waiting watchers.
     pub fn everyone(&mut self) -> Vec<Waker> {
         self.0.values_mut().flat_map(|shelf| shelf.bells.everyone()).collect()
     }
@@ -67,7 +67,7 @@ impl Shelf {
         self.objects.values()
     }
 
-    /// Puts an object where it belongs, or takes it away.
+    /// Inserts, replaces or removes the object at a path.
     pub fn place(&mut self, path: &str, record: Option<Arc<Record>>) {
         if let Some(record) = record {
             let namespace = record.key.namespace.clone();
@@ -84,15 +84,15 @@ impl Shelf {
         self.places(range, path).map(|(path, record)| (path.as_ref(), record))
     }
 
-    /// How many objects of a range, of whatever name, there are behind a path. Looks at none of them, but walks over them.
+    /// How many objects of a range, ignoring its name, there are after a path. Iterates over them without reading them.
     pub fn behind(&self, range: &Range, path: &str) -> usize {
         self.places(range, &format!("{path}\0")).count()
     }
 
-    /// The path of the one object that a range can have, where it can have no more than one.
+    /// The path of the only object that the range can have; `None` if it can have several.
     fn only(&self, range: &Range) -> Option<String> {
         let name = range.name.as_ref()?;
-        // A resource has a namespace in all of its objects or in none.
+        // Either all objects of a resource have a namespace or none has.
         let is_namespaced = self
             .objects
             .values()
@@ -101,7 +101,7 @@ impl Shelf {
         (range.namespace.is_some() || !is_namespaced).then(|| format!("{}{name}", range.prefix()))
     }
 
-    /// What is in the range's namespace from a path on; no more than one object, where the range can have no more.
+    /// The entries in the range's namespace from a path on; at most one entry, if the range can have only one.
     fn places(&self, range: &Range, path: &str) -> btree_map::Range<'_, Box<str>, Arc<Record>> {
         if let Some(only) = self.only(range) {
             let only = only.as_str();
@@ -114,10 +114,10 @@ impl Shelf {
         }
         let prefix = range.prefix();
         let start = if path > prefix.as_str() { path } else { &prefix };
-        // `0` comes after the slash that the prefix ends with.
+        // `0` is the character after the slash that ends the prefix.
         let end = prefix.strip_suffix('/').map(|namespace| format!("{namespace}0"));
         match end.as_deref() {
-            // Behind the whole range, where a range of the map would panic.
+            // The start is after the range. A start after the end would panic.
             Some(end) if start >= end => self
                 .objects
                 .range::<str, _>((Bound::Included(end), Bound::Excluded(end))),
@@ -128,7 +128,7 @@ impl Shelf {
         }
     }
 
-    /// Adds a change to the history and shows it in the objects.
+    /// Adds a change to the history, and applies it to the objects.
     pub fn apply(&mut self, path: &str, change: &Arc<Change>) {
         let left = match change.kind {
             super::Kind::Deleted => None,

@@ -1,5 +1,6 @@
-//! The changes of a range, as they come. A watch is a place in the history, not a queue: it costs the same however slow
-//! its reader is, and when the history has gone past a change that the reader has yet to see, the watch ends.
+//! Watches: the changes of a range, as they come. A watch is a position in the history, not a queue: its cost does not
+//! depend on how slow its reader is, and it ends when the history has discarded a change that its reader has yet to
+//! see.
 
 use std::{
     collections::VecDeque,
@@ -12,26 +13,27 @@ use futures::Stream;
 
 use super::{Change, Compacted, Range, Store};
 
-/// Changes taken out of the history at a time: so few that they weigh nothing, so many that the lock is rarely taken.
+/// The number of changes read from the history at a time: few enough to take little memory, and enough to take the lock
+/// rarely.
 const BATCH: usize = 64;
 
-/// A stream of the changes of a range. It ends when the store is closed, or after an error: the history has lost a change
-/// that was not yet read.
+/// A stream of the changes of a range. It ends when the store is closed, or with an error when the history has
+/// discarded a change that was not yet read.
 pub struct Watch {
     store: Store,
     range: Range,
     watcher: u64,
-    /// All changes of the range up to this revision were given out or are in `batch`.
+    /// All changes of the range up to this revision have been returned or are in `batch`.
     position: u64,
     batch: VecDeque<Arc<Change>>,
     ended: bool,
 }
 
 impl Store {
-    /// The changes of a range after a revision. A revision that is yet to come is waited for.
+    /// The changes of a range after a revision. If the revision lies in the future, the watch waits for it.
     ///
     /// # Errors
-    /// When the history does not go back that far.
+    /// The history does not go back to the revision.
     pub fn watch(&self, range: &Range, after: u64) -> Result<Watch, Compacted> {
         let mut state = self.lock();
         let oldest = state.changes.oldest();
@@ -53,14 +55,14 @@ impl Store {
 }
 
 impl Watch {
-    /// All changes of the range up to this revision have been given out. What a bookmark says.
+    /// The revision up to which all changes of the range have been returned; bookmarks report it.
     pub fn position(&self) -> u64 {
         self.batch
             .front()
             .map_or(self.position, |next| next.revision.saturating_sub(1))
     }
 
-    /// Reads what the history has, or asks to be woken.
+    /// Reads changes from the history, or registers to be woken.
     fn read(&mut self, context: &Context<'_>) -> Result<(), Compacted> {
         let mut state = self.store.lock();
         let (settled, closed, oldest) = (state.settled, state.closed, state.changes.oldest());

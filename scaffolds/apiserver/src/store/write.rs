@@ -1,4 +1,4 @@
-//! Create, update, delete: each one change, one revision.
+//! Create, update and delete: each is one change with a revision of its own.
 
 use std::sync::Arc;
 
@@ -6,22 +6,22 @@ use bytes::Bytes;
 
 use super::{Change, Key, Kind, Record, State, Store};
 
-/// There is such an object already.
+/// The object exists already.
 #[derive(Clone, Debug)]
 pub struct Exists(pub Arc<Record>);
 
-/// The object is not the one expected.
+/// The object is not in the expected state.
 #[derive(Clone, Debug)]
 pub struct Changed {
-    /// As it is now; `None` when it is gone.
+    /// The present record; `None` if the object is gone.
     pub current: Option<Arc<Record>>,
 }
 
 impl Store {
-    /// Adds an object. `object` is told the revision and gives the text with it inside; it is called once at most.
+    /// Adds an object. `object` gets the revision and returns the text that contains it; it is called at most once.
     ///
     /// # Errors
-    /// The object that is there.
+    /// The existing object.
     pub fn create(&self, key: &Key, object: &dyn Fn(u64) -> Bytes) -> Result<Arc<Record>, Exists> {
         self.change(key, |current| match current {
             Some(current) => Err(Exists(Arc::clone(current))),
@@ -32,16 +32,16 @@ impl Store {
     /// Replaces the object of revision `expected`.
     ///
     /// # Errors
-    /// What is there instead.
+    /// The present state of the object.
     pub fn update(&self, key: &Key, expected: u64, object: &dyn Fn(u64) -> Bytes) -> Result<Arc<Record>, Changed> {
         self.change(key, |current| is(current, expected).map(|()| (Kind::Updated, object)))
     }
 
-    /// Takes away the object of revision `expected`. `last` gives its last state, with the revision of the deletion: that
-    /// is what watchers get.
+    /// Deletes the object of revision `expected`. `last` gives its last state with the revision of the deletion, which
+    /// watchers get.
     ///
     /// # Errors
-    /// What is there instead.
+    /// The present state of the object.
     pub fn delete(&self, key: &Key, expected: u64, last: &dyn Fn(u64) -> Bytes) -> Result<Arc<Record>, Changed> {
         self.change(key, |current| is(current, expected).map(|()| (Kind::Deleted, last)))
     }
@@ -68,7 +68,7 @@ impl Store {
             previous,
         });
         state.apply(&path, &change);
-        // Under the lock, so that changes come to the disk in their order.
+        // While the lock is held, so that changes reach the disk in order.
         let settled = self.take(&change);
         drop(state);
         if settled {

@@ -110,7 +110,7 @@ impl Token {
     }
 }
 
-/// The position of the first byte that Go's decoder rejects. It skips line ends, and rejects a single last character.
+/// The position of the first byte that Go's decoder rejects. It skips line ends.
 fn first_illegal(text: &str) -> Option<usize> {
     let is_legal = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     text.bytes().position(|byte| !is_legal(byte) && !is_line_end(byte))
