@@ -1,4 +1,4 @@
-//! Reviews of rights: may I, may they, and what may I do.
+//! Access reviews: may I, may they, and what may I do.
 
 use kubewright_schema::{Cause, cause::Path};
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use crate::{
     status::Status,
 };
 
-/// The group of the reviews about rights.
+/// The API group of access reviews.
 const GROUP: &str = "authorization.k8s.io";
 
 /// `SelfSubjectAccessReview`.
@@ -54,7 +54,7 @@ pub(super) fn rules(asked: &Asked, review: &mut Value) -> Result<Value, Status> 
     if namespace.is_empty() {
         return Err(Status::bad_request("no namespace on request"));
     }
-    // As the real server answers: with nothing of the question.
+    // The real server's answer does not repeat the spec.
     review["spec"] = json!({});
     review["metadata"] = json!({});
     let (rules, failed) = asked.authorizer.policy(asked.store).rules_of(asked.user, &namespace);
@@ -114,7 +114,7 @@ fn user_of(spec: &Value) -> User {
     }
 }
 
-/// Exactly one kind of attributes.
+/// Checks that the spec has attributes of exactly one kind.
 fn check(spec: &Value, mut causes: Vec<Cause>) -> Result<(), Status> {
     let path = Path::new("spec");
     match (spec.get("resourceAttributes"), spec.get("nonResourceAttributes")) {
@@ -138,7 +138,7 @@ fn check(spec: &Value, mut causes: Vec<Cause>) -> Result<(), Status> {
     if causes.is_empty() { Ok(()) } else { refuse(&causes) }
 }
 
-/// As Go shows its struct.
+/// The attributes in Go's notation of their struct.
 fn attributes(other: &Value) -> Value {
     json!({"Path": other["path"].as_str().unwrap_or_default(), "Verb": other["verb"].as_str().unwrap_or_default()})
 }

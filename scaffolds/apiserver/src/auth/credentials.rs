@@ -1,4 +1,4 @@
-//! Who sent a request: by certificate, by a token that the server was told of, or by one of a service account.
+//! Authenticates requests: by client certificate, by a configured token, or by a service account's token.
 
 use std::collections::BTreeMap;
 
@@ -7,31 +7,31 @@ use http::{HeaderMap, header};
 use super::{AUDIENCE, User, service_account::Tokens};
 use crate::{status::Status, store::Store};
 
-/// How a request came in, told by whatever brought it, in its extensions.
+/// How a request arrived. Its connection sets this as an extension of the request.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub enum Peer {
-    /// Within the process: trusted with everything unless it sends other credentials.
+    /// From within the process: allowed everything unless it has other credentials.
     #[default]
     Process,
-    /// Over a socket, with no client certificate.
+    /// Over a socket, without a client certificate.
     Unknown,
-    /// Over a socket, with a certificate of the server's CA for this user.
+    /// Over a socket, with a client certificate of the server's CA for this user.
     Certified(User),
 }
 
-/// Somebody, and for which audiences their token is.
+/// A user, and the audiences of the token.
 pub type Found = (User, Vec<String>);
 
-/// Knows who has which token.
+/// The known tokens and their users.
 #[derive(Default)]
 pub struct Authenticator {
     tokens: BTreeMap<String, User>,
-    /// Of service accounts.
+    /// The tokens issued to service accounts.
     pub(crate) issued: Tokens,
 }
 
 impl Authenticator {
-    /// Of these tokens, and of those that it gives out.
+    /// Accepts these tokens, and those that it issues.
     pub fn new(tokens: impl IntoIterator<Item = (String, User)>) -> Self {
         Self {
             tokens: tokens.into_iter().collect(),
@@ -39,11 +39,11 @@ impl Authenticator {
         }
     }
 
-    /// Whose token this is, and for which of these audiences. Takes the same time for all tokens of one length that
-    /// the server was told of, right or wrong.
+    /// The user of a token, and the token's audiences among these. Takes the same time for all tokens of the same
+    /// length, whether they are configured or not.
     ///
     /// # Errors
-    /// The sentence that a TokenReview answers with.
+    /// The error message for a TokenReview.
     pub fn user(&self, token: &str, audiences: &[&str], (store, now): (&Store, i64)) -> Result<Found, String> {
         const INVALID: &str = "invalid bearer token";
         let mut found = None;
@@ -74,10 +74,10 @@ impl Authenticator {
         }
     }
 
-    /// Who sent this request: a certificate counts before a token.
+    /// The user that sent a request. A certificate takes precedence over a token.
     ///
     /// # Errors
-    /// 401 for a token that nobody has.
+    /// 401 for an unknown token.
     pub fn authenticate(&self, headers: &HeaderMap, peer: &Peer, at: (&Store, i64)) -> Result<User, Status> {
         match (peer, bearer(headers)) {
             (Peer::Certified(user), _) => Ok(user.clone()),
@@ -91,13 +91,13 @@ impl Authenticator {
     }
 }
 
-/// As Go prints a list of texts.
+/// A list of strings in Go's notation.
 fn list<'a>(items: impl Iterator<Item = &'a str>) -> String {
     let items: Vec<String> = items.map(kubewright_schema::go::quote).collect();
     format!("[{}]", items.join(" "))
 }
 
-/// The token of `Authorization: Bearer TOKEN`; other schemes are no credentials to the server.
+/// The token of `Authorization: Bearer TOKEN`; the server ignores other schemes.
 fn bearer(headers: &HeaderMap) -> Option<&str> {
     let (scheme, token) = headers
         .get(header::AUTHORIZATION)?

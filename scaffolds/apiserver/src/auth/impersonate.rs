@@ -1,5 +1,5 @@
-//! `Impersonate-User` and its kin: a request in the name of somebody else. Since 1.36 there are two ways to be allowed to:
-//! the old verb `impersonate`, and verbs that say as what somebody is impersonated, and for which requests.
+//! Impersonation: `Impersonate-User` and the related headers. Since 1.36 there are two ways to allow it: the older verb
+//! `impersonate`, and verbs that also name the kind of the impersonated user and the verb of the request.
 
 use std::collections::BTreeMap;
 
@@ -20,27 +20,27 @@ const GROUP: &str = "impersonate-group";
 const EXTRA: &str = "impersonate-extra-";
 const AUTHENTICATION: &str = "authentication.k8s.io";
 const NODE: &str = "system:node:";
-/// From so many groups or extras on a right to all of them is looked for first.
+/// From this many groups or extras on, the right to impersonate all of them is checked first.
 const MANY: usize = 4;
 
-/// Who asks, and what decides whether they may.
+/// The user who impersonates, and the authorizer that decides.
 pub struct Requestor<'a> {
     authorizer: &'a Authorizer,
     store: &'a Store,
     user: &'a User,
 }
 
-/// What kind of somebody is impersonated, the newer way.
+/// A way to allow impersonation; the newer one with the kind of the impersonated user.
 #[derive(Clone, Copy, PartialEq)]
 enum Mode {
     Constrained(&'static str),
     Legacy,
 }
 
-/// Who a request counts as sent by: `user`, or whom the headers name instead.
+/// The user in whose name a request runs: `user`, or the one in the headers.
 ///
 /// # Errors
-/// 403 for who may not do that; 400 for headers that name no user.
+/// 403 when `user` may not impersonate that one; 400 for headers without a user name.
 pub fn impersonate(
     headers: &HeaderMap,
     user: User,
@@ -65,7 +65,7 @@ pub fn impersonate(
     Err(first.unwrap_or_else(Status::unauthorized))
 }
 
-/// What the headers say; nothing is added yet.
+/// The user in the headers, without the groups that every user has.
 fn wanted(headers: &HeaderMap) -> Result<Option<User>, Status> {
     let texts = |name: &str| -> Vec<String> {
         let values = headers.get_all(name).iter();
@@ -98,7 +98,7 @@ fn wanted(headers: &HeaderMap) -> Result<Option<User>, Status> {
     }
 }
 
-/// The ways that are tried, in this order.
+/// The ways to allow it, in the order in which they are tried.
 fn modes(wanted: &User) -> impl Iterator<Item = Mode> {
     let by_name_alone = wanted.uid.is_empty() && wanted.groups.is_empty() && wanted.extra.is_empty();
     let constrained = match (wanted.name.strip_prefix(NODE), service_account::split(&wanted.name)) {
@@ -212,7 +212,7 @@ impl Mode {
         }
     }
 
-    /// Of users, groups and service accounts.
+    /// The API group of users, groups and service accounts.
     fn group(self) -> &'static str {
         match self {
             Self::Constrained(_) => AUTHENTICATION,
@@ -221,7 +221,7 @@ impl Mode {
     }
 }
 
-/// As Go prints the struct.
+/// A user in Go's notation of its struct.
 fn go_struct(user: &User) -> String {
     let quote = kubewright_schema::go::quote;
     let texts = |list: &[String]| list.iter().map(|it| quote(it)).collect::<Vec<_>>().join(", ");

@@ -1,5 +1,5 @@
-//! Who is asking: credentials, service accounts and their tokens, impersonation, and the reviews that answer questions
-//! about all that. What they may do is decided in [`authorize`](crate::authorize).
+//! Authentication: credentials, service accounts and their tokens, impersonation, and reviews.
+//! [`authorize`](crate::authorize) decides what a user may do.
 
 mod access;
 mod credentials;
@@ -15,7 +15,7 @@ pub use token::{is_token, kind as token_kind, token};
 
 pub use crate::user::{MASTERS, User};
 
-/// The part of a user's extra that tells which token or certificate it was.
+/// The key in a user's extra for the ID of the token or certificate.
 pub(crate) const CREDENTIAL: &str = "authentication.kubernetes.io/credential-id";
-/// Whom tokens are for, as kubeadm sets it.
+/// The default audience of tokens, as kubeadm sets it.
 const AUDIENCE: &str = "https://kubernetes.default.svc.cluster.local";

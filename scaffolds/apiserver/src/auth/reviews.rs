@@ -1,4 +1,4 @@
-//! Reviews: questions about who somebody is and what they may do, answered and never stored.
+//! Reviews: questions about users and their permissions, answered and never stored.
 
 use serde_json::{Value, json};
 
@@ -10,24 +10,24 @@ pub fn is_review(group: &str) -> bool {
     ["authorization.k8s.io", "authentication.k8s.io"].contains(&group)
 }
 
-/// Who asks, when (seconds since 1970), and what the answer is found by.
+/// The context of a review.
 pub struct Asked<'a> {
-    /// Knows tokens.
+    /// Authenticates tokens.
     pub authenticator: &'a Authenticator,
-    /// Knows rights.
+    /// Authorizes requests.
     pub authorizer: &'a Authorizer,
-    /// From which roles.
+    /// The store with the roles.
     pub store: &'a Store,
-    /// Who asks.
+    /// The user who asks.
     pub user: &'a User,
     /// Seconds since 1970.
     pub now: i64,
 }
 
-/// Answers a review of this plural, `object`.
+/// Answers the review `object`, of the resource `plural`.
 ///
 /// # Errors
-/// What the real server refuses.
+/// The Status with which the real server refuses it.
 pub fn review(asked: &Asked, plural: &str, mut object: Value) -> Result<Value, Status> {
     let status = match plural {
         "selfsubjectreviews" => {

@@ -1,7 +1,7 @@
-//! Service accounts: what they are called, and the tokens that the server gives out for them and knows again.
+//! Service accounts: their user names, and the tokens that the server issues to them and verifies.
 //!
-//! A token is a JWT with the claims of the real server's. Nobody but this server can tell whether it is good: the key is
-//! drawn when the server starts, and goes with it.
+//! A token is a JWT with the same claims as the real server's. Only this server can verify it: the key is generated
+//! when the server starts, and is not stored.
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD as BASE64};
 use kubewright_schema::meta::names;
@@ -15,18 +15,19 @@ use crate::{
 };
 
 const PREFIX: &str = "system:serviceaccount:";
-/// How much clocks may differ, as the real server's library has it: a minute.
+/// How far clocks may differ, in seconds: a minute, as in the real server's library.
 const LEEWAY: i64 = 60;
 const HEADER: &str = r#"{"alg":"HS256","typ":"JWT"}"#;
 
-/// What a token can be bound to, as its claims and the user's extra call it, and where the store has it.
+/// The kinds of objects to which a token can be bound: the name of the claim (and of the user's extra), the kind, and
+/// the store's resource.
 const BOUND: [(&str, &str, &str); 3] = [
     ("pod", "Pod", "/pods"),
     ("secret", "Secret", "/secrets"),
     ("node", "Node", "/nodes"),
 ];
 
-/// Gives out tokens, and knows them again.
+/// Issues and verifies tokens.
 pub struct Tokens {
     key: hmac::Key,
 }
@@ -40,28 +41,28 @@ impl Default for Tokens {
     }
 }
 
-/// What a token is to say.
+/// The claims of a token.
 pub struct Claims<'a> {
-    /// The account, as the store has it.
+    /// The stored ServiceAccount.
     pub account: &'a Value,
-    /// Whom it is for.
+    /// The token's audiences.
     pub audiences: &'a [&'a str],
-    /// Seconds since 1970, and until the token is no good any more.
+    /// When the token is issued and when it expires, in seconds since 1970.
     pub times: (i64, i64),
-    /// The kind and the object that it goes with.
+    /// The kind and object to which the token is bound.
     pub bound: Option<(&'a str, &'a Value)>,
 }
 
-/// A token that was given out, and is still good.
+/// A token that was issued here and is still valid.
 pub struct Known {
     /// The service account.
     pub user: User,
-    /// Whom the token is for.
+    /// The token's audiences.
     pub audiences: Vec<String>,
 }
 
 impl Tokens {
-    /// A new token.
+    /// Issues a token.
     pub fn issue(&self, claims: &Claims) -> String {
         let (namespace, name) = (
             meta::text(claims.account, "namespace"),
@@ -84,10 +85,10 @@ impl Tokens {
         format!("{signed}.{}", BASE64.encode(tag.as_ref()))
     }
 
-    /// Whose token this is at `now`; `None` for all others.
+    /// Verifies a token at `now`; `None` for a token that was not issued here.
     ///
     /// # Errors
-    /// Why a token of this server is not good any more.
+    /// Why a token that was issued here is no longer valid.
     pub fn know(&self, token: &str, store: &Store, now: i64) -> Option<Result<Known, &'static str>> {
         let claims = self.claims(token)?;
         Some(valid(&claims, store, now).map(|()| known(&claims)))
@@ -150,12 +151,12 @@ fn known(claims: &Value) -> Known {
     }
 }
 
-/// The user that a service account is, with its groups.
+/// The user of a service account, with its groups.
 pub fn user(namespace: &str, name: &str) -> User {
     User::new(&username(namespace, name), groups(namespace))
 }
 
-/// The groups of the service accounts of a namespace.
+/// The groups of all service accounts of a namespace.
 pub fn groups(namespace: &str) -> [String; 2] {
     [
         "system:serviceaccounts".to_owned(),
@@ -163,7 +164,7 @@ pub fn groups(namespace: &str) -> [String; 2] {
     ]
 }
 
-/// Namespace and name of the service account that a user is, if it is one.
+/// Namespace and name of the service account to which a user name belongs, if it is one.
 pub fn split(username: &str) -> Option<(&str, &str)> {
     let (namespace, name) = username.strip_prefix(PREFIX)?.split_once(':')?;
     let is_namespace = names::is_label(namespace);

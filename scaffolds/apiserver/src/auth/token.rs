@@ -1,4 +1,4 @@
-//! `serviceaccounts/NAME/token`: a new token for a service account, as the kubelet asks for one for every Pod.
+//! `serviceaccounts/NAME/token`: issues a token to a service account. A kubelet requests one for every Pod.
 
 use std::sync::{Arc, LazyLock};
 
@@ -16,16 +16,16 @@ use crate::{
 
 const GROUP: &str = "authentication.k8s.io";
 const KIND: (&str, &str) = (GROUP, "TokenRequest");
-/// Seconds: at least, and at most.
+/// The range of lifetimes, in seconds.
 const SHORTEST: i64 = 600;
 const LONGEST: i64 = 1 << 32;
 
-/// Whether a request is for a token.
+/// Whether a request asks for a token.
 pub fn is_token(info: &Info) -> bool {
     (info.group.as_str(), info.resource.as_str(), info.subresource.as_str()) == ("", "serviceaccounts", "token")
 }
 
-/// What bodies of such requests are read as.
+/// The resource as which bodies of these requests are decoded.
 pub fn kind() -> Arc<Resource> {
     static KIND: LazyLock<Arc<Resource>> = LazyLock::new(|| Arc::new(kinds::token_request()));
     Arc::clone(&KIND)
@@ -34,7 +34,7 @@ pub fn kind() -> Arc<Resource> {
 /// Answers a TokenRequest for the service account of this key at `now` (seconds since 1970).
 ///
 /// # Errors
-/// What the real server refuses.
+/// 400, 404 and so on, as the real server refuses it.
 pub fn token(
     authenticator: &Authenticator,
     (store, now): (&Store, i64),
@@ -89,7 +89,7 @@ fn check_place(account: &Key, request: &Value) -> Result<(), Status> {
     Ok(())
 }
 
-/// Fills in what was left out, and returns audiences and lifetime.
+/// Sets defaults, and returns audiences and lifetime.
 fn complete(request: &mut Value) -> Result<(Vec<String>, i64), Status> {
     let spec = &mut request["spec"];
     let texts = spec["audiences"].as_array().into_iter().flatten();
@@ -114,7 +114,7 @@ fn complete(request: &mut Value) -> Result<(Vec<String>, i64), Status> {
     Ok((audiences, lifetime))
 }
 
-/// The object that the token goes with, and its kind.
+/// The object to which the token is to be bound, with its kind.
 fn bound(store: &Store, account: &Key, reference: &Value) -> Result<Option<(String, Value)>, Status> {
     if reference.is_null() {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! What is asked, as far as authorization looks at it, and the sentence that refuses it.
+//! The attributes of a request that authorization uses, and the message for a refusal.
 
 use kubewright_schema::go;
 
@@ -9,29 +9,29 @@ use crate::{
     user::User,
 };
 
-/// A request, or a question about one.
+/// The attributes of a request, or of a question about one.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Attributes {
-    /// Whether it is about a resource; otherwise only verb and path count.
+    /// Whether the request is for a resource; otherwise only verb and path matter.
     pub is_resource: bool,
-    /// `get`, `list` and so on.
+    /// For example `get` or `list`.
     pub verb: String,
     /// Empty for the core group.
     pub group: String,
     /// Empty for cluster-scoped resources and for all namespaces.
     pub namespace: String,
-    /// The plural.
+    /// The plural of the resource.
     pub resource: String,
     /// Empty for the resource itself.
     pub subresource: String,
     /// Empty for a collection.
     pub name: String,
-    /// The path of a request that is about no resource.
+    /// The path of a request that is not for a resource.
     pub path: String,
 }
 
 impl Attributes {
-    /// Of a request. A list or watch that selects one name is about that name.
+    /// The attributes of a request. A list or watch that selects one name has that name.
     pub fn of(info: &Info, query: &Query) -> Self {
         let mut name = info.name.clone();
         if name.is_empty() && ["list", "watch"].contains(&info.verb.as_str()) {
@@ -59,7 +59,7 @@ impl Attributes {
         }
     }
 
-    /// 403, with the reason of the decision if it had one.
+    /// 403, with the reason of the decision if there is one.
     pub fn forbidden(&self, user: &User, reason: &str) -> Status {
         let mut why = harmless(&self.refusal(user));
         if !reason.is_empty() {
@@ -85,7 +85,7 @@ impl Attributes {
     }
 }
 
-/// What a browser might take for markup is written so that it does not.
+/// Escapes characters that a browser might interpret as markup.
 fn harmless(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -1,6 +1,6 @@
-//! The roles and bindings that every cluster has from its beginning, as a real server made them (`bootstrap.txt`, written
-//! by `cargo run -p control-plane --bin roles`): those for people, for everybody and for delegated authorization. Those
-//! of the cluster's own components are left out, as the components are.
+//! The roles and bindings that every cluster has from the beginning, as a real server created them (`bootstrap.txt`,
+//! written by `cargo run -p control-plane --bin roles`): those for people, for all users and for delegated
+//! authorization. Those for the cluster's own components are left out, because there are no such components here.
 
 use bytes::Bytes;
 
@@ -10,14 +10,14 @@ use super::policy::GROUP;
 
 const RECORDED: &str = include_str!("bootstrap.txt");
 
-/// One of them.
+/// One role or binding.
 pub struct Object {
-    /// Where it belongs.
+    /// Its key in the store.
     pub key: Key,
     text: &'static str,
 }
 
-/// All of them, in the order of their names.
+/// All of them, ordered by name.
 pub fn objects() -> impl Iterator<Item = Object> {
     RECORDED.lines().filter_map(|line| {
         let mut parts = line.splitn(4, ' ');
@@ -30,7 +30,7 @@ pub fn objects() -> impl Iterator<Item = Object> {
 }
 
 impl Object {
-    /// Made at `time`, at this revision.
+    /// The object as created at this time and revision.
     pub fn at(&self, time: &str, revision: u64) -> Bytes {
         let text = self.text.replace("<uid>", &generate::uid());
         let text = text.replace("<time>", time).replace("<rv>", &revision.to_string());

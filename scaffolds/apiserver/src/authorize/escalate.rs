@@ -1,5 +1,5 @@
-//! Nobody gives away rights that they do not have: what a write of a role or of a binding needs besides the right to
-//! write it. Checked where the real server checks it, between admission and validation.
+//! Prevents privilege escalation: the permissions that the writer of a role or binding needs besides the right to write
+//! it. Checked where the real server checks it, between admission and validation.
 
 use serde_json::Value;
 
@@ -17,25 +17,25 @@ use crate::{
 
 /// A write of a role or binding.
 pub struct Write<'a> {
-    /// What decides.
+    /// Decides.
     pub authorizer: &'a Authorizer,
-    /// From which roles.
+    /// The store with the roles.
     pub store: &'a Store,
-    /// For whom.
+    /// The writer.
     pub user: &'a User,
-    /// Group and plural of what is written.
+    /// Group and plural of the written resource.
     pub resource: Subject<'a>,
-    /// Empty for cluster roles and their bindings.
+    /// Empty for ClusterRoles and ClusterRoleBindings.
     pub namespace: &'a str,
-    /// The name in the path; empty for a create.
+    /// The name in the path; empty for creates.
     pub name: &'a str,
 }
 
 impl Write<'_> {
-    /// Whether a role may be written: by whom may `escalate`, or has all that it grants.
+    /// Checks that the writer of a role may `escalate`, or has all permissions that it grants.
     ///
     /// # Errors
-    /// 403 that names what is missing.
+    /// 403 that names the missing permissions.
     pub fn role(&self, new: &Value, old: Option<&Value>) -> Result<(), Status> {
         if self.user.is_master() || self.may("escalate", self.resource.1, self.name) {
             return Ok(());
@@ -57,10 +57,10 @@ impl Write<'_> {
         Ok(())
     }
 
-    /// Whether a binding may be written: by whom may `bind` its role, or has all that the role grants.
+    /// Checks that the writer of a binding may `bind` its role, or has all permissions that the role grants.
     ///
     /// # Errors
-    /// 403 that names what is missing; 404 for a role that is not there.
+    /// 403 that names the missing permissions; 404 for a role that does not exist.
     pub fn binding(&self, new: &Value, old: Option<&Value>) -> Result<(), Status> {
         if self.user.is_master() || old.is_some_and(|old| changes_references_only(new, old)) {
             return Ok(());
@@ -119,7 +119,7 @@ fn rules(list: Option<&Value>) -> Vec<Rule> {
     rules.and_then(Result::ok).unwrap_or_default()
 }
 
-/// What a cluster's administrator may do.
+/// The rules of a cluster's administrator.
 fn everything() -> [Rule; 2] {
     let star = || vec!["*".to_owned()];
     let resources = Rule {
@@ -136,7 +136,7 @@ fn everything() -> [Rule; 2] {
     [resources, urls]
 }
 
-/// What the garbage collector does to whatever goes: it needs no rights for that.
+/// Whether a write changes only what the garbage collector changes, which needs no further permissions.
 fn changes_references_only(new: &Value, old: &Value) -> bool {
     let mut new = new.clone();
     for field in ["ownerReferences", "finalizers", "managedFields"] {

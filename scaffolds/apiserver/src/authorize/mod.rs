@@ -1,5 +1,5 @@
-//! Whether somebody may do what they ask for: the roles and bindings in the store, as the RBAC authorizer of the real
-//! server reads them. Members of `system:masters` may do everything. Nothing here changes anything.
+//! Authorization, by the roles and bindings in the store, as the RBAC authorizer of the real server interprets them.
+//! Members of `system:masters` may do everything. This module changes nothing.
 
 mod attributes;
 pub mod bootstrap;
@@ -18,28 +18,28 @@ use tokio::sync::broadcast;
 
 use crate::{status::Status, store::Store, user::User};
 
-/// What the authorizer says.
+/// The decision about a request.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Decision {
-    /// Whether it is allowed.
+    /// Whether the request is allowed.
     pub allowed: bool,
-    /// By which binding, or which role could not be found; empty where there is nothing to say.
+    /// The binding that allows it, or the role that was not found; empty if there is no reason to give.
     pub reason: String,
 }
 
-/// A request that was refused, because no role grants it.
+/// A request that was refused because no role grants it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Refusal {
     /// The name of the user.
     pub user: String,
-    /// What was asked for.
+    /// The attributes of the request.
     pub asked: Attributes,
 }
 
-/// How many refusals a receiver can be late.
+/// The number of refusals that a receiver may lag behind.
 const REFUSALS: usize = 64;
 
-/// Decides by the roles and bindings of a store.
+/// Decides according to the roles and bindings of a store.
 pub struct Authorizer {
     read: Mutex<Option<Reading>>,
     refusals: broadcast::Sender<Refusal>,
@@ -54,17 +54,17 @@ impl Default for Authorizer {
     }
 }
 
-/// What was read last.
+/// The policy that was read last.
 struct Reading {
-    /// The store's revision when this was known to be all.
+    /// The store's revision up to which the policy is known to be complete.
     revision: u64,
-    /// Those of the last changes of roles and bindings.
+    /// The revisions of the last changes of roles and bindings.
     changed: [u64; 4],
     policy: Arc<Policy>,
 }
 
 impl Authorizer {
-    /// The roles and bindings as they are now. Of those that were read before, only changes are read again.
+    /// The present roles and bindings. After the first call, only changes are read.
     pub fn policy(&self, store: &Store) -> Arc<Policy> {
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         let revision = store.revision();
@@ -82,7 +82,7 @@ impl Authorizer {
         policy
     }
 
-    /// Whether `user` may do this.
+    /// Whether `user` may make this request.
     pub fn decide(&self, store: &Store, user: &User, asked: &Attributes) -> Decision {
         if user.is_master() {
             return Decision {
@@ -93,16 +93,16 @@ impl Authorizer {
         self.policy(store).decide(user, asked)
     }
 
-    /// Lets a request through.
+    /// Checks that `user` may make this request.
     ///
     /// # Errors
-    /// 403 in the words of the real server.
+    /// 403 with the message of the real server.
     pub fn authorize(&self, store: &Store, user: &User, asked: &Attributes) -> Result<(), Status> {
         let decision = self.decide(store, user, asked);
         if decision.allowed {
             return Ok(());
         }
-        // Fails where nobody listens.
+        // Fails if there are no receivers.
         let _ = self.refusals.send(Refusal {
             user: user.name.clone(),
             asked: asked.clone(),
@@ -110,14 +110,14 @@ impl Authorizer {
         Err(asked.forbidden(user, &decision.reason))
     }
 
-    /// What [`authorize`](Self::authorize) refuses from now on.
+    /// The requests that [`authorize`](Self::authorize) refuses from now on.
     pub fn refusals(&self) -> broadcast::Receiver<Refusal> {
         self.refusals.subscribe()
     }
 }
 
 impl Reading {
-    /// The policy with what changed since. `None` when the history does not go back that far.
+    /// The policy with the changes since it was read. `None` if the history does not go back that far.
     fn followed(mut self, store: &Store) -> Option<Arc<Policy>> {
         let policy = Arc::make_mut(&mut self.policy);
         for resource in policy::RESOURCES {

@@ -1,4 +1,4 @@
-//! All roles and bindings at one moment, and what they give to whom.
+//! The policy: all roles and bindings at one moment, and the permissions that they give.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -17,7 +17,7 @@ use crate::{
 /// The API group of roles and bindings.
 pub const GROUP: &str = "rbac.authorization.k8s.io";
 
-/// What a policy is read from: the resources of the store.
+/// The store's resources from which a policy is read.
 pub const RESOURCES: [&str; 4] = [
     "rbac.authorization.k8s.io/clusterrolebindings",
     "rbac.authorization.k8s.io/clusterroles",
@@ -25,7 +25,7 @@ pub const RESOURCES: [&str; 4] = [
     "rbac.authorization.k8s.io/roles",
 ];
 
-/// Namespace and name; the namespace of what the cluster has is empty.
+/// Namespace and name; the namespace of cluster-scoped objects is empty.
 type Place = (String, String);
 
 /// The roles and bindings of a cluster.
@@ -33,11 +33,11 @@ type Place = (String, String);
 pub struct Policy {
     roles: BTreeMap<Place, Arc<[Rule]>>,
     bindings: BTreeMap<Place, Arc<Binding>>,
-    /// The names of the bindings in a namespace that concern somebody.
+    /// The names of the bindings in a namespace that have somebody as a subject.
     concerned: HashMap<(String, Who), BTreeSet<String>>,
 }
 
-/// Whom a subject means: a service account is a user with a name of its own form.
+/// A subject; a service account is a user with a name of a special form.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 enum Who {
     User(String),
@@ -66,12 +66,12 @@ struct Binding {
     subjects: Vec<Subject>,
 }
 
-/// The role of a binding.
+/// The reference of a binding to its role.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct Reference {
     /// `Role` or `ClusterRole`.
     pub kind: String,
-    /// The role's.
+    /// The name of the role.
     pub name: String,
 }
 
@@ -84,7 +84,7 @@ struct Subject {
 }
 
 impl Policy {
-    /// Reads all of a store.
+    /// Reads the policy from a store.
     pub fn read(store: &Store) -> Self {
         let mut policy = Self::default();
         for resource in RESOURCES {
@@ -95,7 +95,7 @@ impl Policy {
         policy
     }
 
-    /// Takes in a change of a role or binding.
+    /// Applies a change of a role or binding.
     pub fn follow(&mut self, change: &Change) {
         match change.kind {
             Kind::Deleted => self.take(&change.record),
@@ -103,7 +103,7 @@ impl Policy {
         }
     }
 
-    /// One that an older server kept in another shape grants nothing.
+    /// Adds a role or binding. One that an older server stored in another form grants nothing.
     fn put(&mut self, record: &Record) {
         self.take(record);
         let place = place(record);
@@ -135,7 +135,7 @@ impl Policy {
         }
     }
 
-    /// Whether somebody may do this, and by which binding.
+    /// Whether a user may make this request, and by which binding.
     pub fn decide(&self, user: &User, asked: &Attributes) -> Decision {
         let mut missing = Vec::new();
         for (binding, subject) in self.of(user, &asked.namespace) {
@@ -155,7 +155,7 @@ impl Policy {
         Decision { allowed: false, reason }
     }
 
-    /// All rules that somebody has in a namespace, and what went wrong in finding them, in one sentence.
+    /// All rules that apply to a user in a namespace, and one sentence about the errors on the way.
     pub fn rules_of(&self, user: &User, namespace: &str) -> (Vec<Rule>, Option<String>) {
         let (mut rules, mut missing) = (Vec::new(), Vec::new());
         for (binding, _) in self.of(user, namespace) {
@@ -167,14 +167,14 @@ impl Policy {
         (rules, (!missing.is_empty()).then(|| together(&missing)))
     }
 
-    /// The rules of the role that a binding in this namespace refers to, if it is there.
+    /// The rules of the role to which a binding in this namespace refers, if the role exists.
     pub fn rules(&self, role: &Reference, namespace: &str) -> Option<&[Rule]> {
         let namespace = if role.kind == "Role" { namespace } else { "" };
         let found = self.roles.get(&(namespace.to_owned(), role.name.clone()));
         found.map(|rules| &**rules)
     }
 
-    /// The bindings that concern somebody: those of the cluster, then those of the namespace, by their names.
+    /// The bindings that have a user among their subjects: cluster-scoped ones, then those of the namespace, by name.
     fn of<'a>(&'a self, user: &'a User, namespace: &'a str) -> impl Iterator<Item = (&'a Binding, &'a Subject)> {
         let own = (!namespace.is_empty()).then_some(namespace);
         let all = [""].into_iter().chain(own).flat_map(move |namespace| {
@@ -196,7 +196,7 @@ impl Policy {
 }
 
 impl Binding {
-    /// Whom it concerns.
+    /// The subjects of the binding.
     fn concerned(&self) -> impl Iterator<Item = Who> {
         self.subjects
             .iter()
@@ -205,7 +205,7 @@ impl Binding {
 }
 
 impl Reference {
-    /// What is said of a role that is not there.
+    /// The message about a role that does not exist.
     fn lost(&self) -> String {
         let (kind, name) = (self.kind.to_ascii_lowercase(), go::quote(&self.name));
         format!("{kind}.{GROUP} {name} not found")
@@ -232,7 +232,7 @@ impl Subject {
         }
     }
 
-    /// A service account without a namespace is one of the binding's.
+    /// The namespace of a service account, which defaults to the binding's.
     fn home<'a>(&'a self, namespace: &'a str) -> &'a str {
         if self.namespace.is_empty() {
             namespace
@@ -262,7 +262,7 @@ fn source(binding: &Binding, subject: &Subject) -> String {
     )
 }
 
-/// Several errors as Go's aggregate shows them: each once, in brackets if more than one.
+/// Several errors like Go's aggregate: each once, and in brackets if there is more than one.
 fn together(messages: &[String]) -> String {
     let mut once: Vec<&str> = Vec::new();
     for message in messages {
@@ -276,7 +276,7 @@ fn together(messages: &[String]) -> String {
     }
 }
 
-/// What a service account is called as a user.
+/// The user name of a service account.
 fn account(namespace: &str, name: &str) -> String {
     format!("system:serviceaccount:{namespace}:{name}")
 }

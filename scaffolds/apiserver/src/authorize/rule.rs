@@ -1,4 +1,4 @@
-//! One rule of a role: what it allows, what of it another rule covers, and how the server writes it in a sentence.
+//! One rule of a role: the requests that it allows, the rules that it covers, and its notation in messages.
 
 use kubewright_schema::go;
 use serde::Deserialize;
@@ -9,21 +9,21 @@ use super::Attributes;
 #[derive(Clone, Debug, Default, Deserialize, Eq, Ord, PartialEq, PartialOrd)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Rule {
-    /// Empty for the core group, `*` for all.
+    /// Empty strings stand for the core group, `*` for all groups.
     pub api_groups: Vec<String>,
-    /// Plurals, with their subresource: `pods/log`, `*/scale`, `*`.
+    /// Plurals, optionally with a subresource: `pods/log`, `*/scale`, `*`.
     pub resources: Vec<String>,
-    /// Paths outside of the API's resources; a `*` at the end stands for whatever follows.
+    /// Paths of requests that are not for resources; a `*` at the end matches any rest.
     #[serde(rename = "nonResourceURLs")]
     pub non_resource_urls: Vec<String>,
-    /// Only objects of these names, unless empty.
+    /// The names of the objects to which the rule applies; all objects if empty.
     pub resource_names: Vec<String>,
-    /// `get` and so on, or `*`.
+    /// For example `get`; `*` stands for all verbs.
     pub verbs: Vec<String>,
 }
 
 impl Rule {
-    /// Whether it allows this request.
+    /// Whether the rule allows this request.
     pub fn allows(&self, asked: &Attributes) -> bool {
         if !has(&self.verbs, &asked.verb) {
             return false;
@@ -39,7 +39,7 @@ impl Rule {
             && (self.resource_names.is_empty() || self.resource_names.contains(&asked.name))
     }
 
-    /// Whether it allows everything that `part` does, which is one of [`Self::parts`].
+    /// Whether the rule allows everything that `part` allows, which is one of [`Self::parts`].
     pub fn covers(&self, part: &Self) -> bool {
         let all = |own: &[String], wanted: &[String]| wanted.iter().all(|it| has(own, it));
         let names = match part.resource_names.is_empty() {
@@ -56,7 +56,7 @@ impl Rule {
             && part.non_resource_urls.iter().all(urls)
     }
 
-    /// The smallest rules that it consists of: one verb on one resource, of one name, or on one path each.
+    /// The smallest rules of which this rule consists: each has one verb, and one resource and name or one path.
     pub fn parts(&self) -> Vec<Self> {
         let mut parts = Vec::new();
         let one = |text: &String| vec![text.clone()];
@@ -99,7 +99,7 @@ impl Rule {
     }
 }
 
-/// The parts of `wanted` that none of `owned` covers; verbs of the same resource are put together.
+/// The parts of `wanted` that no rule of `owned` covers; verbs of the same resource are combined.
 pub fn missing(owned: &[Rule], wanted: &[Rule]) -> Vec<Rule> {
     let mut missing: Vec<Rule> = Vec::new();
     let parts = wanted.iter().flat_map(Rule::parts);
@@ -117,7 +117,7 @@ pub fn missing(owned: &[Rule], wanted: &[Rule]) -> Vec<Rule> {
     missing
 }
 
-/// As the server writes a rule: `{APIGroups:[""], Resources:["pods"], Verbs:["get"]}`.
+/// The server's notation of a rule: `{APIGroups:[""], Resources:["pods"], Verbs:["get"]}`.
 pub fn describe(rule: &Rule) -> String {
     let lists = [
         ("APIGroups", &rule.api_groups),
@@ -131,7 +131,7 @@ pub fn describe(rule: &Rule) -> String {
     format!("{{{}}}", lists.join(", "))
 }
 
-/// As Go's `%q` has a list of texts.
+/// A list of strings in the notation of Go's `%q`.
 pub fn quoted(list: &[String]) -> String {
     let quoted: Vec<String> = list.iter().map(|text| go::quote(text)).collect();
     format!("[{}]", quoted.join(" "))

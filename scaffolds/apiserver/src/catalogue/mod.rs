@@ -1,5 +1,5 @@
-//! All resources that are served, by group, version and plural. Readers take a snapshot and are never blocked; a change
-//! (a CRD comes or goes) is made in place unless somebody still reads, who then keeps what was.
+//! All served resources, by group, version and plural. Readers take a snapshot and are never blocked. A change (of a
+//! CRD) is made in place, or on a copy if a reader still has the present snapshot.
 
 mod snapshot;
 
@@ -11,7 +11,7 @@ use tokio::sync::watch;
 
 use crate::resource::Resource;
 
-/// Which resources there are. Cheap to clone; all clones see the same.
+/// The served resources. Clones are cheap and share the same resources.
 #[derive(Clone, Default)]
 pub struct Catalogue(Arc<Inner>);
 
@@ -22,27 +22,27 @@ struct Inner {
 }
 
 impl Catalogue {
-    /// The resources as they are now. To be held for a moment only: while somebody holds one, the next change copies all.
+    /// The present resources. Hold a snapshot only briefly: while any is held, the next change copies all resources.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         Arc::clone(&self.0.current.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// A resource as it is now.
+    /// A resource, if it is served now.
     pub fn resource(&self, group: &str, version: &str, plural: &str) -> Option<Arc<Resource>> {
         self.snapshot().resource(group, version, plural)
     }
 
-    /// The [generation](Snapshot::generation), and the news of each change of it.
+    /// The [generation](Snapshot::generation); the receiver is notified of each change of it.
     pub fn generations(&self) -> watch::Receiver<u64> {
         self.0.generation.subscribe()
     }
 
-    /// Adds what the server has of itself, at start.
+    /// Adds the built-in resources, at the start.
     pub fn add_built_in(&self, resources: impl IntoIterator<Item = Resource>) {
         self.change(|snapshot| resources.into_iter().for_each(|it| snapshot.add_built_in(it)));
     }
 
-    /// Serves these versions of a custom kind and no others: a CRD came, or changed.
+    /// Serves exactly these versions of a custom kind: its CRD was created or changed.
     pub fn replace_custom(&self, group: &str, plural: &str, resources: impl IntoIterator<Item = Resource>) {
         self.change(|snapshot| {
             snapshot.remove(group, plural);
@@ -51,7 +51,7 @@ impl Catalogue {
         });
     }
 
-    /// Serves no version of this resource any more: its CRD went.
+    /// Stops serving all versions of a resource: its CRD was deleted.
     pub fn remove_custom(&self, group: &str, plural: &str) {
         self.replace_custom(group, plural, []);
     }

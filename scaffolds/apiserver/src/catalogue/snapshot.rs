@@ -1,5 +1,5 @@
-//! The resources at one moment, and how they are found: by the path of a request, by the kind that an owner reference
-//! names, by where the store keeps them.
+//! The resources at one moment, found by the path of a request, by the kind in an owner reference, or by the name of
+//! the resource in the store.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -10,17 +10,17 @@ use crate::resource::Resource;
 /// The resources at one moment.
 #[derive(Clone, Default)]
 pub struct Snapshot {
-    /// Goes up with every change: what discovery and OpenAPI print may be kept as long as it stays.
+    /// Increases with every change: documents of discovery and OpenAPI are valid while it stays the same.
     pub generation: u64,
     groups: BTreeMap<String, Group>,
-    /// By their names in the store, all versions of a resource, and of those that share its objects.
+    /// By resource name in the store: all versions of a resource, and of those resources that share its objects.
     stored: BTreeMap<String, Vec<Arc<Resource>>>,
 }
 
 /// An API group.
 #[derive(Clone, Default)]
 struct Group {
-    /// Whether the server itself has this group; the others come from CRDs.
+    /// Whether the group is built in; the others come from CRDs.
     built_in: bool,
     versions: BTreeMap<String, Version>,
 }
@@ -28,7 +28,7 @@ struct Group {
 #[derive(Clone, Default)]
 struct Version {
     by_plural: BTreeMap<String, Arc<Resource>>,
-    /// A kind has one resource in a version: no definition gets the kind of another.
+    /// A kind has one resource in a version: no two definitions in a group are accepted with the same kind.
     by_kind: BTreeMap<String, Arc<Resource>>,
 }
 
@@ -43,7 +43,7 @@ impl Snapshot {
         self.version(group, version)?.by_kind.get(kind)
     }
 
-    /// The resource that the store has under this name, in the version that it keeps if that is served.
+    /// The resource with this name in the store: in the storage version, if that is served.
     pub fn stored(&self, name: &str) -> Option<&Arc<Resource>> {
         let all = self.stored.get(name)?;
         let kept = all.iter().find(|it| it.version == it.storage_version);
@@ -55,7 +55,7 @@ impl Snapshot {
         self.groups.keys().map(String::as_str)
     }
 
-    /// Whether this group is the server's own, so that the rest of its paths answer as such.
+    /// Whether this group is built in, which determines the answers to unknown paths below it.
     pub fn is_built_in(&self, group: &str) -> bool {
         self.groups.get(group).is_some_and(|group| group.built_in)
     }
@@ -120,7 +120,7 @@ impl Snapshot {
         }
     }
 
-    /// Versions of a group go with their last resource, and the group with its last version.
+    /// Removes versions without resources, and the group if it has no versions left.
     pub(super) fn sweep(&mut self, name: &str) {
         let Some(group) = self.groups.get_mut(name) else {
             return;

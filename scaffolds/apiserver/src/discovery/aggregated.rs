@@ -1,4 +1,4 @@
-//! All groups, versions and resources in one document: what clients ask for first.
+//! Aggregated discovery: all groups, versions and resources in one document, which clients request first.
 
 use super::{order, verbs};
 use crate::{
@@ -64,7 +64,8 @@ fn resource(resource: &Resource, built_in: bool) -> Value {
     entry
 }
 
-/// Built-in kinds leave out the group and version that they stand under, custom ones do not.
+/// The kind of a subresource or resource. Built-in kinds omit the group and version if these are those of the entry,
+/// custom kinds do not.
 fn kind(own: (&str, &str), other: (&str, &str), kind: &str, built_in: bool) -> Value {
     let (group, version) = if built_in && own == other { ("", "") } else { other };
     json!({"group": group, "version": version, "kind": kind})

@@ -1,10 +1,10 @@
-//! The documents that clients had to fetch one by one before aggregated discovery, and that curl still shows.
+//! The discovery documents from before aggregated discovery, which clients fetch one by one and curl still shows.
 
 use super::{order, verbs};
 use crate::{catalogue::Snapshot, resource::Resource};
 use serde_json::{Map, Value, json};
 
-/// `/api`. `address` is what the server is reached at: host and port.
+/// `/api`. `address` is the server's host and port.
 pub(super) fn core(address: &str) -> Value {
     json!({
         "kind": "APIVersions",
@@ -49,14 +49,14 @@ pub(super) fn resources(snapshot: &Snapshot, group: &str, version: &str) -> Opti
     let api_version = resources.peek()?.api_version();
     let resources: Vec<Value> = resources.flat_map(|it| entries(it)).collect();
     let mut document = json!({"kind": "APIResourceList", "groupVersion": api_version, "resources": resources});
-    // Upstream gives the list of the core group no version of its own.
+    // Upstream omits the `apiVersion` in the list of the core group.
     if !group.is_empty() {
         document["apiVersion"] = json!("v1");
     }
     Some(document)
 }
 
-/// The resource and, after it, its subresources.
+/// The entries of a resource and, after it, of its subresources.
 fn entries(resource: &Resource) -> Vec<Value> {
     let mut entry = Map::new();
     let mut put = |key: &str, value: Value| _ = entry.insert(key.to_owned(), value);

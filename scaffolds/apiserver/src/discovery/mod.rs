@@ -1,4 +1,4 @@
-//! What the server tells clients about its resources: the aggregated documents and the older ones, group by group.
+//! Discovery: the aggregated documents, and the older ones for each group and version.
 
 mod aggregated;
 mod legacy;
@@ -23,7 +23,7 @@ pub(crate) struct Document {
     pub etag: String,
 }
 
-/// Answers discovery requests from the catalogue; keeps the large documents until it changes.
+/// Answers discovery requests from the catalogue; caches the large documents until the catalogue changes.
 pub(crate) struct Discovery {
     catalogue: Catalogue,
     kept: Mutex<Option<Kept>>,
@@ -31,11 +31,11 @@ pub(crate) struct Discovery {
 
 struct Kept {
     generation: u64,
-    /// `/api` and `/apis`.
+    /// The documents of `/api` and `/apis`.
     documents: [Document; 2],
 }
 
-/// Which of the two roots: `/api` has the core group, `/apis` all others.
+/// One of the two roots: `/api` contains the core group, `/apis` all others.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Root {
     Api,
@@ -73,12 +73,12 @@ impl Discovery {
         }
     }
 
-    /// `/apis/GROUP`; `None` when there is no such group.
+    /// `/apis/GROUP`; `None` if the group does not exist.
     pub(crate) fn group(&self, group: &str) -> Option<Value> {
         legacy::group(&self.snapshot(), group)
     }
 
-    /// `/api/v1` (with an empty group) and `/apis/GROUP/VERSION`; `None` when there is no such version.
+    /// `/api/v1` (with an empty group) and `/apis/GROUP/VERSION`; `None` if the version does not exist.
     pub(crate) fn version(&self, group: &str, version: &str) -> Option<Value> {
         legacy::resources(&self.snapshot(), group, version)
     }
@@ -104,7 +104,7 @@ impl Kept {
     }
 }
 
-/// While its CRD goes, a resource offers only what empties it.
+/// The verbs of a resource. While its CRD is being deleted, only those that read or delete.
 fn verbs(resource: &Resource) -> Vec<&'static str> {
     let closing = resource.rules().forbids_creation.is_some();
     let refused = |verb: &str| closing && matches!(verb, "create" | "update" | "patch");

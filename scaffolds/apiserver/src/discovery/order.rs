@@ -1,8 +1,9 @@
-//! In which order groups are listed: clients that look for a resource by its bare name take the first that has it.
+//! The order in which groups are listed: clients that look up a resource by its bare name take the first group that has
+//! it.
 
 use crate::catalogue::Snapshot;
 
-/// The groups of the server itself, by their priority in kube-aggregator's registrations (v1.36).
+/// The built-in groups, by their priority in kube-aggregator's registrations (v1.36).
 const BUILT_IN: [&str; 20] = [
     "apiregistration.k8s.io",
     "apps",
@@ -26,7 +27,7 @@ const BUILT_IN: [&str; 20] = [
     "flowcontrol.apiserver.k8s.io",
 ];
 
-/// The groups below `/apis`, most important first; those of custom kinds by name at the end.
+/// The groups below `/apis`, by descending priority; those of custom kinds come last, by name.
 pub(super) fn groups(snapshot: &Snapshot) -> Vec<&str> {
     let mut groups: Vec<&str> = snapshot.groups().filter(|group| !group.is_empty()).collect();
     groups.sort_by_key(|group| (place(group), *group));

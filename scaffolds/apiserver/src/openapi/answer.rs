@@ -13,14 +13,14 @@ use http::{HeaderMap, HeaderValue, header};
 const JSON: &str = "application/json";
 
 impl OpenApi {
-    /// Answers a path; `None` for those that are not below `/openapi`. Any method reads, as upstream.
+    /// Answers a path; `None` for paths that are not below `/openapi`. As upstream, every method reads.
     ///
     /// # Errors
-    /// A 501 for clients that take protobuf only.
+    /// 501 for clients that accept only protobuf.
     pub(crate) fn answer(&self, path: &str, query: &Query, headers: &HeaderMap) -> Option<Result<Answer, Status>> {
         match path.strip_prefix("/openapi/")? {
             "v2" => Some(serve(&self.swagger(), headers, "no-cache, private")),
-            // Upstream forgets to say that the index is JSON.
+            // Upstream does not declare the index as JSON.
             "v3" => Some(Ok(response::text(200, self.index().to_string()))),
             rest => {
                 let place = rest.strip_prefix("v3/")?;
@@ -32,7 +32,8 @@ impl OpenApi {
         }
     }
 
-    /// With the right hash the document may be kept for ever; a stale one is sent on to the right address.
+    /// Answers a request for a v3 document. With the present hash the document may be cached for ever; an outdated hash
+    /// is redirected to the present one.
     fn versioned(
         &self,
         place: &str,
@@ -105,7 +106,7 @@ fn empty(code: u16) -> Answer {
 }
 
 fn put(answer: &mut Answer, name: header::HeaderName, value: &str) {
-    // Hashes, places of the catalogue and constants: always valid.
+    // Always valid: hashes, group and version names, and constants.
     if let Ok(value) = HeaderValue::from_str(value) {
         answer.headers_mut().insert(name, value);
     }

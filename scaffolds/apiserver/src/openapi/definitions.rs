@@ -1,5 +1,5 @@
-//! The definitions that documents refer to: those of built-in kinds as recorded, those of custom kinds as their CRDs
-//! have them.
+//! The definitions to which documents refer: recorded ones of built-in kinds, and those of custom kinds, from their
+//! CRDs.
 
 use super::operation::COMPONENTS;
 use crate::kinds;
@@ -11,7 +11,8 @@ use std::{
 
 type GroupVersionKind = (String, String, String);
 
-/// The definitions of built-in kinds by what they define. Kinds of every group (`DeleteOptions`) are left out.
+/// The definitions of built-in kinds, by group, version and kind. Kinds that exist in every group (`DeleteOptions`) are
+/// left out.
 static BY_KIND: LazyLock<BTreeMap<GroupVersionKind, String>> = LazyLock::new(|| {
     let mut all = BTreeMap::new();
     for name in kinds::definitions() {
@@ -28,7 +29,7 @@ static BY_KIND: LazyLock<BTreeMap<GroupVersionKind, String>> = LazyLock::new(|| 
     all
 });
 
-/// What requests and answers are made of that no object is: recorded from a real server, without the texts.
+/// The types of requests and answers that are not objects: recorded from a real server, without descriptions.
 static ANSWERS: LazyLock<Map<String, Value>> =
     LazyLock::new(|| serde_json::from_str(include_str!("answers.json")).unwrap_or_default());
 
@@ -45,7 +46,7 @@ pub(crate) fn custom((group, version, kind): (&str, &str, &str)) -> String {
     format!("{}.{version}.{kind}", reversed.join("."))
 }
 
-/// `known` and everything that `document` and they refer to.
+/// The definitions in `known`, and all to which `document` and they refer.
 pub(super) fn closure(document: &Value, known: &Map<String, Value>) -> Map<String, Value> {
     let mut found = Map::new();
     let mut todo = BTreeSet::new();

@@ -1,5 +1,5 @@
-//! The shapes of all kinds and the operations on them, as OpenAPI documents: v3 for each group and version, v2 for all.
-//! Built-in kinds are described without texts; custom kinds as their CRDs describe them.
+//! OpenAPI documents with the schemas of all kinds and their operations: v3 for each group and version, v2 for all.
+//! Built-in kinds have no descriptions; custom kinds have those of their CRDs.
 
 mod answer;
 mod definitions;
@@ -24,7 +24,7 @@ use std::{
 
 pub(crate) use definitions::custom as custom_definition;
 
-/// Answers requests below `/openapi` from the catalogue; keeps what it wrote until that changes.
+/// Answers requests below `/openapi` from the catalogue; caches the documents until the catalogue changes.
 pub(crate) struct OpenApi {
     catalogue: Catalogue,
     kept: Mutex<Kept>,
@@ -32,13 +32,13 @@ pub(crate) struct OpenApi {
 
 #[derive(Default)]
 struct Kept {
-    /// v3, by place: `apis/apps/v1`.
+    /// The v3 documents, by path: `apis/apps/v1`.
     documents: BTreeMap<String, Described>,
-    /// v2, and the generation of the catalogue that it is of.
+    /// The v2 document, and the catalogue's generation from which it was made.
     swagger: Option<(u64, Document)>,
 }
 
-/// A document, good for as long as these are all resources of its version.
+/// A document, valid while its version has exactly these resources.
 struct Described {
     resources: Vec<Arc<Resource>>,
     document: Document,
@@ -52,7 +52,7 @@ impl OpenApi {
         }
     }
 
-    /// `/openapi/v3`: where the documents are, each with the hash that makes its address unique.
+    /// `/openapi/v3`: the URLs of the documents, each with a hash that makes it unique.
     pub(crate) fn index(&self) -> Value {
         let places = places(&self.catalogue.snapshot());
         self.kept().documents.retain(|place, _| places.contains_key(place));
@@ -65,7 +65,7 @@ impl OpenApi {
         json!({"paths": paths})
     }
 
-    /// The document at `place`, `api/v1` or `apis/apps/v1`. `None` when nothing is served there.
+    /// The document at `place`, for example `api/v1` or `apis/apps/v1`. `None` if nothing is served there.
     pub(crate) fn document(&self, place: &str) -> Option<Document> {
         let (group, version) = at(place)?;
         let snapshot = self.catalogue.snapshot();
@@ -115,7 +115,7 @@ impl Described {
     }
 }
 
-/// Every group and version by its place.
+/// Every group and version, by the path of its document.
 fn places(snapshot: &Snapshot) -> BTreeMap<String, (String, String)> {
     let mut places = BTreeMap::new();
     for group in snapshot.groups() {
@@ -131,7 +131,7 @@ fn places(snapshot: &Snapshot) -> BTreeMap<String, (String, String)> {
     places
 }
 
-/// The group and version at a place.
+/// The group and version at a document's path.
 fn at(place: &str) -> Option<(&str, &str)> {
     match place.split('/').collect::<Vec<_>>()[..] {
         ["api", version] => Some(("", version)),
@@ -171,7 +171,7 @@ fn describe(snapshot: &Snapshot, group: &str, version: &str) -> Value {
     document
 }
 
-/// The resource with the names of its definitions; those of a custom kind go into `own`.
+/// The resource with the names of its definitions; the definitions of a custom kind are added to `own`.
 fn subject<'a>(resource: &'a Arc<Resource>, built_in: bool, own: &mut Map<String, Value>) -> Option<Subject<'a>> {
     let Resource {
         group, version, names, ..

@@ -4,11 +4,11 @@ use super::parameters::{self, NAME, NAMESPACE, Parameter};
 use crate::resource::Resource;
 use serde_json::{Map, Value, json};
 
-/// Where definitions stand in a document.
+/// The prefix of references to definitions in a document.
 pub(super) const COMPONENTS: &str = "#/components/schemas/";
 const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1";
 
-/// The resource that operations are about, and the definitions of its kind and list.
+/// The resource of operations, and the definitions of its kind and list.
 pub(super) struct Subject<'a> {
     pub resource: &'a Resource,
     pub built_in: bool,
@@ -16,17 +16,17 @@ pub(super) struct Subject<'a> {
     pub list: String,
 }
 
-/// What is done, with what and where.
+/// The parameters of one operation.
 pub(super) struct Operation<'a> {
     pub subject: &'a Subject<'a>,
     pub path: &'a str,
-    /// `list`, `post`, `deletecollection`, `get`, `put`, `delete` or `patch`.
+    /// The action: `list`, `post`, `deletecollection`, `get`, `put`, `delete` or `patch`.
     pub action: &'static str,
-    /// `status`; empty for the object itself.
+    /// For example `status`; empty for the object itself.
     pub subresource: &'a str,
-    /// The definition that is sent and answered.
+    /// The definition of the request and the answer.
     pub definition: &'a str,
-    /// What the operation is about, as group, version and kind.
+    /// Group, version and kind of the operation's object.
     pub about: (&'a str, &'a str, &'a str),
 }
 
@@ -39,7 +39,7 @@ impl Operation<'_> {
         }
     }
 
-    /// All parameters, also those that every operation of the path has.
+    /// All parameters, including those that all operations of the path share.
     pub(super) fn parameters(&self) -> Vec<Parameter> {
         let mut all = parameters::of(self.action, self.subject.built_in);
         for (place, parameter) in [("{name}", NAME), ("{namespace}", NAMESPACE)] {
@@ -192,7 +192,7 @@ fn content(types: &[&str], definition: &str) -> Value {
     )
 }
 
-/// Plurals have no article; words like `class` are none.
+/// The article before a noun. Plurals have none; words that end in `ss` are not plurals.
 fn article(noun: &str) -> &'static str {
     if noun.ends_with('s') && !noun.ends_with("ss") {
         " "
@@ -203,7 +203,7 @@ fn article(noun: &str) -> &'static str {
     }
 }
 
-/// `rbac.authorization` as `rbacAuthorization`.
+/// Converts `rbac.authorization` to `rbacAuthorization`.
 fn camel(text: &str, upper: bool) -> String {
     let mut out = String::new();
     let mut raise = upper;

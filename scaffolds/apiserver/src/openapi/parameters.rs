@@ -1,8 +1,8 @@
-//! The parameters of operations: kubectl looks here for what a server understands (`dryRun`, `fieldValidation`).
+//! The parameters of operations, from which kubectl learns what a server supports (`dryRun`, `fieldValidation`).
 
 use serde_json::{Value, json};
 
-/// Where a parameter stands, its type and name.
+/// Where a parameter occurs, its type and its name.
 pub(super) type Parameter = (&'static str, &'static str, &'static str);
 
 const fn query(name: &'static str, kind: &'static str) -> Parameter {
@@ -41,7 +41,7 @@ const LIST: [Parameter; 11] = [
     query("watch", "boolean"),
 ];
 
-/// Those of an action, sorted by name. Built-in kinds declare a little differently from custom ones.
+/// The parameters of an action, sorted by name. Built-in kinds declare slightly different ones than custom kinds.
 pub(super) fn of(action: &str, built_in: bool) -> Vec<Parameter> {
     let mut all: Vec<Parameter> = match action {
         "list" => LIST.to_vec(),

@@ -1,4 +1,4 @@
-//! The paths of a resource and what can be done there.
+//! The paths of a resource and the operations on them.
 
 use super::{
     definitions,
@@ -75,7 +75,7 @@ fn place(subject: &Subject, path: &str, actions: &[&'static str], paths: &mut Ma
     insert(path, &operations, paths);
 }
 
-/// Subresources that speak a kind without a definition (`exec`, `proxy`) are not described.
+/// Subresources with a kind that has no definition (`exec`, `proxy`) are left out.
 fn nested(subject: &Subject, object: &str, it: &Subresource, paths: &mut Map<String, Value>) {
     let Resource {
         group, version, names, ..
@@ -113,7 +113,7 @@ fn nested(subject: &Subject, object: &str, it: &Subresource, paths: &mut Map<Str
     insert(&path, &operations, paths);
 }
 
-/// Parameters that all operations of a path have stand at the path.
+/// Adds a path. Parameters that all its operations have are listed once, for the path.
 fn insert(path: &str, operations: &[Operation], paths: &mut Map<String, Value>) {
     let Some(first) = operations.first() else { return };
     let has = |operation: &Operation, it: &Parameter| operation.parameters().contains(it);

@@ -1,12 +1,12 @@
-//! The v2 document: the v3 ones in one, in the words of Swagger, which has less to say about schemas.
+//! The v2 document: all v3 documents in one, in Swagger's terms, which express less about schemas.
 
 use super::operation::COMPONENTS;
 use serde_json::{Map, Value, json};
 
-/// What Swagger has no word for, and defaults, which upstream leaves out of it.
+/// Fields that Swagger does not have, and defaults, which upstream omits there.
 const UNKNOWN: [&str; 5] = ["allOf", "anyOf", "oneOf", "not", "default"];
 
-/// One document of all `documents`.
+/// Merges all `documents` into one.
 pub(super) fn of(documents: impl Iterator<Item = Value>) -> Value {
     let (mut paths, mut definitions) = (Map::new(), Map::new());
     for mut document in documents {
@@ -33,7 +33,8 @@ pub(super) fn of(documents: impl Iterator<Item = Value>) -> Value {
     })
 }
 
-/// An object that keeps unknown fields must name none: clients would take the list for complete.
+/// The schema of a definition. An object that preserves unknown fields gets no properties, because clients would take
+/// the list for complete.
 fn root(schema: Value) -> Value {
     if schema["x-kubernetes-preserve-unknown-fields"] == true {
         return json!({"type": "object", "x-kubernetes-group-version-kind": schema["x-kubernetes-group-version-kind"]});
@@ -64,10 +65,10 @@ fn node(schema: Value) -> Value {
         fields.remove("type");
     }
     if keeps && fields.get("x-kubernetes-embedded-resource") == Some(&json!(true)) {
-        // They were made required with the properties that are gone.
+        // `kind` and `apiVersion` were required, but their properties have been removed.
         require_less(&mut fields, |_, name| name != "kind" && name != "apiVersion");
     }
-    // A field that may be null cannot be required: Swagger has no nulls.
+    // Swagger has no nulls, so a field that may be null cannot be required.
     require_less(&mut fields, |fields, name| {
         let property = fields.get("properties").and_then(|all| all.get(name));
         property.is_none_or(|it| it.get("nullable") != Some(&json!(true)))
@@ -83,7 +84,7 @@ fn node(schema: Value) -> Value {
     Value::Object(fields)
 }
 
-/// Alone, or as v3 wraps it to give it a description.
+/// The referenced definition: of a plain reference, or of the `allOf` with which v3 adds a description.
 fn reference(fields: &Map<String, Value>) -> Option<String> {
     let wrapped = fields
         .get("allOf")
@@ -93,7 +94,7 @@ fn reference(fields: &Map<String, Value>) -> Option<String> {
     reference.as_str()?.strip_prefix(COMPONENTS).map(str::to_owned)
 }
 
-/// Requires only what `stays`.
+/// Removes the required fields for which `stays` is false.
 fn require_less(fields: &mut Map<String, Value>, stays: impl Fn(&Map<String, Value>, &str) -> bool) {
     let Some(Value::Array(required)) = fields.get("required") else {
         return;
@@ -107,7 +108,7 @@ fn require_less(fields: &mut Map<String, Value>, stays: impl Fn(&Map<String, Val
     }
 }
 
-/// A path: its operations with their bodies as parameters and their media types in front.
+/// A path in Swagger's form: request bodies become parameters, and media types belong to the operation.
 fn place(item: Value) -> Value {
     let Value::Object(fields) = item else { return item };
     let convert = |(key, value): (String, Value)| {
