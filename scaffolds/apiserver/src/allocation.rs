@@ -1,4 +1,4 @@
-//! What the server gives to objects of which a cluster has only so many: addresses and ports. Each server has its own.
+//! Allocates values of which a cluster has a limited number: addresses and ports. Each server has its own.
 
 use std::{
     collections::BTreeMap,
@@ -9,54 +9,54 @@ use std::{
 use kubewright_schema::Cause;
 use serde_json::Value;
 
-/// Who holds what: what is held as text, and the owner.
+/// The owners, by the text of the value that they hold.
 pub type Holders = BTreeMap<String, String>;
 
-/// How a kind's objects get what they hold.
+/// How the objects of a kind get their values.
 pub struct Allocation {
-    /// The name under which an object holds something.
+    /// The name of the owner that an object is.
     pub owner: fn(&Value) -> String,
-    /// What an object holds, or wants to.
+    /// The values that an object holds or requests.
     pub wants: fn(&Value) -> Vec<String>,
-    /// Gives a new object what it needs.
+    /// Allocates the values that a new object needs.
     pub create: fn(&mut Value, &mut Holders),
-    /// Gives a changed object what it lacks.
+    /// Allocates the values that a changed object lacks.
     pub update: fn(&mut Value, &Value, &mut Holders),
-    /// Says what could not be given to an object, which may be new.
+    /// The errors of values that could not be allocated to an object, which may be new.
     pub check: fn(&Value, bool, &Holders) -> Vec<Cause>,
-    /// Whether a fault is found before anything is given.
+    /// Whether upstream finds an error before it allocates.
     pub is_checked_before: fn(&Cause) -> bool,
 }
 
-/// What the objects of a kind hold.
+/// The values that the objects of a kind hold.
 pub struct Held {
     allocation: &'static Allocation,
     holders: Mutex<Holders>,
 }
 
 impl Held {
-    /// By nobody yet.
+    /// No values are held.
     pub fn new(allocation: &'static Allocation) -> Self {
         let holders = Mutex::default();
         Self { allocation, holders }
     }
 
     fn lock(&self) -> MutexGuard<'_, Holders> {
-        // Every change is one insertion or removal, so that a panic elsewhere leaves it whole.
+        // Ignore poisoning: every change is one insertion or removal, so a panic leaves the map consistent.
         self.holders.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives a new object what it needs.
+    /// Allocates the values that a new object needs.
     pub fn create(&self, object: &mut Value) {
         (self.allocation.create)(object, &mut self.lock());
     }
 
-    /// Gives a changed object what it lacks.
+    /// Allocates the values that a changed object lacks.
     pub fn update(&self, new: &mut Value, old: &Value) {
         (self.allocation.update)(new, old, &mut self.lock());
     }
 
-    /// What `object` holds and `kept` does not is free again.
+    /// Releases the values that `object` holds and `kept` does not.
     pub fn release(&self, object: &Value, kept: Option<&Value>) {
         let wants = self.allocation.wants;
         let stays = kept.map(wants).unwrap_or_default();
@@ -68,7 +68,7 @@ impl Held {
         }
     }
 
-    /// Notes what an existing object holds.
+    /// Records the values that an existing object holds.
     pub fn hold(&self, object: &Value) {
         let (owner, mut holders) = ((self.allocation.owner)(object), self.lock());
         for key in (self.allocation.wants)(object) {
@@ -76,8 +76,8 @@ impl Held {
         }
     }
 
-    /// All that is wrong with an object, of which `found` was found before. Upstream allocates before it checks the rest, so
-    /// a failure to allocate hides `found`, except for the faults that it finds even earlier.
+    /// All errors of an object; `found` are those of its validation. Upstream allocates before it validates, so a
+    /// failed allocation hides `found`, except for those errors that upstream finds before allocating.
     pub fn check_before(&self, found: Vec<Cause>, object: &Value, is_new: bool) -> Vec<Cause> {
         if found.iter().any(self.allocation.is_checked_before) {
             return found;
@@ -87,7 +87,8 @@ impl Held {
     }
 }
 
-/// Where the search of an owner for one of `count` things begins: it depends on the name alone, so that runs are alike.
+/// The position among `count` values at which the search for an owner begins. It depends on the owner's name alone, so
+/// that runs are reproducible.
 pub fn start(owner: &str, count: usize) -> usize {
     let mut hasher = DefaultHasher::new();
     owner.hash(&mut hasher);

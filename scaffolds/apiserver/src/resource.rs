@@ -1,5 +1,5 @@
-//! A kind in one version, as the server serves it: its names, scope, verbs and subresources, and the strategy that
-//! knows its objects. The catalogue of all of them is what discovery prints and requests are resolved against.
+//! A resource in one version as served: its names, scope, verbs and subresources, and the strategy for its objects.
+//! Discovery and the routing of requests use the catalogue of all resources.
 
 use std::sync::Arc;
 
@@ -9,64 +9,64 @@ use crate::strategy::{Rules, Strategy};
 pub struct Resource {
     /// Empty for the core group.
     pub group: String,
-    /// `v1`.
+    /// For example `v1`.
     pub version: String,
-    /// What it is called.
+    /// The names of the resource.
     pub names: Names,
-    /// Whether its objects live in namespaces.
+    /// Whether it is namespaced.
     pub namespaced: bool,
-    /// What may be done with the resource itself, as discovery prints it: `create`, `delete`, `deletecollection`,
-    /// `get`, `list`, `patch`, `update`, `watch`.
+    /// The verbs of the resource itself, as discovery lists them: `create`, `delete`, `deletecollection`, `get`,
+    /// `list`, `patch`, `update`, `watch`.
     pub verbs: &'static [&'static str],
-    /// `status`, `scale` and others.
+    /// For example `status` and `scale`.
     pub subresources: Vec<Subresource>,
-    /// The version that the store keeps; all versions of a resource share the store's keys.
+    /// The storage version; all versions of a resource share the store's keys.
     pub storage_version: String,
-    /// The hash that discovery prints for the storage version, empty where there is none.
+    /// The hash of the storage version in discovery; empty if there is none.
     pub storage_version_hash: String,
-    /// Knows the objects.
+    /// The strategy for its objects.
     pub strategy: Arc<dyn Strategy>,
 }
 
 /// The names of a resource.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
-    /// `deployments`: the segment of the path.
+    /// For example `deployments`, the segment of the path.
     pub plural: String,
-    /// `deployment`.
+    /// For example `deployment`.
     pub singular: String,
-    /// `Deployment`.
+    /// For example `Deployment`.
     pub kind: String,
-    /// `DeploymentList`.
+    /// For example `DeploymentList`.
     pub list_kind: String,
-    /// `deploy`.
+    /// For example `deploy`.
     pub short_names: Vec<String>,
-    /// `all`.
+    /// For example `all`.
     pub categories: Vec<String>,
 }
 
-/// A subresource, `status` for example.
+/// A subresource, for example `status`.
 #[derive(Clone, Debug)]
 pub struct Subresource {
     /// The last segment of the path.
     pub name: String,
-    /// The kind that it speaks: the resource's own for `status`, `autoscaling/v1 Scale` for `scale`.
+    /// The group of its kind: the resource's own kind for `status`, `autoscaling/v1 Scale` for `scale`.
     pub group: String,
-    /// Its version.
+    /// The version of its kind.
     pub version: String,
     /// Its kind.
     pub kind: String,
-    /// Most have `get`, `patch`, `update`.
+    /// Usually `get`, `patch` and `update`.
     pub verbs: &'static [&'static str],
 }
 
 impl Resource {
-    /// What is the same for all its objects.
+    /// The rules for all its objects.
     pub fn rules(&self) -> &Rules {
         self.strategy.rules()
     }
 
-    /// `v1` or `apps/v1`: the `apiVersion` of its objects.
+    /// The `apiVersion` of its objects: `v1` or `apps/v1`.
     pub fn api_version(&self) -> String {
         if self.group.is_empty() {
             self.version.clone()
@@ -75,7 +75,7 @@ impl Resource {
         }
     }
 
-    /// The resource in the store's keys: `/configmaps`, `apps/deployments`. All versions share one.
+    /// The resource in the store's keys: `/configmaps`, `apps/deployments`. All versions share it.
     pub fn store_name(&self) -> String {
         match self.rules().stored_as {
             Some(name) => name.to_owned(),
@@ -83,12 +83,13 @@ impl Resource {
         }
     }
 
-    /// Whether upstream has a Go type for it: all but custom kinds. Lists of those leave out what each object is.
+    /// Whether upstream has a Go type for the kind, as for all but custom kinds. Items of its lists have no
+    /// `apiVersion` and `kind`.
     pub fn is_typed(&self) -> bool {
         self.rules().is_built_in
     }
 
-    /// `configmaps` or `deployments.apps`: how messages name it.
+    /// The name of the resource in messages: `configmaps` or `deployments.apps`.
     pub fn qualified(&self) -> String {
         if self.group.is_empty() {
             self.names.plural.clone()
@@ -97,7 +98,7 @@ impl Resource {
         }
     }
 
-    /// `ConfigMap` or `Deployment.apps`: how messages about invalid objects name it.
+    /// The name of the kind in messages about invalid objects: `ConfigMap` or `Deployment.apps`.
     pub fn qualified_kind(&self) -> String {
         if self.group.is_empty() {
             self.names.kind.clone()

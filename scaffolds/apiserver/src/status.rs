@@ -1,5 +1,4 @@
-//! What the server answers when it does not do what was asked: the Status object of the API, with the texts, reasons
-//! and details of kube-apiserver 1.36.
+//! Failed requests: the API's Status objects, with the messages, reasons and details of kube-apiserver 1.36.
 
 use kubewright_schema::Cause;
 use serde_json::{Map, Value, json};
@@ -9,38 +8,38 @@ use serde_json::{Map, Value, json};
 pub struct Status {
     /// The HTTP status.
     pub code: u16,
-    /// The machine-readable reason, `NotFound` for example; empty for the few answers that have none.
+    /// The machine-readable reason, for example `NotFound`; empty for the few answers without one.
     pub reason: &'static str,
-    /// The sentence that kubectl prints.
+    /// The message that kubectl prints.
     pub message: String,
-    /// What it is about and why. Some answers have empty details, others none at all, and clients see the difference.
+    /// The object, and the causes. Some answers have empty details, others none, and clients can tell the difference.
     pub details: Option<Box<Details>>,
-    /// `metadata.continue`: how a list can go on whose own token has expired; empty otherwise.
+    /// `metadata.continue`: the token with which to continue a list whose own token has expired; empty otherwise.
     pub continue_token: String,
 }
 
-/// The `details` of a [`Status`]; what is empty is left out.
+/// The `details` of a [`Status`]; empty fields are omitted.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Details {
     /// The object's name.
     pub name: String,
     /// The API group.
     pub group: String,
-    /// The resource (plural) or the kind, as the real server has it for the reason at hand.
+    /// The resource (plural) or the kind, whichever the real server uses for the reason.
     pub kind: String,
     /// The object's uid.
     pub uid: String,
-    /// One for each thing that is wrong.
+    /// The individual errors.
     pub causes: Vec<Value>,
     /// Also sent as the header `Retry-After`.
     pub retry_after_seconds: u32,
 }
 
-/// What most answers are about: a resource or kind of a group, `("apps", "deployments")`.
+/// The resource or kind of an answer, with its group: `("apps", "deployments")`.
 pub type Subject<'a> = (&'a str, &'a str);
 
 impl Status {
-    /// Of this code, reason and message, without details.
+    /// A Status with this code, reason and message, without details.
     pub fn new(code: u16, reason: &'static str, message: impl Into<String>) -> Self {
         Self {
             code,
@@ -51,7 +50,7 @@ impl Status {
         }
     }
 
-    /// About a resource and one of its objects.
+    /// Adds details with a resource and the name of an object.
     #[must_use]
     pub fn about(mut self, (group, kind): Subject, name: &str) -> Self {
         let details = self.details.get_or_insert_default();
@@ -59,21 +58,21 @@ impl Status {
         self
     }
 
-    /// With the seconds after which the client may try again.
+    /// Adds the time in seconds after which the client may try again.
     #[must_use]
     pub fn retry_after(mut self, seconds: u32) -> Self {
         self.details.get_or_insert_default().retry_after_seconds = seconds;
         self
     }
 
-    /// With a token to go on listing with.
+    /// Adds a token with which to continue a list.
     #[must_use]
     pub fn to_continue_with(mut self, token: &str) -> Self {
         token.clone_into(&mut self.continue_token);
         self
     }
 
-    /// With one cause more, of a type such as `NamespaceTerminating`.
+    /// Adds a cause, of a type such as `NamespaceTerminating`.
     #[must_use]
     pub fn because(mut self, reason: &str, message: &str, field: &str) -> Self {
         self.details
@@ -83,14 +82,14 @@ impl Status {
         self
     }
 
-    /// With the uid of the object that it is about.
+    /// Adds the object's uid.
     #[must_use]
     pub fn of_uid(mut self, uid: &str) -> Self {
         self.details.get_or_insert_default().uid = uid.to_owned();
         self
     }
 
-    /// 404: no such object.
+    /// 404: the object does not exist.
     pub fn not_found(resource: Subject, name: &str) -> Self {
         let message = format!("{} {} not found", qualified(resource), quoted(name));
         Self::new(404, "NotFound", message).about(resource, name)
@@ -101,27 +100,27 @@ impl Status {
         Self::generic(404, "NotFound", "the server could not find the requested resource")
     }
 
-    /// 409: a create of what is there.
+    /// 409: the object to create exists already.
     pub fn already_exists(resource: Subject, name: &str) -> Self {
         let message = format!("{} {} already exists", qualified(resource), quoted(name));
         Self::new(409, "AlreadyExists", message).about(resource, name)
     }
 
-    /// 409: the object's state does not allow it; `why` says what.
+    /// 409: the object's state does not allow the request, because of `why`.
     pub fn conflict(resource: Subject, name: &str, why: &str) -> Self {
         let (subject, name_shown) = (qualified(resource), quoted(name));
         let message = format!("Operation cannot be fulfilled on {subject} {name_shown}: {why}");
         Self::new(409, "Conflict", message).about(resource, name)
     }
 
-    /// 409: the resourceVersion sent is not the object's.
+    /// 409: the resourceVersion in the request is not the object's.
     pub fn modified(resource: Subject, name: &str) -> Self {
         let why = "the object has been modified; please apply your changes to the latest version and try again";
         Self::conflict(resource, name, why)
     }
 
-    /// 422: the object breaks these rules. `kind` is its group and kind. The same objection twice is listed once in the
-    /// message and twice in the causes, as upstream.
+    /// 422: the object is invalid. `kind` is its group and kind. As upstream, a repeated cause is listed once in the
+    /// message and each time in the causes.
     pub fn invalid(kind: Subject, name: &str, causes: &[Cause]) -> Self {
         let mut said: Vec<String> = Vec::new();
         for it in causes.iter().map(Cause::to_string) {
@@ -140,12 +139,12 @@ impl Status {
         status
     }
 
-    /// 400: this cannot be understood.
+    /// 400: the request is malformed.
     pub fn bad_request(message: impl Into<String>) -> Self {
         Self::new(400, "BadRequest", message)
     }
 
-    /// 403: not this user, or not now. The name is empty for a whole collection.
+    /// 403: the user may not do this, or the object's state forbids it. The name is empty for a collection.
     pub fn forbidden(resource: Subject, name: &str, why: &str) -> Self {
         let message = match (resource.1, name) {
             ("", _) => format!("forbidden: {why}"),
@@ -155,18 +154,18 @@ impl Status {
         Self::new(403, "Forbidden", message).about(resource, name)
     }
 
-    /// 401: credentials that nobody has.
+    /// 401: invalid credentials.
     pub fn unauthorized() -> Self {
         Self::new(401, "Unauthorized", "Unauthorized")
     }
 
-    /// 405: the path is served, the method is not.
+    /// 405: the path does not support the method.
     pub fn method_not_allowed() -> Self {
         let message = "the server does not allow this method on the requested resource";
         Self::generic(405, "MethodNotAllowed", message)
     }
 
-    /// 405: the resource does not know this action (`create`, `list`, …).
+    /// 405: the resource does not support this action (`create`, `list`, …).
     pub fn not_supported(resource: Subject, action: &str) -> Self {
         let message = format!(
             "{action} is not supported on resources of kind {}",
@@ -175,13 +174,13 @@ impl Status {
         Self::new(405, "MethodNotAllowed", message).about(resource, "")
     }
 
-    /// 406: none of the media types that the client accepts can be had.
+    /// 406: the answer is available in none of the media types that the client accepts.
     pub fn not_acceptable(offered: &[&str]) -> Self {
         let message = format!("only the following media types are accepted: {}", offered.join(", "));
         Self::new(406, "NotAcceptable", message)
     }
 
-    /// 415: the body's media type is not understood here.
+    /// 415: the body's media type is not supported here.
     pub fn unsupported_media_type(understood: &[&str]) -> Self {
         let offered = understood.join(", ");
         let message =
@@ -189,7 +188,7 @@ impl Status {
         Self::new(415, "UnsupportedMediaType", message)
     }
 
-    /// 410 with reason `Expired`: the revision or continue token asked for is compacted.
+    /// 410 with reason `Expired`: the requested revision or continue token is compacted.
     pub fn expired(message: impl Into<String>) -> Self {
         Self::new(410, "Expired", message)
     }
@@ -199,14 +198,14 @@ impl Status {
         Self::new(410, "Gone", message)
     }
 
-    /// 504: it took too long.
+    /// 504: the request took too long.
     pub fn timeout(message: &str, retry_after: u32) -> Self {
         let mut status = Self::new(504, "Timeout", format!("Timeout: {message}")).retry_after(retry_after);
         status.details.get_or_insert_default();
         status
     }
 
-    /// 504: a revision of the future was asked for.
+    /// 504: the requested revision lies in the future.
     pub fn too_large_resource_version(asked: u64, current: u64) -> Self {
         let message = format!("Too large resource version: {asked}, current: {current}");
         Self::timeout(&message, 1).because("ResourceVersionTooLarge", "Too large resource version", "")
@@ -218,31 +217,32 @@ impl Status {
         Self::new(413, "RequestEntityTooLarge", message)
     }
 
-    /// 429: come back later.
+    /// 429: the client should try again later.
     pub fn too_many_requests(message: impl Into<String>, retry_after: u32) -> Self {
         Self::new(429, "TooManyRequests", message).retry_after(retry_after)
     }
 
-    /// 500: a bug, or a request that upstream answers this way.
+    /// 500: a bug, or a request to which upstream gives this answer.
     pub fn internal(message: &str) -> Self {
         let text = format!("Internal error occurred: {message}");
         Self::new(500, "InternalError", text).because("", message, "")
     }
 
-    /// 501: kube-apiserver does this and this server does not. Never approximated; the ledger has a row for it.
+    /// 501: kube-apiserver supports this and this server does not. Such requests are never approximated; the ledger has
+    /// a row for each.
     pub fn not_implemented(feature: &str) -> Self {
         let message = format!("{feature} is not implemented by kubewright-apiserver: see docs/reference/fidelity.md");
         Self::new(501, "NotImplemented", message)
     }
 
-    /// With details that are there and empty.
+    /// A Status whose details are present but empty.
     pub(crate) fn generic(code: u16, reason: &'static str, message: &str) -> Self {
         let mut status = Self::new(code, reason, message);
         status.details = Some(Box::default());
         status
     }
 
-    /// The object that is sent, also as the object of an ERROR event.
+    /// The JSON object, which is also the object of an ERROR event.
     pub fn body(&self) -> Value {
         let mut body = json!({
             "kind": "Status", "apiVersion": "v1", "metadata": {},
@@ -262,7 +262,7 @@ impl Status {
 }
 
 impl Details {
-    /// The object in a Status, of a failure or a success.
+    /// The details as JSON, for failures and successes.
     pub fn body(&self) -> Value {
         let mut body = Map::new();
         let texts = [
@@ -293,7 +293,7 @@ fn cause(reason: &str, message: &str, field: &str) -> Value {
         .into()
 }
 
-/// `deployments.apps`; the core group has no suffix. Upstream prints the dot also when only the kind is missing.
+/// `deployments.apps`; the core group has no suffix. Upstream also prints the dot if only the kind is missing.
 fn qualified((group, name): Subject) -> String {
     if group.is_empty() {
         name.to_owned()
@@ -302,7 +302,7 @@ fn qualified((group, name): Subject) -> String {
     }
 }
 
-/// As Go's `%q` has it.
+/// A string in the notation of Go's `%q`.
 fn quoted(text: &str) -> String {
     kubewright_schema::go::quote(text)
 }

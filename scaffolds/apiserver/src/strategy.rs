@@ -1,5 +1,5 @@
-//! What differs from kind to kind: how an object is decoded, defaulted, prepared and validated. The registry does the
-//! rest the same way for all. Two implementors: the built-in kinds and the kinds that CRDs define.
+//! What differs from kind to kind: how objects are decoded, defaulted, prepared and validated. The registry does all
+//! else in the same way for every kind. Built-in kinds and kinds that CRDs define implement the trait.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -9,79 +9,81 @@ use tokio::sync::watch;
 
 use crate::{allocation::Held, apply::Schema, status::Status};
 
-/// What strict decoding refuses, in the words of the server: `unknown field "spec.foo"`, `duplicate field "spec.a"`.
+/// The errors of strict decoding, in the server's words: `unknown field "spec.foo"`, `duplicate field "spec.a"`.
 pub type StrictErrors = Vec<String>;
 
-/// Which empty lists and maps an object of a built-in kind has. See [`Strategy::empties`].
+/// Which empty lists and maps of a built-in kind's object are kept. See [`Strategy::empties`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Empties {
-    /// Those that Go's encoder writes, and those that mean something else than none to rules of the kind.
+    /// Those that Go's encoder writes, and those that the kind's rules distinguish from absent ones.
     Meaningful,
-    /// Those that Go's encoder writes: what fields can be owned.
+    /// Those that Go's encoder writes, whose fields can be owned.
     Encoded,
-    /// None: what comes back from the store.
+    /// None, as in objects that are read from the store.
     Stored,
 }
 
-/// What is the same for all objects of a kind in one version. By default, what most built-in kinds have.
+/// The properties that all objects of a kind in one version share. The defaults are those of most built-in kinds.
 #[derive(Clone)]
 pub struct Rules {
-    /// What `metadata.name` must be.
+    /// The format of `metadata.name`.
     pub name: NameRule,
-    /// Whether it is one of Kubernetes' own kinds, which have a Go type upstream, rather than a custom one. Strategic merge
-    /// patches are understood for these alone; 415 otherwise.
+    /// Whether it is one of Kubernetes' own kinds, which have a Go type upstream, rather than a custom one. Only these
+    /// support strategic merge patches; the others answer 415.
     pub is_built_in: bool,
     /// Whether `spec` and `status` have endpoints of their own.
     pub has_status: bool,
     /// The JSON paths of the scale subresource.
     pub scale: Option<Scale>,
-    /// Whether `metadata.generation` counts changes of everything but metadata (and status, where that is a
-    /// subresource). Custom kinds and those built-in ones that have it.
+    /// Whether `metadata.generation` counts changes of everything but metadata (and status, if that is a subresource).
+    /// True for custom kinds and for those built-in kinds that have a generation.
     pub counts_generation: bool,
-    /// The field of the metadata whose changes count as well: `annotations` of Deployments, `labels` of EndpointSlices.
+    /// The field of the metadata whose changes also increment the generation: `annotations` of Deployments, `labels` of
+    /// EndpointSlices.
     pub counts_metadata: Option<&'static str>,
-    /// Whether an empty list or map in the place of none is another generation.
+    /// Whether replacing an absent list or map by an empty one increments the generation.
     pub counts_empty: bool,
-    /// Whether a PUT to a name that is not there creates it (Leases, Services' endpoints, …).
+    /// Whether a PUT creates an object that does not exist (Leases, Services' endpoints, …).
     pub creates_on_update: bool,
-    /// Whether a PUT without `resourceVersion` overwrites whatever is there.
+    /// Whether a PUT without `resourceVersion` overwrites any present state.
     pub updates_unconditionally: bool,
-    /// What the kind itself checks of the metadata at an update of the object, after the registry.
+    /// The kind's own checks of the metadata in an update of the object, after the registry's.
     pub metadata_passes: &'static [MetadataPass],
-    /// The same at an update of the status, or of what finalizes a namespace.
+    /// The same in an update of the status, or of a namespace's `finalize`.
     pub status_metadata_passes: &'static [MetadataPass],
-    /// What nobody owns by writing the status, because that write does not change it.
+    /// The fields that a write of the status does not change, so it does not own them.
     pub reset_by_status: &'static [&'static str],
-    /// Whether `spec.finalizers` keep an object until the subresource `finalize` has removed them: Namespaces.
+    /// Whether `spec.finalizers` keep an object until the subresource `finalize` has removed them, as those of
+    /// Namespaces.
     pub has_spec_finalizers: bool,
     /// How objects are deleted.
     pub deletion: Deletion,
-    /// Whether objects grant permissions, which nobody may do who does not have them.
+    /// How objects grant permissions, if they do: their writers need those permissions themselves.
     pub grants: Option<Grants>,
-    /// What objects are given of what a cluster has only so much of.
+    /// The objects' reservations of a cluster's limited values, such as addresses and ports.
     pub held: Option<Arc<Held>>,
-    /// The resource's name in the store's keys where it is not its own `group/plural`: the Events of `events.k8s.io` are
-    /// those of the core group, `/events`.
+    /// The resource's name in the store's keys, if it is not its own `group/plural`: the Events of `events.k8s.io` are
+    /// stored as those of the core group, `/events`.
     pub stored_as: Option<&'static str>,
-    /// The directory in the etcd keys of the real server, which some answers quote, where it is not the plural (with
-    /// the group, for custom kinds). Recorded from answers to a PUT with another uid.
+    /// The directory in the real server's etcd keys, which some answers quote, if it is not the plural (for custom
+    /// kinds, with the group). Recorded from answers to a PUT with another uid.
     pub etcd_directory: Option<&'static str>,
-    /// The package of the Go type that upstream has within itself, where that is not named after the group.
+    /// The package of upstream's internal Go type, if it is not named after the group.
     pub go_package: Option<&'static str>,
-    /// What readers of this version get of an object in the store: records of a later revision than this stand there
-    /// word for word; older ones, or all with `None`, go through [`Strategy::read`] first. Built-in kinds never change.
+    /// The revision after which stored objects are read unchanged in this version. Older objects, or all if this is
+    /// `None`, go through [`Strategy::read`] first. Built-in kinds never change.
     pub verbatim_after: Option<u64>,
-    /// The columns of `kubectl get`, without those that the registry puts first.
+    /// The columns of `kubectl get`, without those that the registry adds before them.
     pub columns: Vec<Column>,
-    /// The OpenAPI v3 definitions of the kind and of its list, for kinds that are not recorded with the built-in ones.
+    /// The OpenAPI v3 definitions of the kind and of its list, for kinds whose definitions are not recorded.
     pub published: Option<[Value; 2]>,
-    /// The sentence that every answer of a deprecated version carries as `Warning: 299`.
+    /// The deprecation warning, which every answer in this version has as a header `Warning: 299`.
     pub deprecation: Option<Cow<'static, str>>,
-    /// Why nothing new may be created for now (not even by an apply): the end of a 403's sentence, after `is forbidden: `.
-    /// Discovery leaves out `create`, `update` and `patch` then; the latter two work all the same.
+    /// Why no object may be created now, not even by an apply: the end of the message of a 403, after `is forbidden: `.
+    /// Discovery then omits `create`, `update` and `patch`; the latter two still work.
     pub forbids_creation: Option<&'static str>,
-    /// For kinds that come and go: the channel closes when this strategy is replaced or its kind is gone, and watches of
-    /// the resource end then.
+    /// For kinds that can be removed: the channel closes when this strategy is replaced or its kind removed, which ends
+    /// watches of the resource.
     pub ends: Option<watch::Receiver<()>>,
 }
 
@@ -118,15 +120,16 @@ impl Default for Rules {
 }
 
 impl Rules {
-    /// What `object` holds of the server's (clusterIP, nodePort) may be given to others: it was deleted, or its create or
-    /// update failed after it was prepared (then `kept` is what stays in the store, if anything does).
+    /// Releases what `object` holds of the server's limited values (clusterIP, nodePort), because it was deleted, or
+    /// because its create or update failed after preparation. In the latter case, `kept` is the object that remains
+    /// stored, if any.
     pub fn release(&self, object: &Value, kept: Option<&Value>) {
         if let Some(held) = &self.held {
             held.release(object, kept);
         }
     }
 
-    /// An object of the store when the server started: what it holds is not free.
+    /// Reserves what an object holds that was stored when the server started.
     pub fn hold(&self, object: &Value) {
         if let Some(held) = &self.held {
             held.hold(object);
@@ -134,38 +137,39 @@ impl Rules {
     }
 }
 
-/// How the objects of a kind are deleted. By default they go at once, and with them what they own.
+/// How the objects of a kind are deleted. By default they are removed at once, and the garbage collector deletes their
+/// dependents.
 #[derive(Clone, Copy, Default)]
 pub struct Deletion {
-    /// Whether the answer is the object and not a Status. Recorded.
+    /// Whether the answer is the deleted object and not a Status. Recorded.
     pub returns_object: bool,
-    /// Whether dependents stay unless the options of the deletion say otherwise.
+    /// Whether dependents are orphaned unless the request has a propagation policy.
     pub orphans_dependents: bool,
-    /// The warning about options that do not say it.
+    /// The warning for a request without a propagation policy.
     pub warning: Option<&'static str>,
-    /// For kinds whose objects may first stop what they run: how many seconds an object has, given those that the client
-    /// asks for. With 0 it goes at once.
+    /// For kinds with graceful deletion: the grace period of an object in seconds, given the one in the request. With 0
+    /// the object is removed at once.
     pub grace_seconds: Option<fn(&Value, Option<i64>) -> i64>,
 }
 
 /// How an object grants permissions.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Grants {
-    /// It lists them: roles.
+    /// It lists permissions: roles.
     Rules,
-    /// It refers to what lists them: bindings.
+    /// It refers to a role: bindings.
     Role,
 }
 
-/// One time that metadata is checked. Upstream's registry and upstream's kinds both do it, each kind in its own way, and
-/// clients see every objection as often as it was found: in `details.causes`, not in the message.
+/// One pass of checks on metadata. Upstream, both the registry and the validation of each kind check it. Clients see a
+/// repeated error once for each pass in `details.causes`, but only once in the message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum MetadataPass {
-    /// The rules of changes.
+    /// The rules for changes.
     Update,
     /// All other rules.
     Validate,
-    /// That finalizers without a domain are Kubernetes' own.
+    /// The rule that finalizers without a domain must be Kubernetes' own.
     FinalizerNames,
 }
 
@@ -189,90 +193,94 @@ impl MetadataPass {
     pub const VALIDATE: &'static [Self] = &[Self::Validate, Self::FinalizerNames];
     /// Custom kinds and Leases.
     pub const UPDATE: &'static [Self] = &[Self::Update];
-    /// Kinds that leave it to the registry.
+    /// Kinds that leave these checks to the registry.
     pub const NONE: &'static [Self] = &[];
 }
 
-/// Knows the objects of one kind in one version.
+/// Implements one kind in one version.
 ///
-/// Objects are whole (`apiVersion`, `kind`, `metadata`, …) and in the version of the resource. Unless said otherwise
-/// the registry has dealt with `metadata` before and after, so a strategy looks at the rest.
+/// Objects are complete (`apiVersion`, `kind`, `metadata`, …) and in the version of the resource. Unless stated
+/// otherwise, the registry processes `metadata`, and a strategy only the rest.
 pub trait Strategy: Send + Sync + 'static {
-    /// What is the same for all its objects.
+    /// The properties that all its objects share.
     fn rules(&self) -> &Rules;
 
-    /// Reads what a client sent: types must fit (a 400 or 422, as the real server has it for this kind), fields that
-    /// the kind does not have are dropped and returned, nulls go where the server drops them.
+    /// Decodes an object that a client sent. Values must be of the right types (otherwise 400 or 422, as the real
+    /// server answers for this kind). Unknown fields are removed and returned, and nulls are removed where the server
+    /// removes them.
     ///
     /// # Errors
-    /// The Status of a body that cannot be this kind.
+    /// The Status for a body that is not an object of this kind.
     fn decode(&self, object: &mut Value) -> Result<StrictErrors, Status>;
 
-    /// Fills in what is left out; also for objects from the store.
+    /// Sets defaults; also in objects from the store.
     fn default(&self, object: &mut Value);
 
-    /// Like [`Strategy::decode`], for an object that the server put together of others, which it converts in other ways:
-    /// whole numbers may be written as fractions, and the sentences about what does not fit are others.
+    /// Like [`Strategy::decode`], for an object that the server has produced by an apply or a patch. The server
+    /// converts these differently: whole numbers may be written as floats, and messages about wrong types differ.
     ///
     /// # Errors
-    /// The Status of an object that cannot be this kind.
+    /// The Status for an object that is not of this kind.
     fn convert(&self, object: &mut Value) -> Result<StrictErrors, Status> {
         self.decode(object)
     }
 
-    /// Brings a decoded object, with all its empty lists and maps, into a form that has fewer, and returns whether it had any.
-    /// Custom kinds keep theirs for ever.
+    /// Removes those empty lists and maps from a decoded object that `form` does not keep, and returns whether there
+    /// were any. Custom kinds keep them all.
     fn empties(&self, _object: &mut Value, _form: Empties) -> bool {
         false
     }
 
-    /// Before a create: clears what clients may not set (`status`), allocates what the server gives (clusterIP), but for a
-    /// create by a write of a `subresource`, which upstream does without. Name, namespace and uid are there.
+    /// Before a create: clears the fields that clients may not set (`status`) and allocates what the server assigns
+    /// (clusterIP). A create through a `subresource` skips this, as upstream. Name, namespace and uid are set already.
     fn prepare_for_create(&self, subresource: &str, object: &mut Value);
 
-    /// Before an update of the object (`subresource` empty) or of `status`: takes over from `old` what this endpoint
-    /// must not change. `metadata.generation` is the registry's, see [`Rules::counts_generation`].
+    /// Before an update of the object (with an empty `subresource`) or of a subresource such as `status`: copies from
+    /// `old` the fields that this endpoint must not change. The registry sets `metadata.generation`, see
+    /// [`Rules::counts_generation`].
     fn prepare_for_update(&self, subresource: &str, new: &mut Value, old: &Value);
 
-    /// What is wrong with a new object, but for its metadata. Fields are paths as the server writes them (`spec.target`).
+    /// The validation errors of a new object, except those of its metadata. Fields are paths as the server writes them
+    /// (`spec.target`).
     fn validate(&self, object: &Value) -> Vec<Cause>;
 
-    /// What is wrong with the change from `old` to `new`, everything [`Strategy::validate`] says included.
-    /// The server warns of what it forgives, whether it refuses the rest or not.
+    /// The validation errors of the change from `old` to `new`, including those of [`Strategy::validate`], and the
+    /// warnings for errors that are tolerated, which the server sends whether it refuses the change or not.
     fn validate_update(&self, subresource: &str, new: &Value, old: &Value) -> Objections;
 
-    /// Sentences for `Warning: 299` headers about an object that is accepted.
+    /// Warnings for an accepted object, which become `Warning: 299` headers.
     fn warnings(&self, object: &Value) -> Vec<String>;
 
-    /// Like [`Strategy::warnings`], for a change: some kinds warn only of what was not there before.
+    /// Like [`Strategy::warnings`], for a change: some kinds warn only about fields that are new.
     fn update_warnings(&self, subresource: &str, new: &Value, old: &Value) -> Vec<String>;
 
-    /// For kinds whose first deletion only marks them (`deletionTimestamp` and, say, a finalizer of their own), because
-    /// the server cleans up behind them: writes the marks and returns true. The registry stores `object` as it then
-    /// is, without touching its generation, and answers with it. `now` is in the form of `creationTimestamp`.
+    /// For kinds whose first deletion only marks an object (with a `deletionTimestamp`, and possibly a finalizer)
+    /// because a controller has to clean up: sets the marks and returns true. The registry then stores `object` without
+    /// changing its generation, and answers with it. `now` has the format of `creationTimestamp`.
     fn begin_deletion(&self, _object: &mut Value, _now: &str) -> bool {
         false
     }
 
-    /// Brings an object as it was stored, in whatever version and under whatever schema, into this version: defaults
-    /// of the version it was stored in, this version's `apiVersion`, and nothing that this version does not have.
+    /// Converts an object, which may have been stored in another version and under an older schema, to this version:
+    /// sets the defaults of the version in which it was stored and this version's `apiVersion`, and removes the fields
+    /// that this version does not have.
     fn read(&self, _object: &mut Value) {}
 
-    /// Brings an object of this version, ready to be stored, into the version that the store keeps.
+    /// Converts an object of this version, ready to be stored, to the storage version.
     fn write(&self, _object: &mut Value) {}
 
-    /// The shape, for server-side apply and strategic merge.
+    /// The schema for server-side apply and strategic merge patches.
     fn schema(&self) -> &Schema;
 
-    /// The value of a field selector other than `metadata.name` and `metadata.namespace`; `None` when the kind has no
-    /// such selectable field. An absent value is empty.
+    /// The value of a selectable field other than `metadata.name` and `metadata.namespace`; `None` if the kind does not
+    /// support it. An absent value is empty.
     fn field(&self, object: &Value, path: &str) -> Option<String>;
 
-    /// One value per column, for one object. `now` is what ages count from, in seconds since 1970.
+    /// The cells of an object, one for each column. `now` is the time for ages, in seconds since 1970.
     fn cells(&self, object: &Value, now: i64) -> Vec<Value>;
 }
 
-/// What names a kind takes.
+/// The format of a kind's names.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum NameRule {
     /// DNS-1123 subdomain, 253 characters: most kinds.
@@ -281,18 +289,18 @@ pub enum NameRule {
     Label,
     /// DNS-1035 label: Services.
     Label1035,
-    /// Anything that is one segment of a path: RBAC.
+    /// Any single segment of a path: RBAC.
     PathSegment,
 }
 
-/// The scale subresource: where in the object its numbers are, `.spec.replicas` for example.
+/// The paths of the scale subresource in an object, for example `.spec.replicas`.
 #[derive(Clone, Debug, Default)]
 pub struct Scale {
-    /// Wanted replicas.
+    /// The desired replicas.
     pub spec_replicas: Cow<'static, str>,
-    /// Actual replicas.
+    /// The observed replicas.
     pub status_replicas: Cow<'static, str>,
-    /// The selector of the replicas, as text; built-in kinds have a LabelSelector there instead.
+    /// The selector of the replicas, as text; built-in kinds have a LabelSelector instead.
     pub label_selector: Option<Cow<'static, str>>,
 }
 
@@ -303,10 +311,10 @@ pub struct Column {
     pub name: String,
     /// `string`, `integer`, `number`, `boolean`, `date`.
     pub r#type: String,
-    /// `name` for the first, `int64` and the like otherwise.
+    /// `name` for the first column, otherwise for example `int64`.
     pub format: String,
-    /// For people.
+    /// The description for users.
     pub description: String,
-    /// 0 shows always, 1 with `-o wide`.
+    /// 0 always shows the column, 1 only with `-o wide`.
     pub priority: i64,
 }

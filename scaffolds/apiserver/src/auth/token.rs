@@ -34,7 +34,7 @@ pub fn kind() -> Arc<Resource> {
 /// Answers a TokenRequest for the service account of this key at `now` (seconds since 1970).
 ///
 /// # Errors
-/// 400, 404 and so on, as the real server refuses it.
+/// The Status with which the real server refuses it.
 pub fn token(
     authenticator: &Authenticator,
     (store, now): (&Store, i64),

@@ -9,16 +9,16 @@ use super::{
 };
 use crate::{request::json::DEPTH, status::Status};
 
-/// The server's limit of operations in one patch.
+/// The server's limit for the operations in a patch.
 const MAX_OPERATIONS: usize = 10_000;
-/// The server's limit of what all copies of one patch may add, in bytes of JSON.
+/// The server's limit for what all copies in a patch may add, in bytes of JSON.
 const MAX_COPIED: usize = 3 * 1024 * 1024;
 
 /// Applies a JSON patch.
 ///
 /// # Errors
-/// 400 for a body that is no JSON patch, 413 for one of more than 10,000 operations, 422 when an operation cannot be
-/// done or a test fails.
+/// 400 for a body that is not a JSON patch, 413 for more than 10,000 operations, 422 when an operation cannot be
+/// carried out or a test fails.
 pub fn json(object: &Value, patch: &[u8], checked: bool) -> Result<Patched, Status> {
     let (operations, strict_errors) = operations(patch, checked)?;
     if operations.len() > MAX_OPERATIONS {
@@ -153,7 +153,7 @@ impl Run {
     }
 }
 
-/// Operations may nest values ever deeper; the result must stay one that a request could have brought.
+/// Operations can nest values ever deeper, but the result must not be deeper than a request may be.
 fn shallow(path: &str, value: &Value) -> Result<(), Nowhere> {
     if steps(path).len() + depth(value) > DEPTH {
         Err(Nowhere)

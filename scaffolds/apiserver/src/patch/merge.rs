@@ -8,7 +8,7 @@ use crate::status::Status;
 /// Applies a JSON merge patch.
 ///
 /// # Errors
-/// 400 for a body that is none.
+/// 400 for a body that is not a JSON merge patch.
 pub fn merge(object: &Value, patch: &[u8], checked: bool) -> Result<Patched, Status> {
     let (patch, strict_errors) = match document(patch, "error decoding patch: ") {
         Err(_) if !checked => return Err(invalid()),
@@ -43,14 +43,14 @@ fn lay(members: &mut Map<String, Value>, patch: Map<String, Value>) {
         match (members.get_mut(&name), value) {
             (_, Value::Null) => drop(members.remove(&name)),
             (Some(Value::Object(below)), Value::Object(patch)) => lay(below, patch),
-            // Unlike anything else, what takes an object's place keeps the nulls within it.
+            // A value that replaces an object keeps its nulls, unlike values elsewhere.
             (Some(object @ Value::Object(_)), value) => *object = value,
             (_, value) => drop(members.insert(name, without_nulls(value))),
         }
     }
 }
 
-/// Objects lose their nulls; lists keep theirs.
+/// Removes nulls from objects, but not from lists.
 fn without_nulls(value: Value) -> Value {
     match value {
         Value::Object(members) => {

@@ -1,8 +1,8 @@
-//! The three patches that are no apply: JSON patch (RFC 6902), JSON merge patch (RFC 7396) and strategic merge patch,
-//! each with the answers that kube-apiserver 1.36 has for what is no such patch. Pure: documents in, documents out.
+//! The patches other than apply: JSON patch (RFC 6902), JSON merge patch (RFC 7396) and strategic merge patch, each
+//! with the errors that kube-apiserver 1.36 reports for malformed patches. Pure functions from documents to documents.
 //!
-//! All take the body as it came, and whether it is to be looked at closely (`fieldValidation` other than `Ignore`): then
-//! [`Patched::strict_errors`] lists what the server warns of, or what strict validation refuses.
+//! Each takes the body as received, and whether to check it strictly (`fieldValidation` other than `Ignore`). If so,
+//! [`Patched::strict_errors`] lists what the server warns about or strict validation refuses.
 
 mod json;
 mod merge;
@@ -18,20 +18,20 @@ use crate::{
     status::Status,
 };
 
-/// What came of a patch; not yet decoded as the kind that it should be.
+/// The result of a patch, not yet decoded as an object of its kind.
 #[derive(Clone, Debug)]
 pub struct Patched {
     /// The document.
     pub object: Value,
-    /// What is odd about the patch itself: `duplicate field "data.k"`.
+    /// Problems in the patch itself: `duplicate field "data.k"`.
     pub strict_errors: Vec<String>,
-    /// How refusals quote it, where that is not the document.
+    /// The text with which refusals quote it, if that is not the document.
     shown: Option<String>,
 }
 
 impl Patched {
-    /// The 422 for a patched document that is not of its kind, or not strictly. `why` is what decoding says:
-    /// `json: cannot unmarshal …`, `strict decoding error: unknown field "x"`.
+    /// The 422 for a patched document that is not a valid object of its kind, or not under strict validation. `why` is
+    /// the error from decoding: `json: cannot unmarshal …`, `strict decoding error: unknown field "x"`.
     pub fn refuse(&self, why: &str) -> Status {
         let shown = self.shown.clone().unwrap_or_else(|| go::json(&self.object));
         Status::invalid(("", ""), "", &[Path::new("patch").invalid(shown, why)])
@@ -46,7 +46,7 @@ impl Patched {
     }
 }
 
-/// 422, whatever a patch tripped over: the real server keeps that to itself.
+/// The 422 for any operation that failed: the real server does not say which.
 fn rejected() -> Status {
     let mut status = Status::new(
         422,
@@ -57,12 +57,12 @@ fn rejected() -> Status {
     status
 }
 
-/// Reads a body; `prefix` leads the server's sentences about it.
+/// Parses a body; `prefix` begins the server's error messages.
 fn document(body: &[u8], prefix: &str) -> Result<Document, Status> {
     read(body).map_err(|why| Status::bad_request(format!("{prefix}{why}")))
 }
 
-/// What Go says of JSON that is not of the type that it reads into.
+/// Go's error for JSON that is not of the expected type.
 fn unmarshal(value: &Value, into: &str) -> String {
     let name = kubewright_schema::go::kind(value);
     format!("json: cannot unmarshal {name} into Go {into}")

@@ -1,19 +1,19 @@
-//! Paths of JSON patches, and the places that they lead to, by the rules of the library that kube-apiserver uses: what
-//! is null is not there, indices may be negative, and what stands before the first slash does not matter.
+//! Paths in JSON patches and the values they lead to, by the rules of the library that kube-apiserver uses: null counts
+//! as absent, indices may be negative, and the text before the first slash is ignored.
 
 use serde_json::{Map, Value};
 
-/// A path leads nowhere, or not to where the operation must go. Which of the two nobody gets to know.
+/// A path does not exist, or cannot be changed as requested. Clients do not learn which.
 #[derive(Debug)]
 pub(super) struct Nowhere;
 
-/// The object or array that holds what a path names, and the last step.
+/// The object or array that contains the value of a path, and the last step.
 pub(super) enum Place<'a> {
     Object(&'a mut Map<String, Value>, String),
     Array(&'a mut Vec<Value>, String),
 }
 
-/// The steps of a path, decoded; none for a path without a slash.
+/// The steps of a path, decoded; none if the path has no slash.
 pub(super) fn steps(path: &str) -> Vec<String> {
     path.split('/')
         .skip(1)
@@ -42,7 +42,7 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// What is there; a missing field is nothing, a missing item leads nowhere.
+    /// The value; `None` for a missing field, an error for a missing item.
     pub(super) fn get(&self) -> Result<Option<&Value>, Nowhere> {
         match self {
             Self::Object(members, name) => Ok(members.get(name).filter(|it| !it.is_null())),
@@ -58,7 +58,7 @@ impl<'a> Place<'a> {
             Self::Object(members, name) => drop(members.insert(name, value)),
             Self::Array(items, at) if at == "-" => items.push(value),
             Self::Array(items, at) => {
-                // Negative indices count from behind the last item.
+                // Negative indices count from the position after the last item.
                 let index = index(&at, items.len() + 1)?;
                 if index > items.len() {
                     return Err(Nowhere);
@@ -69,7 +69,7 @@ impl<'a> Place<'a> {
         Ok(())
     }
 
-    /// Fields need not be there to be replaced.
+    /// Replaces a value; a field may be absent.
     pub(super) fn replace(self, value: Value) -> Result<(), Nowhere> {
         match self {
             Self::Object(members, name) => drop(members.insert(name, value)),
@@ -95,7 +95,7 @@ impl<'a> Place<'a> {
     }
 }
 
-/// The place that an index names in so many places; it may be too large, not too small.
+/// The position of an index among `places`. It may be too large, but not too small.
 fn index(text: &str, places: usize) -> Result<usize, Nowhere> {
     let index: i64 = text.parse().map_err(|_| Nowhere)?;
     match usize::try_from(index) {

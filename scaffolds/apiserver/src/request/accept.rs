@@ -1,17 +1,17 @@
-//! What the client wants to get, by `Accept`, `pretty` and `User-Agent`, as upstream negotiates it.
+//! The form of the answer, negotiated as upstream from `Accept`, `pretty` and `User-Agent`.
 
 use http::{HeaderMap, header};
 
 use super::Query;
 use crate::status::Status;
 
-/// How text is written.
+/// The format of text.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Format {
-    /// Without white space.
+    /// JSON without white space.
     #[default]
     Json,
-    /// With, for people.
+    /// JSON with line breaks and indentation.
     Pretty,
     /// YAML.
     Yaml,
@@ -27,10 +27,10 @@ impl Format {
     }
 }
 
-/// As what objects are wanted.
+/// The shape of objects.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Shape {
-    /// As they are.
+    /// Complete objects.
     #[default]
     Object,
     /// `meta.k8s.io/v1 Table`.
@@ -41,16 +41,16 @@ pub enum Shape {
     MetadataList,
 }
 
-/// What was agreed on.
+/// The result of the negotiation.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Wanted {
-    /// How text is written.
+    /// The format of text.
     pub format: Format,
-    /// As what objects are sent.
+    /// The shape of objects.
     pub shape: Shape,
 }
 
-/// What resources can be had as. The last two are not listed in every answer, and never served here.
+/// The media types of resources. The last two are not listed in every answer, and are never served here.
 const OFFERED: [&str; 3] = [
     "application/json",
     "application/yaml",
@@ -99,7 +99,7 @@ impl<'a> Clause<'a> {
         }
     }
 
-    /// None for a shape that nobody has.
+    /// The shape that the clause requests; `None` if it is unknown.
     fn shape(&self) -> Option<Shape> {
         let is_meta = self.parameter("g") == "meta.k8s.io" && self.parameter("v") == "v1";
         match self.parameter("as") {
@@ -112,7 +112,7 @@ impl<'a> Clause<'a> {
     }
 }
 
-/// The format for an answer that is no resource, failures included: whatever is wanted, there is JSON.
+/// The format of an answer that is not a resource, for example a failure: JSON if no requested format is available.
 pub fn format(headers: &HeaderMap, query: &Query) -> Format {
     let wanted = clauses(headers).iter().find_map(Clause::format).unwrap_or_default();
     if wanted == Format::Json && is_pretty(headers, query) {
@@ -122,10 +122,10 @@ pub fn format(headers: &HeaderMap, query: &Query) -> Format {
     }
 }
 
-/// What a resource is sent as.
+/// The format and shape of a resource.
 ///
 /// # Errors
-/// 406 when nothing that is accepted can be had; 501 where only the real server has it: Protobuf.
+/// 406 when no accepted media type is available; 501 for Protobuf, which only the real server supports.
 pub fn negotiate(headers: &HeaderMap, query: &Query, verb: &str) -> Result<Wanted, Status> {
     let is_watch = verb == "watch";
     let clauses = clauses(headers);
@@ -155,7 +155,7 @@ pub fn negotiate(headers: &HeaderMap, query: &Query, verb: &str) -> Result<Wante
             "an answer in application/vnd.kubernetes.protobuf",
         ));
     }
-    // Two layers negotiate upstream: the outer one, which knows media types only, has an answer of its own.
+    // Upstream has two layers of negotiation. The outer one considers only media types, and has a message of its own.
     if clauses.iter().any(|clause| clause.format().is_some()) {
         return Err(Status::not_acceptable(if is_watch {
             &OFFERED_OF_WATCHES
@@ -163,7 +163,7 @@ pub fn negotiate(headers: &HeaderMap, query: &Query, verb: &str) -> Result<Wante
             &OFFERED
         }));
     }
-    // A list may be watched.
+    // A list may be a watch.
     match verb {
         "list" | "watch" => Err(unavailable(
             &[OFFERED.as_slice(), OFFERED_OF_WATCHES.as_slice()].concat(),
@@ -172,7 +172,7 @@ pub fn negotiate(headers: &HeaderMap, query: &Query, verb: &str) -> Result<Wante
     }
 }
 
-/// 406 as the router of the real server says it.
+/// 406 with the message of the real server's router.
 pub fn unavailable(offered: &[&str]) -> Status {
     let message = format!(
         "406: Not Acceptable\n\nAvailable representations: {}",
@@ -181,7 +181,7 @@ pub fn unavailable(offered: &[&str]) -> Status {
     Status::generic(406, "NotAcceptable", &message)
 }
 
-/// Whether discovery is wanted in one document: the first clause that discovery can answer says so.
+/// Whether the client requests aggregated discovery: the first clause that discovery supports decides.
 pub fn wants_aggregated(headers: &HeaderMap) -> bool {
     let clauses = clauses(headers);
     let mut known = clauses.iter().filter(|clause| clause.format() == Some(Format::Json));
@@ -194,7 +194,7 @@ pub fn wants_aggregated(headers: &HeaderMap) -> bool {
     ) == Some(true)
 }
 
-/// By falling quality; of two alike the first.
+/// The clauses by descending quality; in the order of the header if that is equal.
 fn clauses(headers: &HeaderMap) -> Vec<Clause<'_>> {
     let accepted = headers
         .get_all(header::ACCEPT)
@@ -209,7 +209,7 @@ fn clauses(headers: &HeaderMap) -> Vec<Clause<'_>> {
     clauses
 }
 
-/// Asked for, or a program that people look at.
+/// Whether indentation is requested, or the user agent is a program for people.
 fn is_pretty(headers: &HeaderMap, query: &Query) -> bool {
     if query.get("pretty").is_some() {
         return matches!(query.get("pretty"), Some("1" | "t" | "T" | "true" | "TRUE" | "True"));

@@ -1,4 +1,4 @@
-//! The body of a request: received up to a limit, and read by its media type.
+//! The body of a request: received up to a limit, and decoded by its media type.
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use http_body::Body;
@@ -8,18 +8,18 @@ use serde_json::{Map, Value};
 use super::{json, yaml};
 use crate::{kinds::protobuf, status::Status};
 
-/// What upstream takes of a body.
+/// The longest body in bytes, as upstream.
 pub const LIMIT: usize = 3 * 1024 * 1024;
 
-/// What the server understands, as it lists it.
+/// The supported media types, in the order in which the server lists them.
 const UNDERSTOOD: [&str; 3] = ["application/json", "application/yaml", PROTOBUF];
-/// Understood for built-in kinds.
+/// Supported for built-in kinds.
 pub const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 
 /// Receives a body.
 ///
 /// # Errors
-/// 413 for one that is too long, without reading the rest; 400 for one that breaks off.
+/// 413 for a body that is too long, without reading the rest; 400 for one that ends early.
 pub async fn receive<B>(body: B) -> Result<Bytes, Status>
 where
     B: Body<Error: std::fmt::Display>,
@@ -41,13 +41,14 @@ where
     Ok(received.freeze())
 }
 
-/// An object, and the fields that stand in it twice, in the words of the server.
+/// An object, and its duplicate fields in the server's words.
 pub type Object = (Map<String, Value>, Vec<String>);
 
-/// Reads the object of a create or update. `kind` is what it must be, as messages name it. An empty `content_type` is JSON.
+/// Decodes the object of a create or update. `kind` is the expected kind, as messages name it. An empty `content_type`
+/// means JSON.
 ///
 /// # Errors
-/// 415 for other media types; 400 for a body that is none.
+/// 415 for other media types; 400 for a malformed body.
 pub fn object(content_type: &str, body: &[u8], kind: &str) -> Result<Object, Status> {
     parse(content_type, body)?.map_err(|why| {
         let body = summary(body);
@@ -57,10 +58,10 @@ pub fn object(content_type: &str, body: &[u8], kind: &str) -> Result<Object, Sta
     })
 }
 
-/// Reads the options of a delete, of which there may be none.
+/// Decodes the options of a delete, which may be absent.
 ///
 /// # Errors
-/// As for [`object`], in other words.
+/// As for [`object`], with other messages.
 pub fn options(content_type: &str, body: &[u8]) -> Result<Object, Status> {
     if body.is_empty() {
         return Ok(Object::default());
@@ -85,10 +86,10 @@ fn parse(content_type: &str, body: &[u8]) -> Result<Result<Object, String>, Stat
     }
 }
 
-/// How Go's decoder begins when it cannot tell what an object is.
+/// The beginning of the message of Go's decoder when it cannot determine the type of an object.
 const AMISS: &str = "couldn't get version/kind";
 
-/// Only an object can say what it is; null is an empty one.
+/// The document as an object, because only objects have a type; null counts as an empty one.
 fn typed((value, duplicates): json::Document) -> Result<Object, String> {
     const STRUCT: &str =
         r#"struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }"#;
@@ -112,7 +113,7 @@ fn typed((value, duplicates): json::Document) -> Result<Object, String> {
     Ok((object, duplicates))
 }
 
-/// The first 30 bytes: as text when they begin an object, in hexadecimal digits otherwise.
+/// The first 30 bytes: as text if they begin an object, otherwise in hexadecimal.
 fn summary(body: &[u8]) -> String {
     const MOST: usize = 30;
     let start = body.get(..MOST).unwrap_or(body);

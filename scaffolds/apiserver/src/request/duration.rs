@@ -1,4 +1,4 @@
-//! `time.ParseDuration` of Go, for the parameter `timeout`.
+//! Go's `time.ParseDuration`, for the parameter `timeout`.
 
 use std::time::Duration;
 
@@ -6,13 +6,13 @@ use crate::status::Status;
 
 use super::Query;
 
-/// Upstream's `--request-timeout`: what a request that is no watch may take at most.
+/// The longest duration of a request other than a watch, as upstream's `--request-timeout`.
 pub const MOST: Duration = Duration::from_secs(60);
 
-/// How long a request that is no watch may take.
+/// How long a request other than a watch may take.
 ///
 /// # Errors
-/// 400 for a `timeout` that is no duration.
+/// 400 for a `timeout` that is not a duration.
 pub fn timeout(query: &Query) -> Result<Duration, Status> {
     match query.get("timeout") {
         None | Some("") => Ok(MOST),
@@ -27,7 +27,7 @@ pub fn timeout(query: &Query) -> Result<Duration, Status> {
     }
 }
 
-/// Negative durations are zero here: no timeout is.
+/// Parses a duration; negative ones become zero, because no timeout is negative.
 fn parse(text: &str) -> Result<Duration, String> {
     let nanoseconds = kubewright_schema::go::duration(text)?;
     Ok(Duration::from_nanos(nanoseconds.try_into().unwrap_or(0)))

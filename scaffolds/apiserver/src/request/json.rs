@@ -1,19 +1,20 @@
-//! Reads JSON as kube-apiserver reads it: with Go's words for what is malformed, a list of the fields that stand there
-//! twice (the last one counts), U+FFFD for what is no UTF-8, and a bound on nesting.
+//! Reads JSON as kube-apiserver reads it: with Go's messages for malformed text, a list of duplicate fields (the last
+//! one wins), U+FFFD for invalid UTF-8, and a limit on nesting.
 
 use serde_json::{Map, Number, Value};
 
-/// How deep arrays and objects may nest. Upstream takes 10,000; nothing that Kubernetes stores comes near this, serde reads
-/// 128, to which managedFields add some, and whatever descends into the value shall have stack enough on any thread.
+/// How deep arrays and objects may nest. Upstream allows 10,000, but no stored object comes near this limit. It is
+/// below serde's limit of 128 because managedFields add some levels, and low enough for recursive code on the stack of
+/// any thread.
 pub const DEPTH: usize = 120;
 
-/// A document and the paths of its duplicate fields, each as the server warns of it: `duplicate field "spec.a"`.
+/// A document, and a warning for each duplicate field: `duplicate field "spec.a"`.
 pub type Document = (Value, Vec<String>);
 
 /// Reads one document.
 ///
 /// # Errors
-/// Go's sentence about what is wrong, for example `unexpected end of JSON input`.
+/// Go's message about malformed text, for example `unexpected end of JSON input`.
 pub fn read(text: &[u8]) -> Result<Document, String> {
     let mut reader = Reader {
         text,
@@ -35,7 +36,7 @@ struct Reader<'a> {
     duplicates: Vec<String>,
 }
 
-/// A way into the value that is being read; also says how deep it is.
+/// A step of the path to the value that is being read; the number of steps is its depth.
 enum Step {
     Field(String),
     Item(usize),
@@ -48,7 +49,7 @@ impl Reader<'_> {
         self.text.get(self.at).copied()
     }
 
-    /// The next byte that is not white space, not consumed.
+    /// The next byte that is not white space, without consuming it.
     fn token(&mut self) -> Option<u8> {
         while let Some(b' ' | b'\t' | b'\r' | b'\n') = self.peek() {
             self.at += 1;
@@ -124,7 +125,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Takes a comma, or the closing bracket.
+    /// Consumes a comma or the closing bracket.
     fn ends(&mut self, close: u8, whereabouts: &str) -> Read<bool> {
         match self.token().ok_or_else(end)? {
             byte if byte == close || byte == b',' => {
@@ -190,7 +191,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The byte that Go's scanner would look at: at the end it tries a blank, and complains of that.
+    /// The byte that Go's scanner reports: at the end of the text it reads a blank.
     fn here(&self) -> u8 {
         self.peek().unwrap_or(b' ')
     }
@@ -242,7 +243,7 @@ impl Reader<'_> {
         Ok(plain)
     }
 
-    /// Half a surrogate pair is U+FFFD.
+    /// Half of a surrogate pair becomes U+FFFD.
     fn unicode(&mut self) -> Read<char> {
         let first = self.hex()?;
         if !(0xd800..0xdc00).contains(&first) || self.text.get(self.at..self.at + 2) != Some(b"\\u") {
@@ -279,7 +280,7 @@ impl Reader<'_> {
     }
 }
 
-/// An int64 where it fits, a float64 otherwise; a whole float is written as an integer again, as Go writes it.
+/// An int64 if it fits, otherwise a float64. A whole float is written as an integer later, as Go does.
 pub(super) fn number(text: &str) -> Result<Number, String> {
     if let Ok(integer) = text.parse::<i64>() {
         return Ok(integer.into());
@@ -312,7 +313,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// What kube-apiserver 1.36.3 answered to each.
+    /// Malformed texts, with the answers of kube-apiserver 1.36.3.
     const MALFORMED: &[(&str, &str)] = &[
         ("", "unexpected end of JSON input"),
         ("{", "unexpected end of JSON input"),

@@ -1,4 +1,4 @@
-//! What a client sent, read before anybody acts on it: the path, the query, the media types, the body.
+//! Parses requests: the path, the query, the media types and the body.
 
 pub mod accept;
 pub mod body;

@@ -1,45 +1,45 @@
-//! A path and method as upstream's RequestInfo has them: which resource of which group and version, in which namespace,
-//! and what is to be done with it. Knows nothing of which resources exist.
+//! The path and method of a request, like upstream's RequestInfo: group, version, resource, namespace, name and verb.
+//! Does not depend on which resources exist.
 
 use http::Method;
 use percent_encoding::percent_decode_str;
 
 use super::Query;
 
-/// What a request is about.
+/// The parsed path of a request.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Info {
     /// The path, percent-decoded.
     pub path: String,
     /// Whether the path names a resource: `/api/VERSION/…` or `/apis/GROUP/VERSION/…`.
     pub is_resource: bool,
-    /// As authorization has it: `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`; the
-    /// method in lower case for other paths; empty for methods that no resource has.
+    /// The verb for authorization: `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`;
+    /// for other paths the method in lower case; empty for methods that no resource supports.
     pub verb: String,
     /// Empty for the core group.
     pub group: String,
-    /// `v1`.
+    /// For example `v1`.
     pub version: String,
-    /// Empty where the path has none.
+    /// Empty if the path has none.
     pub namespace: String,
-    /// The plural.
+    /// The plural of the resource.
     pub resource: String,
     /// Empty for a collection.
     pub name: String,
     /// Empty for the resource itself.
     pub subresource: String,
-    /// Whether nothing of the path is left over and none of its segments is empty: only such paths are served.
+    /// Whether the path has no further segments and no empty ones: only such paths are served.
     pub is_whole: bool,
 }
 
-/// Subresources of a Namespace; everything else below `namespaces/NAME/` is a resource in that namespace.
+/// The subresources of a Namespace; all other paths below `namespaces/NAME/` are resources in that namespace.
 const OF_NAMESPACES: [&str; 2] = ["status", "finalize"];
 
 impl Info {
-    /// Reads a path as the client sent it. Percent-decoding comes first, so an encoded slash divides segments too.
+    /// Parses a path as the client sent it. Percent-decoding comes first, so an encoded slash separates segments too.
     ///
     /// # Errors
-    /// A path that is no percent-encoded text, which is nobody's.
+    /// A path with an invalid percent-encoding.
     pub fn read(method: &Method, path: &str, query: &Query) -> Result<Self, BadPath> {
         if !well_encoded(path) {
             return Err(BadPath);
@@ -68,7 +68,7 @@ impl Info {
         (self.group, self.version) = (group.to_owned(), version.to_owned());
         verb(method).clone_into(&mut self.verb);
         let rest = match rest {
-            // Deprecated since 1.11, and still there.
+            // Deprecated since 1.11, but still supported.
             ["watch", rest @ ..] if !rest.is_empty() => {
                 "watch".clone_into(&mut self.verb);
                 rest
@@ -101,12 +101,12 @@ impl Info {
         }
     }
 
-    /// Whether it is about Namespaces themselves, which are not in one.
+    /// Whether the request is for Namespaces themselves, which are cluster-scoped.
     pub fn is_namespace(&self) -> bool {
         self.group.is_empty() && self.resource == "namespaces"
     }
 
-    /// `configmaps` or `pods/status`.
+    /// For example `configmaps` or `pods/status`.
     pub fn qualified_resource(&self) -> String {
         if self.subresource.is_empty() {
             self.resource.clone()
@@ -116,7 +116,7 @@ impl Info {
     }
 }
 
-/// A path with a broken percent escape: HTTP 400 in plain text, as Go's server answers it.
+/// A path with an invalid percent-encoding: HTTP 400 in plain text, as Go's server answers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BadPath;
 

@@ -1,15 +1,15 @@
-//! The query of a request, read as Go's net/url reads it, and its values converted as apimachinery converts them.
+//! The query of a request, parsed like Go's net/url, with values converted like apimachinery.
 
 use percent_encoding::percent_decode_str;
 
 use crate::status::Status;
 
-/// The parameters, decoded, in their order. A pair with a semicolon or a broken escape is dropped, as Go drops it.
+/// The parameters, decoded, in order. A pair with a semicolon or an invalid escape is dropped, as in Go.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Query(Vec<(String, String)>);
 
 impl Query {
-    /// Reads what stands behind the `?`.
+    /// Parses the text after the `?`.
     pub fn read(query: &str) -> Self {
         let pairs = query.split('&').filter(|pair| !pair.is_empty() && !pair.contains(';'));
         Self(
@@ -27,7 +27,7 @@ impl Query {
         &self.0
     }
 
-    /// The first value of a parameter, which is the one that counts.
+    /// The first value of a parameter; upstream ignores further values.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0
             .iter()
@@ -35,16 +35,16 @@ impl Query {
             .map(|(_, value)| value.as_str())
     }
 
-    /// Whether a boolean parameter is set: everything but `false` and `0` is true, also the empty text.
+    /// Whether a boolean parameter is set: every value but `false` and `0` is true, even the empty string.
     pub fn flag(&self, name: &str) -> bool {
         self.get(name)
             .is_some_and(|value| !value.eq_ignore_ascii_case("false") && value != "0")
     }
 
-    /// A number.
+    /// An integer parameter.
     ///
     /// # Errors
-    /// What is no int64, with Go's sentence.
+    /// 400 with Go's message for a value that is not an int64.
     pub fn integer(&self, name: &str) -> Result<Option<i64>, Status> {
         self.get(name)
             .map(|text| integer(text).map_err(Status::bad_request))
@@ -52,10 +52,10 @@ impl Query {
     }
 }
 
-/// `strconv.ParseInt` of a decimal number; the error is its sentence.
+/// `strconv.ParseInt` for decimal numbers; the error is Go's message.
 ///
 /// # Errors
-/// Anything else than an int64.
+/// A text that is not an int64.
 pub fn integer(text: &str) -> Result<i64, String> {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     let why = if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_digit()) {

@@ -1,11 +1,11 @@
-//! What a plain scalar of YAML 1.1 is, by the rules of go-yaml v2, which sigs.k8s.io/yaml reads with.
+//! The values of plain scalars in YAML 1.1, by the rules of go-yaml v2, which sigs.k8s.io/yaml uses.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::Value;
 
 use super::json::number;
 
-/// Null, a boolean, a number or, mostly, a text. Timestamps stay texts.
+/// Null, a boolean, a number or, usually, a string. Timestamps stay strings.
 pub fn resolve(text: &str) -> Result<Value, String> {
     Ok(match text {
         "" | "~" | "null" | "Null" | "NULL" => Value::Null,
@@ -18,7 +18,7 @@ pub fn resolve(text: &str) -> Result<Value, String> {
     })
 }
 
-/// The text that a `!!binary` stands for.
+/// The string of a `!!binary` scalar.
 pub fn binary(text: &str) -> Result<String, String> {
     let decoded = STANDARD
         .decode(text)
@@ -45,7 +45,7 @@ fn numeric(text: &str) -> Option<Value> {
     number(text).ok().map(Value::Number)
 }
 
-/// `strconv.ParseInt` with base 0: the prefix tells the base, and a leading zero is octal.
+/// `strconv.ParseInt` with base 0: the prefix determines the base, and a leading zero means octal.
 fn integer(text: &str) -> Option<i64> {
     let (sign, digits) = match text.as_bytes().first()? {
         b'-' => ("-", text.get(1..)?),

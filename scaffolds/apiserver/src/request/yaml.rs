@@ -1,21 +1,21 @@
-//! Reads YAML as kube-apiserver reads it, which is by the rules of YAML 1.1: `yes` is a boolean and `010` is eight. Only
-//! the first document counts. Anchors and merge keys are followed, up to a bound.
+//! Reads YAML as kube-apiserver does, by the rules of YAML 1.1: `yes` is a boolean and `010` is eight. Only the first
+//! document is read. Anchors and merge keys are resolved, within a limit.
 
 use granit_parser::{Event, Parser, ScalarStyle, ScanError, Span, Tag};
 use serde_json::{Map, Value};
 
 use super::{json::DEPTH, scalar};
 
-/// How many values a document may have, those that aliases repeat included.
+/// The maximum number of values in a document, including those repeated by aliases.
 const MOST: usize = 1_000_000;
 
-/// Reads the first document; duplicate keys come as `line 3: key "data" already set in map`.
+/// Reads the first document; duplicate keys are reported as `line 3: key "data" already set in map`.
 ///
 /// # Errors
-/// What is malformed, in our parser's words after upstream's `yaml: `.
+/// Our parser's message about malformed text, after upstream's `yaml: `.
 pub fn read(text: &[u8]) -> Result<super::json::Document, String> {
     let text = str::from_utf8(text).map_err(|_| "yaml: invalid leading UTF-8 octet".to_owned())?;
-    // Another crate of the same build may have switched comments on.
+    // Another crate in the same build may have enabled comments.
     let options = granit_parser::options! { emit_comments: false };
     let mut reader = Reader {
         parser: Parser::new_from_str_with_options(text, options),
@@ -38,7 +38,7 @@ pub fn read(text: &[u8]) -> Result<super::json::Document, String> {
 
 struct Reader<'a> {
     parser: Parser<'a, granit_parser::StrInput<'a>>,
-    /// By the parser's number of the anchor, and how many values each has.
+    /// The parser's number of each anchor, its value, and how many values that contains.
     anchors: Vec<(usize, Value, usize)>,
     left: usize,
     depth: usize,
@@ -144,7 +144,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What a `<<` brings in: a map, or several of which the first counts.
+/// Merges the value of a `<<`: a map, or several maps of which the first takes precedence.
 fn merge(into: &mut Map<String, Value>, value: Value) -> Result<(), String> {
     let maps = match value {
         Value::Array(maps) => maps,
@@ -161,7 +161,7 @@ fn merge(into: &mut Map<String, Value>, value: Value) -> Result<(), String> {
     Ok(())
 }
 
-/// JSON has only texts for keys.
+/// A key as a string, because JSON has no others.
 fn name(key: &Value) -> Result<String, String> {
     match key {
         Value::String(text) => Ok(text.clone()),
@@ -181,7 +181,7 @@ fn plain(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Result<Value, Str
 }
 
 fn malformed(error: &ScanError) -> String {
-    // Upstream counts from nought, and says nothing of that line.
+    // Upstream counts lines from zero, and omits line zero.
     match error.marker().line() {
         0 | 1 => format!("yaml: {}", error.info()),
         line => format!("yaml: line {line}: {}", error.info()),

@@ -1,4 +1,4 @@
-//! The body of an answer, for any HTTP server and for none.
+//! The body of an answer, independent of any HTTP server.
 
 use std::{
     convert::Infallible,
@@ -10,7 +10,7 @@ use bytes::Bytes;
 use futures::Stream;
 use http_body::{Frame, SizeHint};
 
-/// Either whole, or a stream that the client ends by dropping it.
+/// A body: either complete, or a stream that the client ends by dropping it.
 pub struct Body(Inner);
 
 enum Inner {
@@ -19,12 +19,12 @@ enum Inner {
 }
 
 impl Body {
-    /// A body that comes piece by piece: a watch.
+    /// A body that arrives in pieces: a watch.
     pub fn stream(pieces: impl Stream<Item = Bytes> + Send + 'static) -> Self {
         Self(Inner::Stream(Box::pin(pieces)))
     }
 
-    /// The bytes of a whole body, so that they can be looked at before they are sent.
+    /// The bytes of a complete body, so that they can be examined before they are sent.
     pub fn whole(&self) -> Option<&Bytes> {
         match &self.0 {
             Inner::Whole(bytes) => bytes.as_ref(),

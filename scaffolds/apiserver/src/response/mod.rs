@@ -1,4 +1,4 @@
-//! What goes back to the client: a status, a few headers, and a body that is whole or a stream.
+//! Answers: a status, a few headers, and a body, which is complete or a stream.
 
 mod body;
 pub mod render;
@@ -15,12 +15,12 @@ use crate::{request::accept::Format, status::Status};
 /// An answer of the server.
 pub type Answer = Response<Body>;
 
-/// What stands in `Cache-Control` of every answer.
+/// The header `Cache-Control` of every answer.
 const CACHE_CONTROL: &str = "no-cache, private";
-/// What plain answers are.
+/// The media type of plain text.
 const TEXT: &str = "text/plain; charset=utf-8";
 
-/// A body of this media type.
+/// An answer with a body of this media type.
 pub fn bytes(code: u16, media_type: &'static str, body: impl Into<Bytes>) -> Answer {
     let mut answer = Response::new(Body::from(body.into()));
     *answer.status_mut() = StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
@@ -30,14 +30,14 @@ pub fn bytes(code: u16, media_type: &'static str, body: impl Into<Bytes>) -> Ans
     answer
 }
 
-/// A watch: lines of JSON for as long as it lasts.
+/// A watch: a stream of JSON lines.
 pub fn stream(lines: impl Stream<Item = Bytes> + Send + 'static) -> Answer {
     let mut answer = bytes(200, Format::Json.media_type(), Bytes::new());
     *answer.body_mut() = Body::stream(lines);
     answer
 }
 
-/// A sentence for people and probes.
+/// A text for people and probes.
 pub fn text(code: u16, text: impl Into<Bytes>) -> Answer {
     let mut answer = bytes(code, TEXT, text);
     answer
@@ -46,17 +46,17 @@ pub fn text(code: u16, text: impl Into<Bytes>) -> Answer {
     answer
 }
 
-/// What paths that nobody serves answer.
+/// The answer to paths that are not served.
 pub fn page_not_found() -> Answer {
     text(404, "404 page not found\n")
 }
 
-/// An object, in the format that the client accepts.
+/// An object, in the requested format.
 pub fn object(code: u16, object: &Value, format: Format) -> Answer {
     bytes(code, format.media_type(), render::value(object, format))
 }
 
-/// An object that is JSON text already.
+/// An object in JSON text, in the requested format.
 pub fn encoded(code: u16, object: Bytes, format: Format) -> Answer {
     bytes(code, format.media_type(), render::text(object, format))
 }
@@ -76,8 +76,8 @@ pub fn failure(status: &Status, format: Format) -> Answer {
     answer
 }
 
-/// Adds sentences that kubectl prints as warnings, each once (RFC 7234, 5.5; code 299). Those that would make the headers
-/// longer than 4 KiB together are left out, as upstream leaves them out.
+/// Adds warnings, which kubectl prints, each once (RFC 7234, 5.5; code 299). As upstream, omits those with which the
+/// headers would exceed 4 KiB in total.
 pub fn warn(answer: &mut Answer, warnings: &[String]) {
     const MOST: usize = 4 * 1024;
     let mut room = MOST;

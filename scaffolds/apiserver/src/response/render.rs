@@ -1,21 +1,22 @@
-//! Objects as text in the format that the client accepts.
+//! Encodes objects as text in the requested format.
 
 use bytes::{Bytes, BytesMut};
 use serde_json::Value;
 
 use crate::request::accept::Format;
 
-/// An object. On one line it ends in a line feed, as Go's encoder writes it; spread over lines it does not.
+/// Encodes an object. On a single line it ends with a line feed, like the output of Go's encoder; with indentation it
+/// does not.
 pub fn value(object: &Value, format: Format) -> Bytes {
     match format {
         Format::Json => (object.to_string() + "\n").into(),
-        // A Value has no map with keys other than texts, which is all that could fail.
+        // Cannot fail: the maps of a Value have only strings as keys.
         Format::Pretty => serde_json::to_vec_pretty(object).unwrap_or_default().into(),
         Format::Yaml => kubewright_schema::yaml::to_string(object).into(),
     }
 }
 
-/// An object that is JSON text already: for JSON it is sent as it is, but for the end of the line.
+/// Encodes an object that is JSON text already. As JSON it is sent unchanged, with a line feed at the end.
 pub fn text(object: Bytes, format: Format) -> Bytes {
     if format == Format::Json {
         let mut line = object

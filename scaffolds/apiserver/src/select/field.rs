@@ -1,4 +1,4 @@
-//! Field selectors: `metadata.name=a,spec.nodeName!=b`. Their grammar, and which fields a kind can be selected by.
+//! Field selectors, for example `metadata.name=a,spec.nodeName!=b`: their grammar, and the fields that a kind supports.
 
 use std::cell::LazyCell;
 
@@ -9,10 +9,10 @@ use crate::{
     store::{Key, Range},
 };
 
-/// Terms that all must hold; none, which is the default, always hold.
+/// A field selector: terms that must all match. The default has none and matches every object.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct FieldSelector {
-    /// Sorted as texts, as upstream has them.
+    /// Sorted by their text, as upstream.
     pub terms: Vec<Term>,
 }
 
@@ -21,21 +21,21 @@ pub struct FieldSelector {
 pub struct Term {
     /// The path of the field.
     pub field: String,
-    /// Whether the field must be equal to the value, or must not.
+    /// Whether the field must equal the value, or differ from it.
     pub equal: bool,
     /// The value, without escapes.
     pub value: String,
 }
 
-/// The fields that all kinds have, and that are read from an object's key.
+/// The fields that all kinds support, which are read from an object's key.
 const NAME: &str = "metadata.name";
 const NAMESPACE: &str = "metadata.namespace";
 
 impl FieldSelector {
-    /// Reads a selector.
+    /// Parses a selector.
     ///
     /// # Errors
-    /// The sentence of the server's 400.
+    /// The message of the server's 400.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut parts = split(text);
         parts.sort_unstable();
@@ -48,7 +48,7 @@ impl FieldSelector {
         })
     }
 
-    /// The one of the object of this name.
+    /// The selector for the object of this name.
     pub fn of_name(name: &str) -> Self {
         let (field, value) = (NAME.to_owned(), name.to_owned());
         Self {
@@ -60,10 +60,10 @@ impl FieldSelector {
         }
     }
 
-    /// Whether the objects of a kind can be selected by all its fields.
+    /// Checks that a kind supports all fields of the selector.
     ///
     /// # Errors
-    /// The sentence of the server's 400.
+    /// The message of the server's 400.
     pub fn check(&self, resource: &Resource) -> Result<(), String> {
         let unknown = |term: &&Term| match term.field.as_str() {
             NAME => false,
@@ -76,13 +76,13 @@ impl FieldSelector {
             .map_or(Ok(()), |term| Err(unsupported(resource, &term.field)))
     }
 
-    /// Whether an object matches. It is only decoded, by `object`, when a term is about more than its name.
+    /// Whether an object matches. Calls `object` only if a term needs more than the object's key.
     pub fn matches(&self, resource: &Resource, key: &Key, object: impl FnOnce() -> Value) -> bool {
         let object = LazyCell::new(object);
         self.matches_values(key, |path| resource.strategy.field(&object, path).unwrap_or_default())
     }
 
-    /// Whether an object matches whose other fields are given by `value`.
+    /// Whether an object matches; `value` returns its other fields.
     pub(crate) fn matches_values<V: AsRef<str>>(&self, key: &Key, value: impl Fn(&str) -> V) -> bool {
         let is_of_key = |term: &&Term| matches!(term.field.as_str(), NAME | NAMESPACE);
         let of_key = |term: &Term| if term.field == NAME { &key.name } else { &key.namespace };
@@ -94,7 +94,7 @@ impl FieldSelector {
             && by_object.all(|term| (value(&term.field).as_ref() == term.value) == term.equal)
     }
 
-    /// The name that it asks for, when it asks for one.
+    /// The name that the selector requires, if any.
     pub fn name(&self) -> Option<&str> {
         self.terms
             .iter()
@@ -102,7 +102,7 @@ impl FieldSelector {
             .map(|term| term.value.as_str())
     }
 
-    /// The part of a range that can match at all.
+    /// Restricts a range to the objects that can match.
     #[must_use]
     pub fn narrow(&self, range: Range) -> Range {
         match self.name() {
@@ -111,13 +111,13 @@ impl FieldSelector {
         }
     }
 
-    /// Whether it lets everything through.
+    /// Whether every object matches.
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty()
     }
 }
 
-/// Kinds that convert fields themselves, and have words of their own for those they do not know. Recorded.
+/// Kinds that convert fields themselves, with messages of their own for unsupported ones. Recorded.
 fn has_own_fields(resource: &Resource) -> bool {
     let built_in = matches!(
         (resource.group.as_str(), resource.names.plural.as_str()),
@@ -141,7 +141,7 @@ fn unsupported(resource: &Resource, field: &str) -> String {
     format!("{quoted} is not a known field selector: only \"{NAME}\", \"{NAMESPACE}\"")
 }
 
-/// At the commas that no backslash stands before.
+/// Splits at the commas that no backslash precedes.
 fn split(text: &str) -> Vec<&str> {
     let mut escaped = false;
     let at_comma = |found: char| {

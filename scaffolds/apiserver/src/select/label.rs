@@ -1,4 +1,4 @@
-//! Label selectors: `a=b,c in (d,e),!f`, read as apimachinery reads them.
+//! Label selectors, for example `a=b,c in (d,e),!f`, parsed as apimachinery parses them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,18 +9,18 @@ use super::{
     requirement::{self, Operator, Requirement},
 };
 
-/// Requirements that all must be met; none, which is the default, are always met.
+/// A label selector: requirements that must all match. The default has none and matches every object.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct LabelSelector {
-    /// In their order.
+    /// In the order of the selector.
     pub requirements: Vec<Requirement>,
 }
 
 impl LabelSelector {
-    /// Reads a selector.
+    /// Parses a selector.
     ///
     /// # Errors
-    /// The sentence of the server's 400.
+    /// The message of the server's 400.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut lexer = Lexer::new(text);
         let mut selector = Self::default();
@@ -49,7 +49,7 @@ impl LabelSelector {
         }
     }
 
-    /// What a LabelSelector of an object selects, which the server has checked: `matchLabels` and `matchExpressions`.
+    /// The selector in a LabelSelector (`matchLabels` and `matchExpressions`), which has been validated.
     pub fn of(object: &Value) -> Self {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let labels = object["matchLabels"].as_object().into_iter().flatten();
@@ -85,7 +85,7 @@ impl LabelSelector {
         self.requirements.iter().all(|requirement| requirement.matches(labels))
     }
 
-    /// Whether it lets everything through.
+    /// Whether every object matches.
     pub fn is_empty(&self) -> bool {
         self.requirements.is_empty()
     }
@@ -143,7 +143,7 @@ fn operator(lexer: &mut Lexer<'_>, key: &str) -> Result<Operator, String> {
     })
 }
 
-/// The value behind `=` and the like; nothing is the empty text.
+/// The value after `=` and similar operators; may be missing, which means the empty string.
 fn one(lexer: &mut Lexer<'_>) -> Result<String, String> {
     if matches!(lexer.peek(), Token::End | Token::Symbol(",")) {
         return Ok(String::new());
@@ -154,7 +154,7 @@ fn one(lexer: &mut Lexer<'_>) -> Result<String, String> {
     }
 }
 
-/// The values behind `in` and `notin`. Between and around commas, nothing is the empty text.
+/// The values after `in` and `notin`. A missing value next to a comma means the empty string.
 fn several(lexer: &mut Lexer<'_>) -> Result<BTreeSet<String>, String> {
     let open = lexer.next();
     if !open.is("(") {

@@ -1,11 +1,11 @@
-//! The tokens of label selectors. The symbols are cut off as long as they can be: `>=` is two, `==` one.
+//! The tokens of label selectors. Symbols are as long as possible, but `>=` is two of them, `==` one.
 
 use std::{iter::Peekable, str::CharIndices};
 
-/// One token; its text is what error messages quote.
+/// One token; error messages quote its text.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Token<'a> {
-    /// Anything that is neither white space nor a symbol, `in` and `notin` included.
+    /// Any run of characters that are neither white space nor symbols, including `in` and `notin`.
     Word(&'a str),
     /// `=`, `==`, `!=`, `!`, `<`, `>`, `(`, `)` or `,`.
     Symbol(&'a str),
@@ -25,7 +25,7 @@ impl<'a> Token<'a> {
     }
 }
 
-/// Gives the tokens of a text; [`Token::End`] again and again at its end.
+/// Returns the tokens of a text; [`Token::End`] repeatedly at its end.
 #[derive(Clone)]
 pub(super) struct Lexer<'a> {
     text: &'a str,
@@ -59,7 +59,7 @@ impl<'a> Lexer<'a> {
         Token::Word(self.since(start))
     }
 
-    /// The next token, which stays.
+    /// The next token, without consuming it.
     pub fn peek(&self) -> Token<'a> {
         self.clone().next()
     }

@@ -1,4 +1,4 @@
-//! Label and field selectors: their grammars, what they match, and what the server says of those that are wrong.
+//! Label and field selectors: their grammars, their matching, and the server's messages for invalid ones.
 
 mod field;
 mod label;

@@ -1,37 +1,37 @@
-//! One requirement of a label selector: a key, an operator, values.
+//! One requirement of a label selector: a key, an operator and values.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use kubewright_schema::{go, meta::labels};
 
-/// What is required of a label.
+/// A requirement for a label.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Requirement {
     /// The label's key.
     pub key: String,
-    /// What about it.
+    /// The operator, with its values.
     pub operator: Operator,
 }
 
-/// What must be the case.
+/// Operators.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Operator {
     /// The value is one of these: `=`, `==`, `in`.
     In(BTreeSet<String>),
-    /// It is none of these, or there is no such label: `!=`, `notin`.
+    /// The value is none of these, or the label does not exist: `!=`, `notin`.
     NotIn(BTreeSet<String>),
-    /// There is such a label.
+    /// The label exists.
     Exists,
-    /// There is none.
+    /// The label does not exist.
     DoesNotExist,
-    /// The value is a number greater than this.
+    /// The value is an integer greater than this.
     GreaterThan(i64),
-    /// The value is a number less than this.
+    /// The value is an integer less than this.
     LessThan(i64),
 }
 
 impl Requirement {
-    /// Whether labels are as required.
+    /// Whether labels match the requirement.
     pub fn matches(&self, labels: &BTreeMap<String, String>) -> bool {
         let value = labels.get(&self.key);
         let number = || value.and_then(|value| value.parse::<i64>().ok());
@@ -47,7 +47,7 @@ impl Requirement {
 }
 
 /// # Errors
-/// What is wrong with the key of a label, in the words of the server, which has no name for the field.
+/// An invalid label key, in the server's message, which has no name for the field.
 pub(super) fn check_key(key: &str) -> Result<(), String> {
     match labels::key(key).join("; ") {
         fine if fine.is_empty() => Ok(()),
@@ -55,7 +55,7 @@ pub(super) fn check_key(key: &str) -> Result<(), String> {
     }
 }
 
-/// What is wrong with the values that a label of this key is compared with.
+/// The errors of the values for a label with this key.
 pub(super) fn faults(key: &str, values: &BTreeSet<String>) -> Vec<String> {
     let faults = values.iter().enumerate().filter_map(|(index, value)| {
         let faults = labels::value(value).join("; ");
@@ -66,7 +66,7 @@ pub(super) fn faults(key: &str, values: &BTreeSet<String>) -> Vec<String> {
 }
 
 /// # Errors
-/// What is wrong with a text that labels are to be greater or less than.
+/// A text that is not an integer, for the operators `>` and `<`.
 pub(super) fn number(text: &str) -> Result<i64, String> {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     let parsed = if digits.bytes().all(|digit| digit.is_ascii_digit()) {

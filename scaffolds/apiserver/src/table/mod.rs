@@ -1,5 +1,5 @@
-//! Objects as clients want to see them: whole, as rows of a Table, or their metadata alone. Reads what the registry
-//! answers and rewrites it; what is no object of the resource, a Status for one, stays as it is.
+//! Objects in the shape that clients request: complete, as rows of a Table, or only their metadata. Converts answers of
+//! the registry; an answer that is not an object of the resource, for example a Status, stays unchanged.
 
 mod partial;
 mod rows;
@@ -18,19 +18,19 @@ use crate::{
     status::Status,
 };
 
-/// The group and version that Tables and metadata speak.
+/// The API version of Tables and partial metadata.
 const META: &str = "meta.k8s.io/v1";
 
-/// How the objects of one answer are shown.
+/// How the objects of one answer are presented.
 #[derive(Clone, Copy, Debug)]
 pub struct View {
     shape: Shape,
     include: Include,
-    /// What ages count from, in seconds since 1970.
+    /// The time for ages, in seconds since 1970.
     now: i64,
 }
 
-/// What the rows of a Table have of their objects.
+/// The part of an object that its Table row contains.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Include {
     Nothing,
@@ -39,7 +39,7 @@ enum Include {
 }
 
 impl View {
-    /// In this shape, with what the query says about it.
+    /// The view for this shape, with the parameters in the query.
     ///
     /// # Errors
     /// 400 for an unknown `includeObject`.
@@ -60,10 +60,10 @@ impl View {
         Ok(Self { shape, include, now })
     }
 
-    /// An answer: an object, a list, or a Status.
+    /// Converts an answer: an object, a list, or a Status.
     ///
     /// # Errors
-    /// 406 for one object as a list or the other way round.
+    /// 406 when the answer is one object but the shape is a list, or the reverse.
     pub fn show(&self, resource: &Resource, answer: Bytes) -> Result<Bytes, Status> {
         if self.shape == Shape::Object {
             return Ok(answer);
@@ -72,7 +72,7 @@ impl View {
         self.value(resource, answer).map(|shown| shown.to_string().into())
     }
 
-    /// The events of a watch. One that cannot be shown ends it, as upstream.
+    /// Converts the events of a watch. An event that cannot be converted ends it, as upstream.
     pub fn events(self, resource: &Arc<Resource>, events: Events) -> Events {
         if self.shape == Shape::Object {
             return events;
@@ -90,7 +90,7 @@ impl View {
         }
         let object: Value = serde_json::from_slice(&event.object).ok()?;
         let mut shown = self.value(resource, object).ok()?;
-        // The columns are told once.
+        // Only the first event has the column definitions.
         if self.shape == Shape::Table && !first {
             shown["columnDefinitions"] = Value::Null;
         }
@@ -120,7 +120,7 @@ impl View {
     }
 }
 
-/// `kind` and `apiVersion` of what is shown.
+/// `kind` and `apiVersion` of the answer.
 fn head(kind: &str) -> Value {
     json!({"kind": kind, "apiVersion": META})
 }

@@ -1,4 +1,4 @@
-//! Metadata alone, and the refusals of those who ask for it in the wrong number.
+//! Partial metadata, and the errors when the client requests it for one object but gets a list, or the reverse.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ pub(super) fn of(object: &Value) -> Value {
     shown
 }
 
-/// PartialObjectMetadataList. Without objects its list is null.
+/// PartialObjectMetadataList. Without objects, `items` is null.
 pub(super) fn list(list: &Value) -> Value {
     let mut shown = head("PartialObjectMetadataList");
     shown["metadata"] = metadata(list);
@@ -23,7 +23,7 @@ pub(super) fn list(list: &Value) -> Value {
     shown
 }
 
-/// The metadata of a list; those of custom kinds have an empty token when they are whole, and nobody else has.
+/// The metadata of a list. Only complete lists of custom kinds have an empty token.
 pub(super) fn metadata(list: &Value) -> Value {
     let mut metadata = list["metadata"].clone();
     if let Some(fields) = metadata.as_object_mut() {
@@ -32,7 +32,7 @@ pub(super) fn metadata(list: &Value) -> Value {
     metadata
 }
 
-/// 406: the metadata of one object was wanted, of a list.
+/// 406: PartialObjectMetadata was requested for a list.
 pub(super) fn not_one(resource: &Resource) -> Status {
     let kind = if resource.is_typed() {
         go_type(resource, &resource.names.list_kind)
@@ -43,7 +43,7 @@ pub(super) fn not_one(resource: &Resource) -> Status {
     Status::new(406, "NotAcceptable", message)
 }
 
-/// 406, or for custom kinds 500: the metadata of a list was wanted, of one object.
+/// 406, or 500 for custom kinds: PartialObjectMetadataList was requested for one object.
 pub(super) fn not_many(resource: &Resource) -> Status {
     if !resource.is_typed() {
         return Status::new(500, "", "content is not a list");
@@ -53,8 +53,8 @@ pub(super) fn not_many(resource: &Resource) -> Status {
     Status::new(406, "NotAcceptable", message)
 }
 
-/// The type that upstream has for a built-in kind within itself: the package is named after the group, unless the kind has
-/// that of another group.
+/// Upstream's internal Go type of a built-in kind. The package is named after the group, unless the kind uses the
+/// package of another group.
 fn go_type(resource: &Resource, kind: &str) -> String {
     let of_group = resource.group.split('.').next().filter(|group| !group.is_empty());
     let package = resource.rules().go_package.or(of_group).unwrap_or("core");

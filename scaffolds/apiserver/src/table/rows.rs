@@ -1,4 +1,4 @@
-//! Tables: what `kubectl get` prints.
+//! Tables, which `kubectl get` prints.
 
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ pub(super) fn table(resource: &Resource, answer: &Value, include: Include, now: 
         json!({"cells": cells, "object": part(resource, object, include)})
     });
     let rows: Vec<Value> = rows.collect();
-    // Upstream's table for kinds without columns of their own has no list then, where the others have an empty one.
+    // Without rows, upstream's Table is null for kinds without columns of their own, and empty for others.
     let plain = resource.is_typed()
         && resource
             .rules()
@@ -46,14 +46,14 @@ pub(super) fn table(resource: &Resource, answer: &Value, include: Include, now: 
     shown
 }
 
-/// What a row has of its object.
+/// The part of an object that its row contains.
 fn part(resource: &Resource, object: &Value, include: Include) -> Value {
     match include {
         Include::Nothing => Value::Null,
         Include::Metadata => partial::of(object),
         Include::Object => {
             let mut object = object.clone();
-            // Those of typed lists do not say what they are.
+            // Items of typed lists have no `apiVersion` and `kind`.
             object["apiVersion"] = resource.api_version().into();
             object["kind"] = resource.names.kind.as_str().into();
             object
@@ -61,7 +61,7 @@ fn part(resource: &Resource, object: &Value, include: Include) -> Value {
     }
 }
 
-/// The columns; for kinds that leave it to us the name is the first.
+/// The columns. For kinds that do not define all of them, the first is the name.
 fn columns(resource: &Resource, named: bool) -> Value {
     let mut columns = resource.rules().columns.clone();
     if named {

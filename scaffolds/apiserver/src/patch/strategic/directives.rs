@@ -1,4 +1,4 @@
-//! What a strategic merge patch says about maps beside its values.
+//! The directives of a strategic merge patch for maps.
 
 use serde_json::Value;
 
@@ -33,7 +33,7 @@ pub(super) fn unknown(directive: &Value, patch: &Members) -> Bad {
     ))
 }
 
-/// `$retainKeys`: the original keeps no other keys, and the patch must not set any other.
+/// `$retainKeys`: removes all other keys from the original; the patch must not set any other key.
 pub(super) fn retain_keys(original: &mut Members, keys: &Value, patch: &Members) -> Merged<()> {
     const FORMAT: Bad = Bad::Format("retainKeys");
     let keys = keys.as_array().ok_or(FORMAT)?;
@@ -49,7 +49,7 @@ pub(super) fn retain_keys(original: &mut Members, keys: &Value, patch: &Members)
     Ok(())
 }
 
-/// The field that `$setElementOrder/ports` is about.
+/// The field to which `$setElementOrder/ports` refers.
 pub(super) fn key_of<'n>(name: &'n str, prefix: &str) -> Merged<&'n str> {
     let format = if prefix == SET_ORDER {
         "setElementOrder list"
@@ -62,7 +62,7 @@ pub(super) fn key_of<'n>(name: &'n str, prefix: &str) -> Merged<&'n str> {
     }
 }
 
-/// Nulls delete, and there is nothing to delete where a value is new.
+/// Removes nulls: they delete fields, and a new value has none to delete.
 pub(super) fn discard_nulls(value: &mut Value) {
     match value {
         Value::Object(members) => {
@@ -74,7 +74,7 @@ pub(super) fn discard_nulls(value: &mut Value) {
     }
 }
 
-/// What stays of a new value: maps with a directive go.
+/// A new value without directives: maps with a directive are removed.
 pub(super) fn without_directives(value: Value) -> Option<Value> {
     Some(match value {
         Value::Object(members) if members.contains_key("$patch") => return None,

@@ -1,4 +1,4 @@
-//! Lists of a strategic merge patch: maps merge by their key, scalars as sets.
+//! Lists in a strategic merge patch: maps are merged by their key, scalars as sets.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::apply::Patch;
 
-/// Merges the items of a patch into a list, or takes them out of it.
+/// Merges the items of a patch into a list, or removes them from it.
 pub(super) fn merge(
     (original, patch): (Vec<Value>, &mut Vec<Value>),
     items: Option<Shape<'_>>,
@@ -56,7 +56,7 @@ fn scalars(original: Vec<Value>, patch: &[Value], key: Option<&str>, deletes: bo
     }
 }
 
-/// `$patch` in items: `delete` takes matching ones out of the original, `replace` puts the patch in its place.
+/// `$patch` in items: `delete` removes matching items from the original, `replace` replaces the original by the patch.
 fn directives(mut original: Vec<Value>, patch: &[Value], key: &str) -> Merged<(Vec<Value>, Vec<Value>)> {
     let (mut rest, mut replace) = (Vec::new(), false);
     for item in patch {
@@ -101,12 +101,12 @@ fn maps(original: &mut Vec<Value>, patch: &mut [Value], key: &str, items: Option
     Ok(())
 }
 
-/// A list, or the complaint that it is none.
+/// The value as a list, or an error if it is not one.
 pub(super) fn list(value: &Value) -> Merged<&Vec<Value>> {
     value.as_array().ok_or_else(|| Bad::wrong_type(LIST, value))
 }
 
-/// The items as Go prints them.
+/// The items in Go's notation.
 pub(super) fn shown(items: &[Value]) -> String {
     go::plain(&Value::Array(items.to_vec()))
 }

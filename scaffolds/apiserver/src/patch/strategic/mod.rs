@@ -1,4 +1,4 @@
-//! Strategic merge patch: like a merge patch, but lists merge where the schema says so, and directives say more.
+//! Strategic merge patch: a merge patch that merges lists where the schema says so, and has directives.
 
 mod directives;
 mod list;
@@ -17,10 +17,10 @@ use crate::{
 
 type Members = Map<String, Value>;
 
-/// Applies a strategic merge patch to an object of a built-in kind; custom kinds know no such patch (415).
+/// Applies a strategic merge patch to an object of a built-in kind; custom kinds do not support it (415).
 ///
 /// # Errors
-/// 400 for a body or a directive of the wrong form, 422 for lists of lists, 500 for what else does not fit, as upstream.
+/// 400 for a malformed body or directive, 422 for lists of lists, 500 for all other mismatches, as upstream.
 pub fn strategic(object: &Value, patch: &[u8], schema: &Schema, checked: bool) -> Result<Patched, Status> {
     let (patch, strict_errors) = document(patch, "")?;
     let mut patch = match patch {
@@ -45,11 +45,11 @@ pub fn strategic(object: &Value, patch: &[u8], schema: &Schema, checked: bool) -
 
 /// Why a patch cannot be applied.
 enum Bad {
-    /// A directive of the wrong form: 400.
+    /// A malformed directive: 400.
     Format(&'static str),
-    /// Lists of lists: 422, without saying so.
+    /// Lists of lists: 422, without a reason.
     Rejected,
-    /// Anything else: 500.
+    /// Any other error: 500.
     Other(String),
 }
 
@@ -80,7 +80,8 @@ impl Bad {
 const LIST: &str = "[]interface {}";
 const MAP: &str = "map[string]interface {}";
 
-/// Merges `patch` into `original`. What directives use up is taken out of the patch, as refusals then show.
+/// Merges `patch` into `original`. Removes directives from the patch once they are processed; refusals show what is
+/// left.
 fn map(mut original: Members, patch: &mut Members, shape: Option<Shape<'_>>) -> Merged<Members> {
     if let Some(directive) = patch.get("$patch").cloned() {
         return replace_or_delete(&directive, patch);
@@ -130,7 +131,7 @@ fn member(original: &mut Members, (name, value): (&str, &mut Value), shape: Opti
     Ok(())
 }
 
-/// A declared field of an object; only structs have fields that patches may descend into.
+/// A declared field of an object; only structs have fields that patches can merge.
 fn field<'a>(shape: Option<Shape<'a>>, name: &str) -> Merged<(Shape<'a>, &'a Patch)> {
     let shape = shape.filter(|it| it.is_struct()).ok_or_else(|| {
         let kind = if shape.is_some_and(|it| it.list_type().is_some()) {
@@ -152,7 +153,7 @@ fn field<'a>(shape: Option<Shape<'a>>, name: &str) -> Merged<(Shape<'a>, &'a Pat
     Ok((field.shape, field.patch))
 }
 
-/// The same for a list: the shape of its items.
+/// The same for a list, with the shape of its items.
 fn list_field<'a>(shape: Option<Shape<'a>>, name: &str) -> Merged<(Option<Shape<'a>>, &'a Patch)> {
     let (list, how) = field(shape, name)?;
     match list.list_type() {

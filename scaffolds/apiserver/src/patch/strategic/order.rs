@@ -1,5 +1,5 @@
-//! The order of merged lists: that of `$setElementOrder`, else of the patch; and what is only on the server stays in its
-//! own order, between the others where it was.
+//! The order of merged lists: that of `$setElementOrder`, otherwise that of the patch. Items that only the server has
+//! keep their own order and their positions between the others.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::apply::Patch;
 
-/// What tells items apart.
+/// How items are identified.
 #[derive(Clone, Copy)]
 pub(super) enum By<'a> {
     Key(&'a str),
@@ -30,7 +30,7 @@ impl By<'_> {
     }
 }
 
-/// Merges the lists that the patch orders, and takes them out of it.
+/// Merges the lists for which the patch gives an order, and removes them from the patch.
 pub(super) fn ordered_lists(original: &mut Members, patch: &mut Members, shape: Option<Shape<'_>>) -> Merged<()> {
     let directives: Vec<String> = patch.keys().filter(|it| it.starts_with(SET_ORDER)).cloned().collect();
     for directive in directives {
@@ -86,7 +86,7 @@ fn ordered(
     arrange((ours, order), (theirs, there.map_or(&[], Vec::as_slice)), by).map(Some)
 }
 
-/// The items of a patch must be in the order that it asks for.
+/// Checks that the items of a patch are in the order that it requests.
 fn check(items: &[Value], order: &[Value], by: By<'_>) -> Merged<()> {
     let keyed = |item: &Value| match (by, item) {
         (By::Value, _) => Ok(()),
@@ -115,7 +115,7 @@ fn check(items: &[Value], order: &[Value], by: By<'_>) -> Merged<()> {
     Ok(())
 }
 
-/// An item of lists whose items are all of one type.
+/// An item of the lists, whose items must all be of one type.
 pub(super) fn element(lists: [&[Value]; 2]) -> Merged<&Value> {
     let mut all = lists.into_iter().flatten();
     let Some(first) = all.next() else {
@@ -131,7 +131,7 @@ pub(super) fn element(lists: [&[Value]; 2]) -> Merged<&Value> {
     Ok(first)
 }
 
-/// Those of the items that are in `present`, and the others.
+/// Splits the items into those in `present` and the others.
 pub(super) fn partition(items: Vec<Value>, present: &[Value], by: By<'_>) -> Merged<(Vec<Value>, Vec<Value>)> {
     if let By::Key(key) = by {
         for item in &items {
@@ -149,8 +149,8 @@ pub(super) fn partition(items: Vec<Value>, present: &[Value], by: By<'_>) -> Mer
     Ok(items.into_iter().partition(|it| by.index(present, it).is_some()))
 }
 
-/// Sorts the patch's items and the server's, each by their order, and puts the server's before the first of the patch's
-/// items that stood behind them.
+/// Sorts the patch's items and the server's, each by its own order, and inserts each server item before the first of
+/// the patch's items that followed it.
 pub(super) fn arrange(
     (mut ours, our_order): (Vec<Value>, &[Value]),
     (mut theirs, their_order): (Vec<Value>, &[Value]),
