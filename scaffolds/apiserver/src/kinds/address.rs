@@ -31,14 +31,14 @@ pub(in crate::kinds) fn endpoint_ip(at: &Located<'_>, faults: &mut Faults) {
     }
 }
 
-/// An address and how many of its bits count.
+/// An address and the length of its prefix in bits.
 pub(in crate::kinds) struct Network {
     pub address: IpAddr,
     pub bits: u32,
 }
 
 impl Network {
-    /// The network of `text`, which stands at `at`, as far as it is one.
+    /// Reads the network in `text`, which is the value at `at`, and adds the errors in it.
     pub fn read(at: &Located<'_>, text: &str, faults: &mut Faults) -> Option<Self> {
         let found = parts(text);
         let fault = match &found {
@@ -54,7 +54,7 @@ impl Network {
         found.map(|(network, _)| network)
     }
 
-    /// Whether all of `inner` and more is in it.
+    /// Whether it contains `inner` and is larger.
     pub fn is_around(&self, inner: &Self) -> bool {
         let same = self.address.is_ipv6() == inner.address.is_ipv6();
         let head = |network: &Self| {
@@ -100,7 +100,7 @@ fn parts(text: &str) -> Option<(Network, bool)> {
     (bits <= network.width()).then_some((network, has_zeros))
 }
 
-/// An address of four decimal numbers, some of which have leading zeros.
+/// An IPv4 address in which some numbers may have leading zeros.
 fn with_zeros(text: &str) -> Option<IpAddr> {
     let parts: Option<Vec<u8>> = text.split('.').map(|part| part.parse().ok()).collect();
     let parts = <[u8; 4]>::try_from(parts?).ok()?;

@@ -1,10 +1,10 @@
-//! Warnings about addresses and networks that are not written in the one form in which texts can be compared.
+//! Warnings about addresses and networks that are not in the canonical form, in which texts can be compared.
 
 use std::net::{IpAddr, Ipv6Addr};
 
 use crate::kinds::{faults::quoted, kind::Warnings, located::Located};
 
-/// An address that is not in its usual form.
+/// Warns if an address is not in the canonical form.
 pub(in crate::kinds) fn warn_of_ip(at: &Located<'_>, warnings: &mut Warnings) {
     let text = at.str();
     if let Ok(IpAddr::V6(found)) = text.parse() {
@@ -12,7 +12,7 @@ pub(in crate::kinds) fn warn_of_ip(at: &Located<'_>, warnings: &mut Warnings) {
     }
 }
 
-/// A network whose address is not in its usual form.
+/// Warns if the address of a network is not in the canonical form.
 pub(in crate::kinds) fn warn_of_cidr(at: &Located<'_>, warnings: &mut Warnings) {
     let Some((address, length)) = at.str().split_once('/') else {
         return;
@@ -32,7 +32,8 @@ fn warn(at: &Located<'_>, what: &str, usual: &str, warnings: &mut Warnings) {
     }
 }
 
-/// As RFC 5952 has it; an address that only looks like one of IPv4 is written like the others.
+/// The form of RFC 5952. An address that Rust prints with an IPv4 part in decimal gets hexadecimal groups, like any
+/// other.
 fn canonical(found: Ipv6Addr) -> String {
     let text = found.to_string();
     let [.., high, low] = found.segments();

@@ -62,7 +62,7 @@ fn container_resource(name: &str, amount: &Located<'_>, faults: &mut Faults) {
     resource_amount(name, amount, faults);
 }
 
-/// An amount of the resource `name`.
+/// Checks a quantity of the resource `name`.
 fn resource_amount(name: &str, amount: &Located<'_>, faults: &mut Faults) {
     let Some(quantity) = quantity(amount) else { return };
     if quantity.sign() == Ordering::Less {
@@ -73,7 +73,7 @@ fn resource_amount(name: &str, amount: &Located<'_>, faults: &mut Faults) {
     }
 }
 
-/// The amount at a place.
+/// The quantity at a path.
 pub(in crate::kinds) fn quantity(at: &Located<'_>) -> Option<Quantity> {
     Quantity::parse(at.value.as_str()?).ok()
 }
@@ -82,12 +82,12 @@ fn is_for_containers(name: &str) -> bool {
     matches!(name, "cpu" | "memory" | "ephemeral-storage") || name.starts_with("hugepages-")
 }
 
-/// Whether quotas could count it.
+/// Whether the name is that of an extended resource, which quotas can count.
 fn is_extended(name: &str) -> bool {
     !name.starts_with("requests.") && qualified(&format!("requests.{name}")).is_empty()
 }
 
-/// Resources that quotas count, containers among them.
+/// Resources that quotas count, including those of containers.
 const STANDARD: [&str; 17] = [
     "requests.cpu",
     "requests.memory",
@@ -127,7 +127,7 @@ fn is_whole(name: &str) -> bool {
     counted.contains(&name) || name.contains('/') && !name.contains("kubernetes.io/")
 }
 
-/// What a quota may limit.
+/// Checks a resource in the limits of a quota.
 pub(in crate::kinds) fn quota_resource(name: &str, amount: &Located<'_>, faults: &mut Faults) {
     let before = faults.len();
     for sentence in qualified(name) {
@@ -154,7 +154,7 @@ const FIELD_RESOURCES: [&str; 6] = [
     "requests.memory",
 ];
 
-/// A variable's or file's reference to a container's resources.
+/// Checks the reference of a variable or file to a container's resources.
 pub(in crate::kinds) fn field_ref(at: &Located<'_>, in_volume: bool, faults: &mut Faults) {
     let resource = at.get("resource");
     let huge = ["limits.hugepages-", "requests.hugepages-"]
@@ -195,7 +195,7 @@ const BYTES: [&str; 13] = [
     "1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei",
 ];
 
-/// An amount that is no whole number of bytes.
+/// Warns if a quantity is not a whole number of bytes.
 pub(in crate::kinds) fn warn_of_fraction(amounts: &Located<'_>, name: &str, warnings: &mut Warnings) {
     let text = amounts.get(name).str();
     let Ok(amount) = Quantity::parse(text) else { return };

@@ -1,4 +1,4 @@
-//! The [`Strategy`] of a built-in kind: what its shape says, and what its file adds.
+//! The [`Strategy`] of a built-in kind: combines its recorded shape with the rules in its file.
 
 use kubewright_schema::{Cause, cause::Objections};
 use serde_json::Value;
@@ -33,7 +33,7 @@ pub(super) struct BuiltIn {
 }
 
 impl BuiltIn {
-    /// The kind that is recorded as `named`; `defaults` are those of all kinds.
+    /// The kind recorded as `named`; `defaults` are those of all kinds.
     pub fn new(named: &Named, mut kind: Kind, defaults: &'static Defaults) -> Self {
         kind.rules.has_status = named.subresources.iter().any(|it| it.name == "status");
         kind.rules.columns.clone_from(&named.columns);
@@ -47,7 +47,7 @@ impl BuiltIn {
         }
     }
 
-    /// Reads an object with the types of its definition.
+    /// Reads an object by the types of its definition.
     fn read_as(&self, read: decode::Read, object: &mut Value) -> Result<StrictErrors, Status> {
         let unknown = read(&self.definition, object).map_err(|sentence| {
             let (kind, version) = (&self.name, &self.version);
@@ -62,7 +62,7 @@ impl BuiltIn {
             .collect())
     }
 
-    /// Makes `status` what an object begins with.
+    /// Sets the `status` with which a new object begins.
     fn empty_status(&self, object: &mut Value) {
         if let (Some(status), Some(fields)) = (decode::empty(&self.definition, "status"), object.as_object_mut()) {
             fields.insert("status".to_owned(), status);

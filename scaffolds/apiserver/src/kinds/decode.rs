@@ -1,6 +1,6 @@
-//! Typed decoding and encoding in one step: a body becomes what Go's decoder and encoder would make of it. Types must
-//! fit, unknown fields go, nulls and zeros go or stay as each field's tags say, and quantities, times and bytes
-//! take their canonical form.
+//! Typed decoding and encoding in one step: converts a body to the result of Go's decoder and encoder. Values must have
+//! the right types, unknown fields are removed, nulls and zeros are removed or kept according to each field's tags, and
+//! quantities, times and bytes get their canonical form.
 
 use serde_json::{Map, Value, json};
 
@@ -11,21 +11,21 @@ use super::{
     time,
 };
 
-/// A recursion through CustomResourceDefinitions' schemas ends here; bodies that deep are refused before.
+/// Limits the recursion in the schemas of CustomResourceDefinitions; bodies of this depth have been refused before.
 const DEEPEST: usize = 200;
 
-/// Makes `object` what the definition `name` can hold and returns the paths of the fields that it has not.
+/// Decodes `object` by the definition `name`, and returns the paths of unknown fields.
 ///
 /// # Errors
-/// The sentence of Go's decoder about the first value that does not fit.
+/// The message of Go's decoder about the first value of a wrong type.
 pub(super) fn decode(name: &str, object: &mut Value) -> Result<Vec<String>, String> {
     Reader::default().read(name, object)
 }
 
-/// Like [`decode`], for what the server put together of other objects: Go converts that in a way of its own.
+/// Like [`decode`], for an object that the server has produced from others, which Go converts in a different way.
 ///
 /// # Errors
-/// The converter's sentence about the first value that does not fit.
+/// The converter's message about the first value of a wrong type.
 pub(super) fn convert(name: &str, object: &mut Value) -> Result<Vec<String>, String> {
     let reader = Reader {
         converts: true,
@@ -39,15 +39,16 @@ pub(super) type Read = fn(&str, &mut Value) -> Result<Vec<String>, String>;
 
 #[derive(Default)]
 struct Reader {
-    /// Whether to read as Go's converter does, rather than its decoder.
+    /// Whether to follow Go's converter instead of its decoder.
     converts: bool,
-    /// The first value of a wrong type: the decoder reads on, because what cannot be parsed ends everything.
+    /// The error of the first value of a wrong type. Decoding continues after it, because a value that cannot be parsed
+    /// takes precedence.
     wrong: Option<String>,
-    /// Field names for errors, without indices.
+    /// The names of the current field and its parents for errors, without indices.
     fields: Vec<&'static str>,
-    /// The struct that the innermost field belongs to.
+    /// The struct that contains the innermost field.
     owner: &'static str,
-    /// The path for unknown fields.
+    /// The path of the current field, for unknown fields.
     path: String,
     unknown: Vec<String>,
     depth: usize,
@@ -127,7 +128,7 @@ impl Reader {
         }
     }
 
-    /// Notes a value of a wrong type, and gives the one that stays in its place.
+    /// Records a value of a wrong type, and returns its replacement.
     fn wrong(&mut self, kind: &Type, value: &Value, go: &str) -> Value {
         let sentence = self.mismatch(value, go);
         self.wrong.get_or_insert(sentence);
@@ -172,7 +173,7 @@ impl Reader {
                     Ok(Value::Null)
                 }
             },
-            // A slice of bytes may also be written as numbers.
+            // A byte slice may also be an array of numbers.
             Value::Array(items) => {
                 let mut bytes = Vec::with_capacity(items.len());
                 for item in items {
@@ -244,7 +245,8 @@ impl Reader {
     }
 }
 
-/// A number that is no integer of the type as it stands: those that are whole are made one, and cut to its size.
+/// Converts a number that is not an integer of the type: a whole float becomes an integer, truncated to the type's
+/// size.
 fn converted(kind: &Type, number: &serde_json::Number, go: &str) -> Result<Value, String> {
     #[expect(clippy::cast_possible_truncation, reason = "as Go's converter cuts them")]
     let whole = match (number.as_i64(), number.as_f64()) {
@@ -261,13 +263,13 @@ fn converted(kind: &Type, number: &serde_json::Number, go: &str) -> Result<Value
     Ok(json!(fitted))
 }
 
-/// What Go's converter says of a value of another type.
+/// The error of Go's converter for a value of another type.
 fn inconvertible(kind: &Type, value: &Value, go: &str) -> String {
     let found = go_kind(value);
     match kind {
         Type::List(_) | Type::Bytes => format!("cannot restore slice from {found}"),
         Type::Map(_) => format!("cannot restore map from {found}"),
-        // A number is a character, to Go.
+        // To Go, a number is a character.
         Type::Str if found == "int64" => format!("cannot convert int64 to {go}"),
         Type::Str => "unrecognized type: string".to_owned(),
         Type::Bool => "unrecognized type: bool".to_owned(),
@@ -277,7 +279,7 @@ fn inconvertible(kind: &Type, value: &Value, go: &str) -> String {
     }
 }
 
-/// What Go holds a value in.
+/// Go's kind of a decoded value.
 fn go_kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "invalid",
@@ -290,7 +292,7 @@ fn go_kind(value: &Value) -> &'static str {
     }
 }
 
-/// Only where Go expects a number it shows the one that does not fit.
+/// Whether Go's error quotes a number that does not fit, as it does only for number types.
 fn takes_numbers(go: &str) -> bool {
     matches!(go, "int32" | "int64" | "float64" | "uint8")
 }
@@ -299,7 +301,7 @@ fn fits_i32(number: &serde_json::Number) -> bool {
     number.as_i64().is_some_and(|number| i32::try_from(number).is_ok())
 }
 
-/// Definitions whose values Go keeps as they are.
+/// Whether Go keeps the values of a definition unparsed.
 pub(super) fn is_raw(name: &str) -> bool {
     matches!(name, "~apis.meta.v1.FieldsV1" | "~runtime.RawExtension")
         || name.contains(".v1.JSON") && !name.ends_with(".JSONSchemaProps")
@@ -314,7 +316,7 @@ fn quantity(value: &Value) -> Result<Value, String> {
     Ok(Value::String(Quantity::parse(&text)?.canonical()))
 }
 
-/// Whether Go's encoder leaves the field out with this value, lists and maps aside.
+/// Whether Go's encoder omits the field with this value, ignoring lists and maps.
 fn is_left_out(field: &Field, value: &Value) -> bool {
     if field.pointer || !field.omit_empty {
         return false;
@@ -324,12 +326,12 @@ fn is_left_out(field: &Field, value: &Value) -> bool {
         Value::Bool(flag) => !flag,
         Value::Number(number) => matches!(field.kind, Type::I32 | Type::I64) && number.as_i64() == Some(0),
         Value::String(text) => text.is_empty() && !matches!(field.kind, Type::Ref(..)),
-        // `super::empties` deals with empty ones.
+        // `super::empties` handles empty ones.
         Value::Array(_) | Value::Object(_) => false,
     }
 }
 
-/// What Go's encoder writes for a field that nobody set, if anything.
+/// The value that Go's encoder writes for an unset field, if any.
 fn zero(field: &Field) -> Option<Value> {
     if field.omit_zero || field.pointer && field.omit_empty {
         return None;
@@ -370,7 +372,7 @@ fn zero_of(kind: &Type) -> Value {
     }
 }
 
-/// What Go's encoder writes for the field `name` of a new object.
+/// The value that Go's encoder writes for the field `name` of a new object.
 pub(super) fn empty(definition: &str, name: &str) -> Option<Value> {
     zero(shapes::shape(definition)?.field(name)?)
 }

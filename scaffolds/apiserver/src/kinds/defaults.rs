@@ -1,5 +1,5 @@
-//! What the server fills in: a walk over an object's shape that applies to every struct the default of its definition, the
-//! outer one first, and then the defaults that the recorded shapes name.
+//! Sets defaults: walks an object by its shape and applies to every struct the default function of its definition, the
+//! outer one first, and then the recorded default values.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use super::{
     shapes::{self, Field, Shape, Type},
 };
 
-/// The defaults of structs, by the short names of their definitions.
+/// The default functions of structs, by the short names of their definitions.
 pub(super) struct Defaults(HashMap<&'static str, fn(&mut Fields)>);
 
 impl FromIterator<StructDefault> for Defaults {
@@ -22,7 +22,7 @@ impl FromIterator<StructDefault> for Defaults {
 }
 
 impl Defaults {
-    /// Fills in the defaults of `object`, which has the shape `name`.
+    /// Sets the defaults of `object`, whose shape is `name`.
     pub fn fill(&self, name: &str, object: &mut Value) {
         if let (Some(shape), Some(fields)) = (shapes::shape(name), object.as_object_mut()) {
             self.structure(name, shape, fields);
@@ -68,7 +68,7 @@ fn is_structured(kind: &Type) -> bool {
     matches!(kind, Type::Ref(..) | Type::List(_) | Type::Map(_))
 }
 
-/// The default of a recorded field, unless it is the zero value, which decoding knows of.
+/// The recorded default of a field, unless it is the zero value, which decoding sets.
 fn recorded(field: &Field) -> Option<Value> {
     let text = field
         .attribute("d")
@@ -76,7 +76,7 @@ fn recorded(field: &Field) -> Option<Value> {
     serde_json::from_str(text).ok()
 }
 
-/// Amounts of resources are kept to thousandths.
+/// Rounds quantities of resources to thousandths.
 fn round(value: &mut Value) {
     for amount in value.as_object_mut().into_iter().flat_map(Map::values_mut) {
         if let Some(Ok(quantity)) = amount.as_str().map(Quantity::parse) {

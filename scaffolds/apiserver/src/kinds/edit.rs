@@ -1,30 +1,30 @@
-//! Small edits of objects: fields that are set where they are missing, or taken over from before.
+//! Small edits of objects: sets missing fields, or copies fields from the old object.
 
 use serde_json::{Map, Value, json};
 
 /// The fields of a struct.
 pub(in crate::kinds) type Fields = Map<String, Value>;
 
-/// Sets a field that is not there or null.
+/// Sets a field that is missing or null.
 pub(in crate::kinds) fn set(fields: &mut Fields, name: &str, value: impl Into<Value>) {
     if fields.get(name).is_none_or(Value::is_null) {
         fields.insert(name.to_owned(), value.into());
     }
 }
 
-/// Sets a text that is not there or empty.
+/// Sets a string that is missing or empty.
 pub(in crate::kinds) fn set_text(fields: &mut Fields, name: &str, value: &str) {
     if text(fields, name).is_empty() {
         fields.insert(name.to_owned(), json!(value));
     }
 }
 
-/// The text in a field; empty where there is none.
+/// The string in a field; empty if it is missing.
 pub(in crate::kinds) fn text<'a>(fields: &'a Fields, name: &str) -> &'a str {
     fields.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The struct in a field, if it is there.
+/// The struct in a field, if it exists.
 pub(in crate::kinds) fn within<'a>(fields: &'a mut Fields, name: &str) -> Option<&'a mut Fields> {
     fields.get_mut(name).and_then(Value::as_object_mut)
 }
@@ -35,20 +35,20 @@ pub(in crate::kinds) fn each<'a>(fields: &'a mut Fields, name: &str) -> impl Ite
     items.into_iter().flatten().filter_map(Value::as_object_mut)
 }
 
-/// The struct in a field, made where it is not.
+/// The struct in a field, which is created if it is missing.
 pub(in crate::kinds) fn made<'a>(fields: &'a mut Fields, name: &str) -> Option<&'a mut Fields> {
     set(fields, name, Map::new());
     within(fields, name)
 }
 
-/// Sets `status.phase` where there is none.
+/// Sets `status.phase` if it is missing.
 pub(in crate::kinds) fn default_phase(object: &mut Fields, value: &str) {
     if let Some(status) = made(object, "status") {
         set_text(status, "phase", value);
     }
 }
 
-/// The struct in a field of an object, made where there is none.
+/// The struct in a field of an object, which is created if it is missing.
 pub(in crate::kinds) fn section<'a>(object: &'a mut Value, name: &str) -> Option<&'a mut Fields> {
     object
         .as_object_mut()?
@@ -57,7 +57,7 @@ pub(in crate::kinds) fn section<'a>(object: &'a mut Value, name: &str) -> Option
         .as_object_mut()
 }
 
-/// A finalizer that the server adds to what Pods may be using.
+/// Adds a finalizer by which the server protects objects that Pods may be using.
 pub(in crate::kinds) fn add_finalizer(object: &mut Value, name: &str) {
     let Some(metadata) = section(object, "metadata") else {
         return;
@@ -70,7 +70,7 @@ pub(in crate::kinds) fn add_finalizer(object: &mut Value, name: &str) {
     }
 }
 
-/// Takes the field `name` over from `old`.
+/// Copies the field `name` from `old`.
 pub(in crate::kinds) fn keep(new: &mut Value, old: &Value, name: &str) {
     let Some(fields) = new.as_object_mut() else { return };
     match old.get(name) {
@@ -79,14 +79,14 @@ pub(in crate::kinds) fn keep(new: &mut Value, old: &Value, name: &str) {
     }
 }
 
-/// Takes a field of the metadata over from `old`.
+/// Copies a field of the metadata from `old`.
 pub(in crate::kinds) fn keep_metadata(new: &mut Value, old: &Value, name: &str) {
     if let (Some(new), Some(old)) = (new.get_mut("metadata"), old.get("metadata")) {
         keep(new, old, name);
     }
 }
 
-/// Takes all fields but those of `free` over from `old`.
+/// Copies all fields but those in `free` from `old`.
 pub(in crate::kinds) fn keep_all_but(new: &mut Value, old: &Value, free: &[&str]) {
     let names = [&*new, old]
         .into_iter()

@@ -1,5 +1,5 @@
-//! Empty lists and maps. Go holds them apart from none, and so do its managed fields, some sentences and a few rules,
-//! until an object is stored: what is read from there has none. A walk by shapes brings an object into any of these forms.
+//! Empty lists and maps. Until an object is stored, Go distinguishes them from absent ones, and so do managedFields,
+//! some messages and a few rules; a stored object has none. Converts objects to each of these forms, by their shapes.
 
 use serde_json::{Map, Value};
 
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::strategy::Empties;
 
-/// Where an empty list or map means something else than none, for every kind: ends of paths, without indices.
+/// Paths, without indices, at whose ends every kind distinguishes empty lists and maps from absent ones.
 const DISTINGUISHED: [&[&str]; 4] = [
     &["capabilities", "add"],
     &["capabilities", "drop"],
@@ -17,8 +17,8 @@ const DISTINGUISHED: [&[&str]; 4] = [
     &["template", "metadata", "labels"],
 ];
 
-/// Brings `object`, of the definition `name`, into a form, and returns whether it had an empty list or map. `kept` are the
-/// fields below which they mean something else than none to this kind.
+/// Converts `object`, of the definition `name`, to a form, and returns whether it had an empty list or map. This kind
+/// distinguishes empty values from absent ones in the fields `kept` and below them.
 pub(super) fn bring(name: &str, object: &mut Value, form: Empties, kept: &[&str]) -> bool {
     if !has_empty(object) {
         return false;
@@ -35,7 +35,8 @@ pub(super) fn bring(name: &str, object: &mut Value, form: Empties, kept: &[&str]
     walk.found
 }
 
-/// Whether anything in it is empty: most objects need no walk. Sets of managed fields end in empty maps that mean something.
+/// Whether an object contains empty values, which few do. The leaves of managedFields are meaningful empty maps, so
+/// they do not count.
 fn has_empty(value: &Value) -> bool {
     match value {
         Value::Array(items) => items.is_empty() || items.iter().any(has_empty),
@@ -87,7 +88,7 @@ impl Walk<'_> {
         }
     }
 
-    /// What becomes of an empty list or map, and whether it stays.
+    /// Handles an empty list or map, and returns whether it is kept.
     fn empty(&mut self, field: &Field, value: &mut Value) -> bool {
         self.found = true;
         if field.omit_empty {

@@ -1,4 +1,4 @@
-//! Events, of either group.
+//! Events, of both groups.
 
 use serde_json::{Value, json};
 
@@ -9,16 +9,16 @@ use crate::kinds::{
     row,
 };
 
-/// What the older rules say: for Events with an `eventTime`, and for those without.
+/// The names of fields in a group.
 pub(in crate::kinds) struct Names {
     pub object: &'static str,
     pub controller: &'static str,
     pub note: &'static str,
-    /// How errors call the controller.
+    /// The name of the controller field in errors.
     pub shown: &'static str,
 }
 
-/// The longest action, reason and name of an instance.
+/// The maximum length of the action, the reason and the instance's name.
 const LONGEST: usize = 128;
 
 pub(in crate::kinds) fn validate(at: &Located<'_>, names: &Names, faults: &mut Faults) {
@@ -69,7 +69,7 @@ fn reported(at: &Located<'_>, names: &Names, faults: &mut Faults) {
     }
 }
 
-/// The cells of an Event of either group: a field that has two names is looked up under both.
+/// The cells of an Event of either group: a field with two names is looked up under both.
 pub(in crate::kinds) fn cells(row: &row::Row<'_>) -> Vec<Value> {
     let either = |new: &str, old: &str| {
         let at = row.get(new);

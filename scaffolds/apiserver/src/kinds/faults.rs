@@ -1,4 +1,4 @@
-//! What is wrong with an object, in the order in which it was found, with the sentences of the server.
+//! The validation errors of an object, in the order in which they were found, with the server's messages.
 
 use kubewright_schema::Cause;
 use serde_json::Value;
@@ -8,47 +8,47 @@ use crate::kinds::{
     located::Located,
 };
 
-/// What is wrong, in the order in which it was found.
+/// Validation errors, in the order in which they were found.
 #[derive(Debug, Default)]
 pub(in crate::kinds) struct Faults(Vec<Cause>);
 
 impl Faults {
-    /// What was found.
+    /// The errors.
     pub fn into_causes(self) -> Vec<Cause> {
         self.0
     }
 
-    /// Whether nothing was found.
+    /// Whether there are no errors.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// How many were found.
+    /// The number of errors.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Something that has to be there is not.
+    /// A required value is missing.
     pub fn required(&mut self, at: &Located<'_>, detail: &str) {
         self.note("FieldValueRequired", at, join("Required value".to_owned(), detail));
     }
 
-    /// A value that may not be.
+    /// A value is invalid.
     pub fn invalid(&mut self, at: &Located<'_>, detail: &str) {
         self.invalid_as(at, &shown(at.value), detail);
     }
 
-    /// Like [`Faults::invalid`], where the server shows something else than the value that is there.
+    /// Like [`Faults::invalid`], if the server quotes another value than the one in the object.
     pub fn invalid_as(&mut self, at: &Located<'_>, shown: &str, detail: &str) {
         self.note("FieldValueInvalid", at, join(format!("Invalid value: {shown}"), detail));
     }
 
-    /// Like [`Faults::invalid`], where the server shows no value.
+    /// Like [`Faults::invalid`], if the server quotes no value.
     pub fn wrong(&mut self, at: &Located<'_>, detail: &str) {
         self.note("FieldValueInvalid", at, join("Invalid value".to_owned(), detail));
     }
 
-    /// Like [`Faults::not_supported`], where the server shows something else than the value that is there.
+    /// Like [`Faults::not_supported`], if the server quotes another value than the one in the object.
     pub fn not_supported_as(&mut self, at: &Located<'_>, shown: &str, known: &[&str]) {
         let known: Vec<String> = known.iter().map(|value| quoted(value)).collect();
         let detail = format!("supported values: {}", known.join(", "));
@@ -59,7 +59,7 @@ impl Faults {
         );
     }
 
-    /// A value that is none of those that are known, which are given in the order of the server.
+    /// A value is not one of the supported ones, which are given in the server's order.
     pub fn not_supported(&mut self, at: &Located<'_>, known: &[&str]) {
         let shown = if at.value.is_null() {
             "\"\"".to_owned()
@@ -69,7 +69,7 @@ impl Faults {
         self.not_supported_as(at, &shown, known);
     }
 
-    /// A value that is there twice.
+    /// A value is a duplicate.
     pub fn duplicate(&mut self, at: &Located<'_>) {
         self.note(
             "FieldValueDuplicate",
@@ -78,22 +78,22 @@ impl Faults {
         );
     }
 
-    /// Like [`Faults::duplicate`], where the server shows something else than the value that is there.
+    /// Like [`Faults::duplicate`], if the server quotes another value than the one in the object.
     pub fn duplicate_as(&mut self, at: &Located<'_>, shown: &str) {
         self.note("FieldValueDuplicate", at, format!("Duplicate value: {shown}"));
     }
 
-    /// A value that refers to nothing.
+    /// A value refers to something that does not exist.
     pub fn not_found(&mut self, at: &Located<'_>) {
         self.note("FieldValueNotFound", at, format!("Not found: {}", shown(at.value)));
     }
 
-    /// A value that is not allowed here.
+    /// A value is forbidden here.
     pub fn forbidden(&mut self, at: &Located<'_>, detail: &str) {
         self.note("FieldValueForbidden", at, join("Forbidden".to_owned(), detail));
     }
 
-    /// A text of more than `most` bytes.
+    /// A text has more than `most` bytes.
     pub fn too_long(&mut self, at: &Located<'_>, most: usize) {
         self.note(
             "FieldValueTooLong",
@@ -102,7 +102,7 @@ impl Faults {
         );
     }
 
-    /// A list of more than `most` items.
+    /// A list has more than `most` items.
     pub fn too_many(&mut self, at: &Located<'_>, most: usize) {
         let message = format!("Too many: {}: must have at most {most} items", at.len());
         self.note("FieldValueTooMany", at, message);
@@ -119,14 +119,14 @@ impl Faults {
 }
 
 impl Faults {
-    /// Checks the text at `at`.
+    /// Checks the format of the text at `at`.
     pub fn format(&mut self, at: &Located<'_>, format: Format) {
         for sentence in format(at.str()) {
             self.invalid_as(at, &quoted(at.str()), &sentence);
         }
     }
 
-    /// Checks the text at `at`, which must be there.
+    /// Checks the format of the text at `at`, which is required.
     pub fn required_format(&mut self, at: &Located<'_>, format: Format) {
         if at.str().is_empty() {
             self.required(at, "");
@@ -135,28 +135,28 @@ impl Faults {
         }
     }
 
-    /// A text that must be one of `known`, in the server's order.
+    /// Checks that a text is one of `known`, which are in the server's order.
     pub fn one_of(&mut self, at: &Located<'_>, known: &[&str]) {
         if !known.contains(&at.str()) {
             self.not_supported(at, known);
         }
     }
 
-    /// A number that may not be negative; nothing counts as 0.
+    /// Checks that a number is not negative; an absent one counts as 0.
     pub fn not_negative(&mut self, at: &Located<'_>) {
         if at.int() < 0 {
             self.invalid(at, "must be greater than or equal to 0");
         }
     }
 
-    /// A port's number.
+    /// Checks a port number.
     pub fn port(&mut self, at: &Located<'_>) {
         if let Some(sentence) = port_number(at.int()) {
             self.invalid(at, sentence);
         }
     }
 
-    /// A port's number or name.
+    /// Checks a port number or name.
     pub fn port_or_name(&mut self, at: &Located<'_>) {
         match at.value.is_string() {
             true => self.format(at, port_name),
@@ -164,7 +164,7 @@ impl Faults {
         }
     }
 
-    /// A field that may not change.
+    /// Checks that a field has not changed.
     pub fn immutable(&mut self, new: &Located<'_>, old: &Located<'_>) {
         if !new.is_like(old) {
             self.invalid(new, "field is immutable");
@@ -180,7 +180,7 @@ fn join(head: String, detail: &str) -> String {
     }
 }
 
-/// A value as the server shows it in an error: JSON.
+/// A value in the notation of the server's errors: JSON.
 fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => quoted(text),
@@ -188,7 +188,7 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// A text as Go's `%q` shows it.
+/// A string in the notation of Go's `%q`.
 pub(in crate::kinds) fn quoted(text: &str) -> String {
     kubewright_schema::go::quote(text)
 }

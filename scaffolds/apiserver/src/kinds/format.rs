@@ -1,4 +1,4 @@
-//! What texts must look like, with the sentences of the server.
+//! Formats of texts, with the server's messages.
 
 use kubewright_schema::meta::names::{self, Unit};
 
@@ -7,7 +7,7 @@ pub(in crate::kinds) use kubewright_schema::meta::{
     names::wildcard,
 };
 
-/// A rule about a text: the sentences about what is wrong with it.
+/// Checks a text, and returns the messages about it.
 pub(in crate::kinds) type Format = fn(&str) -> Vec<String>;
 
 const CONFIG_KEY: &str = "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  \
@@ -20,12 +20,12 @@ fn is_lower(byte: u8) -> bool {
     byte.is_ascii_lowercase() || byte.is_ascii_digit()
 }
 
-/// At most 63 characters.
+/// A DNS-1123 label of at most 63 characters.
 pub(in crate::kinds) fn label(text: &str) -> Vec<String> {
     names::label(text, Unit::Bytes)
 }
 
-/// At most 253 characters.
+/// A DNS-1123 subdomain of at most 253 characters.
 pub(in crate::kinds) fn subdomain(text: &str) -> Vec<String> {
     names::subdomain(text, Unit::Bytes)
 }

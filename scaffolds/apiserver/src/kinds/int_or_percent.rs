@@ -1,8 +1,8 @@
-//! Values that are numbers or percentages.
+//! Values that are either integers or percentages.
 
 use crate::kinds::{faults::Faults, located::Located};
 
-/// A number or percentage that is not negative.
+/// Checks an integer or percentage, which must not be negative.
 pub(in crate::kinds) fn amount(at: &Located<'_>, faults: &mut Faults) {
     if !at.value.is_string() {
         return faults.not_negative(at);
@@ -17,7 +17,7 @@ pub(in crate::kinds) fn amount(at: &Located<'_>, faults: &mut Faults) {
     }
 }
 
-/// The number, or that of the percentage.
+/// The integer, or the number of the percentage.
 pub(in crate::kinds) fn share(at: &Located<'_>) -> i64 {
     match at.str().strip_suffix('%') {
         Some(digits) => digits.parse().unwrap_or_default(),
@@ -25,7 +25,7 @@ pub(in crate::kinds) fn share(at: &Located<'_>) -> i64 {
     }
 }
 
-/// No more than 100 %.
+/// Checks that a percentage does not exceed 100 %.
 pub(in crate::kinds) fn at_most_all(at: &Located<'_>, faults: &mut Faults) {
     if at.value.is_string() && share(at) > 100 {
         faults.invalid(at, "must not be greater than 100%");

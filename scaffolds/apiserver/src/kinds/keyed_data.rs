@@ -7,7 +7,7 @@ use crate::kinds::{
     located::Located,
 };
 
-/// The most bytes in a ConfigMap or Secret: 1 MiB.
+/// The maximum size of a ConfigMap or Secret, in bytes: 1 MiB.
 pub(in crate::kinds) const MOST: usize = 1024 * 1024;
 
 const FIXED: &str = "field is immutable when `immutable` is set";
@@ -22,7 +22,7 @@ pub(in crate::kinds) fn bytes(at: &Located<'_>) -> Vec<u8> {
     base64::decode(at.str()).unwrap_or_default()
 }
 
-/// What is marked as immutable stays, the mark included.
+/// Checks that an immutable object is unchanged and remains immutable.
 pub(in crate::kinds) fn fixed(new: &Located<'_>, old: &Located<'_>, names: &[&str], faults: &mut Faults) {
     if !old.get("immutable").is_true() {
         return;

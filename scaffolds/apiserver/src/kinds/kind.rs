@@ -1,17 +1,18 @@
-//! What is peculiar to a built-in kind. Its file exports one of these; what it does not mention is as in most kinds.
+//! The rules of one built-in kind. The kind's file exports them; for fields that it omits, the defaults are those of
+//! most kinds.
 
 use serde_json::Value;
 
 use super::{edit::Fields, faults::Faults, located::Located, row::Row};
 use crate::strategy::Rules;
 
-/// The sentences of warnings about one object, in order.
+/// The warnings about one object, in order.
 pub(super) type Warnings = Vec<String>;
 
-/// The default of a struct, by the short name of its definition: `core.v1.PodSpec`.
+/// The default function of a struct, with the short name of its definition: `core.v1.PodSpec`.
 pub(super) type StructDefault = (&'static str, fn(&mut Fields));
 
-/// An object that is written, and what it was before an update.
+/// A written object, and for an update the object before it.
 #[derive(Clone, Copy)]
 pub(super) struct Change<'c, 'v> {
     pub new: &'c Located<'v>,
@@ -20,41 +21,41 @@ pub(super) struct Change<'c, 'v> {
 
 /// A built-in kind.
 pub(super) struct Kind {
-    /// What the registry does for this kind.
+    /// The rules for the registry.
     pub rules: Rules,
-    /// Whether a new object begins with an empty status, where that is a subresource.
+    /// Whether a new object begins with an empty status, if status is a subresource.
     pub clears_status: bool,
-    /// The fields whose empty lists and maps mean something else than none, those inside of them included.
+    /// The fields in which, and below which, empty lists and maps are distinguished from absent ones.
     pub distinguishes_empty: &'static [&'static str],
-    /// Right after decoding, before anybody asks who owns which field.
+    /// Runs right after decoding, before managedFields are computed.
     pub decoded: fn(&mut Value),
-    /// The defaults of the kind's structs, the kind itself among them.
+    /// The default functions of the kind's structs, including the kind itself.
     pub defaults: &'static [StructDefault],
-    /// Before a create, after `status` was cleared where it is a subresource.
+    /// Prepares a create, after `status` was cleared if it is a subresource.
     pub prepare_create: fn(&mut Value),
-    /// Before an update of the object, after `status` was taken over.
+    /// Prepares an update of the object, after `status` was copied from the old object.
     pub prepare_update: fn(&mut Value, &Value),
-    /// Before an update of the status, after all but metadata and status was taken over.
+    /// Prepares an update of the status, after all but metadata and status was copied from the old object.
     pub prepare_status: fn(&mut Value, &Value),
-    /// Checks a new object, but for its metadata.
+    /// Validates a new object, except its metadata.
     pub validate: fn(&Located<'_>, &mut Faults),
-    /// Checks an update: new and old.
+    /// Validates an update, given the new and the old object.
     pub validate_update: fn(&Located<'_>, &Located<'_>, &mut Faults),
-    /// Checks an update of the status: new and old.
+    /// Validates an update of the status, given the new and the old object.
     pub validate_status: fn(&Located<'_>, &Located<'_>, &mut Faults),
-    /// For kinds that the server cleans up behind: marks an object when its deletion begins, given the time.
+    /// For kinds whose first deletion only marks an object: sets the marks, given the time.
     pub begin_deletion: Option<fn(&mut Value, &str)>,
-    /// Warns of an object that is accepted.
+    /// The warnings about an accepted object.
     pub warnings: fn(Change<'_, '_>) -> Warnings,
-    /// Warns of a status that is accepted.
+    /// The warnings about an accepted status.
     pub status_warnings: fn(&Located<'_>) -> Warnings,
-    /// From the form that is stored, where that is another kind's.
+    /// Converts from the stored form, if that is another kind's.
     pub from_stored: fn(&mut Value),
-    /// To the form that is stored.
+    /// Converts to the stored form.
     pub to_stored: fn(&mut Value),
-    /// What field selectors may select by, besides name and namespace.
+    /// The selectable fields, besides name and namespace.
     pub selectable: &'static [Selectable],
-    /// One value for each recorded column.
+    /// The cells, one for each recorded column.
     pub cells: fn(&Row<'_>) -> Vec<Value>,
 }
 
@@ -83,21 +84,21 @@ impl Default for Kind {
     }
 }
 
-/// A field that selectors may select by.
+/// A selectable field.
 pub(super) struct Selectable {
     name: &'static str,
     pointer: &'static str,
     otherwise: Otherwise,
 }
 
-/// The value of a field that is not there.
+/// The value of an absent field.
 enum Otherwise {
     Text(&'static str),
     Pointer(&'static str),
 }
 
 impl Selectable {
-    /// The field `name` of selectors is where `pointer` leads in the object; empty where there is nothing.
+    /// A field with the selector path `name` and the JSON pointer `pointer`; an absent value is empty.
     pub const fn new(name: &'static str, pointer: &'static str) -> Self {
         let otherwise = Otherwise::Text("");
         Self {
@@ -107,19 +108,19 @@ impl Selectable {
         }
     }
 
-    /// Where there is nothing the value is `text`.
+    /// An absent value is `text`.
     pub const fn or(self, text: &'static str) -> Self {
         let otherwise = Otherwise::Text(text);
         Self { otherwise, ..self }
     }
 
-    /// Where there is nothing the value is that of another field.
+    /// An absent value is that of another field.
     pub const fn or_at(self, pointer: &'static str) -> Self {
         let otherwise = Otherwise::Pointer(pointer);
         Self { otherwise, ..self }
     }
 
-    /// Whether selectors call it so.
+    /// Whether this is its selector path.
     pub fn is_called(&self, name: &str) -> bool {
         self.name == name
     }

@@ -1,4 +1,4 @@
-//! Labels, annotations and label selectors: how they are checked, and printed.
+//! Labels, annotations and label selectors: validation and printing.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::kinds::{
     row::or,
 };
 
-/// Labels; every fault is about the field as a whole.
+/// Validates labels; every error is reported for the whole field.
 pub(in crate::kinds) fn labels(at: &Located<'_>, faults: &mut Faults) {
     for (key, value) in at.entries() {
         for sentence in qualified(key) {
@@ -21,7 +21,7 @@ pub(in crate::kinds) fn labels(at: &Located<'_>, faults: &mut Faults) {
     }
 }
 
-/// Annotations: keys like those of labels in lower case, 256 KiB altogether.
+/// Validates annotations: keys like those of labels but ignoring case, and at most 256 KiB in total.
 pub(in crate::kinds) fn annotations(at: &Located<'_>, faults: &mut Faults) {
     let mut size = 0;
     for (key, value) in at.entries() {
@@ -35,7 +35,7 @@ pub(in crate::kinds) fn annotations(at: &Located<'_>, faults: &mut Faults) {
     }
 }
 
-/// A LabelSelector.
+/// Validates a LabelSelector.
 pub(in crate::kinds) fn selector(at: &Located<'_>, faults: &mut Faults) {
     labels(&at.get("matchLabels"), faults);
     for expression in at.get("matchExpressions").items() {
@@ -58,14 +58,14 @@ pub(in crate::kinds) fn selector(at: &Located<'_>, faults: &mut Faults) {
     }
 }
 
-/// Whether a LabelSelector can be turned into one that selects: its operators fit their values.
+/// Whether a LabelSelector is valid.
 pub(in crate::kinds) fn is_sound(at: &Located<'_>) -> bool {
     let mut faults = Faults::default();
     selector(at, &mut faults);
     faults.is_empty()
 }
 
-/// Whether a LabelSelector selects the labels; an empty one selects everything, a missing one nothing.
+/// Whether a LabelSelector matches labels; an empty one matches all objects, a missing one none.
 pub(in crate::kinds) fn selects(selector: &Located<'_>, labels: &Located<'_>) -> bool {
     let exact = selector
         .get("matchLabels")
@@ -84,7 +84,7 @@ pub(in crate::kinds) fn selects(selector: &Located<'_>, labels: &Located<'_>) ->
     selector.is_set() && exact && expressions
 }
 
-/// A selector as the server shows it when it complains: all fields, those that are empty as null.
+/// A selector as the server's errors quote it: with all fields, empty ones as null.
 pub(in crate::kinds) fn shown(selector: &Located<'_>) -> String {
     let mut out = serde_json::Map::new();
     for name in ["matchLabels", "matchExpressions"] {
@@ -96,7 +96,7 @@ pub(in crate::kinds) fn shown(selector: &Located<'_>) -> String {
     json!(out).to_string()
 }
 
-/// `k=v,…`, `<none>` without any.
+/// `k=v,…`, or `<none>` without labels.
 pub(in crate::kinds) fn print_labels(at: &Located<'_>) -> Value {
     let pairs: Vec<String> = at
         .entries()
@@ -105,7 +105,7 @@ pub(in crate::kinds) fn print_labels(at: &Located<'_>) -> Value {
     or(&pairs.join(","), "<none>")
 }
 
-/// A label selector in one line.
+/// A label selector on one line.
 pub(in crate::kinds) fn print_selector(at: &Located<'_>) -> Value {
     let mut parts: Vec<(String, String)> = at
         .get("matchLabels")

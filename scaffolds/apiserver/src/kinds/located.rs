@@ -1,4 +1,4 @@
-//! A value of an object together with its path: what checks walk with.
+//! A value in an object together with its path, for validation.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ static NULL: Value = Value::Null;
 /// A value together with its path.
 #[derive(Clone, Debug)]
 pub(in crate::kinds) struct Located<'a> {
-    /// Null where there is nothing.
+    /// Null if the value is absent.
     pub value: &'a Value,
     pub path: String,
 }
@@ -30,12 +30,12 @@ impl<'a> Located<'a> {
         Self { value, path }
     }
 
-    /// The field that a dotted path leads to.
+    /// The field at a dotted path.
     pub fn at(&self, path: &str) -> Self {
         path.split('.').fold(self.clone(), |at, name| at.get(name))
     }
 
-    /// The same value under another path.
+    /// The same value with another path.
     pub fn called(&self, path: &str) -> Self {
         Self {
             value: self.value,
@@ -68,34 +68,34 @@ impl<'a> Located<'a> {
         })
     }
 
-    /// How many items or entries there are.
+    /// The number of items or entries.
     pub fn len(&self) -> usize {
         self.value
             .as_array()
             .map_or_else(|| self.value.as_object().map_or(0, serde_json::Map::len), Vec::len)
     }
 
-    /// Whether something is set.
+    /// Whether the value is set.
     pub fn is_set(&self) -> bool {
         !self.value.is_null()
     }
 
-    /// Whether both have the same value, to rules to which an empty list is none.
+    /// Whether both values are equal, if an empty list counts as absent.
     pub fn is_like(&self, other: &Located<'_>) -> bool {
         alike(self.value, other.value)
     }
 
-    /// The text, empty where there is none.
+    /// The string; empty if it is absent.
     pub fn str(&self) -> &'a str {
         self.value.as_str().unwrap_or_default()
     }
 
-    /// The number, 0 where there is none.
+    /// The number; 0 if it is absent.
     pub fn int(&self) -> i64 {
         self.value.as_i64().unwrap_or_default()
     }
 
-    /// Whether it is true.
+    /// Whether the value is true.
     pub fn is_true(&self) -> bool {
         self.value.as_bool().unwrap_or_default()
     }

@@ -1,6 +1,6 @@
-//! The built-in kinds. Everything that can be recorded from a real server is (`resources.txt`, `shapes.txt`); what is
-//! peculiar to a kind besides is in one file, `<group>/<kind>.rs`, which the table `KINDS` lists. What several kinds share is
-//! in files that are called after the fields that it is about.
+//! The built-in kinds. All properties that can be recorded from a real server are recorded (`resources.txt`,
+//! `shapes.txt`). The other rules of a kind are in its file, `<group>/<kind>.rs`, which the table `KINDS` lists. Rules
+//! that several kinds share are in files named after the fields that they concern.
 
 mod address;
 mod address_form;
@@ -57,10 +57,10 @@ use defaults::Defaults;
 use kind::Kind;
 use names::Named;
 
-/// Group, kind, and what is peculiar to it.
+/// Group, kind, and the function that returns the kind's rules.
 type Listed = (&'static str, &'static str, fn() -> Kind);
 
-/// All kinds. Those that have nothing of their own are `Kind::default`.
+/// All kinds. Those without rules of their own are `Kind::default`.
 const KINDS: [Listed; 43] = [
     ("", "ConfigMap", core::config_map::kind),
     ("", "Endpoints", core::endpoints::kind),
@@ -119,10 +119,10 @@ const KINDS: [Listed; 43] = [
     ("storage.k8s.io", "StorageClass", storage::storage_class::kind),
 ];
 
-/// Recorded, because other kinds refer to it, but not served: autoscaling/v1's conversion is not exact.
+/// Recorded, because other kinds refer to it, but not served: upstream's conversion to autoscaling/v1 is not exact.
 const NOT_SERVED: [(&str, &str); 1] = [("autoscaling", "v1")];
 
-/// The defaults of all structs: what stands inside of an object may be of another kind.
+/// The default functions of all structs: an object may contain structs of another kind.
 static DEFAULTS: LazyLock<Defaults> = LazyLock::new(|| {
     let kinds = KINDS.iter().flat_map(|(_, _, kind)| kind().defaults);
     kinds.chain(pod::defaults::STRUCTS).copied().collect()
@@ -139,7 +139,7 @@ pub(crate) fn empties_of_metadata(object: &mut Value, form: Empties) -> bool {
     empties::bring("~apis.meta.v1.ObjectMeta", &mut object["metadata"], form, &[])
 }
 
-/// What `serviceaccounts/NAME/token` reads: no resource of its own.
+/// The resource as which TokenRequests are decoded; it is not served.
 pub(crate) fn token_request() -> Resource {
     resource(names::resource(
         "authentication.k8s.io/v1 TokenRequest serviceaccounts token namespaced create",
@@ -198,7 +198,7 @@ mod tests {
         }
     }
 
-    /// The string literals of a source, tests and comments left out, that name a kind.
+    /// The string literals of a source that name a kind, ignoring tests and comments.
     fn named(source: &str, names: &BTreeSet<String>) -> Vec<String> {
         let code = source.split("#[cfg(test)]").next().unwrap_or_default();
         let code = code.lines().filter(|line| !line.trim_start().starts_with("//"));
@@ -207,7 +207,7 @@ mod tests {
         literals.filter(|text| names.contains(text)).collect()
     }
 
-    /// Groups, plurals and kinds of all that is built in.
+    /// Groups, plurals and kinds of all built-in resources.
     fn names_of_kinds() -> BTreeSet<String> {
         let names = resources()
             .into_iter()
@@ -225,7 +225,7 @@ mod tests {
         for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
             match entry.path() {
                 path if path.is_dir() => sources(&path, found),
-                // The rest are recordings, which name kinds.
+                // Other files are recordings, which contain names of kinds.
                 path if path.extension().is_some_and(|it| it == "rs") => found.push(path),
                 _ => {}
             }

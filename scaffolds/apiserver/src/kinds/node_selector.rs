@@ -1,4 +1,4 @@
-//! Selectors of nodes, and labels of nodes that others replaced.
+//! Node selectors, and deprecated node labels.
 
 use crate::kinds::{
     faults::Faults,
@@ -7,7 +7,7 @@ use crate::kinds::{
     located::Located,
 };
 
-/// A NodeSelector.
+/// Validates a NodeSelector.
 pub(in crate::kinds) fn node_selector(at: &Located<'_>, faults: &mut Faults) {
     let terms = at.get("nodeSelectorTerms");
     if terms.len() == 0 {
@@ -16,7 +16,8 @@ pub(in crate::kinds) fn node_selector(at: &Located<'_>, faults: &mut Faults) {
     terms.items().for_each(|term| node_term(&term, true, faults));
 }
 
-/// What a node's labels and fields must be; values of labels only where `is_required`, elsewhere they are warned of.
+/// Validates a term for a node's labels and fields. Label values are checked only if `is_required`; otherwise invalid
+/// values cause warnings.
 pub(in crate::kinds) fn node_term(term: &Located<'_>, is_required: bool, faults: &mut Faults) {
     for expression in term.get("matchExpressions").items() {
         let (operator, values) = (expression.get("operator"), expression.get("values"));
@@ -62,7 +63,7 @@ pub(in crate::kinds) fn node_term(term: &Located<'_>, is_required: bool, faults:
     }
 }
 
-/// Labels of nodes that others replaced.
+/// Deprecated node labels, and the labels that replace them.
 const NODE_LABELS: [(&str, &str); 8] = [
     (
         "beta.kubernetes.io/arch",
@@ -100,7 +101,7 @@ pub(in crate::kinds) fn outdated(label: &str) -> Option<&'static str> {
     found.map(|(_, why)| *why)
 }
 
-/// Warns of outdated labels in a term of a NodeSelector, and of bad values where these are no errors.
+/// Warns about deprecated labels in a term of a NodeSelector, and about invalid values where these are not errors.
 pub(in crate::kinds) fn warn_of_labels(term: &Located<'_>, values: bool, warnings: &mut Warnings) {
     for expression in term.get("matchExpressions").items() {
         let key = expression.get("key");

@@ -1,4 +1,4 @@
-//! The recorded shapes as OpenAPI v3 definitions, for server-side apply, strategic merge and `/openapi`.
+//! The recorded shapes as OpenAPI v3 definitions, for server-side apply, strategic merge patches and `/openapi`.
 
 use serde_json::{Map, Value, json};
 
@@ -6,13 +6,13 @@ use super::shapes::{self, Field, Shape, Type};
 
 const REFERENCE: &str = "#/components/schemas/";
 
-/// The definition with this full name (`io.k8s.api.apps.v1.Deployment`), as the real server publishes it but for
+/// The definition with this full name (`io.k8s.api.apps.v1.Deployment`), as the real server publishes it but without
 /// descriptions.
 pub fn definition(name: &str) -> Option<Value> {
     shapes::shape(&short(name)).map(object)
 }
 
-/// The full names of all definitions there are.
+/// The full names of all definitions.
 pub fn definitions() -> Vec<String> {
     let mut names: Vec<String> = shapes::names().map(full).collect();
     names.sort();
@@ -148,7 +148,7 @@ fn reference(name: &str) -> String {
     format!("{REFERENCE}{}", full(name))
 }
 
-/// A value that the recorder wrote; what cannot be read is null, which no definition has.
+/// Parses a recorded value. Null stands for one that cannot be parsed; no definition contains null.
 fn parsed(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_default()
 }

@@ -1,5 +1,6 @@
-//! Built-in kinds as kubectl and client-go send them: an envelope that names the type, and in it a message whose fields
-//! the recorded shapes number. Becomes the object that the same client would have sent as JSON.
+//! Decodes built-in kinds in Protobuf, as kubectl and client-go send them: an envelope that names the type, and in it a
+//! message whose field numbers are in the recorded shapes. The result is the object that the same client would have
+//! sent as JSON.
 
 use serde_json::{Map, Value, json};
 
@@ -10,17 +11,17 @@ use super::{
 };
 use crate::meta;
 
-/// What every body begins with.
+/// The first bytes of every body.
 const MAGIC: &[u8] = b"k8s\0";
-/// How deep messages may stand in each other: more than any kind's, and far less than a stack.
+/// How deep messages may nest: deeper than those of any kind, and little enough for the stack.
 const DEPTH: usize = 64;
 
 type Fields = Map<String, Value>;
 
-/// Reads a body.
+/// Decodes a body.
 ///
 /// # Errors
-/// A sentence that says what is wrong with it.
+/// A message that says what is malformed.
 pub fn read(body: &[u8]) -> Result<Fields, String> {
     let Some(envelope) = body.strip_prefix(MAGIC) else {
         return Err(
@@ -55,7 +56,8 @@ fn structure(shape: &Shape, message: &Message, depth: usize) -> Result<Fields, S
     Ok(object)
 }
 
-/// Reads the fields of a message into an object. `prefix` are the numbers of the embedded structs that the message is.
+/// Decodes the fields of a message into an object. `prefix` has the numbers of the embedded structs that contain the
+/// message.
 fn fill(
     shape: &Shape,
     (prefix, message): (&str, &Message),
@@ -77,7 +79,7 @@ fn fill(
     Ok(())
 }
 
-/// Adds what a field holds; of a list one item, of a map one entry.
+/// Adds the value of a field: of a list one item, of a map one entry.
 fn add(field: &Field, wire: Wire, (object, depth): (&mut Fields, usize)) -> Result<(), String> {
     let name = field.name.to_owned();
     match &field.kind {
@@ -94,7 +96,7 @@ fn add(field: &Field, wire: Wire, (object, depth): (&mut Fields, usize)) -> Resu
         }
         kind => {
             let found = value(kind, wire, depth)?;
-            // Protobuf has zeroes where JSON has nothing.
+            // Protobuf encodes zeros where JSON omits the field.
             if field.pointer || !is_zero(&found) || !(field.omit_empty || field.omit_zero) {
                 object.insert(name, found);
             }
@@ -114,7 +116,7 @@ fn entry(item: &Type, wire: Wire, depth: usize) -> Result<(String, Value), Strin
             continue;
         }
         found = match (item, wire) {
-            // A list among the values of a map is a message of its own.
+            // A list as the value of a map is a message of its own.
             (Type::List(of), Wire::Bytes(bytes)) => {
                 let items = Message::new(bytes).fields()?.into_iter();
                 let items: Result<Vec<Value>, String> = items.map(|(_, wire)| value(of, wire, depth)).collect();
@@ -145,7 +147,7 @@ fn value(kind: &Type, wire: Wire, depth: usize) -> Result<Value, String> {
     })
 }
 
-/// A struct; some of them are no objects in JSON.
+/// A struct; some structs are not objects in JSON.
 fn referred(name: &str, message: &Message, depth: usize) -> Result<Value, String> {
     Ok(match name {
         "~api.resource.Quantity" => message.text(1)?.into(),
@@ -165,7 +167,7 @@ fn referred(name: &str, message: &Message, depth: usize) -> Result<Value, String
     })
 }
 
-/// A time of no seconds is none.
+/// A time; zero seconds mean that it is absent.
 fn time(name: &str, message: &Message) -> Result<Value, String> {
     let (seconds, nanos) = (message.number(1)?, message.number(2)?);
     if seconds == 0 && nanos == 0 {

@@ -1,13 +1,13 @@
-//! An object about to be printed as a row of a Table, and how its values are written there.
+//! Prints an object as a row of a Table.
 
 use serde_json::{Value, json};
 
 use crate::kinds::{located::Located, time};
 
-/// An object about to be printed.
+/// An object to be printed.
 pub(in crate::kinds) struct Row<'a> {
     pub at: Located<'a>,
-    /// Seconds since 1970.
+    /// The present time, in seconds since 1970.
     pub now: i64,
 }
 
@@ -32,7 +32,7 @@ impl<'a> Row<'a> {
         json!(self.since("metadata.creationTimestamp"))
     }
 
-    /// How long ago the time at `path` was.
+    /// The age of the time at `path`.
     pub fn since(&self, path: &str) -> String {
         since(&self.get(path), self.now)
     }
@@ -49,7 +49,7 @@ pub(in crate::kinds) fn since(at: &Located<'_>, now: i64) -> String {
     }
 }
 
-/// Seconds for people, as apimachinery's `HumanDuration`.
+/// A duration for people, as apimachinery's `HumanDuration`.
 pub(in crate::kinds) fn duration(seconds: i64) -> String {
     let (minutes, hours) = (seconds / 60, seconds / 3_600);
     let two = |large: i64, unit: char, small: i64, rest: char| match small {
@@ -71,12 +71,12 @@ pub(in crate::kinds) fn duration(seconds: i64) -> String {
     }
 }
 
-/// A text, or `fallback` for an empty one.
+/// A text, or `fallback` if it is empty.
 pub(in crate::kinds) fn or(text: &str, fallback: &str) -> Value {
     json!(if text.is_empty() { fallback } else { text })
 }
 
-/// At most three, and how many more there are.
+/// The first three texts, and how many more there are.
 pub(in crate::kinds) fn at_most_three(texts: &[String]) -> String {
     match texts.get(..3) {
         Some(first) if texts.len() > 3 => format!("{} + {} more...", first.join(","), texts.len() - 3),
@@ -84,7 +84,7 @@ pub(in crate::kinds) fn at_most_three(texts: &[String]) -> String {
     }
 }
 
-/// A text or number as text.
+/// A string or number as text.
 pub(in crate::kinds) fn shown_or(at: &Located<'_>, fallback: &str) -> Value {
     match at.value {
         Value::Null => json!(fallback),

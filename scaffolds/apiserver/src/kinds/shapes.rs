@@ -1,5 +1,5 @@
-//! The shapes of the built-in kinds, recorded from a real server (`shapes.txt`) and parsed definition by definition,
-//! when one is first used.
+//! The shapes of the built-in kinds, recorded from a real server (`shapes.txt`). Each definition is parsed when it is
+//! first used.
 //!
 //! A line without indentation begins a definition: its name (`io.k8s.api.` left out, `~` for
 //! `io.k8s.apimachinery.pkg.`), then attributes `t=` type, `f=` format, `o=` alternatives, `m=` map type, `k=` group,
@@ -26,11 +26,11 @@ struct Entry {
 
 /// One definition.
 pub(super) struct Shape {
-    /// Go's name of it: `DeploymentSpec`.
+    /// Its name in Go: `DeploymentSpec`.
     pub go: &'static str,
-    /// `t=`, `k=` and others.
+    /// For example `t=` and `k=`.
     pub attributes: Vec<(&'static str, &'static str)>,
-    /// By name.
+    /// Sorted by name.
     pub fields: Vec<Field>,
 }
 
@@ -65,7 +65,7 @@ pub(super) fn shape(name: &str) -> Option<&'static Shape> {
     Some(entry.shape.get_or_init(|| parse(entry.text)))
 }
 
-/// The shape of a kind, `apps/v1` and `Deployment`. Every group has the options of deletions.
+/// The shape of a kind, for example `apps/v1` and `Deployment`. Every group has `DeleteOptions`.
 pub(super) fn of_kind(version: &str, kind: &str) -> Option<&'static Shape> {
     if kind == "DeleteOptions" {
         return shape("~apis.meta.v1.DeleteOptions");
@@ -104,14 +104,14 @@ impl Field {
             .map(|(_, value)| *value)
     }
 
-    /// What Go's decoder calls the type of the field in its errors.
+    /// The name of the field's type in the errors of Go's decoder.
     pub fn go_type(&self) -> String {
         self.attribute("g").map_or_else(|| self.kind.go(), str::to_owned)
     }
 }
 
 impl Type {
-    /// Go's name of it, as far as it follows.
+    /// The Go type, as far as it can be derived.
     pub fn go(&self) -> String {
         match self {
             Self::Str => "string".to_owned(),
@@ -165,7 +165,7 @@ fn index() -> HashMap<&'static str, Entry> {
     entries
 }
 
-/// Where the next line without indentation begins.
+/// The position of the next line without indentation.
 fn next_definition(text: &str) -> usize {
     let bytes = text.as_bytes();
     let breaks = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n');

@@ -1,4 +1,4 @@
-//! What PersistentVolumes, claims of them and the claims inside of Pods and StatefulSets have in common.
+//! The parts that PersistentVolumes, PersistentVolumeClaims and the claims in Pods and StatefulSets share.
 
 use std::cmp::Ordering;
 
@@ -16,7 +16,7 @@ use crate::kinds::{
 
 const MODES: [&str; 4] = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
 
-/// Checks the spec of a claim.
+/// Validates the spec of a claim.
 pub(in crate::kinds) fn claim_spec(spec: &Located<'_>, faults: &mut Faults) {
     let modes = spec.get("accessModes");
     if modes.len() == 0 {
@@ -92,19 +92,19 @@ pub(in crate::kinds) const PLUGINS: [(&str, &str); 9] = [
 /// The annotation that `storageClassName` replaced.
 pub(in crate::kinds) const CLASS: &str = "volume.beta.kubernetes.io/storage-class";
 
-/// Warns of amounts in the spec of a claim.
+/// Warns about quantities in the spec of a claim.
 pub(in crate::kinds) fn warn_of_claim_spec(spec: &Located<'_>, warnings: &mut Warnings) {
     for list in ["requests", "limits"] {
         warn_of_fraction(&spec.get("resources").get(list), "storage", warnings);
     }
 }
 
-/// How sentences call a plugin's field.
+/// The name of a plugin's field in messages.
 pub(in crate::kinds) fn shown_plugin(plugin: &str) -> &str {
     if plugin == "storageos" { "storageOS" } else { plugin }
 }
 
-/// The access modes, in short forms.
+/// The access modes, abbreviated.
 pub(in crate::kinds) fn print_modes(at: &Located<'_>) -> String {
     let modes: Vec<&str> = at.items().map(|mode| mode.str()).collect();
     let known = [

@@ -1,10 +1,10 @@
-//! Protobuf's wire format: numbered fields, each a number or some bytes.
+//! Protobuf's wire format: numbered fields, each with a number or bytes.
 
-/// A message, not yet read.
+/// A message, not yet decoded.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Message<'a>(&'a [u8]);
 
-/// What a field holds.
+/// The value of a field.
 #[derive(Clone, Copy)]
 pub(super) enum Wire<'a> {
     Number(u64),
@@ -18,7 +18,7 @@ impl<'a> Message<'a> {
         Self(bytes)
     }
 
-    /// All fields in their order.
+    /// All fields, in their order.
     pub fn fields(&self) -> Result<Vec<(u64, Wire<'a>)>, String> {
         let mut rest = self.0;
         let mut fields = Vec::new();
@@ -39,7 +39,7 @@ impl<'a> Message<'a> {
         Ok(fields)
     }
 
-    /// The bytes of a field; of several the last, as everywhere in protobuf.
+    /// The bytes of a field; the last one wins, as everywhere in Protobuf.
     pub fn bytes(&self, wanted: u64) -> Result<&'a [u8], String> {
         let mut found: &[u8] = &[];
         for (number, wire) in self.fields()? {
@@ -50,12 +50,12 @@ impl<'a> Message<'a> {
         Ok(found)
     }
 
-    /// The text of a field.
+    /// The string in a field.
     pub fn text(&self, wanted: u64) -> Result<String, String> {
         Ok(String::from_utf8_lossy(self.bytes(wanted)?).into_owned())
     }
 
-    /// The number of a field.
+    /// The number in a field.
     pub fn number(&self, wanted: u64) -> Result<i64, String> {
         let mut found = 0;
         for (number, wire) in self.fields()? {
@@ -67,7 +67,7 @@ impl<'a> Message<'a> {
     }
 }
 
-/// Seven bits a byte, the lowest first.
+/// Seven bits per byte, the lowest first.
 fn varint(rest: &mut &[u8]) -> Result<u64, String> {
     let mut number = 0;
     for shift in (0..64).step_by(7) {

@@ -1,4 +1,4 @@
-//! What the kinds that keep Pods running have in common: selectors, templates, counts of replicas.
+//! The parts that the kinds that run Pods share: selectors, templates and counts of replicas.
 
 use serde_json::{Value, json};
 
@@ -26,7 +26,8 @@ pub(in crate::kinds) fn scale() -> Scale {
 
 pub(in crate::kinds) const MISMATCH: &str = "`selector` does not match template `labels`";
 
-/// The selector, which must select the template's labels; `kind` is what the server calls it in one of its sentences.
+/// Validates the selector, which must match the template's labels; one of the server's messages names the kind as
+/// `kind`.
 pub(in crate::kinds) fn selection(spec: &Located<'_>, kind: &str, faults: &mut Faults) {
     let at = spec.get("selector");
     if !at.is_set() {
@@ -46,7 +47,7 @@ pub(in crate::kinds) fn matches(spec: &Located<'_>, faults: &mut Faults) {
     }
 }
 
-/// The template of Pods that run forever.
+/// Validates the template of Pods that run forever.
 pub(in crate::kinds) fn template(spec: &Located<'_>, kind: &str, faults: &mut Faults) {
     let at = spec.get("template");
     pod_template(&at, faults);
@@ -64,13 +65,13 @@ pub(in crate::kinds) fn forever(template: &Located<'_>, kind: &str, faults: &mut
     }
 }
 
-/// Whether a selector selects something at all.
+/// Whether a selector does not match every object.
 pub(in crate::kinds) fn is_selective(spec: &Located<'_>) -> bool {
     let at = spec.get("selector");
     at.get("matchLabels").len() + at.get("matchExpressions").len() > 0
 }
 
-/// What the selector and the template of ReplicaSets and Deployments must be.
+/// Validates the selector and the template of ReplicaSets and Deployments.
 pub(in crate::kinds) fn replicated(spec: &Located<'_>, faults: &mut Faults) {
     let at = spec.get("selector");
     if !is_sound(&at) {
@@ -82,21 +83,21 @@ pub(in crate::kinds) fn replicated(spec: &Located<'_>, faults: &mut Faults) {
     template(spec, "ReplicaSet", faults);
 }
 
-/// Counts of a status that may not be negative.
+/// Checks that counts in a status are not negative.
 pub(in crate::kinds) fn counts(status: &Located<'_>, names: &[&str], faults: &mut Faults) {
     for name in names {
         faults.not_negative(&status.get(name));
     }
 }
 
-/// A count that may not be greater than another one.
+/// Checks that a count is not greater than another one.
 pub(in crate::kinds) fn not_more(count: &Located<'_>, than: &Located<'_>, detail: &str, faults: &mut Faults) {
     if count.int() > than.int() {
         faults.invalid_as(count, &count.int().to_string(), detail);
     }
 }
 
-/// Counts of a status that may not be greater than that of its replicas.
+/// Checks that counts in a status are not greater than the number of its replicas.
 pub(in crate::kinds) fn not_more_than_replicas(status: &Located<'_>, names: &[&str], faults: &mut Faults) {
     for name in names {
         let detail = "cannot be greater than status.replicas";
@@ -111,7 +112,7 @@ pub(in crate::kinds) fn decrement(new: &Located<'_>, old: &Located<'_>, faults: 
     }
 }
 
-/// Warnings for kinds that have their template at `spec.template` and name Pods after themselves.
+/// Warnings for kinds that have their template at `spec.template` and derive the names of Pods from their own.
 pub(in crate::kinds) fn template_warnings(Change { new: at, old }: Change<'_, '_>) -> Warnings {
     let mut warnings = new_name_warnings(at, old);
     if is_another(Change { new: at, old }) {
@@ -127,7 +128,7 @@ pub(in crate::kinds) fn new_name_warnings(at: &Located<'_>, old: Option<&Located
     }
 }
 
-/// Names of Pods and their hosts begin with the name of the object.
+/// Warnings about an object's name, with which the names of Pods and their hosts begin.
 pub(in crate::kinds) fn name_warnings(at: &Located<'_>, use_: &str) -> Warnings {
     let sentences = label(at.at("metadata.name").str());
     if sentences.is_empty() {
@@ -139,7 +140,7 @@ pub(in crate::kinds) fn name_warnings(at: &Located<'_>, use_: &str) -> Warnings 
     )]
 }
 
-/// Whether the object is new, or its spec changed.
+/// Whether the object is new, or its spec has changed.
 pub(in crate::kinds) fn is_another(Change { new, old }: Change<'_, '_>) -> bool {
     let generation = |at: &Located<'_>| at.at("metadata.generation").int();
     old.is_none_or(|old| generation(new) != generation(old))
@@ -170,7 +171,7 @@ pub(in crate::kinds) fn replica_cells(row: &Row<'_>) -> Vec<Value> {
     )
 }
 
-/// Names and images of containers.
+/// Names and images of the containers.
 pub(in crate::kinds) fn print_containers(at: &Located<'_>) -> [Value; 2] {
     let joined = |field: &str| {
         let texts: Vec<&str> = at.items().map(|container| container.get(field).str()).collect();

@@ -280,7 +280,7 @@ impl Reader<'_> {
     }
 }
 
-/// An int64 if it fits, otherwise a float64. A whole float is written as an integer later, as Go does.
+/// An int64 if it fits, otherwise a float64. A whole float becomes an integer, as Go writes it.
 pub(super) fn number(text: &str) -> Result<Number, String> {
     if let Ok(integer) = text.parse::<i64>() {
         return Ok(integer.into());

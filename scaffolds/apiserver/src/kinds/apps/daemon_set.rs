@@ -52,7 +52,7 @@ fn default(object: &mut Fields) {
 
 const GENERATION: &str = "deprecated.daemonset.template.generation";
 
-/// The template's generation is kept in an annotation.
+/// Writes the template's generation, which is stored in an annotation.
 fn set_template_generation(object: &mut Value, generation: i64) {
     let annotations =
         section(object, "metadata").map(|metadata| metadata.entry("annotations").or_insert_with(|| json!({})));
@@ -71,7 +71,8 @@ fn template_generation(object: &Value) -> i64 {
         .unwrap_or_default()
 }
 
-/// The generation is a field to the server, so the annotation is there from the start, and its writer's.
+/// Upstream the generation is a field of the decoded object, encoded as an annotation. So the annotation exists from
+/// the beginning, and the writer owns it.
 fn decoded(object: &mut Value) {
     set_template_generation(object, template_generation(object));
 }

@@ -133,7 +133,7 @@ fn rest(spec: &Located<'_>, faults: &mut Faults) {
     forever(&at, "StatefulSet", faults);
 }
 
-/// The template as it is checked: claims are volumes of their names, and the host's name is given by the set.
+/// The template as it is validated: with a volume for each claim, and with the host name that the set gives.
 fn with_claims(spec: &Located<'_>) -> Value {
     let mut template = spec.get("template").value.clone();
     let names: BTreeSet<&str> = spec

@@ -1,4 +1,4 @@
-//! TokenRequests, which `serviceaccounts/NAME/token` reads.
+//! TokenRequests, which are posted to `serviceaccounts/NAME/token`.
 
 use crate::kinds::{edit::set, kind::Kind};
 

@@ -77,7 +77,7 @@ fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
     scaled(new, lowest, !(same("apiVersion") && same("kind")), faults);
 }
 
-/// An API version that names its group, which only kinds of the core group may leave out.
+/// Checks that an API version names its group, which only kinds of the core group may omit.
 fn group(at: &Located<'_>, faults: &mut Faults) {
     let version = at.get("apiVersion");
     let shown = quoted(version.str());

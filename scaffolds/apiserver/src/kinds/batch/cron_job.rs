@@ -78,7 +78,7 @@ fn validate(at: &Located<'_>, faults: &mut Faults) {
     }
 }
 
-/// The names of the time zone database that Go brings along.
+/// The names in the time zone database that Go includes.
 const ZONES: &str = include_str!("../zones.txt");
 
 fn time_zone(at: &Located<'_>, faults: &mut Faults) {

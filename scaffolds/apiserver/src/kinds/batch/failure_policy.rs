@@ -1,4 +1,4 @@
-//! What a Job does about Pods that fail: its podFailurePolicy.
+//! The podFailurePolicy of a Job.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ const MOST_CONDITIONS: usize = 20;
 
 const MOST_VALUES: usize = 255;
 
-/// Checks the policy in the spec of a Job.
+/// Validates the policy in the spec of a Job.
 pub(in crate::kinds) fn failure_policy(spec: &Located<'_>, faults: &mut Faults) {
     let rules = spec.at("podFailurePolicy.rules");
     if rules.len() > MOST_RULES {

@@ -83,7 +83,7 @@ fn default(object: &mut Fields) {
     set(spec, "manualSelector", false);
 }
 
-/// The labels of a Job's Pods, and the selector that finds them.
+/// Sets the labels of a Job's Pods and the selector for them.
 fn prepare_create(object: &mut Value) {
     let at = Located::root(object);
     if at.at("spec.manualSelector").is_true() {
@@ -93,7 +93,7 @@ fn prepare_create(object: &mut Value) {
         at.at("metadata.uid").value.clone(),
         at.at("metadata.name").value.clone(),
     );
-    // Without labels of its own a Job has those of its template, also those that are added now.
+    // A Job without labels gets those of its template, including the ones that are added here.
     let found = at.at("metadata.labels");
     let shared = !found.is_set() || found.value == at.at("spec.template.metadata.labels").value;
     let metadata = object.pointer_mut("/spec/template/metadata");
@@ -126,7 +126,7 @@ fn validate(at: &Located<'_>, faults: &mut Faults) {
     selected_job(&spec, faults);
 }
 
-/// The spec of a Job that has its selector.
+/// Validates the spec of a Job, which must have a selector.
 fn selected_job(spec: &Located<'_>, faults: &mut Faults) {
     job_spec::validate(spec, faults);
     let found = spec.get("selector");
@@ -140,7 +140,7 @@ fn selected_job(spec: &Located<'_>, faults: &mut Faults) {
     }
 }
 
-/// The labels that the server gives to a Job's Pods, and the selector of them.
+/// Checks the labels that the server generates for a Job's Pods, and their selector.
 fn generated(job: &Located<'_>, faults: &mut Faults) {
     let spec = job.get("spec");
     if spec.get("manualSelector").is_true() || !spec.get("selector").is_set() {
@@ -205,7 +205,8 @@ fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
     }
 }
 
-/// The template may not change but for where its Pods run, while the Job is suspended and has not started.
+/// The template may change only where it determines on which nodes Pods run, and only while the Job is suspended and
+/// has not started.
 fn template(spec: &Located<'_>, before: &Located<'_>, faults: &mut Faults) {
     let (new, old) = (spec.get("template"), before.get("template"));
     let free = ["nodeSelector", "affinity", "tolerations", "schedulingGates"];

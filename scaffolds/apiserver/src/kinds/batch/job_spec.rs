@@ -1,4 +1,4 @@
-//! The spec of a Job, also inside of a CronJob.
+//! The spec of a Job, which a CronJob contains too.
 
 use crate::kinds::{
     batch::{failure_policy::failure_policy, success_policy::success_policy},
@@ -8,7 +8,7 @@ use crate::kinds::{
     pod::{template::pod_template, warnings::template},
 };
 
-/// The most Pods of an indexed Job.
+/// The maximum parallelism of an indexed Job.
 const MOST_INDEXED: i64 = 100_000;
 
 pub(in crate::kinds) fn validate(spec: &Located<'_>, faults: &mut Faults) {
@@ -79,7 +79,8 @@ fn completion(spec: &Located<'_>, faults: &mut Faults) {
     }
 }
 
-/// More completions and more at a time than these are too many to keep account of.
+/// With more completions than this, and a higher parallelism than the next constant, Kubernetes might not be able to
+/// track all indexes.
 const MOST_COMPLETIONS: i64 = 100_000;
 
 const MOST_AT_ONCE: i64 = 10_000;

@@ -1,4 +1,4 @@
-//! The group batch: a file for each kind, and what is in the specs of both.
+//! The group batch: a file for each kind, and for parts that their specs share.
 
 pub(in crate::kinds) mod cron_job;
 mod failure_policy;

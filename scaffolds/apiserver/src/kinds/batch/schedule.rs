@@ -17,10 +17,10 @@ const FIELDS: [(u32, u32, &[&str]); 5] = [
     (0, 6, &["sun", "mon", "tue", "wed", "thu", "fri", "sat"]),
 ];
 
-/// Whether `text` is a schedule.
+/// Checks that `text` is a schedule.
 ///
 /// # Errors
-/// The parser's sentence.
+/// The parser's error message.
 pub(in crate::kinds) fn check(text: &str) -> Result<(), String> {
     let text = match text.strip_prefix("TZ=").or_else(|| text.strip_prefix("CRON_TZ=")) {
         Some(rest) => rest.split_once(' ').map_or("", |(_, rest)| rest.trim()),
@@ -66,7 +66,7 @@ fn descriptor(text: &str) -> Result<(), String> {
     }
 }
 
-/// `number`, `first-last`, `*`, each with `/step`.
+/// Checks `number`, `first-last` or `*`, each with an optional `/step`.
 fn range(text: &str, (least, most, names): (u32, u32, &[&str])) -> Result<(), String> {
     let parts: Vec<&str> = text.split('/').collect();
     let ends: Vec<&str> = parts.first().copied().unwrap_or_default().split('-').collect();
@@ -106,7 +106,7 @@ fn range(text: &str, (least, most, names): (u32, u32, &[&str])) -> Result<(), St
 fn number(text: &str, names: &[&str]) -> Result<u32, String> {
     let lower = text.to_lowercase();
     if let Some(at) = names.iter().position(|name| *name == lower) {
-        // Months count from one, days of the week from zero.
+        // Months are counted from one, days of the week from zero.
         let first = u32::from(names.len() == 12);
         return Ok(u32::try_from(at).unwrap_or_default() + first);
     }

@@ -1,4 +1,4 @@
-//! When a Job of indexed Pods has succeeded although some of them have not.
+//! The successPolicy of a Job: when an indexed Job has succeeded although some of its Pods have not.
 
 use serde_json::Value;
 
@@ -7,10 +7,10 @@ use crate::kinds::{
     located::Located,
 };
 
-/// The most rules.
+/// The maximum number of rules.
 const MOST_RULES: usize = 20;
 
-/// The longest list of indexes.
+/// The maximum length of a list of indexes, in bytes.
 const LONGEST: usize = 64 * 1024;
 
 pub(in crate::kinds) fn success_policy(spec: &Located<'_>, faults: &mut Faults) {
@@ -66,7 +66,7 @@ fn rule(at: &Located<'_>, completions: i64, faults: &mut Faults) {
     }
 }
 
-/// How many indexes a text such as `1,3-5` names, in rising order and below `completions`.
+/// The number of indexes in a text such as `1,3-5`, which must be ascending and below `completions`.
 fn how_many(text: &str, completions: i64) -> Result<i64, String> {
     let mut total = 0;
     let mut last = None;
@@ -101,7 +101,7 @@ fn interval(part: &str, completions: i64) -> Result<(i64, i64), String> {
     }
 }
 
-/// The policy with the names of Go's fields.
+/// The policy in Go's notation, with Go's field names.
 fn shown(policy: &Located<'_>) -> String {
     let rule = |rule: Located<'_>| {
         let (indexes, count) = (rule.get("succeededIndexes"), rule.get("succeededCount"));

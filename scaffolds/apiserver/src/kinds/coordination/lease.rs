@@ -24,7 +24,7 @@ pub(in crate::kinds) fn kind() -> Kind {
     }
 }
 
-/// Removes the fields of a feature that is off.
+/// Removes the fields of a feature that is disabled.
 fn prepare(object: &mut Value) {
     if let Some(spec) = section(object, "spec") {
         spec.remove("strategy");

@@ -71,7 +71,7 @@ fn validate(at: &Located<'_>, faults: &mut Faults) {
     }
 }
 
-/// Warns of addresses, unless a controller made the Endpoints.
+/// Warns about addresses, unless a controller manages the Endpoints.
 fn warnings(Change { new: at, .. }: Change<'_, '_>) -> Warnings {
     let mut warnings = Vec::new();
     let labels = at.at("metadata.labels");

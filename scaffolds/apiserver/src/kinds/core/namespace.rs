@@ -56,7 +56,7 @@ fn prepare_create(object: &mut Value) {
     }
 }
 
-/// Finalizers of a Namespace's spec are changed by their own subresource.
+/// The finalizers in a Namespace's spec are changed only through a subresource.
 fn prepare_update(new: &mut Value, old: &Value) {
     keep(new, old, "spec");
 }
@@ -75,7 +75,7 @@ fn validate(at: &Located<'_>, faults: &mut Faults) {
     }
 }
 
-/// Its content goes first.
+/// Marks a Namespace whose content must be deleted first.
 fn begin_deletion(namespace: &mut Value, now: &str) {
     namespace["metadata"]["deletionTimestamp"] = json!(now);
     namespace["status"]["phase"] = json!("Terminating");

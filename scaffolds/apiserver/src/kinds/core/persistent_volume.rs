@@ -59,7 +59,7 @@ fn prepare_create(object: &mut Value) {
     }
 }
 
-/// What a PersistentVolume may be kept in.
+/// The volume sources of a PersistentVolume, of which it has one.
 const SOURCES: [&str; 22] = [
     "hostPath",
     "gcePersistentDisk",

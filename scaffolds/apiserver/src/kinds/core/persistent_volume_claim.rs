@@ -48,7 +48,7 @@ fn prepare_create(object: &mut Value) {
         status.insert("phase".to_owned(), json!("Pending"));
     }
     let Some(spec) = section(object, "spec") else { return };
-    // Sources of other kinds than these two are forgotten, for old clients' sake.
+    // Data sources of other kinds than these two are dropped, for the sake of old clients.
     let known = [
         ("", "PersistentVolumeClaim"),
         ("snapshot.storage.k8s.io", "VolumeSnapshot"),

@@ -32,7 +32,7 @@ pub(in crate::kinds) fn kind() -> Kind {
     }
 }
 
-/// `stringData` becomes part of `data`.
+/// Merges `stringData` into `data`.
 fn decoded(object: &mut Value) {
     let Some(fields) = object.as_object_mut() else { return };
     let Some(Value::Object(texts)) = fields.remove("stringData") else {
@@ -103,7 +103,7 @@ fn docker(at: &Located<'_>, faults: &mut Faults) {
     }
 }
 
-/// What Go's decoder says about bytes that are no JSON object: exact for the common cases.
+/// The error of Go's decoder about bytes that are not a JSON object: exact for the common cases.
 fn go_complaint(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let text = text.trim_start();
@@ -128,7 +128,7 @@ fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
     validate(new, faults);
 }
 
-/// Warns of a key or a certificate that is not PEM.
+/// Warns about a key or a certificate that is not PEM.
 fn warnings(Change { new: at, .. }: Change<'_, '_>) -> Warnings {
     let has_block = |name: &str| {
         let bytes = base64::decode(at.get("data").get(name).str()).unwrap_or_default();

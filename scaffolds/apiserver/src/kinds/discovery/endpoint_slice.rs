@@ -111,7 +111,7 @@ fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
 
 const MANAGED_BY: &str = "endpointslice.kubernetes.io/managed-by";
 
-/// Warns of addresses, unless a controller made the EndpointSlice.
+/// Warns about addresses, unless a controller manages the EndpointSlice.
 fn warnings(Change { new: at, old }: Change<'_, '_>) -> Warnings {
     let mut warnings = Vec::new();
     if old.is_none() && at.get("addressType").str() == "FQDN" {

@@ -1,4 +1,5 @@
-//! Events of `events.k8s.io/v1`: those of the core group under other names. The core ones are what is stored.
+//! Events of `events.k8s.io/v1`: the Events of the core group with other field names. They are stored in the core
+//! group's form.
 
 use serde_json::{Value, json};
 
@@ -51,7 +52,7 @@ const NAMES: Names = Names {
     shown: "reportingController",
 };
 
-/// An Event of events.k8s.io.
+/// Validates an Event of events.k8s.io.
 fn validate(at: &Located<'_>, faults: &mut Faults) {
     event::validate(at, &NAMES, faults);
     series(at, faults);
@@ -92,7 +93,7 @@ fn series(at: &Located<'_>, faults: &mut Faults) {
     }
 }
 
-/// What may not change, under the names of this group and those that errors have.
+/// The immutable fields, by their names in this group and in errors.
 const FIXED: [(&str, &str); 14] = [
     ("regarding", "involvedObject"),
     ("reason", "reason"),
@@ -110,7 +111,7 @@ const FIXED: [(&str, &str); 14] = [
     ("reportingInstance", "reportingInstance"),
 ];
 
-/// A changed Event of events.k8s.io.
+/// Validates an update of an Event of events.k8s.io.
 fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
     event::validate(new, &NAMES, faults);
     if new.get("series").value != old.get("series").value {
@@ -121,7 +122,7 @@ fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
     }
 }
 
-/// Names in events.k8s.io and in the core group.
+/// Field names in events.k8s.io and in the core group.
 const CORE_NAMES: [(&str, &str); 7] = [
     ("regarding", "involvedObject"),
     ("note", "message"),
@@ -134,7 +135,7 @@ const CORE_NAMES: [(&str, &str); 7] = [
 
 fn to_core(object: &mut Value) {
     rename(object, "v1", |(new, old)| (new, old));
-    // The core kind always writes these two.
+    // The core kind always encodes these two.
     if let Some(fields) = object.as_object_mut() {
         for name in ["reportingComponent", "reportingInstance"] {
             fields.entry(name).or_insert_with(|| json!(""));

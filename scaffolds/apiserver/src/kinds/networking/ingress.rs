@@ -140,7 +140,7 @@ fn backend(at: &Located<'_>, faults: &mut Faults) {
     }
 }
 
-/// Warns of the annotation that a new Ingress should not have.
+/// Warns about the annotation that new Ingresses should not have.
 fn warnings(Change { new: at, old }: Change<'_, '_>) -> Warnings {
     const CLASS: &str = "kubernetes.io/ingress.class";
     let is_set = at.at("metadata.annotations").get(CLASS).is_set();

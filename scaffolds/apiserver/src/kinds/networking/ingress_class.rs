@@ -57,7 +57,7 @@ fn validate(at: &Located<'_>, faults: &mut Faults) {
     }
 }
 
-/// The name of a controller: a domain and a path.
+/// Checks the name of a controller: a domain and a path.
 fn domain_prefixed_path(at: &Located<'_>, faults: &mut Faults) {
     const PATH: &str = "Invalid path (regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')";
     if at.str().is_empty() {

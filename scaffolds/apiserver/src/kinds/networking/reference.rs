@@ -6,7 +6,7 @@ use crate::kinds::{
     located::Located,
 };
 
-/// A reference to an object of any kind.
+/// Validates a reference to an object of any kind.
 pub(in crate::kinds) fn reference(at: &Located<'_>, faults: &mut Faults) {
     if at.get("apiGroup").is_set() {
         faults.format(&at.get("apiGroup"), subdomain);

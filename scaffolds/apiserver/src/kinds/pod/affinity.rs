@@ -1,4 +1,4 @@
-//! Where Pods want to run: affinity to nodes and to other Pods.
+//! Affinity of Pods to nodes and to other Pods.
 
 use crate::kinds::{
     faults::{Faults, quoted},

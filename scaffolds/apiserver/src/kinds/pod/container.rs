@@ -1,4 +1,4 @@
-//! Containers of all sorts.
+//! Containers: main containers, init containers and sidecars.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ use crate::kinds::{
 
 const ONLY_SIDECARS: &str = "may not be set for init containers without restartPolicy=Always";
 
-/// The main containers.
+/// Validates the main containers.
 pub(in crate::kinds) fn containers(at: &Located<'_>, around: &PodContext<'_>, faults: &mut Faults) {
     if at.len() == 0 {
         return faults.required(at, "");
@@ -35,7 +35,7 @@ pub(in crate::kinds) fn containers(at: &Located<'_>, around: &PodContext<'_>, fa
         .for_each(|container| host_ports(&container, &container.path, &mut taken, faults));
 }
 
-/// The init containers, sidecars among them. `names` are the main containers'.
+/// Validates the init containers, including sidecars. `names` are those of the main containers.
 pub(in crate::kinds) fn init_containers(
     at: &Located<'_>,
     around: &PodContext<'_>,
@@ -50,7 +50,7 @@ pub(in crate::kinds) fn init_containers(
         let had_nameless = names.contains("");
         unique(&container, &mut names, faults);
         if !had_nameless {
-            // An init container without a name takes it from nobody else.
+            // The nameless init container does not count as a use of the empty name.
             names.remove("");
         }
         host_ports(&container, &format!("{}[0]", at.path), &mut BTreeSet::new(), faults);
@@ -133,7 +133,7 @@ fn host_ports(container: &Located<'_>, path: &str, taken: &mut BTreeSet<String>,
 fn resize(at: &Located<'_>, around: &PodContext<'_>, faults: &mut Faults) {
     let mut names = BTreeSet::new();
     for policy in at.items() {
-        // All faults are about the list as a whole.
+        // All errors are reported for the whole list.
         let (name, restart) = (policy.get("resourceName"), policy.get("restartPolicy"));
         let (name, restart) = (name.called(&at.path), restart.called(&at.path));
         if !names.insert(name.str()) {

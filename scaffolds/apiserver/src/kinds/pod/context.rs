@@ -1,10 +1,10 @@
-//! What the containers of a Pod may refer to.
+//! The parts of a Pod to which its containers may refer.
 
 use crate::kinds::located::Located;
 
-/// What a container may refer to.
+/// The parts of a Pod to which a container may refer.
 pub(in crate::kinds) struct PodContext<'a> {
-    /// The sound volumes, by name.
+    /// The valid volumes, by name.
     pub volumes: Vec<Located<'a>>,
     pub restart_policy: &'a str,
     pub grace_seconds: i64,

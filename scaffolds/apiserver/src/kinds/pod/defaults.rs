@@ -1,4 +1,4 @@
-//! Defaults of what Pods and templates of Pods are made of.
+//! Defaults of the structs of Pods and Pod templates.
 
 use serde_json::{Map, json};
 
@@ -8,7 +8,7 @@ use crate::kinds::{
     pod::image::pull_policy,
 };
 
-/// By definition.
+/// The default functions, by definition.
 pub(in crate::kinds) const STRUCTS: &[StructDefault] = &[
     ("core.v1.PodSpec", pod_spec),
     ("core.v1.Container", container),

@@ -37,7 +37,7 @@ pub(in crate::kinds) fn environment(container: &Located<'_>, faults: &mut Faults
     }
 }
 
-/// Fields that variables may take from the Pod.
+/// The Pod's fields from which variables may take their values.
 const FIELDS: [&str; 9] = [
     "metadata.name",
     "metadata.namespace",
@@ -50,7 +50,7 @@ const FIELDS: [&str; 9] = [
     "status.podIPs",
 ];
 
-/// Fields that neither variables nor files may take, though they have names.
+/// Fields that have names but are allowed neither for variables nor for files.
 const NAMED: [&str; 5] = [
     "metadata.annotations",
     "metadata.labels",
@@ -107,7 +107,7 @@ fn field_ref(source: &Located<'_>, faults: &mut Faults) {
     pod_field(source, &FIELDS, faults);
 }
 
-/// A reference to one of the Pod's fields, of which `known` may be taken.
+/// Validates a reference to one of the Pod's fields, which must be one of `known`.
 pub(in crate::kinds) fn pod_field(source: &Located<'_>, known: &[&str], faults: &mut Faults) {
     let path = source.get("fieldPath");
     if path.str().is_empty() {

@@ -1,6 +1,7 @@
 //! References to container images, as far as defaults depend on them.
 
-/// `Always` for the tag `latest` and for none at all, else `IfNotPresent`; also for what is no reference.
+/// `Always` for the tag `latest` and for references without a tag, otherwise `IfNotPresent`; also for malformed
+/// references.
 pub(in crate::kinds) fn pull_policy(reference: &str) -> &'static str {
     match tag(reference) {
         Some("latest") => "Always",
@@ -8,7 +9,7 @@ pub(in crate::kinds) fn pull_policy(reference: &str) -> &'static str {
     }
 }
 
-/// The tag of a well-formed reference: `latest` where neither a tag nor a digest is given.
+/// The tag of a well-formed reference: `latest` if it has neither a tag nor a digest.
 fn tag(reference: &str) -> Option<&str> {
     let (name, digest) = match reference.split_once('@') {
         Some((name, digest)) => (name, Some(digest)),
@@ -41,7 +42,7 @@ fn has_upper(text: &str) -> bool {
     text.bytes().any(|byte| byte.is_ascii_uppercase())
 }
 
-/// 64 hexadecimal digits name an image by its id, which is no reference.
+/// 64 hexadecimal digits are the ID of an image, which is not a reference.
 fn is_identifier(name: &str) -> bool {
     name.len() == 64
         && name
@@ -49,7 +50,7 @@ fn is_identifier(name: &str) -> bool {
             .all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
 }
 
-/// Lower case letters and digits, between them `.`, `_`, `__` or dashes.
+/// Checks for lower-case letters and digits, separated by `.`, `_`, `__` or dashes.
 fn is_component(part: &str) -> bool {
     let is_word = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     let ends_fit = part.bytes().next().is_some_and(is_word) && part.bytes().last().is_some_and(is_word);

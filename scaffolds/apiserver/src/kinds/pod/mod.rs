@@ -1,4 +1,4 @@
-//! Pods and templates of Pods: what every kind that has either checks, fills in and warns of.
+//! Pods and Pod templates: the validation, defaults and warnings of all kinds that contain either.
 
 mod affinity;
 mod container;

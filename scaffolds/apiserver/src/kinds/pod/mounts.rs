@@ -36,7 +36,7 @@ pub(in crate::kinds) fn mounts(container: &Located<'_>, around: &PodContext<'_>,
             faults.invalid(&path, "must not already exist as a path in volumeDevices");
         }
         let (sub, expression) = (mount.get("subPath"), mount.get("subPathExpr"));
-        // The server leaves the index out of these paths.
+        // The server's paths omit the index here.
         descending(&sub.called(&format!("{}.subPath", all.path)), faults);
         if !expression.str().is_empty() && !sub.str().is_empty() {
             faults.invalid(&expression, "subPathExpr and subPath are mutually exclusive");
@@ -52,7 +52,7 @@ pub(in crate::kinds) fn mounts(container: &Located<'_>, around: &PodContext<'_>,
     }
 }
 
-/// A path below another one.
+/// Checks a relative path that must not leave its parent.
 pub(in crate::kinds) fn descending(at: &Located<'_>, faults: &mut Faults) {
     if at.str().starts_with('/') {
         faults.invalid(at, "must be a relative path");
@@ -60,7 +60,7 @@ pub(in crate::kinds) fn descending(at: &Located<'_>, faults: &mut Faults) {
     no_backsteps(at, faults);
 }
 
-/// A path without `..`.
+/// Checks that a path has no `..`.
 pub(in crate::kinds) fn no_backsteps(at: &Located<'_>, faults: &mut Faults) {
     if at.str().split('/').any(|part| part == "..") {
         faults.invalid(at, "must not contain '..'");

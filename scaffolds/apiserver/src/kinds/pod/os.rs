@@ -1,8 +1,9 @@
-//! What a Pod's operating system (`spec.os`) does not have.
+//! Fields that are not available on a Pod's operating system (`spec.os`).
 
 use crate::kinds::{faults::Faults, located::Located};
 
-/// Fields that Windows does not have: of a Pod's security context, of the Pod, of a container's security context.
+/// Fields that are not available on Windows: of a Pod's security context, of the Pod, and of a container's security
+/// context.
 const OF_POD: [&str; 11] = [
     "appArmorProfile",
     "seLinuxOptions",
@@ -43,7 +44,7 @@ pub(in crate::kinds) fn os(spec: &Located<'_>, faults: &mut Faults) {
     }
 }
 
-/// Security contexts of containers.
+/// The security contexts of the containers.
 fn contexts<'a>(spec: &Located<'a>) -> impl Iterator<Item = Located<'a>> {
     let lists = ["initContainers", "containers", "ephemeralContainers"].map(|list| spec.get(list));
     let containers = lists.into_iter().flat_map(|list| list.items());

@@ -1,10 +1,10 @@
-//! Warnings about files of one volume that are written to one path, or below each other.
+//! Warnings about files of one volume that have the same path or are below each other.
 
 use std::fmt;
 
 use crate::kinds::{faults::quoted, kind::Warnings, located::Located};
 
-/// A file, and what it is of where a volume has several sources.
+/// A file, and its source if the volume has several.
 #[derive(Clone, Eq, PartialEq)]
 struct File {
     path: String,
@@ -21,7 +21,7 @@ impl fmt::Display for File {
     }
 }
 
-/// Warns of overlaps in one volume of a Pod.
+/// Warns about overlaps in one volume of a Pod.
 pub(in crate::kinds) fn overlaps(volume: &Located<'_>, warnings: &mut Warnings) {
     let name = quoted(volume.get("name").str());
     let mut plain = |at: &Located<'_>, what: String| {
@@ -61,7 +61,7 @@ fn file(path: &str, source: &str) -> File {
     }
 }
 
-/// The files of one source of a projected volume.
+/// The files in one source of a projected volume.
 fn sources(source: &Located<'_>) -> Vec<File> {
     for (field, title) in [("configMap", "ConfigMap"), ("secret", "Secret")] {
         let at = source.get(field);
@@ -96,7 +96,7 @@ fn sources(source: &Located<'_>) -> Vec<File> {
     parts.into_iter().filter(|it| !it.path.is_empty()).collect()
 }
 
-/// Warns of what `next` overlaps with, and adds it.
+/// Adds `next`, and warns about the files with which it overlaps.
 fn note(earlier: &mut Vec<File>, next: File, mut warn: impl FnMut(String)) {
     let below = |path: &str, other: &str| format!("{path}/").starts_with(&format!("{other}/"));
     for other in earlier.iter() {

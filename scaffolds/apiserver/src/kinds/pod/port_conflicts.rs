@@ -1,10 +1,10 @@
-//! Warnings about ports of the containers of one Pod that get into each other's way.
+//! Warnings about conflicting ports of the containers in one Pod.
 
 use std::collections::BTreeMap;
 
 use crate::kinds::{faults::quoted, kind::Warnings, located::Located};
 
-/// Ports that are the same, or may be; and then names that are.
+/// Warns about ports that are or may be the same, then about duplicate names.
 pub(in crate::kinds) fn ports(containers: &[Located<'_>], warnings: &mut Warnings) {
     let all: Vec<Located<'_>> = containers
         .iter()
@@ -60,7 +60,7 @@ fn clash(port: &Located<'_>, other: &Located<'_>) -> Option<String> {
     Some(format!("{}: {how} port definition with {}", port.path, other.path))
 }
 
-/// As Go prints its struct.
+/// A port in Go's notation of its struct.
 fn shown(port: &Located<'_>) -> String {
     let text = |name: &str| port.get(name).str().to_owned();
     format!(

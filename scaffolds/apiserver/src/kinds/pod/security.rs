@@ -51,7 +51,7 @@ fn seccomp(profile: &Located<'_>, faults: &mut Faults) {
     }
 }
 
-/// A container's security context as the server shows it: Go's field names, all of them.
+/// A container's security context as the server's errors quote it: with all of Go's fields.
 fn shown(context: &Located<'_>) -> String {
     let names = [
         ("Capabilities", "capabilities"),
@@ -100,7 +100,7 @@ pub(in crate::kinds) fn container_security(container: &Located<'_>, faults: &mut
             let detail = "cannot set `allowPrivilegeEscalation` to false and `privileged` to true";
             faults.invalid_as(&context, &shown, detail);
         }
-        // Once for each time that it is added.
+        // Once for each occurrence.
         let added = context.at("capabilities.add");
         for _ in added.items().filter(|name| name.str() == "CAP_SYS_ADMIN") {
             let detail = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN";
@@ -110,7 +110,7 @@ pub(in crate::kinds) fn container_security(container: &Located<'_>, faults: &mut
     seccomp(&context.get("seccompProfile"), faults);
 }
 
-/// `runAsUser` and `runAsGroup` of a security context.
+/// Validates `runAsUser` and `runAsGroup` of a security context.
 fn user_ids(context: &Located<'_>, faults: &mut Faults) {
     for name in ["runAsUser", "runAsGroup"] {
         let id = context.get(name);

@@ -1,4 +1,4 @@
-//! How Pods are spread over topologies.
+//! Topology spread constraints.
 
 use crate::kinds::{
     faults::{Faults, quoted},
@@ -34,7 +34,7 @@ pub(in crate::kinds) fn spread(at: &Located<'_>, faults: &mut Faults) {
     }
 }
 
-/// Of constraints of one kind only the last is sound.
+/// Reports each constraint that a later one with the same key and action duplicates.
 fn once(all: &Located<'_>, index: usize, constraint: &Located<'_>, faults: &mut Faults) {
     let kind = |at: &Located<'_>| ["topologyKey", "whenUnsatisfiable"].map(|name| at.get(name).str().to_owned());
     let this = kind(constraint);

@@ -1,10 +1,10 @@
-//! Settings of the kernel that a Pod asks for.
+//! Kernel parameters (sysctls) of a Pod.
 
 use std::collections::BTreeSet;
 
 use crate::kinds::{faults::Faults, located::Located};
 
-/// Settings of the kernel: their names, and whether they are the Pod's own.
+/// Validates sysctls: their names, and whether they belong to a namespace that the Pod does not share with its host.
 pub(in crate::kinds) fn sysctls(spec: &Located<'_>, faults: &mut Faults) {
     const FORM: &str = "must have at most 253 characters and match regex \
                         ^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$";
@@ -31,7 +31,8 @@ pub(in crate::kinds) fn sysctls(spec: &Located<'_>, faults: &mut Faults) {
     }
 }
 
-/// Parts of small letters, digits, and within them dashes and underscores, between points or slashes.
+/// Checks for parts separated by dots or slashes, of lower-case letters and digits with dashes and underscores between
+/// them.
 fn is_sysctl(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     let is_part = |part: &str| {

@@ -1,4 +1,4 @@
-//! Templates of Pods.
+//! Pod templates.
 
 use crate::kinds::{
     faults::Faults,
@@ -7,9 +7,9 @@ use crate::kinds::{
     pod::spec::pod_spec,
 };
 
-/// A template; `at` is its place.
+/// Validates the template at `at`.
 pub(in crate::kinds) fn pod_template(at: &Located<'_>, faults: &mut Faults) {
-    // Metadata of a template is not called so in paths.
+    // The server's paths omit `metadata` here.
     labels(&at.at("metadata.labels").called(&format!("{}.labels", at.path)), faults);
     annotations(
         &at.at("metadata.annotations")

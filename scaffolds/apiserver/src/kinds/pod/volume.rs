@@ -14,7 +14,7 @@ use crate::kinds::{
 
 const MODE: &str = "must be a number between 0 and 0777 (octal), both inclusive";
 
-/// Checks them and returns those that are sound.
+/// Validates volumes, and returns the valid ones.
 pub(in crate::kinds) fn volumes<'a>(at: &Located<'a>, faults: &mut Faults) -> Vec<Located<'a>> {
     let mut sound: Vec<Located<'a>> = Vec::new();
     for volume in at.items() {
@@ -168,7 +168,7 @@ fn key_to_path(item: &Located<'_>, faults: &mut Faults) {
     mode(&item.get("mode"), faults);
 }
 
-/// A path below another one that does not begin with `..`.
+/// Checks a relative path that does not begin with `..`.
 fn unreserved(path: &Located<'_>, faults: &mut Faults) {
     descending(path, faults);
     if path.str().starts_with("..") && !path.str().starts_with("../") {
@@ -184,7 +184,7 @@ const FILE_FIELDS: [&str; 5] = [
     "metadata.uid",
 ];
 
-/// A file of the downward API; the server leaves its index out of paths.
+/// Validates a file of the downward API; the server's paths omit its index.
 fn downward(item: &Located<'_>, faults: &mut Faults) {
     if item.get("path").str().is_empty() {
         faults.required(&item.get("path"), "");
@@ -269,7 +269,7 @@ fn ephemeral(at: &Located<'_>, faults: &mut Faults) {
     }
 }
 
-/// Names of what Pods refer to.
+/// Validates the name of an object to which a Pod refers.
 pub(in crate::kinds) fn reference(at: &Located<'_>, faults: &mut Faults) {
     if !at.str().is_empty() {
         faults.format(at, subdomain);

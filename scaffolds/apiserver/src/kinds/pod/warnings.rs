@@ -1,4 +1,4 @@
-//! Warnings about Pods, and about templates of Pods.
+//! Warnings about Pods and Pod templates.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::kinds::{
     volume::{PLUGINS, shown_plugin, warn_of_claim_spec},
 };
 
-/// Annotations that do nothing any more, and the fields that replaced them.
+/// Annotations without effect, and the fields that replaced them.
 const ANNOTATIONS: [(&str, &str, &str); 3] = [
     (
         "scheduler.alpha.kubernetes.io/critical-pod",
@@ -24,7 +24,7 @@ const ANNOTATIONS: [(&str, &str, &str); 3] = [
     ("security.alpha.kubernetes.io/unsafe-sysctls", "v1.11+", "sysctls"),
 ];
 
-/// Everything there is to say of a Pod (at the root of an object) or of a template of Pods.
+/// Adds all warnings about a Pod (at the root of an object) or a Pod template.
 pub(in crate::kinds) fn template(at: &Located<'_>, warnings: &mut Warnings) {
     let (spec, annotations) = (at.get("spec"), at.at("metadata.annotations"));
     nodes(&spec, warnings);
@@ -64,7 +64,7 @@ pub(in crate::kinds) fn template(at: &Located<'_>, warnings: &mut Warnings) {
         .for_each(|alias| warn_of_ip(&alias.get("ip"), warnings));
 }
 
-/// In the order in which the server visits them.
+/// The containers, in the order in which the server visits them.
 fn containers<'v>(spec: &Located<'v>) -> Vec<Located<'v>> {
     let lists = ["initContainers", "containers", "ephemeralContainers"];
     lists
@@ -123,7 +123,7 @@ fn volumes(spec: &Located<'_>, warnings: &mut Warnings) {
     volumes.items().for_each(|volume| overlaps(&volume, warnings));
 }
 
-/// Names that stand twice in lists of which only one counts.
+/// Warns about duplicate names in lists in which only one of them takes effect.
 fn twice(spec: &Located<'_>, warnings: &mut Warnings) {
     let mut seen = BTreeSet::new();
     for alias in spec.get("hostAliases").items() {
@@ -164,7 +164,7 @@ fn in_container(container: &Located<'_>, spec: &Located<'_>, annotations: &Locat
     }
     let key = format!("container.apparmor.security.beta.kubernetes.io/{name}");
     let (armour, of_pod) = (annotations.get(&key), spec.at("securityContext.appArmorProfile"));
-    // Of Pods the fields are made of the annotations.
+    // In a Pod, the server sets the fields from the annotations, so only templates need the warning.
     let is_template = !annotations.path.starts_with("metadata");
     if is_template && armour.is_set() && !context.get("appArmorProfile").is_set() && !is_profile(&of_pod, armour.str())
     {
@@ -181,7 +181,7 @@ fn in_container(container: &Located<'_>, spec: &Located<'_>, annotations: &Locat
     variables(container, warnings);
 }
 
-/// Whether a profile says what an annotation says.
+/// Whether a profile is equivalent to an annotation.
 fn is_profile(profile: &Located<'_>, annotation: &str) -> bool {
     let (r#type, local) = match annotation.strip_prefix("localhost/") {
         Some(local) => ("Localhost", local),
@@ -192,7 +192,7 @@ fn is_profile(profile: &Located<'_>, annotation: &str) -> bool {
     profile.get("type").str() == r#type && profile.get("localhostProfile").str() == local
 }
 
-/// Variables that hide others and are not made of them.
+/// Warns about variables that hide earlier ones without referring to them.
 fn variables(container: &Located<'_>, warnings: &mut Warnings) {
     let mut seen = BTreeSet::new();
     for variable in container.get("env").items() {

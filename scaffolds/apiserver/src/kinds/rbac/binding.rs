@@ -1,4 +1,4 @@
-//! What RoleBindings and ClusterRoleBindings have in common: a role and subjects.
+//! The parts that RoleBindings and ClusterRoleBindings share: a role and subjects.
 
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ pub(in crate::kinds) fn default_subject(subject: &mut Fields) {
     }
 }
 
-/// A RoleBinding or ClusterRoleBinding.
+/// Validates a RoleBinding or ClusterRoleBinding.
 pub(in crate::kinds) fn validate(at: &Located<'_>, faults: &mut Faults) {
     let of_cluster = at.get("kind").str() == "ClusterRoleBinding";
     let role = at.get("roleRef");

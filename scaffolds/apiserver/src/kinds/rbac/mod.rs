@@ -1,4 +1,4 @@
-//! The group rbac.authorization.k8s.io: a file for each kind, and what roles and bindings have in common.
+//! The group rbac.authorization.k8s.io: a file for each kind, and for parts that roles or bindings share.
 
 mod binding;
 pub(in crate::kinds) mod cluster_role;
@@ -9,7 +9,7 @@ pub(in crate::kinds) mod role_binding;
 
 use crate::strategy::{Grants, MetadataPass, NameRule, Rules};
 
-/// What the registry does the same way for all of them.
+/// The rules for the registry, which are the same for all four kinds.
 fn rules(grants: Grants) -> Rules {
     Rules {
         name: NameRule::PathSegment,

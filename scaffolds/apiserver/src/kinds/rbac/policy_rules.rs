@@ -2,7 +2,7 @@
 
 use crate::kinds::{faults::Faults, labels::selector, located::Located};
 
-/// A Role or ClusterRole.
+/// Validates a Role or ClusterRole.
 pub(in crate::kinds) fn validate(at: &Located<'_>, of_cluster: bool, faults: &mut Faults) {
     for rule in at.get("rules").items() {
         policy_rule(&rule, of_cluster, faults);

@@ -48,7 +48,7 @@ fn validate(at: &Located<'_>, faults: &mut Faults) {
     }
 }
 
-/// What makes a class with such a name another one than the system's.
+/// Why a class whose name has the system's prefix is not one of the system's classes.
 fn system_fault(class: &Located<'_>) -> Option<String> {
     let name = class.at("metadata.name").str();
     let Some((_, value)) = SYSTEM.iter().find(|(known, _)| *known == name) else {

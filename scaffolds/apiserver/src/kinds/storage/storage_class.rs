@@ -58,7 +58,7 @@ fn validate(at: &Located<'_>, faults: &mut Faults) {
     topologies(&at.get("allowedTopologies"), faults);
 }
 
-/// The most parameters, and the most bytes that they have together.
+/// The maximum number of parameters, and their maximum total size in bytes.
 const MOST_PARAMETERS: usize = 512;
 const MOST_BYTES: usize = 256 * 1024;
 
@@ -78,7 +78,7 @@ fn parameters(at: &Located<'_>, faults: &mut Faults) {
     }
 }
 
-/// Terms that must be different from each other. Upstream compares each with as many empty ones as there are terms.
+/// Checks that terms differ from each other. Upstream also compares each with as many empty terms as there are terms.
 fn topologies(at: &Located<'_>, faults: &mut Faults) {
     let mut earlier = vec![BTreeMap::new(); at.len()];
     for item in at.items() {
@@ -120,7 +120,7 @@ fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
     }
 }
 
-/// Warns of keys that others replaced.
+/// Warns about deprecated keys.
 fn warnings(Change { new: at, .. }: Change<'_, '_>) -> Warnings {
     let mut warnings = Warnings::new();
     for term in at.get("allowedTopologies").items() {
@@ -155,7 +155,7 @@ fn cells(row: &Row<'_>) -> Vec<Value> {
     ]
 }
 
-/// The text at `path`, or `fallback` where there is none; an empty one is one.
+/// The text at `path`, or `fallback` if it is absent; an empty text is not absent.
 fn or_unset(row: &Row<'_>, path: &str, fallback: &str) -> Value {
     json!(row.get(path).value.as_str().unwrap_or(fallback))
 }

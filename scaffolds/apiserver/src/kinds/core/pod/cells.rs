@@ -7,7 +7,7 @@ use crate::kinds::{
     row::{Row, or, since},
 };
 
-/// What is found out container by container.
+/// The sums over all containers.
 #[derive(Default)]
 struct Summary {
     reason: String,
@@ -15,7 +15,8 @@ struct Summary {
     total: usize,
     restarts: i64,
     sidecar_restarts: i64,
-    /// The latest ends of former runs, of all containers and of sidecars; times in this form sort as texts.
+    /// The latest times at which earlier runs of any container, and of sidecars, ended. Times in this form sort as
+    /// texts.
     last: String,
     sidecar_last: String,
     initializing: bool,

@@ -1,8 +1,8 @@
-//! What a Pod must be, beyond what templates must.
+//! Validation of Pods beyond the validation of Pod templates.
 
 use crate::kinds::{faults::Faults, located::Located, pod::spec::pod_spec};
 
-/// A new Pod.
+/// Validates a new Pod.
 pub(in crate::kinds) fn validate(at: &Located<'_>, faults: &mut Faults) {
     let spec = at.get("spec");
     whole(&spec, faults);
@@ -17,7 +17,7 @@ pub(in crate::kinds) fn validate(at: &Located<'_>, faults: &mut Faults) {
     }
 }
 
-/// What Pods must be beyond what templates must.
+/// Validates the spec of a Pod beyond the rules for templates.
 pub(in crate::kinds) fn whole(spec: &Located<'_>, faults: &mut Faults) {
     pod_spec(spec, faults);
     for image in ["containers", "initContainers"]

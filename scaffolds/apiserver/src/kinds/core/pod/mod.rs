@@ -56,7 +56,7 @@ const SELECTABLE: &[Selectable] = &[
     Selectable::new("spec.hostNetwork", "/spec/hostNetwork").or("false"),
     Selectable::new("status.phase", "/status/phase"),
     Selectable::new("status.podIP", "/status/podIPs/0/ip"),
-    // An old name, and one that is accepted and has no value whatever the Pod.
+    // `spec.host` is an old name. `status.podIPs` is accepted, but has no value in any Pod.
     Selectable::new("spec.host", "/spec/nodeName"),
     Selectable::new("status.podIPs", "/-"),
     Selectable::new("status.nominatedNodeName", "/status/nominatedNodeName"),
@@ -81,7 +81,7 @@ fn default(object: &mut Fields) {
     }
 }
 
-/// What is limited but not requested is requested to the limit.
+/// Requests default to limits.
 fn default_requests(resources: &mut Fields) {
     let Some(Value::Object(limits)) = resources.get("limits").cloned() else {
         return;
@@ -114,7 +114,7 @@ fn status_warnings(at: &Located<'_>) -> Warnings {
     warnings
 }
 
-/// A Pod's status.
+/// Validates a Pod's status.
 fn validate_status(new: &Located<'_>, faults: &mut Faults) {
     for (index, ip) in new.at("status.podIPs").items().enumerate() {
         if ip.get("ip").str().parse::<std::net::IpAddr>().is_err() {
@@ -124,10 +124,10 @@ fn validate_status(new: &Located<'_>, faults: &mut Faults) {
     }
 }
 
-/// Seconds that a Pod has unless it says otherwise.
+/// The default grace period in seconds.
 const GRACE: i64 = 30;
 
-/// Only Pods that run have time.
+/// The grace period of a Pod. Pods that are not running have none.
 fn grace_seconds(pod: &Value, asked: Option<i64>) -> i64 {
     let text = |pointer: &str| pod.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
     if text("/spec/nodeName").is_empty() || ["Succeeded", "Failed"].contains(&text("/status/phase")) {

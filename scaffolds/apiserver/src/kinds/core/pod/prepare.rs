@@ -1,4 +1,4 @@
-//! What the server does to Pods before it checks them: their status, class of service, priority and tolerations.
+//! Prepares Pods before validation: status, quality of service class, priority and tolerations.
 
 use serde_json::{Value, json};
 
@@ -32,7 +32,7 @@ pub(in crate::kinds) fn create(object: &mut Value) {
     tolerate(spec, "node.kubernetes.io/unreachable");
 }
 
-/// An update keeps the priority and gets the tolerations of every Pod.
+/// An update keeps the priority and adds the default tolerations.
 pub(in crate::kinds) fn update(new: &mut Value, old: &Value) {
     let Some(spec) = section(new, "spec") else { return };
     for name in ["priority", "preemptionPolicy"] {
@@ -63,7 +63,7 @@ fn gated(object: &mut Value) {
     }
 }
 
-/// A Pod stays for five minutes on a node that fails.
+/// Tolerates a failing node for five minutes.
 fn tolerate(spec: &mut Fields, key: &str) {
     let tolerations = spec.entry("tolerations").or_insert_with(|| json!([]));
     let Some(tolerations) = tolerations.as_array_mut() else {
@@ -80,7 +80,7 @@ fn tolerate(spec: &mut Fields, key: &str) {
     }
 }
 
-/// The class of service that follows from requests and limits.
+/// The quality of service class, from requests and limits.
 fn quality(spec: &Located<'_>) -> &'static str {
     let lists = ["containers", "initContainers"].map(|name| spec.get(name));
     let containers: Vec<Located<'_>> = lists.iter().flat_map(Located::items).collect();
@@ -103,7 +103,7 @@ fn quality(spec: &Located<'_>) -> &'static str {
     }
 }
 
-/// A status update changes neither owners nor the time of deletion.
+/// A status update changes neither owner references nor the deletion timestamp.
 pub(in crate::kinds) fn status(new: &mut Value, old: &Value) {
     keep_metadata(new, old, "ownerReferences");
     let class = old.pointer("/status/qosClass").cloned();

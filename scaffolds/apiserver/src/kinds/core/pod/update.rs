@@ -1,4 +1,4 @@
-//! What may change in a Pod: images, `activeDeadlineSeconds`, added tolerations, removed scheduling gates.
+//! The fields of a Pod that may change: images, `activeDeadlineSeconds`, added tolerations, removed scheduling gates.
 
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ pub(in crate::kinds) fn validate(new: &Located<'_>, old: &Located<'_>, faults: &
     }
 }
 
-/// Containers may not come or go, and must have images.
+/// Checks that the containers are the same and have images.
 fn same_containers(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) -> bool {
     if new.len() != old.len() {
         faults.forbidden(new, "pod updates may not add or remove containers");
@@ -91,7 +91,7 @@ fn gates(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
     }
 }
 
-/// The spec with what may change taken from `old`.
+/// The spec, with the fields that may change copied from `old`.
 fn comparable(spec: &Located<'_>, old: &Located<'_>) -> Value {
     let mut value = spec.value.clone();
     let Some(fields) = value.as_object_mut() else {

@@ -15,7 +15,7 @@ const ADDRESSES: std::ops::RangeInclusive<u8> = 2..=254;
 /// The server's own address, of the Service `kubernetes`.
 const OWN: &str = "10.0.0.1";
 
-/// Says that the address cannot be had, and why.
+/// Reports an address that cannot be allocated, and why.
 pub(in crate::kinds) fn check(spec: &Located<'_>, owner: &str, held: &Holders, faults: &mut Faults) {
     let ips = spec.get("clusterIPs");
     let asked = ips.items().next();
@@ -27,7 +27,7 @@ pub(in crate::kinds) fn check(spec: &Located<'_>, owner: &str, held: &Holders, f
     }
 }
 
-/// Why an address cannot be had.
+/// Why an address cannot be allocated.
 fn refusal(ip: &str, owner: &str, held: &Holders) -> Option<String> {
     if !ip.starts_with("10.0.0.") {
         return Some("the provided network does not match the current range".to_owned());
@@ -41,7 +41,7 @@ fn refusal(ip: &str, owner: &str, held: &Holders) -> Option<String> {
     taken.then(|| "provided IP is already allocated".to_owned())
 }
 
-/// The cluster has IPv4 only.
+/// Checks the IP families: the cluster has IPv4 only.
 pub(in crate::kinds) fn families(spec: &Located<'_>, faults: &mut Faults) {
     let policy = spec.get("ipFamilyPolicy");
     let free = spec.get("clusterIP").str() == "None" && spec.get("selector").len() == 0;
@@ -62,7 +62,7 @@ fn in_range(ip: &str) -> bool {
         .is_some_and(|last| (1..=254).contains(&last))
 }
 
-/// Gives an address, where one is needed, and notes the one that was asked for.
+/// Allocates an address if one is needed, and reserves the requested one.
 pub(in crate::kinds) fn give(spec: &mut Map<String, Value>, owner: &str, is_given: bool, held: &mut Holders) {
     if !has_address(text(spec, "type")) {
         return;
@@ -96,7 +96,7 @@ pub(in crate::kinds) fn give(spec: &mut Map<String, Value>, owner: &str, is_give
     }
 }
 
-/// A free address; where the search begins depends on the name, so that runs are alike.
+/// A free address. The position where the search begins depends on the owner's name, so that runs are reproducible.
 fn free_address(owner: &str, held: &Holders) -> Option<String> {
     let count = ADDRESSES.count();
     let all = ADDRESSES.map(|last| format!("10.0.0.{last}"));

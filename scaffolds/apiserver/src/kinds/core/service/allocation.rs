@@ -1,4 +1,4 @@
-//! What Services are given: addresses of the cluster's range and ports of its nodes.
+//! The values that Services are allocated: cluster IPs and node ports.
 
 use kubewright_schema::Cause;
 use serde_json::Value;
@@ -26,7 +26,7 @@ pub(super) const ALLOCATION: Allocation = Allocation {
     is_checked_before: |cause| cause.field.starts_with("spec.clusterIP") || cause.field.starts_with("spec.ipFamil"),
 };
 
-/// Gives a new Service what it needs.
+/// Allocates the values that a new Service needs.
 fn create(service: &mut Value, held: &mut Holders) {
     let owner = owner(service);
     let Some(spec) = service.get_mut("spec").and_then(Value::as_object_mut) else {
@@ -38,7 +38,7 @@ fn create(service: &mut Value, held: &mut Holders) {
     node_ports::give(spec, &owner, Some(shared), held);
 }
 
-/// Keeps what the Service has, takes what its type no longer has, gives what it lacks.
+/// Keeps the Service's values, removes those that its new type does not have, and allocates those that it lacks.
 fn update(new: &mut Value, old: &Value, held: &mut Holders) {
     let owner = owner(new);
     let Some(before) = old.get("spec").and_then(Value::as_object) else {
@@ -54,13 +54,13 @@ fn update(new: &mut Value, old: &Value, held: &mut Holders) {
     type_change::follow(spec, before);
     type_change::normalise(spec);
     type_change::drop_unneeded(spec, before);
-    // One that a write of its status created has no address, and gets none as long as its type has addresses.
+    // A Service that a write of its status created has no address, and gets none while its type is one with addresses.
     let is_given = !has_address(text(before, "type")) || before.contains_key("clusterIP");
     addresses::give(spec, &owner, is_given, held);
     node_ports::give(spec, &owner, None, held);
 }
 
-/// Says what could not be given: the first of it, where upstream stops.
+/// Reports values that could not be allocated: only the first one, because upstream stops there.
 fn check(service: &Value, is_new: bool, held: &Holders) -> Vec<Cause> {
     let (owner, spec) = (owner(service), Located::root(service).get("spec"));
     let mut faults = Faults::default();
@@ -84,7 +84,7 @@ fn owner(service: &Value) -> String {
     format!("{}/{}", text("namespace"), text("name"))
 }
 
-/// What a Service holds, or wants to.
+/// The values that a Service holds or requests.
 fn wants(service: &Value) -> Vec<String> {
     let at = Located::root(service).get("spec");
     let ips = at.get("clusterIPs");

@@ -1,4 +1,4 @@
-//! What Services must be, and what may change in them.
+//! Validation of Services and of their updates.
 
 use std::{collections::BTreeSet, net::IpAddr};
 
@@ -39,7 +39,8 @@ pub(in crate::kinds) fn validate(at: &Located<'_>, faults: &mut Faults) {
     traffic(&spec, kind, faults);
 }
 
-/// A Service that a write of its status creates may have a `clusterIP` without `clusterIPs`, and only these count.
+/// Whether a Service is headless. Only `clusterIPs` matters: a Service that a write of its status creates may have a
+/// `clusterIP` without it.
 fn is_headless(spec: &Located<'_>) -> bool {
     let ips = spec.get("clusterIPs");
     ips.len() == 1 && ips.items().all(|ip| ip.str() == "None")

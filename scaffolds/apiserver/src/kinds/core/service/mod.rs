@@ -54,7 +54,7 @@ pub(in crate::kinds) fn kind() -> Kind {
     }
 }
 
-/// Three hours, `DefaultClientIPServiceAffinitySeconds` upstream.
+/// Seconds: three hours, `DefaultClientIPServiceAffinitySeconds` upstream.
 const AFFINITY_SECONDS: i32 = 10_800;
 
 fn default(object: &mut Fields) {

@@ -1,4 +1,4 @@
-//! Ports of the nodes, for Services.
+//! Node ports of Services.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,8 @@ use crate::{
 /// The default of `--service-node-port-range`.
 const NODE_PORTS: std::ops::RangeInclusive<u16> = 30_000..=32_767;
 
-/// Says which port cannot be had, and why. Within a new Service only the same port may be shared by protocols.
+/// Reports a node port that cannot be allocated, and why. In a new Service, several protocols may share a node port
+/// only for the same port.
 pub(in crate::kinds) fn check((spec, is_new): (&Located<'_>, bool), owner: &str, held: &Holders, faults: &mut Faults) {
     let mut seen: BTreeMap<i64, i64> = BTreeMap::new();
     for port in spec.get("ports").items() {
@@ -34,7 +35,7 @@ pub(in crate::kinds) fn check((spec, is_new): (&Located<'_>, bool), owner: &str,
     }
 }
 
-/// A port without a number gets the one that the port of its name had, unless another has it.
+/// A port without a node port gets the one that the port of the same name had before, unless another port requests it.
 pub(in crate::kinds) fn inherit(spec: &mut Map<String, Value>, before: &Map<String, Value>) {
     if !needs(spec) || !needs(before) {
         return;
@@ -68,17 +69,17 @@ pub(in crate::kinds) fn needs(spec: &Map<String, Value>) -> bool {
     text(spec, "type") == "NodePort" || balancer && spec.get("allocateLoadBalancerNodePorts") != Some(&json!(false))
 }
 
-/// The ports of the nodes that are asked for, by the port that the first one to ask has.
+/// The requested node ports, each with the first port that requests it.
 pub(in crate::kinds) fn asked(spec: &Map<String, Value>) -> BTreeMap<i64, i64> {
     let number = |port: &Value, name: &str| port.get(name).and_then(Value::as_i64);
     let ports = spec.get("ports").and_then(Value::as_array).into_iter().flatten();
     let asked = ports.filter_map(|port| Some((number(port, "port")?, number(port, "nodePort")?)));
-    // The last one stays in a map.
+    // Reversed, because the last entry with a key wins.
     asked.rev().collect()
 }
 
-/// Gives ports of the nodes, where they are needed, and notes those that were asked for. What a new Service has under one
-/// number for several protocols is `shared`.
+/// Allocates node ports where they are needed, and reserves the requested ones. `shared` has those that a new Service
+/// uses for one port number with several protocols.
 pub(in crate::kinds) fn give(
     spec: &mut Map<String, Value>,
     owner: &str,

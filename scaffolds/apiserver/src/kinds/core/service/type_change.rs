@@ -1,4 +1,4 @@
-//! What becomes of the fields of a Service when its type changes.
+//! How the fields of a Service follow a change of its type.
 
 use serde_json::{Map, Value, json};
 
@@ -7,7 +7,7 @@ use crate::kinds::{
     edit::text,
 };
 
-/// `clusterIP` is the first of `clusterIPs`.
+/// Makes `clusterIP` the first of `clusterIPs`.
 pub(in crate::kinds) fn normalise(spec: &mut Map<String, Value>) {
     let first = text(spec, "clusterIP").to_owned();
     if !first.is_empty() && !spec.contains_key("clusterIPs") {
@@ -15,7 +15,7 @@ pub(in crate::kinds) fn normalise(spec: &mut Map<String, Value>) {
     }
 }
 
-/// What an update leaves out stays as it is.
+/// Keeps the fields that an update omits.
 pub(in crate::kinds) fn inherit(spec: &mut Map<String, Value>, before: &Map<String, Value>) {
     if text(spec, "clusterIP").is_empty() {
         take_over(spec, before, "clusterIP");
@@ -36,7 +36,7 @@ fn take_over(spec: &mut Map<String, Value>, before: &Map<String, Value>, name: &
     }
 }
 
-/// A client that knows only `clusterIP` changes it and leaves `clusterIPs` alone.
+/// Updates `clusterIPs` for clients that know and change only `clusterIP`.
 pub(in crate::kinds) fn follow(spec: &mut Map<String, Value>, before: &Map<String, Value>) {
     let same = spec.get("clusterIPs") == before.get("clusterIPs");
     if same && text(spec, "clusterIP") != text(before, "clusterIP") {
@@ -44,7 +44,7 @@ pub(in crate::kinds) fn follow(spec: &mut Map<String, Value>, before: &Map<Strin
     }
 }
 
-/// What belongs to the former type and was not changed goes.
+/// Removes unchanged fields that only the former type had.
 pub(in crate::kinds) fn drop_unneeded(spec: &mut Map<String, Value>, before: &Map<String, Value>) {
     if has_address(text(before, "type")) && !has_address(text(spec, "type")) {
         forget(
@@ -100,7 +100,7 @@ fn is_external(spec: &Map<String, Value>) -> bool {
     matches!(text(spec, "type"), "LoadBalancer" | "NodePort") || text(spec, "type") == "ClusterIP" && has_ips
 }
 
-/// Whether Services of a type have an address, as every type that is not known has.
+/// Whether Services of a type have an address. Unknown types do.
 pub(in crate::kinds) fn has_address(kind: &str) -> bool {
     kind != "ExternalName"
 }
