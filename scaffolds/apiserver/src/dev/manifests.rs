@@ -73,7 +73,7 @@ pub(super) fn of_kustomization(folder: &Path, warn: &mut dyn FnMut(String)) -> R
             manifests.extend(in_file(&path)?);
         } else {
             return Err(format!(
-                "`{}` is not there, and `{}` lists it\n\nhint: run `make manifests`",
+                "`{}` does not exist, but `{}` lists it\n\nhint: run `make manifests`",
                 path.display(),
                 file.display()
             ));
@@ -146,7 +146,7 @@ mod tests {
         let text = "resources:\n  - role.yaml\n";
         fs::write(folder.path().join("kustomization.yaml"), text).unwrap();
         let error = of_kustomization(folder.path(), &mut |_| {}).unwrap_err();
-        assert!(error.contains("role.yaml` is not there, and"), "{error}");
+        assert!(error.contains("role.yaml` does not exist, but"), "{error}");
         assert!(error.ends_with("\n\nhint: run `make manifests`"), "{error}");
     }
 }

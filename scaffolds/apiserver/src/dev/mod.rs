@@ -36,7 +36,7 @@ Runs the operator on an API server of its own, with the samples applied, until C
 Usage: dev [OPTIONS] [-- FLAGS OF THE OPERATOR]
 
 Options:
-      --only-server    No operator: print the path of a kubeconfig once ready, and end when the standard input does
+      --only-server    Run no operator: print the path of a kubeconfig once ready, and exit when stdin closes
   -h, --help           Print this help
 ";
 
@@ -68,7 +68,7 @@ pub fn run(operator: &str) -> ExitCode {
         }
         Some(other) => {
             eprintln!(
-                "error: `{other}` is not known\n\nhint: --help shows the options; the operator's come after `--`"
+                "error: unknown option `{other}`\n\nhint: --help shows the options; put the operator's flags after `--`"
             );
             return ExitCode::from(2);
         }

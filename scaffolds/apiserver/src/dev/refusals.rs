@@ -72,7 +72,7 @@ fn hint(asked: &Attributes, is_namespaced: bool) -> String {
     if is_namespaced && asked.namespace != NAMESPACE {
         let what = what(asked);
         return format!(
-            "to `{what}` there needs a ClusterRole: the operator has a Role, in the namespace `{NAMESPACE}`"
+            "to `{what}` there, the operator needs a ClusterRole; its Role applies to the namespace `{NAMESPACE}` only"
         );
     }
     let (group, resource) = (&asked.group, asked.qualified_resource());
@@ -127,10 +127,11 @@ mod tests {
                  hint: add `.rule(&[\"\"], &[\"configmaps\"], &[\"list\"])` to the controller, and run `make dev` again: it \
                  writes `config/rbac/role.yaml`\n",
                 "error: the operator may not `get configmaps` in the namespace `kube-system`\n\n\
-                 hint: to `get configmaps` there needs a ClusterRole: the operator has a Role, in the namespace `default`\n",
+                 hint: to `get configmaps` there, the operator needs a ClusterRole; its Role applies to the namespace \
+                 `default` only\n",
                 "error: the operator may not `list deployments.apps` at the cluster scope\n\n\
-                 hint: to `list deployments.apps` there needs a ClusterRole: the operator has a Role, in the namespace \
-                 `default`\n",
+                 hint: to `list deployments.apps` there, the operator needs a ClusterRole; its Role applies to the namespace \
+                 `default` only\n",
                 "error: the operator may not `get /metrics`\n\n\
                  hint: bind a ClusterRole with `nonResourceURLs: [\"/metrics\"]` to the ServiceAccount, in `config/rbac`\n",
             ]

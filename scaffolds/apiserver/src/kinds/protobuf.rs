@@ -107,7 +107,7 @@ fn add(field: &Field, wire: Wire, (object, depth): (&mut Fields, usize)) -> Resu
 
 fn entry(item: &Type, wire: Wire, depth: usize) -> Result<(String, Value), String> {
     let Wire::Bytes(bytes) = wire else {
-        return Err("a map that is none".to_owned());
+        return Err("malformed map entry".to_owned());
     };
     let message = Message::new(bytes);
     let mut found = Value::Null;

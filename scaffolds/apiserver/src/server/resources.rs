@@ -76,7 +76,7 @@ impl ApiServer {
         let answer = self.shared.cluster.serve(call, warnings).await;
         // Nothing may be reported that a crash could still undo.
         if self.shared.core().store.settled().await.is_err() {
-            return Err(Status::internal("the data directory cannot be written any more"));
+            return Err(Status::internal("the data directory is no longer writable"));
         }
         match (answer?, view?) {
             (registry::Answer::Object(reply), view) => {

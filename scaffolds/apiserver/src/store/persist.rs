@@ -36,7 +36,7 @@ pub enum OpenError {
     #[error("`{}` is in use by another process", .0.display())]
     InUse(PathBuf),
     /// A later release has written it.
-    #[error("`{}` has format {found}, and this release knows format 1 only", .path.display())]
+    #[error("`{}` has format {found}; this release supports only format 1", .path.display())]
     Format {
         /// The file.
         path: PathBuf,
@@ -44,7 +44,7 @@ pub enum OpenError {
         found: u64,
     },
     /// The directory cannot be created.
-    #[error("`{}` cannot be made a directory: {error}", .path.display())]
+    #[error("the directory `{}` cannot be created: {error}", .path.display())]
     Directory {
         /// The directory.
         path: PathBuf,
