@@ -1,4 +1,4 @@
-//! Whatever is sent, a Status comes back, and the server goes on.
+//! Malformed requests of every sort: the answer is always a Status, and the server keeps running.
 
 mod common;
 

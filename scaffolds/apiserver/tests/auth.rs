@@ -1,4 +1,4 @@
-//! Who may do what, over HTTPS and within the process.
+//! Authentication and authorization, over HTTPS and within the process.
 #![cfg(feature = "serve")]
 
 use http::{Request, header};
@@ -156,7 +156,7 @@ async fn somebody_known_reads_what_everybody_may_and_is_refused_the_rest() {
     assert_eq!((code, &status["message"]), (403, &json!(said)));
 }
 
-/// What a request that has this token, or none, is answered with.
+/// The answer to a request with this token, or without one.
 async fn send(server: &ApiServer, token: &str, (method, path): (&str, &str), body: &Value) -> (u16, Value) {
     let mut request = Request::builder().method(method).uri(path);
     if !token.is_empty() {
@@ -189,7 +189,7 @@ async fn a_service_accounts_token_is_good_for_as_long_as_it_says_and_on_its_own_
     assert_eq!(send(&other, token, ("GET", "/apis"), &Value::Null).await.0, 401);
     let forged = token.replacen('.', "A.", 1);
     assert_eq!(send(&server, &forged, ("GET", "/apis"), &Value::Null).await.0, 401);
-    // A minute more, because clocks differ.
+    // One minute more than its lifetime, because clocks may differ.
     tokio::time::advance(std::time::Duration::from_secs(659)).await;
     assert_eq!(send(&server, token, ("GET", "/apis"), &Value::Null).await.0, 200);
     tokio::time::advance(std::time::Duration::from_secs(2)).await;

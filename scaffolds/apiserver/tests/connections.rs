@@ -1,4 +1,4 @@
-//! Connections that no client library would make: slow, half-closed, broken off, too many headers.
+//! Connections that misbehave: slow, half-closed, aborted, with too many headers.
 #![cfg(feature = "serve")]
 
 use std::{net::SocketAddr, time::Duration};
@@ -20,7 +20,7 @@ async fn running() -> Running {
     listener.serve(ApiServer::new(Options::default())).unwrap()
 }
 
-/// Sends bytes that are no TLS and returns how many come back before the end.
+/// Sends bytes that are not TLS, and returns the number of bytes that come back until the connection ends.
 async fn send(address: SocketAddr, bytes: &[u8], half_close: bool) -> usize {
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.write_all(bytes).await.unwrap();

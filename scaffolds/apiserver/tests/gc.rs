@@ -1,4 +1,4 @@
-//! The garbage collector, with the outcomes that kube-controller-manager 1.36.3 had for the same objects.
+//! The garbage collector, compared with the results of kube-controller-manager 1.36.3 for the same objects.
 
 mod common;
 
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
-/// Makes a ConfigMap with these owners and returns it.
+/// Creates a ConfigMap with these owners, and returns it.
 async fn make(wire: &Wire, name: &str, owners: &[&Value], blocks: bool) -> Value {
     let owners: Vec<Value> = owners.iter().map(|owner| reference(owner, blocks)).collect();
     let body = json!({"metadata": {"name": name, "ownerReferences": owners}});
@@ -24,7 +24,7 @@ fn reference(owner: &Value, blocks: bool) -> Value {
     })
 }
 
-/// The names that are there once nothing changes any more.
+/// The names of the remaining objects, once nothing changes any more.
 async fn names(wire: &Wire) -> Vec<String> {
     let list = || async {
         let list = wire.get(MAPS).await.json();
@@ -126,7 +126,7 @@ async fn define(wire: &Wire) {
     assert_eq!(wire.post(CRDS, definition.to_string()).await.code, 201);
 }
 
-/// Makes FooBars, each with a ConfigMap of its name.
+/// Creates FooBars, each with a ConfigMap of the same name.
 async fn furnish(wire: &Wire, count: usize) {
     define(wire).await;
     for number in 0..count {
@@ -137,7 +137,7 @@ async fn furnish(wire: &Wire, count: usize) {
     }
 }
 
-/// Makes a ConfigMap whose owner is the FooBar of this name and uid.
+/// Creates a ConfigMap whose owner is the FooBar with this name and UID.
 async fn make_of(wire: &Wire, (name, uid): (&str, &Value)) {
     let reference = json!({"apiVersion": "test.example.com/v1", "kind": "FooBar", "name": name, "uid": uid});
     let body = json!({"metadata": {"name": name, "ownerReferences": [reference]}});

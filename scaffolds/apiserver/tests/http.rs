@@ -1,5 +1,4 @@
-//! What the server answers to whatever is no ordinary use of a resource, compared with what kube-apiserver 1.36.3
-//! answered.
+//! Requests other than the ordinary use of a resource, compared with the answers of kube-apiserver 1.36.3.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! `kube::Client` on the server with no sockets, and time that tests command.
+//! `kube::Client` on the server without sockets, with time that tests control.
 
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
-//! Lists, selectors, watches and tables, compared answer by answer with what kube-apiserver 1.36.3 answered to the same
-//! requests. The transcripts stand in `list/`; uids, times and revisions have stand-ins there, but for the revisions that
-//! an earlier step gave a name: `{rv}` in a path or an answer is that one.
+//! Lists, selectors, watches and tables, compared answer by answer with kube-apiserver 1.36.3. The transcripts are in
+//! `list/`. Placeholders replace UIDs, times and revisions, except revisions to which an earlier step gave a name:
+//! `{rv}` in a path or an answer is that revision.
 
 mod common;
 
@@ -9,7 +9,7 @@ use common::{Wire, wire};
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, fs, path::Path};
 
-/// What earlier steps have named.
+/// The values that earlier steps have named.
 type Names = BTreeMap<String, String>;
 
 struct Replay {
@@ -90,7 +90,7 @@ fn normal(value: Value, names: &Names) -> Value {
         Value::Array(items) => items.into_iter().map(|item| normal(item, names)).collect(),
         Value::String(text) => json!(shortened(&text)),
         Value::Object(fields) => {
-            // Built-in kinds do not describe their columns, which a row of the ledger says.
+            // Built-in kinds have no descriptions of their columns, as a row of the ledger says.
             let skipped = if fields.contains_key("priority") {
                 "description"
             } else {
@@ -126,7 +126,7 @@ fn token(text: &str, names: &Names) -> Value {
     token
 }
 
-/// Ages, times and the revision that a server happens to be at.
+/// Replaces ages, times and the server's present revision.
 fn shortened(text: &str) -> String {
     let is_age = text.ends_with(['s', 'm', 'h']) && text.starts_with(|c: char| c.is_ascii_digit());
     if is_age

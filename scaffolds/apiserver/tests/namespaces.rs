@@ -1,4 +1,5 @@
-//! The namespaces that a server begins with, and their end, with the states that kube-controller-manager 1.36.3 made.
+//! The initial namespaces, and the deletion of namespaces, compared with the states that kube-controller-manager 1.36.3
+//! produced.
 
 mod common;
 
@@ -13,7 +14,7 @@ async fn make(wire: &Wire, path: &str, body: Value) {
     assert_eq!(answer.code, 201, "{}", answer.text);
 }
 
-/// Waits until the namespace has gone, or stays as it is.
+/// Waits until the namespace is gone or no longer changes.
 async fn settled(wire: &Wire, name: &str) -> Option<Value> {
     let get = || async {
         let answer = wire.get(&format!("{NAMESPACES}/{name}")).await;

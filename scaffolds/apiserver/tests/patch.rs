@@ -1,4 +1,4 @@
-//! Patches, with the answers of kube-apiserver 1.36 as probed on it.
+//! Patches, compared with answers of kube-apiserver 1.36.
 
 use kubewright_apiserver::{
     apply::Schema,
@@ -18,7 +18,7 @@ fn json_patch(patch: &str) -> Result<Value, Status> {
     patch::json(&config(), patch.as_bytes(), true).map(|it| it.object)
 }
 
-/// The schema of a ConfigMap, as far as it matters, and of something with lists.
+/// The relevant part of a ConfigMap's schema, and a kind with lists.
 fn schema() -> Schema {
     let item = json!({"type": "object", "required": ["name"], "properties": {
         "name": {"type": "string"}, "value": {"type": "string"}, "deep": {"type": "object", "properties": {

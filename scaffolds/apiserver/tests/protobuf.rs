@@ -1,5 +1,5 @@
-//! Bodies in Protobuf as a real kubectl sent them (`protobuf.txt`, written by `tests/fidelity/kubectl/protobuf`): they
-//! make the same objects as the JSON that the same kubectl prints.
+//! Bodies in Protobuf that a real kubectl sent (`protobuf.txt`, written by `tests/fidelity/kubectl/protobuf`). They
+//! create the same objects as the JSON that the same kubectl prints.
 
 use http::{Request, header};
 use http_body_util::{BodyExt, Full};
@@ -9,7 +9,7 @@ use tower::ServiceExt;
 
 const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 
-/// A command, the path that it posts to, the body, and the JSON of it, unless it is a question.
+/// A command, the path of its POST, the body, and the same object in JSON unless it is a review.
 struct Recorded {
     command: &'static str,
     path: &'static str,
@@ -40,7 +40,7 @@ async fn post(server: &ApiServer, path: &str, content_type: &str, body: Vec<u8>)
     (parts.status.as_u16(), serde_json::from_slice(&body).unwrap())
 }
 
-/// Without what is drawn anew for each object.
+/// The object without values that differ for each object.
 fn comparable(mut object: Value) -> Value {
     for field in ["uid", "creationTimestamp", "managedFields"] {
         object["metadata"].as_object_mut().unwrap().remove(field);
@@ -59,7 +59,7 @@ async fn what_kubectl_sends_becomes_the_object_that_it_prints() {
     let objects = recorded().into_iter().filter_map(|it| it.json.map(|json| (it, json)));
     let mut count = 0;
     for (recorded, json) in objects {
-        // A server's own addresses and ports are drawn at each create.
+        // Every create allocates other addresses and ports.
         let path = format!("{}&dryRun=All", recorded.path);
         let (code, sent) = post(&server, &path, PROTOBUF, recorded.body).await;
         assert_eq!(code, 201, "{}: {sent}", recorded.command);

@@ -1,6 +1,6 @@
-//! The write verbs, compared answer by answer with what kube-apiserver 1.36.3 answered to the same requests. The
-//! transcripts stand in `registry/`; uids, resourceVersions, times and random suffixes have stand-ins there, each its own,
-//! so that what is equal there must be equal here.
+//! The write verbs, compared answer by answer with kube-apiserver 1.36.3. The transcripts are in `registry/`.
+//! Placeholders replace UIDs, resourceVersions, times and random suffixes; equal values have equal placeholders, so
+//! equality is compared too.
 
 use http::Request;
 use http_body_util::{BodyExt, Full};
@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use tower::ServiceExt;
 
-/// Gives each uid and resourceVersion its stand-in, in the order in which they are met.
+/// Gives each UID and resourceVersion a placeholder, in the order of their occurrence.
 #[derive(Default)]
 struct Normal {
     uids: BTreeMap<String, String>,
@@ -55,8 +55,8 @@ impl Normal {
     }
 }
 
-/// What the real server says in no certain order, or in the order of fields in Go: the objections to several entries of a
-/// map, and documents that it quotes.
+/// Normalises parts of an answer that are in random order or in the order of Go fields: errors of several map entries,
+/// and quoted documents.
 fn settle(answer: &mut Value) {
     if let Some(causes) = answer.pointer_mut("/details/causes").and_then(Value::as_array_mut) {
         causes.iter_mut().for_each(|cause| unquote(&mut cause["message"]));
@@ -68,7 +68,7 @@ fn settle(answer: &mut Value) {
     unquote(&mut answer["message"]);
 }
 
-/// Takes the document out of `Invalid value: "{…}": why`, and sorts unknown fields.
+/// Removes the document from `Invalid value: "{…}": why`, and sorts unknown fields.
 fn unquote(message: &mut Value) {
     let Some(text) = message.as_str() else { return };
     let mut text = text.to_owned();
@@ -83,7 +83,7 @@ fn unquote(message: &mut Value) {
     *message = Value::from(text);
 }
 
-/// Random suffixes of generated names.
+/// Replaces the random suffixes of generated names.
 fn suffixed(text: &str) -> String {
     let mut out = text.to_owned();
     for prefix in ["foo-", "Foo_-", &"a".repeat(58)] {
@@ -106,7 +106,7 @@ fn suffixed(text: &str) -> String {
     out
 }
 
-/// Sends every request of a transcript and returns what was answered otherwise.
+/// Sends the requests of a transcript, and returns the differences in the answers.
 async fn replay(transcript: &str) -> Vec<String> {
     let server = ApiServer::new(Options {
         controllers: Controllers::NONE,

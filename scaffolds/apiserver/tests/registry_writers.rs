@@ -1,4 +1,4 @@
-//! Several writers of one object: one wins, the others are told, and nothing is lost.
+//! Several writers of one object: one succeeds, the others get a conflict, and no write is lost.
 
 mod common;
 

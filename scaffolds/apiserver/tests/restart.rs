@@ -1,4 +1,4 @@
-//! A server in a directory, killed or stopped: what it answered before, the next one answers.
+//! A server in a directory that is killed or stopped: its successor has everything that it has acknowledged.
 #![cfg(feature = "persist")]
 
 mod common;
@@ -14,7 +14,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-/// Where a child process is to write; only set for children.
+/// The directory of a child process; only set for children.
 const CHILD: &str = "KUBEWRIGHT_RESTART_TEST_DIRECTORY";
 
 const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
@@ -47,7 +47,7 @@ fn service(name: &str) -> Value {
         "spec": {"type": "NodePort", "ports": [{"port": 80}]}})
 }
 
-/// Writes what is looked for afterwards: a kind, an object of it in its second generation with a status, and Services.
+/// Writes the objects that are checked later: a kind, an object of it with a status and generation 2, and Services.
 async fn furnish(wire: &Wire) {
     assert_eq!(wire.post(CRDS, definition().to_string()).await.code, 201);
     assert_eq!(wire.post(WIDGETS, widget("one", 1)).await.code, 201);
@@ -62,7 +62,7 @@ async fn furnish(wire: &Wire) {
     assert_eq!(wire.send("DELETE", &format!("{SERVICES}/gone"), "").await.code, 200);
 }
 
-/// All that is looked for, as it is read.
+/// The state of all these objects.
 async fn state(wire: &Wire) -> Value {
     json!({
         "widget": wire.get(&format!("{WIDGETS}/one")).await.json(),
@@ -72,7 +72,7 @@ async fn state(wire: &Wire) -> Value {
     })
 }
 
-/// What a server says that came after the one which said `before`.
+/// Checks the answers of a server whose predecessor's state was `before`.
 async fn check(wire: &Wire, before: &Value) {
     assert_eq!(&state(wire).await, before);
     let one = &before["widget"];
@@ -84,7 +84,7 @@ async fn check(wire: &Wire, before: &Value) {
     hands_out_nothing_twice(wire, before).await;
 }
 
-/// The custom kind has its schema, its endpoints and its numbers.
+/// The custom kind still has its schema, its endpoints and its revisions.
 async fn goes_on(wire: &Wire, one: &Value) {
     let refused = wire.post(WIDGETS, widget("bad", 0)).await;
     assert_eq!(refused.code, 422, "{}", refused.text);
@@ -113,7 +113,7 @@ async fn goes_on(wire: &Wire, one: &Value) {
 }
 
 async fn hands_out_nothing_twice(wire: &Wire, before: &Value) {
-    // Not the Service `kubernetes`, which has no port on nodes.
+    // Without the Service `kubernetes`, which has no node port.
     let held = |field: &str| -> BTreeSet<String> {
         let services = before["services"].as_array().unwrap();
         let ours = services.iter().filter(|it| it["spec"]["type"] == "NodePort");
@@ -142,7 +142,7 @@ async fn hands_out_nothing_twice(wire: &Wire, before: &Value) {
     );
 }
 
-/// Not a test of its own: the child that is killed, once it has said what it would answer.
+/// Not a test of its own: the child process that is killed once it has printed its state.
 #[tokio::test(flavor = "multi_thread")]
 async fn child() {
     let Ok(directory) = env::var(CHILD) else { return };
@@ -178,7 +178,7 @@ async fn after_a_stop_the_next_server_goes_on() {
     furnish(&wire).await;
     let before = state(&wire).await;
     drop(wire);
-    // The directory is free once the controllers' last look at the server has ended.
+    // The directory is released when the controllers no longer use the server.
     let next = async {
         loop {
             match ApiServer::open(directory.path(), Options::default()) {

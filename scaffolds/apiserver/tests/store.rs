@@ -1,4 +1,4 @@
-//! The store against a model, its history, its watchers, and its life in a directory.
+//! The store compared with a model; its history, its watchers, and its persistence in a directory.
 
 use bytes::Bytes;
 use futures::{FutureExt, StreamExt};
@@ -20,15 +20,15 @@ fn create(store: &Store, key: &Key) -> u64 {
     store.create(key, &text).unwrap().revision
 }
 
-/// What a program does: the object is one of a few in two namespaces of two resources.
+/// A step of a random program, on one of a few objects in two namespaces of two resources.
 #[derive(Clone, Debug)]
 enum Step {
     Create(u8),
     Update(u8),
     Delete(u8),
-    /// From how many revisions ago, over which namespace.
+    /// How many revisions ago, and in which namespace.
     Watch(u8, u8),
-    /// As it was how many revisions ago.
+    /// How many revisions ago, and in which namespace.
     List(u8, u8),
     Compact(u8),
 }
@@ -54,7 +54,7 @@ fn range(namespace: u8) -> Range {
     Range::new("/configmaps", ["", "a", "a-b"][usize::from(namespace)])
 }
 
-/// Every state that there ever was, and every change.
+/// Every past state, and every change.
 struct Model {
     states: BTreeMap<u64, BTreeMap<String, (Key, u64)>>,
     changes: Vec<(u64, Kind, Key)>,
@@ -159,7 +159,7 @@ proptest! {
         let mut model = Model { states, changes: Vec::new(), watches: Vec::new(), oldest: 1 };
         for step in &steps {
             play(&store, &mut model, step);
-            // Half of the watchers read as they go, so that compaction cannot take anything from them.
+            // These watchers read after every step, so they never lose a change to compaction.
             for (_, _, watch) in &mut model.watches {
                 let _ = watch.next().now_or_never();
             }
@@ -236,7 +236,7 @@ fn what_is_left_of_a_list_is_counted_now_and_as_it_was() {
     let gone = Key::new("/pods", "a", "z");
     store.delete(&gone, created[2], &|_| Bytes::new()).unwrap();
     assert_eq!((left("a", None, 1), left("a", Some(revision), 1)), ((1, 1), (1, 2)));
-    // From behind the range on.
+    // Starts after the range.
     let beyond = Key::new("/pods", "b", "x");
     let page = store.list(&Range::new("/pods", "a"), None, Some(&beyond), 1).unwrap();
     assert_eq!((page.records.len(), page.remaining), (0, 0));
@@ -261,7 +261,7 @@ fn a_slow_watcher_expires_and_an_idle_one_does_not() {
 #[test]
 fn of_large_objects_fewer_changes_are_kept() {
     let store = Store::new(10_000);
-    // One text for all of them: what the history weighs is what it would keep if they differed.
+    // All objects share one text, but the history counts its size for each of them.
     let large = Bytes::from(vec![b' '; HISTORY_BYTES / 200]);
     let pods = Range::new("/pods", "");
     let kept = |store: &Store| {

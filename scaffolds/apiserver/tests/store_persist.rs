@@ -1,4 +1,4 @@
-//! A store in a directory: what was acknowledged is there after a SIGKILL, and nobody else can open it meanwhile.
+//! A store in a directory: acknowledged changes survive a SIGKILL, and no second process can open it meanwhile.
 #![cfg(feature = "persist")]
 
 use bytes::Bytes;
@@ -11,14 +11,15 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-/// Where a child process is to write; only set for children.
+/// The directory of a child process; only set for children.
 const CHILD: &str = "KUBEWRIGHT_STORE_TEST_DIRECTORY";
 
 fn text(revision: u64) -> Bytes {
     Bytes::from(format!(r#"{{"metadata":{{"resourceVersion":"{revision}"}}}}"#))
 }
 
-/// Not a test of its own: the child that is killed. It prints each object and its revision once it is acknowledged.
+/// Not a test of its own: the child process that is killed. It prints each object and its revision once the change is
+/// acknowledged.
 #[tokio::test(flavor = "multi_thread")]
 async fn child() {
     let Ok(directory) = env::var(CHILD) else { return };
@@ -67,7 +68,8 @@ fn nothing_acknowledged_is_lost_and_nothing_doubled_by_kill_9() {
         assert_eq!(said.len(), before + 100 * round);
         child.kill().unwrap();
         child.wait().unwrap();
-        // What was printed before the kill and read after it was acknowledged too; the last line may be torn.
+        // Lines that were printed before the kill and read after it are acknowledgements too; the last line may be
+        // incomplete.
         let mut rest: Vec<String> = lines.collect();
         rest.pop();
         said.append(&mut rest);
@@ -93,7 +95,7 @@ fn verify(directory: &Path, said: &[String]) {
         assert!(revision <= store.revision());
         match there.get(name) {
             Some(found) => assert!(*found == revision && !deleted.contains(name), "{name} is back"),
-            // Deleted, and perhaps killed before it could say so.
+            // Deleted, but killed before it could print that.
             None => assert!(
                 name.rsplit('-').next().unwrap().parse::<u64>().unwrap() % 3 == 0,
                 "{name} is lost"

@@ -1,4 +1,4 @@
-//! What a watch does in time: bookmarks, its end, a closing server; and how it is when the history has gone on without it.
+//! The timing of watches: bookmarks, their end, a server that closes; and watches whose revision is compacted.
 
 mod common;
 
@@ -21,14 +21,14 @@ fn config_map(name: &str) -> String {
     json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}}).to_string()
 }
 
-/// The first event of a watch, which is dropped then.
+/// The first event of a watch, which is then dropped.
 async fn first_line(wire: &common::Wire, path: &str) -> Vec<u8> {
     let request = http::Request::get(path).body(Full::<Bytes>::default()).unwrap();
     let mut body = wire.server.service().oneshot(request).await.unwrap().into_body();
     body.frame().await.unwrap().unwrap().into_data().unwrap().to_vec()
 }
 
-/// Creates the namespace that the objects of these tests live in.
+/// Starts a server, and creates the namespace of these tests.
 async fn start() -> common::Wire {
     let wire = wire();
     let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}});
@@ -117,7 +117,7 @@ async fn a_revision_that_the_history_has_lost_is_an_error_inside_of_the_stream()
         (410, Some("Expired"))
     );
     let rest = wire.get(&format!("{CONFIG_MAPS}?continue={fresh}")).await.json();
-    // Behind c3: c4 to c9. The later ones, c10 to c14, come before it.
+    // After c3: c4 to c9. The later objects, c10 to c14, sort before it.
     assert_eq!(rest["items"].as_array().unwrap().len(), 6);
 }
 

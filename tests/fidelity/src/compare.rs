@@ -1,4 +1,4 @@
-//! Two servers' answers to one program, and where they part.
+//! Compares two servers' answers to one program.
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
@@ -11,18 +11,18 @@ use crate::{Answer, Program, Target, normal};
 /// The first step that two servers answer differently.
 #[derive(Clone, Debug)]
 pub struct Difference {
-    /// Of the program.
+    /// The program.
     pub program: Program,
-    /// Its position.
+    /// The position of the step.
     pub step: usize,
-    /// The real answer against ours, as a unified diff.
+    /// A unified diff from the real answer to ours.
     pub diff: String,
-    /// Where in the answer they part first, without positions in lists.
+    /// The path of the first difference in the answer, without positions in lists.
     pub place: String,
 }
 
 impl Difference {
-    /// Whether two programs show the same thing: the same request is answered differently in the same place.
+    /// Whether two programs show the same difference: the same request is answered differently at the same path.
     pub fn is_like(&self, other: &Self) -> bool {
         let request = |it: &Self| {
             let step = &it.program.steps[it.step];
@@ -49,17 +49,17 @@ impl fmt::Display for Difference {
     }
 }
 
-/// How often two servers must part before it counts: what the real one answers at random, in the order of a Go map for
-/// example, is no difference.
+/// How many times a difference must occur to count, because the real server answers some requests at random, for
+/// example in the order of a Go map.
 const TIMES: usize = 3;
 
-/// No program takes longer, be the machine as busy as it may: most take two seconds.
+/// The time limit of a program, even on a busy machine; most take two seconds.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// Runs the program on both and compares. `None` when they agree, be it once.
+/// Runs the program on both servers and compares the answers. `None` if they agree at least once.
 ///
 /// # Errors
-/// When a server cannot be asked.
+/// When a server does not answer.
 pub async fn compare(program: &Program, real: &Target, ours: &Target, namespace: &str) -> Result<Option<Difference>> {
     let mut found = None;
     for time in 0..TIMES {
@@ -90,7 +90,7 @@ pub fn difference(program: &Program, real: &[Answer], ours: &[Answer]) -> Option
         .zip(ours)
         .zip(&program.steps)
         .position(|((real, ours), step)| {
-            // Refused by name is never a wrong answer; the ledger lists what is refused.
+            // A 501 names what is missing, so it is not a wrong answer; the ledger lists these.
             step.unlike.is_none() && ours.code != 501 && real != ours
         })?;
     let [real, ours] = [real, ours].map(|answers| json!(&answers[step]));
@@ -110,7 +110,7 @@ pub fn difference(program: &Program, real: &[Answer], ours: &[Answer]) -> Option
     })
 }
 
-/// The way to the first part in which two values differ.
+/// The path to the first difference between two values.
 fn parting(real: &Value, ours: &Value) -> String {
     match (real, ours) {
         (Value::Object(real), Value::Object(ours)) => {

@@ -1,4 +1,4 @@
-//! Many programs on two servers: some at a time, each within bounds, with word of how far it is.
+//! Compares two servers on many programs: several at a time, each with a time limit, and reports progress.
 
 use anyhow::Result;
 use futures::{StreamExt, stream};
@@ -15,31 +15,31 @@ use crate::{
     shrink::shrink,
 };
 
-/// Programs at a time: watches wait for a second, and two servers share the machine.
+/// Concurrent programs: watches wait for a second, and both servers share the machine.
 const AT_ONCE: usize = 8;
 
-/// How often it says how far it is.
+/// How often progress is reported.
 const NEWS: Duration = Duration::from_secs(30);
 
-/// Two servers, and what is known about them.
+/// Two servers, and how to compare them.
 pub struct Comparison {
-    /// The one that is right.
+    /// The reference server.
     pub real: Target,
-    /// The one that is judged.
+    /// The tested server.
     pub ours: Target,
-    /// The seeds whose difference the ledger explains: `seed 7`.
+    /// The seeds whose differences the ledger explains: `seed 7`.
     pub known: BTreeSet<String>,
-    /// Whether programs are shown whole, and not shrunk.
+    /// Whether failing programs are printed whole instead of shrunk.
     pub whole: bool,
 }
 
-/// A namespace that no other run on this server has.
+/// A namespace that no other run on this server uses.
 pub fn namespace(run: u32, at: usize) -> String {
     format!("f{run:06x}-{at}")
 }
 
 impl Comparison {
-    /// Prints every difference, and returns how many programs differ or could not be run.
+    /// Prints every difference, and returns the number of programs that differ or could not be run.
     pub async fn of(&self, programs: Vec<Program>) -> usize {
         let run = fastrand::u32(..1 << 24);
         let mut so_far = SoFar::new(programs.len());
@@ -81,7 +81,7 @@ impl Comparison {
     }
 }
 
-/// How far it is.
+/// The progress of a run.
 struct SoFar {
     since: Instant,
     total: usize,

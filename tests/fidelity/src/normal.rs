@@ -1,4 +1,4 @@
-//! A comparable form of answers: what differs from run to run on one and the same server gets a name instead.
+//! A comparable form of answers: values that differ between runs on the same server are replaced by names.
 
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,11 +8,12 @@ use crate::Answer;
 /// The answers of one program in the form in which two servers must agree.
 ///
 /// - `$ns` for the namespace; `<time>`, `<microtime>`; `<uid N>` in the order of appearance;
-/// - a resourceVersion becomes its rank among those of objects (`<rv 3>`), so that order and equality stay; that of a
-///   list or bookmark becomes the rank of the last object version that it includes: other writers count on one server too;
-/// - causes are a set, in any order, and so are the managers of an object;
-/// - random suffixes, allocated addresses and ports, continue tokens and ages become a word, as do the descriptions of columns and objects that
-///   messages quote.
+/// - a resourceVersion becomes its rank among those of objects (`<rv 3>`), which preserves order and equality; that of
+///   a list or bookmark becomes the rank of the last object version that it includes, because other writers on the same
+///   server increase revisions too;
+/// - causes and the managers of an object are sets, in any order;
+/// - random suffixes, allocated addresses and ports, continue tokens and ages become a word, and so do descriptions of
+///   columns and objects quoted in messages.
 pub fn form(answers: &[Answer], namespace: &str) -> Vec<Answer> {
     let mut names = Names {
         namespace: namespace.to_owned(),
@@ -30,7 +31,7 @@ pub fn form(answers: &[Answer], namespace: &str) -> Vec<Answer> {
     formed
 }
 
-/// Whom the tokens of the two servers are for.
+/// The audiences of the two servers' tokens.
 const AUDIENCES: [&str; 2] = [
     "\"https://127.0.0.1\"",
     "\"https://kubernetes.default.svc.cluster.local\"",
@@ -77,13 +78,13 @@ impl Names {
         {
             *name = format!("{prefix}<random>");
         }
-        // Found by walking a Go map.
+        // In the order of a Go map.
         for list in ["resourceRules", "nonResourceRules"] {
             if let Some(rules) = map.get_mut(list).and_then(Value::as_array_mut) {
                 rules.sort_by_key(ToString::to_string);
             }
         }
-        // What a column is for is said in each server's own words.
+        // Servers may describe a column differently.
         for column in map
             .get_mut("columnDefinitions")
             .and_then(Value::as_array_mut)
@@ -104,7 +105,7 @@ impl Names {
             ("resourceVersion", Ok(version)) if version > 0 => {
                 return format!("<rv {}>", self.versions.range(..=version).count());
             }
-            // Of the group, which has the namespace's name.
+            // Depends on the group, which is named after the namespace.
             ("storageVersionHash", _) => return "<hash>".to_owned(),
             ("token", _) if text.matches('.').count() == 2 => return "<token>".to_owned(),
             ("audiences", _) if text.starts_with("https://") => return "<audience>".to_owned(),
@@ -117,7 +118,7 @@ impl Names {
         self.text(text)
     }
 
-    /// Inside a text: the namespace, times, uids and current versions.
+    /// Replaces the namespace, times, UIDs and current versions in a text.
     fn text(&mut self, text: &str) -> String {
         let text = AUDIENCES
             .iter()
@@ -158,7 +159,7 @@ impl Names {
     }
 }
 
-/// Go quotes an object with its fields in the order of its structs, which nobody can read off the API.
+/// Replaces objects that Go quotes with their fields in struct order, which the API does not reveal.
 fn without_quoted_objects(text: String) -> String {
     const BEFORE: &str = "Invalid value: \"{\\\"";
     match (text.find(BEFORE), text.rfind("}\": ")) {
@@ -169,9 +170,10 @@ fn without_quoted_objects(text: String) -> String {
     }
 }
 
-/// What is wrong with the parts of a map is found in random order, and what differs in a spec is shown as Go's structs.
+/// Normalises errors of map entries, which are in random order, and differences in a spec, which are printed as Go
+/// structs.
 fn listed(mut text: String) -> String {
-    // An unknown field ends the walk of its map.
+    // An unknown field ends the iteration over its map.
     let patch = "failed to create typed patch object (";
     if let (true, true, Some(at)) = (
         text.starts_with(patch),
@@ -188,7 +190,7 @@ fn listed(mut text: String) -> String {
     if let Some(at) = text.find("\n@@") {
         text.truncate(at);
     }
-    // Which of several values in a map is not base64 depends on which comes first.
+    // If several values in a map are not base64, the random order determines which one is reported.
     let illegal = "illegal base64 data at input byte ";
     if let (true, Some(at)) = (text.starts_with("failed to convert new object ("), text.find(illegal)) {
         text.truncate(at + illegal.len());
@@ -196,14 +198,14 @@ fn listed(mut text: String) -> String {
     text
 }
 
-/// What follows a node port that is there twice: drawn at random, usually.
+/// The text after a duplicate node port, which is usually random.
 fn drawn_port(text: &str) -> Option<&str> {
     let said = text.strip_prefix("Duplicate value: ")?;
     let number: u32 = said.get(..5)?.parse().ok()?;
     (30_000..=32_767).contains(&number).then_some(&said[5..])
 }
 
-/// What follows a version that a sentence tells, where `text` begins with the words before it.
+/// The text after a version in a message, if `text` begins with the words before it.
 fn said_version(text: &str) -> Option<&str> {
     let said = ["current: ", "in record ("]
         .iter()
@@ -212,15 +214,15 @@ fn said_version(text: &str) -> Option<&str> {
     (after.len() < said.len() && (after.is_empty() || after.starts_with(')'))).then_some(after)
 }
 
-/// Go walks the properties of a schema in another order each time: causes are compared as a set, and the sentence that
-/// lists them once more is cut before its list.
+/// Normalises errors of the properties of a schema, over which Go iterates in random order: causes are compared as a
+/// set, and the message, which repeats them, is cut before its list.
 fn unordered(status: &mut Map<String, Value>) {
     let is_stateful_set = status
         .get("details")
         .is_some_and(|details| details["kind"] == "StatefulSet");
     let causes = status.get_mut("details").and_then(|details| details.get_mut("causes"));
     let Some(Value::Array(causes)) = causes else { return };
-    // Claim templates become volumes by way of a Go map.
+    // The volumes for claim templates are in the order of a Go map.
     if is_stateful_set {
         for field in causes.iter_mut().filter_map(|cause| cause.get_mut("field")) {
             *field = without_position(field.as_str().unwrap_or_default(), "spec.template.spec.volumes[").into();
@@ -237,7 +239,7 @@ fn unordered(status: &mut Map<String, Value>) {
     }
 }
 
-/// A path that begins with `list`, which ends in a bracket, without the position in it.
+/// A path that begins with `list`, which ends in a bracket, without the position after it.
 fn without_position(path: &str, list: &str) -> String {
     match path.strip_prefix(list).and_then(|rest| rest.split_once(']')) {
         Some((_, rest)) => format!("{list}]{rest}"),
@@ -245,7 +247,8 @@ fn without_position(path: &str, list: &str) -> String {
     }
 }
 
-/// Entries of managers are in the order of their seconds, and two servers need not begin a second between the same steps.
+/// Removes the times of managedFields entries and sorts the entries. They are ordered by their seconds, and a second
+/// may begin between different steps on two servers.
 fn timeless(metadata: &mut Map<String, Value>) {
     if let Some(Value::Array(entries)) = metadata.get_mut("managedFields") {
         let key = |entry: &Value| {
@@ -260,7 +263,7 @@ fn head(text: &str, length: usize, is: fn(&str) -> bool) -> Option<&str> {
     text.get(..length).filter(|head| is(head))
 }
 
-/// Whether `text` is of the form of `pattern`, in which `0` is a digit and `x` a hexadecimal one.
+/// Whether `text` matches `pattern`, in which `0` is a digit and `x` a hexadecimal digit.
 fn alike(text: &str, pattern: &str) -> bool {
     text.len() == pattern.len()
         && text.bytes().zip(pattern.bytes()).all(|(byte, pattern)| match pattern {

@@ -1,4 +1,4 @@
-//! Programs: requests in order, later ones made of earlier answers.
+//! Programs: requests in order, in which later ones can refer to earlier answers.
 
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
@@ -7,14 +7,14 @@ use std::{collections::BTreeMap, fs, path::Path};
 
 use crate::Answer;
 
-/// A named list of requests. `$ns` stands for a namespace of its own, which exists when it starts.
+/// A named list of requests. `$ns` stands for the program's own namespace, which exists when it starts.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Program {
-    /// What it shows.
+    /// The behaviour that it shows.
     pub name: String,
-    /// In order.
+    /// The requests, in order.
     pub steps: Vec<Step>,
-    /// What is tidied up afterwards, whatever came of it: a server with a thousand CRDs is a slow one.
+    /// Requests that clean up afterwards, whether the program succeeded or not: a server with a thousand CRDs is slow.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<Step>,
 }
@@ -31,26 +31,26 @@ pub struct Step {
     /// The header `Accept`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accept: Option<String>,
-    /// Who sends it, by impersonation: a user, then groups, with blanks between. The administrator by default.
+    /// The sender, by impersonation: a user and its groups, separated by blanks; the administrator by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub who: Option<String>,
-    /// More headers, `Name: value` each; with `Authorization` nothing else says who sends it.
+    /// Further headers, each in the form `Name: value`. With `Authorization`, no other header names the sender.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub with: Vec<String>,
-    /// The body: a text is sent as it stands, everything else as JSON.
+    /// The body: a string is sent unchanged, any other value as JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<Value>,
-    /// Repeated, for 5 s at most, until the answer has this at a JSON pointer (`null`: has nothing there): what the real
-    /// server does a moment later.
+    /// Repeats the request, for at most 5 s, until the answer has these values at these JSON pointers (`null`: no
+    /// value), for effects that the real server completes later.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub until: BTreeMap<String, Value>,
-    /// Why the answer is not compared: it is only a means.
+    /// Why the answer is not compared: the request only prepares others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unlike: Option<String>,
 }
 
 impl Step {
-    /// Method, path with query, and whether it is a watch, with `$ns` and `${STEP:/json/pointer}` filled in; a step is a
+    /// Method, path with query, and whether it is a watch, with `$ns` and `${STEP:/json/pointer}` replaced. A step is a
     /// number, `last`, or `list` for the first list.
     pub fn line(&self, namespace: &str, earlier: &[Answer]) -> Result<(String, String, bool)> {
         let line = fill(&self.r#do, namespace, earlier)?;
@@ -61,7 +61,7 @@ impl Step {
         Ok((if watch { "GET" } else { method }.to_owned(), path.to_owned(), watch))
     }
 
-    /// The headers that [`Self::who`] and [`Self::with`] say.
+    /// The headers in [`Self::who`] and [`Self::with`].
     pub fn headers(&self, namespace: &str, earlier: &[Answer]) -> Result<Vec<(String, String)>> {
         let mut headers = Vec::new();
         let mut name = "impersonate-user";
@@ -121,7 +121,7 @@ fn fill(text: &str, namespace: &str, earlier: &[Answer]) -> Result<String> {
             .with_context(|| format!("`{reference}` is no `STEP:/pointer`"))?;
         let answer = match step {
             "last" => earlier.last(),
-            // There is none where a CRD was refused.
+            // Absent if the CRD was refused.
             "list" => earlier
                 .iter()
                 .find(|answer| answer.body["items"].is_array())

@@ -6,26 +6,26 @@ use std::{fs, path::PathBuf};
 
 use crate::{Answer, Program};
 
-/// A probe and what kube-apiserver answered.
+/// A probe with the answers of kube-apiserver.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Recording {
-    /// The probe as it was then: a changed one must be recorded again.
+    /// The probe as it was recorded: if it changes, it must be recorded again.
     pub program: Program,
-    /// One for each step, in the form of [`crate::normal::form`].
+    /// One answer for each step, in the form of [`crate::normal::form`].
     pub answers: Vec<Answer>,
 }
 
-/// Where the recordings of a file of probes are kept.
+/// The path of the recordings for a file of probes.
 pub fn path(file: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
         .join("recorded")
         .join(format!("{file}.json"))
 }
 
-/// Reads the recordings of a file of probes.
+/// Reads the recordings for a file of probes.
 ///
 /// # Errors
-/// With the command that records them.
+/// Names the command that records them.
 pub fn read(file: &str) -> Result<Vec<Recording>> {
     let path = path(file);
     let hint = "record the real answers: `cargo run -p fidelity -- record`";
@@ -38,7 +38,7 @@ pub fn read(file: &str) -> Result<Vec<Recording>> {
         .collect()
 }
 
-/// Writes them, a line each, so that a diff shows which probe's answers changed.
+/// Writes the recordings, one per line, so that a diff shows which probes have new answers.
 ///
 /// # Errors
 /// When the file cannot be written.

@@ -1,4 +1,4 @@
-//! Makes a program that fails as small as it gets: without each step, then without each field of each body.
+//! Shrinks a failing program: removes steps, then fields of bodies, while it still fails.
 
 use anyhow::Result;
 use futures::future::join_all;
@@ -11,17 +11,17 @@ use crate::{
     compare::{Difference, compare},
 };
 
-/// How long smaller programs are tried: a large program has hundreds, and a minute finds nearly all that a day would.
+/// How long smaller programs are tried: a large program has hundreds, and one minute finds almost as much as a day.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// How many are tried at a time.
+/// The number of programs that are tried at a time.
 const AT_ONCE: usize = 4;
 
-/// The smallest program found whose answers differ, with its difference.
+/// The smallest failing program that was found, with its difference.
 pub async fn shrink(mut failing: Difference, real: &Target, ours: &Target, namespace: &str) -> Difference {
     failing.program.steps.truncate(failing.step + 1);
     let end = Instant::now() + PATIENCE;
-    // Where in the list to go on: what could not be left out before can seldom be left out now.
+    // The position at which to continue: a part that was needed before can rarely be removed later.
     let (mut at, mut in_vain, mut tries) = (0, 0, 0);
     loop {
         let all = smaller(&failing.program);
@@ -36,7 +36,7 @@ pub async fn shrink(mut failing: Difference, real: &Target, ours: &Target, names
         });
         let compared = join_all(compared).await;
         tries += compared.len();
-        // A program that refers to an answer that is gone cannot be run: it is no smaller failure.
+        // A program that refers to a removed answer cannot be run, so it is not a smaller failure.
         let like = |outcome: &Result<Option<Difference>>| matches!(outcome, Ok(Some(it)) if it.is_like(&failing));
         let first = compared.iter().position(like);
         let steps = first.unwrap_or(compared.len());
@@ -50,11 +50,11 @@ pub async fn shrink(mut failing: Difference, real: &Target, ours: &Target, names
     }
 }
 
-/// The programs that are one step or one field smaller.
+/// The programs with one step or one field less.
 fn smaller(program: &Program) -> Vec<Program> {
     let mut all = Vec::new();
     for at in 0..program.steps.len() {
-        // References by number would point elsewhere.
+        // References by number would refer to other steps.
         if !program.steps.iter().any(counts) {
             let mut without = program.clone();
             without.steps.remove(at);
@@ -70,7 +70,7 @@ fn smaller(program: &Program) -> Vec<Program> {
     all
 }
 
-/// Whether a step refers to another by number.
+/// Whether a step refers to another one by number.
 fn counts(step: &Step) -> bool {
     let text = format!("{} {:?}", step.r#do, step.body);
     text.split("${")

@@ -1,4 +1,4 @@
-//! A server to ask, in whatever way it is reached.
+//! A server that runs programs, whichever way it is reached.
 
 use anyhow::{Context, Result, ensure};
 use http::Request;
@@ -15,17 +15,17 @@ use tokio::time::{Instant, sleep, timeout};
 
 use crate::{Answer, Program, Step, answer::HEADERS};
 
-/// No answer takes longer: watches end by themselves before.
+/// The time limit of an answer: watches end earlier.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How long a step with `until` is repeated.
 const SETTLING: Duration = Duration::from_secs(5);
 
-/// A server, as its administrator sees it.
+/// A server, with administrator access.
 #[derive(Clone)]
 pub struct Target {
     client: Client,
-    /// Without credentials.
+    /// A client without credentials.
     bare: Client,
 }
 
@@ -33,11 +33,11 @@ impl Target {
     /// The server of a kubeconfig.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// When the file cannot be read.
     pub async fn of_kubeconfig(path: &Path) -> Result<Self> {
         let kubeconfig = Kubeconfig::read_from(path)?;
         let mut config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
-        // A refusal is an answer.
+        // A refusal counts as an answer.
         config.default_retry = false;
         let client = Client::try_from(config.clone())?;
         config.auth_info = AuthInfo::default();
@@ -47,7 +47,7 @@ impl Target {
         })
     }
 
-    /// A new in-process server, with the controllers off: the real one beside it has none.
+    /// A new in-process server without controllers, because the real server is compared without them too.
     pub fn in_process() -> Self {
         let server = ApiServer::new(Options {
             controllers: Controllers::NONE,
@@ -60,10 +60,10 @@ impl Target {
         }
     }
 
-    /// Makes the namespace and runs the program in it, answer after answer. The namespace stays.
+    /// Creates the namespace and runs the program in it, request by request. The namespace remains.
     ///
     /// # Errors
-    /// When a request cannot be sent, or the program refers to what is not there. Refusals are answers.
+    /// When a request cannot be sent, or the program refers to a missing value. Refusals are answers.
     pub async fn run(&self, program: &Program, namespace: &str) -> Result<Vec<Answer>> {
         let body = serde_json::json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}});
         let made = self
@@ -95,7 +95,7 @@ impl Target {
     }
 
     async fn settled(&self, step: &Step, namespace: &str, earlier: &[Answer]) -> Result<Answer> {
-        // What was refused at the beginning does not come later.
+        // If the first answer was a refusal, repeating does not help.
         let refused = earlier.first().is_some_and(|first| first.code >= 400);
         let deadline = Instant::now() + if refused { Duration::ZERO } else { SETTLING };
         loop {
@@ -153,7 +153,7 @@ impl Target {
     }
 }
 
-/// What an answer is waited for with.
+/// The expected values of `until`, with `$ns` replaced.
 fn filled(wanted: &Value, namespace: &str) -> Value {
     match wanted {
         Value::String(text) => text.replace("$ns", namespace).into(),

@@ -1,9 +1,9 @@
-//! A run over many programs comes to an end, whatever servers do.
+//! A run over many programs ends, even if a server does not answer.
 
 use fidelity::{Program, Step, Target, comparison::Comparison, random};
 use std::{collections::BTreeSet, env, fs, net::TcpListener, process};
 
-/// A server that takes connections and says nothing.
+/// A server that accepts connections but never answers.
 async fn mute(listener: &TcpListener) -> Target {
     let url = format!("http://{}", listener.local_addr().unwrap());
     let path = env::temp_dir().join(format!("fidelity-mute-{}", process::id()));
@@ -42,7 +42,7 @@ async fn a_server_does_not_differ_from_itself_and_random_programs_tidy_up() {
         name: "what is left".to_owned(),
         steps: vec![Step {
             r#do: "GET /apis/apiextensions.k8s.io/v1/customresourcedefinitions".to_owned(),
-            // A CRD goes when its objects are gone.
+            // A CRD is removed once its objects are gone.
             until: [("/items".to_owned(), serde_json::json!([]))].into(),
             ..Step::default()
         }],

@@ -1,5 +1,5 @@
-//! The ledger, docs/src/reference/fidelity.md, says what the probes show: no behaviour is claimed that is not replayed,
-//! none is refused that is answered.
+//! The ledger, docs/src/reference/fidelity.md, agrees with the probes: each claimed behaviour is replayed, and no
+//! request that it lists as refused is answered.
 
 use std::{collections::BTreeMap, fs};
 
@@ -7,7 +7,7 @@ use fidelity::{Program, Step, Target, probes};
 
 const LEDGER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/src/reference/fidelity.md");
 
-/// The rows of the tables: behaviour, verdict, and what shows or explains it.
+/// The rows of the tables: behaviour, verdict, and evidence or explanation.
 fn rows() -> Vec<[String; 3]> {
     let text = fs::read_to_string(LEDGER).unwrap();
     let cells = |line: &str| -> Vec<String> {

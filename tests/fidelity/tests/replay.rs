@@ -1,8 +1,9 @@
-//! What kube-apiserver answered to the probes, and what the in-process server answers today. Needs no Go.
+//! Compares the in-process server's answers to the probes with the recorded ones of kube-apiserver. Needs no Go.
 
 use fidelity::{Target, compare::difference, normal, probes, recorded};
 
-// Time stands still while there is something to do: the managers of an object are sorted by the second of their writes.
+// With a paused clock, all writes of a program have the same time; the managers of an object are sorted by the seconds
+// of their writes.
 #[tokio::test(start_paused = true)]
 async fn the_in_process_server_answers_the_probes_as_the_real_one_did() {
     let mut different = Vec::new();
@@ -13,7 +14,7 @@ async fn the_in_process_server_answers_the_probes_as_the_real_one_did() {
             recorded_programs, programs,
             "probes/{file}.yaml changed: run `cargo run -p fidelity -- record`"
         );
-        // A server for each program: one that fails leaves nothing to the next.
+        // A new server for each program, so that a failing one does not affect the next.
         for recording in recordings {
             let answers = Target::in_process().run(&recording.program, "f000001-1").await.unwrap();
             let ours = normal::form(&answers, "f000001-1");

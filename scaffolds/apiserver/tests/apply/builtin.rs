@@ -1,4 +1,4 @@
-//! Random writes to built-in kinds, which have defaults and types of their own.
+//! Random writes to built-in kinds, which have defaults and types.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::{
 
 pub const KINDS: [&str; 3] = ["ConfigMap", "Deployment", "Service"];
 
-/// From definitions that are recorded without texts.
+/// The schema of a kind, from definitions recorded without descriptions.
 pub fn schema(kind: &str) -> Schema {
     let all: BTreeMap<String, Value> = serde_json::from_str(include_str!("definitions.json")).expect("definitions");
     let name = all
@@ -48,7 +48,7 @@ pub fn next(dice: &mut Dice, kind: &str, live: Option<&Value>) -> Step {
     step
 }
 
-/// Adds what only strategic merge patches have.
+/// Adds directives, which only strategic merge patches support.
 fn directives(dice: &mut Dice, body: &mut Value) {
     let spec = if body["spec"].get("template").is_some() {
         &mut body["spec"]["template"]["spec"]
@@ -151,7 +151,8 @@ fn service(dice: &mut Dice) -> Value {
     spec
 }
 
-/// The first value of `ours` that is not in `theirs`; they have defaults that we do not have here.
+/// The path of the first value in `ours` that differs in `theirs`. The real server adds defaults, which are not applied
+/// here.
 pub fn lost(theirs: &Value, ours: &Value, path: &str) -> Option<String> {
     match (theirs, ours) {
         (_, Value::Null) => None,
@@ -163,9 +164,9 @@ pub fn lost(theirs: &Value, ours: &Value, path: &str) -> Option<String> {
             .zip(ours)
             .enumerate()
             .find_map(|(at, (theirs, ours))| lost(theirs, ours, &format!("{path}[{at}]"))),
-        // Go leaves out what is empty.
+        // Go omits empty values.
         (Value::Null, ours) if [json!({}), json!([]), json!(0), json!(false), json!("")].contains(ours) => None,
-        // Follows another field.
+        // Depends on another field.
         _ if theirs == ours || path.ends_with(".sessionAffinityConfig") => None,
         _ => Some(format!("{path}: expected {theirs}, found {ours}")),
     }

@@ -1,4 +1,5 @@
-//! Does with a program what the server does around apply and bookkeeping, and compares with what it answered.
+//! Runs a program like the server: applies and updates managedFields with the steps around them, and compares the
+//! result with the recorded answers.
 
 use kubewright_apiserver::{
     apply::{Error, Schema, Writer, apply, keep_times, update},
@@ -12,7 +13,7 @@ use crate::{
     widget,
 };
 
-/// What differs, one entry for each step.
+/// The differences, one entry for each step.
 pub fn check(program: &Program) -> Vec<String> {
     let kind = Kind::of(&program.kind);
     let mut live: Option<Value> = None;
@@ -66,7 +67,7 @@ impl Kind {
         let live = live.map(|it| in_version(it, &step.version));
         match self.run(live.as_ref(), step) {
             Ok(Some(object)) if step.code < 300 => self.compare(&object, step),
-            // Refused for reasons that are not ours to give: validation, the decoding of a patched object.
+            // Refused for reasons that are outside of this test: validation, and the decoding of a patched object.
             Ok(_) if step.code == 422 || step.code == 404 || step.code >= 300 && step.media != "apply-patch+yaml" => {
                 None
             }
@@ -76,7 +77,8 @@ impl Kind {
         }
     }
 
-    /// The object as it would be stored, or the Status of a refusal. Nothing where the step is about what is not there.
+    /// The object as it would be stored, or the Status of a refusal; `None` for a patch of an object that does not
+    /// exist.
     fn run(&self, live: Option<&Value>, step: &Step) -> Result<Option<Value>, Value> {
         let media = step.media.as_str();
         let served = ["v1", "v1beta1"].map(|it| format!("{}/{it}", widget::GROUP));
@@ -128,13 +130,13 @@ impl Kind {
         }
     }
 
-    /// Decoding and defaulting of a built-in kind: the recorded answer has what they come to.
+    /// Takes the results of decoding and defaulting a built-in kind from the recorded answer.
     fn complete(&self, new: &mut Value, step: &Step) {
         if step.code < 300 && step.media != "apply-patch+yaml" {
             let entries = new["metadata"].get("managedFields").cloned();
             *new = step.answer.clone();
             if let ("json", Some(spec)) = (step.media.as_str(), new.get_mut("spec").and_then(Value::as_object_mut)) {
-                // Allocated, or taken over from before, after the bookkeeping.
+                // Allocated, or copied from the old object, after managedFields are updated.
                 spec.retain(|name, _| {
                     !["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"].contains(&name.as_str())
                 });
@@ -146,7 +148,7 @@ impl Kind {
         }
     }
 
-    /// What the strategies do: the object's endpoint leaves the status alone, that of the status all the rest.
+    /// The effect of the strategies: the main endpoint keeps the status, and the status endpoint keeps everything else.
     fn settle(&self, live: Option<&Value>, mut new: Value, step: &Step) -> Value {
         let status_of = |it: &Value| it.get("status").cloned();
         let (mut object, status) = match (step.subresource.as_str(), live) {
@@ -203,7 +205,8 @@ fn different(expected: &Value, found: &Value) -> Option<String> {
     (!out.is_empty()).then(|| out.join("\n  "))
 }
 
-/// The real server lists the conflicts with several managers in random order, and the errors of several fields.
+/// Sorts a conflict's causes: the real server lists conflicts with several managers, and errors of several fields, in
+/// random order.
 fn sorted(status: &Value) -> Value {
     let mut status = status.clone();
     if let Some(message) = status["message"].as_str().filter(|it| it.contains(" errors:\n")) {

@@ -1,4 +1,4 @@
-//! Reproducible chance.
+//! Reproducible random numbers.
 
 /// xorshift64*.
 pub struct Dice(u64);
@@ -8,7 +8,7 @@ impl Dice {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
-    /// Less than `bound`.
+    /// A number less than `bound`.
     pub fn roll(&mut self, bound: usize) -> usize {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
@@ -16,7 +16,7 @@ impl Dice {
         (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % bound.max(1)
     }
 
-    /// In so many of a hundred cases.
+    /// True in this percentage of cases.
     pub fn chance(&mut self, percent: usize) -> bool {
         self.roll(100) < percent
     }
@@ -25,7 +25,7 @@ impl Dice {
         from[self.roll(from.len())]
     }
 
-    /// Some of these in random order, without repetition.
+    /// Some of the items in random order, without repetition.
     pub fn some<'a, T: ?Sized>(&mut self, from: &[&'a T]) -> Vec<&'a T> {
         let mut left = from.to_vec();
         let count = self.roll(from.len() + 1);

@@ -1,5 +1,5 @@
-//! Server-side apply beside the real server: random programs of writes, recorded from kube-apiserver 1.36 and replayed
-//! without it; and what must hold for any program.
+//! Server-side apply compared with the real server: random programs of writes, recorded from kube-apiserver 1.36 and
+//! replayed without it; and properties that hold for every program.
 
 mod builtin;
 mod check;

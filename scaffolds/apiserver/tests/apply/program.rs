@@ -1,8 +1,8 @@
-//! A program: writes to one object, and what the real server answered.
+//! A program: a sequence of writes to one object, with the real server's answers.
 
 use serde_json::{Value, json};
 
-/// One object's life.
+/// The sequence of writes to one object.
 #[derive(Clone, Debug)]
 pub struct Program {
     pub kind: String,
@@ -12,19 +12,19 @@ pub struct Program {
 /// One write.
 #[derive(Clone, Debug, Default)]
 pub struct Step {
-    /// `POST`, `PUT`, `PATCH`.
+    /// `POST`, `PUT` or `PATCH`.
     pub method: String,
-    /// `apps/v1`.
+    /// For example `apps/v1`.
     pub version: String,
-    /// `status`, or empty.
+    /// `status` or empty.
     pub subresource: String,
-    /// `apply-patch+yaml` and so on.
+    /// For example `apply-patch+yaml`.
     pub media: String,
-    /// The field manager; empty leaves it to the user agent.
+    /// The field manager; if empty, the user agent determines it.
     pub manager: String,
     pub force: bool,
     pub body: Value,
-    /// The answer, and the time at which it came.
+    /// The answer, and when it came.
     pub code: u64,
     pub now: String,
     pub answer: Value,

@@ -1,4 +1,4 @@
-//! What holds for any sequence of writes, without a server to compare with.
+//! Properties that hold for every sequence of writes, tested without a real server.
 
 use kubewright_apiserver::apply::{Error, Schema, Writer, apply, keep_times, update};
 use serde_json::{Map, Value, json};
@@ -27,7 +27,7 @@ fn object(dice: &mut Dice) -> Value {
     json!({"apiVersion": VERSION, "kind": "Widget", "metadata": metadata, "spec": widget::spec(dice)})
 }
 
-/// Random writes; gives what is there after them.
+/// Applies random writes; returns the resulting object.
 fn live(dice: &mut Dice, schema: &Schema) -> Option<Value> {
     written(dice, schema, object)
 }
@@ -140,7 +140,8 @@ fn find(list: &Value, is: impl Fn(&Value) -> bool) -> Option<&Value> {
     list.as_array()?.iter().find(|it| is(it))
 }
 
-/// Empty lists are owned by nobody, and go with a map that loses all that is owned: then the map's owner is left alone.
+/// Removes empty values: nobody owns empty lists, and a map that loses all its owned members is removed with them, so
+/// its owner would own an absent field.
 fn without_empty(value: Value) -> Option<Value> {
     match value {
         Value::Object(members) => {
@@ -156,7 +157,7 @@ fn without_empty(value: Value) -> Option<Value> {
     }
 }
 
-/// Any JSON at all.
+/// Any JSON value.
 fn anything(dice: &mut Dice, depth: usize) -> Value {
     const KEYS: [&str; 12] = [
         "spec",

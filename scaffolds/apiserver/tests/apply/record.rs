@@ -1,5 +1,5 @@
-//! Records programs from a real server, and checks them while at it. Run with `KUBEWRIGHT_PROGRAMS=1000` for that many,
-//! and `KUBEWRIGHT_RECORD=60` to write so many of each kind to `programs.json`.
+//! Records programs from a real server, and checks them against it. `KUBEWRIGHT_PROGRAMS=1000` runs that many, and
+//! `KUBEWRIGHT_RECORD=60` writes that many of each kind to `programs.json`.
 
 use std::fmt::Write as _;
 
@@ -94,7 +94,7 @@ fn run(dice: &mut Dice, kind: &str, seed: u64) -> Program {
     program
 }
 
-/// Now and then applies once more what was applied, by the same or another manager.
+/// Sometimes applies the same configuration again, as the same or another manager.
 fn repeat(dice: &mut Dice, step: &mut Step, program: &Program) {
     let earlier = program
         .steps
@@ -105,7 +105,7 @@ fn repeat(dice: &mut Dice, step: &mut Step, program: &Program) {
     }
 }
 
-/// The time that the write came to stand in managedFields with, if it did; the answer may be a second later.
+/// The time of the write in managedFields, if it is there; the answer's own time may be a second later.
 fn written(live: Option<&Value>, answer: &Answer) -> String {
     let times = |object: &Value| -> Vec<String> {
         let entries = object["metadata"]["managedFields"]
@@ -163,7 +163,7 @@ fn write(kind: &str, name: &str, step: &Step, live: Option<&Value>) -> Answer {
     )
 }
 
-/// Without what differs from run to run.
+/// The object without values that differ from run to run.
 fn stored(mut object: Value, name: &str) -> Value {
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
         for key in ["uid", "resourceVersion", "creationTimestamp", "generation"] {
@@ -201,7 +201,7 @@ fn next(dice: &mut Dice, live: Option<&Value>) -> Step {
     step
 }
 
-/// Chooses how the object is written.
+/// Chooses the verb and body with which the object is written.
 pub fn fill(dice: &mut Dice, step: &mut Step, live: Option<&Value>, mut object: Value) {
     match (dice.roll(100), live) {
         (..55, _) => {
@@ -240,7 +240,7 @@ pub fn fill(dice: &mut Dice, step: &mut Step, live: Option<&Value>, mut object: 
     }
 }
 
-/// What a PUT sends as managedFields.
+/// Sets the managedFields that a PUT sends.
 fn entries(dice: &mut Dice, object: &mut Value, live: &Value) {
     let there = live["metadata"]["managedFields"].clone();
     let sent = match dice.roll(10) {

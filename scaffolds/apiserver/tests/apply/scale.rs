@@ -1,4 +1,4 @@
-//! Entries move between an object and its Scale, as kube-apiserver 1.36 was seen to move them.
+//! managedFields entries that move between an object and its Scale, as observed on kube-apiserver 1.36.
 
 use kubewright_apiserver::apply::{Schema, Writer, apply, scale_entries, scaled_entries, update};
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ fn replicas(version: &str) -> Option<String> {
     (version == "apps/v1").then(|| "spec.replicas".to_owned())
 }
 
-/// Sets the replicas by way of the scale subresource.
+/// Sets the replicas through the scale subresource.
 fn scale(object: &mut Value, manager: &str, count: u64, applies: bool) {
     let schema = schema();
     let writer = Writer {
@@ -72,13 +72,14 @@ fn scaling_moves_the_ownership_of_replicas_and_forgets_the_time() {
         [entry("creator", "Update", "", THEN, both)]}, "spec": {"replicas": 1, "paused": true}});
     let entries = |object: &Value| object["metadata"]["managedFields"].clone();
 
-    // The same number again splits the owner's entry, for it is known there under the version of the Scale.
+    // Writing the same number again splits the owner's entry, because the Scale has it in the Scale's version.
     scale(&mut object, "one", 1, false);
     assert_eq!(
         entries(&object),
         json!([entry("creator", "Update", "", "", replicas.clone()), rest])
     );
-    // Of the two entries by one name only the later is read; so nobody owns the replicas any more, and none is kept.
+    // Of two entries with the same manager only the later one is read. So the replicas lose their owner, and neither
+    // entry is kept.
     scale(&mut object, "one", 2, false);
     assert_eq!(entries(&object), json!([rest]));
     scale(&mut object, "app", 3, true);

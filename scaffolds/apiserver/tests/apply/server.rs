@@ -1,5 +1,5 @@
-//! The real server, spoken to with curl: `KUBEWRIGHT_SERVER` is its address, `KUBEWRIGHT_TOKEN` the bearer token of an
-//! administrator.
+//! Sends requests to the real server with curl: `KUBEWRIGHT_SERVER` is its address, `KUBEWRIGHT_TOKEN` an
+//! administrator's bearer token.
 
 use std::{
     io::Write,
@@ -11,7 +11,7 @@ use serde_json::Value;
 pub struct Answer {
     pub code: u64,
     pub body: Value,
-    /// RFC 3339.
+    /// In RFC 3339.
     pub now: String,
 }
 
@@ -56,7 +56,7 @@ pub fn send(method: &str, path: &str, media: &str, body: &Value) -> Answer {
     }
 }
 
-/// `Sat, 21 Nov 2026 11:12:00 GMT`.
+/// Converts `Sat, 21 Nov 2026 11:12:00 GMT` to RFC 3339.
 fn rfc3339(date: &str) -> String {
     const MONTHS: &str = "JanFebMarAprMayJunJulAugSepOctNovDec";
     let parts: Vec<&str> = date.split_whitespace().collect();

@@ -1,4 +1,4 @@
-//! A custom kind with every sort of list and map, and random objects of it.
+//! A custom kind with every type of list and map, and random objects of it.
 
 use serde_json::{Map, Value, json};
 
@@ -66,7 +66,7 @@ pub fn definition() -> Value {
             "versions": [version("v1", true), version("v1beta1", false)]}})
 }
 
-/// What decoding does to such an object: metadata goes through its Go type, and the schema's only default comes in.
+/// Decodes such an object: metadata is converted as by its Go type, and the only default in the schema is set.
 pub fn decode(object: &mut Value) {
     metadata_of(object);
     let spec = object.get_mut("spec").and_then(Value::as_object_mut);
@@ -94,7 +94,7 @@ const FIELDS: [&str; 17] = [
     "deep", "free", "any", "object",
 ];
 
-/// A random spec: some of the fields.
+/// A random spec with some of the fields.
 pub fn spec(dice: &mut Dice) -> Value {
     let mut out = Map::new();
     for name in dice.some(&FIELDS).into_iter().take(6) {
@@ -170,7 +170,7 @@ pub fn status(dice: &mut Dice) -> Value {
     })
 }
 
-/// Puts something into the object that does not fit the schema.
+/// Adds a value that does not match the schema.
 pub fn spoil(dice: &mut Dice, object: &mut Value) {
     let bad = [
         json!({"size": "x"}),
@@ -216,7 +216,7 @@ pub fn spoil(dice: &mut Dice, object: &mut Value) {
     }
 }
 
-/// Random labels, annotations, finalizers.
+/// Random labels, annotations and finalizers.
 pub fn metadata(dice: &mut Dice) -> Value {
     some_of(
         dice,

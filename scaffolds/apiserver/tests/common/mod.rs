@@ -1,4 +1,4 @@
-//! Requests as bytes, for tests of what no client library would send.
+//! Raw requests, for tests of requests that no client library would send.
 #![allow(dead_code, reason = "each test uses a part")]
 
 use bytes::Bytes;
@@ -15,19 +15,19 @@ pub struct Wire {
     headers: Vec<(String, String)>,
 }
 
-/// What came back.
+/// An answer.
 pub struct Answer {
     pub code: u16,
     pub text: String,
     headers: http::HeaderMap,
 }
 
-/// To a new server.
+/// A client of a new server.
 pub fn wire() -> Wire {
     to(ApiServer::new(Options::default()))
 }
 
-/// To a server.
+/// A client of this server.
 pub fn to(server: ApiServer) -> Wire {
     Wire {
         server,
@@ -36,7 +36,7 @@ pub fn to(server: ApiServer) -> Wire {
 }
 
 impl Wire {
-    /// With one header more.
+    /// The same client with an additional header.
     pub fn with(&self, name: &str, value: &str) -> Self {
         let mut wire = self.clone();
         wire.headers.push((name.to_owned(), value.to_owned()));
@@ -77,7 +77,7 @@ impl Wire {
 }
 
 impl Answer {
-    /// Empty when it is not there.
+    /// The value of a header; empty if it is absent.
     pub fn header(&self, name: &str) -> String {
         self.headers
             .get(name)

@@ -1,4 +1,4 @@
-//! Definitions: what is refused, what is accepted, and what becomes of them.
+//! Definitions: validation, acceptance of names, establishment and deletion.
 
 use crate::exchange::{CRDS, Step, compare, get, merge, record, send};
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ fn version(name: &str, schema: Value) -> Value {
     json!({"name": name, "served": true, "storage": name == "v1", "schema": {"openAPIV3Schema": schema}})
 }
 
-/// A dry run of a definition with one property of this schema.
+/// A dry run of a definition with one property, which has this schema.
 fn property(schema: Value, strict: bool) -> Step {
     let schema = json!({"type": "object", "properties": {"a": schema}});
     let validation = if strict { "Strict" } else { "Warn" };
@@ -242,7 +242,7 @@ fn record_definitions() {
     record("refusals", &refusals());
     record("life", &life());
     record("held", &held());
-    // Lets the real server get rid of it.
+    // Allows the real server to delete the object.
     let free = merge(
         format!("/apis/{GROUP}/v1/namespaces/default/bars/a"),
         json!({"metadata": {"finalizers": null}}),

@@ -15,7 +15,7 @@ fn crd() -> Value {
     serde_json::from_str(&text).expect("JSON")
 }
 
-/// The CRD that `kubewright create api` makes, with every extension of Kubernetes added.
+/// The CRD that `kubewright create api` generates, with all Kubernetes extensions added.
 fn foobar() -> Value {
     let text = include_str!("foobar.json");
     serde_json::from_str(text).expect("JSON")
@@ -54,7 +54,7 @@ fn aggregated() -> Vec<Step> {
     ]
 }
 
-/// What this server serves, it must describe as the real one does, in the same order; that leaves out groups.
+/// This server must describe the groups that it serves as the real one does, in the same order.
 #[tokio::test]
 async fn aggregated_discovery_says_the_same_of_what_is_served() {
     let text = fs::read_to_string(file("aggregated")).expect("a recording");
@@ -81,7 +81,7 @@ async fn aggregated_discovery_says_the_same_of_what_is_served() {
     }
 }
 
-/// Takes the resources, subresources and versions that ours does not have out of theirs.
+/// Removes from `theirs` the resources, subresources and versions that `ours` does not have.
 fn keep_served(ours: &Value, theirs: &mut Value) {
     let Some(versions) = theirs.get_mut("versions").and_then(Value::as_array_mut) else {
         return;
@@ -116,7 +116,7 @@ fn openapi() -> Vec<Step> {
     ]
 }
 
-/// The texts that are Kubernetes' own are left out of ours: those of parameters and of the definitions of `io.k8s`.
+/// Removes the descriptions that Kubernetes writes: those of parameters and of the definitions in `io.k8s`.
 fn without_foreign_texts(document: &mut Value) {
     for item in document["paths"].as_object_mut().expect("paths").values_mut() {
         for value in item.as_object_mut().expect("an item").values_mut() {
@@ -134,7 +134,7 @@ fn without_foreign_texts(document: &mut Value) {
         if name.starts_with("io.k8s.") {
             without_descriptions(schema);
         }
-        // The real one counts the kind in every group that it was ever compiled with.
+        // The real server lists the kind in every group with which it was compiled.
         if name.ends_with(".DeleteOptions") {
             schema
                 .as_object_mut()

@@ -1,4 +1,4 @@
-//! Programs of requests, and their answers with everything taken out that differs from run to run.
+//! Programs of requests, and their answers without values that differ from run to run.
 
 use serde_json::{Value, json};
 use std::{fs, path::PathBuf};
@@ -15,7 +15,7 @@ pub struct Step {
     pub body: String,
 }
 
-/// A request with a JSON body, or none when it is null.
+/// A request with a JSON body, or without one if it is null.
 pub fn send(method: &'static str, path: impl Into<String>, body: Value) -> Step {
     let body = if body.is_null() {
         String::new()
@@ -48,7 +48,7 @@ impl Step {
     }
 }
 
-/// What came back.
+/// An answer.
 pub struct Answer {
     pub code: u16,
     pub warnings: Vec<String>,
@@ -56,7 +56,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Comparable from run to run: ids, revisions, times and ports have stand-ins.
+    /// The answer in a form that can be compared: UIDs, revisions, times and ports are replaced by placeholders.
     pub fn normal(&self) -> Value {
         let lines: Vec<Value> = self
             .body
@@ -78,7 +78,7 @@ fn stand_in(value: &mut Value) {
         Value::Array(items) => items.iter_mut().for_each(stand_in),
         Value::String(text) if is_age(text) => *value = json!("AGE"),
         Value::Object(fields) => {
-            // Entries are sorted by their times, which are the same for us and seconds apart for a recording.
+            // Entries are sorted by their times, which are equal here but seconds apart in a recording.
             if let Some(Value::Array(entries)) = fields.get_mut("managedFields") {
                 entries
                     .sort_by_key(|entry| format!("{}{}{}", entry["manager"], entry["operation"], entry["subresource"]));
@@ -103,13 +103,13 @@ fn stand_in(value: &mut Value) {
     }
 }
 
-/// A few seconds, as tables show them.
+/// An age of a few seconds, as tables show it.
 fn is_age(text: &str) -> bool {
     text.strip_suffix('s')
         .is_some_and(|it| it.len() == 1 && it.chars().all(|c| c.is_ascii_digit()))
 }
 
-/// Compares ours with the recorded answers, step by step.
+/// Compares our answers with the recorded ones, step by step.
 pub async fn compare(name: &str, steps: Vec<Step>) {
     let text = fs::read_to_string(file(name)).expect("a recording");
     let recorded: Vec<Value> = serde_json::from_str(&text).expect("JSON");
@@ -130,7 +130,7 @@ pub async fn compare(name: &str, steps: Vec<Step>) {
     }
 }
 
-/// Asks the real server.
+/// Records the real server's answers.
 pub fn record(name: &str, steps: &[Step]) {
     let answers: Vec<Value> = crate::real::run(steps).iter().map(Answer::normal).collect();
     let text = serde_json::to_string_pretty(&answers).expect("JSON");

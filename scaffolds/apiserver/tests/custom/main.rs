@@ -1,5 +1,5 @@
-//! CustomResourceDefinitions and what follows from them, answer by answer beside what a real kube-apiserver 1.36 answered
-//! to the same requests (`recorded/`). To record anew, with an empty server's address and token:
+//! CustomResourceDefinitions and their effects, compared answer by answer with those of a real kube-apiserver 1.36 to
+//! the same requests (`recorded/`). To record again, with the address and token of an empty server:
 //!
 //! `KUBEWRIGHT_SERVER=… KUBEWRIGHT_TOKEN=… cargo test -p kubewright-apiserver --test custom -- --ignored`
 

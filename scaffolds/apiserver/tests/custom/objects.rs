@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io";
 const GROUP: &str = "objects.example.com";
 
-/// Four versions: stored, deprecated, deprecated in its own words and with anything in it, not served.
+/// Four versions: a stored one; a deprecated one; a deprecated one with its own warning, which preserves unknown
+/// fields; and one that is not served.
 fn crd() -> Value {
     serde_json::from_str(include_str!("bars.json")).expect("JSON")
 }

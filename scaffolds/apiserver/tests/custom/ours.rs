@@ -8,7 +8,7 @@ use kubewright_apiserver::{ApiServer, Options, clock::Clock};
 use std::time::{Duration, UNIX_EPOCH};
 use tower::ServiceExt;
 
-/// Around when the recordings were made: ages are counted from it.
+/// Approximately the time of the recordings, relative to which ages are computed.
 const RECORDED: Duration = Duration::from_secs(1_795_262_400);
 
 /// The answers of a new server.

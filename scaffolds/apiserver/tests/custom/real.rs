@@ -1,4 +1,4 @@
-//! The real server, spoken to with curl.
+//! Sends requests to the real server with curl.
 
 use crate::exchange::{Answer, CRDS, Step};
 use std::{
@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-/// Its answers. What follows from a definition takes it a moment, which is waited for.
+/// Its answers. Waits for the effects of a definition, which take a moment.
 pub fn run(steps: &[Step]) -> Vec<Answer> {
     steps
         .iter()

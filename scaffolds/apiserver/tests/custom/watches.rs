@@ -1,4 +1,4 @@
-//! Watches of custom kinds, under a clock that stands still.
+//! Watches of custom kinds, with a paused clock.
 
 use crate::{
     exchange::{CRDS, get, merge, send},
@@ -63,7 +63,7 @@ async fn a_definition_shows_each_of_its_states_to_watches() {
         let reasons: Vec<&str> = conditions.iter().filter_map(|it| it["reason"].as_str()).collect();
         format!("{} {}", event["type"].as_str().unwrap_or_default(), reasons.join(" "))
     });
-    // As recorded from the real server.
+    // Recorded from the real server.
     let expected = [
         "ADDED ",
         "MODIFIED NoConflicts Installing",

@@ -1,4 +1,4 @@
-//! Requests beside many namespaces, roles, bindings, definitions and objects that wait.
+//! The work for requests to a server with many namespaces, roles, bindings, definitions or waiting objects.
 
 use futures::{FutureExt, StreamExt};
 use kubewright_apiserver::store::{Range, Store};
@@ -33,7 +33,7 @@ async fn a_namespace_ends_beside_many_others_as_beside_few() {
     assert_eq!(all[0], all[1]);
 }
 
-/// A namespace that terminates, with objects that their finalizers keep.
+/// A terminating namespace, with objects that finalizers keep.
 async fn held(count: usize) -> Wire {
     let wire = server();
     send(&wire, ("POST", NAMESPACES), &json!({"metadata": {"name": "full"}})).await;
@@ -178,7 +178,7 @@ async fn each_object_that_leaves_a_definition_that_goes_costs_the_same_however_m
         send(&wire, ("DELETE", &crd), &Value::Null).await;
         let mut looks = Looks::new();
         let release = json!({"metadata": {"finalizers": null}});
-        // The first one sees what the deletions changed.
+        // The first release also processes the changes that the deletions caused.
         send(&wire, ("PATCH", &format!("{path}/o-0")), &release).await;
         for number in 1..4 {
             counted(
@@ -215,7 +215,7 @@ async fn a_page_of_a_list_looks_at_its_own_objects_at_any_depth() {
             assert_eq!(list["metadata"]["remainingItemCount"], left);
             token = list["metadata"]["continue"].as_str().unwrap().to_owned();
             if page == 2 {
-                // What changes meanwhile is not in the list.
+                // Changes during the list are not in it.
                 copy(&store, ("/configmaps", &first), count);
             }
         }

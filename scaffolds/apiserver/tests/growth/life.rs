@@ -1,4 +1,4 @@
-//! The life of a FooBar with an owned ConfigMap, among many others like it.
+//! The work for each request in the life of a FooBar with an owned ConfigMap, among many others.
 
 use kubewright_apiserver::store::Store;
 use serde_json::{Value, json};
@@ -82,10 +82,10 @@ async fn live(wire: &Wire) -> Looks {
     for (name, method, path, body) in requests {
         counted(wire, &mut looks, name, ((method, path), body)).await;
     }
-    // It went, and its child with it.
+    // The FooBar and its ConfigMap are gone.
     assert_eq!(wire.get(&one).await.code, 404);
     assert_eq!(wire.get(&map).await.code, 404);
-    // And nothing else did.
+    // All others remain.
     assert_eq!(wire.get(MAPS).await.json()["items"].as_array().unwrap().len(), others);
     looks
 }

@@ -1,5 +1,5 @@
-//! What a request makes the server and its controllers do does not grow with the number of objects. Counted, not timed:
-//! objects and changes that were looked at, once among few objects and once among many.
+//! The work of the server and its controllers for a request does not grow with the number of objects. The work is
+//! counted, not timed: as the number of visited objects and changes, once with few objects and once with many.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -1,4 +1,4 @@
-//! One request, and how much was looked at until the controllers had nothing left to do.
+//! Sends a request and counts the visited objects and changes until the controllers are idle.
 
 use std::time::Duration;
 
@@ -14,10 +14,10 @@ use crate::common::{self, Wire};
 pub const FEW: usize = 100;
 pub const MANY: usize = 5_000;
 
-/// What was looked at for each request, by its name.
+/// The number of visited objects and changes for each request, with its name.
 pub type Looks = Vec<(&'static str, u64)>;
 
-/// A server with all controllers. Tests of this folder pause the clock: then a sleep ends when nobody has anything to do.
+/// A server with all controllers. The tests in this folder pause the clock, so a sleep ends when all tasks are idle.
 pub fn server() -> Wire {
     on(Store::default())
 }
@@ -37,8 +37,8 @@ pub fn on(store: Store) -> Wire {
     ))
 }
 
-/// Puts a copy of an object into the store, under another name and uid, as fast as the store takes it. A copy of an
-/// owned object is owned by the copy of the owner with the same number.
+/// Copies an object in the store, with another name and UID, as fast as the store allows. The owner of a copy is the
+/// copy of the original's owner with the same number.
 pub fn copy(store: &Store, (resource, object): (&str, &Value), number: usize) {
     let mut object = object.clone();
     let metadata = &mut object["metadata"];
@@ -66,7 +66,7 @@ pub async fn settled() {
     tokio::time::sleep(Duration::from_millis(1)).await;
 }
 
-/// Sends a request that must be answered with success.
+/// Sends a request that must succeed.
 pub async fn send(wire: &Wire, (method, path): (&str, &str), body: &Value) -> Value {
     let kind = match method {
         "PATCH" if path.contains("fieldManager") => "application/apply-patch+yaml",
@@ -83,7 +83,7 @@ pub async fn send(wire: &Wire, (method, path): (&str, &str), body: &Value) -> Va
     serde_json::from_str(&answer.text).unwrap_or_default()
 }
 
-/// The same, and what was looked at for it.
+/// The same, with the number of visited objects and changes.
 pub async fn counted(
     wire: &Wire,
     looks: &mut Looks,

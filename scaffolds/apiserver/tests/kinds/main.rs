@@ -1,5 +1,5 @@
-//! The built-in kinds against what a real server answered to the same requests: bodies, complaints and their causes.
-//! `recorded.jsonl` is written by `tests/control-plane` (program `kinds`) from `cases.txt`.
+//! The built-in kinds compared with the real server's answers to the same requests: bodies, errors and their causes.
+//! The program `kinds` of `tests/control-plane` writes `recorded.jsonl` from `cases.txt`.
 
 mod replay;
 mod services;
@@ -11,7 +11,7 @@ use replay::{Outcome, Record};
 use serde_json::Value;
 
 const RECORDED: &str = include_str!("recorded.jsonl");
-/// Cases that come out differently, each with the reason; they are rows of the ledger.
+/// Cases with different results, each with the reason; the ledger has a row for each.
 const DIFFERENT: &str = include_str!("different.txt");
 
 fn records() -> Vec<Record> {
@@ -21,7 +21,7 @@ fn records() -> Vec<Record> {
         .collect()
 }
 
-/// `kind` and case, as the lists of differences write them.
+/// The reasons by kind and case, as in the list of differences.
 fn different() -> BTreeMap<&'static str, &'static str> {
     let lines = DIFFERENT
         .lines()
@@ -107,7 +107,7 @@ fn no_body_of_any_shape_makes_a_kind_panic() {
         serde_json::json!([null, [], {}]),
         serde_json::json!({"": {"a": [1, "b"]}}),
     ];
-    // One in seven is enough: the kinds share most of their rooms.
+    // One record in seven is enough, because the kinds share most of their code.
     for record in records().iter().step_by(7) {
         for path in replay::paths(&record.sent) {
             for value in &odd {

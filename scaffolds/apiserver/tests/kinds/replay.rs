@@ -1,21 +1,21 @@
-//! One recorded request, done by a strategy the way the registry does it.
+//! Replays one recorded request on a strategy, as the registry does.
 
 use kubewright_apiserver::{resource::Resource, strategy::Empties};
 use serde_json::{Map, Value, json};
 
-/// Stands for uids that the recording does not tell.
+/// Replaces UIDs that are not in the recording.
 const UNKNOWN: &str = "00000000-0000-0000-0000-000000000000";
 
 /// A line of the recording.
 #[derive(Clone)]
 pub struct Record {
-    /// `apps/v1 Deployment`.
+    /// For example `apps/v1 Deployment`.
     pub kind: String,
-    /// The line of `cases.txt`.
+    /// The line in `cases.txt`.
     pub case: String,
     /// The object before an update.
     pub old: Option<Value>,
-    /// Where an update goes to, empty for the object itself.
+    /// The subresource of an update; empty for the object itself.
     pub subresource: String,
     /// The body.
     pub sent: Value,
@@ -27,7 +27,7 @@ pub struct Record {
     cells: Option<Vec<Value>>,
 }
 
-/// Whether ours is the real one's answer.
+/// Whether our answer equals the real server's.
 pub enum Outcome {
     Same,
     Different(String),
@@ -57,7 +57,7 @@ impl Record {
     }
 }
 
-/// Compares the cells of the recorded object with those of the recorded Table; ages are taken as alike.
+/// Compares the cells of the recorded object with those of the recorded Table; all ages count as equal.
 pub fn print(resources: &[Resource], record: &Record) -> Outcome {
     let Some(real) = &record.cells else {
         return Outcome::Same;
@@ -74,7 +74,7 @@ pub fn print(resources: &[Resource], record: &Record) -> Outcome {
     )
 }
 
-/// A duration for people, or what stands in its place, becomes one word.
+/// Replaces a duration, or a placeholder for one, by one word.
 fn ageless(cell: &Value) -> Value {
     let is_age = |text: &str| {
         let units =
@@ -99,7 +99,7 @@ fn find<'a>(resources: &'a [Resource], record: &Record) -> &'a Resource {
         .unwrap_or_else(|| panic!("no {}", record.kind))
 }
 
-/// Does the request, and compares.
+/// Replays the request, and compares the results.
 pub fn run(resources: &[Resource], record: &Record) -> Outcome {
     let resource = find(resources, record);
     match act(resource, record) {
@@ -122,7 +122,7 @@ pub fn run(resources: &[Resource], record: &Record) -> Outcome {
     }
 }
 
-/// The object as it would be stored, and what is wrong with it; or why it cannot be read.
+/// The object as it would be stored with its validation errors; or why it cannot be decoded.
 fn act(resource: &Resource, record: &Record) -> Result<(Value, Vec<Value>), String> {
     let strategy = &resource.strategy;
     let mut object = record.sent.clone();
@@ -171,8 +171,8 @@ fn act(resource: &Resource, record: &Record) -> Result<(Value, Vec<Value>), Stri
     Ok((object, causes.collect()))
 }
 
-/// Causes but for those about metadata, which are the registry's, in an order of their own: the real server walks
-/// through maps as Go does, at random.
+/// The causes that the kind reports, sorted; those about metadata are the registry's. The real server iterates over Go
+/// maps, whose order is random.
 fn own_causes(causes: &Value) -> Vec<Value> {
     let causes = causes.as_array().into_iter().flatten();
     causes.filter(|cause| !is_of_registry(cause)).cloned().collect()
@@ -189,7 +189,7 @@ fn is_of_registry(cause: &Value) -> bool {
     .contains(&field)
 }
 
-/// What is given anew each time goes.
+/// The object without values that differ for each object.
 fn normalised(mut object: Value, record: &Record) -> Value {
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
         for name in ["uid", "resourceVersion", "creationTimestamp", "generation"] {
@@ -208,7 +208,7 @@ fn normalised(mut object: Value, record: &Record) -> Value {
     object
 }
 
-/// Addresses and ports that the server chose.
+/// Replaces addresses and ports that the server allocated.
 fn hide_given(object: &mut Value, sent: &Value) {
     let asked = sent["spec"]["clusterIP"].as_str().is_some_and(|ip| !ip.is_empty());
     if let Some(spec) = object.get_mut("spec").and_then(Value::as_object_mut)
@@ -242,7 +242,7 @@ fn same(ours: &Value, real: &Value) -> Outcome {
     Outcome::Different(format!("ours: {ours}\nreal: {real}"))
 }
 
-/// The text with every uid alike.
+/// The text, with the same placeholder for every UID.
 fn without_uids(text: &str) -> String {
     let is_uid = |part: &str| {
         let dashes = [8, 13, 18, 23];
@@ -271,7 +271,7 @@ fn without_uids(text: &str) -> String {
     out
 }
 
-/// Causes in order of their texts; their order is compared where Go's is certain, in the differential runs.
+/// Causes sorted by their texts. The differential runs compare their order where Go's order is fixed.
 fn sorted(value: &Value) -> Value {
     let mut value = value.clone();
     if let Some(causes) = value.get_mut("causes").and_then(Value::as_array_mut) {
@@ -280,7 +280,7 @@ fn sorted(value: &Value) -> Value {
     value
 }
 
-/// The places of all values within `value`.
+/// The paths of all values within `value`.
 pub fn paths(value: &Value) -> Vec<String> {
     let mut out = Vec::new();
     collect(value, String::new(), &mut out);

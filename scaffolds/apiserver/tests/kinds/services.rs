@@ -1,4 +1,4 @@
-//! Addresses and node ports: given once, free again when their Service is gone, kept over restarts.
+//! Cluster IPs and node ports: allocated once, released when their Service is deleted, kept across restarts.
 
 use kubewright_apiserver::{kinds, strategy::Strategy};
 use serde_json::{Value, json};

@@ -1,6 +1,7 @@
-//! `fidelity record`: asks the real server the probes and keeps the answers in `recorded/`.
-//! `fidelity compare [--from SEED] [--count N] [--probes]`: asks both servers, prints every difference, shrunk.
-//! The real server is that of KUBECONFIG, or one that is started from KUBEBUILDER_ASSETS or target/control-plane.
+//! `fidelity record`: sends the probes to the real server and stores the answers in `recorded/`.
+//! `fidelity compare [--from SEED] [--count N] [--probes]`: runs programs on both servers, and prints every difference,
+//! shrunk.
+//! The real server is the one in KUBECONFIG, or one started from KUBEBUILDER_ASSETS or target/control-plane.
 
 use anyhow::{Context, Result, bail};
 use control_plane::{Assets, ControlPlane, Settings};
@@ -71,7 +72,7 @@ async fn record(real: &Target) -> Result<()> {
     Ok(())
 }
 
-/// The seeds whose difference the ledger explains: `seed 7`, a line each.
+/// The seeds whose differences the ledger explains: `seed 7`, one per line.
 fn known() -> Result<BTreeSet<String>> {
     let text = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/known-seeds"))?;
     let lines = text.lines().filter(|line| !line.starts_with('#'));

@@ -1,12 +1,12 @@
-//! The built-in kinds that programs are about, with a schema of the fields that are drawn: right ones mostly, so that what
-//! is stored says something, and some that are not.
+//! The built-in kinds in random programs, with schemas of the generated fields. Most values are valid, so that the
+//! stored objects are meaningful.
 
 use serde_json::{Value, json};
 
 use super::shapes::Kind;
 use fastrand::Rng;
 
-/// One of them.
+/// A random built-in kind.
 pub fn any(rng: &mut Rng) -> Kind {
     match rng.u8(..24) {
         0 | 1 => config_map(),
@@ -56,7 +56,8 @@ fn list(item: Value) -> Value {
     json!({"type": "array", "items": item})
 }
 
-/// One that is not empty: where a list is always written, an empty one is told from none, see the ledger.
+/// A list with at least one item. Where a list is always encoded, an empty one differs from an absent one, see the
+/// ledger.
 fn filled(item: Value) -> Value {
     json!({"type": "array", "items": item, "minItems": 1})
 }
@@ -191,7 +192,7 @@ fn volume() -> Value {
     )
 }
 
-/// A Pod's spec; containers that restart by themselves are rare enough.
+/// The spec of a Pod, which rarely has containers that restart by themselves.
 fn pod_spec() -> Value {
     let toleration = object(
         &[],

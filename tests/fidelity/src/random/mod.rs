@@ -1,4 +1,5 @@
-//! Random programs from a seed: few names, so that requests meet; every verb and kind of patch; some bodies broken.
+//! Random programs from a seed: few names, so that requests concern the same objects; every verb and patch format; some
+//! invalid bodies.
 
 mod builtin;
 mod shapes;
@@ -11,13 +12,13 @@ use crate::{Program, Step};
 
 use self::shapes::Kind;
 
-/// How many requests a program makes at least, and how many more at most.
+/// The minimum number of requests in a program, and the maximum number of further ones.
 const STEPS: std::ops::Range<usize> = 4..14;
 
-/// What objects are called.
+/// The names of objects.
 const NAMES: [&str; 3] = ["a", "b", "c"];
 
-/// How kubectl asks for lists.
+/// The header `Accept` of kubectl's lists.
 const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io";
 
 /// The program of a seed; the same in every build.
@@ -37,7 +38,7 @@ pub fn program(seed: u64) -> Program {
         accept: rng.bool().then(|| TABLE.to_owned()),
         ..get(kind.path.clone())
     });
-    // Whoever starts from nothing sees what is there; who starts from the beginning sees everything that happened.
+    // A watch from revision 0 begins with the existing objects; one from the first list has every change.
     let since = rng.choice(["0", "${list:/metadata/resourceVersion}"]).unwrap_or("0");
     steps.push(watch(format!("{}?resourceVersion={since}&timeoutSeconds=1", kind.path)));
     Program {

@@ -1,5 +1,4 @@
-//! What random programs are about: built-in kinds, with a schema of the fields that are drawn, and kinds of CRDs that are
-//! drawn themselves.
+//! The kinds in random programs: built-in kinds, with schemas of the generated fields, and generated CRDs.
 
 use fastrand::Rng;
 use serde_json::{Map, Value, json};
@@ -7,19 +6,19 @@ use serde_json::{Map, Value, json};
 use super::{NAMES, builtin, values};
 use crate::Step;
 
-/// The kind that a program is about.
+/// The kind of a program's objects.
 pub struct Kind {
-    /// For people.
+    /// The name for people.
     pub name: String,
-    /// The collection, in the program's namespace.
+    /// The path of the collection in the program's namespace.
     pub path: String,
-    /// Whether there is a status endpoint.
+    /// Whether the kind has a status endpoint.
     pub status: bool,
     api_version: String,
     kind: String,
-    /// Of the object without its metadata.
+    /// The schema of the object without its metadata.
     schema: Value,
-    /// To be made first.
+    /// The CRD to create first.
     crd: Option<Value>,
     /// The same kind in its other versions.
     others: Vec<Kind>,
@@ -110,7 +109,7 @@ impl Kind {
         steps
     }
 
-    /// What is left to be removed: the CRD, and finalizers, which would keep it.
+    /// Removes what the program leaves behind: the CRD, and the finalizers that would keep it.
     pub fn tidying(&self) -> Vec<Step> {
         let Some(crd) = &self.crd else {
             return Vec::new();
@@ -129,7 +128,7 @@ impl Kind {
         NAMES.into_iter().map(free).chain([remove]).collect()
     }
 
-    /// A whole object of this name, usually a right one.
+    /// A complete object with this name, usually a valid one.
     pub fn object(&self, rng: &mut Rng, name: &str) -> Value {
         let mut object = values::value(rng, &self.schema);
         if !object.is_object() {
@@ -147,7 +146,7 @@ impl Kind {
         object
     }
 
-    /// Some of the fields, as a patch.
+    /// A patch with some of the fields.
     pub fn part(&self, rng: &mut Rng) -> Value {
         let mut object = self.object(rng, "a");
         if let Some(map) = object.as_object_mut() {
@@ -160,7 +159,7 @@ impl Kind {
     }
 }
 
-/// A kind to draw programs about.
+/// A random kind for a program.
 pub fn any(rng: &mut Rng) -> Kind {
     if rng.u8(..10) < 4 {
         custom(rng)
@@ -226,7 +225,7 @@ fn redraw(rng: &mut Rng, schema: &mut Value) {
     }
 }
 
-/// A random structural schema that the API server accepts, as far as one can say beforehand.
+/// A random structural schema that the API server should accept.
 fn node(rng: &mut Rng, depth: usize) -> Value {
     let deep = if depth > 2 { 5 } else { 9 };
     let kind = if depth == 0 { 5 } else { rng.u8(..deep) };
@@ -307,7 +306,7 @@ fn list(rng: &mut Rng, depth: usize) -> Value {
     }
 }
 
-/// The schema with one of these keywords, now and then.
+/// Sometimes adds one of these keywords to the schema.
 fn with(rng: &mut Rng, mut schema: Value, keywords: &[(&str, Value)]) -> Value {
     if rng.u8(..3) == 0
         && let Some((key, value)) = rng.choice(keywords)

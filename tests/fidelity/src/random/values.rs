@@ -1,12 +1,12 @@
-//! Random values of a schema, right or nearly so.
+//! Random values of a schema, valid or almost valid.
 
 use fastrand::Rng;
 use serde_json::{Map, Value, json};
 
-/// One value in this many is of a wrong type, out of bounds or unknown.
+/// One value in this many has the wrong type, is out of bounds or is unknown.
 const BROKEN: u8 = 24;
 
-/// A value of `schema` (an OpenAPI schema; `examples` of ours lists what a string may be).
+/// A value of `schema`, an OpenAPI schema in which our `examples` list the possible strings.
 pub fn value(rng: &mut Rng, schema: &Value) -> Value {
     if rng.u8(..BROKEN * 2) == 0 {
         return rng
@@ -32,7 +32,7 @@ pub fn value(rng: &mut Rng, schema: &Value) -> Value {
         Some("array") => {
             let least = usize::from(schema["minItems"].as_u64() == Some(1));
             let items: Vec<Value> = (0..rng.usize(least..4)).map(|_| value(rng, &schema["items"])).collect();
-            // Those of a set or map must differ; now and then they do not.
+            // The items of a set or map should be unique; sometimes they are not.
             items.into()
         }
         Some("integer") => json!(rng.i64(0..5)),
@@ -67,7 +67,7 @@ fn object(rng: &mut Rng, schema: &Value) -> Value {
     map.into()
 }
 
-/// Leaves some fields out, but for what says which object it is.
+/// Removes some fields, except those that identify the object.
 pub fn thin(rng: &mut Rng, value: &mut Value) {
     if let Value::Object(map) = value {
         map.retain(|key, _| ["apiVersion", "kind", "metadata", "name"].contains(&key.as_str()) || rng.u8(..3) > 0);

@@ -1,4 +1,4 @@
-//! Lists with selectors, and the deletion of a whole collection, of more and more objects.
+//! Lists with selectors, and the deletion of a whole collection, for growing numbers of objects.
 
 use anyhow::Result;
 use kube::Config;
@@ -9,7 +9,7 @@ use crate::{meter::Meter, report, wire::Sent};
 
 const ROUNDS: usize = 5;
 
-/// Measures collections of so many objects, in a namespace that is made anew for each round.
+/// Measures collections of these sizes, in a namespace that each round creates again.
 pub async fn measure(config: &Config, name: &str, counts: &[usize], pids: &[u32]) -> Result<()> {
     let mut meter = Meter::on(config, pids).await?;
     for count in counts {

@@ -1,13 +1,13 @@
-//! CPU time of processes, as fine as the kernel counts it.
+//! CPU time of processes, in the kernel's resolution.
 
 use std::fs;
 
-/// Seconds on a CPU of all threads that these processes have now, user and system together. 0 where there is no /proc.
+/// The CPU time of all present threads of these processes, user and system together, in seconds; 0 without /proc.
 pub fn seconds(pids: &[u32]) -> f64 {
     pids.iter().map(|pid| of(&pid.to_string())).sum()
 }
 
-/// The same of this process.
+/// The CPU time of this process.
 pub fn own() -> f64 {
     of("self")
 }

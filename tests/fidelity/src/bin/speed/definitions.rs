@@ -1,4 +1,4 @@
-//! Discovery, OpenAPI and a new definition among more and more CustomResourceDefinitions.
+//! Discovery, OpenAPI and the creation of a definition, for growing numbers of CustomResourceDefinitions.
 
 use anyhow::Result;
 use kube::Config;
@@ -10,13 +10,13 @@ use crate::{meter::Meter, report, wire::Sent};
 
 const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
-/// Definitions of one group.
+/// The number of definitions in a group.
 const OF_GROUP: usize = 10;
 const ROUNDS: usize = 5;
-/// How long a server has to serve a new definition, and to describe it: the real one waits for more of them first.
+/// How long a server may take to serve and describe a new definition: the real one waits for further definitions first.
 const PUBLISHED: Duration = Duration::from_secs(3);
 
-/// Measures among so many definitions.
+/// Measures with these numbers of definitions.
 pub async fn measure(config: &Config, name: &str, counts: &[usize], pids: &[u32]) -> Result<()> {
     let mut meter = Meter::on(config, pids).await?;
     let mut there = 0;
@@ -41,7 +41,7 @@ pub async fn measure(config: &Config, name: &str, counts: &[usize], pids: &[u32]
     Ok(())
 }
 
-/// Makes one definition more, asks for each document twice, and deletes the definition.
+/// Creates one more definition, requests each document twice, and deletes the definition.
 async fn round(meter: &mut Meter, number: usize) -> Result<Vec<(String, f64)>> {
     let group = group(number);
     let mut steps = Vec::new();
@@ -90,7 +90,7 @@ fn group(number: usize) -> String {
     format!("group{}.speed.example.com", number / OF_GROUP)
 }
 
-/// With the fields of a small custom kind.
+/// A definition with the fields of a small custom kind.
 fn definition(number: usize) -> Value {
     let group = group(number);
     let text = json!({"type": "string", "description": "What it is about, in a sentence of the usual length."});

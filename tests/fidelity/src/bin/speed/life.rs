@@ -1,5 +1,5 @@
-//! Each request of an object's life, one at a time, among so many others: what it takes the server's processes, their
-//! controllers included, and how long the client waits for the answer.
+//! Each request in an object's life, one at a time, with given numbers of other objects: the CPU time of the server's
+//! processes, including their controllers, and the client's waiting time.
 
 use anyhow::{Context, Result};
 use bytes::Bytes;
@@ -9,13 +9,13 @@ use std::collections::BTreeMap;
 
 use crate::{meter::Meter, report, things, wire::Sent};
 
-/// Where the owned objects are.
+/// The path of the owned objects.
 const CHILDREN: &str = "/api/v1/namespaces/default/configmaps";
-/// Lives of one round, and rounds at each size.
+/// The number of lives in a round, and of rounds for each size.
 const LIVES: usize = 40;
 const ROUNDS: usize = 5;
 
-/// The steps, in their order. The child that is made again goes with its owner, by the garbage collector.
+/// The steps, in order. The garbage collector deletes the child that was created again, with its owner.
 const STEPS: [&str; 10] = [
     "create",
     "finalizer",
@@ -29,10 +29,10 @@ const STEPS: [&str; 10] = [
     "finalizer off",
 ];
 
-/// A server, and what it took.
+/// A server, and its measurements.
 pub struct Life {
     meter: Meter,
-    /// Of the last size, per step: microseconds of CPU, milliseconds of waiting.
+    /// For each step of the last size: microseconds of CPU time, milliseconds of waiting.
     cpu: BTreeMap<&'static str, Vec<f64>>,
     wall: BTreeMap<&'static str, Vec<f64>>,
     others: usize,
@@ -49,7 +49,7 @@ impl Life {
         })
     }
 
-    /// Measures among so many objects, half of them owned by the other half; then among more.
+    /// Measures with these numbers of objects, of which one half owns the other, in ascending order.
     pub async fn measure(mut self, name: &str, sizes: &[usize]) -> Result<()> {
         let mut first: Option<BTreeMap<&str, f64>> = None;
         for size in sizes {
@@ -80,7 +80,7 @@ impl Life {
         Ok(())
     }
 
-    /// As many objects as there are to be.
+    /// Adds objects up to the given number.
     async fn fill(&mut self, size: usize) -> Result<()> {
         let names: Vec<String> = (self.others..size / 2).map(|at| format!("other-{at:06}")).collect();
         self.others = self.others.max(size / 2);
@@ -88,7 +88,7 @@ impl Life {
         let owners = self.meter.fill(owners).await?;
         let owned = names.iter().zip(&owners).map(|(name, owner)| child(name, owner));
         self.meter.fill(owned.collect::<Result<_>>()?).await?;
-        // What follows from that, garbage collection above all, is not measured.
+        // The effects of this, above all garbage collection, are not measured.
         self.meter.settle().await;
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Many writes at a time, and one that many wait for.
+//! Many concurrent writes, and one write with many watchers.
 
 use anyhow::{Context, Result};
 use futures::StreamExt;
@@ -15,26 +15,26 @@ use crate::{
     wire::{Sent, Wire},
 };
 
-/// Requests under way at a time, as an operator with many workers has them.
+/// Concurrent requests, as from an operator with many workers.
 const AT_ONCE: usize = 16;
-/// Objects of one round.
+/// The number of objects in a round.
 const OBJECTS: usize = 2000;
 const ROUNDS: usize = 5;
-/// Who watches while an object is created.
+/// The number of watchers while an object is created.
 const WATCHERS: usize = 100;
 const SEEN: usize = 20;
 
-/// A server to be loaded.
+/// A server under load.
 pub struct Load {
     wire: Wire,
     api: Api<DynamicObject>,
 }
 
-/// What one kind of writes took.
+/// The measurements of one type of write.
 #[derive(Default)]
 struct Rounds {
     per_second: Vec<f64>,
-    /// Microseconds a request, of the server's processes and of this one.
+    /// Microseconds of CPU time per request, of the server's processes and of this one.
     served: Vec<f64>,
     asked: Vec<f64>,
 }

@@ -1,13 +1,15 @@
-//! `speed start`: how long an in-process server takes to its first answer, without and with HTTPS.
-//! `speed serve KUBECONFIG [FOLDER]`: an in-process server with its controllers over HTTPS, until it is killed. Its objects are in
-//! memory, or in the folder.
-//! `speed load KUBECONFIG NAME PID…`: creates, status patches and watch fan-out of a running server, over HTTPS, and the CPU
-//! that they cost the processes of the server and this one.
-//! `speed fill KUBECONFIG COUNT`: so many objects.
-//! `speed life KUBECONFIG NAME SIZE,… PID…`: each request of an object's life, one at a time, among so many objects.
-//! `speed watchers …`, `speed definitions …`, `speed collections …`: the same of a write beside so many watchers, of discovery
-//! and OpenAPI among so many CustomResourceDefinitions, and of collections of so many objects.
-//! A line each: `NAME<tab>WHAT<tab>MIN<tab>MEDIAN<tab>MAX`.
+//! `speed start`: the time until the first answer of an in-process server, without and with HTTPS.
+//! `speed serve KUBECONFIG [FOLDER]`: an in-process server with its controllers over HTTPS, until it is killed. Its
+//! objects are in memory, or in the folder.
+//! `speed load KUBECONFIG NAME PID…`: creates, status patches and watch fan-out of a running server, over HTTPS, and
+//! the CPU time that they cost the server's processes and this one.
+//! `speed fill KUBECONFIG COUNT`: creates this number of objects.
+//! `speed life KUBECONFIG NAME SIZE,… PID…`: each request in an object's life, one at a time, with these numbers of
+//! other objects.
+//! `speed watchers …`, `speed definitions …`, `speed collections …`: the same for a write with these numbers of
+//! watchers, for discovery and OpenAPI with these numbers of CustomResourceDefinitions, and for collections of these
+//! sizes.
+//! Prints lines of the form `NAME<tab>WHAT<tab>MIN<tab>MEDIAN<tab>MAX`.
 
 mod collections;
 mod cpu;
@@ -30,15 +32,15 @@ use std::{env, path::Path, time::Instant};
 use life::Life;
 use load::Load;
 
-/// How often a start is measured.
+/// The number of measured starts.
 const STARTS: usize = 20;
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let mut runtime = match arguments.first().map(String::as_str) {
-        // As `kubewright apiserver` has it.
+        // The same runtime as in `kubewright apiserver`.
         Some("serve") => tokio::runtime::Builder::new_multi_thread(),
-        // One thread: what the client takes is not there for the server.
+        // One thread: the client must leave CPU time to the server.
         _ => tokio::runtime::Builder::new_current_thread(),
     };
     runtime.enable_all().build()?.block_on(run(arguments))
@@ -80,7 +82,7 @@ where
     Ok(texts.iter().map(|text| text.parse()).collect::<Result<_, _>>()?)
 }
 
-/// The server alone, so that its processor time is that of nothing else. The kubeconfig is there once it listens.
+/// Runs the server alone, so that the process's CPU time is the server's. The kubeconfig is written once it listens.
 async fn serve(kubeconfig: &Path, folder: Option<&Path>) -> Result<()> {
     let listener = Listener::bind(0, None).await?;
     let text = listener.kubeconfig();

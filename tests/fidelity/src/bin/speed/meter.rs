@@ -1,4 +1,4 @@
-//! What requests that are sent one at a time take the processes of a server.
+//! Measures the CPU time of a server's processes for requests that are sent one at a time.
 
 use anyhow::Result;
 use bytes::Bytes;
@@ -11,11 +11,11 @@ use crate::{
     wire::{Sent, Wire},
 };
 
-/// How long a server has for what follows from requests, such as the work of its controllers.
+/// How long a server gets for the effects of requests, such as the work of its controllers.
 const REST: Duration = Duration::from_millis(500);
-/// How long a server is watched while nobody asks it for anything.
+/// How long an idle server is measured.
 const IDLE: Duration = Duration::from_secs(3);
-/// Requests under way while objects are made that are not measured.
+/// Concurrent requests while unmeasured objects are created.
 const AT_ONCE: usize = 16;
 
 /// A server and its processes.
@@ -23,15 +23,15 @@ pub struct Meter {
     config: Config,
     wire: Wire,
     pids: Vec<u32>,
-    /// CPUs that the processes use without any request.
+    /// The number of CPUs that the processes use without requests.
     idle: f64,
 }
 
-/// What some requests took.
+/// The measurements of some requests.
 pub struct Taken {
-    /// Microseconds of CPU for each of them, what follows from them included.
+    /// Microseconds of CPU time per request, including its effects.
     pub cpu: f64,
-    /// Milliseconds until each was answered.
+    /// Milliseconds until each request was answered.
     pub wall: Vec<f64>,
     pub answers: Vec<Bytes>,
 }
@@ -46,17 +46,17 @@ impl Meter {
         })
     }
 
-    /// Sends requests that are not measured, many at a time, on connections of their own; returns what is answered.
+    /// Sends unmeasured requests concurrently, on connections of their own; returns the answers.
     pub async fn fill(&self, requests: Vec<Sent>) -> Result<Vec<Bytes>> {
         Wire::open(&self.config, AT_ONCE).await?.ask(requests).await
     }
 
-    /// Sends one request that is not measured.
+    /// Sends one unmeasured request.
     pub async fn one(&mut self, request: Sent) -> Result<Bytes> {
         self.wire.one(request).await
     }
 
-    /// Waits until the server has done what follows from earlier requests.
+    /// Waits until the server has completed the effects of earlier requests.
     pub async fn settle(&self) {
         let mut before = cpu::seconds(&self.pids);
         loop {
@@ -69,8 +69,8 @@ impl Meter {
         }
     }
 
-    /// Measures what the server uses now without any request: that is not counted from here on. The connection is opened
-    /// anew, because the server may have closed it while it was idle.
+    /// Measures the present CPU use without requests, which later measurements subtract. Opens a new connection,
+    /// because the server may have closed the idle one.
     pub async fn look_idle(&mut self) -> Result<()> {
         let (before, began) = (cpu::seconds(&self.pids), Instant::now());
         sleep(IDLE).await;
@@ -79,7 +79,7 @@ impl Meter {
         Ok(())
     }
 
-    /// Sends the requests one after the other.
+    /// Sends the requests one after the other, and measures them.
     pub async fn each(&mut self, requests: Vec<Sent>) -> Result<Taken> {
         let count = requests.len() as f64;
         let (before, began) = (cpu::seconds(&self.pids), Instant::now());

@@ -1,4 +1,4 @@
-//! The kind that is written: small, with a status.
+//! The measured kind: small, with a status.
 
 use anyhow::Result;
 use kube::{
@@ -9,16 +9,16 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// Where its objects are.
+/// The path of its objects.
 pub const PATH: &str = "/apis/speed.example.com/v1/namespaces/default/things";
 
-/// One of them, as it is sent.
+/// The body of an object.
 pub fn body(name: &str) -> Value {
     json!({"apiVersion": "speed.example.com/v1", "kind": "Thing", "metadata": {"name": name, "namespace": "default"},
         "spec": {"target": "world", "type": "plain"}})
 }
 
-/// The kind and its API.
+/// Creates the kind, and returns its API.
 pub async fn prepared(client: &Client) -> Result<Api<DynamicObject>> {
     let crds = ApiResource::from_gvk(&GroupVersionKind::gvk(
         "apiextensions.k8s.io",

@@ -1,4 +1,4 @@
-//! One write among more and more idle watchers of its resource.
+//! One write with growing numbers of idle watchers of its resource.
 
 use anyhow::{Context, Result};
 use kube::Config;
@@ -11,17 +11,17 @@ use crate::{
 };
 
 const PODS: &str = "/api/v1/namespaces/default/pods";
-/// What watchers ask for, and whether the object that is written is among it.
+/// The watchers' query parameters, and a name for each.
 const SELECTORS: [(&str, &str); 3] = [
     ("labels do not match", "&labelSelector=watched%3Dnever"),
     ("a field does not match", "&fieldSelector=spec.nodeName%3Dnowhere"),
     ("everything matches", ""),
 ];
-/// Writes of one round, and rounds.
+/// The number of writes in a round, and of rounds.
 const WRITES: usize = 40;
 const ROUNDS: usize = 5;
 
-/// Measures a write beside so many watchers, of each sort.
+/// Measures a write with these numbers of watchers, of each type.
 pub async fn measure(config: &Config, name: &str, counts: &[usize], pids: &[u32]) -> Result<()> {
     let mut meter = Meter::on(config, pids).await?;
     let container = json!({"name": "pause", "image": "registry.k8s.io/pause:3.10"});

@@ -1,5 +1,5 @@
-//! The lightest client that still speaks HTTPS: it sends requests that are ready and reads answers to their end without
-//! looking at what is in them. A client that decodes them takes more of the machine than the server that it measures.
+//! A minimal HTTPS client: sends prepared requests and reads answers without decoding them. A client that decodes
+//! answers uses more CPU time than the server that it measures.
 
 use anyhow::{Context, Result, ensure};
 use bytes::Bytes;
@@ -25,7 +25,7 @@ pub struct Sent {
 }
 
 impl Sent {
-    /// One without a body.
+    /// A request without a body.
     pub fn new(method: &'static str, path: impl Into<String>) -> Self {
         Self {
             method,
@@ -53,7 +53,7 @@ impl Sent {
         }
     }
 
-    /// A server-side apply by force.
+    /// A forced server-side apply.
     pub fn apply(path: &str, body: &Value) -> Self {
         Self {
             content_type: "application/apply-patch+yaml",
@@ -65,16 +65,16 @@ impl Sent {
 
 const JSON: &str = "application/json";
 
-/// Connections to a server, one for each request under way.
+/// Connections to a server, one for each concurrent request.
 pub struct Wire {
     host: String,
-    /// The header `Authorization`, where the kubeconfig has a token.
+    /// The header `Authorization`, if the kubeconfig has a token.
     token: Option<String>,
     connections: Vec<SendRequest<Full<Bytes>>>,
 }
 
 impl Wire {
-    /// So many connections to the server of a kubeconfig, as the user of its certificate or token.
+    /// Opens this number of connections to the server of a kubeconfig, as the user of its certificate or token.
     pub async fn open(config: &Config, connections: usize) -> Result<Self> {
         let url = &config.cluster_url;
         let host = url.authority().context("a server has an address")?.to_string();
@@ -96,26 +96,26 @@ impl Wire {
         })
     }
 
-    /// Sends all of them, as many at a time as there are connections; each must be answered with success.
+    /// Sends all requests, one at a time on each connection; each must succeed.
     pub async fn send(&mut self, requests: Vec<Sent>) -> Result<()> {
         self.each(requests, false).await.map(|_| ())
     }
 
-    /// The same; returns what was answered, in the order of the requests.
+    /// The same; returns the answers in the order of the requests.
     pub async fn ask(&mut self, requests: Vec<Sent>) -> Result<Vec<Bytes>> {
         let mut answers = self.each(requests, true).await?;
         answers.sort_unstable_by_key(|(at, _)| *at);
         Ok(answers.into_iter().map(|(_, answer)| answer).collect())
     }
 
-    /// Sends one, and returns what was answered.
+    /// Sends one request, and returns the answer.
     pub async fn one(&mut self, request: Sent) -> Result<Bytes> {
         let to = (self.host.as_str(), self.token.as_deref());
         let connection = self.connections.first_mut().context("a wire has a connection")?;
         exchange(connection, to, (request, true)).await
     }
 
-    /// Sends a GET on every connection, and reads what comes until the returned tasks are dropped: watches.
+    /// Sends a GET on every connection, and reads the answers until the returned tasks are dropped: watches.
     pub async fn watch(mut self, path: &str) -> Result<JoinSet<()>> {
         let mut watching = JoinSet::new();
         for mut connection in self.connections.drain(..) {
@@ -123,7 +123,7 @@ impl Wire {
             let mut answer = connection.send_request(request).await?;
             ensure!(answer.status().is_success(), "{path}: {}", answer.status());
             watching.spawn(async move {
-                // A connection goes with its sender.
+                // The connection ends when its sender is dropped.
                 let _connection = connection;
                 while answer.body_mut().frame().await.is_some_and(|frame| frame.is_ok()) {}
             });
@@ -151,7 +151,7 @@ impl Wire {
     }
 }
 
-/// Returns what was answered where somebody reads it; otherwise nothing is kept.
+/// Sends a request, and returns the answer's body if `is_read`; otherwise discards it.
 async fn exchange(
     connection: &mut SendRequest<Full<Bytes>>,
     (host, token): (&str, Option<&str>),
