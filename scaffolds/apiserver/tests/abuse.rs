@@ -8,7 +8,7 @@ use kubewright_apiserver::request::{body::LIMIT, json::DEPTH};
 const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
 #[tokio::test]
-async fn bodies_that_are_none_are_refused() {
+async fn malformed_bodies_are_refused() {
     let wire = wire();
     let deep = format!("{{\"a\":{}", "[".repeat(100_000));
     let bodies: [&[u8]; 9] = [
@@ -63,7 +63,7 @@ async fn a_body_that_is_too_long_is_refused() {
 }
 
 #[tokio::test]
-async fn bytes_that_are_no_text_are_replaced_or_refused() {
+async fn invalid_utf_8_is_replaced_or_refused() {
     let wire = wire();
     let answer = wire
         .post(
@@ -83,7 +83,7 @@ async fn bytes_that_are_no_text_are_replaced_or_refused() {
 }
 
 #[tokio::test]
-async fn patches_that_are_none_are_refused() {
+async fn malformed_patches_are_refused() {
     let wire = wire();
     wire.post(CONFIG_MAPS, r#"{"metadata":{"name":"a"}}"#).await;
     let path = format!("{CONFIG_MAPS}/a?fieldManager=x");
@@ -117,7 +117,7 @@ async fn patches_that_are_none_are_refused() {
 }
 
 #[tokio::test]
-async fn an_object_as_deep_as_allowed_is_stored_and_deeper_is_not() {
+async fn an_object_of_the_greatest_depth_is_stored_and_a_deeper_one_is_refused() {
     let wire = wire();
     let crd = r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"foobars.shell.example.com"},
         "spec":{"group":"shell.example.com","scope":"Namespaced","names":{"kind":"FooBar","plural":"foobars"},
@@ -181,7 +181,7 @@ async fn odd_paths_and_queries_are_answered() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn ten_thousand_watches_are_begun_told_and_forgotten() {
+async fn ten_thousand_watches_start_get_an_event_and_are_dropped() {
     use http_body_util::BodyExt;
     use tower::ServiceExt;
 

@@ -44,7 +44,7 @@ async fn client(kubeconfig: Kubeconfig) -> Client {
 }
 
 #[tokio::test]
-async fn the_certificate_of_the_kubeconfig_is_the_administrator() {
+async fn the_kubeconfigs_certificate_authenticates_the_administrator() {
     let (running, mut kubeconfig) = running().await;
     kubeconfig.auth_infos[0].auth_info.as_mut().unwrap().token = None;
     let client = client(kubeconfig).await;
@@ -63,7 +63,7 @@ async fn the_certificate_of_the_kubeconfig_is_the_administrator() {
 }
 
 #[tokio::test]
-async fn the_token_alone_is_enough() {
+async fn a_token_authenticates_without_a_certificate() {
     let (_running, mut kubeconfig) = running().await;
     let user = kubeconfig.auth_infos[0].auth_info.as_mut().unwrap();
     (user.client_certificate_data, user.client_key_data) = (None, None);
@@ -102,7 +102,7 @@ async fn the_token_alone_is_enough() {
 }
 
 #[tokio::test]
-async fn nobody_and_liars_are_kept_out() {
+async fn requests_without_or_with_wrong_credentials_are_refused() {
     let (_running, mut kubeconfig) = running().await;
     let user = kubeconfig.auth_infos[0].auth_info.as_mut().unwrap();
     (user.client_certificate_data, user.client_key_data, user.token) = (None, None, None);
@@ -148,7 +148,7 @@ async fn ask(peer: Peer, authorization: &str, path: &str) -> (u16, Value) {
 }
 
 #[tokio::test]
-async fn somebody_known_reads_what_everybody_may_and_is_refused_the_rest() {
+async fn a_user_without_roles_reads_only_what_every_user_may() {
     let bob = || Peer::Certified(User::new("bob", ["devs"]));
     assert_eq!(ask(bob(), "", "/apis").await.0, 200);
     let (code, status) = ask(bob(), "", "/api/v1/pods").await;
@@ -169,7 +169,7 @@ async fn send(server: &ApiServer, token: &str, (method, path): (&str, &str), bod
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_service_accounts_token_is_good_for_as_long_as_it_says_and_on_its_own_server() {
+async fn a_service_account_token_is_valid_until_it_expires_and_only_on_its_own_server() {
     const ACCOUNTS: &str = "/api/v1/namespaces/default/serviceaccounts";
     let [server, other] = [ApiServer::new(options()), ApiServer::new(options())];
     let account = json!({"metadata": {"name": "robot"}});
@@ -197,7 +197,7 @@ async fn a_service_accounts_token_is_good_for_as_long_as_it_says_and_on_its_own_
 }
 
 #[tokio::test]
-async fn a_role_that_changes_is_obeyed_at_once() {
+async fn a_changed_role_takes_effect_at_once() {
     const ROLE: &str = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles";
     let server = ApiServer::new(Options {
         tokens: vec![("bobs".to_owned(), User::new("bob", ["devs"]))],
@@ -225,7 +225,7 @@ async fn a_role_that_changes_is_obeyed_at_once() {
 }
 
 #[tokio::test]
-async fn a_bad_token_is_refused_even_where_everybody_may_read() {
+async fn an_invalid_token_is_refused_even_for_public_paths() {
     let unauthorized = json!({
         "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": "Unauthorized",
         "reason": "Unauthorized", "code": 401,
@@ -237,7 +237,7 @@ async fn a_bad_token_is_refused_even_where_everybody_may_read() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn the_kubeconfig_is_its_owners_alone() {
+async fn only_its_owner_can_read_the_kubeconfig() {
     use std::os::unix::fs::PermissionsExt;
 
     let path = std::env::temp_dir().join(format!("kubewright-apiserver-test-{}/kubeconfig", std::process::id()));

@@ -33,7 +33,7 @@ async fn has(wire: &Wire, name: &str, rules: &[Value]) -> Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_role_has_the_rules_of_those_that_it_selects_each_once_in_the_order_of_selectors_and_names() {
+async fn an_aggregate_has_each_rule_of_the_selected_roles_once_ordered_by_selector_and_name() {
     let wire = wire();
     let (get, list, watch) = (rule("pods", "get"), rule("services", "list"), rule("nodes", "watch"));
     make(&wire, "c", json!({"y": "1"}), json!({"rules": [watch]})).await;
@@ -69,7 +69,7 @@ async fn a_role_has_the_rules_of_those_that_it_selects_each_once_in_the_order_of
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_may_be_viewed_may_be_edited_and_administered() {
+async fn rules_aggregated_to_view_reach_edit_and_admin() {
     let wire = wire();
     let rules = json!({"rules": [rule("foobars", "get")]});
     let labels = json!({"rbac.authorization.k8s.io/aggregate-to-view": "true"});
@@ -94,7 +94,7 @@ async fn what_may_be_viewed_may_be_edited_and_administered() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_new_server_has_nothing_to_gather() {
+async fn a_new_server_needs_no_aggregation() {
     let wire = wire();
     let before = wire.get(ROLES).await.json();
     tokio::time::sleep(Duration::from_millis(100)).await;

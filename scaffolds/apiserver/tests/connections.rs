@@ -35,7 +35,7 @@ async fn send(address: SocketAddr, bytes: &[u8], half_close: bool) -> usize {
 }
 
 #[tokio::test]
-async fn what_is_no_tls_is_hung_up_on() {
+async fn a_connection_without_tls_is_closed() {
     let running = running().await;
     assert!(send(running.address(), b"GET /healthz HTTP/1.1\r\n\r\n", false).await < 100);
     assert!(send(running.address(), &[0x16, 3, 1], true).await < 100);
@@ -43,7 +43,7 @@ async fn what_is_no_tls_is_hung_up_on() {
 }
 
 #[tokio::test]
-async fn hundreds_of_silent_connections_leave_the_others_alone() {
+async fn hundreds_of_idle_connections_do_not_block_others() {
     let running = running().await;
     let mut silent = Vec::new();
     for _ in 0..500 {

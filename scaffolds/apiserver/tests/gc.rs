@@ -51,7 +51,7 @@ async fn delete(wire: &Wire, name: &str, policy: &str) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_lost_all_its_owners_goes_and_what_lost_one_keeps_the_others() {
+async fn an_object_is_deleted_with_its_last_owner_and_keeps_its_remaining_owners() {
     let wire = wire();
     let a = make(&wire, "a", &[], false).await;
     let other = make(&wire, "other", &[], false).await;
@@ -86,7 +86,7 @@ async fn a_foreground_deletion_waits_for_the_dependents_that_block_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn orphans_lose_their_owner_and_stay() {
+async fn orphaned_dependents_remain_without_the_owner_reference() {
     let wire = wire();
     let a = make(&wire, "a", &[], false).await;
     make(&wire, "b", &[&a], false).await;
@@ -97,7 +97,7 @@ async fn orphans_lose_their_owner_and_stay() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_owner_is_one_of_this_uid_in_this_namespace_or_of_a_cluster_scoped_kind() {
+async fn an_owner_must_match_in_uid_and_be_in_the_same_namespace_or_cluster_scoped() {
     let wire = wire();
     let a = make(&wire, "a", &[], false).await;
     let mut another = a.clone();
@@ -145,7 +145,7 @@ async fn make_of(wire: &Wire, (name, uid): (&str, &Value)) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn children_go_with_owners_whose_kind_goes() {
+async fn dependents_are_deleted_when_their_owners_kind_is_removed() {
     let wire = wire();
     furnish(&wire, 3).await;
     let elsewhere = json!({"metadata": {"name": "not-one", "uid": "1-2-3"}, "kind": "FooBar"});
@@ -157,7 +157,7 @@ async fn children_go_with_owners_whose_kind_goes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn they_go_also_when_the_history_lost_their_owners_deletion() {
+async fn dependents_are_deleted_even_if_their_owners_deletion_was_compacted() {
     let options = kubewright_apiserver::Options {
         history: Some(5),
         ..Default::default()
@@ -171,7 +171,7 @@ async fn they_go_also_when_the_history_lost_their_owners_deletion() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_names_an_owner_of_a_kind_to_come_is_looked_at_when_it_comes() {
+async fn a_dependent_of_an_unserved_kind_is_examined_once_the_kind_is_served() {
     let wire = wire();
     make_of(&wire, ("early", &json!("11111111-1111-1111-1111-111111111111"))).await;
     assert_eq!(names(&wire).await, ["early"]);
@@ -180,7 +180,7 @@ async fn what_names_an_owner_of_a_kind_to_come_is_looked_at_when_it_comes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn dependents_of_a_kind_that_is_not_served_are_freed_once_it_is() {
+async fn dependents_of_an_unserved_kind_are_orphaned_once_the_kind_is_served() {
     let wire = wire();
     define(&wire).await;
     let owner = make(&wire, "owner", &[], false).await;

@@ -6,7 +6,7 @@ use common::{Wire, wire};
 use serde_json::json;
 
 #[tokio::test]
-async fn probes_say_ok() {
+async fn health_probes_answer_ok() {
     let wire = wire();
     for path in ["/healthz", "/livez", "/readyz", "/readyz/ping"] {
         let answer = wire.get(path).await;
@@ -24,7 +24,7 @@ async fn probes_say_ok() {
 }
 
 #[tokio::test]
-async fn the_version_is_that_of_the_behaviour() {
+async fn the_version_is_that_of_the_server_whose_behaviour_this_is() {
     let answer = wire().get("/version").await.json();
     assert_eq!((&answer["major"], &answer["minor"]), (&json!("1"), &json!("36")));
     assert!(answer["gitVersion"].as_str().unwrap().starts_with("v1.36.3"));
@@ -32,7 +32,7 @@ async fn the_version_is_that_of_the_behaviour() {
 }
 
 #[tokio::test]
-async fn paths_that_nobody_serves_are_not_found_in_the_way_of_their_group() {
+async fn unserved_paths_get_the_404_of_their_group() {
     let wire = wire();
     for path in [
         "/nope",
@@ -71,7 +71,7 @@ async fn paths_that_nobody_serves_are_not_found_in_the_way_of_their_group() {
 }
 
 #[tokio::test]
-async fn methods_that_a_path_does_not_have_are_not_allowed() {
+async fn unsupported_methods_are_not_allowed() {
     let wire = wire();
     const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
     for method in ["PUT", "PATCH", "HEAD", "OPTIONS", "TRACE", "FOO"] {
@@ -87,7 +87,7 @@ async fn methods_that_a_path_does_not_have_are_not_allowed() {
 }
 
 #[tokio::test]
-async fn names_that_would_climb_are_refused() {
+async fn names_with_a_meaning_in_paths_are_refused() {
     let wire = wire();
     let said = async |path: &str| {
         let answer = wire.get(path).await;
@@ -114,7 +114,7 @@ async fn names_that_would_climb_are_refused() {
 }
 
 #[tokio::test]
-async fn answers_come_in_the_format_that_is_accepted() {
+async fn answers_have_the_accepted_format() {
     let wire = wire();
     let path = "/api/v1/namespaces/default";
     let yaml = wire.with("accept", "application/yaml").get(path).await;
@@ -139,7 +139,7 @@ async fn answers_come_in_the_format_that_is_accepted() {
 }
 
 #[tokio::test]
-async fn a_timeout_that_is_none_is_refused() {
+async fn an_invalid_timeout_is_refused() {
     let answer = wire().get("/api/v1/namespaces?timeout=1x").await;
     let said = "invalid timeout specified in the request URL - time: unknown unit \"x\" in duration \"1x\"";
     assert_eq!((answer.code, answer.json()["message"].as_str()), (400, Some(said)));
@@ -156,7 +156,7 @@ async fn every_answer_has_an_audit_id() {
 }
 
 #[tokio::test]
-async fn discovery_comes_in_one_document_and_is_kept_by_its_tag() {
+async fn aggregated_discovery_is_one_document_that_clients_cache_by_etag() {
     let wire = wire();
     const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
     let asking = wire.with("accept", &format!("{AGGREGATED},application/json"));

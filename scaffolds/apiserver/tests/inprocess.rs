@@ -21,7 +21,7 @@ fn config_map(name: &str) -> ConfigMap {
 }
 
 #[tokio::test]
-async fn objects_are_made_read_changed_and_deleted() {
+async fn objects_are_created_read_updated_and_deleted() {
     let api = config_maps();
     let made = api.create(&PostParams::default(), &config_map("a")).await.unwrap();
     assert!(made.uid().is_some() && made.resource_version().is_some());
@@ -75,7 +75,7 @@ async fn a_watcher_sees_hours_pass_in_no_time() {
 }
 
 #[tokio::test]
-async fn handles_share_one_server_and_others_are_apart() {
+async fn clones_share_a_server_and_new_servers_are_separate() {
     let server = ApiServer::new(Options::default());
     let one: Api<ConfigMap> = Api::default_namespaced(Client::new(server.service(), "default"));
     let other: Api<ConfigMap> = Api::default_namespaced(Client::new(server.clone().service(), "default"));

@@ -37,7 +37,7 @@ fn condition<'a>(namespace: &'a Value, kind: &str) -> &'a Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_begins_with_four_namespaces_and_a_service() {
+async fn a_new_server_has_four_namespaces_and_a_service() {
     let wire = wire();
     let list = wire.get(NAMESPACES).await.json();
     let names: Vec<&Value> = list["items"]
@@ -52,7 +52,7 @@ async fn a_server_begins_with_four_namespaces_and_a_service() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_empty_namespace_goes_at_once() {
+async fn an_empty_namespace_is_deleted_at_once() {
     let wire = wire();
     make(&wire, NAMESPACES, json!({"metadata": {"name": "empty"}})).await;
     let answer = wire.send("DELETE", &format!("{NAMESPACES}/empty"), "").await;
@@ -61,7 +61,7 @@ async fn an_empty_namespace_goes_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_namespace_says_what_keeps_it_and_goes_with_the_last_of_it() {
+async fn a_namespace_reports_its_remaining_content_and_is_deleted_with_the_last_object() {
     let wire = wire();
     make(&wire, NAMESPACES, json!({"metadata": {"name": "full"}})).await;
     let maps = format!("{NAMESPACES}/full/configmaps");
@@ -112,7 +112,7 @@ async fn a_namespace_says_what_keeps_it_and_goes_with_the_last_of_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn pods_that_have_time_keep_what_they_may_need() {
+async fn other_objects_remain_until_terminating_pods_are_gone() {
     let wire = wire();
     make(&wire, NAMESPACES, json!({"metadata": {"name": "busy"}})).await;
     let spec = json!({"nodeName": "n", "containers": [{"name": "c", "image": "i"}]});

@@ -54,7 +54,7 @@ fn becomes(object: Value, patch: Value, expected: Value) {
 }
 
 #[test]
-fn json_patches_that_cannot_be_done_are_rejected_without_a_reason() {
+fn json_patches_that_fail_are_rejected_without_a_reason() {
     for patch in [
         r#"[{"op":"test","path":"/data/k","value":"x"}]"#,
         r#"[{"op":"remove","path":"/data/zz"}]"#,
@@ -82,7 +82,7 @@ fn json_patches_that_cannot_be_done_are_rejected_without_a_reason() {
 }
 
 #[test]
-fn bodies_that_are_no_json_patch_are_named_in_the_words_of_go() {
+fn malformed_json_patches_get_gos_messages() {
     for (patch, checked, message) in [
         (
             "nope",
@@ -118,7 +118,7 @@ fn bodies_that_are_no_json_patch_are_named_in_the_words_of_go() {
 }
 
 #[test]
-fn json_patches_do_what_they_say() {
+fn json_patches_apply_their_operations() {
     for (patch, pointer, expected) in [
         (r#"[]"#, "/data", json!({"k": "v"})),
         (r#"null"#, "/data", json!({"k": "v"})),
@@ -181,7 +181,7 @@ fn json_patches_do_what_they_say() {
 }
 
 #[test]
-fn odd_members_and_duplicates_of_operations_are_told() {
+fn unknown_and_duplicate_members_of_operations_are_reported() {
     let patch = br#"[{"op":"add","op":"add","path":"/data/q","value":"1","extra":1}]"#;
     let strange = patch::json(&config(), patch, true).expect("applies").strict_errors;
     assert_eq!(
@@ -200,7 +200,7 @@ fn odd_members_and_duplicates_of_operations_are_told() {
 }
 
 #[test]
-fn too_many_operations_are_too_much() {
+fn too_many_operations_are_refused() {
     let patch = vec![r#"{"op":"test","path":"/data/k","value":"v"}"#; 10_001].join(",");
     let status = json_patch(&format!("[{patch}]")).expect_err("too many");
     let message = "Request entity too large: The allowed maximum operations in a JSON patch is 10000, got 10001";
@@ -250,7 +250,7 @@ fn merge_patches_delete_by_null_and_replace_lists() {
 }
 
 #[test]
-fn bodies_that_are_no_merge_patch_are_refused() {
+fn malformed_merge_patches_are_refused() {
     for (patch, checked, message) in [
         ("null", true, "Invalid JSON Patch"),
         ("nope", false, "Invalid JSON Patch"),
@@ -281,7 +281,7 @@ fn bodies_that_are_no_merge_patch_are_refused() {
 }
 
 #[test]
-fn what_decoding_finds_wrong_is_told_with_the_patched_document_or_the_patch() {
+fn decoding_errors_quote_the_patched_document_or_the_patch() {
     let patched = patch::merge(&json!({"kind": "X"}), br#"{"a":"<"}"#, true).expect("applies");
     let status = patched.refuse("strict decoding error: unknown field \"a\"");
     let message = r#" "" is invalid: patch: Invalid value: "{\"a\":\"\\u003c\",\"kind\":\"X\"}": strict decoding error: unknown field "a""#;
@@ -342,7 +342,7 @@ fn strategic_patches_merge_lists_by_key_and_scalars_as_sets() {
 }
 
 #[test]
-fn strategic_patches_retain_only_the_keys_that_they_name() {
+fn retain_keys_removes_all_other_keys() {
     let object = json!({"strategy": {"type": "A", "more": {"a": "1"}}});
     becomes(
         object.clone(),
@@ -357,7 +357,7 @@ fn strategic_patches_retain_only_the_keys_that_they_name() {
 }
 
 #[test]
-fn strategic_patches_that_do_not_fit_have_the_servers_answers() {
+fn strategic_patches_that_do_not_match_get_the_servers_errors() {
     let owner = json!({"metadata": {"finalizers": ["e/f", "c/d"], "ownerReferences": [{"uid": "1", "name": "x"}]}});
     for (patch, code, message) in [
         (

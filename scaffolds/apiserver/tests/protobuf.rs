@@ -54,7 +54,7 @@ fn comparable(mut object: Value) -> Value {
 }
 
 #[tokio::test]
-async fn what_kubectl_sends_becomes_the_object_that_it_prints() {
+async fn bodies_from_kubectl_become_the_objects_that_it_prints() {
     let server = ApiServer::new(Default::default());
     let objects = recorded().into_iter().filter_map(|it| it.json.map(|json| (it, json)));
     let mut count = 0;
@@ -72,7 +72,7 @@ async fn what_kubectl_sends_becomes_the_object_that_it_prints() {
 }
 
 #[tokio::test]
-async fn questions_are_answered() {
+async fn reviews_and_token_requests_are_answered() {
     let server = ApiServer::new(Default::default());
     let account = json!({"metadata": {"name": "default"}}).to_string();
     let accounts = "/api/v1/namespaces/default/serviceaccounts";
@@ -98,7 +98,7 @@ async fn questions_are_answered() {
 }
 
 #[tokio::test]
-async fn what_is_broken_is_refused_wherever_it_breaks_off() {
+async fn a_body_truncated_at_any_byte_does_not_break_the_server() {
     let server = ApiServer::new(Default::default());
     for recorded in recorded() {
         for end in 0..recorded.body.len() {

@@ -208,7 +208,7 @@ async fn scales_are_read_and_written_as_by_the_real_server() {
 }
 
 #[tokio::test]
-async fn pods_are_given_time_as_by_the_real_server() {
+async fn pods_are_deleted_gracefully_as_by_the_real_server() {
     same(include_str!("registry/deletes.json")).await;
 }
 

@@ -8,7 +8,7 @@ use serde_json::json;
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_two_who_saw_the_same_state_one_wins() {
+async fn of_two_writers_from_the_same_state_one_succeeds() {
     let wire = wire();
     let seen = wire.post(MAPS, r#"{"metadata":{"name":"a"}}"#).await.json();
     let writers = (0..8).map(|writer| {
@@ -25,7 +25,7 @@ async fn of_two_who_saw_the_same_state_one_wins() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn patches_at_the_same_time_all_stay() {
+async fn concurrent_patches_are_all_kept() {
     let wire = wire();
     wire.post(MAPS, r#"{"metadata":{"name":"a"}}"#).await;
     let writers = (0..8).map(|writer| {

@@ -153,7 +153,7 @@ async fn child() {
 }
 
 #[tokio::test]
-async fn after_kill_9_the_next_server_goes_on() {
+async fn after_a_sigkill_the_next_server_continues() {
     let directory = tempfile::tempdir().unwrap();
     let mut command = Command::new(env::current_exe().unwrap());
     command
@@ -172,7 +172,7 @@ async fn after_kill_9_the_next_server_goes_on() {
 }
 
 #[tokio::test]
-async fn after_a_stop_the_next_server_goes_on() {
+async fn after_a_stop_the_next_server_continues() {
     let directory = tempfile::tempdir().unwrap();
     let wire = open(directory.path());
     furnish(&wire).await;

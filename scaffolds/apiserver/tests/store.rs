@@ -153,7 +153,7 @@ fn path(key: &Key) -> String {
 
 proptest! {
     #[test]
-    fn watchers_and_lists_of_the_past_agree_with_a_model(steps in prop::collection::vec(step(), 1..120)) {
+    fn watches_and_lists_of_past_revisions_agree_with_a_model(steps in prop::collection::vec(step(), 1..120)) {
         let store = Store::new(1_000);
         let states = BTreeMap::from([(1, BTreeMap::new())]);
         let mut model = Model { states, changes: Vec::new(), watches: Vec::new(), oldest: 1 };
@@ -186,7 +186,7 @@ proptest! {
 }
 
 #[test]
-fn keys_are_in_the_order_of_etcd() {
+fn keys_are_in_etcds_order() {
     let store = Store::default();
     for (namespace, name) in [("a", "x"), ("a-b", "x"), ("a.b", "x"), ("ab", "x"), ("a", "b")] {
         create(&store, &Key::new("/pods", namespace, name));
@@ -197,7 +197,7 @@ fn keys_are_in_the_order_of_etcd() {
 }
 
 #[test]
-fn pages_go_on_where_the_last_one_ended() {
+fn each_page_continues_after_the_last_one() {
     let store = Store::default();
     for number in 0..10 {
         create(&store, &Key::new("/pods", "a", &format!("p{number}")));
@@ -210,7 +210,7 @@ fn pages_go_on_where_the_last_one_ended() {
 }
 
 #[test]
-fn what_is_left_of_a_list_is_counted_now_and_as_it_was() {
+fn the_remaining_items_of_a_list_are_counted_at_any_revision() {
     let store = Store::default();
     let places = [
         ("a", "x"),
@@ -243,7 +243,7 @@ fn what_is_left_of_a_list_is_counted_now_and_as_it_was() {
 }
 
 #[test]
-fn a_slow_watcher_expires_and_an_idle_one_does_not() {
+fn a_slow_watcher_expires_but_an_idle_one_does_not() {
     let store = Store::new(10);
     let mut slow = store.watch(&Range::new("/pods", ""), 1).unwrap();
     let mut idle = store.watch(&Range::new("/pods", "quiet"), 1).unwrap();
@@ -259,7 +259,7 @@ fn a_slow_watcher_expires_and_an_idle_one_does_not() {
 }
 
 #[test]
-fn of_large_objects_fewer_changes_are_kept() {
+fn fewer_changes_of_large_objects_are_kept() {
     let store = Store::new(10_000);
     // All objects share one text, but the history counts its size for each of them.
     let large = Bytes::from(vec![b' '; HISTORY_BYTES / 200]);
@@ -313,7 +313,7 @@ async fn only_watchers_of_the_range_are_woken() {
 }
 
 #[tokio::test]
-async fn writers_on_many_threads_make_one_order() {
+async fn writes_from_many_threads_have_one_order() {
     let store = Store::default();
     let watch = store.watch(&Range::new("/pods", ""), 1).unwrap();
     let writers: Vec<_> = (0..8)

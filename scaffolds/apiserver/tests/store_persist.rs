@@ -54,7 +54,7 @@ fn start(directory: &Path) -> Child {
 }
 
 #[test]
-fn nothing_acknowledged_is_lost_and_nothing_doubled_by_kill_9() {
+fn a_sigkill_neither_loses_nor_duplicates_acknowledged_changes() {
     let directory = tempfile::tempdir().unwrap();
     let mut said = Vec::new();
     for round in 1..=3 {
@@ -113,7 +113,7 @@ fn fields<'a>(line: &'a str, sign: &str) -> Option<(&'a str, u64)> {
 }
 
 #[tokio::test]
-async fn a_restart_keeps_revisions_and_starts_the_history_anew() {
+async fn a_restart_keeps_revisions_and_begins_a_new_history() {
     let directory = tempfile::tempdir().unwrap();
     let store = Store::open(directory.path(), HISTORY).unwrap();
     let key = Key::new("/pods", "a", "p");
@@ -137,7 +137,7 @@ async fn a_restart_keeps_revisions_and_starts_the_history_anew() {
 }
 
 #[tokio::test]
-async fn a_store_in_a_directory_keeps_as_much_history_as_it_is_told() {
+async fn a_store_in_a_directory_keeps_the_requested_history() {
     let directory = tempfile::tempdir().unwrap();
     let store = Store::open(directory.path(), 10).unwrap();
     for number in 0..30 {
@@ -174,7 +174,7 @@ fn a_second_process_is_refused() {
 }
 
 #[test]
-fn what_is_no_store_is_refused() {
+fn a_file_that_is_not_a_store_is_refused() {
     let directory = tempfile::tempdir().unwrap();
     let mut file = std::fs::File::create(directory.path().join("objects.redb")).unwrap();
     file.write_all(&[7; 8_192]).unwrap();

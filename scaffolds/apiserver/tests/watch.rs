@@ -37,7 +37,7 @@ async fn start() -> common::Wire {
 }
 
 #[tokio::test(start_paused = true)]
-async fn bookmarks_come_once_a_minute_and_two_seconds_before_the_end() {
+async fn bookmarks_are_sent_once_a_minute_and_two_seconds_before_the_end() {
     let wire = start().await;
     let revision = wire.get(CONFIG_MAPS).await.json()["metadata"]["resourceVersion"]
         .as_str()
@@ -65,7 +65,7 @@ async fn bookmarks_come_once_a_minute_and_two_seconds_before_the_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_without_a_time_lasts_half_an_hour_to_an_hour() {
+async fn a_watch_without_a_timeout_lasts_half_an_hour_to_an_hour() {
     let wire = start().await;
     let begun = Instant::now();
     wire.get(&format!("{CONFIG_MAPS}?watch=true")).await;
@@ -74,7 +74,7 @@ async fn a_watch_without_a_time_lasts_half_an_hour_to_an_hour() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_revision_that_the_history_has_lost_is_an_error_inside_of_the_stream() {
+async fn a_compacted_revision_is_an_error_event_of_the_stream() {
     let mut wire = wire();
     wire.server = ApiServer::new(Options {
         history: Some(3),

@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_difference_has_a_place() {
+    fn the_first_difference_has_a_path() {
         let real = json!({"a": 1, "b": [{"c": 1}, {"c": 2, "d": 3}]});
         let mut ours = real.clone();
         assert_eq!(parting(&real, &ours), "");

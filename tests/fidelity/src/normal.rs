@@ -247,8 +247,8 @@ fn without_position(path: &str, list: &str) -> String {
     }
 }
 
-/// Removes the times of managedFields entries and sorts the entries. They are ordered by their seconds, and a second
-/// may begin between different steps on two servers.
+/// Sorts managedFields entries by everything but their times: a second may begin between different steps on two
+/// servers.
 fn timeless(metadata: &mut Map<String, Value>) {
     if let Some(Value::Array(entries)) = metadata.get_mut("managedFields") {
         let key = |entry: &Value| {
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn two_runs_of_one_server_have_one_form_and_order_is_kept() {
+    fn two_runs_on_one_server_have_the_same_form_and_keep_their_order() {
         let (one, two) = (
             "11111111-2222-3333-4444-555555555555",
             "61111111-2222-3333-4444-555555555555",

@@ -145,7 +145,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn later_requests_are_made_of_earlier_answers() {
+    fn later_requests_can_refer_to_earlier_answers() {
         let earlier = [Answer {
             code: 200,
             body: json!({"metadata": {"resourceVersion": "7"}}),
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn every_probe_can_be_read_and_their_names_are_their_own() {
+    fn every_probe_is_well_formed_and_names_are_unique() {
         let mut names = std::collections::BTreeSet::new();
         for program in probes().unwrap().into_values().flatten() {
             assert!(names.insert(program.name.clone()), "`{}` twice", program.name);

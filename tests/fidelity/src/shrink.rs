@@ -117,7 +117,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn every_part_is_left_out_once() {
+    fn each_part_is_removed_once() {
         let all = less(&json!({"a": {"b": 1, "c": [2]}}));
         for expected in [json!({}), json!({"a": {"c": [2]}}), json!({"a": {"b": 1, "c": []}})] {
             assert!(all.contains(&expected), "{expected} is not among {all:?}");

@@ -14,7 +14,7 @@ mod widget;
 use program::Program;
 
 #[test]
-fn every_recorded_program_ends_as_on_the_real_server() {
+fn every_recorded_program_has_the_real_servers_results() {
     let programs = Program::all(include_str!("programs.json"));
     let wrong: Vec<String> = programs.iter().flat_map(check::check).collect();
     assert!(programs.len() > 30, "only {} programs", programs.len());

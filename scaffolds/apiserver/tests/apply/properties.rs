@@ -50,7 +50,7 @@ fn written(dice: &mut Dice, schema: &Schema, object: impl Fn(&mut Dice) -> Value
 }
 
 #[test]
-fn applying_the_same_once_more_changes_nothing() {
+fn applying_the_same_configuration_again_changes_nothing() {
     let schema = Schema::custom(&widget::schema());
     for seed in 0..300 {
         let mut dice = Dice::new(seed);
@@ -77,7 +77,7 @@ fn applying_the_same_once_more_changes_nothing() {
 }
 
 #[test]
-fn force_never_conflicts_and_without_it_only_others_fields_do() {
+fn a_forced_apply_never_conflicts_and_others_conflict_only_over_others_fields() {
     let schema = Schema::custom(&widget::schema());
     let mut conflicts = 0;
     for seed in 0..300 {
@@ -99,7 +99,7 @@ fn force_never_conflicts_and_without_it_only_others_fields_do() {
 }
 
 #[test]
-fn nobody_owns_what_is_not_there() {
+fn no_manager_owns_an_absent_field() {
     let schema = Schema::custom(&widget::schema());
     for seed in 0..300 {
         let full = |dice: &mut Dice| without_empty(object(dice)).expect("a name at least");
@@ -188,7 +188,7 @@ fn anything(dice: &mut Dice, depth: usize) -> Value {
 }
 
 #[test]
-fn no_input_is_too_strange() {
+fn no_input_causes_a_panic() {
     let custom = Schema::custom(&widget::schema());
     for seed in 0..3_000 {
         let mut dice = Dice::new(seed);

@@ -15,7 +15,7 @@ use crate::{
 
 #[test]
 #[ignore = "needs a real kube-apiserver"]
-fn random_programs_end_as_on_the_real_server() {
+fn random_programs_have_the_real_servers_results() {
     let number = |name: &str| std::env::var(name).ok().and_then(|it| it.parse::<u64>().ok());
     let seed = number("KUBEWRIGHT_SEED").unwrap_or(1);
     let count = number("KUBEWRIGHT_PROGRAMS").unwrap_or(100);

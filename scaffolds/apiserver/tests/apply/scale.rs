@@ -61,7 +61,7 @@ fn entry(manager: &str, operation: &str, subresource: &str, time: &str, fields: 
 }
 
 #[test]
-fn scaling_moves_the_ownership_of_replicas_and_forgets_the_time() {
+fn scaling_transfers_the_ownership_of_replicas_without_a_time() {
     const THEN: &str = "2026-01-01T00:00:00Z";
     let of = |fields: &Value| json!({"f:spec": fields});
     let (replicas, paused) = (of(&json!({"f:replicas": {}})), of(&json!({"f:paused": {}})));

@@ -116,7 +116,7 @@ fn refusals() -> Vec<Step> {
 }
 
 #[tokio::test]
-async fn definitions_that_break_the_rules_are_refused() {
+async fn invalid_definitions_are_refused() {
     compare("refusals", refusals()).await;
 }
 
@@ -196,7 +196,7 @@ fn held() -> Vec<Step> {
 }
 
 #[tokio::test]
-async fn a_definition_waits_for_objects_that_others_hold() {
+async fn a_definition_waits_for_objects_that_finalizers_keep() {
     compare("held", held()).await;
 }
 
@@ -231,7 +231,7 @@ fn conflicts() -> Vec<Step> {
 }
 
 #[tokio::test]
-async fn a_name_belongs_to_the_first_that_asks_and_is_free_when_it_goes() {
+async fn a_name_is_accepted_for_the_first_definition_and_released_with_it() {
     compare("conflicts", conflicts()).await;
 }
 

@@ -56,7 +56,7 @@ fn aggregated() -> Vec<Step> {
 
 /// This server must describe the groups that it serves as the real one does, in the same order.
 #[tokio::test]
-async fn aggregated_discovery_says_the_same_of_what_is_served() {
+async fn aggregated_discovery_describes_served_groups_as_the_real_server() {
     let text = fs::read_to_string(file("aggregated")).expect("a recording");
     let theirs: Vec<Value> = serde_json::from_str(&text).expect("JSON");
     let ours = ours::run(&aggregated()).await;
@@ -156,7 +156,7 @@ fn without_descriptions(value: &mut Value) {
 }
 
 #[tokio::test]
-async fn the_openapi_document_of_a_custom_kind_is_the_real_one() {
+async fn the_openapi_document_of_a_custom_kind_equals_the_real_servers() {
     let text = fs::read_to_string(file("openapi")).expect("a recording");
     let theirs: Value = serde_json::from_str(&text).expect("JSON");
     let answers = ours::run(&openapi()).await;
@@ -188,7 +188,7 @@ fn same(name: &str, ours: &Value, theirs: &Value) {
 }
 
 #[tokio::test]
-async fn documents_have_addresses_that_change_with_them() {
+async fn the_urls_of_documents_change_with_their_content() {
     let server = ApiServer::new(Options::default());
     let index = |body: &str| serde_json::from_str::<Value>(body).expect("JSON")["paths"].clone();
     let before = index(&ours::ask(&server, &get("/openapi/v3")).await.body);

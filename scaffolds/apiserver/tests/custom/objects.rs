@@ -116,7 +116,7 @@ fn printed() -> Vec<Step> {
 }
 
 #[tokio::test]
-async fn columns_show_what_their_paths_find_and_selectors_find_it_too() {
+async fn columns_and_field_selectors_use_the_values_at_their_paths() {
     compare("printed", printed()).await;
 }
 
@@ -202,7 +202,7 @@ fn old_objects() -> Vec<Step> {
 }
 
 #[tokio::test]
-async fn objects_that_a_newer_schema_forbids_are_still_listed_and_may_stay_as_they_are() {
+async fn objects_that_a_new_schema_forbids_are_still_listed_and_may_remain_unchanged() {
     compare("old", old_objects()).await;
 }
 

@@ -30,7 +30,7 @@ fn types(body: &str) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_ends_when_its_kind_goes_and_has_told_everything_before() {
+async fn a_watch_ends_with_its_kind_after_all_events() {
     let server = server_with_an_object().await;
     let started = tokio::time::Instant::now();
     let watch = get(format!("{OBJECTS}?watch=true&timeoutSeconds=600"));
@@ -47,7 +47,7 @@ async fn a_watch_ends_when_its_kind_goes_and_has_told_everything_before() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_definition_shows_each_of_its_states_to_watches() {
+async fn watches_see_each_state_of_a_definition() {
     let server = server_with_an_object().await;
     ask(&server, &send("DELETE", ONE, Value::Null)).await;
     let watch = get(format!(
@@ -76,7 +76,7 @@ async fn a_definition_shows_each_of_its_states_to_watches() {
 }
 
 #[tokio::test]
-async fn a_definition_goes_with_the_last_of_its_objects() {
+async fn a_definition_is_deleted_with_the_last_of_its_objects() {
     let server = server_with_an_object().await;
     let hold = |finalizers: Value| merge(format!("{OBJECTS}/a"), json!({"metadata": {"finalizers": finalizers}}));
     assert_eq!(ask(&server, &hold(json!(["example.com/hold"]))).await.code, 200);
@@ -88,7 +88,7 @@ async fn a_definition_goes_with_the_last_of_its_objects() {
 }
 
 #[tokio::test]
-async fn conversion_by_webhook_is_refused_by_name() {
+async fn conversion_by_webhook_is_refused_with_a_501() {
     let server = ApiServer::new(Options::default());
     let crd = json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
         "metadata": {"name": "bars.watches.example.com"},

@@ -14,7 +14,7 @@ const RBAC: &str = "/apis/rbac.authorization.k8s.io/v1";
 const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
 #[tokio::test(start_paused = true)]
-async fn a_namespace_ends_beside_many_others_as_beside_few() {
+async fn deleting_a_namespace_costs_the_same_among_many_others() {
     let mut all = Vec::new();
     for count in [10, 200] {
         let wire = server();
@@ -47,7 +47,7 @@ async fn held(count: usize) -> Wire {
 }
 
 #[tokio::test(start_paused = true)]
-async fn each_object_that_leaves_a_namespace_costs_the_same_however_many_are_left() {
+async fn each_deletion_in_a_terminating_namespace_costs_the_same_among_many_objects() {
     let (few, many) = (held(10).await, held(300).await);
     let mut all = Vec::new();
     for wire in [&few, &many] {
@@ -69,7 +69,7 @@ async fn each_object_that_leaves_a_namespace_costs_the_same_however_many_are_lef
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cluster_role_concerns_those_that_choose_it_and_no_others() {
+async fn a_change_of_a_cluster_role_affects_only_aggregates_that_select_it() {
     let mut all = Vec::new();
     for count in [10, 200] {
         let wire = server();
@@ -104,7 +104,7 @@ async fn a_cluster_role_concerns_those_that_choose_it_and_no_others() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_binding_that_comes_is_read_alone() {
+async fn a_new_binding_is_the_only_one_read() {
     let mut all = Vec::new();
     for count in [10, 200] {
         let wire = server();
@@ -145,7 +145,7 @@ fn definition(number: usize) -> Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_definition_is_made_and_goes_among_many_of_its_group_as_among_few() {
+async fn creating_and_deleting_a_definition_costs_the_same_among_many_of_its_group() {
     let mut all = Vec::new();
     for count in [5, 100] {
         let wire = server();
@@ -163,7 +163,7 @@ async fn a_definition_is_made_and_goes_among_many_of_its_group_as_among_few() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn each_object_that_leaves_a_definition_that_goes_costs_the_same_however_many_are_left() {
+async fn each_deletion_of_a_terminating_definitions_object_costs_the_same_among_many() {
     let mut all = Vec::new();
     for count in [10, 200] {
         let wire = server();
@@ -199,7 +199,7 @@ async fn each_object_that_leaves_a_definition_that_goes_costs_the_same_however_m
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_page_of_a_list_looks_at_its_own_objects_at_any_depth() {
+async fn a_page_of_a_list_visits_only_its_own_objects_at_any_position() {
     let mut all = Vec::new();
     for count in [60, 600] {
         let store = Store::default();
@@ -225,7 +225,7 @@ async fn a_page_of_a_list_looks_at_its_own_objects_at_any_depth() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watcher_of_one_object_looks_at_its_changes_and_at_no_other() {
+async fn a_watcher_of_one_object_visits_only_its_changes() {
     let mut all = Vec::new();
     for count in [10, 1_000] {
         let store = Store::default();

@@ -91,12 +91,12 @@ async fn live(wire: &Wire) -> Looks {
 }
 
 #[tokio::test(start_paused = true)]
-async fn no_request_of_an_objects_life_looks_at_more_among_many_objects() {
+async fn no_request_in_an_objects_life_visits_more_among_many_objects() {
     assert_eq!(live(&among(FEW).await).await, live(&among(MANY).await).await);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_foreground_deletion_and_an_orphaning_look_at_each_dependent_as_often_however_many_there_are() {
+async fn foreground_and_orphan_deletions_visit_each_dependent_equally_often_among_many() {
     let mut each = Vec::new();
     for count in [50, 500] {
         let wire = server();

@@ -30,7 +30,7 @@ fn different() -> BTreeMap<&'static str, &'static str> {
 }
 
 #[test]
-fn every_recorded_request_ends_as_on_the_real_server() {
+fn every_recorded_request_has_the_real_servers_result() {
     let resources = kinds::resources();
     let known = different();
     let (mut wrong, mut count) = (Vec::new(), 0);

@@ -61,7 +61,7 @@ fn an_address_is_free_again_when_its_service_is_gone() {
 }
 
 #[test]
-fn what_services_held_before_a_restart_they_hold_after_it() {
+fn services_keep_their_addresses_and_ports_across_a_restart() {
     let before = strategy();
     let first = made(&before, "first", port());
     let after = strategy();
@@ -77,7 +77,7 @@ fn what_services_held_before_a_restart_they_hold_after_it() {
 }
 
 #[test]
-fn protocols_share_the_port_of_the_nodes_and_numbers_do_not() {
+fn protocols_of_one_port_share_a_node_port_and_other_ports_do_not() {
     let strategy = strategy();
     let ports =
         json!([{"name": "a", "port": 53}, {"name": "b", "port": 53, "protocol": "UDP"}, {"name": "c", "port": 54}]);

@@ -11,7 +11,7 @@ use crate::{
 };
 
 const PODS: &str = "/api/v1/namespaces/default/pods";
-/// The watchers' query parameters, and a name for each.
+/// The name and the query parameters of each type of watcher.
 const SELECTORS: [(&str, &str); 3] = [
     ("labels do not match", "&labelSelector=watched%3Dnever"),
     ("a field does not match", "&fieldSelector=spec.nodeName%3Dnowhere"),
