@@ -24,9 +24,9 @@ const SERVER_NAMES: [&str; 5] = [
     "kubernetes.default.svc.cluster.local",
 ];
 const LOOPBACK: [u8; 4] = [127, 0, 0, 1];
-/// How long certificates are valid. They end with the process, which may run long.
+/// How long certificates are valid, in seconds. They end with the process, which may run long.
 const VALID: i64 = 365 * 86_400;
-/// How far before their creation certificates become valid, for clients whose clocks are behind.
+/// How many seconds before their creation certificates become valid, for clients whose clocks are behind.
 const SLACK: i64 = 3_600;
 
 // Object identifiers, DER-encoded.

@@ -16,8 +16,8 @@ pub struct Page {
 }
 
 impl Store {
-    /// The objects of a range: at present, or at the revision `at`; after the given position, if there is one; at most
-    /// `limit`, unless that is 0.
+    /// The objects of a range: at present, or at the revision `at`; beginning with the key `from`, if there is one; at
+    /// most `limit`, unless that is 0.
     ///
     /// # Errors
     /// The history does not go back to `at`. A revision in the future counts as the present one.

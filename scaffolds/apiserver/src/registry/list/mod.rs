@@ -184,7 +184,8 @@ fn prefix(range: &Range) -> String {
         .unwrap_or_default()
 }
 
-/// 410. A client in the middle of a list gets a token to continue with the objects as they are now.
+/// The 410 for an expired list. A client in the middle of a list gets a token to continue with the objects as they are
+/// now.
 fn expired(options: &Options, wanted: &Wanted) -> Status {
     if options.token.is_empty() {
         return Status::expired("The resourceVersion for the provided list is too old.");
