@@ -58,7 +58,7 @@ impl Waiting {
         }
     }
 
-    /// Removes and returns the objects that wait no longer, given the kinds that are served now.
+    /// Removes and returns the objects that no longer have to wait, given the kinds that are served now.
     pub fn served(&mut self, snapshot: &Snapshot) -> Vec<Uid> {
         let is_served = |kind: &Kind| {
             let (group, version) = group_version(&kind.api_version);

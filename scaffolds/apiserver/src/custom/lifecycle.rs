@@ -46,7 +46,7 @@ struct Known {
     groups: Groups,
 }
 
-/// What the resources of a definition were built from, and its deletion.
+/// The state from which the resources of a definition were built, and the progress of its deletion.
 struct Served {
     /// The spec and the accepted names.
     made_from: [Value; 2],

@@ -81,8 +81,7 @@ impl Options {
         let resource = &call.resource;
         let object = LazyCell::new(|| record::read(resource, found).unwrap_or_default());
         let read = |path: &str| resource.strategy.field(&object, path).unwrap_or_default();
-        // The definition of its kind can change how an object is read if that differs from how it is stored. Cache no
-        // field then.
+        // If an object is not read as it is stored, its kind's definition can change the result: do not cache that.
         let is_kept = record::is_as_stored(resource, found);
         self.fields.matches_values(&found.key, |path| match is_kept {
             true => found.field([&resource.group, &resource.version], path, || read(path)),

@@ -63,8 +63,8 @@ async fn create(work: &mut Work<'_>, attributes: &Attributes<'_>, mut object: Va
     let mut text = store(work, &mut prepared.object, attributes.dry_run)?;
     if !work.is_built_in() && (attributes.dry_run || resource.version == resource.storage_version) {
         // A create does not write the status of a custom object, but its answer has the status with defaults, as a read
-        // would. They are stored only with the next change. If the object is stored in another version, it was read
-        // back from there.
+        // would. They are stored only with the next change. An object that is stored in another version has been read
+        // back with its defaults already.
         resource.strategy.default(&mut prepared.object);
         if prepared.object.get("status").is_some() {
             text = None;
