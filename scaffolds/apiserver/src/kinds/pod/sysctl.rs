@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::kinds::{faults::Faults, located::Located};
 
-/// Validates sysctls: their names, and whether they belong to a namespace that the Pod does not share with its host.
+/// Validates sysctls: their names, and that none of them belongs to a namespace of the host that the Pod uses.
 pub(in crate::kinds) fn sysctls(spec: &Located<'_>, faults: &mut Faults) {
     const FORM: &str = "must have at most 253 characters and match regex \
                         ^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$";
