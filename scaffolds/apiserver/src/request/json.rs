@@ -3,9 +3,8 @@
 
 use serde_json::{Map, Number, Value};
 
-/// How deep arrays and objects may nest. Upstream allows 10,000, but no stored object comes near this limit. It is
-/// below serde's limit of 128 because managedFields add some levels, and low enough for recursive code on the stack of
-/// any thread.
+/// How deep arrays and objects may nest. Upstream allows 10,000, but no stored object comes near. Below serde's 128,
+/// because managedFields add levels, and low enough for recursive code on any thread's stack.
 pub const DEPTH: usize = 120;
 
 /// A document, and a warning for each duplicate field: `duplicate field "spec.a"`.
