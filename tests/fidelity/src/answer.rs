@@ -12,7 +12,7 @@ pub const HEADERS: [&str; 3] = ["content-type", "retry-after", "warning"];
 pub struct Answer {
     /// The HTTP status.
     pub code: u16,
-    /// Those in [`HEADERS`].
+    /// The headers that affect clients.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<String, Vec<String>>,
     /// A JSON value if the body is JSON, a list of events for a watch, otherwise a string.
