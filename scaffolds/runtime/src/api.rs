@@ -1,4 +1,4 @@
-//! The few requests that the runtime itself sends, for any kind of either scope.
+//! The requests that the runtime itself sends, for any kind of either scope.
 
 use std::marker::PhantomData;
 
@@ -16,10 +16,10 @@ use crate::{
     object::Object,
 };
 
-/// Requests about objects of kind `K` in one namespace.
+/// Requests for objects of kind `K` in one namespace.
 ///
-/// kube writes names into paths as they are, so each request checks the names first: one that would change the path is an
-/// [`Error::Setup`], and nothing is sent.
+/// kube writes names into paths as they are, so each request checks the names first: a name that would change the path
+/// is an [`Error::Setup`], and no request is sent.
 pub(crate) struct Requests<'a, K> {
     client: &'a Client,
     request: Request,
@@ -28,12 +28,12 @@ pub(crate) struct Requests<'a, K> {
 }
 
 impl<'a, K: Object> Requests<'a, K> {
-    /// For the namespace of `key`, or the cluster where it has none.
+    /// Requests in the namespace of `key`, or cluster-wide if it has none.
     pub(crate) fn beside(client: &'a Client, key: &ObjectKey) -> Self {
         Self::within(client, key.namespace())
     }
 
-    /// For a namespace; for all of them, or the cluster, without one.
+    /// Requests in a namespace; in all namespaces, or cluster-wide, if it is `None`.
     pub(crate) fn within(client: &'a Client, namespace: Option<&str>) -> Self {
         Self {
             client,
@@ -43,14 +43,14 @@ impl<'a, K: Object> Requests<'a, K> {
         }
     }
 
-    /// The object as the API server has it now; `None` when it is not there.
+    /// Reads the object from the API server; `None` if it does not exist.
     pub(crate) async fn get(&self, name: &str) -> Result<Option<K>> {
         self.check(name)?;
         let request = self.request.get(name, &Default::default()).map_err(build)?;
         found(self.client.request(request).await)
     }
 
-    /// As [`get`](Self::get), of the object's metadata alone.
+    /// As [`get`](Self::get), but only the object's metadata.
     pub(crate) async fn get_metadata(&self, name: &str) -> Result<Option<PartialObjectMeta<K>>> {
         self.check(name)?;
         let request = self.request.get_metadata(name, &Default::default()).map_err(build)?;
@@ -64,7 +64,7 @@ impl<'a, K: Object> Requests<'a, K> {
         Ok(self.client.request(request).await?)
     }
 
-    /// Creates the object, and returns it with packed records of field ownership; fails with 409 when one of its name is there.
+    /// Creates the object, and returns it with packed `managedFields`; fails with 409 if an object of this name exists.
     pub(crate) async fn create(&self, object: &Value, manager: &str) -> Result<K> {
         self.check_place()?;
         let params = PostParams {
@@ -78,7 +78,7 @@ impl<'a, K: Object> Requests<'a, K> {
         self.written(request).await
     }
 
-    /// Deletes the object if it is still the one of this uid; whether it was. Its own children go after it.
+    /// Deletes the object if it still has this uid, and returns whether it did. Its own children are deleted after it.
     pub(crate) async fn delete(&self, name: &str, uid: &str) -> Result<bool> {
         self.check(name)?;
         let only = Preconditions {
@@ -89,7 +89,7 @@ impl<'a, K: Object> Requests<'a, K> {
         let request = self.request.delete(name, &params).map_err(build)?;
         match self.client.request_status::<K>(request).await {
             Ok(_) => Ok(true),
-            // Gone, or another one by now.
+            // The object is gone, or another object has its name.
             Err(kube::Error::Api(status)) if [404, 409].contains(&status.code) => Ok(false),
             Err(error) => Err(error.into()),
         }

@@ -1,4 +1,5 @@
-//! Which condition each controller writes its failures into: one of its own, also where a kind has several controllers.
+//! The condition that each controller writes its failures into. Each controller has its own, also where a kind has
+//! several controllers.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -7,10 +8,10 @@ use crate::{
     object::Object,
 };
 
-/// The condition that sums up an object, of which a kind has one.
+/// The condition that summarises an object; a kind has one.
 const READY: &str = "Ready";
 
-/// The controllers of one manager that write statuses. Clones are the same one.
+/// The controllers of one manager that write statuses. Clones share the list.
 #[derive(Clone, Default)]
 pub(crate) struct ConditionTypes(Arc<Mutex<Vec<Writer>>>);
 
@@ -23,11 +24,11 @@ struct Writer {
 }
 
 impl ConditionTypes {
-    /// Adds a controller of kind `K`, with the type that it asks for.
+    /// Adds a controller of kind `K`, with the condition type that it requests, if any.
     ///
     /// # Errors
     ///
-    /// [`Error::Setup`] when another controller of the kind writes the same type.
+    /// [`Error::Setup`] if another controller of the kind writes the same type.
     pub(crate) fn add<K: Object>(&self, controller: &str, asked: Option<String>) -> Result<()> {
         let mut writers = self.writers();
         writers.push(Writer {
@@ -75,14 +76,14 @@ impl Writer {
         (&self.group, &self.kind) == (&other.group, &other.kind)
     }
 
-    /// As `create api` names the controller of a kind.
+    /// Whether the controller has the name that `create api` gives to a kind's controller.
     fn is_named_after_its_kind(&self) -> bool {
         let group = self.group.split('.').next().unwrap_or_default();
         self.controller == self.kind || self.controller == format!("{group}_{}", self.kind)
     }
 }
 
-/// `Ready` belongs to the controller that is named after the kind, or else to the one that was registered first.
+/// The controller that is named after its kind writes `Ready`; if there is none, the one that was registered first.
 fn type_of(writers: &[Writer], writer: &Writer) -> String {
     if let Some(asked) = &writer.asked {
         return asked.clone();
@@ -99,7 +100,7 @@ fn type_of(writers: &[Writer], writer: &Writer) -> String {
     }
 }
 
-/// `foobar-backup` → `FoobarBackupReady`, as the generated reconcilers have it.
+/// `foobar-backup` → `FoobarBackupReady`, as in the generated reconcilers.
 fn named_after(controller: &str) -> String {
     let words = controller.split(|c: char| !c.is_ascii_alphanumeric());
     let capitalised = words.map(|word| {
@@ -130,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_the_one_named_after_the_kind_writes_ready_in_whatever_order() {
+    fn of_several_controllers_the_one_named_after_the_kind_writes_ready() {
         let several = types(&[("nightly-backup", None), ("configmap", None), ("backup", None)]);
         assert_eq!(several.unwrap(), ["NightlyBackupReady", "Ready", "BackupReady"]);
         assert_eq!(types(&[("one", None), ("two", None)]).unwrap(), ["Ready", "TwoReady"]);
@@ -145,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn two_of_one_type_are_refused_by_name() {
+    fn two_controllers_with_one_condition_type_are_refused() {
         let error = types(&[("configmap", None), ("backup", Some("Ready"))])
             .unwrap_err()
             .to_string();

@@ -1,4 +1,4 @@
-//! Applies the operator's own CRDs, and waits until the API server serves what they define.
+//! Applies the operator's own CRDs, and waits until the API server serves their kinds.
 
 use std::time::Duration;
 
@@ -13,21 +13,22 @@ use tracing::{debug, info};
 
 use crate::error::{Error, Result};
 
-/// How long all CRDs together may take. The API server needs about a second; longer means that somebody has to look.
+/// The time limit for all CRDs together. The API server needs about a second; if it takes longer, somebody has to look
+/// at the cause.
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// Who applies: one field manager for all operators of this runtime, so that a renamed operator keeps its fields.
+/// The field manager, the same for all operators of this runtime, so that a renamed operator keeps its fields.
 const MANAGER: &str = "kubewright-crds";
 const FIRST_DELAY: Duration = Duration::from_millis(50);
 const MAX_DELAY: Duration = Duration::from_secs(1);
 
-/// Applies these CRDs server-side, taking over fields that others set, and waits until each is established and its
-/// versions are served, so that an object can be created right after.
+/// Applies these CRDs server-side, with `force`, and waits until each is established and its versions are served, so
+/// that an object can be created right after.
 ///
-/// Versions of a CRD that are stored but not in `crds` any more are refused by the API server, not dropped.
+/// The API server refuses a CRD without a version that is still in `storedVersions`; no version is dropped.
 ///
 /// # Errors
 ///
-/// [`Error::Setup`] that names the CRD: it was refused, its names are taken, or it is not served within 60 s.
+/// [`Error::Setup`], which names the CRD: it was refused, its names are taken, or it is not served within 60 s.
 pub async fn install(client: &Client, crds: &[Value]) -> Result<()> {
     let deadline = Instant::now() + TIMEOUT;
     let mut applied = Vec::new();
@@ -53,7 +54,8 @@ pub async fn install(client: &Client, crds: &[Value]) -> Result<()> {
     Ok(())
 }
 
-/// What is read of a CRD. Kubernetes' own type knows every keyword of a schema, which is much code for so few fields.
+/// The fields that are read of a CRD. Kubernetes' own type contains every keyword of a schema, which is much code for
+/// so few fields.
 type Crd = Object<Spec, Status>;
 
 #[derive(Clone, Debug, Deserialize)]
@@ -88,22 +90,22 @@ struct Condition {
     message: String,
 }
 
-/// One CRD on its way.
+/// The installation of one CRD.
 struct Install<'a> {
     client: &'a Client,
     name: &'a str,
 }
 
-/// Why it is not there.
+/// Why the CRD is not served.
 enum Not {
-    /// It may still come.
+    /// It may be served later.
     Yet(String),
-    /// It will not.
+    /// It will not be served.
     Ever(String),
 }
 
 impl Install<'_> {
-    /// Runs `step` until it is done, it is hopeless, or the time is over.
+    /// Repeats `step` until it succeeds, fails for good, or reaches the deadline.
     async fn patiently<T, F>(&self, deadline: Instant, step: impl Fn() -> F) -> Result<T>
     where
         F: Future<Output = Result<T, Not>>,
@@ -171,7 +173,7 @@ impl Install<'_> {
             .ok_or_else(|| Not::Yet("it is not established".to_owned()))
     }
 
-    /// A CRD is established before its objects can be reached: first discovery has to know, then the handler.
+    /// A CRD is established before its objects can be reached: first discovery has to contain it, then the handler.
     async fn served(&self, crd: &Crd, version: &str) -> Result<(), Not> {
         let (group, plural) = (&crd.spec.group, &crd.spec.names.plural);
         let known = self
@@ -186,14 +188,14 @@ impl Install<'_> {
         let list = list.map_err(|error| Not::Ever(format!("has no valid path: {error}")))?;
         match self.client.request_text(list).await {
             Ok(_) => Ok(()),
-            // Served, but not to us: an operator of named namespaces may not list all of them.
+            // Served, but forbidden: an operator of named namespaces may not list all of them.
             Err(kube::Error::Api(status)) if matches!(status.code, 401 | 403) => Ok(()),
             Err(error) => Err(Not::Yet(Error::from(error).to_string())),
         }
     }
 }
 
-/// Whether the same request will be answered the same again.
+/// Whether the same request will get the same response again.
 fn is_final(code: u16) -> bool {
     (400..500).contains(&code) && !matches!(code, 404 | 408 | 409 | 429)
 }

@@ -1,4 +1,4 @@
-//! An API server that takes its time to serve a new kind.
+//! Installing CRDs with an API server that takes some time to serve a new kind.
 
 use std::{
     convert::Infallible,
@@ -16,7 +16,7 @@ use crate::{
     metrics::Metrics,
 };
 
-/// Answers from a script: for each path the codes and bodies in turn, the last one for ever.
+/// Responses from a script: for each path the codes and bodies in turn, the last one repeated.
 type Script = Vec<(&'static str, Vec<(u16, Value)>)>;
 
 fn client(script: Script) -> (Client, Arc<Mutex<Vec<String>>>) {
@@ -86,7 +86,7 @@ fn discovery(resources: &[&str]) -> Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_object_can_be_made_when_the_install_is_done() {
+async fn an_object_can_be_created_after_the_install() {
     let (client, seen) = client(vec![
         (PATCH, vec![(503, json!("starting")), (200, crd(json!([])))]),
         (
@@ -111,7 +111,7 @@ async fn an_object_can_be_made_when_the_install_is_done() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_may_not_list_everywhere_is_served_all_the_same() {
+async fn a_forbidden_cluster_wide_list_counts_as_served() {
     let (client, _) = client(vec![
         (PATCH, vec![(200, crd(json!([])))]),
         (GET, vec![(200, crd(condition("Established", "True")))]),
@@ -122,7 +122,7 @@ async fn who_may_not_list_everywhere_is_served_all_the_same() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn errors_name_the_crd_and_the_way_out() {
+async fn errors_name_the_crd_and_the_remedy() {
     let (forbidden, _) = client(vec![(PATCH, vec![(403, json!("user op cannot patch"))])]);
     let error = install(&forbidden, &[crd(Value::Null)]).await.unwrap_err().to_string();
     assert!(

@@ -1,4 +1,4 @@
-//! What can go wrong in a reconciler, and which errors are worth another try.
+//! Errors of a reconciler, and which of them are retried.
 
 use std::{error::Error as StdError, time::Duration};
 
@@ -17,7 +17,7 @@ pub enum Error {
     /// A request to the API server failed.
     #[error("{}", describe(.0))]
     Kube(#[source] Box<kube::Error>),
-    /// Something failed that may work next time: retried with the key's own growing delay.
+    /// Something failed that may succeed next time: retried with the object's own growing delay.
     #[error("{0}")]
     Retry(#[source] BoxError),
     /// Something failed that is worth another try only after this delay.
@@ -29,16 +29,17 @@ pub enum Error {
         /// How long to wait.
         after: Duration,
     },
-    /// Trying again is useless until somebody changes the object: not retried, and reported in its status.
+    /// A retry is useless until somebody changes the object: not retried, and reported in its status.
     #[error("{message}")]
     Terminal {
         /// One CamelCase word, the reason of the `Ready` condition.
         reason: String,
-        /// For people: what is wrong and how to mend it.
+        /// For people: what is wrong and how to fix it.
         message: String,
     },
-    /// An object of the child's name exists and belongs to somebody else, or to nobody (controller-runtime's
-    /// `AlreadyOwnedError`). It was not touched, and the owner is reconciled again when that object changes or goes.
+    /// An object of the child's name exists, and this object is not its controller (controller-runtime's
+    /// `AlreadyOwnedError`). It was not changed, and this object is reconciled again when that object changes or is
+    /// deleted.
     #[error("{0}")]
     NotOwned(NotOwned),
     /// This process does not hold the leader lease (any more), so it writes nothing.
@@ -49,16 +50,16 @@ pub enum Error {
     Setup(String),
 }
 
-/// The object that stands where a child should be.
+/// The existing object that has the name of a child.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotOwned {
     /// The child's kind.
     pub kind: String,
     /// The child's name.
     pub key: ObjectKey,
-    /// The controller that owns it, as `Kind/name`; `None` where nobody does.
+    /// Its controller, as `Kind/name`; `None` if it has none.
     pub owner: Option<String>,
-    /// Whether the controller watches the kind, and so learns when the object changes or goes.
+    /// Whether the controller watches the kind, and so is notified when the object changes or is deleted.
     pub watched: bool,
 }
 
@@ -75,31 +76,32 @@ impl std::fmt::Display for NotOwned {
 /// What the controller does after an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// Somebody else was faster: run again soon; not logged as an error.
+    /// Another client was faster: run again soon; not logged as an error.
     Conflict,
-    /// Run again with the key's own growing delay (5 ms to 1000 s).
+    /// Run again with the object's own growing delay (5 ms to 1000 s).
     Retry,
     /// Run again after exactly this delay.
     RetryAfter(Duration),
-    /// The API server refused us (401, 403): as [`Class::Retry`], at most [`FORBIDDEN_MAX_DELAY`] apart, and
-    /// reported in the object's status, because only a person can mend it.
+    /// The API server refused the request (401, 403): as [`Class::Retry`], at most [`FORBIDDEN_MAX_DELAY`] apart, and
+    /// reported in the object's status, because only a person can fix it.
     Forbidden,
-    /// The API server found the request invalid (400, 422): as [`Class::Retry`], at least [`REJECTED_MIN_DELAY`] apart, and
-    /// reported in the object's status. Most need a change of the object, but not all: a `nodePort` or `clusterIP` that another
-    /// Service has is a 422 until that one goes.
+    /// The API server found the request invalid (400, 422): as [`Class::Retry`], at least [`REJECTED_MIN_DELAY`] apart,
+    /// and reported in the object's status. Most need a change of the object, but not all: a `nodePort` or `clusterIP`
+    /// that another Service uses is a 422 until that Service is deleted.
     Rejected,
-    /// Not run again before something wakes the object or the cache is resynced; reported in the object's status.
+    /// Not run again until something wakes the object or the cache is resynced; reported in the object's status.
     Terminal,
-    /// Run again as after any failure: the lease may be renewed in time. Where it is not, the process ends.
+    /// Run again as after any failure: the lease may be renewed in time. If it is not, the process ends.
     NotLeader,
 }
 
-/// The longest wait after a 401 or 403. RBAC is mended by people, who then watch: a minute, not the 17 that
-/// the plain backoff reaches.
+/// The longest delay after a 401 or 403. People fix RBAC and then wait for the effect: a minute, not the 17 minutes
+/// that the normal backoff reaches.
 pub const FORBIDDEN_MAX_DELAY: Duration = Duration::from_secs(60);
 
-/// The shortest wait after a 400 or 422. What makes it pass, the end of another object, takes seconds; what does not pass asks twice a
-/// minute at first, and after a quarter of an hour as seldom as any failure.
+/// The shortest delay after a 400 or 422. A cause that passes, such as the deletion of another object, takes seconds; a
+/// request that stays invalid is repeated twice a minute at first, and after a quarter of an hour as rarely as after
+/// any failure.
 pub const REJECTED_MIN_DELAY: Duration = Duration::from_secs(30);
 
 impl Error {
@@ -108,7 +110,7 @@ impl Error {
         Self::Retry(error.into())
     }
 
-    /// Wraps an error that is worth another try only after `after`.
+    /// Wraps an error that is to be retried only after `after`.
     pub fn retry_after(error: impl Into<BoxError>, after: Duration) -> Self {
         Self::RetryAfter {
             error: error.into(),
@@ -116,7 +118,7 @@ impl Error {
         }
     }
 
-    /// An error that only a change of the object can mend. `reason` is one CamelCase word.
+    /// An error that only a change of the object can fix. `reason` is one CamelCase word.
     pub fn terminal(reason: impl Into<String>, message: impl Into<String>) -> Self {
         Self::Terminal {
             reason: reason.into(),
@@ -126,11 +128,11 @@ impl Error {
 
     /// What the controller does with this error.
     ///
-    /// Answers of the API server: 409 `Conflict` is [`Class::Conflict`]; 401 and 403 are [`Class::Forbidden`],
-    /// except in a namespace that is being deleted, where waiting helps; 400 and 422 are
-    /// [`Class::Rejected`]; 405 and 413 are [`Class::Terminal`]: the same request will be refused again; so is [`Error::NotOwned`] of a kind
-    /// that the controller owns, whose changes wake it. Everything else (404, 409
-    /// `AlreadyExists`, 410, 429, 5xx, time-outs, broken connections) is [`Class::Retry`].
+    /// Responses of the API server: 409 `Conflict` is [`Class::Conflict`]; 401 and 403 are [`Class::Forbidden`], except
+    /// in a namespace that is being deleted, where the request is retried; 400 and 422 are [`Class::Rejected`]; 405 and
+    /// 413 are [`Class::Terminal`], because the same request will be refused again. [`Error::NotOwned`] is
+    /// [`Class::Terminal`] too if the controller watches the kind, because a change of the object wakes it. Everything
+    /// else (404, 409 `AlreadyExists`, 410, 429, 5xx, time-outs, broken connections) is [`Class::Retry`].
     pub fn class(&self) -> Class {
         match self {
             Self::Kube(error) => class_of(error),
@@ -143,7 +145,7 @@ impl Error {
         }
     }
 
-    /// The HTTP status code, where the API server answered at all.
+    /// The HTTP status code, if the API server responded at all.
     pub fn code(&self) -> Option<u16> {
         match self {
             Self::Kube(error) => code_of(error),
@@ -170,7 +172,7 @@ pub(crate) struct NotLeader;
 
 impl From<kube::Error> for Error {
     fn from(error: kube::Error) -> Self {
-        // The write gate of the client sits below kube, which wraps what it says.
+        // The client's write gate is a layer below kube, which wraps its errors.
         if let kube::Error::Service(inner) = &error
             && inner.downcast_ref::<NotLeader>().is_some()
         {
@@ -202,7 +204,7 @@ fn class_of(error: &kube::Error) -> Class {
     }
 }
 
-/// The API server says with `retryAfterSeconds` when it wants to be asked again.
+/// The class of a response with `retryAfterSeconds`.
 fn retry_after(status: &kube::core::Status) -> Class {
     match status.details.as_ref().map_or(0, |details| details.retry_after_seconds) {
         0 => Class::Retry,
@@ -210,7 +212,7 @@ fn retry_after(status: &kube::core::Status) -> Class {
     }
 }
 
-/// Whether nothing can be made in a namespace any more.
+/// Whether the namespace is being deleted, so that nothing can be created in it.
 pub(crate) fn is_terminating_namespace(status: &kube::core::Status) -> bool {
     status
         .details
@@ -219,7 +221,7 @@ pub(crate) fn is_terminating_namespace(status: &kube::core::Status) -> bool {
         .any(|cause| cause.reason == "NamespaceTerminating")
 }
 
-/// The message of the API server alone: kube's own text prints the whole `Status` after it.
+/// The message of the API server alone: kube's own text appends the whole `Status`.
 pub(crate) fn describe(error: &kube::Error) -> String {
     match error {
         kube::Error::Api(status) => format!("{} ({})", status.message, status.code),

@@ -1,8 +1,8 @@
-//! Would applying this intent change anything? The answer decides whether a request is sent at all.
+//! Whether applying an intent would change the object: only then a request is sent.
 //!
-//! Two things make a difference: a value that the intent has and the object has not, and a field that our field
-//! manager owns and the intent no longer names. The second is why a plain "is it a subset" check is not enough: it
-//! would leave a dropped field behind for ever.
+//! There are two kinds of change: a value of the intent that the object does not have, and a field that our field
+//! manager owns and the intent no longer names. Because of the second, a plain subset check is not enough: it would
+//! never remove a dropped field.
 
 mod quantity;
 
@@ -20,12 +20,12 @@ const QUANTITIES: [&str; 8] = [
     "sizeLimit",
 ];
 
-/// How texts are compared.
+/// How strings are compared.
 #[derive(Clone, Copy, PartialEq)]
 enum Form {
     /// Byte by byte.
     Plain,
-    /// So too, but for the [`QUANTITIES`] below.
+    /// As `Plain`, except for the [`QUANTITIES`] below.
     Spec,
     /// By their amounts.
     Quantity,
@@ -41,11 +41,11 @@ impl Form {
     }
 }
 
-/// Whether `observed` has every value of `intent`. `owned`, the `fieldsV1` of our field manager, says how lists are to be
-/// read: by key, as a set, or, where it is silent, as one value.
+/// Whether `observed` has every value of `intent`. `owned`, the `fieldsV1` of our field manager, decides how lists are
+/// compared: by key, as a set, or, if it does not contain the list's items, as one value.
 ///
-/// Quantities are compared by their amounts. Another value that the server stores in another form counts as different:
-/// the caller remembers what came of the first apply.
+/// Quantities are compared by their amounts. Any other value that the server stores in another form counts as
+/// different: the caller remembers the result of the first apply.
 pub(crate) fn stands(intent: &Value, observed: &Value, owned: &Value) -> bool {
     covers(intent, observed, owned, Form::Plain)
 }
@@ -66,7 +66,7 @@ fn covers(intent: &Value, observed: &Value, owned: &Value, form: Form) -> bool {
     }
 }
 
-/// The server drops nulls, and what is empty and absent is the same to every reader.
+/// The server drops nulls, and for every reader an empty value means the same as an absent one.
 fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -94,7 +94,7 @@ fn lists_agree(intent: &[Value], observed: &[Value], owned: &Value, form: Form) 
     }
 }
 
-/// How a list is to be read.
+/// How a list is compared.
 enum Reading {
     Map,
     Set,
@@ -111,7 +111,7 @@ fn reading(owned: &Value) -> Reading {
     }
 }
 
-/// What `observed` has in the places that `intent` names, in a form that can be compared with a later one.
+/// The values of `observed` in the fields that `intent` names, in a form that can be compared with a later one.
 pub(crate) fn selected(intent: &Value, observed: &Value, owned: &Value) -> Value {
     match (intent, observed) {
         (Value::Object(intent), Value::Object(observed)) => {
@@ -133,7 +133,7 @@ pub(crate) fn selected(intent: &Value, observed: &Value, owned: &Value) -> Value
     }
 }
 
-/// What `object` has beyond the fields that `owned` names: what belongs to others.
+/// Reduces `object` to the fields that `owned` does not name: those of other field managers.
 pub(crate) fn beyond(object: &mut Value, owned: &Value) {
     let Some(fields) = owned.as_object() else { return };
     match object {
@@ -169,7 +169,7 @@ pub(crate) fn drops(intent: &Value, owned: &Value) -> bool {
     fields.iter().any(|(path, below)| match path.split_once(':') {
         Some(("f", name)) => match intent.get(name) {
             Some(value) => drops(value, below),
-            // An empty map or list that we once sent: there or not, no reader sees a difference.
+            // An empty map or list that we sent before: its absence makes no difference to any reader.
             None => *below != serde_json::json!({".": {}}),
         },
         Some(("k", key)) => match (serde_json::from_str::<Value>(key), intent.as_array()) {
@@ -195,8 +195,8 @@ fn keys(owned: &Value) -> impl Iterator<Item = (&str, Map<String, Value>)> {
     })
 }
 
-/// Whether a list item is the one of this key. A key field that the item lacks is one that the server defaulted
-/// (a port's `protocol`), so it does not speak against the match.
+/// Whether a list item has this key. A key field that the item lacks was defaulted by the server (a port's `protocol`),
+/// so it does not prevent a match.
 fn matches_key(item: &Value, key: &Map<String, Value>) -> bool {
     let mut named = false;
     key.iter().all(|(field, value)| match item.get(field) {
@@ -222,14 +222,14 @@ mod tests {
     }
 
     #[test]
-    fn the_same_content_changes_nothing() {
+    fn equal_content_is_no_change() {
         let intent = json!({"data": {"target": "a", "type": "b"}});
         let observed = json!({"data": {"target": "a", "type": "b", "foreign": "c"}, "metadata": {"uid": "1"}});
         assert!(!would_change(&intent, &observed, &owned_data()));
     }
 
     #[test]
-    fn a_drifted_a_missing_and_a_new_value_each_do() {
+    fn a_drifted_a_missing_and_a_new_value_are_changes() {
         let intent = json!({"data": {"target": "a", "type": "b"}});
         for data in [json!({"target": "x", "type": "b"}), json!({"target": "a"})] {
             assert!(would_change(&intent, &json!({"data": data}), &owned_data()), "{data}");
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_that_we_own_and_no_longer_want_is_a_change() {
+    fn an_owned_field_that_the_intent_no_longer_names_is_a_change() {
         let observed = json!({"data": {"target": "a", "type": "b"}});
         assert!(would_change(
             &json!({"data": {"target": "a"}}),
@@ -249,14 +249,14 @@ mod tests {
     }
 
     #[test]
-    fn a_foreign_field_that_we_never_owned_is_not() {
+    fn a_field_of_another_manager_is_no_change() {
         let owned = json!({"f:data": {"f:target": {}}});
         let observed = json!({"data": {"target": "a", "type": "theirs"}});
         assert!(!would_change(&json!({"data": {"target": "a"}}), &observed, &owned));
     }
 
     #[test]
-    fn list_items_are_matched_by_their_keys_and_may_carry_defaults() {
+    fn list_items_are_matched_by_their_keys_and_may_have_defaults() {
         let key = r#"k:{"containerPort":80,"protocol":"TCP"}"#;
         let owned = json!({"f:ports": {key: {".": {}, "f:containerPort": {}}}});
         let observed =
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quantity_may_stand_in_another_form_and_other_texts_may_not() {
+    fn quantities_are_compared_by_amount_and_other_strings_exactly() {
         let spec = |cpu: &str, image: &str| json!({"spec": {"limits": {"cpu": cpu}, "image": image}});
         assert!(stands(&spec("1000m", "1000m"), &spec("1", "1000m"), &Value::Null));
         assert!(!stands(&spec("1000m", "1000m"), &spec("2", "1000m"), &Value::Null));
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_lists_agree_where_neither_has_more_than_the_other() {
+    fn atomic_lists_are_equal_if_neither_has_more_items() {
         let list = |items: Value| json!({"spec": {"list": items}});
         let one = list(json!([{"a": 1}]));
         assert!(stands(&one, &list(json!([{"a": 1, "b": []}])), &Value::Null));
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_selected_changes_with_the_values_of_the_intent_only() {
+    fn selected_values_change_only_with_the_fields_of_the_intent() {
         let key = r#"k:{"name":"c"}"#;
         let owned = json!({"f:list": {key: {".": {}, "f:name": {}, "f:when": {}}}, "f:data": {"f:a": {}}});
         let intent = json!({"list": [{"name": "c", "when": "60s"}], "data": {"a": "1"}});
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_beyond_the_record_belongs_to_others() {
+    fn fields_beyond_our_entry_are_those_of_others() {
         let key = r#"k:{"name":"c"}"#;
         let owned = json!({"f:data": {".": {}, "f:a": {}}, "f:whole": {}, "f:set": {r#"v:"a""#: {}},
             "f:list": {key: {".": {}, "f:name": {}, "f:cpu": {}}}});

@@ -1,5 +1,5 @@
-//! Runs the operator author's code so that a panic in it ends nothing else. No other module catches panics, and none calls
-//! an author's function in another way; a test below reads the sources for that.
+//! Runs the operator author's code so that a panic in it affects nothing else. No other module catches panics, or calls
+//! an author's function directly; tests below check the sources for that.
 
 use std::{
     any::Any,
@@ -34,7 +34,7 @@ impl Panic {
     fn new(payload: Box<dyn Any + Send>) -> Self {
         let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
         let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
-        // What `panic_any` was given is the author's too, and may panic when it is dropped.
+        // The payload of `panic_any` is the author's too, and may panic when it is dropped.
         mem::forget(catch_unwind(AssertUnwindSafe(|| drop(payload))));
         Self(text.unwrap_or_else(|| "without a message".to_owned()))
     }
@@ -48,7 +48,7 @@ impl<F: ?Sized> Authored<F> {
         Self(function)
     }
 
-    /// Hands the function to `call`, and returns a panic as an error.
+    /// Passes the function to `call`, and returns a panic as an error.
     pub(crate) fn call<T>(&self, call: impl FnOnce(&F) -> T) -> Result<T, Panic> {
         isolated(|| call(&self.0))
     }
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn functions_of_authors_are_stored_as_authored() {
-        // Functions of the runtime's own, and one of an author's that is public in its plain form.
+        // Functions of the runtime itself, and one of an author's that is public in its plain form.
         let plain = [
             "client/mod.rs: pub struct WriteGate(",
             "context/blocked.rs: type Ask =",
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn predicates_are_asked_isolated() {
+    fn predicates_are_called_isolated() {
         let asked: Vec<_> = lines_with("predicate.test(");
         assert!(asked.is_empty(), "ask `Predicate::passes`: {asked:#?}");
     }

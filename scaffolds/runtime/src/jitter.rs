@@ -13,17 +13,17 @@ pub(crate) struct Jitter {
 }
 
 impl Jitter {
-    /// The stream belonging to `seed`.
+    /// The stream of this `seed`.
     pub(crate) fn seeded(seed: u64) -> Self {
         Self { state: seed }
     }
 
-    /// A stream no other process shares: the standard library's hasher is keyed by the operating system's entropy.
+    /// A stream that no other process shares: the standard library's hasher is keyed by the operating system's entropy.
     pub(crate) fn random() -> Self {
         Self::seeded(RandomState::new().hash_one(0_u64))
     }
 
-    /// `delay` times a factor evenly spread over `[low, high)`.
+    /// `delay` times a factor evenly distributed over `[low, high)`.
     pub(crate) fn scale(&mut self, delay: Duration, low: f64, high: f64) -> Duration {
         delay.mul_f64(low + (high - low) * self.unit())
     }
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn two_processes_do_not_march_in_step() {
+    fn two_processes_have_different_factors() {
         let delays = [(); 2].map(|()| Jitter::random().scale(Duration::from_secs(1), 0.0, 1.0));
         assert_ne!(delays[0], delays[1]);
     }

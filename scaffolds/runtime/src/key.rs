@@ -1,4 +1,4 @@
-//! The name of one object of a known kind: what the work queue holds and what a reconciler is called with.
+//! The name of one object of a known kind: the key in the work queue and the argument of a reconciler.
 
 use std::{any::TypeId, fmt, sync::Arc};
 
@@ -6,7 +6,7 @@ use kube::Resource;
 
 use crate::object::Object;
 
-/// Namespace and name of an object; the namespace is absent for cluster-scoped kinds.
+/// Namespace and name of an object; cluster-scoped kinds have no namespace.
 ///
 /// Cheap to clone (two reference counts). Displays as `namespace/name`, or `name` without a namespace.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -24,19 +24,19 @@ impl ObjectKey {
         }
     }
 
-    /// The key of an object as the API server returned it. An object without a name (one not created yet)
-    /// has the empty name.
+    /// The key of an object as the API server returned it. An object without a name (not created yet) has an empty
+    /// name.
     pub fn of<K: Resource>(object: &K) -> Self {
         let meta = object.meta();
         Self::new(meta.namespace.as_deref(), meta.name.as_deref().unwrap_or_default())
     }
 
-    /// The namespace, unless the kind is cluster-scoped.
+    /// The namespace; `None` if the kind is cluster-scoped.
     pub fn namespace(&self) -> Option<&str> {
         self.namespace.as_deref()
     }
 
-    /// As [`namespace`](Self::namespace), not copied.
+    /// As [`namespace`](Self::namespace), but shared.
     pub(crate) fn shared_namespace(&self) -> Option<Arc<str>> {
         self.namespace.clone()
     }
@@ -67,8 +67,8 @@ const MAX_NAME: usize = 253;
 /// The longest name of a namespace (a DNS-1123 label).
 const MAX_NAMESPACE: usize = 63;
 
-/// Whether a name can stand in a path as one segment, and means itself there: DNS-1123 subdomains do, and the names of RBAC's
-/// kinds, which may have colons and capital letters. Which of them a kind accepts is for the API server to say.
+/// Checks that a name is one segment of a path and does not change the path: DNS-1123 subdomains pass, and the names of
+/// RBAC's kinds, which may have colons and capital letters. The API server checks which names a kind accepts.
 pub(crate) fn check_name(name: &str) -> Result<(), &'static str> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:".contains(&byte);
     match name {
@@ -80,7 +80,7 @@ pub(crate) fn check_name(name: &str) -> Result<(), &'static str> {
     }
 }
 
-/// Whether this can be the name of a namespace: a DNS-1123 label.
+/// Checks that this is a valid name of a namespace: a DNS-1123 label.
 pub(crate) fn check_namespace(name: &str) -> Result<(), &'static str> {
     let letter = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     let inner = |byte: u8| letter(byte) || byte == b'-';
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_mean_themselves_in_a_path_pass() {
+    fn names_that_are_one_path_segment_pass() {
         for name in ["a", "a-b.c", "0", "system:kube-dns", "Admin", "a_b", &"x".repeat(253)] {
             assert_eq!(check_name(name), Ok(()), "{name}");
         }
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_change_a_path_do_not() {
+    fn names_that_change_a_path_are_refused() {
         for name in [
             "",
             ".",

@@ -1,10 +1,10 @@
-//! The runtime of operators made with [kubewright](https://github.com/kubewright/kubewright): what controller-runtime is
-//! to Go, on kube-rs.
+//! The runtime of operators made with [kubewright](https://github.com/kubewright/kubewright): the counterpart of Go's
+//! controller-runtime, on kube-rs.
 //!
-//! An operator registers [`Controller`]s with a [`Manager`]; each brings a [`Reconciler`]. The manager runs one
-//! [`Informer`] per kind, shared by all its controllers. An informer keeps a cache and enqueues the keys of changed objects
-//! into each controller's work queue. Workers take keys from the queue, never two the same one, and call the reconciler
-//! with the newest cached object:
+//! An operator registers [`Controller`]s with a [`Manager`]; each has a [`Reconciler`]. The manager runs one
+//! [`Informer`] per kind, shared by all its controllers. An informer keeps a cache and enqueues the keys of changed
+//! objects into each controller's work queue. Workers take keys from the queue, never two of them the same key, and
+//! call the reconciler with the newest cached object:
 //!
 //! ```text
 //!  API server ══ watch ═▶ Informer ── key ─▶ WorkQueue ── key ─▶ worker ── object ─▶ Reconciler
@@ -20,9 +20,9 @@
 //!
 //! - One object is never reconciled by two workers at once.
 //! - A reconcile sees a cache at least as new as this process's own writes through its [`Context`].
-//! - A failing object delays no other; a panic stays with its object.
+//! - A failing object delays no other; a panic fails only the reconcile in which it happens.
 //! - An object that cannot be decoded blocks no other, and is reported.
-//! - Nothing is sent that would change nothing, and a controller's own writes do not wake it.
+//! - No request is sent that would change nothing, and a controller's own writes do not wake it.
 
 mod api;
 mod child;

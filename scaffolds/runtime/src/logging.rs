@@ -1,4 +1,4 @@
-//! The process' log on stderr, and its traces where they are wanted. Set-up only: to log, use `tracing`.
+//! Sets up the process' log on stderr, and its traces if they are enabled. To log, use `tracing`.
 
 use std::{
     backtrace::{Backtrace, BacktraceStatus},
@@ -17,22 +17,22 @@ use crate::{
     options::{LogFormat, Options},
 };
 
-/// Starts logging as the flags ask: `--log-level`, else `RUST_LOG`, else `info`. Text is coloured on a terminal only, and
-/// never when `NO_COLOR` is set.
+/// Starts logging as the flags specify: `--log-level`, else `RUST_LOG`, else `info`. Text is coloured on a terminal
+/// only, and never if `NO_COLOR` is set.
 ///
-/// With the feature `otel` spans are sent to a collector too, if the environment names one, as `service` unless it says
-/// otherwise. What is not sent yet is sent when the returned value is dropped.
+/// With the feature `otel`, spans are also sent to a collector if the environment names one, with the service name
+/// `service` unless the environment sets another. Unsent spans are sent when the returned value is dropped.
 ///
-/// A log that the process has set up already stands, as in tests that run several operators.
+/// If the process has set up a log already, that one stays, as in tests that run several operators.
 ///
 /// # Errors
 ///
-/// [`Error::Setup`] when `RUST_LOG` cannot be understood, or a collector cannot be sent to.
+/// [`Error::Setup`] if `RUST_LOG` is invalid, or the collector's configuration is.
 pub fn init(options: &Options, service: &str) -> Result<Option<Traces>> {
     let (layer, traces) = traces(service)?.unzip();
     let registry = tracing_subscriber::registry().with(filter(options)?).with(layer);
     let writer = io::stderr;
-    // An error means that there is a log already.
+    // An error means that a log is set up already.
     let _ = match options.log_format {
         LogFormat::Text => {
             let colour =
@@ -55,11 +55,11 @@ pub fn init(options: &Options, service: &str) -> Result<Option<Traces>> {
 #[cfg(feature = "otel")]
 pub use crate::otel::Traces;
 
-/// There are none.
+/// The feature `otel` is not enabled, so this has no value.
 #[cfg(not(feature = "otel"))]
 pub type Traces = std::convert::Infallible;
 
-/// What is logged and what of it is sent to a collector.
+/// The registry with the log's filter, which also applies to the spans for a collector.
 type Filtered = tracing_subscriber::layer::Layered<EnvFilter, tracing_subscriber::Registry>;
 type Exported = Box<dyn Layer<Filtered> + Send + Sync>;
 
@@ -67,7 +67,7 @@ type Exported = Box<dyn Layer<Filtered> + Send + Sync>;
 fn traces(service: &str) -> Result<Option<(Exported, Traces)>> {
     let traces = crate::otel::from_environment(service)?;
     Ok(traces.map(|traces| {
-        // The same secrets as in the log.
+        // Secrets must not reach the collector either.
         let layer = traces.layer().with_filter(filter_fn(may_be_logged));
         let layer: Exported = Box::new(layer);
         (layer, traces)
@@ -88,13 +88,13 @@ fn filter(options: &Options) -> Result<EnvFilter> {
         .unwrap_or_else(|| "info".to_owned());
     EnvFilter::try_new(&directives).map_err(|error| {
         Error::Setup(format!(
-            "RUST_LOG is `{directives}`, which is no filter: {error}\n\nhint: try RUST_LOG=info"
+            "RUST_LOG is `{directives}`, which is not a valid filter: {error}\n\nhint: try RUST_LOG=info"
         ))
     })
 }
 
-/// Lines of text. What is logged may come from an object that anybody may create, so a line is one line: control characters
-/// are escaped, and so are those that change the direction of the text.
+/// Lines of text. A message may contain text of any object in the cluster, so that each message must stay one line:
+/// control characters are escaped, and so are those that change the direction of the text.
 pub fn text<S, W>(writer: impl Fn() -> W + Send + Sync + 'static, colour: bool) -> impl Layer<S> + Send + Sync
 where
     S: tracing::Subscriber + for<'span> LookupSpan<'span>,
@@ -104,7 +104,7 @@ where
     fmt::layer().with_ansi(colour).with_writer(lines)
 }
 
-/// Writes one line with each call, as the formatter calls it.
+/// Writes one line per call, as the formatter calls it.
 struct Lines<W> {
     out: W,
     colour: bool,
@@ -124,7 +124,8 @@ impl<W: Write> Write for Lines<W> {
     }
 }
 
-/// The text without characters that a terminal, or a reader of lines, acts on; the formatter's own colours stay.
+/// The text with escapes for characters that a terminal, or a line-based reader, interprets; the formatter's own
+/// colours stay.
 fn escaped(text: &str, colour: bool) -> Cow<'_, str> {
     let acts = |c: char| c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     if !text.contains(acts) {
@@ -150,14 +151,14 @@ fn escaped(text: &str, colour: bool) -> Cow<'_, str> {
     safe.into()
 }
 
-/// The sequence that sets a colour, where the text begins with one.
+/// The escape sequence of a colour, if the text starts with one.
 fn colour_sequence(text: &str) -> Option<&str> {
     let parameters = text.strip_prefix("\u{1b}[")?;
     let end = parameters.find(|c: char| !c.is_ascii_digit() && c != ';')?;
     parameters[end..].starts_with('m').then(|| &text[..end + 3])
 }
 
-/// Has panics logged as everything else is, in one line. With `RUST_BACKTRACE` set the backtrace follows.
+/// Logs panics like all other messages, in one line. If `RUST_BACKTRACE` is set, the backtrace follows.
 pub(crate) fn log_panics() {
     panic::set_hook(Box::new(|info| {
         let message = info.payload_as_str().unwrap_or("without a message");
@@ -170,13 +171,14 @@ pub(crate) fn log_panics() {
     }));
 }
 
-/// Whatever the level: kube writes answers that it cannot decode into the log, and an answer may be a Secret. And it
-/// reports each failed request as an error without saying what was asked for; whoever sent it says so too, with the reason.
+/// Excludes some of kube's messages at every level: kube logs responses that it cannot decode, and a response may be a
+/// Secret. It also logs each failed request as an error without its path; the caller logs the failure too, with the
+/// reason.
 fn may_be_logged(metadata: &Metadata<'_>) -> bool {
     match metadata.target() {
         "kube_client::client" => metadata.is_span(),
         "kube_client::client::builder" => metadata.is_span() || *metadata.level() > Level::WARN,
-        // Each retry of a failing watch: the informer tells the first, and then ever fewer, with the kind's name.
+        // Each retry of a failing watch: the informer logs the first, and then fewer and fewer, with the kind's name.
         "kube_runtime::watcher" => metadata.is_span() || *metadata.level() > Level::WARN,
         _ => true,
     }
@@ -191,13 +193,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_acts_on_a_terminal_or_a_reader_of_lines_is_escaped() {
+    fn control_characters_and_line_breaks_are_escaped() {
         assert_eq!(escaped("plain äöü 日本", false), "plain äöü 日本");
         assert_eq!(escaped("a\nb\rc\td\u{7f}", false), "a\\nb\\rc\\td\\u{7f}");
         let acts = "\u{1b}[2J\u{1b}]0;title\u{7}\u{9b}1m\u{202e}\u{2028}\u{2066}";
         let safe = "\\u{1b}[2J\\u{1b}]0;title\\u{7}\\u{9b}1m\\u{202e}\\u{2028}\\u{2066}";
         assert_eq!(escaped(acts, false), safe);
-        // On a terminal the formatter's colours stay, and nothing else.
+        // On a terminal the formatter's colours stay; all else is escaped.
         assert_eq!(escaped("\u{1b}[2;31mred\u{1b}[0m", true), "\u{1b}[2;31mred\u{1b}[0m");
         assert_eq!(escaped(acts, true), safe);
         assert_eq!(escaped("\u{1b}[2;31mred", false), "\\u{1b}[2;31mred");
@@ -205,20 +207,20 @@ mod tests {
     }
 
     #[test]
-    fn bodies_of_answers_are_never_logged() {
+    fn response_bodies_are_never_logged() {
         let (mut page, writer) = io::pipe().unwrap();
         let lines = fmt::layer().with_ansi(false).with_writer(Arc::new(writer));
         let log = tracing_subscriber::registry()
             .with(EnvFilter::new("trace"))
             .with(lines.with_filter(filter_fn(may_be_logged)));
         tracing::subscriber::with_default(log, || {
-            // As kube-client's `Client::request` and its trace layer say it.
+            // The messages of kube-client's `Client::request` and of its trace layer.
             warn!(target: "kube_client::client", "{}, {:?}", "{\"password\":\"hunter2\"}", "expected value");
             error!(target: "kube_client::client::builder", "failed with status 503");
             debug!(target: "kube_client::client::builder", "requesting");
             info!(target: "my_operator", "hello");
         });
-        // The writer has gone with the log.
+        // The writer was dropped with the log.
         let mut text = String::new();
         page.read_to_string(&mut text).unwrap();
         assert!(

@@ -1,4 +1,4 @@
-//! What the controllers of one process share, and everything that it runs. How that is started and stopped is in `running.rs`.
+//! What the controllers of one process share, and the tasks that it runs. Start and shutdown are in `running.rs`.
 
 mod builder;
 mod caches;
@@ -31,16 +31,17 @@ use crate::{
 };
 
 /// Holds what the controllers of one process share: the client, one informer per kind, metrics, the event recorder; and
-/// runs them.
+/// runs the controllers.
 ///
 /// # Start and stop
 ///
-/// Caches are filled first, then, with leader election, the lease is acquired, then the workers start: a standby's caches
-/// are warm. A standby remembers no names: every object is reconciled when it comes to lead. On the signal no key is handed
-/// out any more, reconciles in hand get `--graceful-shutdown-timeout` (30 s) to end, events are flushed and the lease is
-/// released last. Where reconciles had to be cut off it is not released, but left to expire: a request of theirs may still
-/// be under way. A lost lease ends everything at once, with an error. So does, after the reconciles in hand, a worker or a
-/// cache that panics: no process holds the lease and does not work.
+/// Caches are filled first; then, with leader election, the lease is acquired; then the workers start: a standby's
+/// caches are warm. A standby does not remember keys: every object is reconciled when it becomes the leader. After the
+/// signal no more keys are handed out, running reconciles get `--graceful-shutdown-timeout` (30 s) to end, events are
+/// flushed, and the lease is released last. If reconciles had to be cancelled, it is not released, but left to expire:
+/// one of their requests may still be in progress. A lost lease ends everything at once, with an error. A panic of a
+/// worker or a cache ends the process too, after the running reconciles, so that no process holds the lease without
+/// working.
 pub struct Manager {
     settings: Settings,
     events: Events,
@@ -64,17 +65,17 @@ impl Manager {
         &self.settings.namespace
     }
 
-    /// Where this process counts what it does.
+    /// The metrics of this process.
     pub fn metrics(&self) -> &Metrics {
         &self.settings.metrics
     }
 
-    /// The checks behind `/healthz`, none at first: when one fails, the kubelet restarts the process.
+    /// The checks behind `/healthz`, none by default: if one fails, the kubelet restarts the process.
     pub fn healthz(&self) -> &Checks {
         &self.probes.healthz
     }
 
-    /// The checks behind `/readyz`; at first `informer-sync`, that the caches are filled.
+    /// The checks behind `/readyz`; by default `informer-sync`, which passes when the caches are filled.
     pub fn readyz(&self) -> &Checks {
         &self.probes.readyz
     }
@@ -83,8 +84,9 @@ impl Manager {
         self.probes.clone()
     }
 
-    /// Runs `task` beside the controllers: from the time the manager runs, on a standby too, until it is asked to stop.
-    /// Its end ends nothing else. Its panic ends the process, after the reconciles in hand: nobody would notice otherwise.
+    /// Runs `task` in addition to the controllers: from the time the manager runs, on a standby too, until it is asked
+    /// to stop. When the task returns, nothing else ends. If it panics, the process ends, after the running reconciles:
+    /// otherwise the panic could stay unnoticed.
     pub fn background(&self, task: impl Future<Output = ()> + Send + 'static) {
         lock(&self.tasks).push(Box::pin(task));
     }
@@ -93,7 +95,7 @@ impl Manager {
         self.settings.workers
     }
 
-    /// `<operator>/<controller>`: two controllers that write one object are two managers of its fields.
+    /// `<operator>/<controller>`: two controllers that write one object are two field managers.
     pub(crate) fn field_manager(&self, controller: &str) -> String {
         format!("{}/{controller}", self.settings.name)
     }
@@ -117,7 +119,7 @@ impl Manager {
             .any(|known| known.controller == registration.controller)
         {
             let name = &registration.controller;
-            // A slip that would mix up metrics and field managers.
+            // A mistake that would mix up metrics and field managers.
             return Err(Error::Setup(format!(
                 "two controllers are named `{name}`\n\nhint: give one of them another name"
             )));

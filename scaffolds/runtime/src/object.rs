@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use serde::{Serialize, de::DeserializeOwned};
 
-/// A kind whose Rust type is known: what k8s-openapi and `#[derive(CustomResource)]` make.
+/// A kind whose Rust type is known: a type of k8s-openapi or of `#[derive(CustomResource)]`.
 pub trait Object:
     kube::Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned + Serialize + Send + Sync + 'static
 {

@@ -32,7 +32,7 @@ use crate::{
     signals,
 };
 
-/// The type of a kind, as the generated `api::crds` lists it.
+/// The type of a kind, as in the list of the generated `api::crds`.
 type Crd = kubewright_schema::CustomType<CustomResourceDefinition>;
 
 /// An operator: one process that runs a [`Manager`] until it is asked to stop.
@@ -52,7 +52,8 @@ pub struct Operator {
 }
 
 impl Operator {
-    /// An operator of this name, usually `env!("CARGO_PKG_NAME")`: its lease, its field managers and its requests carry it.
+    /// An operator of this name, usually `env!("CARGO_PKG_NAME")`: the name of its lease, its field managers and its
+    /// user agent.
     pub fn new(name: &'static str, options: Options) -> Self {
         Self {
             name,
@@ -68,23 +69,23 @@ impl Operator {
         self
     }
 
-    /// An operator that works in named namespaces only: its permissions are a Role, and it does not start unless
+    /// Makes the operator work in named namespaces only: its permissions are a Role, and it does not start unless
     /// `--namespace` or `WATCH_NAMESPACE` names one.
     pub fn namespaced(mut self) -> Self {
         self.namespaced = true;
         self
     }
 
-    /// Runs the operator to its end. `setup` registers the controllers; it runs before anything is watched.
+    /// Runs the operator until it ends. `setup` registers the controllers; it runs before anything is watched.
     ///
-    /// Reconciles, watches and events share threads, one for each two cores that the process may use (a container's CPU limit
-    /// counts), at least one; the environment's `TOKIO_WORKER_THREADS` names another number, for reconcilers that compute.
-    /// Probes, metrics, webhooks, the lease and signals have threads of their own.
+    /// Reconciles, watches and events share threads, one for each two cores that the process may use (a container's CPU
+    /// limit counts), at least one; the environment variable `TOKIO_WORKER_THREADS` sets another number, for
+    /// reconcilers that use much CPU. Probes, metrics, webhooks, the lease and signals have threads of their own.
     ///
-    /// The exit code is 0 after a signal and a complete drain, and 1 after an error, which is logged: a cluster that
-    /// cannot be reached, a cache that cannot be filled, a lost lease.
+    /// The exit code is 0 after a signal and a complete drain, and 1 after an error, which is logged: an unreachable
+    /// cluster, a cache that cannot be filled, a lost lease.
     pub fn run(self, setup: impl AsyncFnOnce(&Manager) -> Result<()>) -> ExitCode {
-        // Dropped last: the traces of the shutdown are sent too.
+        // Dropped last, so that the spans of the shutdown are sent too.
         let _traces = match logging::init(&self.options, self.name) {
             Ok(traces) => traces,
             Err(error) => {
@@ -96,7 +97,7 @@ impl Operator {
         let runtime = match threads().enable_all().build() {
             Ok(runtime) => runtime,
             Err(error) => {
-                error!("no threads to run on: {error}");
+                error!("cannot start threads: {error}");
                 return ExitCode::FAILURE;
             }
         };
@@ -104,11 +105,11 @@ impl Operator {
             Some(Command::Manifests { out, check }) => runtime.block_on(self.write_role(&out, check, setup)),
             None => runtime.block_on(self.serve(setup)).map(|()| ExitCode::SUCCESS),
         };
-        // What is left on other threads has nobody to serve any more.
+        // The remaining tasks on other threads are not needed any more.
         runtime.shutdown_background();
         ended.unwrap_or_else(|error| {
             let text = error.to_string();
-            // A line of the log is one line.
+            // A log message is one line.
             match text.split_once("\n\nhint: ") {
                 Some((error, hint)) => error!(hint, "{error}"),
                 None => error!("{text}"),
@@ -126,7 +127,7 @@ impl Operator {
         started.manager.run(stop, started.election).await
     }
 
-    /// Everything before the manager runs. Dropped at any await when the process is asked to stop.
+    /// Everything before the manager runs. Dropped at any await if the process is asked to stop.
     async fn start(self, setup: impl AsyncFnOnce(&Manager) -> Result<()>) -> Result<Started> {
         let watched = self.options.watched_namespaces();
         if self.namespaced && watched.is_empty() {
@@ -166,7 +167,7 @@ impl Operator {
         })
     }
 
-    /// While another process leads, this one reads only.
+    /// A client that only reads while another process leads.
     fn client(&self, config: &Config, metrics: &Metrics, elected: &Arc<OnceLock<Arc<Election>>>) -> Result<Client> {
         let elected = elected.clone();
         let gate = WriteGate::new(move || elected.get().is_none_or(|election| election.is_leader()));
@@ -174,12 +175,12 @@ impl Operator {
         client::build(config.clone(), &self.agent(), metrics, guards)
     }
 
-    /// How the API server's logs and audit events name this process.
+    /// The user agent: API servers log it, and it is in audit events.
     fn agent(&self) -> String {
         format!("{} kubewright-runtime/{}", self.name, env!("CARGO_PKG_VERSION"))
     }
 
-    /// In a pod the client's default namespace is the pod's own.
+    /// The operator's namespace. In a pod the client's default namespace is the pod's own.
     fn namespace(&self, config: &Config) -> String {
         let named = self.options.operator_namespace.clone().filter(|name| !name.is_empty());
         named.unwrap_or_else(|| config.default_namespace.clone())
@@ -191,7 +192,7 @@ impl Operator {
         ElectionConfig::from_options(&self.options, self.name, &namespace)
     }
 
-    /// Not linted: `make manifests` does that, and so does the API server.
+    /// Not linted: `make manifests` lints them, and the API server validates them.
     fn assembled_crds(&self) -> Result<Vec<serde_json::Value>> {
         kubewright_schema::assemble(&self.crds, &kubewright_schema::Options::default()).map_err(|findings| {
             let lines: Vec<_> = findings.iter().map(ToString::to_string).collect();
@@ -199,7 +200,7 @@ impl Operator {
         })
     }
 
-    /// Registers the controllers on a client that goes nowhere, and writes what they need.
+    /// Registers the controllers on a client without a server, and writes the permissions that they need.
     async fn write_role(
         self,
         out: &Path,
@@ -210,7 +211,7 @@ impl Operator {
         let client = client::build(nowhere, self.name, &Metrics::new(), WriteGate::new(|| false))?;
         let manager = Manager::builder(client).name(self.name).build();
         setup(&manager).await?;
-        // Kustomize puts the operator's own namespace in the place of this one.
+        // Kustomize replaces this namespace by the operator's own.
         let namespace = self.namespaced.then_some("system");
         let role = role("manager-role", namespace, rbac::rules(&manager.registrations()));
         let mode = if check { Mode::Check } else { Mode::Write };
@@ -219,8 +220,8 @@ impl Operator {
     }
 }
 
-/// The threads of everything but the servers and the lease. An operator waits for the API server far more than it computes, and
-/// tasks that wake each other across threads pay a system call each time.
+/// The threads of everything but the servers and the lease. An operator spends far more time waiting for the API server
+/// than computing, and each wake-up across threads costs a system call.
 fn threads() -> runtime::Builder {
     let mut threads = runtime::Builder::new_multi_thread();
     if env::var_os("TOKIO_WORKER_THREADS").is_none() {
@@ -233,7 +234,7 @@ fn half(cores: usize) -> usize {
     cores.div_ceil(2)
 }
 
-/// An operator that is ready to work.
+/// An operator that is ready to run.
 struct Started {
     manager: Manager,
     election: Option<Arc<Election>>,
@@ -245,7 +246,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_cores_have_one_thread_and_one_core_has_it_too() {
+    fn one_and_two_cores_have_one_thread() {
         assert_eq!([1, 2, 3, 4, 64].map(half), [1, 1, 2, 2, 32]);
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-/// The merge patch that turns `before` into `after`, or `None` where nothing differs.
+/// The merge patch that turns `before` into `after`, or `None` if they are equal.
 pub(crate) fn merge_diff(before: &Value, after: &Value) -> Option<Value> {
     match (before, after) {
         (Value::Object(before), Value::Object(after)) => {
@@ -28,7 +28,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_patch_names_what_differs_and_nulls_what_went() {
+    fn a_patch_contains_differences_and_nulls_for_removed_fields() {
         let diff = merge_diff(
             &json!({"a": 1, "b": {"c": 2, "d": 3}, "e": 4}),
             &json!({"a": 1, "b": {"c": 5}}),
@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn a_status_that_was_never_there_is_sent_whole() {
+    fn a_new_status_is_sent_whole() {
         assert_eq!(merge_diff(&Value::Null, &json!({"a": 1})), Some(json!({"a": 1})));
     }
 }

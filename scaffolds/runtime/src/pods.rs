@@ -1,4 +1,4 @@
-//! Pure functions about Pods: which count, which are ready, and which are deleted first when there are too many.
+//! Pure functions about Pods: which count, which are ready, and which are deleted first if there are too many.
 
 use std::{cmp::Reverse, collections::HashMap, sync::Arc};
 
@@ -8,23 +8,24 @@ use k8s_openapi::{
     jiff::Timestamp,
 };
 
-/// What people set on a Pod to have it deleted sooner (less) or later (more) than others; 0 without it.
+/// Users set this annotation to have a Pod deleted sooner (lower) or later (higher) than others; 0 without it.
 const DELETION_COST: &str = "controller.kubernetes.io/pod-deletion-cost";
 
-/// Whether a Pod runs or may still run: not on its way out, and not at its end.
+/// Whether a Pod runs or may still run: it is not being deleted, and has not ended.
 pub fn is_active(pod: &Pod) -> bool {
     let ended = matches!(phase(pod), "Succeeded" | "Failed");
     pod.metadata.deletion_timestamp.is_none() && !ended
 }
 
-/// Whether a Pod is ready, by its own condition.
+/// Whether a Pod's condition `Ready` is true.
 pub fn is_ready(pod: &Pod) -> bool {
     ready_condition(pod).is_some()
 }
 
-/// The `surplus` Pods whose end is the smallest loss, the smallest first.
+/// The `surplus` Pods to be deleted, first to last.
 ///
-/// The order is the one of the ReplicaSet controller (Kubernetes 1.36), each rule counting where those before it are even:
+/// The order is that of the ReplicaSet controller (Kubernetes 1.36); each rule decides between Pods that are equal
+/// under the rules before it:
 ///
 /// 1. Pods without a node before those with one;
 /// 2. pending, then unknown, then running;
@@ -38,14 +39,14 @@ pub fn is_ready(pod: &Pod) -> bool {
 ///
 /// # Guarantees
 ///
-/// The order is total and depends on the Pods and `now` alone, not on the order in which they are given.
+/// The order is total and depends only on the Pods and `now`, not on the order of the argument.
 ///
 /// # Caveats
 ///
-/// As there, times are compared by magnitude: 6 and 8 take two Pods for equal that have existed for about the same number of
-/// seconds, counted in powers of two. So those who age together do not all go in the order of their birth.
+/// As in that controller, times are compared by magnitude: rules 6 and 8 treat two Pods as equal if their ages in
+/// seconds are about equal as powers of two. So Pods of similar age are not always ordered by age.
 ///
-/// Rule 5 is that of a ReplicaSet that belongs to a Deployment; one that stands alone leaves it out (measured).
+/// Rule 5 is that of a ReplicaSet of a Deployment; a ReplicaSet without one does not apply it (measured).
 pub fn victims(pods: &[Arc<Pod>], surplus: usize, now: Timestamp) -> Vec<Arc<Pod>> {
     let mut neighbours = HashMap::<&str, usize>::new();
     for pod in pods {
@@ -59,7 +60,7 @@ pub fn victims(pods: &[Arc<Pod>], surplus: usize, now: Timestamp) -> Vec<Arc<Pod
     ranked.into_iter().take(surplus).map(|(_, pod)| pod.clone()).collect()
 }
 
-/// The rules in their order; the smallest rank goes first.
+/// The rules in their order; Pods with lower ranks are deleted first.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
     has_node: bool,
@@ -115,7 +116,7 @@ fn ready_condition(pod: &Pod) -> Option<&PodCondition> {
         .find(|condition| condition.type_ == "Ready" && condition.status == "True")
 }
 
-/// What is not a plain number counts as 0, as in Kubernetes.
+/// A value that is not an integer counts as 0, as in Kubernetes.
 fn cost(pod: &Pod) -> i32 {
     let text = pod.metadata.annotations.as_ref().and_then(|all| all.get(DELETION_COST));
     let plain = |text: &&String| {
@@ -125,7 +126,7 @@ fn cost(pod: &Pod) -> i32 {
     text.filter(plain).and_then(|text| text.parse().ok()).unwrap_or(0)
 }
 
-/// The most restarts of a container, and of a sidecar.
+/// The highest restart count of a container, and of a sidecar.
 fn restarts(pod: &Pod) -> (i32, i32) {
     let status = pod.status.as_ref();
     let most = |list: Option<&Vec<ContainerStatus>>, counts: &dyn Fn(&str) -> bool| {
@@ -146,7 +147,8 @@ fn restarts(pod: &Pod) -> (i32, i32) {
     )
 }
 
-/// How long ago, as a power of two of nanoseconds. `None`, before all others, for no time at all or one to come.
+/// The age, as a power of two of nanoseconds. `None`, which is before all others, without a time or with one in the
+/// future.
 fn magnitude(time: Option<&Time>, now: Timestamp) -> Option<u32> {
     let passed = now.duration_since(time?.0).as_nanos();
     u128::try_from(passed).ok()?.checked_ilog2()
@@ -164,12 +166,12 @@ mod tests {
         Timestamp::from_second(NOW).unwrap()
     }
 
-    /// As the API server writes what was so many seconds ago.
+    /// The timestamp of so many seconds ago, as the API server writes it.
     fn ago(seconds: i64) -> Value {
         json!(Timestamp::from_second(NOW - seconds).unwrap().to_string())
     }
 
-    /// A Pod that has been ready for an hour, on a node of its own, changed by a merge patch.
+    /// A Pod that has been ready for an hour, on a node without other Pods, changed by a merge patch.
     fn pod(name: &str, change: Value) -> Arc<Pod> {
         let mut pod = json!({
             "metadata": {"name": name, "uid": name, "creationTimestamp": ago(7200)},
@@ -200,10 +202,10 @@ mod tests {
     }
 
     #[test]
-    fn each_rule_counts_where_those_before_it_are_even() {
+    fn each_rule_decides_between_pods_that_are_equal_under_earlier_rules() {
         let since = |seconds| json!({"status": {"conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": ago(seconds)}]}});
         let cost = |cost: &str| json!({"metadata": {"annotations": {DELETION_COST: cost}}});
-        // In the order in which they go: the names say so by their numbers.
+        // In the order of their deletion: each name starts with its number.
         let pods = [
             pod("00 no node", json!({"spec": {"nodeName": null}})),
             pod(
@@ -222,7 +224,7 @@ mod tests {
             pod("05 doubled up", json!({"spec": {"nodeName": "busy"}})),
             pod("06 doubled up", json!({"spec": {"nodeName": "busy"}})),
             pod(
-                "07 ready, who knows since when",
+                "07 ready, without a transition time",
                 json!({"status": {"conditions": [{"type": "Ready", "status": "True"}]}}),
             ),
             pod("08 ready for a minute", since(60)),
@@ -242,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cost_that_is_no_number_is_none() {
+    fn an_invalid_deletion_cost_counts_as_zero() {
         for (text, number) in [
             ("12", 12),
             ("-3", -3),
@@ -258,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn those_who_go_or_are_at_their_end_do_not_count() {
+    fn deleted_and_ended_pods_do_not_count() {
         assert!(is_active(&pod("a", json!({}))));
         assert!(!is_active(&pod(
             "a",
@@ -302,7 +304,7 @@ mod tests {
                 let chosen = victims(&other, surplus, now());
                 prop_assert_eq!(names(&chosen), names(&all[..surplus]));
             }
-            // Who works is never given up for who does not.
+            // An active Pod is never deleted before an inactive one.
             for pair in all.windows(2) {
                 let (first, next) = (node(&pair[0]).is_empty(), node(&pair[1]).is_empty());
                 prop_assert!(first || !next);

@@ -1,4 +1,4 @@
-//! Filters between an informer and a queue: which deltas are worth a reconcile.
+//! Filters between an informer and a queue: which deltas cause a reconcile.
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
@@ -15,22 +15,22 @@ use crate::{
 
 type Test<K> = Authored<dyn Fn(&Delta<K>) -> bool + Send + Sync>;
 
-/// A test of a [`Delta`], with the old and the new object at hand. Cheap to clone.
+/// A test of a [`Delta`], with access to the old and the new object. Cheap to clone.
 ///
 /// # Guarantees
-/// The named predicates judge updates only: additions, deletions and invalid objects pass all of them, so that none can
-/// swallow a deletion. Resyncs pass too, but for those a predicate says otherwise of. [`Predicate::new`] judges what it
-/// is given. A predicate that panics in a controller passes, and the panic is logged: a wake too many costs one reconcile,
-/// a lost one leaves the object as it is.
+/// The named predicates filter updates only: additions, deletions and invalid objects pass all of them, so no deletion
+/// is lost. Resyncs pass too, unless a predicate documents otherwise. [`Predicate::new`] filters all deltas. If a
+/// predicate panics in a controller, the delta passes, and the panic is logged: an unnecessary wake-up costs one
+/// reconcile, a lost one leaves the object unreconciled.
 ///
 /// # Caveats
-/// With [`Predicate::generation_changed`] alone, changes of labels, annotations, finalizers and status go unseen.
+/// With [`Predicate::generation_changed`] alone, changes of labels, annotations, finalizers and status are not seen.
 pub struct Predicate<K> {
     test: Test<K>,
 }
 
 impl<K: 'static> Predicate<K> {
-    /// Any test, also of deletions: one that rejects those is responsible for it.
+    /// Any test of all deltas: if it rejects deletions, they are lost.
     pub fn new(test: impl Fn(&Delta<K>) -> bool + Send + Sync + 'static) -> Self {
         Self {
             test: Authored::new(Arc::new(test)),
@@ -45,25 +45,25 @@ impl<K: 'static> Predicate<K> {
         self.ask(delta).unwrap_or_else(|panic| panic!("{panic}"))
     }
 
-    /// Whether `delta` passes, or the panic of who was asked.
+    /// Whether `delta` passes, or the predicate's panic.
     fn ask(&self, delta: &Delta<K>) -> Result<bool, Panic> {
         self.test.call(|test| test(delta))
     }
 
-    /// Passes what both pass.
+    /// Passes deltas that both predicates pass.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self::new(move |delta| self.test(delta) && other.test(delta))
     }
 
-    /// Passes what either passes.
+    /// Passes deltas that either predicate passes.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self::new(move |delta| self.test(delta) || other.test(delta))
     }
 
-    /// Passes the updates, additions and resyncs this one rejects, and the reverse. Deletions keep their verdict: the
-    /// negation of a predicate that lets them pass lets them pass.
+    /// Passes the updates, additions and resyncs that this predicate rejects, and rejects those that it passes.
+    /// Deletions and invalid objects are not negated: the negation passes those that the predicate passes.
     #[must_use]
     #[allow(clippy::should_implement_trait)] // `!predicate` would read as a condition.
     pub fn not(self) -> Self {
@@ -75,44 +75,45 @@ impl<K: 'static> Predicate<K> {
 }
 
 impl<K: Resource<DynamicType = ()> + 'static> Predicate<K> {
-    /// Whether `delta` wakes `controller`: it does where the predicate panics.
+    /// Whether `delta` wakes `controller`: also if the predicate panics.
     pub(crate) fn passes(&self, delta: &Delta<K>, controller: &str) -> bool {
         self.ask(delta).unwrap_or_else(|panic| {
             let (kind, object) = (K::kind(&()), delta.key());
-            tracing::error!(controller, %kind, %object, "a predicate panicked, and the change passes: {panic}");
+            tracing::error!(controller, %kind, %object, "a predicate panicked, so the change passes: {panic}");
             true
         })
     }
 }
 
 impl<K: Resource + 'static> Predicate<K> {
-    /// Updates of `metadata.generation`: for most kinds, changes of the spec, and the request to delete.
+    /// Updates that change `metadata.generation`: for most kinds, changes of the spec, and the request to delete.
     pub fn generation_changed() -> Self {
         Self::changed(|object| object.meta().generation)
     }
 
-    /// Updates of `metadata.resourceVersion`, that is all of them, and no resyncs: to a controller with this predicate an
-    /// object is delivered only when it changes.
+    /// Updates that change `metadata.resourceVersion`, that is all of them, and no resyncs: a controller with this
+    /// predicate is woken only when an object changes.
     pub fn resource_version_changed() -> Self {
         let changed = Self::changed(|object| object.meta().resource_version.clone());
         Self::new(move |delta| !matches!(delta, Delta::Resync(_)) && changed.test(delta))
     }
 
-    /// Updates of the labels.
+    /// Updates that change the labels.
     pub fn labels_changed() -> Self {
         Self::changed(|object| object.meta().labels.clone())
     }
 
-    /// Updates of the annotations.
+    /// Updates that change the annotations.
     pub fn annotations_changed() -> Self {
         Self::changed(|object| object.meta().annotations.clone())
     }
 
     /// Objects with these labels, in the API's syntax (`app=web,tier in (a, b)`). An update passes if the old or the
-    /// new object has them, so that leaving the selection is seen too; so do all deletions and invalid objects.
+    /// new object matches, so that an object that no longer matches is seen too. All deletions and invalid objects
+    /// pass.
     ///
     /// # Errors
-    /// If the text is no selector.
+    /// If the text is not a valid selector.
     pub fn label_selector(selector: &str) -> Result<Self, ParseExpressionError> {
         let selector = selector::parse(selector)?;
         Ok(Self::new(move |delta| {

@@ -5,7 +5,7 @@
 pub enum Priority {
     /// −100: the objects of the initial list and of a resync, as in controller-runtime.
     Low,
-    /// 0: everything that happened.
+    /// 0: all other changes.
     Normal,
 }
 
@@ -21,7 +21,7 @@ impl Priority {
         }
     }
 
-    /// Smaller is handed out first.
+    /// Smaller ranks are handed out first.
     pub(crate) fn rank(self) -> usize {
         match self {
             Self::Normal => 0,

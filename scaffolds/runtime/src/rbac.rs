@@ -14,11 +14,11 @@ pub(crate) struct Use {
 
 #[derive(Clone, Copy, Debug)]
 enum Role {
-    /// Reconciled: watched, its status written unless it is another's, and its finalizer if there is one.
+    /// Reconciled: watched, its status written unless the kind is foreign, and its finalizer if there is one.
     Main { finalizer: bool, foreign: bool },
-    /// Made and repaired.
+    /// Created and repaired.
     Owned,
-    /// Deleted when it is not asked for any more.
+    /// Deleted when it is not wanted any more.
     Pruned,
     /// Read.
     Watched,
@@ -63,7 +63,7 @@ impl Use {
         let on = |part: &str, verbs: &[&str]| rule(&self.group, &format!("{}{part}", self.plural), verbs);
         match self.role {
             Role::Watched => vec![on("", &READ)],
-            // A create, and server-side apply for every later change. Deletion is the garbage collector's, or `Pruned`.
+            // A create, and server-side apply for every later change. The garbage collector deletes, or `Pruned`.
             Role::Owned => vec![on("", &READ), on("", &["create", "patch"])],
             Role::Pruned => vec![on("", &["delete"])],
             Role::Main { finalizer, foreign } => {
@@ -71,8 +71,8 @@ impl Use {
                 if !foreign {
                     rules.push(on("/status", &["get", "patch", "update"]));
                 }
-                // Owner references that block the owner's deletion need it where the admission plugin
-                // OwnerReferencesPermissionEnforcement is on, as it is on OpenShift.
+                // Owner references that block the owner's deletion need this if the admission plugin
+                // OwnerReferencesPermissionEnforcement is enabled, as on OpenShift.
                 rules.push(on("/finalizers", &["update"]));
                 if finalizer {
                     rules.push(on("", &["patch"]));
@@ -83,7 +83,7 @@ impl Use {
     }
 }
 
-/// All rules of these controllers, one per set of resources, in the order and the form that controller-gen writes.
+/// All rules of these controllers, one per set of resources, in controller-gen's order and form.
 pub(crate) fn rules(registrations: &[Registration]) -> Vec<PolicyRule> {
     let mut rules = Vec::new();
     for registration in registrations {

@@ -1,35 +1,36 @@
-//! How far the rollout of a Deployment is, judged by its status alone.
+//! The progress of a Deployment's rollout, from its status alone.
 
 use k8s_openapi::api::apps::v1::{Deployment, DeploymentCondition, DeploymentStatus};
 
-/// Whether all of a Deployment's replicas run what it asks for now.
+/// Whether all replicas of a Deployment match its current spec.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rollout {
-    /// As many replicas as asked for are available, all of them made from the newest template, and no older one is left.
+    /// The desired number of replicas is available, all of them from the newest template, and no older one is left.
     Complete,
-    /// On its way; the text says what is waited for.
+    /// In progress; the text says what it waits for.
     Progressing(String),
-    /// It has not moved for `progressDeadlineSeconds`, or its Pods cannot be made; the text says why. It may still come.
+    /// No progress for `progressDeadlineSeconds`, or its Pods cannot be created; the text says why. It may still
+    /// complete.
     Failed(String),
 }
 
 impl Rollout {
-    /// Judges by the rules of `kubectl rollout status`, and of kstatus where that is stricter.
+    /// Applies the rules of `kubectl rollout status`, and of kstatus where those are stricter.
     ///
     /// # Guarantees
     ///
-    /// A status of an earlier generation than that of the Deployment is ignored, so a change of
-    /// the spec is [`Progressing`](Self::Progressing) from the moment it is written.
+    /// The status of an earlier generation of the Deployment is ignored, so a change of the spec is
+    /// [`Progressing`](Self::Progressing) from the moment it is written.
     pub fn of(deployment: &Deployment) -> Self {
         let status = deployment.status.clone().unwrap_or_default();
         if status.observed_generation < deployment.metadata.generation {
-            return Self::Progressing("the change has not been taken up yet".to_owned());
+            return Self::Progressing("the change has not been observed yet".to_owned());
         }
         if let Some(why) = failure(&status) {
             return Self::Failed(why);
         }
         let spec = deployment.spec.as_ref();
-        // The API server's default for what is not said.
+        // The API server's default.
         let wanted = spec.and_then(|spec| spec.replicas).unwrap_or(1);
         let count = |count: Option<i32>| count.unwrap_or(0);
         let (all, updated) = (count(status.replicas), count(status.updated_replicas));
@@ -48,7 +49,7 @@ impl Rollout {
     }
 }
 
-/// The condition that says that it is stuck.
+/// The condition with the failure.
 fn failure(status: &DeploymentStatus) -> Option<String> {
     let stuck = |condition: &&DeploymentCondition| match condition.type_.as_str() {
         "Progressing" => condition.reason.as_deref() == Some("ProgressDeadlineExceeded"),
@@ -64,7 +65,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// Of generation 3, with 2 replicas asked for.
+    /// The rollout of generation 3, with 2 desired replicas.
     fn of(status: serde_json::Value) -> Rollout {
         let deployment = json!({"metadata": {"generation": 3},
             "spec": {"replicas": 2, "selector": {}, "template": {}}, "status": status});
@@ -86,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn complete_is_only_what_is_available_in_full() {
+    fn a_rollout_is_complete_only_if_all_replicas_are_available() {
         assert_eq!(counts(3, 2, 2, 2), Rollout::Complete);
         waits_for(counts(3, 2, 1, 2), "1 of 2 replicas are up to date");
         waits_for(counts(3, 3, 2, 2), "1 earlier");
@@ -95,27 +96,27 @@ mod tests {
     }
 
     #[test]
-    fn what_a_status_says_of_an_earlier_generation_does_not_count() {
-        waits_for(counts(2, 2, 2, 2), "not been taken up");
-        waits_for(of(json!({})), "not been taken up");
+    fn the_status_of_an_earlier_generation_is_ignored() {
+        waits_for(counts(2, 2, 2, 2), "not been observed");
+        waits_for(of(json!({})), "not been observed");
     }
 
     #[test]
-    fn a_deployment_that_is_stuck_says_why() {
+    fn a_stuck_deployment_has_a_reason() {
         let condition = json!({"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded", "message": "too slow"});
         let status = json!({"observedGeneration": 3, "conditions": [condition]});
         assert_eq!(of(status.clone()), Rollout::Failed("too slow".to_owned()));
-        // Until it has taken up a change: that may be the remedy.
+        // Until the controller has observed a change, which may be the remedy.
         let mut earlier = status;
         earlier["observedGeneration"] = json!(2);
-        waits_for(of(earlier), "not been taken up");
+        waits_for(of(earlier), "not been observed");
         let quota = json!({"type": "ReplicaFailure", "status": "True", "message": "quota"});
         let status = json!({"observedGeneration": 3, "conditions": [quota]});
         assert_eq!(of(status), Rollout::Failed("quota".to_owned()));
     }
 
     #[test]
-    fn none_asked_for_and_none_there_is_complete() {
+    fn zero_replicas_of_zero_are_complete() {
         let deployment = json!({"metadata": {"generation": 1}, "spec": {"replicas": 0, "selector": {}, "template": {}},
             "status": {"observedGeneration": 1}});
         let deployment = serde_json::from_value(deployment).unwrap();

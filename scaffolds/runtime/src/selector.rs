@@ -1,5 +1,5 @@
-//! Reads label selectors in the text form of the API (`app=web, tier in (a, b), !canary`), which kube writes but does
-//! not read.
+//! Parses label selectors in the text form of the API (`app=web, tier in (a, b), !canary`), which kube can write but
+//! not parse.
 
 use std::collections::BTreeSet;
 
@@ -53,7 +53,7 @@ fn parse_requirement(text: &str) -> Result<Expression, ParseExpressionError> {
 fn key(text: &str) -> Result<String, ParseExpressionError> {
     let text = text.trim();
     if text.is_empty() || !text.chars().all(|c| c.is_ascii_alphanumeric() || "-_./".contains(c)) {
-        return Err(error(text, "is no label key"));
+        return Err(error(text, "is not a label key"));
     }
     Ok(text.to_owned())
 }
@@ -61,7 +61,7 @@ fn key(text: &str) -> Result<String, ParseExpressionError> {
 fn value(text: &str) -> Result<String, ParseExpressionError> {
     let text = text.trim();
     if !text.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c)) {
-        return Err(error(text, "is no label value"));
+        return Err(error(text, "is not a label value"));
     }
     Ok(text.to_owned())
 }
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_form_is_read_as_kube_writes_it() {
+    fn every_form_is_parsed_as_kube_writes_it() {
         for text in [
             "",
             "app",
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_selector_is_refused_with_the_part_that_is_wrong() {
+    fn an_invalid_selector_is_refused_with_its_invalid_part() {
         for (text, part) in [
             ("a=b,,c", "``"),
             ("a in (b", "`a in (b`"),

@@ -1,4 +1,4 @@
-//! SIGTERM and SIGINT: the first asks the process to stop, the second ends it.
+//! SIGTERM and SIGINT: the first asks the process to stop, the second ends it at once.
 
 use std::{process, sync::mpsc, thread};
 
@@ -11,22 +11,22 @@ use tracing::{error, info};
 
 use crate::error::{Error, Result};
 
-/// Resolves at the first SIGTERM or SIGINT. At the second the process ends with exit code 1, as controller-runtime's
-/// (`pkg/manager/signals/signal.go`). Both are listened for from here on, on a thread of their own: also while reconcilers
-/// burn CPU on all threads of theirs.
+/// Resolves at the first SIGTERM or SIGINT. At the second the process exits with code 1, as in controller-runtime
+/// (`pkg/manager/signals/signal.go`). Signals are handled from the time of this call, on a thread of their own: also
+/// while reconcilers use all of their threads.
 pub(crate) fn stop() -> Result<impl Future<Output = ()>> {
-    let failed = |error| Error::Setup(format!("signals cannot be listened for: {error}"));
+    let failed = |error| Error::Setup(format!("cannot handle signals: {error}"));
     let (stop, stopped) = oneshot::channel();
     let (listening, heard) = mpsc::channel();
     let listen = move || match Listener::new() {
         Ok(mut listener) => {
-            // An error means that the process is on its way out.
+            // An error means that the process is shutting down.
             let _ = listening.send(Ok(()));
             listener.wait();
-            info!("told to stop");
+            info!("received a signal to stop");
             let _ = stop.send(());
             listener.wait();
-            error!("told to stop a second time: what is in hand is cut off");
+            error!("received a second signal to stop: running reconciles are cut off");
             exit();
         }
         Err(error) => {
@@ -42,13 +42,13 @@ pub(crate) fn stop() -> Result<impl Future<Output = ()>> {
     }
     Ok(async {
         if stopped.await.is_err() {
-            // The thread is gone, and nobody listens any more: the default would have ended the process.
-            error!("signals are not listened for any more");
+            // The thread has ended, and its handlers have replaced the default action, which would end the process.
+            error!("signals are not handled any more");
         }
     })
 }
 
-/// Whoever sends the second signal does not want to wait for destructors.
+/// After a second signal the user does not want to wait for destructors.
 #[allow(clippy::disallowed_methods)]
 fn exit() -> ! {
     process::exit(1)
@@ -73,7 +73,7 @@ impl Listener {
         })
     }
 
-    /// Waits for the next one.
+    /// Waits for the next signal.
     fn wait(&mut self) {
         let (terminate, interrupt) = (&mut self.terminate, &mut self.interrupt);
         self.runtime.block_on(async {

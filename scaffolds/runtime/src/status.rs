@@ -1,12 +1,12 @@
-//! Conditions, as the Kubernetes API conventions want them: one entry a type, and a transition time that moves only
-//! when the verdict does.
+//! Conditions in the form of the Kubernetes API conventions: one entry per type, and a transition time that changes
+//! only with the status.
 
 use k8s_openapi::{
     apimachinery::pkg::apis::meta::v1::Condition, apimachinery::pkg::apis::meta::v1::Time, jiff::Timestamp,
 };
 
-/// A condition of the given type. `lastTransitionTime` is now; [`Conditions::set`] keeps the earlier one where the
-/// verdict stands. A condition without an `observed_generation` of its own is not tied to a generation.
+/// A condition of the given type. `lastTransitionTime` is now; [`Conditions::set`] keeps the earlier time if the status
+/// is unchanged. A condition without an `observed_generation` of its own does not refer to a generation.
 ///
 /// `reason` is one CamelCase word; `message` is for people.
 pub fn condition(type_: &str, verdict: bool, reason: &str, message: impl Into<String>) -> Condition {
@@ -22,15 +22,15 @@ pub fn condition(type_: &str, verdict: bool, reason: &str, message: impl Into<St
 
 /// A list of conditions with one entry per type.
 pub trait Conditions {
-    /// Puts `condition` in the place of the one of its type, or at the end. `lastTransitionTime` of the earlier one
-    /// is kept unless the status (`True`, `False`, `Unknown`) differs, so an unchanged condition stays equal
-    /// to the byte and is not written again.
+    /// Replaces the condition of the same type, or appends `condition`. The earlier `lastTransitionTime` is kept unless
+    /// the status (`True`, `False`, `Unknown`) differs, so an unchanged condition stays byte for byte equal and is not
+    /// written again.
     fn set(&mut self, condition: Condition);
 
     /// The condition of this type.
     fn find(&self, type_: &str) -> Option<&Condition>;
 
-    /// Whether the condition of this type is there and `True`.
+    /// Whether the condition of this type exists and is `True`.
     fn is_true(&self, type_: &str) -> bool {
         self.find(type_).is_some_and(|condition| condition.status == "True")
     }
@@ -54,7 +54,7 @@ impl Conditions for Vec<Condition> {
     }
 }
 
-/// Kubernetes stores times in whole seconds; a finer one would never compare equal to what comes back.
+/// Kubernetes stores times in whole seconds; a more precise time would never equal the stored one.
 fn now_in_seconds() -> Timestamp {
     let now = Timestamp::now();
     Timestamp::from_second(now.as_second()).unwrap_or(now)
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_transition_time_moves_only_when_the_verdict_does() {
+    fn the_transition_time_changes_only_with_the_status() {
         let long_ago = Time(Timestamp::UNIX_EPOCH);
         let mut conditions = vec![Condition {
             last_transition_time: long_ago.clone(),
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn one_entry_a_type_and_the_order_stays() {
+    fn each_type_has_one_entry_and_the_order_stays() {
         let mut conditions = Vec::new();
         for type_ in ["Ready", "Progressing", "Ready"] {
             conditions.set(condition(type_, true, "Ok", ""));

@@ -1,5 +1,5 @@
-//! What an informer knows of its kind, for reading: objects by key and by index, and the undecodable ones set aside.
-//! Only the informer writes here.
+//! Read access to the objects of an informer: by key and by index, and the undecodable ones. Only the informer writes
+//! to the store.
 
 mod index;
 
@@ -13,8 +13,8 @@ use crate::key::ObjectKey;
 /// A read handle on an informer's objects. Cheap to clone; reading never waits for the API server.
 ///
 /// # Guarantees
-/// - An object's `resourceVersion` never goes back, unless the object was deleted and created anew.
-/// - Objects are shared, not copied: they are as the informer's transform left them, and never change. To change one,
+/// - An object's `resourceVersion` never decreases, unless the object was deleted and created again.
+/// - Objects are shared, not copied: they are the results of the informer's transform, and never change. To change one,
 ///   clone it.
 /// - Until the informer has synced the store may lack objects.
 #[derive(Debug)]
@@ -38,10 +38,10 @@ impl<K> Store<K> {
         self.read().objects.keys().cloned().collect()
     }
 
-    /// The objects for which the index function named `name` gave `value`, in no particular order.
+    /// The objects for which the index function named `name` returned `value`, in no particular order.
     ///
     /// # Panics
-    /// If there is no such index: an empty answer would be taken for the truth.
+    /// If there is no such index: an empty result would be misleading.
     pub fn by_index(&self, name: &str, value: &str) -> Vec<Arc<K>> {
         let contents = self.read();
         let Some(index) = contents.indexes.iter().find(|index| index.name == name) else {
@@ -56,12 +56,12 @@ impl<K> Store<K> {
         self.read().indexes.iter().any(|index| index.name == name)
     }
 
-    /// Why the object of this name cannot be decoded, if it exists and cannot.
+    /// The decoding error of the object of this name, if it exists and cannot be decoded.
     pub fn invalid(&self, key: &ObjectKey) -> Option<Arc<str>> {
         self.read().invalid.get(key).map(|invalid| invalid.error.clone())
     }
 
-    /// Number of objects that exist and cannot be decoded.
+    /// Number of objects that exist but cannot be decoded.
     pub fn invalid_len(&self) -> usize {
         self.read().invalid.len()
     }
@@ -83,7 +83,7 @@ impl<K> Store<K> {
     }
 
     pub(crate) fn read(&self) -> RwLockReadGuard<'_, Contents<K>> {
-        // Foreign code (index functions) is run isolated, so no change is ever left half done.
+        // Index functions run isolated, so a panic cannot leave a change half done.
         self.contents.read().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -100,7 +100,7 @@ impl<K> Clone for Store<K> {
     }
 }
 
-/// The store behind its lock.
+/// The contents of a store, behind its lock.
 #[derive(Debug)]
 pub(crate) struct Contents<K> {
     objects: HashMap<ObjectKey, Arc<K>>,
@@ -108,7 +108,7 @@ pub(crate) struct Contents<K> {
     indexes: Vec<Index<K>>,
 }
 
-/// An object that exists and cannot be decoded.
+/// An object that exists but cannot be decoded.
 #[derive(Debug)]
 pub(crate) struct Invalid<K> {
     pub error: Arc<str>,
@@ -148,7 +148,7 @@ impl<K> Contents<K> {
         self.indexes.iter_mut().for_each(|index| index.insert(&key, &object));
         let old = self.objects.insert(key.clone(), object);
         if let Some(old) = &old {
-            // After the insertion, so that values both versions have are kept.
+            // After the insertion, so that values that both versions have are kept.
             let new = &self.objects[&key];
             self.indexes
                 .iter_mut()
@@ -174,7 +174,7 @@ impl<K> Contents<K> {
         Some(old)
     }
 
-    /// Adds an index over what is stored and what will be; false if there is one of that name.
+    /// Adds an index over current and future objects; false if there is one of that name.
     pub(crate) fn add_index(&mut self, name: &'static str, values: IndexFn<K>) -> bool {
         if self.indexes.iter().any(|index| index.name == name) {
             return false;
@@ -186,7 +186,7 @@ impl<K> Contents<K> {
     }
 }
 
-/// Gives a table's memory back once most of it is unused.
+/// Frees the memory of a table once most of it is unused.
 fn shrink<Q: std::hash::Hash + Eq, V>(table: &mut HashMap<Q, V>) {
     if table.capacity() > 64 && table.len() * 8 < table.capacity() {
         table.shrink_to(table.len() * 2);

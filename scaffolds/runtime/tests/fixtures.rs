@@ -56,8 +56,8 @@ async fn fixtures_go_where_they_belong_and_again_change_nothing() {
 async fn a_fixture_that_cannot_be_made_says_why() {
     let world = world();
     for (text, says) in [
-        ("a: [", "a fixture is no YAML"),
-        ("a: 1", "a fixture is no object"),
+        ("a: [", "a fixture is not valid YAML"),
+        ("a: 1", "a fixture is not an object"),
         ("apiVersion: v1\nkind: Unicorn\nmetadata: {name: a}", "Unicorn"),
         (
             "apiVersion: test.example.com/v1\nkind: FooBar\nmetadata: {name: a}\nspec: {}",

@@ -1,10 +1,10 @@
-//! The label that every child carries: by it an operator's caches select its children.
+//! The label of all children: an operator's caches select its children by it.
 
 use kube::api::ObjectMeta;
 
 use super::name::fnv1a;
 
-/// The key of the label. Its value follows from the operator's name.
+/// The key of the label. Its value is derived from the operator's name.
 const KEY: &str = "kubewright.dev/operator";
 
 /// The longest value that Kubernetes accepts for a label.
@@ -12,16 +12,16 @@ const MAX_VALUE: usize = 63;
 
 /// The label of one operator's children.
 ///
-/// It says which objects are worth caching, and nothing more: anybody may set or remove it, so whose child an object is follows
-/// from its owner reference alone.
+/// It only decides which objects are cached. Anybody may set or remove it, so the owner of an object is decided by its
+/// owner reference alone.
 #[derive(Clone, Debug)]
 pub(crate) struct ChildLabel {
     value: String,
 }
 
 impl ChildLabel {
-    /// The label of the operator of this name. A name that cannot be the value of a label is written in the letters that
-    /// can, and ends in a hash of the whole.
+    /// The label of the operator of this name. In a name that is no valid label value, invalid characters are replaced
+    /// and a hash of the whole name is appended.
     pub(crate) fn new(operator: &str) -> Self {
         let value = if is_value(operator) {
             operator.to_owned()
@@ -43,7 +43,7 @@ impl ChildLabel {
         format!("{KEY}={}", self.value)
     }
 
-    /// Selects the objects without it, and those with another operator's.
+    /// Selects the objects without the label, and those with the label of another operator.
     pub(crate) fn selector_of_others(&self) -> String {
         format!("{KEY}!={}", self.value)
     }
@@ -78,14 +78,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_that_can_be_the_value_of_a_label_is_the_value() {
+    fn a_valid_label_value_is_kept() {
         for name in ["operator", "foobar-operator", "a_b.C", &"x".repeat(63)] {
             assert_eq!(ChildLabel::new(name).pair().1, name);
         }
     }
 
     #[test]
-    fn any_other_name_becomes_a_value_of_its_own() {
+    fn an_invalid_name_becomes_a_unique_valid_value() {
         let long = "x".repeat(64);
         let names = ["", "-a", "a-", "a/b", "a b", "ä", &long, &format!("{long}y")];
         let values: std::collections::BTreeSet<_> = names.iter().map(|name| ChildLabel::new(name).value).collect();
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn the_label_is_set_beside_those_that_are_there() {
+    fn the_label_is_added_to_existing_labels() {
         let mut metadata = ObjectMeta {
             labels: Some([("app".to_owned(), "web".to_owned())].into()),
             ..ObjectMeta::default()

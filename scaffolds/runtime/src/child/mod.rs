@@ -1,4 +1,5 @@
-//! Owned objects: created from their owner's intent, repaired when they drift, and left alone when another object controls them.
+//! Owned objects: created from their owner's intent, repaired when they drift, and left alone if another object
+//! controls them.
 
 mod label;
 mod name;
@@ -19,15 +20,15 @@ use crate::{
     object::Object,
 };
 
-/// What [`Context::apply_child`](crate::Context::apply_child) did, with the object as the API server has it, but for its
-/// `managedFields`.
+/// What [`Context::apply_child`](crate::Context::apply_child) did, with the object as the API server has it, but
+/// without its `managedFields`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Applied<C> {
     /// The child was missing and has been created.
     Created(C),
     /// The child differed and has been repaired.
     Updated(C),
-    /// The child was as it should be: nothing was sent.
+    /// The child was as intended: no request was sent.
     Unchanged,
 }
 
@@ -38,7 +39,7 @@ impl<C> Applied<C> {
     }
 }
 
-/// One child to be applied: the request's subject and everything it is compared with.
+/// One child to be applied: the requests for it, and everything that it is compared with.
 pub(crate) struct Child<'a, C> {
     pub(crate) requests: Requests<'a, C>,
     pub(crate) key: &'a ObjectKey,
@@ -47,9 +48,9 @@ pub(crate) struct Child<'a, C> {
     pub(crate) intent: Value,
     pub(crate) manager: &'a str,
     pub(crate) applies: &'a Applies,
-    /// Whether an object that nobody controls is taken over.
+    /// Whether an object without a controller is adopted.
     pub(crate) adopts: bool,
-    /// Whether the controller is woken by objects of this kind.
+    /// Whether the controller watches objects of this kind.
     pub(crate) watched: bool,
 }
 
@@ -77,7 +78,7 @@ impl<C: Object> Child<'_, C> {
         let updated = self.update(observed).await?;
         let after = updated.meta().resource_version.as_deref();
         self.remember(hash, &updated)?;
-        // The server keeps the version of an apply that changed nothing.
+        // An apply that changes nothing keeps the resource version.
         Ok(if after == version {
             Applied::Unchanged
         } else {
@@ -85,15 +86,16 @@ impl<C: Object> Child<'_, C> {
         })
     }
 
-    /// Creates the child, or returns the object that already has its name. A create can neither overwrite nor merge into
-    /// a foreign object that the cache does not show yet, and costs the API server less than an apply.
+    /// Creates the child, or returns the object that already has its name. A create can neither overwrite nor merge
+    /// into an object of another owner that is not cached yet, and costs the API server less than an apply.
     async fn create(&self, hash: u64) -> Result<Result<C, C>> {
         match self.requests.create(&self.intent, &creator(self.manager, hash)).await {
             Ok(created) => {
                 self.remember(hash, &created)?;
                 Ok(Ok(created))
             }
-            // A Service that asks for its own `nodePort` again is found invalid before its name is found taken.
+            // The server validates a Service's `nodePort` before it compares names: for an existing Service the answer
+            // is 422, not 409.
             Err(error) if matches!(error.code(), Some(409 | 422)) => match self.requests.get(self.key.name()).await? {
                 Some(found) => Ok(Err(found)),
                 None => Err(error),
@@ -113,7 +115,7 @@ impl<C: Object> Child<'_, C> {
             }));
         }
         if observed.meta().deletion_timestamp.is_some() {
-            // Its deletion wakes the owner; the delay is for a child that somebody's finalizer holds.
+            // Its deletion notifies the controller; the delay is for a child that a finalizer keeps.
             return Err(Error::retry(format!(
                 "{} `{}` is being deleted",
                 C::kind(&()),
@@ -123,24 +125,26 @@ impl<C: Object> Child<'_, C> {
         Ok(())
     }
 
-    /// Whether the child is other than the intent says. Values are compared whoever is recorded as their writer: anybody may
-    /// name this controller's field manager, and the intent's hash with it.
+    /// Whether the child differs from the intent. Values are compared regardless of their recorded field manager:
+    /// anybody may write under this controller's field manager, with the intent's hash.
     fn differs(&self, observed: &C, hash: u64) -> Result<bool> {
         let view = self.view(observed)?;
         let Some(owned) = &view.owned else {
-            // Without a record of what we own nothing can be said about dropped fields: apply, and remember.
+            // Without a record of the fields we own, dropped fields cannot be detected: apply the intent, and remember
+            // it.
             return Ok(true);
         };
         if !view.stands(&self.intent) && !self.last_came_to(hash, &view) {
             return Ok(true);
         }
-        // What was made for this very intent has dropped no field, though the record names what the server has added.
+        // A child that was created from this same intent has dropped no field, although its record contains fields that
+        // the server has added.
         let made_for_it = owned.manager == creator(self.manager, hash);
         Ok(!made_for_it && view.drops(&self.intent))
     }
 
-    /// Whether `written`, the answer to an apply, shows what others have changed since `known`: the watch event of their change
-    /// is older than the answer, and will not be delivered.
+    /// Whether `written`, the response to an apply, contains changes that others made after `known`: their watch events
+    /// are older than the response, so they will not be delivered.
     pub(crate) fn shows_others(&self, known: &C, written: &C) -> Result<bool> {
         let (known, written) = (self.view(known)?, self.view(written)?);
         let owned: Vec<_> = [&known, &written]
@@ -151,18 +155,19 @@ impl<C: Object> Child<'_, C> {
         Ok(known.beyond(&owned) != written.beyond(&owned))
     }
 
-    /// Server-side apply of the whole intent. The fields of a child that was created are recorded under the operation
-    /// `Update`, from which an apply drops nothing; so the first update turns that record into one of `Apply`.
+    /// Applies the whole intent server-side. The fields of a created child are recorded under the operation `Update`,
+    /// from which an apply removes no field; so the first update turns that record into one of `Apply`.
     ///
-    /// The apply names the uid that was observed: the cache may be behind, and an apply would make a child that is gone
-    /// anew, or hand one that belongs to this owner's successor to the garbage collector, as an owner's that is gone.
+    /// The apply names the uid that was observed. The cache may be stale: without the uid, an apply would create a
+    /// deleted child again, or would set a deleted owner on a child of its successor, and the garbage collector would
+    /// delete that child.
     async fn update(&self, observed: &C) -> Result<C> {
         let name = self.key.name();
         let created = |object: &C| {
             self.entries(object)
                 .any(|entry| entry.operation.as_deref() == Some("Update"))
         };
-        // The cache keeps our own records only; the patch has to name everybody's.
+        // The cache keeps our own `managedFields` only; the patch has to contain all of them.
         if created(observed)
             && let Some(live) = self.requests.get(name).await?
             && created(&live)
@@ -179,7 +184,8 @@ impl<C: Object> Child<'_, C> {
         let mut intent = self.intent.clone();
         intent["metadata"]["uid"] = json!(observed.meta().uid);
         if controller_of(observed).is_none() {
-            // Adopted as it was seen: a change since then, another owner above all, is a conflict.
+            // Adopted only in the version that was observed: any change since then, such as another owner, is a
+            // conflict.
             intent["metadata"]["resourceVersion"] = json!(observed.meta().resource_version);
         }
         match self
@@ -189,15 +195,15 @@ impl<C: Object> Child<'_, C> {
         {
             Err(error) if is_another(&error) => {
                 let (kind, key) = (C::kind(&()), self.key);
-                Err(Error::retry(format!("{kind} `{key}` is not the one that was observed")))
+                Err(Error::retry(format!("{kind} `{key}` was replaced by another object")))
             }
             applied => applied,
         }
     }
 }
 
-/// Whether an apply was refused because the object has another uid than it names. Where there is no object any more, the
-/// answer is a conflict.
+/// Whether an apply was refused because the object's uid is not the one in the request. If the object no longer exists,
+/// the response is a conflict.
 fn is_another(error: &Error) -> bool {
     let Error::Kube(source) = error else { return false };
     let kube::Error::Api(status) = &**source else {

@@ -1,4 +1,4 @@
-//! Names that follow from an owner's: the same on every machine and in every version, and never too long.
+//! Names that are derived from an owner's: the same on every machine and in every version, and never too long.
 
 /// The longest name that Kubernetes accepts for most kinds (a DNS-1123 subdomain).
 const MAX_NAME: usize = 253;
@@ -6,14 +6,14 @@ const MAX_NAME: usize = 253;
 /// The longest value that Kubernetes accepts for a label.
 const MAX_LABEL: usize = 63;
 
-/// `<name>-<suffix>`, the name of a child. One too long for Kubernetes (over 253 bytes) is cut and ends in a hash of the
-/// whole, so that two long names that differ only at their ends stay apart. The same input gives the same name on
-/// every machine and in every version.
+/// `<name>-<suffix>`, the name of a child. A name that is too long for Kubernetes (over 253 bytes) is cut and ends in a
+/// hash of the whole name, so that two long names that differ only at their ends stay different. The same input gives
+/// the same name on every machine and in every version.
 pub fn child_name(name: &str, suffix: &str) -> String {
     shortened(format!("{name}-{suffix}"), MAX_NAME)
 }
 
-/// The name of an object as the value of a label. One too long for that (over 63 bytes) is cut as by [`child_name`].
+/// The name of an object as a label value. A longer name (over 63 bytes) is cut as in [`child_name`].
 pub fn label_value(name: &str) -> String {
     shortened(name.to_owned(), MAX_LABEL)
 }
@@ -44,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn long_names_are_cut_and_stay_apart() {
+    fn long_names_are_cut_and_stay_different() {
         let (a, b) = (format!("{}a", "x".repeat(252)), format!("{}b", "x".repeat(252)));
         let (a, b) = (child_name(&a, "foobar"), child_name(&b, "foobar"));
         assert_eq!((a.len(), b.len()), (253, 253));
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn a_label_holds_any_name() {
+    fn any_name_becomes_a_valid_label_value() {
         assert_eq!(label_value("sample"), "sample");
         let (a, b) = (format!("{}.a", "x".repeat(70)), format!("{}.b", "x".repeat(70)));
         let (a, b) = (label_value(&a), label_value(&b));

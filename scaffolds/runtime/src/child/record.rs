@@ -1,4 +1,4 @@
-//! What is known of earlier applies: the records of field ownership in the child, and what this process has sent.
+//! What earlier applies did: the child's `managedFields`, and what this process has sent.
 
 use std::{
     any::TypeId,
@@ -18,15 +18,15 @@ use crate::{
     object::Object,
 };
 
-/// Between a field manager and what it has created.
+/// Separates the field manager from the hash of the intent.
 const CREATED: char = '@';
 
 /// The longest name of a field manager that Kubernetes accepts.
 const MAX_MANAGER: usize = 128;
 
-/// The name under which a child is created: the field manager's, and what the intent was. A process that comes later finds
-/// both in the record of field ownership: of a child that was made for the intent it has itself it knows that no field was
-/// dropped since, though the record names what the server has added to it. Whether the values stand it looks at itself.
+/// The field manager under which a child is created: the controller's field manager and the hash of the intent. A later
+/// process reads both from `managedFields`: if the hash is that of its own intent, no field has been dropped since,
+/// although the record contains fields that the server added. It compares the values itself.
 pub(super) fn creator(manager: &str, hash: u64) -> String {
     let name = format!("{manager}{CREATED}{hash:016x}");
     if name.len() > MAX_MANAGER {
@@ -36,8 +36,8 @@ pub(super) fn creator(manager: &str, hash: u64) -> String {
     }
 }
 
-/// What this process last applied to each child, by owner: what came of it need not be applied again, though the server may
-/// store a value in another form than the intent has.
+/// What this process last applied to each child, by owner. The result need not be applied again, although the server
+/// may store a value in another form than the intent has.
 #[derive(Default)]
 pub(crate) struct Applies(Mutex<HashMap<ObjectKey, HashMap<Slot, Last>>>);
 
@@ -47,14 +47,14 @@ type Slot = (TypeId, ObjectKey);
 struct Last {
     /// The intent's hash.
     intent: u64,
-    /// The version that came of it: while it stands, nothing needs to be compared.
+    /// The resource version of the result: while the child has it, nothing needs to be compared.
     version: String,
-    /// The hash of the values that came of it, where they are not those of the intent.
+    /// The hash of the resulting values, if they differ from those of the intent.
     values: Option<u64>,
 }
 
 impl Applies {
-    /// The child is gone.
+    /// Removes the entry of a child that is gone.
     pub(crate) fn forget<C: 'static>(&self, owner: &ObjectKey, child: &ObjectKey) {
         let mut applies = self.lock();
         if let Some(children) = applies.get_mut(owner) {
@@ -65,12 +65,12 @@ impl Applies {
         }
     }
 
-    /// The owner is gone, and with it its children.
+    /// Removes the entries of an owner that is gone.
     pub(crate) fn forget_owner(&self, owner: &ObjectKey) {
         self.lock().remove(owner);
     }
 
-    /// Puts in what an apply of this child would.
+    /// Adds an entry as an apply of this child would.
     #[cfg(test)]
     pub(crate) fn note<C: 'static>(&self, owner: &ObjectKey, child: &ObjectKey) {
         let last = Last {
@@ -83,7 +83,7 @@ impl Applies {
         children.insert((TypeId::of::<C>(), child.clone()), last);
     }
 
-    /// The owners and the children that memory is spent on.
+    /// The numbers of owners and of children with an entry.
     #[cfg(test)]
     pub(crate) fn count(&self) -> (usize, usize) {
         let applies = self.lock();
@@ -95,10 +95,10 @@ impl Applies {
     }
 }
 
-/// A child as JSON, with the records of what this controller owns of it.
+/// A child as JSON, with this controller's `managedFields` entries.
 pub(super) struct View {
     object: Value,
-    /// The one record of ours; absent where there is none, or several.
+    /// Our entry; `None` if there is none, or more than one.
     pub(super) owned: Option<Owned>,
     records: Vec<Value>,
 }
@@ -119,12 +119,12 @@ impl View {
         intent::drops(intent, self.fields())
     }
 
-    /// All records of ours.
+    /// All of our entries.
     pub(super) fn records(&self) -> &[Value] {
         &self.records
     }
 
-    /// What the child has beyond these records, but for what every write changes.
+    /// The child without these entries, and without the fields that every write changes.
     pub(super) fn beyond(mut self, records: &[Value]) -> Value {
         for record in records {
             intent::beyond(&mut self.object, record);
@@ -137,7 +137,7 @@ impl View {
         self.object
     }
 
-    /// The hash of the values in the places that the intent names.
+    /// The hash of the child's values in the fields that the intent names.
     fn values(&self, intent: &Value) -> u64 {
         hash_of(&intent::selected(intent, &self.object, self.fields()))
     }
@@ -147,7 +147,7 @@ impl View {
     }
 }
 
-/// Compared with that of other processes, of other versions too: see [`creator`].
+/// Other processes compare this hash too, also of other versions: see [`creator`].
 pub(super) fn hash_of(intent: &Value) -> u64 {
     fnv1a(intent.to_string().as_bytes())
 }
@@ -170,7 +170,7 @@ impl<C: Object> Child<'_, C> {
         })
     }
 
-    /// Remembers what came of an apply or a create.
+    /// Remembers the result of an apply or a create.
     pub(super) fn remember(&self, hash: u64, written: &C) -> Result<()> {
         let Some(version) = written.meta().resource_version.clone() else {
             return Ok(());
@@ -187,12 +187,12 @@ impl<C: Object> Child<'_, C> {
         Ok(())
     }
 
-    /// Whether the child is the very version that came of this intent.
+    /// Whether the child still has the resource version that resulted from this intent.
     pub(super) fn last_made(&self, hash: u64, version: Option<&str>) -> bool {
         self.last(|last| last.intent == hash && version == Some(&last.version))
     }
 
-    /// Whether the child has the values that came of this intent before.
+    /// Whether the child has the values that resulted from this intent before.
     pub(super) fn last_came_to(&self, hash: u64, view: &View) -> bool {
         self.last(|last| last.intent == hash && last.values == Some(view.values(&self.intent)))
     }
@@ -209,11 +209,11 @@ impl<C: Object> Child<'_, C> {
         (TypeId::of::<C>(), self.key.clone())
     }
 
-    /// The records of `live` with what this controller has created in the form of an apply.
+    /// The `managedFields` of `live`, with the fields that this controller created recorded as applied.
     pub(super) fn as_applied(&self, live: &C) -> Vec<ManagedFieldsEntry> {
         let entries = live.meta().managed_fields.clone().unwrap_or_default();
         let (ours, mut others): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| self.is_ours(entry));
-        // An `Apply` record of ours, if there is one already, is made anew by the apply that follows.
+        // The apply that follows replaces our `Apply` entry, if there is one.
         if let Some(mut entry) = ours
             .into_iter()
             .find(|entry| entry.operation.as_deref() == Some("Update"))

@@ -1,4 +1,4 @@
-//! The client: where the API server is, which credentials are used, and what every request passes through.
+//! The client: the API server's address, the credentials, and the layers that every request passes through.
 
 mod outbound;
 
@@ -18,17 +18,17 @@ use crate::{
     metrics::Metrics,
 };
 
-/// Asked before every request that may change something.
+/// Called before every request that may change something.
 #[derive(Clone)]
 pub struct WriteGate(Arc<dyn Fn() -> bool + Send + Sync>);
 
 impl WriteGate {
-    /// Lets requests pass while `may_write` says so.
+    /// Allows requests while `may_write` returns true.
     pub fn new(may_write: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Self(Arc::new(may_write))
     }
 
-    /// Lets everything pass.
+    /// Allows all requests.
     pub fn open() -> Self {
         Self::new(|| true)
     }
@@ -45,19 +45,19 @@ impl fmt::Debug for WriteGate {
     }
 }
 
-/// What keeps the requests of a client in bounds.
+/// The limits of a client's requests.
 #[derive(Clone, Debug)]
 pub struct Guards {
     gate: WriteGate,
     watch_silence: Option<Duration>,
 }
 
-/// An API server sends a bookmark each minute (`k8s.io/apiserver/pkg/storage/cacher`: `defaultBookmarkFrequency`), and half
-/// a minute more is for what is on the way.
+/// An API server sends a bookmark each minute (`k8s.io/apiserver/pkg/storage/cacher`: `defaultBookmarkFrequency`); 30 s
+/// more allow for delays on the way.
 const WATCH_SILENCE: Duration = Duration::from_secs(90);
 
 impl From<WriteGate> for Guards {
-    /// With this gate, and 90 s of silence for a watch.
+    /// This gate, and 90 s of silence for a watch.
     fn from(gate: WriteGate) -> Self {
         Self {
             gate,
@@ -67,19 +67,20 @@ impl From<WriteGate> for Guards {
 }
 
 impl Guards {
-    /// How long a watch that asks for bookmarks may be silent; zero means for ever.
+    /// How long a watch that asks for bookmarks may be silent; zero means without limit.
     pub fn watch_silence(mut self, limit: Duration) -> Self {
         self.watch_silence = Some(limit).filter(|limit| !limit.is_zero());
         self
     }
 }
 
-/// Where the API server is, from the first of: `kubeconfig` (the flag `--kubeconfig`), the environment's `KUBECONFIG`, the
-/// pod's service account, `~/.kube/config`. This is controller-runtime's order (`pkg/client/config/config.go`).
+/// The configuration of the client, from the first of these that exists: `kubeconfig` (the flag `--kubeconfig`), the
+/// environment variable `KUBECONFIG`, the pod's service account, `~/.kube/config`. This is controller-runtime's order
+/// (`pkg/client/config/config.go`).
 ///
 /// # Errors
 ///
-/// [`Error::Setup`] when the first of them that is there cannot be read, or none is there.
+/// [`Error::Setup`] if the first one that exists cannot be read, or none exists.
 pub async fn config(kubeconfig: Option<&Path>) -> Result<Config> {
     if let Some(path) = kubeconfig {
         let named = |error: &dyn fmt::Display| Error::Setup(format!("--kubeconfig `{}`: {error}", path.display()));
@@ -112,20 +113,21 @@ async fn from_file(file: Kubeconfig) -> Result<Config, kube::config::KubeconfigE
     Config::from_custom_kubeconfig(file, &KubeConfigOptions::default()).await
 }
 
-/// A client whose requests all
+/// A client, all requests of which
 ///
 /// - name the operator: the user agent is `agent`, as `foobar-operator/0.1.0`;
-/// - are answered within 30 s, or fail: the answer has to begin by then, and never to pause for longer. Watches have
-///   to begin by then. One that asks for bookmarks *ends* after 90 s of silence, as it does when the server ends it, and
-///   whoever watches asks for it anew from the last version seen: a connection that is half open is noticed by nobody else.
-///   Others may be silent for ever;
+/// - are answered within 30 s, or fail: the response has to begin within 30 s, and never to pause for longer. A watch
+///   has to begin within 30 s. If it asks for bookmarks, it *ends* after 90 s of silence, as if the server had ended
+///   it, and the watcher starts it again from the last version seen: nothing else detects a connection that is half
+///   open. Other watches may be silent without limit;
 /// - are counted (`rest_client_*`);
-/// - fail with [`NotLeader`](crate::error::NotLeader), unsent, when they may change something and `gate` is shut;
-/// - are sent once. A request that failed may have been carried out, so only those can repeat it who know what it meant:
-///   the work queue runs the whole reconcile again.
+/// - fail with [`NotLeader`](crate::error::NotLeader), unsent, when they may change something and `gate` is closed;
+/// - are sent once. A request that failed may have been carried out, so only a caller that knows its meaning can repeat
+///   it: the work queue runs the whole reconcile again.
 ///
-/// There is no limit on requests per second as client-go has: the API server protects itself (API priority and fairness,
-/// on by default since Kubernetes 1.20, stable since 1.29) and knows better than each client what it can bear.
+/// There is no limit on requests per second as client-go has: the API server protects itself (API priority and
+/// fairness, on by default since Kubernetes 1.20, stable since 1.29) and knows its own capacity better than each client
+/// does.
 ///
 /// # Errors
 ///
@@ -135,7 +137,7 @@ async fn from_file(file: Kubeconfig) -> Result<Config, kube::config::KubeconfigE
 ///
 /// Outside a Tokio runtime.
 pub fn build(mut config: Config, agent: &str, metrics: &Metrics, guards: impl Into<Guards>) -> Result<Client> {
-    // Retries by kube would repeat POSTs, and hide what the queue has to know.
+    // Retries by kube would repeat POSTs, and hide failures from the work queue.
     config.default_retry = false;
     if let Ok(agent) = HeaderValue::from_str(agent) {
         config.headers.retain(|(name, _)| name != USER_AGENT);
@@ -150,7 +152,7 @@ pub fn build(mut config: Config, agent: &str, metrics: &Metrics, guards: impl In
     Ok(ClientBuilder::try_from(config)?.with_layer(&layer).build())
 }
 
-/// What [`build`] does to requests, around any other service in the API server's place.
+/// As [`build`], around a service that takes the place of the API server.
 #[cfg(test)]
 pub(crate) fn over<S, B>(service: S, namespace: &str, metrics: &Metrics, gate: WriteGate) -> Client
 where

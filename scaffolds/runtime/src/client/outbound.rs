@@ -1,4 +1,4 @@
-//! What every request of the client passes through: the write gate, time limits, counters.
+//! The layers that every request of the client passes through: the write gate, time limits, counters.
 
 use std::{
     io,
@@ -19,8 +19,8 @@ use tracing::debug;
 use super::Guards;
 use crate::{error::NotLeader, metrics::RestMetrics};
 
-/// How long the API server may be silent. It cuts off its own work at 60 s (`--request-timeout`); what takes longer
-/// than half of that is tried again to better effect.
+/// How long the API server may be silent. It cancels its own work after 60 s (`--request-timeout`); a request that
+/// takes longer than half of that is better sent again.
 const SILENCE: Duration = Duration::from_secs(30);
 
 /// The innermost HTTP service of a client, guarded.
@@ -91,14 +91,14 @@ where
     }
 }
 
-/// What silence means.
+/// How the response to a request is timed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// One question, one answer.
+    /// A request with one response.
     Plain,
-    /// The answer begins at once and goes on when something happens.
+    /// The response begins at once, and continues whenever something happens.
     Watch { bookmarks: bool },
-    /// A followed log, or a connection that is handed over: silent as long as the other end is.
+    /// A followed log, or an upgraded connection: it may be silent without limit.
     Session,
 }
 
@@ -125,20 +125,20 @@ fn silence() -> BoxError {
     .into()
 }
 
-/// What comes of a silence that is too long.
+/// What happens after a silence that is too long.
 #[derive(Clone, Copy)]
 enum Silence {
-    /// The answer fails.
+    /// The response fails.
     Fails,
-    /// It ends as if the server had ended it, which every watch has to expect.
+    /// The response ends as if the server had ended it, which every watcher has to handle.
     Ends,
 }
 
-/// A body that fails or ends once it was silent for too long.
+/// A body that fails or ends after a silence that is too long.
 pub(super) struct Listened<B> {
     body: B,
     limit: Option<(Duration, Silence)>,
-    /// Running while the body is waited for.
+    /// Runs while the body is polled.
     silence: Option<Pin<Box<Sleep>>>,
 }
 
@@ -167,7 +167,7 @@ where
         match silence_means {
             Silence::Fails => Poll::Ready(Some(Err(silence()))),
             Silence::Ends => {
-                debug!("a watch was silent for {limit:?} and is ended");
+                debug!("a watch was silent for {limit:?} and was ended");
                 Poll::Ready(None)
             }
         }

@@ -1,4 +1,4 @@
-//! What requests meet on their way, with a service of our own at the end of it.
+//! Requests through the client's layers to a test service.
 
 use std::{
     convert::Infallible,
@@ -28,7 +28,7 @@ use crate::informer::{Informer, InformerConfig};
 #[derive(Clone, Copy)]
 enum Behaviour {
     Answer,
-    /// Nothing, for ever.
+    /// Never responds.
     Silent,
     /// Headers and half a body, then nothing.
     Stall,
@@ -36,7 +36,7 @@ enum Behaviour {
     Trickle,
 }
 
-/// A client of such a service, and the methods of the requests that reach it.
+/// A client of such a service, and the methods of the requests that reach the service.
 fn client(behaviour: Behaviour, metrics: &Metrics, gate: WriteGate) -> (Client, Arc<Mutex<Vec<Method>>>) {
     let seen = Arc::<Mutex<Vec<_>>>::default();
     let reached = seen.clone();
@@ -55,7 +55,7 @@ fn client(behaviour: Behaviour, metrics: &Metrics, gate: WriteGate) -> (Client, 
     (over(service, "default", metrics, gate), seen)
 }
 
-/// Pieces of a body, last to first, each after so many seconds.
+/// The pieces of a body, last to first, each with its delay in seconds.
 struct Frames(Vec<(u64, &'static str)>);
 
 impl Frames {
@@ -92,9 +92,9 @@ async fn a_silent_api_server_fails_a_request_after_thirty_seconds() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_slow_answer_that_keeps_coming_is_waited_for() {
+async fn a_slow_response_that_continues_does_not_time_out() {
     let (client, _) = client(Behaviour::Trickle, &Metrics::new(), WriteGate::open());
-    // It is an hour of blanks, and then no JSON.
+    // The body is an hour of blanks, and then no JSON.
     let started = Instant::now();
     let error = maps(&client).list(&ListParams::default()).await.unwrap_err();
     assert!(matches!(error, kube::Error::SerdeError(_)), "{error}");
@@ -102,7 +102,7 @@ async fn a_slow_answer_that_keeps_coming_is_waited_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_may_be_silent_once_it_has_begun_and_a_followed_log_before() {
+async fn a_watch_may_be_silent_after_its_response_begins_and_a_followed_log_before() {
     let (stalling, _) = client(Behaviour::Stall, &Metrics::new(), WriteGate::open());
     let params = WatchParams::default().disable_bookmarks();
     let mut events = Box::pin(maps(&stalling).watch(&params, "0").await.unwrap());
@@ -125,7 +125,7 @@ async fn a_watch_may_be_silent_once_it_has_begun_and_a_followed_log_before() {
     );
 }
 
-/// A service that has listed one ConfigMap and whose first watch says nothing for ever; the queries of its requests.
+/// A service that lists one ConfigMap and whose first watch is silent forever; and the queries of its requests.
 fn half_open() -> (Client, Arc<Mutex<Vec<String>>>) {
     let seen = Arc::<Mutex<Vec<String>>>::default();
     let reached = seen.clone();
@@ -159,7 +159,7 @@ fn half_open() -> (Client, Arc<Mutex<Vec<String>>>) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_that_never_says_anything_is_asked_for_anew_from_where_it_was() {
+async fn a_silent_watch_is_restarted_from_its_last_version() {
     let (client, seen) = half_open();
     let informer = Informer::<ConfigMap>::new(client, InformerConfig::default());
     let (store, running) = (
@@ -170,8 +170,8 @@ async fn a_watch_that_never_says_anything_is_asked_for_anew_from_where_it_was() 
     sleep(Duration::from_secs(89)).await;
     assert_eq!((seen.lock().unwrap().len(), store.len()), (2, 1));
     sleep(Duration::from_secs(3)).await;
-    assert_eq!(store.len(), 2, "what happened meanwhile");
-    assert_eq!(informer.last_error(), None, "it is no failure");
+    assert_eq!(store.len(), 2, "the change made meanwhile");
+    assert_eq!(informer.last_error(), None, "silence is no failure");
     let seen = seen.lock().unwrap().clone();
     assert_eq!(seen.len(), 3, "no second list: {seen:?}");
     assert!(
@@ -182,7 +182,7 @@ async fn a_watch_that_never_says_anything_is_asked_for_anew_from_where_it_was() 
 }
 
 #[tokio::test]
-async fn a_shut_gate_lets_reads_pass_and_refuses_writes_unsent() {
+async fn a_closed_gate_allows_reads_and_refuses_writes_unsent() {
     let may_write = Arc::new(AtomicBool::new(true));
     let gate = {
         let may_write = may_write.clone();
@@ -207,7 +207,7 @@ async fn a_shut_gate_lets_reads_pass_and_refuses_writes_unsent() {
 }
 
 #[tokio::test]
-async fn the_flag_wins_and_a_bad_file_is_named() {
+async fn the_flag_takes_precedence_and_an_invalid_file_is_named() {
     let folder = std::env::temp_dir().join(format!("kubewright-client-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let file = folder.join("kubeconfig");
@@ -227,12 +227,12 @@ async fn the_flag_wins_and_a_bad_file_is_named() {
 }
 
 #[tokio::test]
-async fn requests_carry_the_operators_name_and_are_not_repeated() {
+async fn requests_have_the_operators_user_agent_and_are_sent_once() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let server = tokio::spawn(async move {
         let mut requests = Vec::new();
-        // A second request would come within the second.
+        // A second request would arrive within a second.
         while let Ok(Ok((mut stream, _))) = timeout(Duration::from_secs(1), listener.accept()).await {
             use tokio::io::{AsyncReadExt, AsyncWriteExt};
             let mut text = vec![0; 4096];

@@ -1,5 +1,5 @@
-//! Owners that wait for an object that they do not own: woken by the watch where the cache shows the object, else by
-//! polling.
+//! Owners that wait for an object of another owner to change or go: notified by the watch if the object is cached, else
+//! by polling.
 
 use std::{
     any::TypeId,
@@ -26,20 +26,20 @@ use crate::{
     queue::WorkQueue,
 };
 
-/// When an object that no cache shows is asked for the first time, from when it was found in the way.
+/// The delay before an object that no cache contains is requested for the first time.
 const FIRST: Duration = Duration::from_secs(1);
-/// The longest time between two requests for one object. It doubles from [`FIRST`], so whoever clears the way is noticed in about
-/// the time that the object has been in it.
+/// The longest time between two requests for one object. The delay starts at [`FIRST`] and doubles, so a change is
+/// noticed after about as long as the object has been in the way.
 const LONGEST: Duration = Duration::from_secs(300);
-/// The shortest time between any two requests: at most ten a second, however many objects are in the way.
+/// The shortest time between any two requests: at most ten a second, for any number of objects.
 const SPACING: Duration = Duration::from_millis(100);
 
 /// A child's kind and name.
 type Slot = (TypeId, ObjectKey);
-/// Whose the object is by now, as [`owner_name`] says it; `None` where it is gone.
+/// Reads the object's current owner, in the form of [`owner_name`]; `None` if the object is gone.
 type Ask = Arc<dyn Fn() -> BoxFuture<'static, Result<Option<Option<String>>>> + Send + Sync>;
 
-/// Owners that wait for an object which is not theirs to change or go, by that object's name.
+/// Owners that wait for another owner's object to change or go, by the name of that object.
 #[derive(Default)]
 pub(crate) struct Blocked {
     waits: Mutex<HashMap<Slot, Wait>>,
@@ -49,13 +49,13 @@ pub(crate) struct Blocked {
 #[derive(Default)]
 struct Wait {
     owners: Vec<ObjectKey>,
-    /// Absent where a watch shows the object.
+    /// `None` if a watch shows the object.
     poll: Option<Poll>,
 }
 
 struct Poll {
     ask: Ask,
-    /// Whose the object was when it was found in the way.
+    /// The object's owner when it was found in the way.
     owner: Option<String>,
     delay: Duration,
     due: Instant,
@@ -71,7 +71,7 @@ impl Blocked {
         }
     }
 
-    /// Asks for the object now and then, beside [`wait`](Self::wait): no watch shows it.
+    /// Polls the object, in addition to [`wait`](Self::wait): no watch shows it.
     pub(super) fn ask<C: Object>(&self, client: &Client, found: &NotOwned) {
         let mut waits = self.lock();
         let Some(wait) = waits.get_mut(&(TypeId::of::<C>(), found.key.clone())) else {
@@ -99,7 +99,7 @@ impl Blocked {
         self.changed.notify_one();
     }
 
-    /// Those who wait for this object, who do so no longer.
+    /// Removes and returns the owners that wait for this object.
     pub(crate) fn wake<C: 'static>(&self, child: &ObjectKey) -> Vec<ObjectKey> {
         let mut waits = self.lock();
         if waits.is_empty() {
@@ -109,7 +109,7 @@ impl Blocked {
         wait.map(|wait| wait.owners).unwrap_or_default()
     }
 
-    /// The owner is gone: it waits for nothing.
+    /// Removes an owner that is gone.
     pub(crate) fn forget_owner(&self, owner: &ObjectKey) {
         self.lock().retain(|_, wait| {
             wait.owners.retain(|waiting| waiting != owner);
@@ -117,10 +117,12 @@ impl Blocked {
         });
     }
 
-    /// Asks for what no watch shows, for as long as the controller runs, and wakes those whose object has gone or changed hands.
+    /// Polls the objects that no watch shows, for as long as the controller runs, and requeues the owners whose object
+    /// is gone or has another owner.
     ///
-    /// One request at a time, each for the metadata of one object. An object is asked for 1 s after it was found in the way,
-    /// then with delays that double up to 5 minutes, with up to 10 % jitter; at most ten requests are sent in a second.
+    /// One request at a time, each for the metadata of one object. An object is requested 1 s after it was found in the
+    /// way, then with delays that double up to 5 minutes, with up to 10 % jitter; at most ten requests are sent in a
+    /// second.
     pub(crate) async fn poll(self: Arc<Self>, queue: WorkQueue) {
         let mut jitter = Jitter::random();
         loop {
@@ -130,7 +132,7 @@ impl Blocked {
             };
             tokio::select! {
                 () = sleep_until(due) => {}
-                // A new one may be due earlier.
+                // A new entry may be due earlier.
                 () = self.changed.notified() => continue,
             }
             let ask = self.begin(&slot, &mut jitter);
@@ -144,7 +146,7 @@ impl Blocked {
         }
     }
 
-    /// The object that is asked for next.
+    /// The object to be requested next.
     fn next(&self) -> Option<(Slot, Instant)> {
         let waits = self.lock();
         let polls = waits
@@ -153,7 +155,7 @@ impl Blocked {
         polls.min_by_key(|(_, due)| *due).map(|(slot, due)| (slot.clone(), due))
     }
 
-    /// Takes the request that is due, and puts off the next one.
+    /// Takes the request that is due, and schedules the next one.
     fn begin(&self, slot: &Slot, jitter: &mut Jitter) -> Option<Ask> {
         let mut waits = self.lock();
         let poll = waits.get_mut(slot)?.poll.as_mut()?;
@@ -162,12 +164,12 @@ impl Blocked {
         Some(poll.ask.clone())
     }
 
-    /// Whom an answer wakes.
+    /// The owners that a response wakes.
     fn settle(&self, slot: &Slot, answer: Result<Option<Option<String>>>) -> Vec<ObjectKey> {
         let mut waits = self.lock();
         let stands = |poll: &Poll| match &answer {
             Ok(found) => found.as_ref() == Some(&poll.owner),
-            // It is asked again.
+            // It is requested again.
             Err(_) => true,
         };
         if waits.get(slot).and_then(|wait| wait.poll.as_ref()).is_none_or(stands) {

@@ -1,4 +1,4 @@
-//! What a reconcile reads: the caches of the kinds that its controller reconciles, owns or watches.
+//! Reads from the caches of the kinds that a controller reconciles, owns or watches.
 
 use std::{
     any::{Any, TypeId},
@@ -13,22 +13,22 @@ use crate::{
     object::Object,
 };
 
-/// The index of every owned kind: the uid of an object's controller.
+/// The index of every owned kind, by the uid of an object's controller.
 pub(crate) const OWNER_INDEX: &str = "controller-uid";
 
 impl<K: Object> Context<K> {
-    /// The object `name` beside this one, or of a cluster-scoped kind, from the cache. The kind must be reconciled, owned
-    /// or watched by this controller. Of a kind that is only [owned](crate::Controller::owns) the cache holds this operator's
-    /// children and nothing else.
+    /// The object `name` in this object's namespace, or of a cluster-scoped kind, from the cache. The kind must be
+    /// reconciled, owned or watched by this controller. The cache of a kind that is only
+    /// [owned](crate::Controller::owns) contains this operator's children and no other objects.
     ///
     /// # Errors
     ///
-    /// [`Error::Setup`] where the controller has no cache of this kind.
+    /// [`Error::Setup`] if the controller has no cache of this kind.
     pub fn get<C: Object>(&self, name: &str) -> Result<Option<Arc<C>>> {
         self.find(&self.beside::<C>(name))
     }
 
-    /// As [`get`](Self::get), of any namespace that the cache covers.
+    /// As [`get`](Self::get), in any namespace that the cache covers.
     ///
     /// # Errors
     ///
@@ -37,7 +37,7 @@ impl<K: Object> Context<K> {
         Ok(self.source::<C>()?.informer.store().get(key))
     }
 
-    /// All cached objects of a kind, of all namespaces that the cache covers, in no particular order.
+    /// All cached objects of a kind, in all namespaces that the cache covers, in no particular order.
     ///
     /// # Errors
     ///
@@ -46,12 +46,12 @@ impl<K: Object> Context<K> {
         Ok(self.source::<C>()?.informer.store().list())
     }
 
-    /// The cached objects for which the [`index`](crate::Controller::index) of this name gave `value`, in no particular
-    /// order.
+    /// The cached objects for which the [`index`](crate::Controller::index) of this name returned `value`, in no
+    /// particular order.
     ///
     /// # Errors
     ///
-    /// [`Error::Setup`] where the controller has no cache of this kind, or the kind no such index.
+    /// [`Error::Setup`] if the controller has no cache of this kind, or the kind has no such index.
     pub fn by_index<C: Object>(&self, index: &str, value: &str) -> Result<Vec<Arc<C>>> {
         let store = self.source::<C>()?.informer.store();
         if !store.has_index(index) {
@@ -62,18 +62,18 @@ impl<K: Object> Context<K> {
         Ok(store.by_index(index, value))
     }
 
-    /// All cached objects of an owned kind whose controller is this object, in no particular order. Those of an object in a
-    /// namespace are in that namespace: what names it as its controller elsewhere, is not its child.
+    /// All cached objects of an owned kind whose controller is this object, in no particular order. If this object is
+    /// namespaced, only objects in its namespace are its children, even if others name it as their controller.
     ///
     /// # Caveats
     ///
-    /// Whoever may create objects of this kind may name any controller. In a namespace that is between its users; but where
-    /// this object is cluster-scoped, so is everybody: look at the namespaces of what you find, or know your children by their
-    /// names ([`child`](Self::child)).
+    /// Anybody who may create objects of this kind may name any controller in them. For a namespaced object these are
+    /// the users of its namespace; for a cluster-scoped object they are the users of all namespaces: check the
+    /// namespaces of the children, or read them by name ([`child`](Self::child)).
     ///
     /// # Errors
     ///
-    /// [`Error::Setup`] where the controller does not own this kind.
+    /// [`Error::Setup`] if the controller does not own this kind.
     pub fn children<C: Object>(&self) -> Result<Vec<Arc<C>>> {
         let store = self.source::<C>()?.informer.store();
         if !store.has_index(OWNER_INDEX) {
@@ -87,8 +87,8 @@ impl<K: Object> Context<K> {
         Ok(children)
     }
 
-    /// The cached object `name` beside this one, or of a cluster-scoped kind, if this object is its controller: after
-    /// [`apply_child`](Self::apply_child) the child as it is, with its status.
+    /// The cached object `name` in this object's namespace, or of a cluster-scoped kind, if this object is its
+    /// controller. After [`apply_child`](Self::apply_child) it is the current child, with its status.
     ///
     /// # Errors
     ///
@@ -99,7 +99,7 @@ impl<K: Object> Context<K> {
         Ok(found.filter(|child| controller_of(&**child).map(|owner| owner.uid.as_str()) == uid))
     }
 
-    /// Whether an object can be this one's child, by where it is.
+    /// Whether an object's namespace allows it to be a child of this object.
     fn is_beside<C: Object>(&self, object: &C) -> bool {
         self.key.namespace().is_none() || object.meta().namespace.as_deref() == self.key.namespace()
     }

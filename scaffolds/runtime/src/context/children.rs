@@ -1,4 +1,4 @@
-//! The owned children of a reconcile: applied, adopted, pruned.
+//! The owned children of an object: applied, adopted, pruned.
 
 use std::{any::TypeId, sync::Arc};
 
@@ -15,34 +15,35 @@ use crate::{
 };
 
 impl<K: Object> Context<K> {
-    /// Makes one child as `intent` says: created when missing, repaired when it differs, and left alone, without a
-    /// request, when it is as it should be. `intent` is complete: a field that an earlier one had and this one lacks is
-    /// removed. Fields of other writers stay.
+    /// Applies `intent` to one child: creates it if it is missing, repairs it if it differs, and sends no request if it
+    /// is as intended. `intent` is complete: a field that an earlier intent had and this one does not is removed.
+    /// Fields of other field managers stay.
     ///
-    /// The child gets this object as its controller, the operator's [label](Self::child_label), and its namespace where it
-    /// names none: see [`namespace`](Self::namespace). Kubernetes deletes it with its owner.
+    /// The child gets this object as its controller, the operator's [label](Self::child_label), and its namespace if
+    /// the intent names none: see [`namespace`](Self::namespace). Kubernetes deletes it with its owner.
     ///
-    /// Values are compared, whoever is recorded as their writer. A value that the server stores in another form is applied once
-    /// in a process; quantities (`1000m`, `1`) are compared by their amounts.
+    /// Values are compared, regardless of their recorded field manager. A value that the server stores in another form
+    /// is applied once in each process; quantities (`1000m`, `1`) are compared by their amounts.
     ///
     /// # Errors
     ///
-    /// [`Error::NotOwned`] when an object of that name belongs to somebody else, or to nobody; it is not touched, and this
-    /// object is reconciled again once it goes or changes hands: at once where a cache of this controller shows it, else
-    /// it is asked for, with delays that double from 1 s to 5 minutes. [`Error::Kube`] when a request
-    /// fails. [`Error::Setup`], and no request, when such a child cannot be owned: it has no name, or one that cannot stand in
-    /// a path, is in another namespace than a namespaced owner, or in none.
+    /// [`Error::NotOwned`] if an object of that name exists and this object is not its controller; it is not changed,
+    /// and this object is reconciled again once the other is deleted or gets another controller: at once if a cache of
+    /// this controller contains it, else it is polled, with delays that double from 1 s to 5 minutes. [`Error::Kube`]
+    /// if a request fails. [`Error::Setup`], without a request, if this object cannot own such a child: the child has
+    /// no name, or one that is invalid in a path, it is in another namespace than its namespaced owner, or it is
+    /// cluster-scoped and its owner is not.
     pub async fn apply_child<C: Object>(&self, intent: C) -> Result<Applied<C>> {
         self.apply(intent, false).await
     }
 
-    /// As [`apply_child`](Self::apply_child), but an object of that name which has no controller becomes this one's
-    /// child: it is brought in line with `intent`, and is deleted with its owner from now on. What it has beyond the
-    /// intent stays. Where two owners reach for one object, one gets it.
+    /// As [`apply_child`](Self::apply_child), but an existing object of that name without a controller becomes a child
+    /// of this object: its fields are set to those of `intent`, and it is deleted with its owner from now on. Its other
+    /// fields stay. If two owners adopt one object, one of them gets it.
     ///
     /// # Errors
     ///
-    /// As [`apply_child`](Self::apply_child): an object that another one controls is never touched.
+    /// As [`apply_child`](Self::apply_child): an object that another object controls is never changed.
     pub async fn adopt_child<C: Object>(&self, intent: C) -> Result<Applied<C>> {
         self.apply(intent, true).await
     }
@@ -71,7 +72,8 @@ impl<K: Object> Context<K> {
         match &mut applied {
             Ok(Applied::Created(written) | Applied::Updated(written)) => {
                 if let Some(source) = source {
-                    // What was made anew, nobody has changed; all else may have been, where the cache does not say.
+                    // An object that was created just now has no changes of others; any other may have, unless the
+                    // cache shows its state.
                     let news = match &cached {
                         Some(known) => child.shows_others(known, written)?,
                         None => !is_new,
@@ -91,7 +93,7 @@ impl<K: Object> Context<K> {
         applied
     }
 
-    /// Has this object reconciled again when the one in its child's place changes hands or goes.
+    /// Reconciles this object again when the object that has its child's name gets another controller or is deleted.
     fn wait_for<C: Object>(&self, found: &NotOwned, cached: Option<&Arc<C>>) -> Result<()> {
         let (key, blocked) = (&found.key, &self.shared.blocked);
         blocked.wait::<C>(key, &self.key);
@@ -105,35 +107,37 @@ impl<K: Object> Context<K> {
             blocked.ask::<C>(&self.shared.client, found);
             return Ok(());
         }
-        // What changed before we waited has woken nobody.
+        // A change before we waited has notified nobody.
         let version = |object: Option<&Arc<C>>| object.and_then(|object| object.meta().resource_version.clone());
         if cached.is_none() || version(now.as_ref()) != version(cached) {
-            let text = format!("{} `{key}` is somebody else's, and changing", C::kind(&()));
+            let text = format!(
+                "{} `{key}` is not controlled by this object, and changed meanwhile",
+                C::kind(&())
+            );
             return Err(Error::retry(text));
         }
         Ok(())
     }
 
-    /// Whether the object went while it was worked on. Whoever hears of its end clears up; what is remembered afterwards, is
-    /// cleared up by who remembers it.
+    /// Whether the object was deleted during the reconcile. The deletion handler clears its entries; an entry that is
+    /// added later has to be cleared by the code that adds it.
     fn is_gone(&self) -> bool {
         self.shared.main.informer.store().get(&self.key).is_none()
     }
 
-    /// Deletes the children of kind `C` whose names are not in `keep`: those that an earlier spec asked for and this one
-    /// does not. Returns how many.
+    /// Deletes the children of kind `C` whose names are not in `keep`: children of an earlier spec. Returns how many.
     ///
     /// # Guarantees
     ///
-    /// - What there is to delete is observed, never remembered: it is found after any restart. Call it after the
-    ///   children of this spec are made, in every reconcile; with nothing to delete it sends nothing.
-    /// - Only objects whose controller is this very object (by uid) are deleted, and only while they are the ones that were
-    ///   seen (by uid). Those that are on their way out already are left to it.
+    /// - The children to delete are observed, never remembered: they are found after any restart. Call it after the
+    ///   children of this spec are applied, in every reconcile; if there is nothing to delete, no request is sent.
+    /// - An object is deleted only if this object (by uid) is its controller, and only if its uid is still the observed
+    ///   one. Objects that are being deleted already are skipped.
     ///
     /// # Errors
     ///
-    /// [`Error::Setup`] where the controller does not declare [`prunes`](crate::Controller::prunes);
-    /// [`Error::Kube`] when a request fails, after which the rest is found by the next reconcile.
+    /// [`Error::Setup`] if the controller does not declare [`prunes`](crate::Controller::prunes); [`Error::Kube`] if a
+    /// request fails; the next reconcile finds the remaining children.
     pub async fn prune_children<C: Object>(&self, keep: &[&str]) -> Result<usize> {
         let children = self.children::<C>()?;
         if !self.shared.prunes.contains(&TypeId::of::<C>()) {
@@ -157,8 +161,8 @@ impl<K: Object> Context<K> {
         Ok(deleted)
     }
 
-    /// Where a child goes, if it can be this object's at all: the garbage collector takes an owner that it does not find
-    /// in its child's namespace, or in none, for gone.
+    /// The key of a child, if this object can own it: the garbage collector considers an owner absent if it is neither
+    /// in its child's namespace nor cluster-scoped.
     pub(crate) fn key_of_child<C: Object>(&self, intent: &C) -> Result<ObjectKey> {
         let (kind, meta) = (C::kind(&()), intent.meta());
         let name = meta.name.as_deref().unwrap_or_default();
@@ -171,13 +175,13 @@ impl<K: Object> Context<K> {
         }
         if !is_namespaced::<C>() {
             if self.key.namespace().is_some() {
-                return refuse("is cluster-scoped, and its owner is not");
+                return refuse("is cluster-scoped, but its owner is not");
             }
             return Ok(ObjectKey::new(None, name));
         }
         let asked = meta.namespace.as_deref();
         if self.key.namespace().is_some() && asked.is_some_and(|asked| asked != self.namespace()) {
-            return refuse("is meant for another namespace than its owner's");
+            return refuse("has another namespace than its owner");
         }
         let namespace = asked.unwrap_or(self.namespace());
         if let Err(why) = check_namespace(namespace) {
@@ -198,7 +202,8 @@ impl<K: Object> Context<K> {
         }
     }
 
-    /// The intent as it is sent: with its place, its owner and the operator's label, and without what is not its to say.
+    /// The intent as it is sent: with its namespace, its owner reference and the operator's label, and without fields
+    /// that an intent must not set.
     pub(crate) fn complete<C: Object>(&self, mut child: C, key: &ObjectKey, owner: &OwnerReference) -> Result<Value> {
         let meta = child.meta_mut();
         meta.owner_references.get_or_insert_default().push(owner.clone());

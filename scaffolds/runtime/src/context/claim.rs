@@ -1,4 +1,5 @@
-//! Children that are known by their labels: orphans that match are adopted, children that no longer match are released.
+//! Children that are selected by their labels: orphans that match are adopted, children that no longer match are
+//! released.
 
 use std::{any::TypeId, sync::Arc};
 
@@ -19,21 +20,22 @@ use crate::{
 };
 
 impl<K: Object> Context<K> {
-    /// The children of kind `C`, with the claim to them settled: an object that matches the selector of
-    /// [`claims`](crate::Controller::claims) and that nobody controls becomes a child, a child that no longer matches is
-    /// released (it stays, without an owner). What somebody else controls is not touched.
+    /// Adopts and releases children of kind `C`, and returns the resulting children: an object that matches the
+    /// selector of [`claims`](crate::Controller::claims) and has no controller becomes a child; a child that no longer
+    /// matches is released (it stays, without this owner). An object with another controller is not changed.
     ///
     /// # Guarantees
     ///
-    /// - Nothing is adopted for an object that is being deleted or is gone: it is read anew before the first adoption.
-    /// - Each patch names the version of the child that was judged. If it changed meanwhile the call ends in a conflict and
-    ///   the reconcile is soon run again.
-    /// - Orphans that are on their way out are left to it.
+    /// - Nothing is adopted for an object that is being deleted or is gone: it is read from the API server before the
+    ///   first adoption.
+    /// - Each patch names the resource version of the child that was compared. If the child changed meanwhile, the call
+    ///   returns a conflict, and the object is soon reconciled again.
+    /// - Orphans that are being deleted are not adopted.
     ///
     /// # Errors
     ///
-    /// [`Error::Setup`] where the controller does not declare [`claims`](crate::Controller::claims), or its selector has no
-    /// label, which would release every child; [`Error::Kube`] when a request fails.
+    /// [`Error::Setup`] if the controller does not declare [`claims`](crate::Controller::claims), or if its selector
+    /// returns no label, which would release every child; [`Error::Kube`] if a request fails.
     pub async fn claim<C: Object>(&self) -> Result<Vec<Arc<C>>> {
         let Some(selector) = self.shared.claims.get(&TypeId::of::<C>()) else {
             let (controller, kind) = (&self.shared.manager, C::kind(&()));
@@ -92,7 +94,7 @@ impl<K: Object> Context<K> {
     async fn release<C: Object>(&self, child: &C) -> Result<()> {
         let owners = other_owners(child, uid(&*self.object));
         if let Some(written) = self.set_owners(child, owners).await? {
-            // This controller is notified too: another of its objects may adopt what this one has released.
+            // This controller is notified too: another of its objects may adopt the released one.
             self.source::<C>()?.informer.observe_write(C::clone(&written), None);
         }
         Ok(())
@@ -101,7 +103,7 @@ impl<K: Object> Context<K> {
     /// `None` when the object is gone.
     async fn set_owners<C: Object>(&self, object: &C, owners: Vec<OwnerReference>) -> Result<Option<Arc<C>>> {
         let meta = object.meta();
-        // A merge patch replaces the whole list, so it names the version that it was read from.
+        // A merge patch replaces the whole list, so it names the resource version that the list was read from.
         let owners = if owners.is_empty() { Value::Null } else { json!(owners) };
         let patch = json!({"metadata": {
             "uid": meta.uid,

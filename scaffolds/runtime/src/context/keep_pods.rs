@@ -1,4 +1,4 @@
-//! Keeps as many Pods as are wanted, as a ReplicaSet does.
+//! Keeps a desired number of Pods, as a ReplicaSet does.
 
 use std::{
     collections::HashSet,
@@ -18,11 +18,11 @@ use crate::{
     priority::Priority,
 };
 
-/// The most Pods that one reconcile creates or deletes: `BurstReplicas` of the ReplicaSet controller (Kubernetes 1.36). The rest
-/// waits until other objects have been reconciled.
+/// The most Pods that one reconcile creates or deletes: `BurstReplicas` of the ReplicaSet controller (Kubernetes 1.36).
+/// The rest is left to a later reconcile, after those of other objects.
 const BURST: usize = 500;
 
-/// Objects (by uid) that this process has deleted and the cache still shows.
+/// Objects (by uid) that this process has deleted and that are still cached.
 #[derive(Default)]
 pub(crate) struct Deleted(Mutex<HashSet<String>>);
 
@@ -31,7 +31,7 @@ impl Deleted {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// From now on the object does not count. If the request to delete it is given up, it counts again.
+    /// Excludes the object from the count. If the request to delete it is cancelled, it counts again.
     fn begin(&self, uid: &str) -> Deleting<'_> {
         self.lock().insert(uid.to_owned());
         Deleting {
@@ -41,17 +41,17 @@ impl Deleted {
         }
     }
 
-    /// The cache no longer shows the object.
+    /// Removes an object that is no longer cached.
     pub(crate) fn forget<C: Object>(&self, object: &C) {
         self.lock().remove(uid(object));
     }
 }
 
-/// A deletion that is under way.
+/// A deletion in progress.
 struct Deleting<'a> {
     of: &'a Deleted,
     uid: String,
-    /// Whether the object is deleted while the cache still shows it.
+    /// Whether the entry stays until the object leaves the cache.
     stays: bool,
 }
 
@@ -66,9 +66,9 @@ impl Drop for Deleting<'_> {
 /// What [`Context::keep_pods`] found and did.
 #[derive(Clone, Debug, Default)]
 pub struct KeptPods {
-    /// The Pods that count now, those made in this call included.
+    /// The Pods that count now, including those created by this call.
     pub pods: Vec<Arc<Pod>>,
-    /// How many were made.
+    /// How many were created.
     pub created: usize,
     /// How many were deleted.
     pub deleted: usize,
@@ -82,39 +82,41 @@ impl KeptPods {
 }
 
 impl<K: Object> Context<K> {
-    /// Keeps `wanted` Pods, made from `template`: claims those that there are ([`claim`](Self::claim)), makes what is missing, and
-    /// deletes what is too much, chosen by [`victims`](crate::pods::victims). A negative number counts as 0. Pods that are there
-    /// stay as they are, whatever `template` says by now: as with a ReplicaSet, a change is for Pods to come.
+    /// Keeps `wanted` Pods, created from `template`: claims the existing ones ([`claim`](Self::claim)), creates missing
+    /// ones, and deletes surplus ones, chosen by [`victims`](crate::pods::victims). A negative number counts as 0.
+    /// Existing Pods are not changed to match `template`: as with a ReplicaSet, a changed template applies to new Pods.
     ///
-    /// One call makes or deletes at most 500 Pods, as a ReplicaSet does. Where more is to be done this object is reconciled again,
-    /// after those that wait already, whatever the reconciler returns.
+    /// One call creates or deletes at most 500 Pods, as a ReplicaSet does. If more are needed, this object is requeued,
+    /// after the objects that wait already, whatever the reconciler returns.
     ///
-    /// Pods that are being deleted or have ended do not count; they are neither waited for nor removed. The Pods are named after
-    /// `template`, with a number.
+    /// Pods that are being deleted or have ended do not count; they are neither waited for nor removed. The names of
+    /// the Pods are the name of `template` and a number.
     ///
     /// # Guarantees
     ///
-    /// No Pod is made twice.
+    /// No Pod is created twice.
     ///
-    /// - Within a process: what it has made is in the cache before the call returns, and what it has deleted does not count,
-    ///   however late the watch is.
-    /// - If the answer to a create is lost, or the process is killed: the next try uses the same name, the lowest number that is
-    ///   free, so the API server refuses what is there already, and that one is counted.
+    /// - Within a process: a created Pod is in the cache before the call returns, and a deleted one does not count,
+    ///   even if the watch is late.
+    /// - If the response to a create is lost, or the process is killed: the next try uses the same name, with the
+    ///   lowest free number, so the API server refuses to create a Pod that exists, and that Pod is counted.
     /// - After a restart: the first list of an informer is a quorum read.
     ///
     /// # Errors
     ///
-    /// [`Error::Setup`] where the controller does not declare `claims::<Pod>`; [`Error::Kube`] when a request fails: the rest is
-    /// left to the next reconcile, so a quota that is used up is not stormed.
+    /// [`Error::Setup`] if the controller does not declare `claims::<Pod>`; [`Error::Kube`] if a request fails: the
+    /// rest is left to the next reconcile, so an exhausted quota does not cause many failing requests.
     ///
     /// # Caveats
     ///
-    /// A create that the API server takes up only after another process has listed the Pods, and that had another number because its
-    /// sender saw an older state, is one too many until the next reconcile deletes it.
+    /// There is one Pod too many, until the next reconcile deletes it, if the API server carries out a create only
+    /// after another process has listed the Pods, and the name in that create has another number because its sender saw
+    /// an older state.
     pub async fn keep_pods(&self, wanted: i32, template: &Pod) -> Result<KeptPods> {
         let wanted = usize::try_from(wanted).unwrap_or(0);
         let mut pods = self.claim::<Pod>().await?;
-        // Those of a cluster-scoped object are where its template is: elsewhere anybody may name it as a controller.
+        // The Pods of a cluster-scoped object are in the namespace of its template: in others anybody may name the
+        // object as a controller.
         let namespace = template.metadata.namespace.as_deref().unwrap_or(self.namespace());
         pods.retain(|pod| self.counts(pod) && pod.metadata.namespace.as_deref() == Some(namespace));
         let mut kept = KeptPods {
@@ -141,9 +143,9 @@ impl<K: Object> Context<K> {
     async fn create_missing(&self, wanted: usize, template: &Pod, kept: &mut KeptPods) -> Result<()> {
         let owner = self.owner_reference();
         let Some(base) = template.metadata.name.as_deref() else {
-            return Err(Error::Setup("a template of Pods has no name".to_owned()));
+            return Err(Error::Setup("a Pod template has no name".to_owned()));
         };
-        // Names that are taken count, too: somebody may take a great many.
+        // Names that are already taken count too: others may use many of them.
         let mut sent = kept.deleted;
         for number in 0.. {
             if kept.pods.len() >= wanted || sent >= BURST {
@@ -165,7 +167,7 @@ impl<K: Object> Context<K> {
                     kept.created += 1;
                     made
                 }
-                // An earlier try made it and its answer was lost, or somebody else made it.
+                // An earlier try created the Pod and its response was lost, or another client created it.
                 Err(error) if error.code() == Some(409) => match requests.get(key.name()).await? {
                     Some(found) => found,
                     None => return Err(error),
@@ -184,14 +186,15 @@ impl<K: Object> Context<K> {
         pods::is_active(pod) && !self.shared.deleted.lock().contains(uid(pod))
     }
 
-    /// Deletes a child, and does not count it any more from then on.
+    /// Deletes a child, and excludes it from the count from then on.
     async fn delete_known<C: Object>(&self, child: &C) -> Result<bool> {
         let (key, uid) = (ObjectKey::of(child), uid(child).to_owned());
-        // Dropped with this call if the reconcile is given up, and the request with it: it may not have arrived.
+        // Dropped with this call if the reconcile is cancelled, and the request with it: the request may not have
+        // arrived.
         let mut deleting = self.shared.deleted.begin(&uid);
         let requests = Requests::<C>::beside(&self.shared.client, &key);
         let deleted = requests.delete(key.name(), &uid).await;
-        // A request that failed, and one that came too late for the watch to clear the entry, leave nothing behind.
+        // The entry is removed if the request failed, or if the watch has already reported the deletion.
         let shown = self
             .store::<C>()?
             .get(&key)

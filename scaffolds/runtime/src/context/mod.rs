@@ -1,4 +1,4 @@
-//! What a reconciler may use: who it is called for, the cache, the owned children, the status, events.
+//! What a reconciler may use: the object's key, the cache, the owned children, the status, events.
 
 mod blocked;
 mod cache;
@@ -24,12 +24,12 @@ pub(crate) use self::{
 };
 use crate::{api::Requests, error::Result, events::EventType, key::ObjectKey, object::Object};
 
-/// One reconcile of one object of kind `K`: handed to the [`Reconciler`](crate::Reconciler), not kept.
+/// One reconcile of one object of kind `K`, passed to the [`Reconciler`](crate::Reconciler), which must not keep it.
 ///
-/// Reads come from the cache. A cached object is not for sending back as a whole: of its `managedFields` at most this
-/// operator's records are kept, in a form of their own. Change it with [`apply_child`](Self::apply_child), a patch, or
-/// after a [`live`](Self::live) read. Writes made through the context are in the cache before the call returns, so the next
-/// reconcile of this process never sees a world older than its own writes.
+/// Reads come from the cache. Do not send a cached object back as a whole: at most this operator's `managedFields` are
+/// kept, in a packed form. Change it with [`apply_child`](Self::apply_child), a patch, or after a [`live`](Self::live)
+/// read. Writes made through the context are in the cache before the call returns, so the next reconcile of this
+/// process never sees a state older than its own writes.
 pub struct Context<K> {
     pub(crate) shared: Arc<Shared<K>>,
     pub(crate) key: ObjectKey,
@@ -39,8 +39,8 @@ pub struct Context<K> {
 }
 
 impl<K: Object> Context<K> {
-    /// The client, for requests that the context has no word for. What is written with it reaches the cache by the
-    /// watch only.
+    /// The client, for requests that the context has no method for. Their effects reach the cache through the watch
+    /// only.
     pub fn client(&self) -> &Client {
         &self.shared.client
     }
@@ -50,32 +50,33 @@ impl<K: Object> Context<K> {
         &self.key
     }
 
-    /// The namespace for children that name none: the object's own, or the operator's where the object is cluster-scoped.
+    /// The namespace for children that name none: the object's own, or the operator's if the object is cluster-scoped.
     pub fn namespace(&self) -> &str {
         self.key.namespace().unwrap_or(&self.shared.namespace)
     }
 
     /// Key and value of the label that every child made through the context carries. The cache of a kind that is only
-    /// [owned](crate::Controller::owns) holds the objects with this label: set it on children that are made past the context.
+    /// [owned](crate::Controller::owns) contains the objects with this label: set it on children that are created
+    /// without the context.
     pub fn child_label(&self) -> (&'static str, &str) {
         self.shared.label.pair()
     }
 
-    /// How many runs for this object have failed in a row before this one; 0 at first.
+    /// How many reconciles of this object have failed in a row before this one; 0 at first.
     pub fn attempt(&self) -> u32 {
         self.attempt
     }
 
-    /// A number of this process that is in every log line of this reconcile.
+    /// A number, unique in this process, that is in every log line of this reconcile.
     pub fn reconcile_id(&self) -> u64 {
         self.reconcile_id
     }
 
-    /// The object as the API server has it now, past the cache; `None` when it is gone or another one has its name.
+    /// Reads the object from the API server, not from the cache; `None` if it is gone or another object has its name.
     ///
     /// # Errors
     ///
-    /// [`Error::Kube`](crate::Error::Kube) when the request fails.
+    /// [`Error::Kube`](crate::Error::Kube) if the request fails.
     pub async fn live(&self) -> Result<Option<K>> {
         let live = Requests::<K>::beside(&self.shared.client, &self.key)
             .get(self.key.name())
@@ -83,8 +84,9 @@ impl<K: Object> Context<K> {
         Ok(live.filter(|live| live.meta().uid == self.object.meta().uid))
     }
 
-    /// Records an event about the object. It never waits, and never fails: equal events are counted together, and what
-    /// the API server cannot take in time is dropped. `reason` is one CamelCase word; `note` is cut at 1 kB.
+    /// Records an event about the object. It never waits, and never fails: equal events are counted together, and
+    /// events that the API server cannot take in time are dropped. `reason` is one CamelCase word; `note` is cut at 1
+    /// kB.
     pub fn event(&self, type_: EventType, reason: &str, note: impl Into<String>) {
         self.shared
             .recorder

@@ -1,4 +1,5 @@
-//! Orphans: objects that nobody controls and that a selector of `claims` may match. How they are found, and whom they wake.
+//! Orphans: objects without a controller that a selector of `claims` may match. How they are found, and which owners
+//! they wake.
 
 use std::{any::type_name, collections::BTreeMap, sync::Arc};
 
@@ -7,17 +8,17 @@ use crate::{
     queue::WorkQueue, store::Store,
 };
 
-/// The index of every claimed kind: the namespace of an object that nobody controls.
+/// The index of every claimed kind, by the namespace of an object without a controller.
 pub(crate) const ORPHAN_INDEX: &str = "orphan-namespace";
 
-/// Gives the labels by which an object knows its children.
+/// Returns the labels by which an object selects its children.
 pub(crate) type Selector<K> = Authored<dyn Fn(&K) -> BTreeMap<String, String> + Send + Sync>;
 
-/// Wakes the objects that would adopt a changed orphan. Only live changes count: at the start every object is reconciled
+/// Wakes the objects that may adopt a changed orphan. Only live changes count: at the start every object is reconciled
 /// anyway.
 ///
-/// Owners are found by one label of their selector, which an orphan has that they may adopt: those that select others are not
-/// looked at. A second controller of the same two kinds looks at all owners.
+/// Owners are found by one label of their selectors that the orphan has: owners that select other labels are not
+/// compared. A second controller of the same two kinds compares all owners.
 pub(crate) fn orphan_handler<K: Object, C: Object>(
     queue: WorkQueue,
     owners: Store<K>,
@@ -59,7 +60,7 @@ pub(crate) fn orphan_handler<K: Object, C: Object>(
     }
 }
 
-/// The labels by which an owner knows its children; none where the selector panics.
+/// The labels by which an owner selects its children; empty if the selector panics.
 fn wanted_of<K: Object>(selector: &Selector<K>, owner: &K) -> BTreeMap<String, String> {
     selector.call(|selector| selector(owner)).unwrap_or_else(|panic| {
         tracing::error!(object = %ObjectKey::of(owner), "the selector of `claims` panicked: {panic}");
@@ -67,7 +68,7 @@ fn wanted_of<K: Object>(selector: &Selector<K>, owner: &K) -> BTreeMap<String, S
     })
 }
 
-/// Under what the owners are found that may adopt an orphan: those in its namespace, and those in none.
+/// The index values of the owners that may adopt an orphan: those in its namespace, and cluster-scoped ones.
 fn beside<C: Object>(orphan: &C) -> impl Iterator<Item = String> {
     let meta = orphan.meta();
     let namespaces = [None, meta.namespace.as_deref()];
@@ -80,7 +81,7 @@ fn place(namespace: Option<&str>, label: &str, value: &str) -> String {
     format!("{}/{label}={value}", namespace.unwrap_or_default())
 }
 
-/// The values of an object in [`ORPHAN_INDEX`]: its namespace, if nobody controls it.
+/// The values of an object in [`ORPHAN_INDEX`]: its namespace, if it has no controller.
 pub(crate) fn orphan_namespace<C: Object>(object: &C) -> Vec<String> {
     let orphan = controller_of(object).is_none();
     orphan
@@ -89,7 +90,7 @@ pub(crate) fn orphan_namespace<C: Object>(object: &C) -> Vec<String> {
         .collect()
 }
 
-/// A selector without labels matches nothing: it would take the whole namespace.
+/// A selector without labels matches nothing: otherwise it would match the whole namespace.
 pub(super) fn matches<C: Object>(object: &C, wanted: &BTreeMap<String, String>) -> bool {
     let labels = object.meta().labels.as_ref();
     let has = |(name, value): (&String, &String)| labels.is_some_and(|labels| labels.get(name) == Some(value));
@@ -121,7 +122,7 @@ mod tests {
         object
     }
 
-    /// Selects by the owner's own labels, and counts how often it is asked.
+    /// Selects by the owner's own labels, and counts its calls.
     fn selector(asked: &Arc<AtomicUsize>) -> Selector<ReplicaSet> {
         let asked = asked.clone();
         Authored::new(Arc::new(move |owner: &ReplicaSet| {
@@ -144,7 +145,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_orphan_wakes_who_selects_it_without_a_look_at_other_owners() {
+    async fn an_orphan_wakes_the_owners_that_select_it_without_reading_others() {
         let (asked, owners) = (Arc::new(AtomicUsize::new(0)), Store::new());
         let queues = [queue(), queue()];
         // The second controller of the same two kinds has no index of its own.
@@ -167,7 +168,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn owners_without_a_namespace_are_woken_by_orphans_of_any_and_a_changed_selector_counts() {
+    async fn orphans_of_any_namespace_wake_cluster_scoped_owners_and_a_changed_selector_applies() {
         let (asked, owners) = (Arc::new(AtomicUsize::new(0)), Store::new());
         let queue = queue();
         let handler = orphan_handler::<_, Pod>(queue.clone(), owners.clone(), selector(&asked));

@@ -1,4 +1,4 @@
-//! What all reconciles of one controller share: its client, its caches, and the writes under way.
+//! What all reconciles of one controller share: its client, its caches, and its writes in progress.
 
 use std::{
     any::{Any, TypeId},
@@ -18,7 +18,7 @@ use crate::{
     queue::WorkQueue,
 };
 
-/// One kind that a controller reads: the shared informer and the controller's own place among its subscribers.
+/// One kind that a controller reads: the shared informer and the controller's own subscription.
 pub(crate) struct Source<K> {
     pub(crate) informer: Informer<K>,
     pub(crate) subscription: SubscriptionId,
@@ -28,18 +28,18 @@ pub(crate) struct Source<K> {
 pub(crate) struct Shared<K> {
     pub(crate) client: Client,
     pub(crate) recorder: Recorder,
-    /// The field manager, which is also how our own writes are told from others'.
+    /// The field manager, by which our own writes are recognised.
     pub(crate) manager: String,
-    /// By which the caches select children.
+    /// The label by which the caches select children.
     pub(crate) label: ChildLabel,
-    /// For a reconcile that has more to do than one run may.
+    /// For a reconcile that cannot do all its work in one run.
     pub(crate) queue: WorkQueue,
-    /// Where children of cluster-scoped objects live.
+    /// The namespace of the children of cluster-scoped objects.
     pub(crate) namespace: String,
     pub(crate) main: Source<K>,
     pub(crate) sources: HashMap<TypeId, Box<dyn Any + Send + Sync>>,
     pub(crate) prunes: HashSet<TypeId>,
-    /// Whether the status of the main kind is another controller's.
+    /// Whether another controller owns the status of the main kind.
     pub(crate) foreign: bool,
     pub(crate) applies: Arc<Applies>,
     pub(crate) blocked: Arc<Blocked>,
@@ -48,7 +48,7 @@ pub(crate) struct Shared<K> {
     pub(crate) in_flight: Arc<InFlight>,
 }
 
-/// Status patches that are on their way, so that a watch event which overtakes the response is known as our own.
+/// Status patches in progress, so that a watch event that arrives before the response is recognised as our own.
 #[derive(Default)]
 pub(crate) struct InFlight(Mutex<HashMap<ObjectKey, Value>>);
 

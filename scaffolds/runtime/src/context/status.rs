@@ -1,4 +1,4 @@
-//! Writes the status of the object itself, by patches that name the version they come from.
+//! Writes the status of the object itself, by patches that name the resource version they are based on.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::{
 };
 
 impl<K: Object> Context<K> {
-    /// A condition of this object, tied to the generation being reconciled.
+    /// A condition of this object, with the generation being reconciled.
     pub fn condition(&self, type_: &str, verdict: bool, reason: &str, message: impl Into<String>) -> Condition {
         Condition {
             observed_generation: self.object.meta().generation,
@@ -26,12 +26,12 @@ impl<K: Object> Context<K> {
     }
 
     /// Changes the object's status, through the status subresource: the spec and the generation are never touched.
-    /// Returns whether anything was written; a change that leaves the status equal sends nothing, and the write
-    /// does not trigger this controller again.
+    /// Returns whether anything was written; if the change leaves the status equal, no request is sent, and the write
+    /// does not wake this controller again.
     ///
     /// # Errors
     ///
-    /// [`Error::Kube`] when the request fails; a 409, because the object changed meanwhile, is
+    /// [`Error::Kube`] if the request fails; a 409, because the object changed meanwhile, is
     /// [`Class::Conflict`](crate::Class::Conflict) and soon retried.
     pub async fn patch_status(&self, change: impl FnOnce(&mut K::Status)) -> Result<bool>
     where
@@ -52,7 +52,7 @@ impl<K: Object> Context<K> {
             .await
     }
 
-    /// The newest the cache has of this very object.
+    /// The newest version of this object (by uid) in the cache.
     pub(crate) fn latest(&self) -> Arc<K> {
         let cached = self.shared.main.informer.store().get(&self.key);
         cached
@@ -72,7 +72,7 @@ impl<K: Object> Context<K> {
         Ok(true)
     }
 
-    /// A merge patch of the object itself. The caller decides whether the answer belongs into the cache.
+    /// A merge patch of the object itself. The caller decides whether to store the response in the cache.
     pub(crate) async fn patch(&self, part: Option<&str>, patch: Value) -> Result<K> {
         let requests = Requests::<K>::beside(&self.shared.client, &self.key);
         requests

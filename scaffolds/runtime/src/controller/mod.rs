@@ -1,4 +1,4 @@
-//! A controller as its author declares it: a name, what wakes it, and its limits. What it does is in the reconciler.
+//! A controller as its author declares it: a name, its sources, and its limits. The reconciler implements what it does.
 
 mod register;
 mod sources;
@@ -17,8 +17,8 @@ use kubewright_schema::rbac::PolicyRule;
 use self::sources::SourceFn;
 use crate::{context::Selector, object::Object, predicate::Predicate, queue::Backoff, rbac::Use};
 
-/// The default limit of one reconcile: four requests in a row that all wait for their 30 s, or the 500 children of one run at a
-/// quarter of a second each. What takes longer waits for something, and is to return `Action::RequeueAfter`.
+/// The default limit of one reconcile: four requests in a row that each wait for their 30 s, or the 500 children of one
+/// run at a quarter of a second each. A reconcile that waits for longer should return `Action::RequeueAfter`.
 const RECONCILE_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A controller for objects of kind `K`, before it is registered with a [`Manager`](crate::Manager).
@@ -48,7 +48,7 @@ pub struct Controller<K: Resource> {
 }
 
 impl<K: Object> Controller<K> {
-    /// A controller of this name: unique in its manager, and the label of its metrics, logs and events.
+    /// A controller of this name, which is unique in its manager and labels its metrics, logs and events.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -67,22 +67,24 @@ impl<K: Object> Controller<K> {
         }
     }
 
-    /// For a kind of Kubernetes or of another operator: its status is not this controller's to write. A failure that a person
-    /// has to act on is reported by an event and the log, not by a condition, and `config/rbac/role.yaml` grants no `/status`.
+    /// For a kind of Kubernetes or of another operator: this controller does not write its status. A failure that a
+    /// person has to act on is reported by an event and the log, not by a condition, and `config/rbac/role.yaml` grants
+    /// no `/status`.
     pub fn foreign(mut self) -> Self {
         self.foreign = true;
         self
     }
 
-    /// The type of the condition that failures are written into, `Ready` by default. Where several controllers of one manager
-    /// reconcile a kind, `Ready` belongs to the one that is named after the kind, or else to the one registered first;
-    /// each other one has `<Name>Ready`: `BackupReady` for a controller `backup`. Write the same type in the reconciler.
+    /// The type of the condition that failures are written into, `Ready` by default. If several controllers of one
+    /// manager reconcile a kind, the one that is named after the kind, or else the one registered first, writes
+    /// `Ready`; each other one writes `<Name>Ready`: `BackupReady` for a controller `backup`. Write the same type in
+    /// the reconciler.
     pub fn condition(mut self, type_: impl Into<String>) -> Self {
         self.condition = Some(type_.into());
         self
     }
 
-    /// Wakes the controller only for those changes of its own kind that pass; deletions always do.
+    /// Wakes the controller only for changes of its own kind that pass the predicate; deletions always pass.
     pub fn predicate(mut self, predicate: Predicate<K>) -> Self {
         self.predicate = Some(predicate);
         self
@@ -94,21 +96,21 @@ impl<K: Object> Controller<K> {
         self
     }
 
-    /// Cuts a reconcile or a cleanup off that takes longer, at its next await: a failure, which is retried with the key's own
-    /// growing delay. Two minutes by default; `None`, or a time of zero, sets no limit.
+    /// Cancels a reconcile or a cleanup that takes longer, at its next await: a failure, which is retried with the
+    /// object's own growing delay. Two minutes by default; `None`, or a time of zero, sets no limit.
     pub fn reconcile_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
         self.timeout = timeout.into().filter(|timeout| !timeout.is_zero());
         self
     }
 
-    /// Another delay after failures.
+    /// Sets the delays after failures.
     pub fn backoff(mut self, backoff: Backoff) -> Self {
         self.backoff = backoff;
         self
     }
 
-    /// A permission that the reconciler needs beyond what follows from the controller's declaration: it goes into
-    /// `config/rbac/role.yaml`.
+    /// A permission that the reconciler needs in addition to those derived from the controller's declaration: it goes
+    /// into `config/rbac/role.yaml`.
     pub fn rule(mut self, groups: &[&str], resources: &[&str], verbs: &[&str]) -> Self {
         let own = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
         self.rules.push(PolicyRule {

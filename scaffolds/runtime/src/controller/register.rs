@@ -1,4 +1,4 @@
-//! A declared controller joined to its manager: its queue, its caches, its workers.
+//! Connects a declared controller to its manager: its queue, its caches, its workers.
 
 use std::{any::TypeId, marker::PhantomData, sync::Arc};
 
@@ -32,11 +32,11 @@ pub(super) struct Wiring<K> {
 }
 
 impl<K: Object> Controller<K> {
-    /// Hands the controller to the manager, which starts it.
+    /// Registers the controller with the manager, which starts it.
     ///
     /// # Errors
     ///
-    /// [`Error::Setup`] when the manager has a controller of this name, another controller of the kind writes the same
+    /// [`Error::Setup`] if the manager has a controller of this name, another controller of the kind writes the same
     /// [`condition`](Controller::condition), or the kind has an index of that name.
     pub fn register<R: Reconciler<K>>(self, manager: &Manager, reconciler: R) -> Result<()> {
         let (worker, workers) = self.connect(manager, reconciler)?;
@@ -44,7 +44,7 @@ impl<K: Object> Controller<K> {
         Ok(())
     }
 
-    /// The controller joined to the caches, and how many workers are to run it.
+    /// The worker, connected to the caches, and the number of tasks that are to run it.
     pub(crate) fn connect<R: Reconciler<K>>(self, manager: &Manager, reconciler: R) -> Result<(Worker<K, R>, usize)> {
         let workers = self.workers.unwrap_or(manager.default_workers());
         manager.claim(Registration {
@@ -81,7 +81,7 @@ impl<K: Object> Controller<K> {
         }
         let unread = |of: &TypeId| *of != TypeId::of::<K>() && !sources.contains_key(of);
         if let Some((_, kind)) = self.indexed.iter().find(|(of, _)| unread(of)) {
-            let text = format!("`{}` indexes {kind}, and neither owns nor watches it", self.name);
+            let text = format!("`{}` indexes {kind}, but neither owns nor watches it", self.name);
             return Err(Error::Setup(format!("{text}\n\nhint: add `.owns::<{kind}>()` to it")));
         }
 
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_applied_is_forgotten_with_the_child_and_with_the_owner() {
+    fn applies_are_forgotten_with_the_child_and_with_the_owner() {
         let wiring = wiring();
         let applies = wiring.applies.clone();
         let key = |name: &str| ObjectKey::new(Some("default"), name);
@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(applies.count(), (2, 3));
         owner(&Delta::Deleted(two));
         assert_eq!(applies.count(), (1, 1));
-        // The last child takes its owner's entry along.
+        // The entry of an owner is removed with its last child.
         let child = own_handler::<ReplicaSet, ConfigMap>(&wiring, Predicate::new(|_| true));
         child(&Delta::Deleted(Arc::new(owned("a", "one"))));
         assert_eq!(applies.count(), (0, 0));

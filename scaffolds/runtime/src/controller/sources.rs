@@ -1,4 +1,5 @@
-//! What wakes a controller beside its own kind: children, watched objects, a channel; and the indexes they are found by.
+//! What wakes a controller apart from its own kind: children, watched objects, a channel; and the indexes by which they
+//! are found.
 
 use std::{
     any::{Any, TypeId},
@@ -27,50 +28,54 @@ use crate::{
     rbac::Use,
 };
 
-/// Connects the controller with what wakes it, once its queue is there.
+/// Connects the controller with a source, once its queue exists.
 pub(super) type SourceFn<K> = Box<dyn FnOnce(&Manager, &Wiring<K>, &mut Sources) -> Result<()>>;
 
-/// The kinds that a controller reads beside its own: a [`Source`] each.
+/// The kinds that a controller reads apart from its own, with a [`Source`] each.
 pub(super) type Sources = HashMap<TypeId, Box<dyn Any + Send + Sync>>;
 
 impl<K: Object> Controller<K> {
-    /// Wakes the owner when a child of kind `C` changes, which is an object whose owner reference with
-    /// `controller: true` names an object of kind `K` (in any version). The child is known to
-    /// [`Context::apply_child`](crate::Context::apply_child) from the cache.
+    /// Wakes the owner when a child of kind `C` changes: an object whose owner reference with `controller: true` names
+    /// an object of kind `K` (in any version). [`Context::apply_child`](crate::Context::apply_child) reads the child
+    /// from the cache.
     ///
     /// # What the cache holds
     ///
-    /// A kind that the operator's controllers only own is selected by the [label](crate::Context::child_label) that every child
-    /// gets: objects of others are neither sent nor kept. Children that lack it, because an earlier version of the operator
-    /// or somebody else has made them, are found and labelled when the process starts to work. Where a controller also
-    /// [watches](Self::watches), [claims](Self::claims) or reconciles the kind, or [`caches_all`](Self::caches_all) says so, or
-    /// [`Manager::informer`] is asked for it, the cache holds every object.
+    /// If the operator's controllers only own a kind, its cache selects objects by the
+    /// [label](crate::Context::child_label) of every child: other objects are neither sent nor kept. Children without
+    /// the label, created by an earlier version of the operator or by others, are found and labelled at the start of
+    /// the process. If a controller also [watches](Self::watches), [claims](Self::claims) or reconciles the kind, or
+    /// calls [`caches_all`](Self::caches_all), or if [`Manager::informer`] is called for it, the cache contains every
+    /// object.
     ///
-    /// A child whose label is removed is gone as far as the cache can tell. The owner is woken, and the next
-    /// [`apply_child`](crate::Context::apply_child) of that name labels it again.
+    /// A child whose label is removed disappears from the cache. The owner is woken, and the next
+    /// [`apply_child`](crate::Context::apply_child) of that name labels the child again.
     pub fn owns<C: Object>(self) -> Self {
         self.owns_where::<C>(Predicate::new(|_| true))
     }
 
-    /// As [`owns`](Self::owns), but only those changes of children that pass wake the owner. Deletions should: a child
-    /// that is gone is to be made again.
+    /// As [`owns`](Self::owns), but only changes that pass the predicate wake the owner. Deletions should pass: a
+    /// deleted child has to be created again.
     pub fn owns_where<C: Object>(mut self, predicate: Predicate<C>) -> Self {
         self.uses.push(Use::owned::<C>());
         self.sources.push(Box::new(move |manager, wiring, sources| {
             let source = subscribe(manager.children_of::<K, C>(), own_handler::<K, C>(wiring, predicate));
             keep_children(&source);
-            // In the place of a mere watch of this kind: writes of children notify every subscriber but their owners.
+            // Replaces a source that only watches this kind: writes of children notify every subscriber but their
+            // owners.
             sources.insert(TypeId::of::<C>(), Box::new(source));
             Ok(())
         }));
         self
     }
 
-    /// As [`owns`](Self::owns), for children that are known by labels as well: `selector` gives those of an object. Such an
-    /// object without a controller wakes whoever may adopt it. [`Context::claim`](crate::Context::claim) settles who is whose, and
-    /// children may be deleted ([`prunes`](Self::prunes) is included).
+    /// As [`owns`](Self::owns), for children that are also selected by labels: `selector` returns those of an object.
+    /// An object with these labels and without a controller wakes every owner that may adopt it.
+    /// [`Context::claim`](crate::Context::claim) adopts and releases children, and children may be deleted
+    /// ([`prunes`](Self::prunes) is included).
     ///
-    /// Like the functions of [`index`](Self::index), `selector` runs while the cache takes in an object, so it must not read the cache.
+    /// Like the functions of [`index`](Self::index), `selector` runs while the cache stores an object, so it must not
+    /// read the cache.
     pub fn claims<C: Object>(
         mut self,
         selector: impl Fn(&K) -> BTreeMap<String, String> + Send + Sync + 'static,
@@ -82,7 +87,7 @@ impl<K: Object> Controller<K> {
         self.sources.push(Box::new(move |manager, wiring, sources| {
             let owned = own_handler::<K, C>(wiring, Predicate::new(|_| true));
             let orphaned = orphan_handler(wiring.queue.clone(), manager.informer::<K>().store(), selector);
-            // An orphan has no label of the operator's.
+            // An orphan may lack the operator's label.
             let source = subscribe(manager.informer::<C>(), move |delta: &Delta<C>| {
                 owned(delta);
                 orphaned(delta);
@@ -95,9 +100,9 @@ impl<K: Object> Controller<K> {
         self
     }
 
-    /// Keeps every object of kind `C` in the cache, not this operator's children alone. Beside [`owns`](Self::owns), for a
-    /// reconciler that reads objects of others too, without being woken by them. Memory then grows with what anybody in the
-    /// watched namespaces creates.
+    /// Keeps every object of kind `C` in the cache, not only this operator's children. For use with
+    /// [`owns`](Self::owns), if a reconciler also reads objects of others, without being woken by them. Memory then
+    /// grows with the objects that anybody creates in the watched namespaces.
     pub fn caches_all<C: Object>(mut self) -> Self {
         self.sources.push(Box::new(|manager, _, _| {
             manager.informer::<C>();
@@ -106,24 +111,24 @@ impl<K: Object> Controller<K> {
         self
     }
 
-    /// Lets [`Context::prune_children`](crate::Context::prune_children) delete children of kind `C`, which is a permission
-    /// of its own. Beside [`owns`](Self::owns).
+    /// Allows [`Context::prune_children`](crate::Context::prune_children) to delete children of kind `C`, which needs a
+    /// permission of its own. For use with [`owns`](Self::owns).
     pub fn prunes<C: Object>(mut self) -> Self {
         self.uses.push(Use::pruned::<C>());
         self.prunes.insert(TypeId::of::<C>());
         self
     }
 
-    /// Wakes the objects that `map` names when an object of kind `W` changes. After an update `map` is asked about the
-    /// old and the new object. It runs on the informer's task: keep it short and free of I/O.
+    /// Wakes the objects that `map` names when an object of kind `W` changes. After an update `map` is called with the
+    /// old and with the new object. It runs on the informer's task: keep it short and free of I/O.
     ///
-    /// Where names and labels are all that counts, watch [`PartialObjectMeta<W>`](kube::core::PartialObjectMeta): the API
-    /// server then sends the metadata alone, and the cache holds no more.
+    /// If only names and labels matter, watch [`PartialObjectMeta<W>`](kube::core::PartialObjectMeta): the API server
+    /// then sends only metadata, and the cache contains only metadata.
     pub fn watches<W: Object>(self, map: impl Fn(&W) -> Vec<ObjectKey> + Send + Sync + 'static) -> Self {
         self.watches_where(Predicate::new(|_| true), map)
     }
 
-    /// As [`watches`](Self::watches), but only those changes that pass wake anybody.
+    /// As [`watches`](Self::watches), but only changes that pass the predicate wake objects.
     pub fn watches_where<W: Object>(
         mut self,
         predicate: Predicate<W>,
@@ -135,7 +140,7 @@ impl<K: Object> Controller<K> {
                 manager.informer::<W>(),
                 map_handler(wiring, predicate, Authored::new(Arc::new(map))),
             );
-            // It may be made a child by its name.
+            // Another controller may adopt the object as a child, by its name.
             source.informer.keep_records();
             sources.entry(TypeId::of::<W>()).or_insert(Box::new(source));
             Ok(())
@@ -143,12 +148,13 @@ impl<K: Object> Controller<K> {
         self
     }
 
-    /// Wakes the objects whose keys come out of a channel: for what is outside of Kubernetes, a webhook of a cloud or a
-    /// poll. It is emptied as long as the manager runs, on a standby too, and waits for no reconcile: keys that are not
-    /// handled yet are joined, so the queue is bounded by the number of objects and the channel by its own capacity.
+    /// Wakes the objects whose keys are received from a channel: for sources outside of Kubernetes, such as a webhook
+    /// of a cloud or a poll. The channel is drained as long as the manager runs, on a standby too, and does not wait
+    /// for reconciles: equal keys that are not reconciled yet are merged, so the queue is bounded by the number of
+    /// objects and the channel by its own capacity.
     ///
-    /// On a standby the keys are dropped: every object is reconciled once it leads. They are lost with the process, too. What must not be missed after a restart has to be found by the reconcile that
-    /// every object gets then.
+    /// On a standby the keys are dropped: every object is reconciled once it leads. Keys are lost when the process
+    /// ends, too. If a change must not be missed, the reconcile that every object gets after a restart has to find it.
     pub fn watches_channel(mut self, mut keys: mpsc::Receiver<ObjectKey>) -> Self {
         self.sources.push(Box::new(move |manager, wiring, _| {
             let queue = wiring.queue.clone();
@@ -162,9 +168,10 @@ impl<K: Object> Controller<K> {
         self
     }
 
-    /// Lets [`Context::by_index`](crate::Context::by_index), and the `map` of [`watches`](Self::watches), find objects of
-    /// kind `C` by the values that `values` gives for them. The index belongs to the manager's one cache of the kind, so
-    /// its name is unique among all controllers. `C` is a kind that this controller reconciles, owns or watches.
+    /// Allows [`Context::by_index`](crate::Context::by_index), and the `map` of [`watches`](Self::watches), to find
+    /// objects of kind `C` by the values that `values` returns for them. The index is part of the manager's shared
+    /// cache of the kind, so its name is unique among all controllers. `C` is a kind that this controller reconciles,
+    /// owns or watches.
     pub fn index<C: Object>(
         mut self,
         name: &'static str,
@@ -179,7 +186,7 @@ impl<K: Object> Controller<K> {
     }
 }
 
-/// Joins the subscribers of an informer.
+/// Subscribes to an informer.
 pub(super) fn subscribe<C: Object>(
     informer: Informer<C>,
     handler: impl Fn(&Delta<C>) + Send + Sync + 'static,
@@ -188,10 +195,10 @@ pub(super) fn subscribe<C: Object>(
     Source { informer, subscription }
 }
 
-/// Children are found by their owner, and compared with the records of what this operator owns of them.
+/// Indexes children by their owner, and keeps this operator's `managedFields` of them.
 fn keep_children<C: Object>(source: &Source<C>) {
     source.informer.keep_records();
-    // Another controller that owns this kind may have added the very same index.
+    // Another controller that owns this kind may have added the same index.
     _ = source.informer.add_index(OWNER_INDEX, |child: &C| {
         controller_of(child)
             .map(|owner| owner.uid.clone())

@@ -1,4 +1,4 @@
-//! What a change of an object means for a queue: whose key is added, and with which priority.
+//! Which keys a change of an object adds to a queue, and with which priority.
 
 use super::register::Wiring;
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
     worker::priority,
 };
 
-/// What a child's change means for its owner.
+/// Handles a child's change for its owner.
 pub(super) fn own_handler<K: Object, C: Object>(
     wiring: &Wiring<K>,
     predicate: Predicate<C>,
@@ -39,10 +39,10 @@ pub(super) fn own_handler<K: Object, C: Object>(
     }
 }
 
-/// What an author's function gives for an object: the keys to wake.
+/// Maps an object to the keys to wake.
 type Mapping<W> = Authored<dyn Fn(&W) -> Vec<ObjectKey> + Send + Sync>;
 
-/// What a watched object's change means for the objects that `map` names.
+/// Handles a watched object's change for the objects that `map` names.
 pub(super) fn map_handler<K: Object, W: Object>(
     wiring: &Wiring<K>,
     predicate: Predicate<W>,
@@ -51,11 +51,11 @@ pub(super) fn map_handler<K: Object, W: Object>(
     let (queue, controller) = (wiring.queue.clone(), wiring.controller.clone());
     let blocked = wiring.blocked.clone();
     move |delta| {
-        // It may stand where a child should be.
+        // The object may have the name of a child.
         for waiting in blocked.wake::<W>(&delta.key()) {
             queue.add(waiting, priority(delta));
         }
-        // Before the workers start every object is queued in any case.
+        // Before the workers start, every object is queued anyway.
         if queue.is_asleep() || !predicate.passes(delta, &controller) {
             return;
         }
@@ -64,22 +64,22 @@ pub(super) fn map_handler<K: Object, W: Object>(
                 Ok(keys) => keys.into_iter().for_each(|key| queue.add(key, priority(delta))),
                 Err(panic) => {
                     let (kind, object) = (W::kind(&()), delta.key());
-                    tracing::error!(controller = &*controller, %kind, %object, "`map` panicked, and wakes nobody: {panic}");
+                    tracing::error!(controller = &*controller, %kind, %object, "`map` panicked, so no object is woken: {panic}");
                 }
             }
         }
     }
 }
 
-/// The object of kind `K` that controls this child. Group and kind count, the version does not: the same object may be
-/// named in any version that is served.
+/// The object of kind `K` that controls this child. Group and kind are compared, the version is not: an owner reference
+/// may name any served version.
 fn owner_of<K: Object, C: Object>(child: &C) -> Option<ObjectKey> {
     let owner = controller_of(child)?;
     let group = owner.api_version.rsplit_once('/').map_or("", |(group, _)| group);
     if owner.kind != K::kind(&()) || group != K::group(&()) {
         return None;
     }
-    // An owner in a namespace is always in its child's; a cluster-scoped one is in none.
+    // A namespaced owner is always in its child's namespace; a cluster-scoped owner has none.
     let namespace = if is_namespaced::<K>() {
         child.meta().namespace.as_deref()
     } else {

@@ -1,8 +1,8 @@
-//! How many writes about one object are free, and how fast there are more.
+//! How many writes about one object are allowed at once, and how fast further ones are allowed.
 
 use tokio::time::Instant;
 
-/// Writes about one object that are free (client-go, `tools/record/events_cache.go`: `defaultSpamBurst`).
+/// Writes about one object that are allowed at once (client-go, `tools/record/events_cache.go`: `defaultSpamBurst`).
 pub(super) const BURST: f64 = 25.0;
 /// Then one write in this many seconds (ibid.: `defaultSpamQPS`).
 const REFILL_SECONDS: f64 = 300.0;

@@ -1,4 +1,5 @@
-//! Which events are the same, and which are too many. Pure: time is an argument, nothing is sent from here.
+//! Decides which events are equal, and which exceed the limits. Pure: time is an argument, and nothing is sent from
+//! here.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -15,21 +16,22 @@ use super::{
     key::{Key, keys},
 };
 
-/// A series is over when nothing happened for this long (client-go, `tools/events/event_broadcaster.go`: `finishTime`).
+/// A series ends when it has had no event for this long (client-go, `tools/events/event_broadcaster.go`: `finishTime`).
 const FINISH: Duration = Duration::from_secs(6 * 60);
-/// A series that goes on is written again after this long, before the API server forgets it (ibid.: `refreshTime`).
+/// A series that continues is written again after this long, before the API server deletes its event (ibid.:
+/// `refreshTime`).
 const REFRESH: Duration = Duration::from_secs(30 * 60);
-/// Series and objects that are remembered (ibid.: `maxLruCacheEntries`); beyond it the oldest are forgotten.
+/// How many series and objects are remembered (ibid.: `maxLruCacheEntries`); beyond that the oldest are dropped.
 const REMEMBERED: usize = 4096;
 
-/// What became of an event.
+/// What is done with an event.
 #[derive(Debug, PartialEq)]
 pub(super) enum Seen {
     /// Its series has to be written.
     Due(Key),
     /// Its series is written later.
     Counted,
-    /// Too many of this object.
+    /// Dropped: there are too many events of this object.
     Spam,
 }
 
@@ -38,11 +40,11 @@ pub(super) enum Seen {
 pub(super) enum Write {
     /// The event is new.
     Create(Box<Event>),
-    /// The event is there, and only its series changes. `Create` if it is not there any more.
+    /// The event exists, and only its series changes. `Create` if the event does not exist any more.
     Series(Box<Event>),
 }
 
-/// All that is remembered.
+/// The series and the objects that are remembered.
 #[derive(Default)]
 pub(super) struct Correlator {
     series: HashMap<Key, Series>,
@@ -50,9 +52,10 @@ pub(super) struct Correlator {
 }
 
 struct Series {
-    /// Of its event, which is put together when it is written: most of an event are fields that stay empty.
+    /// The name of the event, which is built when it is written: most fields of an event stay empty.
     name: String,
-    /// There while the API server does not know all: most events happen once, and thousands of series are remembered.
+    /// Set while the API server does not have the whole event: most events happen once, and thousands of series are
+    /// remembered.
     first: Option<Box<Occurrence>>,
     count: i32,
     last: Timestamp,
@@ -66,7 +69,7 @@ struct Series {
 }
 
 impl Correlator {
-    /// Takes note of one more event.
+    /// Counts one more event.
     pub(super) fn see(&mut self, occurrence: Occurrence, now: Instant) -> Seen {
         let (key, object) = keys(&occurrence);
         let bucket = self.buckets.entry(object).or_insert_with(|| Bucket::full(now));
@@ -74,7 +77,7 @@ impl Correlator {
             series.count = series.count.saturating_add(1);
             (series.last, series.last_seen, series.over) = (occurrence.at, now, false);
             series.first.get_or_insert_with(|| Box::new(occurrence));
-            // That it happens again is news; how often is not urgent.
+            // The second event of a series is worth a write at once; the exact count is not urgent.
             let news = series.count == 2 && bucket.take(now);
             return match (news, series.writing) {
                 (false, _) => Seen::Counted,
@@ -106,7 +109,7 @@ impl Correlator {
         Seen::Due(key)
     }
 
-    /// The write that a due series needs, unless it is being written or has nothing new.
+    /// The write that a due series needs; `None` if it is being written, or has no change.
     pub(super) fn begin(&mut self, key: &Key) -> Option<Write> {
         let series = self.series.get_mut(key)?;
         if series.writing.is_some() || series.count == series.stored {
@@ -127,7 +130,7 @@ impl Correlator {
         })
     }
 
-    /// The write of a series ended. Returns the series if it is due again.
+    /// Records that the write of a series has ended. Returns the series if it is due again.
     pub(super) fn end(&mut self, key: Key, stored: bool, now: Instant) -> Option<Key> {
         let series = self.series.get_mut(&key)?;
         let written = series.writing.take().unwrap_or_default();
@@ -143,8 +146,8 @@ impl Correlator {
         again.then_some(key)
     }
 
-    /// Ends the series in which nothing happens any more. Returns those to be written: what is over a last time, and what
-    /// goes on each half hour.
+    /// Ends the series without recent events. Returns those to be written: a series that has ended, a last time, and
+    /// one that continues, each half hour.
     pub(super) fn tick(&mut self, now: Instant) -> Vec<Key> {
         let is_old = |since: Instant, age| now.saturating_duration_since(since) >= age;
         let mut due = Vec::new();
@@ -163,7 +166,7 @@ impl Correlator {
         due
     }
 
-    /// The series of which the API server does not have the count.
+    /// The series whose counts the API server does not have.
     pub(super) fn unwritten(&self) -> Vec<Key> {
         self.series
             .iter()
@@ -172,7 +175,7 @@ impl Correlator {
             .collect()
     }
 
-    /// Keeps the memory bounded: an eighth goes at once, so that the search for the oldest is rare.
+    /// Keeps the memory bounded: drops an eighth at once, so that the search for the oldest is rare.
     fn forget(&mut self, now: Instant) {
         let keep = REMEMBERED - REMEMBERED / 8;
         if self.series.len() > REMEMBERED {

@@ -1,4 +1,4 @@
-//! The rules of series and spam, by a clock of our own.
+//! The rules for series and spam, on a simulated clock.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ fn occurrence(name: &str, note: &str) -> Occurrence {
     }
 }
 
-/// Writes the series and says with which count; nothing when there is nothing to write.
+/// Writes the series and returns its count; `None` if there is nothing to write.
 fn write(correlator: &mut Correlator, key: &Key, now: Instant) -> Option<i32> {
     let count = match correlator.begin(key)? {
         Write::Create(event) | Write::Series(event) => event.series.map_or(1, |series| series.count),
@@ -39,7 +39,7 @@ fn due(seen: Seen) -> Key {
 }
 
 #[test]
-fn a_series_is_written_first_second_half_hourly_and_last() {
+fn a_series_is_written_at_its_first_and_second_event_every_half_hour_and_at_its_end() {
     let (mut correlator, mut now) = (Correlator::default(), Instant::now());
     let key = due(correlator.see(occurrence("a", "x"), now));
     assert_eq!(write(&mut correlator, &key, now), Some(1));
@@ -60,16 +60,16 @@ fn a_series_is_written_first_second_half_hourly_and_last() {
 }
 
 #[test]
-fn what_the_api_server_knows_is_kept_again_once_it_happens_again() {
+fn a_stored_event_is_kept_in_memory_again_when_it_recurs() {
     let (mut correlator, now) = (Correlator::default(), Instant::now());
     let key = due(correlator.see(occurrence("a", "x"), now));
     write(&mut correlator, &key, now);
     assert!(correlator.series[&key].first.is_none());
     let again = due(correlator.see(occurrence("a", "x"), now));
     let Some(Write::Series(event)) = correlator.begin(&again) else {
-        panic!("the series is known to the API server")
+        panic!("the API server has the series")
     };
-    // Should the API server have forgotten it, it is made anew from this.
+    // If the API server has deleted the event, it is created again from this.
     assert_eq!(
         (event.note.as_deref(), event.regarding.and_then(|it| it.name).as_deref()),
         (Some("x"), Some("a"))
@@ -77,7 +77,7 @@ fn what_the_api_server_knows_is_kept_again_once_it_happens_again() {
 }
 
 #[test]
-fn another_note_is_another_event() {
+fn a_different_note_is_a_different_event() {
     let (mut correlator, now) = (Correlator::default(), Instant::now());
     assert_ne!(
         due(correlator.see(occurrence("a", "x"), now)),
@@ -97,7 +97,7 @@ fn a_second_event_during_the_first_write_is_written_after_it() {
 }
 
 #[test]
-fn twenty_five_writes_are_free_then_one_each_five_minutes() {
+fn after_25_writes_one_is_allowed_every_five_minutes() {
     let (mut correlator, mut now) = (Correlator::default(), Instant::now());
     let mut see = |name: &str, note: u32, now| correlator.see(occurrence(name, &note.to_string()), now);
     for note in 0..25 {
@@ -113,7 +113,7 @@ fn twenty_five_writes_are_free_then_one_each_five_minutes() {
 }
 
 #[test]
-fn a_series_that_failed_to_be_written_starts_anew() {
+fn a_series_whose_write_failed_starts_again() {
     let (mut correlator, now) = (Correlator::default(), Instant::now());
     let key = due(correlator.see(occurrence("a", "x"), now));
     correlator.begin(&key);
@@ -122,7 +122,7 @@ fn a_series_that_failed_to_be_written_starts_anew() {
 }
 
 #[test]
-fn memory_is_bounded_however_many_objects_there_are() {
+fn memory_is_bounded_for_any_number_of_objects() {
     let (mut correlator, mut now) = (Correlator::default(), Instant::now());
     for number in 0..3 * REMEMBERED {
         now += Duration::from_millis(1);

@@ -1,4 +1,4 @@
-//! One event, from what happened to the object that the API server takes (`events.k8s.io/v1`).
+//! Converts one occurrence into an object of `events.k8s.io/v1`.
 
 use std::{
     hash::{BuildHasher, RandomState},
@@ -14,17 +14,17 @@ use k8s_openapi::{
     jiff::Timestamp,
 };
 
-/// Bytes that the API server takes for the note, and for each of reason, action and reporting instance (Kubernetes,
-/// `pkg/apis/core/validation/events.go`).
+/// The most bytes that the API server accepts for the note, and for each of reason, action and reporting instance
+/// (Kubernetes, `pkg/apis/core/validation/events.go`).
 pub(super) const NOTE: usize = 1024;
 pub(super) const WORD: usize = 128;
 
-/// Whether somebody should look.
+/// How serious an event is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EventType {
-    /// All is well.
+    /// Everything is as expected.
     Normal,
-    /// Something is wrong.
+    /// Something is wrong, and somebody should look at it.
     Warning,
 }
 
@@ -37,7 +37,7 @@ impl EventType {
     }
 }
 
-/// Who reports.
+/// The reporting component of an event.
 #[derive(Debug)]
 pub(super) struct Source {
     pub(super) controller: String,
@@ -45,7 +45,8 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// The controller must be a qualified name: a DNS name, a slash, and up to 63 letters, digits, `-`, `_`, `.`.
+    /// The reporting controller must be a qualified name: a DNS name, a slash, and up to 63 letters, digits, `-`, `_`,
+    /// `.`.
     pub(super) fn new(operator: &str, controller: &str) -> Self {
         let host = hostname::get()
             .map(|name| name.to_string_lossy().into_owned())
@@ -58,7 +59,7 @@ impl Source {
     }
 }
 
-/// Something happened.
+/// One occurrence, as a controller records it.
 #[derive(Clone, Debug)]
 pub(super) struct Occurrence {
     pub(super) source: Arc<Source>,
@@ -76,7 +77,7 @@ impl Occurrence {
         unique_name(self.regarding.name.as_deref().unwrap_or_default())
     }
 
-    /// The event of this name, as it is created. Events about cluster-scoped objects are in the namespace `default`.
+    /// The event with this name, as it is created. Events about cluster-scoped objects are in the namespace `default`.
     pub(super) fn event(&self, name: &str) -> Event {
         let namespace = self
             .regarding
@@ -103,7 +104,7 @@ impl Occurrence {
     }
 }
 
-/// The longest start of `text` that fits into `max` bytes, with an ellipsis where something is missing.
+/// The longest prefix of `text` that fits into `max` bytes, with an ellipsis if it was cut.
 pub(super) fn cut(text: &str, max: usize) -> String {
     if text.len() <= max {
         return text.to_owned();
@@ -112,15 +113,15 @@ pub(super) fn cut(text: &str, max: usize) -> String {
     format!("{}…", &text[..end])
 }
 
-/// `<name>.<16 hex digits>`, no two the same: client-go takes the time alone, so that two events in one nanosecond, or of two
-/// processes, collide.
+/// `<name>.<16 random hex digits>`, always unique: client-go uses the time alone, so that two events in one nanosecond,
+/// or of two processes, collide.
 fn unique_name(name: &str) -> String {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let number = RandomState::new().hash_one((NEXT.fetch_add(1, Ordering::Relaxed), Timestamp::now().as_nanosecond()));
     format!("{}.{number:016x}", dns_name(name, 253 - 17))
 }
 
-/// `name` as part of a DNS name: objects such as roles may be named otherwise.
+/// `name` as part of a DNS name: the names of some objects, such as roles, are not DNS names.
 fn dns_name(name: &str, max: usize) -> String {
     let plain = |c: char| {
         if c.is_ascii_alphanumeric() || c == '.' {
@@ -168,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn notes_are_cut_between_letters() {
+    fn notes_are_cut_between_characters() {
         assert_eq!(cut("short", NOTE), "short");
         let cut = cut(&"ä".repeat(1000), NOTE);
         assert!(
@@ -179,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_valid_and_never_the_same() {
+    fn event_names_are_valid_and_unique() {
         let names: std::collections::HashSet<_> = (0..10_000).map(|_| unique_name("web")).collect();
         assert_eq!(names.len(), 10_000);
         for name in ["system:node-1", "-a-.-b-", "", "Ümlaut", &"x".repeat(300)] {

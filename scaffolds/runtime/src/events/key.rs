@@ -1,4 +1,4 @@
-//! Which events are the same.
+//! Decides which events are equal.
 
 use std::{
     hash::{BuildHasher, Hash, RandomState},
@@ -7,7 +7,8 @@ use std::{
 
 use super::event::Occurrence;
 
-/// What makes two events the same, as 128 bits of a keyed hash: its texts would be kept for each of thousands of objects.
+/// The fields that equal events share, as a keyed hash of 128 bits: storing their texts would cost memory for each of
+/// thousands of objects.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub(super) struct Key(u64, u64);
 
@@ -19,8 +20,8 @@ impl Key {
     }
 }
 
-/// The key of the series, and that of the object whose events are counted against spam: source, object and type, as in
-/// client-go.
+/// The key of the series, and the key of the object whose events are counted against the spam limit: source, object and
+/// type, as in client-go.
 pub(super) fn keys(occurrence: &Occurrence) -> (Key, Key) {
     let about = &occurrence.regarding;
     let object = Key::of((

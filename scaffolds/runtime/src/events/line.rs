@@ -1,4 +1,4 @@
-//! The events that wait to be written, and for how long they give way to reconciles.
+//! The queue of events to be written, and for how long they yield to reconciles.
 
 use std::collections::VecDeque;
 
@@ -9,10 +9,10 @@ use super::{
     yielding::{Reconciles, YIELD},
 };
 
-/// When so many wait, they give way to nothing.
+/// If this many events wait, they do not yield.
 pub(super) const PRESSING: usize = 2048;
 
-/// Series to be written, in order. What is wrong goes before what is well: it is what people look for.
+/// Series to be written, in order. Warnings come before normal events: people look for them.
 #[derive(Default)]
 pub(super) struct Line {
     warnings: VecDeque<Waiting>,
@@ -33,7 +33,7 @@ impl Line {
         self.len() == 0
     }
 
-    /// Puts a series at the end; `warns` if something is wrong.
+    /// Appends a series; `warns` if its events are warnings.
     pub(super) fn join(&mut self, key: Key, warns: bool, now: Instant) {
         let line = if warns { &mut self.warnings } else { &mut self.others };
         line.push_back(Waiting { key, since: now });
@@ -44,8 +44,8 @@ impl Line {
         next.map(|waiting| waiting.key)
     }
 
-    /// How many writes may be under way now: all of them where there is nothing to give way to, one that has given way for long
-    /// enough, or none.
+    /// How many writes may be in progress now: all of them if there is nothing to yield to, one if an event has waited
+    /// for long enough, or none.
     pub(super) fn room(&self, all: usize, reconciles: &Reconciles, now: Instant) -> usize {
         if !reconciles.are_under_way() || self.len() >= PRESSING {
             all
@@ -54,7 +54,7 @@ impl Line {
         }
     }
 
-    /// When the first one has given way for long enough.
+    /// When the first event has waited for long enough.
     pub(super) fn turn(&self, reconciles: &Reconciles) -> Option<Instant> {
         let warning = self.warnings.front().map(|waiting| waiting.since + YIELD);
         let other = self.others.front().map(|waiting| reconciles.turn_of(waiting.since));

@@ -1,5 +1,5 @@
-//! Events about objects, as `kubectl describe` shows them. Recording never waits; one background task counts equal events
-//! together, holds back spam and writes.
+//! Events about objects, as `kubectl describe` shows them. Recording never waits; one background task combines equal
+//! events, limits spam and writes.
 
 mod bucket;
 mod correlate;
@@ -25,7 +25,8 @@ use self::{
 };
 use crate::metrics::{Counter, Metrics};
 
-/// Events that may wait to be looked at (client-go, `tools/events/event_broadcaster.go`: `maxQueuedEvents`).
+/// Recorded events that the background task has not processed yet (client-go, `tools/events/event_broadcaster.go`:
+/// `maxQueuedEvents`).
 const QUEUE: usize = 1000;
 
 /// The events of one process.
@@ -55,23 +56,24 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// The reconciles that events give way to.
+    /// The reconciles that events yield to.
     pub(crate) fn reconciles(&self) -> &Reconciles {
         &self.reconciles
     }
 
-    /// Records that something happened to `regarding`. `reason` and `action` are one CamelCase word each: why, and what
+    /// Records an event about `regarding`. `reason` and `action` are one CamelCase word each: why it happened, and what
     /// the controller was doing. `note` is for people.
     ///
-    /// It never waits and never fails. Equal events (all but the time) are one event with a count, which is written when
-    /// it first happens, when it happens again, and when it has stopped happening for six minutes, or each half hour.
-    /// While objects are reconciled an event waits, up to a second, and up to ten while one reconcile after the other ends and
-    /// further objects wait for a worker; then events are written one at a time. A [`Warning`](EventType::Warning) goes first,
-    /// and waits for a second at most. An event has the time at which it was recorded. What waits is written when the process is
-    /// told to end, and lost when it is killed.
+    /// It never waits and never fails. Equal events (all fields but the time) become one event with a count, which is
+    /// written at the first occurrence, at the second, and after six minutes without one, or each half hour. While
+    /// objects are reconciled, an event waits for up to a second, and for up to ten while reconciles keep ending and
+    /// further objects wait for a worker; then events are written one at a time. A [`Warning`](EventType::Warning) is
+    /// written first, and waits for a second at most. An event has the time at which it was recorded. Waiting events
+    /// are written when the process is asked to terminate, and lost if it is killed.
     ///
-    /// Per object and type 25 writes are free and then one each five minutes. What is beyond that, or beyond some thousand
-    /// events that wait, is dropped and counted in `kubewright_events_dropped_total`. `note` is cut at 1024 bytes.
+    /// Per object and type, 25 writes are allowed at once and then one every five minutes. Further events, and those
+    /// beyond some thousand that wait, are dropped and counted in `kubewright_events_dropped_total`. `note` is cut at
+    /// 1024 bytes.
     pub fn event(&self, regarding: &ObjectReference, type_: EventType, reason: &str, action: &str, note: &str) {
         let occurrence = Occurrence {
             source: self.source.clone(),
@@ -110,8 +112,8 @@ impl Events {
         }
     }
 
-    /// A recorder for a controller of an operator. Events come from `<operator>/<controller>`, instance
-    /// `<operator>-<host name>`.
+    /// A recorder for a controller of an operator. The reporting controller of its events is `<operator>/<controller>`,
+    /// the instance `<operator>-<host name>`.
     pub fn recorder(&self, operator: &str, controller: &str) -> Recorder {
         let source = Arc::new(Source::new(operator, controller));
         Recorder {
@@ -122,7 +124,8 @@ impl Events {
         }
     }
 
-    /// Writes events until `stop` is true, then what is left, for three seconds at most. A second run ends at once.
+    /// Writes events until `stop` is true, then the remaining ones, for three seconds at most. A second call returns at
+    /// once.
     pub fn run(&self, stop: watch::Receiver<bool>) -> impl Future<Output = ()> + Send + 'static {
         let inbox = self.inbox.lock().unwrap_or_else(PoisonError::into_inner).take();
         let (sink, dropped, reconciles) = (self.sink.clone(), self.dropped.clone(), self.reconciles.clone());

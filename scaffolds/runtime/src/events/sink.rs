@@ -1,4 +1,4 @@
-//! Writes events to the API server, with patience but not for ever.
+//! Writes events to the API server, with a limited number of tries.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -25,27 +25,27 @@ use crate::{
     jitter::Jitter,
 };
 
-/// Tries before an event is given up (client-go, `tools/events/event_broadcaster.go`: `maxTriesPerEvent`).
+/// Tries before an event is dropped (client-go, `tools/events/event_broadcaster.go`: `maxTriesPerEvent`).
 const TRIES: u32 = 12;
-/// The delay between two tries, stretched by up to a quarter (ibid.: `defaultSleepDuration`).
+/// The delay between two tries, lengthened by up to a quarter (ibid.: `defaultSleepDuration`).
 const DELAY: Duration = Duration::from_secs(10);
-/// After a warning of a refused event the next ones are said in a whisper for this long.
+/// After a warning about a refused event, the next ones are logged at debug level for this long.
 const SILENCE: Duration = Duration::from_secs(60);
 
 /// How a write ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Written {
-    /// The API server has it.
+    /// The API server has stored it.
     Stored,
-    /// It is given up.
+    /// No further try is made.
     Failed,
 }
 
-/// The API server, as the place of events.
+/// Writes events to the API server.
 #[derive(Clone)]
 pub(super) struct Sink {
     client: Client,
-    /// When a refusal was last warned of.
+    /// When a refusal was last logged as a warning.
     told: Arc<Mutex<Option<Instant>>>,
 }
 
@@ -57,7 +57,7 @@ impl Sink {
         }
     }
 
-    /// Writes, and tries again while the API server does not answer, but not once `stop` is true.
+    /// Writes, and tries again while the API server does not respond, unless `stop` is true.
     pub(super) async fn write(self, write: Write, mut stop: watch::Receiver<bool>) -> Written {
         let (event, mut exists) = match write {
             Write::Create(event) => (event, false),
@@ -72,7 +72,7 @@ impl Sink {
                     self.tell(&event, &error);
                     return Written::Failed;
                 }
-                // Forgotten by the API server after its --event-ttl.
+                // The API server has deleted the event after its --event-ttl.
                 Next::Create => exists = false,
                 Next::Stored => return Written::Stored,
                 Next::Wait => {
@@ -87,8 +87,8 @@ impl Sink {
         Written::Failed
     }
 
-    /// Says that an event was refused: loudly, but not for each event that a missing permission costs. Where nothing is made any
-    /// more because the namespace is going, nothing is wrong.
+    /// Logs that an event was refused, but as a warning only once in a while: a missing permission affects each event.
+    /// In a namespace that is being deleted a refusal is expected.
     fn tell(&self, event: &Event, error: &Error) {
         let text = describe(error);
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
@@ -107,14 +107,14 @@ impl Sink {
         let (name, namespace) = (event.metadata.name.as_deref(), event.metadata.namespace.as_deref());
         let events = Request::new(Event::url_path(&(), namespace.or(Some("default"))));
         let request = if exists {
-            // All else of an event is immutable.
+            // All other fields of an event are immutable.
             let series = Patch::Merge(serde_json::json!({"series": event.series}));
             events.patch(name.unwrap_or_default(), &PatchParams::default(), &series)
         } else {
             let event = serde_json::to_vec(event).map_err(Error::SerdeError)?;
             events.create(&PostParams::default(), event)
         };
-        // Nobody looks at the answer.
+        // The response is not used.
         let IgnoredAny = self.client.request(request.map_err(Error::BuildRequest)?).await?;
         Ok(())
     }
@@ -130,10 +130,10 @@ enum Next {
 fn next(error: &Error, exists: bool) -> Next {
     match error {
         Error::Api(status) if status.code == 404 && exists => Next::Create,
-        // Nobody else takes a name of 64 random bits: an earlier try arrived, and its answer did not.
+        // No other event has a name of 64 random bits: an earlier try was carried out, and its response was lost.
         Error::Api(status) if status.reason == "AlreadyExists" => Next::Stored,
         Error::Api(status) if status.code == 429 || status.code >= 500 => Next::Wait,
-        // Refused, or not understood: the same again would be too.
+        // Refused, or an invalid response: the same request would fail again.
         Error::Api(_) | Error::SerdeError(_) | Error::BuildRequest(_) => Next::GiveUp,
         Error::Service(inner) if inner.is::<NotLeader>() => Next::GiveUp,
         _ => Next::Wait,

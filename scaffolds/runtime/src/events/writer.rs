@@ -1,4 +1,4 @@
-//! The background task of events: sees what is recorded, and writes what is due.
+//! The background task of events: processes recorded events, and writes those that are due.
 
 use std::time::Duration;
 
@@ -18,16 +18,16 @@ use super::{
     sink::{Sink, Written},
 };
 
-/// Events that may wait to be written, three quarters of those that are remembered.
+/// Events that may wait to be written: three quarters of the remembered series.
 const BACKLOG: usize = 3072;
-/// Writes under way at once (client-go, ibid.: `recordWorkers`).
+/// Concurrent writes (client-go, ibid.: `recordWorkers`).
 pub(super) const WRITES: usize = 8;
-/// How often series are looked through; they end and are written again after minutes.
+/// How often all series are checked; they end, and are written again, after minutes.
 const TICK: Duration = Duration::from_secs(60);
-/// How long the last events may take to be written when the process ends.
+/// The time limit for the last writes when the process ends.
 pub(super) const FLUSH: Duration = Duration::from_secs(3);
 
-/// What is to be written, and what is on its way.
+/// The events that are to be written, and those that are being written.
 pub(super) struct Writer {
     correlator: Correlator,
     due: Line,
@@ -51,7 +51,7 @@ impl Writer {
         }
     }
 
-    /// Writes what comes out of the inbox until it is asked to stop, and then what is left.
+    /// Writes what it receives from the inbox until `stop` is true, then the remaining events.
     pub(super) async fn run(&mut self, mut inbox: mpsc::Receiver<Occurrence>) {
         let mut tick = interval(TICK);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -72,7 +72,7 @@ impl Writer {
                     let due = self.correlator.tick(Instant::now());
                     self.extend(due);
                 }
-                // Also when nobody is left to say stop.
+                // Also stops when the sender is gone.
                 _ = stop.wait_for(|stop| *stop) => break,
             }
         }
@@ -81,7 +81,7 @@ impl Writer {
         }
         let unwritten = self.correlator.unwritten();
         self.extend(unwritten);
-        // What is not written by then stays unwritten: events are a courtesy, the end of the process is not.
+        // What is not written by then is dropped: events are best effort, and must not delay the end of the process.
         let _ = timeout(FLUSH, self.flush()).await;
     }
 
@@ -104,7 +104,7 @@ impl Writer {
         }
     }
 
-    /// Old news: counts of what was told of before.
+    /// Appends series whose first event has been reported already: only their counts change.
     fn extend(&mut self, due: impl IntoIterator<Item = Key>) {
         let now = Instant::now();
         due.into_iter().for_each(|key| self.due.join(key, false, now));

@@ -1,4 +1,4 @@
-//! Whether reconciles are under way, and get on: events give way to them, for a while.
+//! Counts the reconciles in progress, to which events yield for a limited time.
 
 use std::{
     sync::{
@@ -10,37 +10,37 @@ use std::{
 
 use tokio::{sync::Notify, time::Instant};
 
-/// How long an event waits for reconciles to end. People who read events do not notice; a reconcile that is under way
-/// has its API server for itself.
+/// How long an event waits for reconciles to end. People who read events do not notice the delay, and a reconcile in
+/// progress does not share the API server with events.
 pub(super) const YIELD: Duration = Duration::from_secs(1);
 
-/// The same while further objects wait for a worker and one reconcile after the other ends. An event costs the API server as
-/// much as a child: of the time until thousands of new objects are Ready it would take a fifth, to say what nobody reads that
-/// fast. No longer than this, because what waits here is lost if the process is killed. Where workers wait for something else
-/// than the API server, so that for [`YIELD`] none of them has ended, it has time for events.
+/// The same while further objects wait for a worker and reconciles keep ending. An event costs the API server as much
+/// as a child: it would take a fifth of the time until thousands of new objects are Ready, for events that nobody reads
+/// that fast. It is not longer, because waiting events are lost if the process is killed. If the workers wait for
+/// something other than the API server, so that none has ended for [`YIELD`], the API server has time for events.
 pub(super) const CROWDED_YIELD: Duration = Duration::from_secs(10);
 
-/// The reconciles of a process. Clones count the same ones.
+/// Counts the reconciles of a process. Clones share the count.
 #[derive(Clone, Default)]
 pub(crate) struct Reconciles(Arc<Count>);
 
 #[derive(Default)]
 struct Count {
     under_way: AtomicUsize,
-    /// Of those, how many left others waiting when they began.
+    /// How many of them began while other objects were waiting.
     crowded: AtomicUsize,
     last_end: Mutex<Option<Instant>>,
     none_left: Notify,
 }
 
-/// One reconcile, until it is dropped.
+/// One reconcile in progress, until it is dropped.
 pub(crate) struct UnderWay {
     of: Arc<Count>,
     crowded: bool,
 }
 
 impl Reconciles {
-    /// One begins; `crowded` if further objects wait for a worker.
+    /// Counts a reconcile that begins; `crowded` if further objects wait for a worker.
     pub(crate) fn begin(&self, crowded: bool) -> UnderWay {
         self.0.under_way.fetch_add(1, Ordering::Relaxed);
         self.0.crowded.fetch_add(usize::from(crowded), Ordering::Relaxed);
@@ -50,7 +50,7 @@ impl Reconciles {
         }
     }
 
-    /// Until when an event that waits since then gives way, as things stand: later if another reconcile ends before.
+    /// When an event that waits since then may be written: later if another reconcile ends before.
     pub(super) fn turn_of(&self, since: Instant) -> Instant {
         let soon = since + YIELD;
         if self.0.crowded.load(Ordering::Relaxed) == 0 {
@@ -65,7 +65,7 @@ impl Reconciles {
         self.0.under_way.load(Ordering::Relaxed) > 0
     }
 
-    /// Resolves when the last one ends; at once when that was since the last call.
+    /// Resolves when the last one ends; at once if that happened since the last call.
     pub(super) async fn ended(&self) {
         self.0.none_left.notified().await;
     }

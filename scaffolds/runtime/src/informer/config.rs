@@ -1,4 +1,4 @@
-//! What an informer watches and what it keeps of it.
+//! What an informer watches, and which parts of it it keeps.
 
 use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
 
@@ -8,10 +8,10 @@ use kube::{Resource, runtime::watcher};
 use super::{managed, reflection::Broken};
 use crate::isolate::isolated;
 
-/// Where objects are watched.
+/// The namespaces in which objects are watched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Scope {
-    /// Everywhere: all namespaces, or the whole of a cluster-scoped kind.
+    /// All namespaces, or all objects of a cluster-scoped kind.
     Cluster,
     /// In these namespaces, each with a watch of its own. Only for namespaced kinds.
     Namespaces(BTreeSet<String>),
@@ -28,18 +28,20 @@ pub struct InformerConfig<K> {
     pub label_selector: Option<String>,
     /// Only objects with these field values, in the API's syntax. Default: all.
     pub field_selector: Option<String>,
-    /// Field managers, or what their names start with, whose `managedFields` entries are kept, but for entries about
+    /// Field managers, or prefixes of their names, whose `managedFields` entries are kept, except entries for
     /// subresources. Default: none; the entries are often the larger part of an object.
     pub keep_managers: Vec<String>,
-    /// Keeps the field trees of those entries as their JSON text in a string, a thirtieth of the memory. Default: no.
+    /// Keeps the field trees of those entries as their JSON text in a string, which needs a thirtieth of the memory.
+    /// Default: no.
     pub pack_managed_fields: bool,
-    /// Runs on each object after `managedFields` were stripped, to drop what nobody reads. It must leave name,
-    /// namespace, uid and resourceVersion. An object on which it panics is set aside as invalid. Default: nothing.
+    /// Runs on each object after `managedFields` were stripped, to drop fields that are not used. It must not change
+    /// name, namespace, uid and resourceVersion. If it panics, the object is treated as invalid. Default: nothing.
     pub transform: Option<Transform<K>>,
-    /// How often each stored object is delivered anew, ± 10 %; `None` for never. Default: 10 h, as controller-runtime.
+    /// How often each stored object is delivered again, ± 10 %; `None` for never. Default: 10 h, as in
+    /// controller-runtime.
     pub resync: Option<Duration>,
-    /// Most objects asked for in one answer to a list. Default: 500, as client-go. Fewer are asked for where objects are
-    /// large: no more than 8 MiB of an answer are read, unless a single object is larger.
+    /// The limit on objects in one page of a list. Default: 500, as in client-go. If objects are large, pages are
+    /// smaller: at most 8 MiB of a response are read, unless a single object is larger.
     pub page_size: u32,
 }
 
@@ -89,7 +91,7 @@ impl<K> fmt::Debug for InformerConfig<K> {
 }
 
 impl<K: Resource> InformerConfig<K> {
-    /// The namespaces to watch, one watch each; `None` stands for all.
+    /// The namespaces to watch, each with its own watch; `None` stands for all.
     pub(super) fn namespaces(&self) -> Vec<Option<String>> {
         match &self.scope {
             Scope::Cluster => vec![None],
@@ -99,7 +101,7 @@ impl<K: Resource> InformerConfig<K> {
 
     /// A paged list, then a watch with bookmarks. Not a streaming list: servers before 1.34 may refuse it, and pages
     /// bound the memory as well. The list is a quorum read (`MostRecent`), so that a restarted operator never sees a
-    /// state older than the one it left.
+    /// state older than the one before its restart.
     pub(super) fn watcher(&self) -> watcher::Config {
         watcher::Config {
             label_selector: self.label_selector.clone(),
@@ -112,7 +114,7 @@ impl<K: Resource> InformerConfig<K> {
         }
     }
 
-    /// The records of field ownership that are kept, read from their JSON.
+    /// The `managedFields` entries that are kept, decoded from their JSON.
     pub(super) fn records(&self, json: &str) -> Option<Vec<ManagedFieldsEntry>> {
         if self.keep_managers.is_empty() {
             None
@@ -123,8 +125,8 @@ impl<K: Resource> InformerConfig<K> {
         }
     }
 
-    /// What is kept of a decoded object. One on which the transform panics counts as undecodable: it must not take
-    /// the watch of all others with it.
+    /// The parts of a decoded object that are kept. An object on which the transform panics counts as undecodable: it
+    /// must not end the watch of all others.
     pub(super) fn trim(&self, mut object: K, keeps_records: bool) -> Result<K, Broken> {
         let metadata = object.meta_mut();
         managed::keep_only(metadata, if keeps_records { &self.keep_managers } else { &[] });
@@ -145,7 +147,7 @@ impl<K: Resource> InformerConfig<K> {
     }
 }
 
-/// What names one version of one object.
+/// The metadata that identifies one version of one object.
 fn identity(metadata: &ObjectMeta) -> ObjectMeta {
     ObjectMeta {
         name: metadata.name.clone(),
@@ -164,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn records_that_nobody_reads_are_not_kept() {
+    fn unused_managed_fields_are_not_kept() {
         let entry = json!({"manager": "ours/foobar", "operation": "Update", "apiVersion": "v1", "fieldsType": "FieldsV1",
             "fieldsV1": {"f:data": {"f:a": {}}}});
         let object: ConfigMap =

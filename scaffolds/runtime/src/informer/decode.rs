@@ -1,5 +1,5 @@
-//! Decodes each object of a list or a watch by itself, so that one that does not fit its type costs only itself; and no
-//! object's records of field ownership as the trees they are, which cost more than all the rest.
+//! Decodes each object of a list or a watch separately, so that an object that does not fit its type affects no other;
+//! and leaves `managedFields` undecoded, which would cost more than the rest of the object.
 
 use std::{borrow::Cow, fmt::Debug};
 
@@ -11,16 +11,16 @@ use serde_json::value::RawValue;
 use super::managed;
 use crate::isolate::isolated;
 
-/// Longest error text kept; serde quotes offending values in full.
+/// The longest error text that is kept; serde quotes invalid values in full.
 const MAX_ERROR: usize = 512;
 
-/// An object as the API server sent it: of type `K`, or not.
+/// An object from the API server, decoded as `K` or not.
 ///
-/// Takes the object's JSON as it stands in the answer and parses it once as `K`. The text is dropped with the
-/// decoding, but for the records of field ownership, which whoever wants them reads with [`managed::records`]; of an
-/// undecodable object what identifies it is parsed once more.
-/// Works under `serde_json` only, and not below a buffering container (a flattened or untagged one): kube reads lists
-/// and watch events directly into their items, as the API server writes `type` before `object`.
+/// Takes the object's JSON text from the response and parses it once as `K`. The text is dropped after decoding, except
+/// for `managedFields`, which [`managed::records`] reads on request; of an undecodable object, the identifying metadata
+/// is parsed once more. Works with `serde_json` only, and not inside a buffering container (a flattened or untagged
+/// one): kube reads lists and watch events directly into their items, because the API server writes `type` before
+/// `object`.
 #[derive(Debug, Clone)]
 pub(super) enum Decoded<K> {
     Valid { object: K, records: Option<Box<str>> },
@@ -45,14 +45,14 @@ impl<'de, K: DeserializeOwned> Deserialize<'de> for Decoded<K> {
     }
 }
 
-/// An object as the API server sent it in answer to a write: its records of field ownership are packed.
+/// Decodes the response to a write: its `managedFields` are packed.
 pub(crate) fn answer<K: Resource + DeserializeOwned>(json: &str) -> serde_json::Result<K> {
     let (mut object, records) = split::<K>(json)?;
     object.meta_mut().managed_fields = records.and_then(|text| managed::records(text, |_| true));
     Ok(object)
 }
 
-/// An object without its records of field ownership, and the text of those.
+/// An object without its `managedFields`, and their text.
 fn split<K: DeserializeOwned>(json: &str) -> serde_json::Result<(K, Option<&str>)> {
     let Some(records) = managed::find(json) else {
         return Ok((serde_json::from_str(json)?, None));
@@ -61,7 +61,7 @@ fn split<K: DeserializeOwned>(json: &str) -> serde_json::Result<(K, Option<&str>
     Ok((serde_json::from_str(&rest)?, Some(&json[records])))
 }
 
-/// Name, namespace, uid and version, whatever the rest looks like.
+/// Name, namespace, uid and version, even if nothing else can be decoded.
 fn identity(json: &str) -> ObjectMeta {
     #[derive(Deserialize)]
     struct Object {
@@ -108,7 +108,8 @@ fn shorten(mut error: String) -> String {
     error
 }
 
-/// The same endpoints as `K`. Called namespaced, so that one namespace can be watched; all can be in any case.
+/// The same endpoints as `K`, but always namespaced, so that one namespace can be watched; all namespaces can be
+/// watched too.
 impl<K: Resource<DynamicType = ()>> Resource for Decoded<K> {
     type DynamicType = ();
     type Scope = NamespaceResourceScope;
@@ -133,7 +134,7 @@ impl<K: Resource<DynamicType = ()>> Resource for Decoded<K> {
         K::plural(&())
     }
 
-    /// True for `PartialObjectMeta`: such an informer fetches metadata only.
+    /// True for `PartialObjectMeta`: such an informer requests metadata only.
     fn metadata_api() -> bool {
         K::metadata_api()
     }

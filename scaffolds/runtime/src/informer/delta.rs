@@ -6,30 +6,30 @@ use kube::Resource;
 
 use crate::key::ObjectKey;
 
-/// A change of one object. The store shows it, or something newer, before it is delivered.
+/// A change of one object. The store contains this version, or a newer one, before the change is delivered.
 #[derive(Debug)]
 pub enum Delta<K> {
     /// The object is new to the informer.
     Added {
         /// The object.
         object: Arc<K>,
-        /// Whether it comes from the first list, or from the replay to a late subscriber, rather than from an event.
+        /// Whether it comes from the first list, or from the replay to a late subscriber, and not from a watch event.
         initial: bool,
     },
-    /// The object has another version.
+    /// The object has a new version.
     Updated {
         /// The version delivered last.
         old: Arc<K>,
         /// The version now.
         new: Arc<K>,
     },
-    /// The object is gone; this is the version delivered last. Also delivered when the deletion itself was missed.
+    /// The object is gone; this is the version delivered last. Also delivered if the deletion itself was missed.
     Deleted(Arc<K>),
-    /// Nothing changed: the periodic reminder that the object exists.
+    /// Nothing changed: a periodic resync.
     Resync(Arc<K>),
-    /// The object exists and cannot be decoded; delivered once per version. It is not in the store: a valid version known
-    /// before is withdrawn, without a [`Delta::Deleted`]. Its repair is delivered as [`Delta::Added`], and its deletion as
-    /// [`Delta::Deleted`] if a valid version was delivered before.
+    /// The object exists but cannot be decoded; delivered once per version. The object is not in the store: an earlier
+    /// valid version is removed, without a [`Delta::Deleted`]. When it becomes valid again, [`Delta::Added`] is
+    /// delivered; when it is deleted, [`Delta::Deleted`] is delivered if a valid version was delivered before.
     Invalid {
         /// The object.
         key: ObjectKey,
@@ -39,7 +39,7 @@ pub enum Delta<K> {
 }
 
 impl<K> Delta<K> {
-    /// The object as it is, or was last; absent if it cannot be decoded.
+    /// The current object, or the last version of a deleted one; `None` if it cannot be decoded.
     pub fn object(&self) -> Option<&Arc<K>> {
         match self {
             Self::Added { object, .. } | Self::Deleted(object) | Self::Resync(object) => Some(object),
@@ -56,7 +56,7 @@ impl<K> Delta<K> {
         }
     }
 
-    /// Whether this belongs to the first list, a replay or a resync, which may wait behind real changes.
+    /// Whether this belongs to the first list, a replay or a resync, which have a lower priority than live changes.
     pub fn is_routine(&self) -> bool {
         matches!(self, Self::Added { initial: true, .. } | Self::Resync(_))
     }

@@ -7,20 +7,21 @@ use std::sync::Arc;
 use super::{Shared, Watchable, delta::Delta};
 use crate::isolate::Authored;
 
-/// Names a subscriber towards the informer it subscribed to.
+/// Identifies a subscriber of an informer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SubscriptionId(u64);
 
 pub(super) type Handler<K> = Authored<dyn Fn(&Delta<K>) + Send + Sync>;
 
-/// Replaced as a whole, so that the task that notifies can iterate over it without a lock.
+/// Replaced as a whole, so that the notifying task can iterate over it without a lock.
 type Subscribers<K> = Arc<Vec<(SubscriptionId, Handler<K>)>>;
 
-/// Changes that subscribers have not been notified of. Kept beside the state that changed, under the same lock.
+/// Changes that subscribers have not been notified of. Stored with the state that changed, under the same lock.
 pub(super) struct Dispatch<K> {
     subscribers: Subscribers<K>,
     pending: VecDeque<Item<K>>,
-    /// A task is notifying. There is one at a time, so that the order holds; it also delivers what other tasks add meanwhile.
+    /// A task is notifying. There is at most one at a time, which keeps the order; it also delivers what other tasks
+    /// add meanwhile.
     busy: bool,
     last_id: u64,
 }
@@ -55,7 +56,7 @@ impl<K> Dispatch<K> {
             .extend(deltas.into_iter().map(|delta| Item::Delta { delta, except }));
     }
 
-    /// Adds a subscriber that gets `replay`, and then the changes after it.
+    /// Adds a subscriber that gets `replay`, and then the later changes.
     pub(super) fn join(&mut self, handler: Handler<K>, replay: Vec<Delta<K>>) -> SubscriptionId {
         self.last_id += 1;
         let id = SubscriptionId(self.last_id);
@@ -63,12 +64,12 @@ impl<K> Dispatch<K> {
         id
     }
 
-    /// Notes that `source` has been listed, once everything before is delivered.
+    /// Adds a marker that `source` has been listed, after all pending changes.
     pub(super) fn listed(&mut self, source: usize) {
         self.pending.push_back(Item::Listed { source });
     }
 
-    /// What is pending and the subscribers, unless nothing is pending or another task is notifying.
+    /// Takes the pending changes and the subscribers; `None` if nothing is pending or another task is notifying.
     fn take(&mut self, mine: bool) -> Option<(VecDeque<Item<K>>, Subscribers<K>)> {
         if self.busy && !mine {
             return None;
@@ -87,11 +88,11 @@ impl<K> Dispatch<K> {
 }
 
 impl<K: Watchable> Shared<K> {
-    /// Notifies subscribers of everything pending, unless another task is doing so: that one delivers it.
+    /// Notifies subscribers of all pending changes, unless another task is notifying: that task delivers them.
     pub(super) fn notify_pending(&self) {
         let mut mine = false;
         loop {
-            // Taken in a statement of its own: the lock must not be held while handlers run.
+            // A statement of its own, because the lock must not be held while handlers run.
             let taken = self.lock().dispatch.take(mine);
             let Some((items, mut subscribers)) = taken else { return };
             mine = true;
@@ -116,6 +117,6 @@ impl<K: Watchable> Shared<K> {
 fn call<K: Watchable>(handler: &Handler<K>, delta: &Delta<K>) {
     if let Err(panic) = handler.call(|handler| handler(delta)) {
         let (kind, object) = (K::kind(&()), delta.key());
-        tracing::error!(%kind, %object, "an informer's event handler panicked, and missed one event: {panic}");
+        tracing::error!(%kind, %object, "an informer's event handler panicked and missed one event: {panic}");
     }
 }

@@ -1,4 +1,4 @@
-//! Whether an informer has synced, and what keeps its watches from working.
+//! Whether an informer has synced, and the errors of its watches.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -8,7 +8,7 @@ use tokio::{sync::watch, time::Instant};
 
 use crate::jitter::Jitter;
 
-/// The state of each watch, to be read from outside.
+/// The state of each watch, readable by other tasks.
 #[derive(Debug)]
 pub(super) struct Health {
     sources: Mutex<Vec<SourceHealth>>,
@@ -19,7 +19,7 @@ pub(super) struct Health {
 struct SourceHealth {
     listed: bool,
     error: Option<String>,
-    /// Most objects that one attempt at the first list has shown, and when it showed the last of them.
+    /// The most objects that one attempt at the first list has received, and when it received the last of them.
     most: usize,
     progressed: Instant,
 }
@@ -40,7 +40,7 @@ impl Health {
         }
     }
 
-    /// The first list of `source` has been delivered to the subscribers.
+    /// Records that the first list of `source` has been delivered to the subscribers.
     pub(super) fn listed(&self, source: usize) {
         self.change(source, |health| health.listed = true);
         let all = self
@@ -53,14 +53,14 @@ impl Health {
             .send_if_modified(|synced| !std::mem::replace(synced, all) && all);
     }
 
-    /// The sources are watched from now on.
+    /// Records that the sources are watched from now on.
     pub(super) fn started(&self) {
         let mut sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
         sources.iter_mut().for_each(|health| health.progressed = Instant::now());
     }
 
-    /// An attempt at the first list of `source` has shown this many objects. It is progress only where no attempt has
-    /// shown as many: a list that always fails at its second page makes none.
+    /// Records that an attempt at the first list of `source` has received this many objects. It is progress only if no
+    /// earlier attempt has received as many: a list that always fails at its second page makes no progress.
     pub(super) fn shown(&self, source: usize, objects: usize) {
         self.change(source, |health| {
             if !health.listed && objects > health.most {
@@ -69,7 +69,8 @@ impl Health {
         });
     }
 
-    /// When the source that is not listed and has made no progress for longest last made some; `None` once all are listed.
+    /// Of the sources that are not listed: when the one without progress for the longest time last made progress.
+    /// `None` once all are listed.
     pub(super) fn progressed(&self) -> Option<Instant> {
         let sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
         let waiting = sources.iter().filter(|health| !health.listed);
@@ -80,7 +81,7 @@ impl Health {
         self.change(source, |health| health.error = Some(error));
     }
 
-    /// Whether there was one.
+    /// Clears the error, and returns whether there was one.
     pub(super) fn clear_error(&self, source: usize) -> bool {
         self.change(source, |health| health.error.take().is_some())
     }
@@ -90,11 +91,11 @@ impl Health {
     }
 
     pub(super) async fn synced(&self) {
-        // Fails when the sender is gone, and `self` holds it.
+        // Fails only when the sender is dropped, but `self` owns the sender.
         let _ = self.synced.subscribe().wait_for(|synced| *synced).await;
     }
 
-    /// What fails, watch by watch.
+    /// The current errors, one for each failing watch.
     pub(super) fn last_error(&self) -> Option<String> {
         let sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
         let errors: Vec<_> = sources.iter().filter_map(|health| health.error.as_deref()).collect();
@@ -107,8 +108,8 @@ impl Health {
 }
 
 /// Delays between the attempts of one watch: 0.8 s, doubled up to 20 s, times a random factor in `[1, 1.5)`, hence
-/// never past 30 s (client-go's reflector: 0.8 s to 30 s, doubled). A live event or two minutes without a failure
-/// start it anew; a list alone does not, or a server that answers each watch with 410 would be listed without end.
+/// never over 30 s (client-go's reflector: 0.8 s to 30 s, doubled). A live event, or two minutes without a failure,
+/// reset the delay; a list alone does not, or a server that answers each watch with 410 would be listed endlessly.
 #[derive(Debug)]
 pub(super) struct Retry {
     failures: u32,
@@ -129,7 +130,7 @@ impl Retry {
         }
     }
 
-    /// Counts a failure and gives the delay to the next attempt.
+    /// Counts a failure and returns the delay before the next attempt.
     pub(super) fn failed(&mut self, now: Instant) -> Duration {
         if self.last.is_some_and(|last| now.saturating_duration_since(last) > CALM) {
             self.failures = 0;
@@ -141,7 +142,7 @@ impl Retry {
         delay
     }
 
-    /// Failures in a row.
+    /// Consecutive failures.
     pub(super) fn failures(&self) -> u32 {
         self.failures
     }
@@ -161,7 +162,7 @@ pub(super) fn watch_name<K: Resource<DynamicType = ()>>(namespace: Option<&str>)
     }
 }
 
-/// What the server said, the status code first, or what kept us from asking.
+/// The server's message, after the status code, or why the request could not be sent.
 pub(super) fn reason(error: &watcher::Error) -> String {
     let status = match error {
         watcher::Error::InitialListFailed(Error::Api(status))
@@ -178,7 +179,7 @@ pub(super) fn reason(error: &watcher::Error) -> String {
     } else {
         ""
     };
-    // Go's plain answer, "404 page not found", brings its code.
+    // Go's plain response, "404 page not found", already contains its code.
     let (code, message) = (status.code.to_string(), status.message.trim());
     format!(
         "{code} {}{hint}",
@@ -186,7 +187,7 @@ pub(super) fn reason(error: &watcher::Error) -> String {
     )
 }
 
-/// An error with its causes, each named once: many of kube's messages quote their cause already.
+/// An error with its causes, each once: many of kube's messages already quote their cause.
 fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
@@ -200,7 +201,7 @@ fn chain(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// Whether the server only asks for a new list: its history no longer reaches back to where the watch was.
+/// Whether the server only requires a new list: its history no longer reaches back to the version of the watch.
 pub(super) fn is_expired(error: &watcher::Error) -> bool {
     matches!(error,
         watcher::Error::WatchError(status)
@@ -216,7 +217,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn only_an_attempt_that_gets_further_than_all_before_is_progress() {
+    async fn only_an_attempt_that_lists_more_objects_than_before_is_progress() {
         let health = Health::new(2);
         health.started();
         let started = Instant::now();
@@ -228,7 +229,7 @@ mod tests {
         };
         assert_eq!(at(1).await, Some(1));
         assert_eq!(at(500).await, Some(2));
-        // The second page failed, and the list began anew.
+        // The second page failed, and the list started again.
         assert_eq!(at(1).await, Some(2));
         assert_eq!(at(500).await, Some(2));
         assert_eq!(at(501).await, Some(5));

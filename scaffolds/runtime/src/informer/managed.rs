@@ -1,4 +1,4 @@
-//! The records of field ownership (`managedFields`) that a store keeps: whose, and in how much memory.
+//! The `managedFields` entries that a store keeps: of which field managers, and in which form.
 
 use std::{borrow::Cow, ops::Range};
 
@@ -8,7 +8,7 @@ use serde_json::{Value, value::RawValue};
 
 use super::scan::Scan;
 
-/// Where the records stand in an object's JSON.
+/// The position of `managedFields` in an object's JSON.
 pub(super) fn find(json: &str) -> Option<Range<usize>> {
     let mut scan = Scan::new(json);
     scan.enter("metadata")?;
@@ -16,7 +16,7 @@ pub(super) fn find(json: &str) -> Option<Range<usize>> {
     scan.value()
 }
 
-/// A record as it is sent; what nobody asks is not even read.
+/// An entry as it is sent; unused fields are not decoded.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Record<'a> {
@@ -27,8 +27,8 @@ struct Record<'a> {
     fields_v1: Option<&'a RawValue>,
 }
 
-/// Reads records as [`pack`] leaves them, but for those about subresources and of managers that are not to be kept. `None` if
-/// no record is left, or they are no records.
+/// Decodes entries into the form of [`pack`], except those for subresources and those of field managers that are not to
+/// be kept. `None` if no entry is left, or the text is not a list of entries.
 pub(super) fn records(json: &str, keep: impl Fn(&str) -> bool) -> Option<Vec<ManagedFieldsEntry>> {
     let records: Vec<Record<'_>> = serde_json::from_str(json).ok()?;
     let kept = records.into_iter().filter(|record| {
@@ -49,7 +49,7 @@ pub(super) fn records(json: &str, keep: impl Fn(&str) -> bool) -> Option<Vec<Man
     (!kept.is_empty()).then_some(kept)
 }
 
-/// Drops the records of managers whose names begin with none of `keep`, and all records about subresources.
+/// Drops the entries of field managers that match none of the prefixes in `keep`, and all entries for subresources.
 pub(super) fn keep_only(metadata: &mut ObjectMeta, keep: &[String]) {
     let Some(mut entries) = metadata.managed_fields.take() else {
         return;
@@ -66,8 +66,8 @@ pub(super) fn is_kept(manager: &str, keep: &[String]) -> bool {
     keep.iter().any(|keep| manager.starts_with(keep.as_str()))
 }
 
-/// Replaces each record's tree by its text, and drops what nobody asks: the tree of a small object, all maps with one
-/// entry, takes 10 KB where the text takes 300 bytes. [`fields`] reads both.
+/// Replaces each entry's tree by its text, and drops unused fields: the tree of a small object, all maps with one key,
+/// takes 10 KB where the text takes 300 bytes. [`fields`] decodes both.
 pub(super) fn pack(metadata: &mut ObjectMeta) {
     for entry in metadata.managed_fields.iter_mut().flatten() {
         (entry.api_version, entry.fields_type, entry.time) = (None, None, None);
@@ -79,7 +79,7 @@ pub(super) fn pack(metadata: &mut ObjectMeta) {
     }
 }
 
-/// The tree of fields that a record, packed or not, is about.
+/// The field tree of an entry, packed or not.
 pub(crate) fn fields(entry: &ManagedFieldsEntry) -> Option<Cow<'_, Value>> {
     match &entry.fields_v1.as_ref()?.0 {
         Value::String(text) => serde_json::from_str(text).ok().map(Cow::Owned),
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn records_are_kept_by_name_or_by_prefix() {
+    fn entries_are_kept_by_manager_or_by_prefix() {
         for (keep, count) in [
             ("ours/", 1),
             ("ours/foobar", 1),
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn records_read_from_text_are_those_that_are_packed() {
+    fn entries_read_from_text_equal_packed_ones() {
         let mut packed = metadata();
         let text = serde_json::to_string(&packed.managed_fields).expect("JSON");
         keep_only(&mut packed, &["ours/".to_owned()]);
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn records_are_found_in_an_object() {
+    fn managed_fields_are_found_in_an_object() {
         let object = json!({"apiVersion": "v1", "metadata": metadata(), "data": {"managedFields": "no"}}).to_string();
         let found = find(&object).map(|range| object[range].to_owned());
         assert_eq!(
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packed_record_reads_as_before() {
+    fn a_packed_entry_decodes_to_the_same_fields() {
         let (plain, mut packed) = (metadata(), metadata());
         pack(&mut packed);
         pack(&mut packed);

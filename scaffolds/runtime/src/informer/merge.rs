@@ -1,4 +1,4 @@
-//! Whether an object comes after the stored one of its name, and what storing it changes.
+//! Whether an object is newer than the stored one of its name, and which changes storing it causes.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::{
     store::{Contents, Invalid},
 };
 
-/// Stores a valid object unless something as new is stored; `None` if so.
+/// Stores a valid object; `None` if the stored one is at least as new.
 pub(super) fn merge<K: Resource + Clone>(
     contents: &mut Contents<K>,
     key: ObjectKey,
@@ -47,20 +47,20 @@ pub(super) fn merge<K: Resource + Clone>(
     })
 }
 
-/// An object as it is kept. A decoder does not know how long a list gets, and makes room for four items where most have
-/// one; a copy has room for what there is, which saves a third of an object with an owner and a condition.
+/// An object as it is stored. A decoder does not know how long a list will be, and allocates four items where most
+/// lists have one; a copy allocates only what is used, which saves a third of an object with an owner and a condition.
 fn compact<K: Clone>(object: &K) -> Arc<K> {
     Arc::new(object.clone())
 }
 
-/// Drops an object, decodable or not.
+/// Removes an object, decodable or not.
 pub(super) fn take_away<K>(contents: &mut Contents<K>, key: &ObjectKey) -> Vec<Delta<K>> {
     let valid = contents.remove(key);
     let told = valid.or_else(|| contents.remove_invalid(key).and_then(|invalid| invalid.last));
     told.map(Delta::Deleted).into_iter().collect()
 }
 
-/// Whether `new` comes after `old`. The same version is the same object, however often it is shown.
+/// Whether `new` is newer than `old`. An object of the same version is equal, so it is not newer.
 pub(super) fn supersedes(new: &ObjectMeta, old: &ObjectMeta) -> bool {
     is_newer(new.resource_version.as_deref(), old.resource_version.as_deref())
 }
@@ -72,7 +72,7 @@ pub(super) fn is_newer(new: Option<&str>, old: Option<&str>) -> bool {
     }
 }
 
-/// Whether the version says if the object is newer than another one.
+/// Whether the version is a number, so that it can be compared.
 pub(super) fn has_number(metadata: &ObjectMeta) -> bool {
     metadata.resource_version.as_deref().and_then(number).is_some()
 }

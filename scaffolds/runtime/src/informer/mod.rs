@@ -1,5 +1,5 @@
-//! Watches the objects of one kind into a [`Store`] and notifies subscribers of changes. One informer serves every
-//! controller of a process; it knows nothing of queues or owners.
+//! Watches the objects of one kind into a [`Store`] and notifies subscribers of changes. One informer serves all
+//! controllers of a process; it does not depend on queues or owners.
 
 mod config;
 pub(crate) mod decode;
@@ -34,7 +34,7 @@ use self::{
 };
 use crate::{isolate::Authored, selector, store::Store};
 
-/// A kind that can be watched. Implemented for every type that has what it takes.
+/// A kind that can be watched. Implemented for every type that meets the bounds.
 pub trait Watchable: Resource<DynamicType = ()> + DeserializeOwned + Clone + Debug + Send + Sync + 'static {}
 
 impl<K: Resource<DynamicType = ()> + DeserializeOwned + Clone + Debug + Send + Sync + 'static> Watchable for K {}
@@ -45,17 +45,18 @@ impl<K: Resource<DynamicType = ()> + DeserializeOwned + Clone + Debug + Send + S
 /// [`Informer::new`], indexes and subscribers, [`Informer::run`] on a task of its own, [`Informer::synced`].
 ///
 /// # Guarantees
-/// - Each namespace of the scope has a watch on its own task with its own backoff (0.8 s to 30 s, jittered): one that
-///   fails, or is forbidden, delays no other. A watch is never given up, and needs nobody to poll it.
-/// - Deltas are delivered in the order of the store's changes, after the store shows them, to every subscriber: handlers
-///   run one at a time and must not block. A handler's panic is logged and ends nothing.
+/// - Each namespace of the scope has a watch on its own task with its own backoff (0.8 s to 30 s, jittered): a watch
+///   that fails, or is forbidden, delays no other. A watch is retried without limit, and does not need to be polled.
+/// - Deltas are delivered to every subscriber, in the order of the store's changes, after the store shows them:
+///   handlers run one at a time and must not block. A handler's panic is logged; the informer goes on.
 /// - A deletion is delivered even if it happened while the watch was down: the next list finds it.
-/// - A version is delivered once, however often lists and watches show it, and an older one never.
-/// - An object that does not fit `K` is set aside ([`Store::invalid`], [`Delta::Invalid`]) and delays nothing.
+/// - A version is delivered once, even if several lists and watches show it; an older version is never delivered.
+/// - An object that cannot be decoded as `K` is kept separately ([`Store::invalid`], [`Delta::Invalid`]) and delays
+///   nothing.
 ///
 /// # Caveats
-/// After the cluster's etcd was restored from a backup, versions start from an earlier number: restart the process, as
-/// Kubernetes asks of every client with a cache.
+/// After the cluster's etcd was restored from a backup, resource versions start from an earlier number: restart the
+/// process, as Kubernetes requires of every client with a cache.
 ///
 /// For metadata only, use `Informer<PartialObjectMeta<K>>`.
 pub struct Informer<K> {
@@ -65,19 +66,19 @@ pub struct Informer<K> {
 struct Shared<K> {
     client: Client,
     config: InformerConfig<K>,
-    /// The configuration's, where it can be read here; the server judges it in any case.
+    /// The configuration's label selector, if it can be parsed here; the server evaluates it in any case.
     labels: Option<Selector>,
-    /// A selection by labels beside the configuration's: decided when all uses of the kind are known.
+    /// A label selector in addition to the configuration's: set when all uses of the kind are known.
     selected: OnceLock<String>,
     namespaces: Vec<Option<String>>,
     store: Store<K>,
-    /// Taken for every change, before the store's own lock; readers of the store take only the latter.
+    /// Locked for every change, before the store's own lock; readers of the store lock only the latter.
     state: Mutex<State<K>>,
     health: Health,
     started: AtomicBool,
-    /// Whether anybody reads what `keep_managers` keeps.
+    /// Whether the entries that `keep_managers` selects are used.
     keeps_records: AtomicBool,
-    /// Our own writes that cannot be ordered with what is stored.
+    /// Our own writes whose versions cannot be compared with what is stored.
     unordered: AtomicU64,
 }
 
@@ -86,7 +87,7 @@ struct State<K> {
     dispatch: Dispatch<K>,
 }
 
-/// A subscriber's place. Dropping it changes nothing: a subscription lasts as long as the informer.
+/// A subscriber's registration. Dropping it has no effect: a subscription lasts as long as the informer.
 #[derive(Debug)]
 pub struct Subscription {
     id: SubscriptionId,
@@ -99,7 +100,7 @@ impl Subscription {
     }
 }
 
-/// An informer has an index of this name already. The first one stays.
+/// The informer has an index of this name already. The first one stays.
 #[derive(Debug, thiserror::Error)]
 #[error("there is an index `{0}` already")]
 pub struct DuplicateIndex(pub &'static str);
@@ -137,10 +138,10 @@ impl<K: Watchable> Informer<K> {
         }
     }
 
-    /// Has `handler` called for every change from now on. What is stored already is delivered first, as
-    /// `Added { initial: true }`, or `Invalid`.
+    /// Calls `handler` for every later change. Objects that are stored already are delivered first, as `Added {
+    /// initial: true }`, or `Invalid`.
     ///
-    /// The handler must not block: it runs on the informer's task, or on that of a caller of
+    /// The handler must not block: it runs on the informer's task, or on the task of a caller of
     /// [`Self::observe_write`], and all other changes wait for it.
     pub fn subscribe(&self, handler: impl Fn(&Delta<K>) + Send + Sync + 'static) -> Subscription {
         let handler: Handler<K> = Authored::new(Arc::new(handler));
@@ -151,8 +152,9 @@ impl<K: Watchable> Informer<K> {
         Subscription { id }
     }
 
-    /// Lets [`Store::by_index`] find objects by the values `values` gives for them: at any time, also for what is
-    /// stored already. The function must give the same values for the same object, and must not block.
+    /// Allows [`Store::by_index`] to find objects by the values that `values` returns for them. May be called at any
+    /// time, and includes objects that are stored already. The function must return the same values for the same
+    /// object, and must not block.
     ///
     /// # Errors
     /// If there is an index of that name.
@@ -173,25 +175,26 @@ impl<K: Watchable> Informer<K> {
         }
     }
 
-    /// Keeps no records of field ownership, whatever the configuration says, before [`Self::keep_records`].
+    /// Keeps no `managedFields`, regardless of the configuration, until [`Self::keep_records`] is called.
     pub(crate) fn without_records(self) -> Self {
         self.shared.keeps_records.store(false, Ordering::Relaxed);
         self
     }
 
-    /// Keeps the records of the managers that the configuration names, of objects that come from now on.
+    /// Keeps the `managedFields` entries that the configuration selects, of objects that are stored from now on.
     pub(crate) fn keep_records(&self) {
         self.shared.keeps_records.store(true, Ordering::Relaxed);
     }
 
-    /// Watches the objects with these labels (one `key=value`) alone, where the configuration does not select. Before it runs.
+    /// Watches only the objects with this label (one `key=value`), unless the configuration has a selector. To be
+    /// called before the informer runs.
     pub(crate) fn select(&self, labels: &str) {
         if self.shared.config.label_selector.is_none() {
             _ = self.shared.selected.set(labels.to_owned());
         }
     }
 
-    /// Whether there may be objects of the kind that the store leaves out, in the namespaces that are watched.
+    /// Whether the watched namespaces may contain objects of the kind that the store does not.
     pub(crate) fn selects(&self) -> bool {
         let config = &self.shared.config;
         self.shared.selected.get().is_some() || config.label_selector.is_some() || config.field_selector.is_some()
@@ -202,14 +205,14 @@ impl<K: Watchable> Informer<K> {
         &self.shared.namespaces
     }
 
-    /// The objects.
+    /// The store of the objects.
     pub fn store(&self) -> Store<K> {
         self.shared.store.clone()
     }
 
-    /// Watches until `shutdown` resolves: a cancellation token's `cancelled()`, a watch channel's `wait_for`, anything.
-    /// When this returns, or is dropped, its tasks have ended. The store stays readable. It returns before `shutdown`
-    /// resolves only if one of its tasks has ended unexpectedly, which is logged.
+    /// Watches until `shutdown` resolves: for example a cancellation token's `cancelled()` or a watch channel's
+    /// `wait_for`. When this returns, or is dropped, its tasks have ended. The store stays readable. It returns before
+    /// `shutdown` resolves only if one of its tasks has ended unexpectedly, which is logged.
     ///
     /// An informer runs once; a second call only waits for its `shutdown`.
     pub async fn run(self, shutdown: impl Future<Output = ()> + Send) {
@@ -233,13 +236,13 @@ impl<K: Watchable> Informer<K> {
         tasks.shutdown().await;
     }
 
-    /// Waits until the first list of every namespace is stored and delivered to the subscribers. Has no timeout: see
-    /// [`Self::last_error`] for what it waits for.
+    /// Waits until the first list of every namespace is stored and delivered to the subscribers. Has no time-out:
+    /// [`Self::last_error`] returns why it still waits.
     pub async fn synced(&self) {
         self.shared.health.synced().await;
     }
 
-    /// As [`Self::synced`], until a first list has made no progress for `limit`: then false.
+    /// As [`Self::synced`], but returns false once a first list has made no progress for `limit`.
     pub(crate) async fn synced_unless_stalled(&self, limit: Duration) -> bool {
         loop {
             let Some(progressed) = self.shared.health.progressed() else {
@@ -256,7 +259,7 @@ impl<K: Watchable> Informer<K> {
         }
     }
 
-    /// Where it watches, such as `in all namespaces`.
+    /// The watched namespaces, such as `in all namespaces`.
     pub(crate) fn place(&self) -> String {
         match &self.shared.config.scope {
             Scope::Cluster => "in all namespaces".to_owned(),
@@ -272,8 +275,9 @@ impl<K: Watchable> Informer<K> {
         self.shared.health.has_synced()
     }
 
-    /// The failing watches with their last error, such as `watch of foobars.test.example.com in all namespaces: 403 …`;
-    /// absent while all work. An error may stand for 50 s after the watch was resumed, if nothing happens meanwhile.
+    /// The failing watches with their last errors, such as `watch of foobars.test.example.com in all namespaces: 403
+    /// …`; `None` while all work. An error may remain for 50 s after the watch was resumed, if nothing happens
+    /// meanwhile.
     pub fn last_error(&self) -> Option<String> {
         self.shared.health.last_error()
     }
@@ -292,7 +296,8 @@ impl<K: Watchable> Shared<K> {
     }
 
     fn lock(&self) -> MutexGuard<'_, State<K>> {
-        // No foreign code runs under this lock but index functions and destructors, and those are caught or ours.
+        // Under this lock, the only code from outside of this module are index functions and destructors, whose panics
+        // are caught.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

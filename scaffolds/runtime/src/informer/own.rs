@@ -1,4 +1,4 @@
-//! Reading one's own writes: how the API server's answers get into the store ahead of the watch.
+//! Read your own writes: the responses to writes are stored ahead of the watch.
 
 use std::{collections::BTreeMap, sync::atomic::Ordering};
 
@@ -9,13 +9,13 @@ use tokio::time::Instant;
 use super::{Informer, Shared, SubscriptionId, Watchable, merge::has_number};
 
 impl<K: Watchable> Informer<K> {
-    /// Reads your own writes: hands the API server's answer to a write to the store, ahead of the watch. If it is newer
-    /// than what is stored it is merged and delivered to all subscribers but `from`; the watch event of the same version is
-    /// then no news. A list that was asked for before the write does not undo it.
+    /// Stores the API server's response to a write, ahead of the watch. If it is newer than the stored version, it is
+    /// merged and delivered to all subscribers but `from`; the watch event of the same version then changes nothing. A
+    /// list that was requested before the write does not undo it.
     ///
-    /// Returns whether the store is now at least as new as the write. It ignores the write, and returns false, where
-    /// it cannot know that the object belongs here: outside of the scope's namespaces, without the labels that the
-    /// informer selects, under any field selector, or where versions are no numbers, which
+    /// Returns whether the store is now at least as new as the write. It ignores the write, and returns false, if it
+    /// cannot know that the object belongs in this store: outside of the scope's namespaces, without the labels that
+    /// the informer selects, with any field selector, or if resource versions are not numbers, which
     /// `kubewright_unmerged_writes_total` counts.
     pub fn observe_write(&self, object: K, from: Option<SubscriptionId>) -> bool {
         if !self.shared.selects(object.meta()) {
@@ -36,14 +36,14 @@ impl<K: Watchable> Informer<K> {
         })
     }
 
-    /// How many writes [`Self::observe_write`] ignored because their versions are no numbers.
+    /// How many writes [`Self::observe_write`] ignored because their resource versions are not numbers.
     pub(crate) fn unmerged_writes(&self) -> u64 {
         self.shared.unordered.load(Ordering::Relaxed)
     }
 }
 
 impl<K: Watchable> Shared<K> {
-    /// Whether an object of this metadata is sure to be in the watched selection.
+    /// Whether an object with this metadata is certain to be selected.
     fn selects(&self, metadata: &ObjectMeta) -> bool {
         let nothing = BTreeMap::new();
         let labels = metadata.labels.as_ref().unwrap_or(&nothing);

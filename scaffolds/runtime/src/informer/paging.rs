@@ -1,5 +1,5 @@
-//! Pages of a list that are bounded in bytes: how many objects are asked for depends on how large those before were, and an
-//! answer that is too large is not read to its end. kube's watcher knows a number of objects only.
+//! Limits the pages of a list in bytes: the number of requested objects depends on the sizes of earlier ones, and a
+//! response that is too large is not read to its end. kube's watcher can only limit the number of objects.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,12 +10,12 @@ use http_body_util::{BodyExt, Either, Full, combinators::MapErr};
 use kube::{Client, Error, client::Body};
 use tower::{BoxError, service_fn};
 
-/// What a page should take. Decoded it takes as much again, and twice as much while it is stored.
+/// The target size of a page. Decoded it takes as much again, and twice as much while it is stored.
 const WANTED: usize = 2 << 20;
-/// What a page of more than one object may take. etcd takes objects of up to 1.5 MiB.
+/// The maximum size of a page with more than one object. etcd accepts objects of up to 1.5 MiB.
 const MOST: usize = 8 << 20;
 
-/// How many objects to ask for next.
+/// How many objects to request next.
 #[derive(Debug)]
 struct Pages {
     next: usize,
@@ -28,7 +28,7 @@ impl Pages {
         Self { next: most, most }
     }
 
-    /// A page for which `asked` objects were asked took this much.
+    /// Records the size of a page for which `asked` objects were requested.
     fn took(&mut self, asked: usize, bytes: usize) {
         self.next = if bytes > WANTED {
             asked.saturating_mul(WANTED) / bytes
@@ -41,19 +41,19 @@ impl Pages {
         .clamp(1, self.most);
     }
 
-    /// The answer of a page of this many objects was not read to its end.
+    /// Records that the page for this many objects was not read to its end.
     fn was_too_large(&mut self, asked: usize) {
         self.next = (asked / 8).clamp(1, self.most);
     }
 }
 
-/// What comes back: a page in one piece, or whatever else was asked for.
+/// A page in one piece, or the response to any other request.
 type Answer = Response<Either<Full<Bytes>, Passed>>;
 
-/// A body as it came.
+/// A body that is passed on unchanged.
 type Passed = MapErr<Body, fn(Error) -> BoxError>;
 
-/// The same client, but for lists: they are read in pages of `most` objects, and fewer where objects are large.
+/// The same client, except for lists: they are read in pages of `most` objects, and fewer if objects are large.
 pub(crate) fn paged(client: &Client, most: u32) -> Client {
     let (inner, pages) = (client.clone(), Arc::new(Mutex::new(Pages::new(most))));
     let service = service_fn(
@@ -69,13 +69,13 @@ pub(crate) fn paged(client: &Client, most: u32) -> Client {
     Client::new(service, client.default_namespace())
 }
 
-/// A list that names its page's size.
+/// Whether the request is a list with a page size.
 fn asks_for_page(uri: &Uri) -> bool {
     let pairs = || uri.query().unwrap_or_default().split('&');
     pairs().any(|pair| pair.starts_with("limit=")) && !pairs().any(|pair| pair.starts_with("watch="))
 }
 
-/// Asks for a page until one is small enough.
+/// Requests a page until one is small enough.
 async fn page(client: Client, pages: Arc<Mutex<Pages>>, asked: Parts) -> Result<Answer, BoxError> {
     let lock = || pages.lock().unwrap_or_else(PoisonError::into_inner);
     loop {
@@ -117,7 +117,7 @@ fn pass(body: Body) -> Either<Full<Bytes>, Passed> {
     Either::Right(body.map_err(source as fn(Error) -> BoxError))
 }
 
-/// What went wrong with a body, without the name that the outer client gives it once more.
+/// The cause of a body's error, without kube's wrapper: the outer client wraps it again.
 fn source(error: Error) -> BoxError {
     match error {
         Error::Service(source) => source,
@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_grows_by_half_steps_and_shrinks_at_once() {
+    fn a_page_grows_in_steps_and_shrinks_at_once() {
         let mut pages = Pages::new(500);
         pages.took(500, 100 << 10);
         assert_eq!(pages.next, 500, "never more than the configured number");
@@ -170,10 +170,10 @@ mod tests {
         assert_eq!(pages.next, 1);
     }
 
-    /// The size of each page that was asked for, and how much of it was read.
+    /// The number of objects in each requested page, and how many of its bytes were read.
     type Seen = Arc<Mutex<Vec<(usize, usize)>>>;
 
-    /// A server of `count` ConfigMaps of `size` bytes each; the sizes of its pages, and how much of each was read.
+    /// A server of `count` ConfigMaps of `size` bytes each; and what was requested and read.
     fn server(count: usize, size: usize) -> (Client, Seen) {
         let seen = Seen::default();
         let answers = seen.clone();
@@ -201,7 +201,7 @@ mod tests {
             );
             let (place, read) = (answers.lock().unwrap().len(), answers.clone());
             answers.lock().unwrap().push((limit, 0));
-            // In pieces, as it comes over a connection.
+            // In pieces, as from a connection.
             let pieces: Vec<_> = text.as_bytes().chunks(16 << 10).map(Bytes::copy_from_slice).collect();
             let pieces = futures::stream::iter(pieces).map(move |piece| {
                 read.lock().unwrap()[place].1 += piece.len();
@@ -214,7 +214,7 @@ mod tests {
         (Client::new(service, "default"), seen)
     }
 
-    /// Lists everything page by page; the names, in order.
+    /// Lists everything page by page, and returns the names in order.
     async fn list(client: &Client) -> Vec<String> {
         let (api, mut params) = (
             Api::<ConfigMap>::default_namespaced(client.clone()),
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn no_more_of_a_page_is_read_than_fits() {
+    async fn a_page_is_read_up_to_the_limit_only() {
         let (client, seen) = server(60, 512 << 10);
         let names = list(&paged(&client, 500)).await;
         assert_eq!(names, (0..60).map(|n| format!("m{n}")).collect::<Vec<_>>());
@@ -240,12 +240,12 @@ mod tests {
         assert!(seen.iter().all(|(_, read)| *read <= MOST + (16 << 10)), "{seen:?}");
         assert!(
             seen.iter().filter(|(_, read)| *read > MOST).count() <= 3,
-            "few are asked for in vain: {seen:?}"
+            "few pages are requested in vain: {seen:?}"
         );
     }
 
     #[tokio::test]
-    async fn small_objects_come_in_pages_of_the_configured_number() {
+    async fn small_objects_are_listed_in_pages_of_the_configured_size() {
         let (client, seen) = server(1200, 100);
         assert_eq!(list(&paged(&client, 500)).await.len(), 1200);
         let limits: Vec<_> = seen.lock().unwrap().iter().map(|(limit, _)| *limit).collect();
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_object_larger_than_a_page_may_be_is_read_alone() {
+    async fn an_object_larger_than_a_page_is_read_alone() {
         let (client, _) = server(2, MOST + 1);
         assert_eq!(list(&paged(&client, 500)).await, ["m0", "m1"]);
     }

@@ -1,5 +1,5 @@
-//! The rules by which watch events, relists and our own writes become store contents and deltas. Pure state: no
-//! clock, no I/O, no handler is called from here.
+//! The rules by which watch events, relists and our own writes become store contents and deltas. Pure state: no clock,
+//! no I/O, no calls of handlers.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -17,28 +17,29 @@ use crate::{
     store::{Invalid, Store},
 };
 
-/// How far one watch has come, and the writes of ours that no watch has shown yet.
+/// The progress of each watch, and our own writes that no watch has shown yet.
 ///
-/// Versions are compared as numbers, which the API server guarantees for its own kinds and for custom resources. Where
-/// one is no number (some aggregated servers) the watch is believed, and our own writes are not merged.
+/// Resource versions are compared as numbers, which the API server guarantees for its own kinds and for custom
+/// resources. If a version is not a number (some aggregated servers), the watch takes precedence, and our own writes
+/// are not merged.
 #[derive(Debug)]
 pub(super) struct Reflection<K> {
     store: Store<K>,
     sources: Vec<Source>,
-    /// Writes of ours merged before a watch showed them.
+    /// Our own writes that were merged before a watch showed them.
     unseen: HashMap<ObjectKey, Unseen>,
-    /// Counts lists begun and writes merged, to find out which came first.
+    /// Counts started lists and merged writes, to determine which came first.
     tick: u64,
 }
 
-/// One watch: a namespace, or everything.
+/// One watch: of a namespace, or of all.
 #[derive(Debug)]
 struct Source {
     namespace: Option<String>,
-    /// The names a list in progress has shown so far, and when it was begun.
+    /// The names that a list in progress has shown so far, and the tick of its start.
     listing: Option<(u64, HashSet<ObjectKey>)>,
     listed_once: bool,
-    /// Newest version this watch has shown: what is older and not in the store is gone.
+    /// The newest version that this watch has shown: an older object that is not in the store is gone.
     progress: u64,
 }
 
@@ -72,7 +73,7 @@ impl<K: Resource + Clone> Reflection<K> {
         }
     }
 
-    /// A list begins, anew if one was in progress.
+    /// A list starts, or restarts.
     pub(super) fn list_begins(&mut self, source: usize) {
         self.tick += 1;
         self.sources[source].listing = Some((self.tick, HashSet::new()));
@@ -107,7 +108,7 @@ impl<K: Resource + Clone> Reflection<K> {
             }
             last = contents.remove_invalid(&key).and_then(|old| old.last);
         }
-        // The version delivered last belongs to an object that is gone: this one only has its name.
+        // The version delivered last is of another object of the same name, which is gone.
         if last.as_ref().is_some_and(|last| last.meta().uid != metadata.uid) {
             deltas.extend(last.take().map(Delta::Deleted));
         }
@@ -125,7 +126,7 @@ impl<K: Resource + Clone> Reflection<K> {
         deltas
     }
 
-    /// A watch shows that an object is gone; `metadata` is that of its last state.
+    /// A watch shows that an object was deleted; `metadata` is that of its last state.
     pub(super) fn gone(&mut self, source: usize, metadata: &ObjectMeta) -> Vec<Delta<K>> {
         let key = ObjectKey::new(
             metadata.namespace.as_deref(),
@@ -133,7 +134,8 @@ impl<K: Resource + Clone> Reflection<K> {
         );
         self.note(source, &key, metadata);
         let mut contents = self.store.write();
-        // A successor of another uid that our own write brought here outlives its predecessor's deletion.
+        // An object of the same name and another uid, merged by our own write, stays when its predecessor's deletion is
+        // shown.
         let outlives = |uid: &Option<String>, version: &Option<String>| {
             *uid != metadata.uid && is_newer(version.as_deref(), metadata.resource_version.as_deref())
         };
@@ -150,8 +152,8 @@ impl<K: Resource + Clone> Reflection<K> {
         take_away(&mut contents, &key)
     }
 
-    /// A list is complete: what it did not show is gone, but for writes of ours that it may be too old to show.
-    /// Returns also whether this was the first list of this watch.
+    /// A list is complete: objects that it did not show are gone, except our own writes for which it may be too old.
+    /// Also returns whether this was the first list of this watch.
     pub(super) fn list_ends(&mut self, source: usize) -> (Vec<Delta<K>>, bool) {
         let source = &mut self.sources[source];
         let Some((begun, listed)) = source.listing.take() else {
@@ -177,8 +179,8 @@ impl<K: Resource + Clone> Reflection<K> {
         (deltas, first)
     }
 
-    /// The answer to a write of ours. `None` if it is not for this store, else what it changes: nothing when the store
-    /// is at least as new.
+    /// Merges the response to our own write. `None` if the object does not belong in this store, else the changes: none
+    /// if the store is at least as new.
     pub(super) fn written(&mut self, object: K, now: Instant) -> Option<Vec<Delta<K>>> {
         let key = ObjectKey::of(&object);
         let source = self.sources.iter().find(|source| source.covers(&key))?;
@@ -186,7 +188,7 @@ impl<K: Resource + Clone> Reflection<K> {
         let mut contents = self.store.write();
         let known = contents.object(&key).is_some() || contents.invalid(&key).is_some();
         if !known && version <= source.progress {
-            // The watch is past this write and there is no such object: it has been deleted since.
+            // The watch is past this write and has no such object: it has been deleted since.
             return Some(Vec::new());
         }
         let Some(deltas) = merge(&mut contents, key.clone(), object, false) else {
@@ -210,13 +212,13 @@ impl<K: Resource + Clone> Reflection<K> {
         listing.map_or(0, |(_, listed)| listed.len())
     }
 
-    /// Whether the source has not been listed yet, or is being listed anew.
+    /// Whether the source has not been listed yet, or is being listed again.
     pub(super) fn is_listing(&self, source: usize) -> bool {
         let source = &self.sources[source];
         !source.listed_once || source.listing.is_some()
     }
 
-    /// Whether a write of ours, merged before `deadline`, was never shown by this watch.
+    /// Whether one of our own writes, merged before `deadline`, was never shown by this watch.
     pub(super) fn misses_write(&self, source: usize, deadline: Instant) -> bool {
         let source = &self.sources[source];
         self.unseen
@@ -224,7 +226,7 @@ impl<K: Resource + Clone> Reflection<K> {
             .any(|(key, write)| write.since < deadline && source.covers(key))
     }
 
-    /// What is stored, as it is delivered to a late subscriber.
+    /// The stored objects, as they are delivered to a late subscriber.
     pub(super) fn replay(&self) -> Vec<Delta<K>> {
         let contents = self.store.read();
         let objects = contents.objects().map(|(_, object)| Delta::Added {
@@ -239,7 +241,7 @@ impl<K: Resource + Clone> Reflection<K> {
         objects.chain(invalid).collect()
     }
 
-    /// Notes that a watch has shown `key`; returns whether that belongs to its first list.
+    /// Records that a watch has shown `key`; returns whether that was in its first list.
     fn note(&mut self, source: usize, key: &ObjectKey, metadata: &ObjectMeta) -> bool {
         let version = metadata.resource_version.as_deref().and_then(number);
         let source = &mut self.sources[source];

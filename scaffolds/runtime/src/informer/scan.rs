@@ -1,9 +1,9 @@
-//! Finds a value in JSON text without making anything of the rest. The text is taken to be JSON: where it is not, nothing is
-//! found or something wrong, and the parser that reads the text afterwards says what is the matter.
+//! Finds a value in JSON text without decoding the rest. The text is assumed to be JSON: if it is not, the result is
+//! `None` or wrong, and the parser that reads the text afterwards reports the error.
 
 use std::ops::Range;
 
-/// A place in a text.
+/// A position in a text.
 pub(super) struct Scan<'a> {
     text: &'a [u8],
     at: usize,
@@ -17,7 +17,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// From the begin of an object to that of the value of its member `name`.
+    /// From the start of an object to the start of the value of its member `name`.
     pub(super) fn enter(&mut self, name: &str) -> Option<()> {
         self.expect(b'{')?;
         while self.peek()? == b'"' {
@@ -34,7 +34,7 @@ impl<'a> Scan<'a> {
         None
     }
 
-    /// Passes over the value that begins here; where it stands.
+    /// Skips the value that starts here, and returns its range.
     pub(super) fn value(&mut self) -> Option<Range<usize>> {
         let (first, start) = (self.peek()?, self.at);
         match first {
@@ -88,7 +88,7 @@ impl<'a> Scan<'a> {
         (self.peek()? == byte).then(|| self.at += 1)
     }
 
-    /// The next byte that is no white space.
+    /// The next byte that is not white space.
     fn peek(&mut self) -> Option<u8> {
         while matches!(self.text.get(self.at)?, b' ' | b'\n' | b'\r' | b'\t') {
             self.at += 1;
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_is_found_behind_whatever_stands_before_it() {
+    fn a_value_is_found_after_any_other_member() {
         let text = r#" { "a" : {"metadata": 1}, "b":[{"x":"]}\"\\"},2.5e3 ], "c":null,"metadata" : { "name":"\\", "m":["ä}", {"x":{}}] } } "#;
         assert_eq!(found(text, &["metadata", "m"]), Some(r#"["ä}", {"x":{}}]"#));
         assert_eq!(found(text, &["metadata", "name"]), Some(r#""\\""#));
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_not_found() {
+    fn an_absent_value_is_not_found() {
         for text in [
             r#"{"metadata":{}}"#,
             r#"{"metadata":[]}"#,

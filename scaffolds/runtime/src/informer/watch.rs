@@ -1,4 +1,5 @@
-//! The tasks of an informer: one per watch, and one for the resync. Each runs until it is aborted, whatever happens.
+//! The tasks of an informer: one per watch, and one for the resync. Each runs until it is aborted, even after errors
+//! and panics.
 
 use std::sync::{Arc, atomic::Ordering};
 use std::time::Duration;
@@ -23,30 +24,30 @@ use super::{
 };
 use crate::{isolate::isolated_future, jitter::Jitter};
 
-/// A write of ours that a working watch has not shown after this time makes the informer list anew. A watch cache
-/// lags by milliseconds; the API server itself gives up waiting for it after 3 s.
+/// If a working watch has not shown one of our own writes after this time, the informer lists again. A watch cache lags
+/// by milliseconds; the API server itself stops waiting for it after 3 s.
 const UNSEEN_WRITE: Duration = Duration::from_secs(30);
-/// A watch that has not failed for this long works, though nothing came: connecting takes at most 30 s.
+/// A watch that has not failed for this long is considered to work, even without events: connecting takes at most 30 s.
 const SILENCE: Duration = Duration::from_secs(40);
 const CHECK: Duration = Duration::from_secs(10);
-/// Objects delivered anew between two chances for watches and workers to run.
+/// How many objects are resynced before the task yields to watches and workers.
 const RESYNCED_AT_ONCE: usize = 256;
-/// After a panic, which no message of the server should be able to cause.
+/// The delay after a panic, which no message of the server should be able to cause.
 const AFTER_PANIC: Duration = Duration::from_secs(30);
 
-/// Watches one source for ever.
+/// Watches one source forever.
 pub(super) async fn watch<K: Watchable>(shared: Arc<Shared<K>>, source: usize) {
     loop {
         if let Err(panic) = isolated_future(watch_until_lost(&shared, source)).await {
             let error = format!("{}: panicked: {panic}", shared.watch_name(source));
-            tracing::error!("{error}; it starts anew in {AFTER_PANIC:?}");
+            tracing::error!("{error}; it is restarted in {AFTER_PANIC:?}");
             shared.health.set_error(source, error);
             sleep(AFTER_PANIC).await;
         }
     }
 }
 
-/// Returns when the watch has lost track of our writes and has to begin with a list.
+/// Returns when the watch has not shown our own writes and has to start with a list.
 async fn watch_until_lost<K: Watchable>(shared: &Shared<K>, source: usize) {
     let client = paged(&shared.client, shared.config.page_size);
     let api: Api<Decoded<K>> = match &shared.namespaces[source] {
@@ -65,10 +66,10 @@ async fn watch_until_lost<K: Watchable>(shared: &Shared<K>, source: usize) {
                 if now.saturating_duration_since(working_since) < SILENCE || shared.is_listing(source) {
                     continue;
                 }
-                // A watch that was resumed says nothing until something happens.
+                // A resumed watch sends nothing until something happens.
                 recovered(shared, source);
                 if shared.misses_write(source, now - UNSEEN_WRITE) {
-                    tracing::warn!("{} does not show a write; listing anew", shared.watch_name(source));
+                    tracing::warn!("{} does not show a write; listing again", shared.watch_name(source));
                     return;
                 }
                 continue;
@@ -93,14 +94,14 @@ async fn watch_until_lost<K: Watchable>(shared: &Shared<K>, source: usize) {
                 sleep(delay).await;
                 working_since = Instant::now();
             }
-            // The watcher's stream does not end; begin anew if a later one does.
+            // The watcher's stream does not end; start again if a later version's does.
             None => return,
         }
     }
 }
 
 fn note_success<K: Watchable>(shared: &Shared<K>, source: usize, event: &Event<Decoded<K>>, retry: &mut Retry) {
-    // The begin of a list is only the intention.
+    // A list that starts shows nothing yet.
     if matches!(event, Event::Init) {
         return;
     }
@@ -116,7 +117,7 @@ fn recovered<K: Watchable>(shared: &Shared<K>, source: usize) {
     }
 }
 
-/// Logs the first failure and then ever fewer: the 2nd, 4th, 8th in a row.
+/// Logs the first failure and then fewer and fewer: the 2nd, 4th, 8th in a row.
 fn note_failure<K: Watchable>(
     shared: &Shared<K>,
     source: usize,
@@ -136,7 +137,7 @@ fn note_failure<K: Watchable>(
     shared.health.set_error(source, text);
 }
 
-/// Delivers every stored object anew once per period, ± 10 % so that informers do not do it together.
+/// Delivers every stored object again once per period, ± 10 % so that informers do not do it at the same time.
 pub(super) async fn resync<K: Watchable>(shared: Arc<Shared<K>>, period: Duration) {
     let mut jitter = Jitter::random();
     loop {
@@ -160,7 +161,7 @@ impl<K: Watchable> Shared<K> {
         config
     }
 
-    /// Merges one watch event, and delivers what it changes.
+    /// Merges one watch event, and delivers the resulting changes.
     fn handle(&self, source: usize, event: Event<Decoded<K>>) {
         match event {
             Event::Init => self.change(|state| state.reflection.list_begins(source)),
@@ -198,7 +199,7 @@ impl<K: Watchable> Shared<K> {
         });
     }
 
-    /// Brings a decoded object into the form in which it is stored.
+    /// Converts a decoded object into the form in which it is stored.
     fn finish(&self, object: Decoded<K>) -> Result<K, Broken> {
         match object {
             Decoded::Valid { mut object, records } => {

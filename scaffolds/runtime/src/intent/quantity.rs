@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_amount_in_two_forms_is_the_same() {
+    fn equal_amounts_in_two_forms_are_equal() {
         let pairs = [
             ("1000m", "1"),
             ("1", "1.0"),
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn other_amounts_and_other_texts_are_not() {
+    fn different_amounts_and_other_strings_are_not_equal() {
         let pairs = [
             ("1000m", "2"),
             ("1Gi", "1G"),

@@ -1,4 +1,4 @@
-//! How to run for a lease: names and durations.
+//! The configuration of the leader election: names and durations.
 
 use std::{
     hash::{BuildHasher, RandomState},
@@ -10,31 +10,31 @@ use crate::{
     options::Options,
 };
 
-/// Each delay between two tries to acquire is stretched by up to this factor more (client-go,
+/// Each delay between two tries to acquire is lengthened by up to this factor (client-go,
 /// `tools/leaderelection/leaderelection.go`: `JitterFactor`).
 pub(super) const JITTER: f64 = 1.2;
 
-/// What to run for, and how.
+/// The lease, and how to acquire and renew it.
 #[derive(Clone, Debug)]
 pub struct ElectionConfig {
     /// The lease's namespace.
     pub namespace: String,
-    /// The lease's name: one for all processes that compete.
+    /// The lease's name: the same for all competing processes.
     pub name: String,
-    /// Who this process is: unique for ever.
+    /// The identity of this process: never used by another one.
     pub identity: String,
-    /// How long a lease that is not renewed keeps others out. 15 s as in controller-runtime.
+    /// How long other processes wait for a lease that is not renewed. 15 s as in controller-runtime.
     pub lease_duration: Duration,
-    /// How long the leader goes on without a successful renewal. 10 s as in controller-runtime.
+    /// How long the leader continues without a successful renewal. 10 s as in controller-runtime.
     pub renew_deadline: Duration,
     /// The delay between two tries. 2 s as in controller-runtime.
     pub retry_period: Duration,
-    /// Whether [`Election::release`](super::Election::release) empties the lease, or leaves it to expire.
+    /// Whether [`Election::release`](super::Election::release) clears the holder of the lease, or leaves it to expire.
     pub release_on_cancel: bool,
 }
 
 impl ElectionConfig {
-    /// The default durations, a fresh identity, and release on.
+    /// The default durations, a new identity, and release enabled.
     pub fn new(name: impl Into<String>, namespace: impl Into<String>) -> Self {
         Self {
             namespace: namespace.into(),
@@ -47,11 +47,11 @@ impl ElectionConfig {
         }
     }
 
-    /// As the flags say.
+    /// The configuration from the flags.
     ///
     /// # Errors
     ///
-    /// [`Error::Setup`] when the durations do not fit together.
+    /// [`Error::Setup`] if the durations are inconsistent.
     pub fn from_options(options: &Options, name: &str, namespace: &str) -> Result<Self> {
         let config = Self {
             lease_duration: options.leader_elect_lease_duration,
@@ -62,7 +62,7 @@ impl ElectionConfig {
         config.validate().map(|()| config)
     }
 
-    /// client-go's rules: the leader has to give up before others may take over, and to try more than once before that.
+    /// client-go's rules: the leader has to stop before others may take over, and to try more than once before that.
     pub(super) fn validate(&self) -> Result<()> {
         let refuse = |text: &str| Err(Error::Setup(format!("leader election: {text}")));
         if self.lease_duration < Duration::from_secs(1) {
@@ -72,7 +72,9 @@ impl ElectionConfig {
             return refuse("the lease duration must be longer than the renew deadline");
         }
         if self.retry_period.is_zero() || self.renew_deadline <= self.retry_period.mul_f64(JITTER) {
-            return refuse("the renew deadline must be longer than 1.2 retry periods, and those longer than nothing");
+            return refuse(
+                "the renew deadline must be longer than 1.2 retry periods, and the retry period longer than 0",
+            );
         }
         if self.identity.is_empty() || self.name.is_empty() || self.namespace.is_empty() {
             return refuse("lease, namespace and identity must have names");
@@ -80,15 +82,15 @@ impl ElectionConfig {
         Ok(())
     }
 
-    /// How long one request may take: so that one that hangs does not cost the lease (controller-runtime,
+    /// The time limit of one request, so that a hanging request does not lose the lease (controller-runtime,
     /// `pkg/leaderelection/leader_election.go`).
     pub(super) fn call_timeout(&self) -> Duration {
         (self.renew_deadline / 2).max(Duration::from_secs(1))
     }
 }
 
-/// `<host name>_<uuid>`: the host name, in a pod the pod's, for people; the rest so that no other process, nor this one after
-/// a restart, is mistaken for it.
+/// `<host name>_<uuid>`: the host name, in a pod the pod's name, is for people; the rest distinguishes this process
+/// from all others, and from itself after a restart.
 fn identity() -> String {
     let host = hostname::get()
         .map(|name| name.to_string_lossy().into_owned())
@@ -113,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations_must_fit_together() {
+    fn inconsistent_durations_are_refused() {
         let seconds = |lease, renew, retry: f64| ElectionConfig {
             lease_duration: Duration::from_secs(lease),
             renew_deadline: Duration::from_secs(renew),
@@ -130,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn an_identity_is_never_given_twice() {
+    fn identities_are_unique() {
         let (one, two) = (identity(), identity());
         assert_ne!(one, two);
         let (_, uuid) = one.rsplit_once('_').unwrap();

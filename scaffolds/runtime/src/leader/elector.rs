@@ -1,4 +1,4 @@
-//! The rules of the election: when to try, when another holder is gone, when to give up.
+//! The rules of the election: when to try, when another holder counts as gone, when to stop leading.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{jitter::Jitter, metrics::Gauge};
 
-/// One process' part in the election.
+/// One process that takes part in the election.
 pub(super) struct Elector {
     config: ElectionConfig,
     leases: Leases,
@@ -25,24 +25,24 @@ pub(super) struct Elector {
     orders: Orders,
     gauge: Gauge,
     jitter: Jitter,
-    /// The lease as we wrote it, unless something has gone wrong since.
+    /// The lease as we wrote it, unless a request has failed since.
     ours: Option<Lease>,
-    /// What the lease said when it last said something new, and when that was, by our clock.
+    /// The last changed spec of the lease, and when we saw it, by our own clock.
     seen: Option<(LeaseSpec, Instant)>,
     known_holder: String,
-    /// A write that would make the lease ours was sent, and was not refused.
+    /// We sent a write that acquires the lease, and it was not refused.
     perhaps_ours: bool,
 }
 
-/// What one try came to.
+/// The result of one try.
 enum Tried {
-    /// The lease is ours; the request that made it so was sent at this time.
+    /// We hold the lease; the request that acquired or renewed it was sent at this time.
     Held { sent: Instant },
-    /// It is somebody else's.
+    /// Another process holds it.
     HeldBy(String),
-    /// Another process wrote first; whose it is shows the next try.
+    /// Another process wrote first; the next try shows which one holds the lease.
     Beaten,
-    /// Nobody knows.
+    /// The result is unknown.
     Failed(String),
 }
 
@@ -70,13 +70,13 @@ impl Elector {
         }
     }
 
-    /// Runs for the lease, holds it, and ends when it is lost or to be released.
+    /// Acquires the lease, holds it, and ends when it is lost or to be released.
     pub(super) async fn run(mut self) {
         let mut stop = self.orders.stopped.clone();
         let asked = async { stop.wait_for(Option::is_some).await.map_or(None, |asked| *asked) };
         let reason = select! {
             biased;
-            // Cut off wherever it is: the release reads the lease anew.
+            // Cancelled at any await: the release reads the lease again.
             asked = asked => {
                 if asked == Some(Parting::Release) {
                     self.release().await;
@@ -90,7 +90,7 @@ impl Elector {
     }
 
     async fn compete(&mut self) -> LostReason {
-        // An error means that the handle is gone, and `run` ends.
+        // An error means that the handle was dropped, and `run` ends.
         let _ = self.orders.want.wait_for(|wanted| *wanted).await;
         let sent = self.acquire().await;
         info!(lease = self.config.name, "leading");
@@ -100,7 +100,7 @@ impl Elector {
         reason
     }
 
-    /// Tries until the lease is ours.
+    /// Tries until we hold the lease.
     async fn acquire(&mut self) -> Instant {
         info!(
             lease = self.config.name,
@@ -125,7 +125,7 @@ impl Elector {
         }
     }
 
-    /// Renews until that fails for too long or somebody else holds the lease. `sent` is when the lease became ours.
+    /// Renews until that fails for too long or another process holds the lease. `sent` is when the lease was acquired.
     async fn renew(&mut self, sent: Instant) -> LostReason {
         let mut until = sent + self.config.renew_deadline;
         let mut failure = "no answer".to_owned();
@@ -149,8 +149,8 @@ impl Elector {
         }
     }
 
-    /// Tries to take the lease, or to keep it. A leader writes over the version it wrote last; if that fails, and for
-    /// everybody else, what is there is read first.
+    /// Tries to acquire or renew the lease. A leader replaces the version it wrote last; after a failure, and in a
+    /// candidate, the lease is read first.
     async fn try_once(&mut self, leading: bool) -> Tried {
         if let Some(ours) = self.ours.take() {
             let sent = Instant::now();
@@ -164,7 +164,7 @@ impl Elector {
         };
         if let Some(lease) = &read {
             let holder = holder(lease).to_owned();
-            // A leader takes nothing: whoever emptied the lease may have led in between.
+            // A leader does not acquire: another process may have led since the holder was cleared.
             if holder != self.config.identity && (leading || !self.is_free(lease)) {
                 return Tried::HeldBy(holder);
             }
@@ -189,8 +189,8 @@ impl Elector {
         Tried::Held { sent }
     }
 
-    /// Whether the lease is nobody's, or its holder was seen not to renew it for its whole duration. The duration counts
-    /// from when *we* first saw what it says, never from the times in it: those are of another clock.
+    /// Whether the lease has no holder, or its holder has not renewed it for its whole duration. The duration counts
+    /// from when *we* first saw the current spec, never from the times in it: those are of another clock.
     fn is_free(&mut self, lease: &Lease) -> bool {
         if holder(lease).is_empty() {
             return true;
@@ -210,9 +210,9 @@ impl Elector {
         }
     }
 
-    /// Gives the lease back, if it is ours.
+    /// Releases the lease, if we hold it.
     async fn release(&mut self) {
-        // Before the request: from here on nothing may be written in the lease's name.
+        // Before the request: from here on this process must not write.
         self.state.send_replace(State::Candidate);
         if !self.perhaps_ours || !self.config.release_on_cancel {
             return;
@@ -225,7 +225,7 @@ impl Elector {
                 .filter(|lease| holder(lease) == self.config.identity)
             {
                 match self.leases.replace(&lease, released(&lease)).await {
-                    // Our own last renewal arrived in between.
+                    // Our own last renewal was carried out in between.
                     Err(Failure::Conflict) => {}
                     replaced => return replaced.map(|_| true),
                 }

@@ -1,4 +1,4 @@
-//! The lease as the API server keeps it: read, created, replaced; each request bounded in time. No rules here.
+//! Requests for the lease: read, create, replace, each with a time limit. The rules are in `elector.rs`.
 
 use std::time::Duration;
 
@@ -12,20 +12,20 @@ use tokio::time::timeout;
 
 use super::config::ElectionConfig;
 
-/// The requests about one lease.
+/// The requests for one lease.
 pub(super) struct Leases {
     api: Api<Lease>,
     name: String,
     timeout: Duration,
 }
 
-/// Why a request did not do what it should.
+/// Why a request failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Failure {
-    /// Somebody else wrote in between.
-    #[error("somebody else wrote it first")]
+    /// Another process wrote in between.
+    #[error("another process wrote it first")]
     Conflict,
-    /// Nobody knows whether it was done.
+    /// It is unknown whether the request was carried out.
     #[error("{0}")]
     Unknown(String),
 }
@@ -44,7 +44,7 @@ impl Leases {
         self.bounded(self.api.get_opt(&self.name)).await
     }
 
-    /// Fails with a conflict when the lease exists.
+    /// Fails with a conflict if the lease exists.
     pub(super) async fn create(&self, spec: LeaseSpec) -> Result<Lease, Failure> {
         let metadata = ObjectMeta {
             name: Some(self.name.clone()),
@@ -57,7 +57,7 @@ impl Leases {
         self.bounded(self.api.create(&PostParams::default(), &lease)).await
     }
 
-    /// Fails with a conflict when the lease is not the one that was read, at the version that was read.
+    /// Fails with a conflict if the lease has changed since it was read.
     pub(super) async fn replace(&self, read: &Lease, spec: LeaseSpec) -> Result<Lease, Failure> {
         let lease = Lease {
             metadata: read.metadata.clone(),
@@ -70,7 +70,7 @@ impl Leases {
     async fn bounded<T>(&self, call: impl Future<Output = kube::Result<T>>) -> Result<T, Failure> {
         match timeout(self.timeout, call).await {
             Ok(Ok(answer)) => Ok(answer),
-            // A lease that is gone cannot be replaced either: it was read, and then somebody deleted it.
+            // A lease that was deleted after it was read cannot be replaced either.
             Ok(Err(kube::Error::Api(status))) if matches!(status.code, 404 | 409) => Err(Failure::Conflict),
             Ok(Err(kube::Error::Api(status))) => Err(Failure::Unknown(format!("{} ({})", status.message, status.code))),
             Ok(Err(error)) => Err(Failure::Unknown(error.to_string())),
@@ -79,7 +79,7 @@ impl Leases {
     }
 }
 
-/// Who holds the lease; empty when nobody does.
+/// The holder of the lease; empty if it has none.
 pub(super) fn holder(lease: &Lease) -> &str {
     lease
         .spec
@@ -88,7 +88,7 @@ pub(super) fn holder(lease: &Lease) -> &str {
         .unwrap_or_default()
 }
 
-/// The lease as `config`'s process holds it from now on, or renews it. What others put there stays.
+/// The spec with which `config`'s process acquires or renews the lease. Fields that others set stay.
 pub(super) fn held(before: Option<&Lease>, config: &ElectionConfig) -> LeaseSpec {
     let (renewed, now) = (
         before.is_some_and(|lease| holder(lease) == config.identity),
@@ -105,13 +105,14 @@ pub(super) fn held(before: Option<&Lease>, config: &ElectionConfig) -> LeaseSpec
         spec.acquire_time = Some(now.clone());
         spec.holder_identity = Some(config.identity.clone());
     }
-    // Rounded up: others wait rather too long than too short.
+    // Rounded up: others may wait too long, but never too short.
     spec.lease_duration_seconds = Some(config.lease_duration.as_secs_f64().ceil() as i32);
     spec.renew_time = Some(now);
     spec
 }
 
-/// The lease given back, as client-go gives it back: nobody's, and over in a second even for those who look only at that.
+/// The spec of a released lease, as client-go writes it: without a holder, and with a duration of one second for those
+/// who only check that.
 pub(super) fn released(before: &Lease) -> LeaseSpec {
     let now = Some(MicroTime(Timestamp::now()));
     LeaseSpec {

@@ -1,5 +1,5 @@
-//! Leader election: of several processes with one lease, one works. Here is what the rest of the process sees of it; the
-//! rules are in `elector.rs`.
+//! Leader election: of several processes with one lease, one is active. This file has the handle for the rest of the
+//! process; the rules are in `elector.rs`.
 
 mod config;
 mod elector;
@@ -26,40 +26,40 @@ use crate::{
     metrics::Metrics,
 };
 
-/// Runs for a lease, and keeps it once it has it.
+/// Acquires a lease and renews it.
 ///
 /// # Guarantees
 ///
-/// - At most one process is the holder that the API server knows: every write of the lease names the version it was read at.
-/// - A holder is thought gone only after it was *seen* not to renew for its whole lease duration, by this process' own
-///   monotonic clock. Nobody's wall clock matters.
-/// - [`is_leader`](Self::is_leader) is false once the renew deadline has passed since the last renewal that succeeded was
-///   *sent*, by the clock at the moment of the question: also while this process was stopped or starved.
+/// - The API server has at most one holder: every write of the lease names the version it was read at.
+/// - A holder counts as gone only after this process has *observed* no renewal for the whole lease duration, by its own
+///   monotonic clock. Wall clocks are not compared.
+/// - [`is_leader`](Self::is_leader) is false once the renew deadline has passed since the last renewal that succeeded
+///   was *sent*, by the clock at the moment of the call: also if this process was stopped or starved.
 ///
 /// # Caveats
 ///
-/// A request that was sent in time may arrive late, when another process leads. The window is narrowed, not closed: there
-/// is no fencing in the Kubernetes API.
+/// A request that was sent in time may arrive late, when another process leads. This window is short, but it exists:
+/// the Kubernetes API has no fencing.
 ///
 /// # Threads
 ///
-/// The election has its own thread, runtime and connection, so that no reconcile that burns CPU, and no crowd of requests,
-/// keeps it from renewing.
+/// The election has its own thread, runtime and connection, so that neither a reconcile that uses much CPU nor many
+/// concurrent requests delay its renewals.
 pub struct Election {
     state: watch::Receiver<State>,
-    /// Dropped, it ends the election as [`Parting::Abandon`] does.
+    /// If it is dropped, the election ends as with [`Parting::Abandon`].
     stop: watch::Sender<Option<Parting>>,
     /// Whether this process is to run for the lease.
     wanted: watch::Sender<bool>,
     thread: Mutex<Option<thread::JoinHandle<()>>>,
 }
 
-/// How an election ends that nobody else has ended.
+/// How an election is ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Parting {
-    /// The lease is given back.
+    /// The lease is released.
     Release,
-    /// It is left to expire.
+    /// The lease is left to expire.
     Abandon,
 }
 
@@ -79,13 +79,13 @@ enum State {
 /// Why this process does not lead any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LostReason {
-    /// No renewal succeeded in time; the last failure.
+    /// No renewal succeeded in time; with the last failure.
     NotRenewed(String),
-    /// Another process holds the lease, or the lease was emptied.
+    /// Another process holds the lease, or the lease has no holder.
     TakenOver(String),
     /// It was released.
     Released,
-    /// The election's thread is gone, which must not happen.
+    /// The election's thread has ended, which should not happen.
     Ended,
 }
 
@@ -93,7 +93,7 @@ impl fmt::Display for LostReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotRenewed(error) => write!(f, "it could not be renewed in time: {error}"),
-            Self::TakenOver(holder) if holder.is_empty() => f.write_str("somebody emptied it"),
+            Self::TakenOver(holder) if holder.is_empty() => f.write_str("its holder was removed"),
             Self::TakenOver(holder) => write!(f, "`{holder}` holds it"),
             Self::Released => f.write_str("it was released"),
             Self::Ended => f.write_str("the election ended unexpectedly"),
@@ -102,15 +102,15 @@ impl fmt::Display for LostReason {
 }
 
 impl Election {
-    /// Prepares to run for the lease, on a thread of its own, from [`begin`](Self::begin) on.
+    /// Prepares to acquire the lease, on a thread of its own, once [`begin`](Self::begin) is called.
     ///
     /// # Errors
     ///
-    /// [`Error::Setup`] when the durations do not fit together or there is no thread to be had, [`Error::Kube`] when the
+    /// [`Error::Setup`] if the durations are inconsistent or no thread can be started, [`Error::Kube`] if the
     /// credentials cannot be used.
     pub fn start(config: ElectionConfig, kube: Config, metrics: &Metrics) -> Result<Self> {
         config.validate()?;
-        let thread = |error| Error::Setup(format!("leader election has no thread to run on: {error}"));
+        let thread = |error| Error::Setup(format!("cannot start the thread of the leader election: {error}"));
         let runtime = runtime::Builder::new_current_thread()
             .enable_all()
             .build()
@@ -127,7 +127,7 @@ impl Election {
         let client = match built {
             Ok(client) => client,
             Err(error) => {
-                // To drop a runtime inside another one is a panic.
+                // Dropping a runtime inside another one panics.
                 runtime.shutdown_background();
                 return Err(error);
             }
@@ -142,11 +142,11 @@ impl Election {
         Ok(election)
     }
 
-    /// As [`start`](Self::start), as a task of the current runtime; for tests, where the clock is the test's.
+    /// As [`start`](Self::start), as a task of the current runtime; for tests with a paused clock.
     ///
     /// # Errors
     ///
-    /// [`Error::Setup`] when the durations do not fit together.
+    /// [`Error::Setup`] if the durations are inconsistent.
     pub fn spawn(config: ElectionConfig, client: Client, metrics: &Metrics) -> Result<Self> {
         config.validate()?;
         let (election, elector) = Self::new(config, client, metrics);
@@ -171,20 +171,20 @@ impl Election {
         )
     }
 
-    /// Runs for the lease from here on. [`Manager::run`](crate::Manager::run) calls it once its caches are filled: a process
-    /// that cannot work takes the lease from nobody.
+    /// Starts to acquire the lease. [`Manager::run`](crate::Manager::run) calls it once its caches are filled, so that
+    /// only a process that can work acquires the lease.
     pub fn begin(&self) {
         self.wanted.send_replace(true);
     }
 
-    /// Waits until this process leads, which needs [`begin`](Self::begin). Returns too when the election ends otherwise:
-    /// [`lost`](Self::lost) then says why, at once.
+    /// Waits until this process leads, after [`begin`](Self::begin). Also returns when the election ends;
+    /// [`lost`](Self::lost) then returns the reason at once.
     pub async fn acquired(&self) {
-        // An error means that the election is gone.
+        // An error means that the election has ended.
         let _ = self.state.clone().wait_for(|state| *state != State::Candidate).await;
     }
 
-    /// Waits until this process, once leader, is it no more.
+    /// Waits until this process, after it has led, does not lead any more.
     pub async fn lost(&self) -> LostReason {
         let mut state = self.state.clone();
         loop {
@@ -204,7 +204,7 @@ impl Election {
                 changed = state.changed() => if changed.is_err() {
                     return LostReason::Ended;
                 },
-                // The elector says so itself, unless it hangs.
+                // The elector reports this itself, unless it hangs.
                 () = deadline => return LostReason::NotRenewed("the renew deadline has passed".to_owned()),
             }
         }
@@ -215,14 +215,14 @@ impl Election {
         matches!(*self.state.borrow(), State::Leading { until } if Instant::now() < until)
     }
 
-    /// Gives the lease back, so that another process can take over at once, and ends the election. To be called when all
-    /// work has ended. Waits for the API server for half the renew deadline at most.
+    /// Releases the lease, so that another process can take over at once, and ends the election. Call it when all work
+    /// has ended. Waits for the API server for half the renew deadline at most.
     pub async fn release(&self) {
         self.part(Parting::Release).await;
     }
 
-    /// Ends the election and leaves the lease to expire: for work that may not have ended, such as a reconcile that was cut
-    /// off, whose last request may still be under way. Another process takes over after the lease duration.
+    /// Ends the election and leaves the lease to expire: for work that may not have ended, such as a cancelled
+    /// reconcile whose last request may still be in progress. Another process takes over after the lease duration.
     pub async fn abandon(&self) {
         self.part(Parting::Abandon).await;
     }

@@ -1,4 +1,4 @@
-//! What a manager is made from.
+//! Builds a manager.
 
 use std::{
     collections::BTreeSet,
@@ -37,7 +37,7 @@ pub(super) struct Settings {
 
 impl Manager {
     /// A manager on this client, with the defaults: name `operator`, the client's default namespace as its own, all
-    /// namespaces watched, one worker a controller, 30 s to drain, two minutes for a cache to make progress.
+    /// namespaces watched, one worker per controller, 30 s to drain, two minutes for a cache to make progress.
     pub fn builder(client: Client) -> ManagerBuilder {
         ManagerBuilder {
             settings: Settings {
@@ -73,27 +73,27 @@ impl ManagerBuilder {
         self
     }
 
-    /// Workers of a controller that does not say.
+    /// The number of workers of a controller that does not set its own.
     pub fn default_workers(mut self, workers: usize) -> Self {
         self.settings.workers = workers.max(1);
         self
     }
 
-    /// How long reconciles in hand may take after the signal; zero means they are not waited for.
+    /// How long running reconciles may take after the signal; zero means they are not waited for.
     pub fn graceful_shutdown_timeout(mut self, drain: Duration) -> Self {
         self.settings.drain = drain;
         self
     }
 
-    /// How long a cache that is being filled may make no progress before the process gives up. Default: two minutes, as
-    /// controller-runtime's `CacheSyncTimeout`, which limits the whole list. Here a list that is slow and goes on, page by
-    /// page, may take as long as it needs: to begin it anew would take as long again. Zero means no limit.
+    /// How long a cache that is being filled may make no progress before the process ends. Default: two minutes, as
+    /// controller-runtime's `CacheSyncTimeout`, which limits the whole list. Here a list that is slow but makes
+    /// progress, page by page, may take as long as it needs: a restart would take as long again. Zero means no limit.
     pub fn cache_sync_timeout(mut self, limit: Duration) -> Self {
         self.settings.sync_limit = if limit.is_zero() { FOREVER } else { limit };
         self
     }
 
-    /// Where to count; the same as the client's, so that one page has it all.
+    /// The metrics to use; pass the client's, so that one scrape contains all of them.
     pub fn metrics(mut self, metrics: Metrics) -> Self {
         self.settings.metrics = metrics;
         self

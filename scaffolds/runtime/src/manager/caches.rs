@@ -22,18 +22,18 @@ use crate::{
     object::Object,
 };
 
-/// One kind's informer: typed for those who subscribe, untyped for the manager.
+/// One kind's informer: typed for subscribers, untyped for the manager.
 pub(super) struct Kind {
     typed: Box<dyn Any + Send + Sync>,
     pub(super) running: Arc<dyn Runs>,
-    /// Whether somebody needs more than the operator's own children, or has said what is needed.
+    /// Whether a controller needs more than the operator's own children, or the cache was configured.
     as_configured: bool,
-    /// Whose children the objects of this kind may be.
+    /// The kinds that may own objects of this kind.
     owners: BTreeSet<OwnerKind>,
 }
 
 impl Kind {
-    /// Whether the cache holds the operator's children alone.
+    /// Whether the cache contains only the operator's children.
     fn of_children(&self) -> bool {
         !self.as_configured && !self.owners.is_empty()
     }
@@ -41,17 +41,17 @@ impl Kind {
 
 pub(super) type Pending<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
-/// An informer of whatever kind.
+/// An informer of any kind.
 pub(super) trait Runs: Send + Sync {
     fn run(&self, stop: watch::Receiver<bool>) -> Pending<()>;
-    /// False once no first list has made progress for this long.
+    /// False once a first list has made no progress for this long.
     fn synced(&self, limit: Duration) -> Pending<bool>;
     fn last_error(&self) -> Option<String>;
-    /// The kind and where it is watched.
+    /// The kind and the watched namespaces.
     fn name(&self) -> String;
-    /// Watches the objects with these labels alone. Before it runs.
+    /// Watches only the objects with this label. To be called before it runs.
     fn select(&self, labels: &str);
-    /// Labels the children that the selection would miss.
+    /// Labels the children that the selector would miss.
     fn label(&self, labelling: Labelling) -> Pending<Result<()>>;
 }
 
@@ -90,18 +90,19 @@ impl<K: Object> Runs for Informer<K> {
 }
 
 impl Manager {
-    /// The one informer of a kind, shared by everybody who asks: one watch of the API server, one copy of each object. It
-    /// holds every object of the watched namespaces, also of a kind that controllers only own. Ask before the manager runs.
+    /// The shared informer of a kind: one watch of the API server, one copy of each object. It contains every object of
+    /// the watched namespaces, also of a kind that controllers only own. Call it before the manager runs.
     pub fn informer<K: Object>(&self) -> Informer<K> {
         self.with_kind(|kind| kind.as_configured = true)
     }
 
-    /// The informer of a kind whose objects may be children of a `K`. Where nobody needs more, it holds children alone.
+    /// The informer of a kind whose objects may be children of a `K`. If no controller needs more, it contains only
+    /// children.
     pub(crate) fn children_of<K: Object, C: Object>(&self) -> Informer<C> {
         self.with_kind(|kind| _ = kind.owners.insert(OwnerKind::of::<K>()))
     }
 
-    /// The informer of a kind, whatever it holds.
+    /// The informer of a kind, without a requirement on its contents.
     pub(crate) fn cached<K: Object>(&self) -> Informer<K> {
         self.with_kind(|_| {})
     }
@@ -126,11 +127,11 @@ impl Manager {
         });
         note(kind);
         let informer: Option<&Informer<K>> = kind.typed.downcast_ref();
-        // The entry under K's TypeId was made by the line above, for this K.
+        // The line above inserted the entry under K's TypeId, for this K.
         informer.expect("the informer of a kind is of that kind").clone()
     }
 
-    /// Decides which caches hold the operator's children alone: all uses are known by now, and nothing runs yet.
+    /// Decides which caches contain only the operator's children: all uses are known by now, and nothing runs yet.
     pub(super) fn select_children(&self) {
         let selector = self.child_label().selector();
         for kind in lock(&self.informers).values().filter(|kind| kind.of_children()) {
@@ -138,7 +139,7 @@ impl Manager {
         }
     }
 
-    /// The caches that hold the operator's children alone, each with whose they may be.
+    /// Labels the children in each cache that contains only the operator's children.
     pub(super) fn label_children(&self) -> Vec<Pending<Result<()>>> {
         let informers = lock(&self.informers);
         let selected = informers.values().filter(|kind| kind.of_children());
@@ -153,26 +154,27 @@ impl Manager {
         selected.map(label).collect()
     }
 
-    /// Decides what the one cache of a kind holds, in the place of the [default](crate::Controller::owns): its namespaces, a selection by labels or fields, what a transform
-    /// leaves of each object, how often objects are told anew. To be called before anything uses the kind.
+    /// Configures the shared cache of a kind, in place of the [default](crate::Controller::owns): its namespaces, a
+    /// label or field selector, a transform of each object, how often objects are resynced. Call it before anything
+    /// uses the kind.
     ///
-    /// `change` gets the settings as they are otherwise: the manager's namespaces, and `managedFields` stripped but for
-    /// what this operator's controllers own, which [`apply_child`](crate::Context::apply_child) compares with.
+    /// `change` gets the default settings: the manager's namespaces, and `managedFields` stripped except for this
+    /// operator's field managers, which [`apply_child`](crate::Context::apply_child) compares with.
     ///
     /// # Caveats
     ///
-    /// The cache is every controller's. What it leaves out wakes nobody, and is not found by
-    /// [`get`](crate::Context::get) or [`children`](crate::Context::children): a child without the labels of a
-    /// selection is looked up at the API server each time it is applied, and never pruned. What is written through a
-    /// context is in the cache at once only where labels alone select.
+    /// All controllers share the cache. Objects that it excludes wake no controller, and [`get`](crate::Context::get)
+    /// and [`children`](crate::Context::children) do not find them: a child that a selector excludes is read from the
+    /// API server each time it is applied, and never pruned. Writes made through a context are in the cache at once
+    /// only if the selection is by labels alone.
     ///
     /// # Errors
     ///
-    /// [`Error::Setup`] when a controller, or [`informer`](Self::informer), has begun to use the kind.
+    /// [`Error::Setup`] if a controller, or [`informer`](Self::informer), already uses the kind.
     pub fn configure_cache<K: Object>(&self, change: impl FnOnce(&mut InformerConfig<K>)) -> Result<()> {
         if lock(&self.informers).contains_key(&TypeId::of::<K>()) {
             let text = format!(
-                "the cache of {} is in use, and cannot be configured any more",
+                "the cache of {} is in use already, so it cannot be configured",
                 K::kind(&())
             );
             let hint = "configure it before the first controller is registered";
@@ -196,7 +198,8 @@ impl Manager {
             } else {
                 Scope::Namespaces(watched.clone())
             },
-            // The children's comparison needs what our controllers own, and nobody else's; kinds that nobody owns need none.
+            // Comparing children needs the entries of our own field managers only; a kind that no controller owns needs
+            // none.
             keep_managers: vec![self.field_manager("")],
             pack_managed_fields: true,
             ..InformerConfig::default()

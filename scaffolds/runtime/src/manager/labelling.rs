@@ -1,5 +1,5 @@
-//! Children without the operator's label: made by an earlier version of it, or by somebody who does not know of the label. They
-//! are found once, before the workers start, because caches that select on the label would never show them.
+//! Children without the operator's label: created by an earlier version of the operator, or by another client. They are
+//! searched for once, before the workers start, because caches that select by the label would never contain them.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -23,16 +23,16 @@ use crate::{
     object::Object,
 };
 
-/// Objects asked for at a time: their metadata alone, a kilobyte or two each. Fewer where it is larger: annotations of others may have
-/// 256 KiB for each object.
+/// The page size of lists, which contain only metadata: one or two kilobytes for each object. Pages are smaller if it
+/// is larger: annotations of others may have 256 KiB for each object.
 pub(super) const PAGE: u32 = 500;
-/// How long lists are tried again before the process gives up, as long as a cache may take to fill.
+/// How long lists are retried before the process ends: as long as a cache may take to be filled.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// The delay after a list that failed; it doubles, up to [`LONGEST`].
+/// The delay after a failed list; it doubles, up to [`LONGEST`].
 const FIRST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// Group and kind of an owner: it may be named in any version.
+/// Group and kind of an owner; an owner reference may name any version.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct OwnerKind {
     group: String,
@@ -50,19 +50,20 @@ impl OwnerKind {
 
 /// The search for children of one kind that lack the label.
 pub(super) struct Labelling {
-    /// One that reads [pages](crate::informer::paged) of bounded size.
+    /// A client that reads [pages](crate::informer::paged) of bounded size.
     pub(super) client: Client,
     pub(super) label: ChildLabel,
-    /// The field manager of the label. It is none of the controllers', whose records tell what their intents own.
+    /// The field manager of the label. It differs from those of the controllers, whose entries record what their
+    /// intents own.
     pub(super) manager: String,
     pub(super) owners: BTreeSet<OwnerKind>,
 }
 
 impl Manager {
-    /// Labels the children that the caches would miss. With nothing to label this is one paged list of metadata for each kind
-    /// that is only owned.
+    /// Labels the children that the caches would miss. If there are none, this is one paged list of metadata for each
+    /// kind that is only owned.
     pub(super) async fn find_children(&self) -> Result<()> {
-        // Where nobody works, nothing is written.
+        // Without controllers nothing is written.
         if lock(&self.controllers).is_empty() {
             return Ok(());
         }
@@ -81,10 +82,10 @@ impl Labelling {
                 if began.elapsed() >= PATIENCE {
                     let kind = C::kind(&());
                     return Err(Error::Setup(format!(
-                        "children of kind {kind} cannot be looked for: {error}"
+                        "cannot list {kind} to find children without the label: {error}"
                     )));
                 }
-                warn!(kind = %C::kind(&()), retry_in = ?delay, "children cannot be looked for: {error}");
+                warn!(kind = %C::kind(&()), retry_in = ?delay, "cannot list objects to find children without the label: {error}");
                 sleep(jitter.scale(delay, 1.0, 1.1)).await;
                 delay = (delay * 2).min(LONGEST);
             }
@@ -131,10 +132,10 @@ impl Labelling {
             .await
         {
             Ok(labelled) => {
-                info!(kind = %C::kind(&()), object = %key, "labelled a child that was made without the label");
+                info!(kind = %C::kind(&()), object = %key, "labelled a child that was created without the label");
                 informer.observe_write(labelled, None);
             }
-            // Gone, or another one by now.
+            // The object is gone, or another object has its name.
             Err(error) if matches!(error.code(), Some(404 | 409)) => {}
             Err(error) => warn!(kind = %C::kind(&()), object = %key, "a child cannot be labelled: {error}"),
         }

@@ -1,4 +1,4 @@
-//! From the start of a manager to its end: caches, lease, workers, and back.
+//! Runs a manager from start to shutdown: caches, lease, workers, drain.
 
 use std::{
     future::{Future, pending},
@@ -24,24 +24,24 @@ type Tasks = JoinSet<Option<Error>>;
 /// How the work of a manager ended.
 #[derive(Default)]
 struct Ended {
-    /// Reconciles that were cut off.
+    /// The number of cancelled reconciles.
     cut_off: usize,
-    /// Why it ended, if it was not asked to.
+    /// The error, unless it was asked to stop.
     error: Option<Error>,
     /// Another process may be leading.
     lease_lost: bool,
 }
 
 impl Manager {
-    /// Runs everything that is registered until `stop` is ready, then drains. With an `election`, the process runs for the
-    /// lease once the caches are filled, and the workers run only while it is held.
+    /// Runs everything that is registered until `stop` is ready, then drains. With an `election`, the process tries to
+    /// acquire the lease once the caches are filled, and the workers run only while it is held.
     ///
     /// # Errors
     ///
-    /// [`Error::Setup`] when a cache that is being filled makes no progress for
-    /// [`cache_sync_timeout`](super::ManagerBuilder::cache_sync_timeout), with the failing watch named; when the lease is
-    /// lost; or when a worker, an informer or a background task panics: the others drain then, the lease is released, and
-    /// the process is to be started anew.
+    /// [`Error::Setup`] if a cache that is being filled makes no progress for
+    /// [`cache_sync_timeout`](super::ManagerBuilder::cache_sync_timeout), with the failing watch named; if the lease is
+    /// lost; or if a worker, an informer or a background task panics: then the others drain, the lease is released, and
+    /// the process should be restarted.
     pub async fn run(&self, stop: impl Future<Output = ()>, election: Option<Arc<Election>>) -> Result<()> {
         let (halt, halted) = watch::channel(false);
         self.select_children();
@@ -57,7 +57,7 @@ impl Manager {
         };
         self.filled.store(false, Ordering::Relaxed);
         halt.send_replace(true);
-        // What is left flushes events and closes watches: bounded, because nothing good comes of waiting longer.
+        // The remaining tasks flush events and close watches; the time is limited, because a longer wait has no use.
         let flush = time::timeout(self.settings.drain.min(Duration::from_secs(5)), async {
             while tasks.join_next().await.is_some() {}
         });
@@ -66,7 +66,7 @@ impl Manager {
             warn!("background tasks did not end in time");
         }
         if let Some(election) = election {
-            // After the workers: whoever takes over finds nobody at work.
+            // After the workers: the next leader starts only when this process has stopped working.
             if ended.cut_off > 0 {
                 election.abandon().await;
             } else {
@@ -138,7 +138,7 @@ impl Manager {
         Ok(())
     }
 
-    /// Runs for the lease, then works until `end`, until the lease is lost, or until a worker ends unexpectedly.
+    /// Acquires the lease, then works until `end`, until the lease is lost, or until a worker ends unexpectedly.
     async fn lead(&self, mut end: Pin<&mut impl Future<Output = Option<Error>>>, election: Option<&Election>) -> Ended {
         if let Some(election) = election {
             election.begin();
@@ -147,7 +147,7 @@ impl Manager {
                 () = election.acquired() => {}
             }
         }
-        // Until the caches show every child, nobody works.
+        // No worker starts until the caches contain every child.
         let found = tokio::select! {
             error = &mut end => return Ended { error, ..Ended::default() },
             error = lost(election) => return Ended { error: Some(error), lease_lost: true, ..Ended::default() },
@@ -163,7 +163,7 @@ impl Manager {
         let error = tokio::select! {
             error = end => error,
             error = failed(&mut workers) => Some(error),
-            // Dropping the set ends every worker at its next await: another process is at work by now.
+            // Dropping the set cancels every worker at its next await: another process may lead by now.
             error = lost(election) => return Ended { error: Some(error), lease_lost: true, ..Ended::default() },
         };
         if let Some(error) = &error {
@@ -193,9 +193,9 @@ impl Manager {
         workers
     }
 
-    /// Waits for what is in hand; how many reconciles had to be cut off.
+    /// Waits for running reconciles, and returns how many had to be cancelled.
     async fn drain(&self, mut workers: Tasks) -> usize {
-        info!("stopping: no new work, waiting for what is in hand");
+        info!("stopping: no new work, waiting for running reconciles");
         let controllers: Vec<_> = lock(&self.controllers)
             .iter()
             .map(|(controller, _)| controller.clone())
@@ -208,7 +208,7 @@ impl Manager {
         });
         match ended.await {
             Ok(()) => 0,
-            // Counted before they are dropped with their workers. A worker without a key has nothing to cut off.
+            // Counted before they are dropped with their workers. A worker without a key has no reconcile to cancel.
             Err(_) => controllers.iter().map(|controller| controller.under_way()).sum(),
         }
     }
@@ -216,12 +216,12 @@ impl Manager {
     fn cut_off(&self, count: usize) -> Error {
         let after = self.settings.drain;
         Error::Setup(format!(
-            "{count} reconciles did not end within {after:?} and were cut off"
+            "{count} reconciles did not end within {after:?} and were cancelled"
         ))
     }
 }
 
-/// Runs a task that the manager cannot work without. An error if it ends before it is asked to.
+/// Runs a task that the manager needs. Returns an error if it ends before it is asked to.
 async fn essential(name: String, task: impl Future<Output = ()>, halted: watch::Receiver<bool>) -> Option<Error> {
     let panic = isolated_future(task).await.err();
     (panic.is_some() || !*halted.borrow()).then(|| unexpected(&name, panic))
@@ -277,7 +277,7 @@ mod tests {
     use super::*;
     use crate::worker::Runnable;
 
-    /// A controller whose workers end as they please.
+    /// A controller whose workers end as the test decides.
     struct Ends(fn());
 
     impl Runnable for Ends {

@@ -1,10 +1,10 @@
-//! How many objects a cache could not decode.
+//! The metrics of a kind's cache, such as how many objects it could not decode.
 
 use super::Metrics;
 use crate::{informer::Informer, object::Object};
 
 impl Metrics {
-    /// The metrics of a kind's cache, present from now on.
+    /// Registers the metrics of a kind's cache.
     pub(crate) fn cache<K: Object>(&self, informer: &Informer<K>) {
         let (group, version, kind) = (K::group(&()), K::version(&()), K::kind(&()));
         let labels = [

@@ -7,20 +7,20 @@ use super::{Counter, Gauge, Histogram, Metrics};
 /// How a reconcile ended; the `result` label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Nothing is left to do.
+    /// No work is left.
     Success,
-    /// It failed, whether it is tried again or not.
+    /// It failed, with or without a retry.
     Error,
-    /// It did not fail and runs again with the backoff's delay.
+    /// It did not fail and runs again after the backoff's delay.
     Requeue,
-    /// It runs again after a delay it asked for.
+    /// It runs again after the delay that it returned.
     RequeueAfter,
 }
 
 impl Outcome {
     const ALL: [Self; 4] = [Self::Success, Self::Error, Self::Requeue, Self::RequeueAfter];
 
-    /// As the label and in logs.
+    /// The value of the label, also used in logs.
     pub(crate) fn label(self) -> &'static str {
         match self {
             Self::Success => "success",
@@ -70,7 +70,7 @@ impl ControllerMetrics {
             errors: counter("controller_runtime_reconcile_errors_total", "Reconciles that failed."),
             terminal: counter(
                 "controller_runtime_terminal_reconcile_errors_total",
-                "Reconciles that failed and are not tried again before the object changes.",
+                "Reconciles that failed and are not retried before the object changes.",
             ),
             panics: counter("controller_runtime_reconcile_panics_total", "Reconciles that panicked."),
             timeouts: counter(
@@ -87,7 +87,7 @@ impl ControllerMetrics {
         }
     }
 
-    /// A reconcile ended.
+    /// Counts a reconcile that ended.
     pub fn reconciled(&self, outcome: Outcome, took: Duration) {
         self.total[outcome as usize].inc();
         if outcome == Outcome::Error {
@@ -96,22 +96,22 @@ impl ControllerMetrics {
         self.seconds.observe_duration(took);
     }
 
-    /// The failure that [`reconciled`](Self::reconciled) counts is not tried again.
+    /// Counts that the failure passed to [`reconciled`](Self::reconciled) is not retried.
     pub fn terminal(&self) {
         self.terminal.inc();
     }
 
-    /// The failure that [`reconciled`](Self::reconciled) counts was a panic.
+    /// Counts that the failure passed to [`reconciled`](Self::reconciled) was a panic.
     pub fn panicked(&self) {
         self.panics.inc();
     }
 
-    /// The failure that [`reconciled`](Self::reconciled) counts was the reconcile time-out.
+    /// Counts that the failure passed to [`reconciled`](Self::reconciled) was a time-out.
     pub fn timed_out(&self) {
         self.timeouts.inc();
     }
 
-    /// A worker took a key; it counts as busy until the guard is dropped.
+    /// Counts a busy worker until the guard is dropped.
     pub fn active(&self) -> ActiveWorker {
         self.active.add(1.0);
         ActiveWorker(self.active.clone())

@@ -1,5 +1,5 @@
-//! What a process counts, under the names, labels and buckets of controller-runtime and client-go, so that dashboards
-//! made for them work. Here are the runtime's own metrics; `registry.rs` knows none of them by name.
+//! The metrics of a process, under the names, labels and buckets of controller-runtime and client-go, so that
+//! dashboards for those work. This file has the runtime's own metrics; `registry.rs` is independent of them.
 
 mod cache;
 mod controller;
@@ -22,9 +22,9 @@ use self::registry::{Name, Registry, Series};
 
 /// The metrics of one process. Clones share them.
 ///
-/// The operator's own metrics go here too: [`counter`](Self::counter), [`gauge`](Self::gauge) and
-/// [`histogram`](Self::histogram) give a handle to keep. Asking again for the same name and labels gives the same series.
-/// Never use an object's name as a label: a metric has to stay small when objects are many.
+/// The operator's own metrics are registered here too: [`counter`](Self::counter), [`gauge`](Self::gauge) and
+/// [`histogram`](Self::histogram) return a handle to keep. The same name and labels return the same series. Never use
+/// an object's name as a label: the number of series must not grow with the number of objects.
 #[derive(Clone, Default)]
 pub struct Metrics {
     registry: Arc<Registry>,
@@ -41,17 +41,17 @@ impl Metrics {
         self.registry.encode()
     }
 
-    /// A counter; by convention its name ends in `_total`. It is emitted under exactly this name.
+    /// A counter; by convention its name ends in `_total`. It is exposed under exactly this name.
     ///
     /// # Panics
     ///
-    /// When the name or a label's name breaks Prometheus' rules, or is taken by another kind of metric.
+    /// If the name or a label's name is invalid in Prometheus, or a metric of another type has the name.
     pub fn counter(&self, name: &str, help: &str, labels: &[(&str, &str)]) -> Counter {
         let new = || Series::Counter(Counter::default());
         self.registry
             .series(Name { name, help, labels }, new, |series| match series {
                 Series::Counter(counter) => counter.clone(),
-                // The registry refuses another kind under this name.
+                // The registry panics if another type has this name.
                 _ => Counter::default(),
             })
     }
@@ -71,7 +71,7 @@ impl Metrics {
     }
 
     /// A gauge that is computed at every scrape. `value` must not block, and must not use these metrics: their lock is
-    /// held. An earlier one of this name and these labels stands.
+    /// held. If a series of this name and these labels exists, it stays.
     ///
     /// # Panics
     ///
@@ -87,7 +87,7 @@ impl Metrics {
         self.registry.series(Name { name, help, labels }, new, |_| ());
     }
 
-    /// As [`computed`](Self::computed), of something that only grows.
+    /// As [`computed`](Self::computed), for a value that only grows.
     fn computed_counter(
         &self,
         name: &str,
@@ -113,12 +113,12 @@ impl Metrics {
             })
     }
 
-    /// The metrics of the controller `name`, all present from now on.
+    /// The metrics of the controller `name`, all exposed from now on.
     pub(crate) fn controller(&self, name: &str, max_workers: usize) -> ControllerMetrics {
         ControllerMetrics::new(self, name, max_workers)
     }
 
-    /// The metrics of the work queue of the controller `name`, all present from now on: for the tests of the queue.
+    /// The metrics of the work queue of the controller `name`, all exposed from now on: for the tests of the queue.
     #[cfg(feature = "testing")]
     pub fn queue(&self, name: &str) -> QueueMetrics {
         QueueMetrics::new(self, name)
@@ -130,7 +130,7 @@ impl Metrics {
         self.gauge("leader_election_master_status", help, &[("name", name)])
     }
 
-    /// Processor time, memory and open files of this process, on Linux, as the client libraries of Prometheus name them.
+    /// Processor time, memory and open files of this process, on Linux, with the names of Prometheus' client libraries.
     pub fn process(&self) {
         process::register(self);
     }

@@ -1,5 +1,5 @@
-//! What the operating system says of this process, under the names of Prometheus' client libraries. Linux only: it is
-//! read from `/proc/self`, and absent elsewhere. And the tasks of its runtime, wherever it runs.
+//! The metrics of the process, under the names of Prometheus' client libraries. They are read from `/proc/self`, so
+//! only on Linux. And the number of tasks of its runtime, on every system.
 
 use std::{fs, str::FromStr};
 
@@ -7,7 +7,7 @@ use tokio::runtime::Handle;
 
 use super::Metrics;
 
-/// Ticks a second of the times in `/proc/self/stat`: `USER_HZ`, which Linux gives to all programs as 100.
+/// Ticks per second of the times in `/proc/self/stat`: `USER_HZ`, which is 100 for all programs on Linux.
 const TICKS: f64 = 100.0;
 
 /// The fields of `/proc/self/stat` (proc_pid_stat(5)), counted from the third, the first after the name.
@@ -52,7 +52,7 @@ pub(super) fn register(metrics: &Metrics) {
 
 fn stat(field: usize) -> Option<f64> {
     let text = fs::read_to_string("/proc/self/stat").ok()?;
-    // The name may contain anything, parentheses too.
+    // The process name may contain any character, parentheses too.
     let (_, fields) = text.rsplit_once(')')?;
     number(fields.split_whitespace().nth(field)?)
 }
@@ -62,13 +62,13 @@ fn resident() -> Option<f64> {
     Some(kilobytes * 1024.0)
 }
 
-/// The directory that is read for it is open too.
+/// Includes the directory that is open for this count.
 fn open_files() -> Option<f64> {
     let open = fs::read_dir("/proc/self/fd").ok()?.count();
     Some(open.saturating_sub(1) as f64)
 }
 
-/// The soft limit; infinite where there is none.
+/// The soft limit; infinite if there is none.
 fn max_files() -> Option<f64> {
     let limit: String = line("/proc/self/limits", "Max open files", 0)?;
     number(&limit).or(Some(f64::INFINITY))
@@ -79,7 +79,7 @@ fn started() -> Option<f64> {
     Some(booted + stat(STARTED)? / TICKS)
 }
 
-/// A word of the line that starts so, counted after its start.
+/// A word of the line that starts with `start`, counted after that prefix.
 fn line<T: FromStr>(file: &str, start: &str, word: usize) -> Option<T> {
     let text = fs::read_to_string(file).ok()?;
     let rest = text.lines().find_map(|line| line.strip_prefix(start))?;
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_is_described_as_its_kernel_sees_it() {
+    fn process_metrics_match_the_kernels_values() {
         let metrics = Metrics::new();
         metrics.process();
         assert!(metrics.encode().contains("# TYPE process_cpu_seconds_total counter\n"));
@@ -121,7 +121,7 @@ mod tests {
         assert!(resident > 100_000.0 && resident < sample(&metrics, "process_virtual_memory_bytes"));
 
         let before = sample(&metrics, "process_open_fds");
-        // More than what other tests of this process may close meanwhile.
+        // More files than other tests of this process may close meanwhile.
         let files: Vec<_> = (0..200).map(|_| fs::File::open("/proc/self/stat").unwrap()).collect();
         let during = sample(&metrics, "process_open_fds");
         assert!(during >= before + 100.0, "{before}, then {during}");

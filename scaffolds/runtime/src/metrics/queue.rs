@@ -11,10 +11,10 @@ use tokio::time::Instant;
 use super::{Counter, Gauge, Histogram, Metrics};
 use crate::priority::Priority;
 
-/// Since when keys are held, by the number of the hand-out.
+/// The times at which workers took their keys, by hand-out number.
 type Held = Arc<Mutex<HashMap<u64, Instant>>>;
 
-/// The metrics of one work queue, which bears its controller's name. Clones share them.
+/// The metrics of one work queue, which has its controller's name. Clones share them.
 #[derive(Clone, Debug)]
 pub struct QueueMetrics {
     depth: [(Priority, Gauge); Priority::ALL.len()],
@@ -64,41 +64,41 @@ impl QueueMetrics {
         }
     }
 
-    /// A key became ready that was not.
+    /// Counts a key that became ready.
     pub fn added(&self) {
         self.adds.inc();
     }
 
-    /// `delta` more keys of this priority are ready.
+    /// Changes the number of ready keys of this priority by `delta`.
     pub fn depth(&self, priority: Priority, delta: i64) {
         if let Some((_, gauge)) = self.depth.iter().find(|(known, _)| *known == priority) {
             gauge.add(delta as f64);
         }
     }
 
-    /// No key of this priority is ready any more.
+    /// Sets the number of ready keys of this priority to 0.
     pub fn none_ready(&self, priority: Priority) {
         if let Some((_, gauge)) = self.depth.iter().find(|(known, _)| *known == priority) {
             gauge.set(0.0);
         }
     }
 
-    /// A key was handed out.
+    /// Counts a key that was handed to a worker.
     pub fn started(&self, queued_for: Duration) {
         self.queued.observe_duration(queued_for);
     }
 
-    /// A key was given back.
+    /// Counts a key that a worker is done with.
     pub fn done(&self, worked_for: Duration) {
         self.worked.observe_duration(worked_for);
     }
 
-    /// A key was added with a delay.
+    /// Counts a key that was added with a delay.
     pub fn retried(&self) {
         self.retries.inc();
     }
 
-    /// The hand-out of this number began at `since`, or with `None` ended.
+    /// Records that the hand-out with this number began at `since`, or, with `None`, that it ended.
     pub fn held(&self, id: u64, since: Option<Instant>) {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         match since {

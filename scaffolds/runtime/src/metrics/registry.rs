@@ -1,4 +1,4 @@
-//! All metrics of a process by name, and their text as Prometheus reads it. It knows no metric by name.
+//! All metrics of a process by name, and their text in Prometheus' format. It is independent of the single metrics.
 
 use std::{
     collections::BTreeMap,
@@ -15,7 +15,7 @@ pub(super) struct Registry(Mutex<BTreeMap<String, Family>>);
 struct Family {
     help: String,
     kind: &'static str,
-    /// By the labels' text, which is unique per set of labels because names are sorted.
+    /// By the text of the labels, which is unique for a set of labels because their names are sorted.
     series: BTreeMap<String, Series>,
 }
 
@@ -23,12 +23,12 @@ struct Family {
 pub(super) enum Series {
     Counter(Counter),
     Gauge(Gauge),
-    /// Asked for at every scrape, and of this kind.
+    /// Computed at every scrape, with this metric type.
     Computed(&'static str, Box<dyn Fn() -> f64 + Send + Sync>),
     Histogram(Histogram),
 }
 
-/// What a series belongs to.
+/// The metric, and the labels of a series in it.
 #[derive(Clone, Copy)]
 pub(super) struct Name<'a> {
     pub(super) name: &'a str,
@@ -48,12 +48,12 @@ impl Series {
 }
 
 impl Registry {
-    /// What `read` makes of the series of this name and these labels, which is `new()` where there is none yet.
+    /// Passes the series of this name and these labels, created by `new()` if there is none, to `read`.
     ///
     /// # Panics
     ///
-    /// When the name or a label's name is not one that Prometheus accepts, or the name is that of another kind of
-    /// metric: slips of whoever wrote the name, found by the first run.
+    /// If the name or a label's name is invalid in Prometheus, or a metric of another type has the name: programming
+    /// errors that the first run finds.
     pub(super) fn series<T>(&self, name: Name<'_>, new: impl FnOnce() -> Series, read: impl FnOnce(&Series) -> T) -> T {
         assert!(is_name(name.name, true), "`{}` is not a metric name", name.name);
         for (label, _) in name.labels {
@@ -115,7 +115,7 @@ fn encode_histogram(text: &mut String, name: &str, labels: &str, histogram: &His
         total = count;
     }
     sample(text, &format!("{name}_sum"), labels, histogram.sum());
-    // Not read anew: a scrape has to agree with itself.
+    // Not read again: the lines of a scrape must agree.
     sample(text, &format!("{name}_count"), labels, total as f64);
 }
 
@@ -148,8 +148,8 @@ fn is_name(name: &str, colons: bool) -> bool {
     name.starts_with(plain) && name.chars().all(|c| plain(c) || c.is_ascii_digit())
 }
 
-/// The shortest text that reads back as `value`, in the form Go's clients write it (`%g`): rules and dashboards match
-/// the `le` label as text.
+/// The shortest text that parses as `value`, in the form of Go's clients (`%g`): rules and dashboards match the `le`
+/// label as text.
 fn number(value: f64) -> String {
     if value.is_infinite() {
         return if value > 0.0 { "+Inf" } else { "-Inf" }.to_owned();
@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_read_as_go_writes_them() {
+    fn numbers_are_written_as_in_go() {
         let written = [
             1e-8,
             9.999999999999999e-6,
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "is not a metric name")]
-    fn a_bad_name_is_found_at_once() {
+    fn an_invalid_metric_name_panics() {
         let name = Name {
             name: "a-b",
             help: "",
@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "exists as another kind")]
-    fn one_name_is_one_kind() {
+    fn one_name_has_one_metric_type() {
         let registry = Registry::default();
         let name = Name {
             name: "a",

@@ -16,10 +16,10 @@ impl RestMetrics {
         Self(metrics)
     }
 
-    /// A request ended with this status code, or with `None` without an answer, `took` after it was sent; for a watch that
-    /// is the time to its first byte.
+    /// Counts a request that ended with this status code, or with `None` without a response, `took` after it was sent;
+    /// for a watch, `took` is the time to its first byte.
     pub fn requested(&self, method: &str, host: &str, code: Option<u16>, took: Duration) {
-        // What client-go calls it.
+        // client-go's value for a request without a response.
         let code = code.map_or_else(|| "<error>".to_owned(), |code| code.to_string());
         let labels = [("code", code.as_str()), ("method", method), ("host", host)];
         self.0

@@ -1,4 +1,4 @@
-//! What a scrape shows, to the letter: dashboards and alerts are written against it.
+//! The exact text of a scrape: dashboards and alerts depend on it.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use tokio::time::{Instant, advance};
 use super::*;
 use crate::priority::Priority;
 
-/// The lines of a scrape that begin so, without the comments.
+/// The lines of a scrape with this prefix, without the comments.
 fn lines(metrics: &Metrics, start: &str) -> Vec<String> {
     metrics
         .encode()
@@ -18,7 +18,7 @@ fn lines(metrics: &Metrics, start: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_controllers_metrics_are_all_there_before_anything_happens() {
+fn a_controllers_metrics_are_all_exposed_from_the_start() {
     let metrics = Metrics::new();
     let _controller = metrics.controller("foobar", 4);
     let text = metrics.encode();
@@ -73,7 +73,7 @@ fn reconciles_are_counted_by_outcome_and_duration() {
         r#"controller_runtime_terminal_reconcile_errors_total{controller="c"} 1"#,
         r#"controller_runtime_reconcile_panics_total{controller="c"} 1"#,
         r#"controller_runtime_reconcile_timeouts_total{controller="c"} 1"#,
-        // Bounds are inclusive, and buckets add up.
+        // Bounds are inclusive, and buckets are cumulative.
         r#"controller_runtime_reconcile_time_seconds_bucket{controller="c",le="0.005"} 2"#,
         r#"controller_runtime_reconcile_time_seconds_bucket{controller="c",le="0.01"} 3"#,
         r#"controller_runtime_reconcile_time_seconds_bucket{controller="c",le="60"} 3"#,
@@ -91,7 +91,7 @@ fn reconciles_are_counted_by_outcome_and_duration() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_queues_metrics_bear_both_labels_and_know_what_is_held() {
+async fn a_queues_metrics_have_both_labels_and_include_held_keys() {
     let metrics = Metrics::new();
     let queue = metrics.queue("q");
     queue.added();
@@ -119,7 +119,7 @@ workqueue_unfinished_work_seconds{controller="q",name="q"} 7
 workqueue_work_duration_seconds_sum{controller="q",name="q"} 5e-09
 workqueue_work_duration_seconds_count{controller="q",name="q"} 1"#;
     assert_eq!(without_buckets, expected.trim().lines().collect::<Vec<_>>());
-    // As they stand in every controller-runtime operator, the rounding of Go included.
+    // The bounds of every controller-runtime operator, including Go's rounding.
     let bounds: Vec<_> = lines(&metrics, "workqueue_queue_duration_seconds_bucket")
         .iter()
         .map(|line| line.split('"').nth(5).unwrap().to_owned())
@@ -136,7 +136,7 @@ workqueue_work_duration_seconds_count{controller="q",name="q"} 1"#;
 }
 
 #[test]
-fn requests_are_counted_by_answer_and_timed_by_verb() {
+fn requests_are_counted_by_status_code_and_timed_by_verb() {
     let metrics = Metrics::new();
     let rest = metrics.rest();
     rest.requested("GET", "10.0.0.1:443", Some(200), Duration::from_millis(20));
@@ -158,7 +158,7 @@ fn requests_are_counted_by_answer_and_timed_by_verb() {
 }
 
 #[test]
-fn an_operators_own_metrics_are_its_own_to_name_and_safe_to_label() {
+fn an_operators_own_metrics_keep_their_names_and_escape_their_labels() {
     let metrics = Metrics::new();
     let labels = [("path", "C:\\new \"folder\"\n")];
     metrics

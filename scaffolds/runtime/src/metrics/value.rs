@@ -1,4 +1,4 @@
-//! The three kinds of measured value. Cheap handles: clones share the value, and no operation blocks.
+//! The three types of metric values. Cheap handles: clones share the value, and no operation blocks.
 
 use std::{
     fmt,
@@ -24,7 +24,7 @@ impl Counter {
         self.0.fetch_add(n, Ordering::Relaxed);
     }
 
-    /// The number so far.
+    /// The current number.
     pub fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
@@ -51,7 +51,7 @@ impl Gauge {
     }
 }
 
-/// How often values of which size were seen.
+/// How many values fell into each bucket.
 #[derive(Clone)]
 pub struct Histogram(Arc<Buckets>);
 
@@ -76,7 +76,7 @@ impl Histogram {
         }))
     }
 
-    /// Counts one value. Not a number is not counted.
+    /// Counts one value. NaN is not counted.
     pub fn observe(&self, value: f64) {
         if value.is_nan() {
             return;
@@ -131,7 +131,7 @@ impl AtomicF64 {
 
     fn add(&self, delta: f64) {
         let sum = |bits| Some((f64::from_bits(bits) + delta).to_bits());
-        // The closure never refuses, so neither does the update.
+        // The closure always returns a value, so the update never fails.
         let _ = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, sum);
     }
 }

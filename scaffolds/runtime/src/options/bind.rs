@@ -1,4 +1,4 @@
-//! Addresses to listen on, as Go writes them.
+//! Addresses to listen on, in Go's syntax.
 
 use std::{
     fmt, io,
@@ -8,12 +8,12 @@ use std::{
 
 use tokio::net::TcpSocket;
 
-/// Connections that wait to be accepted; the system takes fewer where `net.core.somaxconn` is lower. With std's 128 a crowd
-/// that connects at once makes the kubelet's first packet be dropped, and sent again only after a second.
+/// Connections that wait to be accepted; the system limits them to `net.core.somaxconn`. With std's 128, if many
+/// clients connect at once, the kubelet's first packet is dropped, and sent again only after a second.
 const BACKLOG: u32 = 4096;
 
-/// Where a server listens: `:8081` (all addresses), `127.0.0.1:8081`, `[::1]:8081`, `localhost:8081`; or `0`, nowhere.
-/// Port 0 is any free port.
+/// Where a server listens: `:8081` (all addresses), `127.0.0.1:8081`, `[::1]:8081`, `localhost:8081`; or `0` to turn
+/// the server off. Port 0 is any free port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BindAddress {
     /// The server is turned off.
@@ -28,11 +28,11 @@ pub enum BindAddress {
 }
 
 impl BindAddress {
-    /// Starts to listen; `None` when turned off.
+    /// Starts to listen; `None` if the server is turned off.
     ///
     /// # Errors
     ///
-    /// The system's, such as that the address is in use.
+    /// An error of the system, such as that the address is in use.
     ///
     /// # Panics
     ///
@@ -42,7 +42,7 @@ impl BindAddress {
         if !host.is_empty() {
             return bind((host.as_str(), *port)).map(Some);
         }
-        // `[::]` takes IPv4 too, except where the system has no IPv6.
+        // `[::]` includes IPv4, except if the system has no IPv6.
         match bind(("::", *port)) {
             Err(error) if error.kind() != io::ErrorKind::AddrInUse => bind(("0.0.0.0", *port)),
             bound => bound,
@@ -51,7 +51,7 @@ impl BindAddress {
     }
 }
 
-/// Listens at the first of these addresses that can be had.
+/// Listens at the first of these addresses that is available.
 fn bind(addresses: impl ToSocketAddrs) -> io::Result<TcpListener> {
     let mut failure = io::ErrorKind::AddrNotAvailable.into();
     for address in addresses.to_socket_addrs()? {
@@ -69,7 +69,7 @@ fn bind_one(address: SocketAddr) -> io::Result<TcpListener> {
     } else {
         TcpSocket::new_v6()
     }?;
-    // As std does: a restart need not wait for connections of the process before.
+    // As std does: a restarted process can listen although connections of the earlier one remain.
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
     socket.listen(BACKLOG)?.into_std()
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_read_as_go_reads_them() {
+    fn addresses_are_parsed_as_in_go() {
         for text in ["0", ":8081", "127.0.0.1:0", "localhost:8443", "[::1]:9443"] {
             assert_eq!(text.parse::<BindAddress>().unwrap().to_string(), text);
         }
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_taken_address_is_an_error_not_another_family() {
+    async fn an_address_in_use_is_an_error_not_another_family() {
         let any = BindAddress::On {
             host: String::new(),
             port: 0,

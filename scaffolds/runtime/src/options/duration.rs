@@ -1,4 +1,4 @@
-//! Durations as Go writes them.
+//! Durations in Go's syntax.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ const UNITS: [(&str, f64); 7] = [
     ("h", 3600e9),
 ];
 
-/// Longer is a slip of the pen: a hundred years.
+/// A hundred years; a longer duration is a typing error.
 const MAX_NANOS: f64 = 100.0 * 365.0 * 86_400.0 * 1e9;
 
 /// Parses `15s`, `1m30s`, `1.5h`, `500ms`, `0`.
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations_are_read_as_go_reads_them() {
+    fn durations_are_parsed_as_in_go() {
         let millis = |text| parse(text).unwrap().as_millis();
         assert_eq!(
             ["15s", "1m30s", "1.5h", "500ms", "0", "0s"].map(millis),

@@ -1,5 +1,5 @@
-//! The flags of every operator: kubebuilder's names and defaults where kubebuilder has the flag. Parses them, and does
-//! nothing else.
+//! The flags of every operator, with kubebuilder's names and defaults for kubebuilder's flags. This module only parses
+//! them.
 
 mod bind;
 mod duration;
@@ -12,23 +12,23 @@ use tracing_subscriber::EnvFilter;
 pub use self::bind::BindAddress;
 use self::duration::parse as duration;
 
-/// The flags of every operator, to be flattened into the operator's own with `#[command(flatten)]`.
+/// The flags of every operator, to be included in the operator's own with `#[command(flatten)]`.
 ///
-/// Switches take an optional value as Go's do: `--leader-elect`, `--leader-elect=false`. Durations are written as Go's
-/// are: `15s`, `1m30s`, `500ms`. Of a flag given twice the last counts.
+/// Switches take an optional value as in Go: `--leader-elect`, `--leader-elect=false`. Durations have Go's syntax:
+/// `15s`, `1m30s`, `500ms`. If a flag is repeated, the last one counts.
 #[derive(Args, Clone, Debug)]
-// As in Go the last of several wins: kustomize overlays append to the arguments.
+// As in Go, the last of several counts: kustomize overlays append to the arguments.
 #[command(args_override_self = true)]
 pub struct Options {
     /// Address of the metrics server, as `:8443` or `127.0.0.1:8443`; 0 turns it off
     #[arg(long, value_name = "ADDRESS", default_value = "0")]
     pub metrics_bind_address: BindAddress,
 
-    /// Serve metrics over HTTPS, to those whom the API server allows to read /metrics
+    /// Serve metrics over HTTPS, to users whom the API server authorizes to read /metrics
     #[arg(long, value_name = "BOOL", default_value_t = true, default_missing_value = "true", num_args = 0..=1, require_equals = true, action = clap::ArgAction::Set)]
     pub metrics_secure: bool,
 
-    /// Folder of the metrics server's certificate; without it the server makes a self-signed one
+    /// Folder of the metrics server's certificate; if unset, the server creates a self-signed one
     #[arg(long, value_name = "FOLDER")]
     pub metrics_cert_path: Option<PathBuf>,
 
@@ -40,7 +40,7 @@ pub struct Options {
     #[arg(long, value_name = "FILE", default_value = "tls.key")]
     pub metrics_cert_key: String,
 
-    /// Accepted for kubebuilder's sake: the servers speak HTTP/1.1 only
+    /// Accepted for compatibility with kubebuilder: the servers support HTTP/1.1 only
     #[arg(long, value_name = "BOOL", default_value_t = false, default_missing_value = "true", num_args = 0..=1, require_equals = true, action = clap::ArgAction::Set, value_parser = http1)]
     pub enable_http2: bool,
 
@@ -56,11 +56,11 @@ pub struct Options {
     #[arg(long, value_name = "NAMESPACE", value_parser = namespace)]
     pub leader_election_namespace: Option<String>,
 
-    /// How long a lease that is not renewed keeps others out
+    /// How long other replicas wait for a lease that is not renewed
     #[arg(long, value_name = "DURATION", default_value = "15s", value_parser = duration, hide_short_help = true)]
     pub leader_elect_lease_duration: Duration,
 
-    /// How long the leader goes on without a successful renewal
+    /// How long the leader continues without a successful renewal
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration, hide_short_help = true)]
     pub leader_elect_renew_deadline: Duration,
 
@@ -68,7 +68,7 @@ pub struct Options {
     #[arg(long, value_name = "DURATION", default_value = "2s", value_parser = duration, hide_short_help = true)]
     pub leader_elect_retry_period: Duration,
 
-    /// Kubeconfig file [default: KUBECONFIG, the pod's service account, ~/.kube/config, whichever is there first]
+    /// Kubeconfig file [default: the first that exists of KUBECONFIG, the pod's service account, ~/.kube/config]
     #[arg(long, value_name = "FILE")]
     pub kubeconfig: Option<PathBuf>,
 
@@ -76,7 +76,7 @@ pub struct Options {
     #[arg(long = "namespace", value_name = "NAMESPACE", env = "WATCH_NAMESPACE", value_delimiter = ',', value_parser = namespace)]
     pub namespaces: Vec<String>,
 
-    /// Namespace that the operator itself lives in: of its lease, and of the children of cluster-scoped objects
+    /// Namespace of the operator itself: of its lease, and of the children of cluster-scoped objects
     /// [default: the pod's, or the kubeconfig's]
     #[arg(long, value_name = "NAMESPACE", env = "POD_NAMESPACE", value_parser = namespace, hide_short_help = true)]
     pub operator_namespace: Option<String>,
@@ -85,15 +85,15 @@ pub struct Options {
     #[arg(long, value_name = "N", default_value = "1")]
     pub max_concurrent_reconciles: NonZeroUsize,
 
-    /// How long reconciles in hand may take to end after SIGTERM
+    /// How long running reconciles may take to end after SIGTERM
     #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = duration)]
     pub graceful_shutdown_timeout: Duration,
 
-    /// How long a cache that is being filled may make no progress before the process ends; 0 for ever
+    /// How long a cache that is being filled may make no progress before the process ends; 0 for no limit
     #[arg(long, value_name = "DURATION", default_value = "2m", value_parser = duration, hide_short_help = true)]
     pub cache_sync_timeout: Duration,
 
-    /// How long a watch may be silent before it is asked for anew; API servers say something each minute; 0 for ever
+    /// How long a watch may be silent before it is restarted; API servers send a bookmark each minute; 0 for no limit
     #[arg(long, value_name = "DURATION", default_value = "90s", value_parser = duration, hide_short_help = true)]
     pub watch_silence_timeout: Duration,
 
@@ -115,7 +115,7 @@ pub struct Options {
     pub command: Option<Command>,
 }
 
-/// What an operator can do instead of running.
+/// What an operator can do instead of running its controllers.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
     /// Write the permissions that the operator's controllers need, as RBAC roles
@@ -135,7 +135,7 @@ pub enum LogFormat {
     /// Lines for people, coloured on a terminal
     #[default]
     Text,
-    /// One JSON object a line
+    /// One JSON object per line
     Json,
 }
 
@@ -150,7 +150,7 @@ impl Options {
     }
 }
 
-/// A namespace's name, or nothing: `WATCH_NAMESPACE=""` is how Go operators say "all".
+/// A namespace's name, or the empty string: Go operators use `WATCH_NAMESPACE=""` for all namespaces.
 fn namespace(text: &str) -> Result<String, String> {
     let name = text.trim();
     let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
@@ -182,7 +182,7 @@ mod tests {
 
     use super::*;
 
-    /// As an operator's author writes it.
+    /// The flags of an operator's author.
     #[derive(Parser)]
     struct Flags {
         #[command(flatten)]
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn the_defaults_are_kubebuilders() {
+    fn the_defaults_are_those_of_kubebuilder() {
         Flags::command().debug_assert();
         let options = parse(&[]).unwrap();
         assert_eq!(options.metrics_bind_address, BindAddress::Off);
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn switches_are_written_as_in_go() {
+    fn switches_are_parsed_as_in_go() {
         assert!(parse(&["--leader-elect"]).unwrap().leader_elect);
         assert!(
             !parse(&["--leader-elect=false", "--greeting", "hi"])
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_of_a_repeated_flag_wins_as_in_go() {
+    fn the_last_of_a_repeated_flag_counts_as_in_go() {
         let options = parse(&[
             "--leader-elect",
             "--metrics-bind-address=:8443",
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn namespaces_come_as_a_list_or_repeated() {
+    fn namespaces_are_a_list_or_repeated() {
         let options = parse(&["--namespace", "b,a", "--namespace", "c", "--namespace="]).unwrap();
         assert_eq!(
             options.watched_namespaces().into_iter().collect::<Vec<_>>(),
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn the_subcommand_survives_being_flattened() {
+    fn the_subcommand_works_in_flattened_options() {
         let options = parse(&["--log-level", "debug", "manifests", "--out", "x", "--check"]).unwrap();
         let Some(Command::Manifests { out, check }) = options.command else {
             panic!("no subcommand")
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_log_level_is_a_usage_error() {
+    fn an_invalid_log_level_is_a_usage_error() {
         assert!(parse(&["--log-level", "info,kube=loud"]).is_err());
         assert!(parse(&["--max-concurrent-reconciles", "0"]).is_err());
     }

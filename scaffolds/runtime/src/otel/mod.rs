@@ -1,4 +1,4 @@
-//! Spans to an OpenTelemetry collector, as OTLP over HTTP or HTTPS. All of OpenTelemetry's crates are known here only.
+//! Sends spans to an OpenTelemetry collector, as OTLP over HTTP or HTTPS. Only this module uses OpenTelemetry's crates.
 
 mod sender;
 mod trust;
@@ -13,31 +13,31 @@ use tracing_subscriber::{Layer, registry::LookupSpan};
 use self::{sender::Sender, trust::Trust};
 use crate::error::{Error, Result};
 
-/// Where spans are sent, the first that is set (OpenTelemetry's specification of exporters). The first is taken as it
-/// is, to the second `/v1/traces` is added.
+/// The variables for the collector's address; the first one that is set counts (OpenTelemetry's specification of
+/// exporters). The value of the first is used as it is, `/v1/traces` is appended to that of the second.
 const ENDPOINTS: [(&str, &str); 2] = [
     ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", ""),
     ("OTEL_EXPORTER_OTLP_ENDPOINT", "/v1/traces"),
 ];
 
-/// How they are sent, likewise. The only one that is built in.
+/// The variables for the protocol, in the same order. HTTP with Protobuf is the only one that is supported.
 const PROTOCOLS: [&str; 2] = ["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"];
 const PROTOCOL: &str = "http/protobuf";
 
-/// Spans on their way. They are sent by a thread of their own, some hundred at a time; where the collector cannot take
-/// them in time they are dropped. Dropping this sends the rest, for at most five seconds.
+/// The exporter of spans. A thread of its own sends them, some hundred at a time; spans that the collector cannot
+/// accept in time are dropped. Dropping this value sends the rest, for at most five seconds.
 #[derive(Debug)]
 pub struct Traces(SdkTracerProvider);
 
 impl Drop for Traces {
     fn drop(&mut self) {
-        // The collector may be gone already. Nothing is lost that anybody could still see.
+        // The collector may be gone already, and no one is left to handle an error.
         let _ = self.0.shutdown();
     }
 }
 
 impl Traces {
-    /// What takes spans out of `tracing`.
+    /// The layer that receives spans from `tracing`.
     pub fn layer<S>(&self) -> impl Layer<S> + Send + Sync + use<S>
     where
         S: Subscriber + for<'span> LookupSpan<'span> + Send + Sync,
@@ -46,12 +46,12 @@ impl Traces {
     }
 }
 
-/// As OpenTelemetry's variables say; nothing if they name no collector.
+/// The exporter that OpenTelemetry's variables configure; `None` if they name no collector.
 ///
 /// # Errors
 ///
-/// [`Error::Setup`] when the collector's address is none that can be sent to, it wants a protocol that is not built in, or a
-/// certificate cannot be used.
+/// [`Error::Setup`] if the collector's address is invalid, the protocol is not supported, or a certificate cannot be
+/// used.
 pub fn from_environment(service: &str) -> Result<Option<Traces>> {
     from_variables(service, |name| std::env::var(name).ok())
 }
@@ -96,7 +96,7 @@ fn start(service: &str, endpoint: &str, trust: &Trust) -> Result<Traces> {
         .with_endpoint(endpoint)
         .build()
         .map_err(|error| unusable(&error))?;
-    // What OTEL_RESOURCE_ATTRIBUTES adds is there, too.
+    // Includes the attributes of OTEL_RESOURCE_ATTRIBUTES.
     let resource = Resource::builder().with_service_name(service.to_owned()).build();
     let provider = SdkTracerProvider::builder()
         .with_resource(resource)

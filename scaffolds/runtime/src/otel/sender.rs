@@ -1,4 +1,4 @@
-//! Carries requests to the collector. It knows nothing of spans.
+//! Sends requests to the collector, over HTTP or HTTPS.
 
 use std::time::Duration;
 
@@ -22,10 +22,11 @@ use super::trust;
 /// How long one request to the collector may take (OpenTelemetry's specification: `OTEL_EXPORTER_OTLP_TIMEOUT`).
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// More of an answer than a collector has to say.
+/// The most bytes of a response that are read; a collector sends less.
 const ANSWER: usize = 1 << 20;
 
-/// Sends what the exporter's thread gives it. That thread is none of tokio's, so the client brings a runtime of its own.
+/// Sends the requests of the exporter's thread. That thread is not one of tokio's, so the client has a runtime of its
+/// own.
 #[derive(Debug)]
 pub(super) struct Sender {
     client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
@@ -33,9 +34,9 @@ pub(super) struct Sender {
 }
 
 impl Sender {
-    /// To `https://` with `tls`, to `http://` without.
+    /// A sender to `https://` with `tls`, to `http://` without.
     pub(super) fn new(tls: Option<ClientConfig>) -> std::io::Result<Self> {
-        // Of an address without TLS nobody's certificate is asked.
+        // Without TLS no certificate is checked.
         let tls = tls.unwrap_or_else(|| {
             let nobody = trust::builder().with_root_certificates(RootCertStore::empty());
             nobody.with_no_client_auth()

@@ -1,4 +1,4 @@
-//! Spans on their way to collectors of our own, over plain connections and over TLS.
+//! Spans sent to test collectors, over plain connections and over TLS.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -20,7 +20,8 @@ use tracing_subscriber::layer::SubscriberExt;
 use super::*;
 use crate::server::selfsigned;
 
-/// A collector that takes one request over what `secure` makes of the connection: its address, and what it is told.
+/// A collector that accepts one connection, passes it through `secure`, and reads one request: its address, and the
+/// request.
 fn collector<S: Read + Write>(
     secure: impl FnOnce(TcpStream) -> S + Send + 'static,
 ) -> (SocketAddr, mpsc::Receiver<(String, Vec<u8>)>) {
@@ -33,7 +34,7 @@ fn collector<S: Read + Write>(
         let (mut head, mut length) = (String::new(), 0);
         loop {
             let start = head.len();
-            // Of a connection that ends in its handshake there is nothing to tell.
+            // A connection that ends in its handshake has no request.
             if stream.read_line(&mut head).is_err() {
                 return;
             }
@@ -56,14 +57,14 @@ fn collector<S: Read + Write>(
     (address, requests)
 }
 
-/// Sends one span, and waits for the end of everything that is on its way.
+/// Records one span, and waits until everything is sent.
 fn send_one(traces: Traces) {
     let subscriber = tracing_subscriber::registry().with(traces.layer());
     tracing::subscriber::with_default(subscriber, || drop(info_span!("reconcile").entered()));
     drop(traces);
 }
 
-/// A certificate for `localhost` with its key: themselves, and in files.
+/// A certificate for `localhost` with its key, in memory and in files.
 struct Identity {
     certificate: CertificateDer<'static>,
     key: PrivateKeyDer<'static>,
@@ -118,7 +119,7 @@ fn secure_collector(identity: &Identity) -> (SocketAddr, mpsc::Receiver<(String,
     collector(move |stream| StreamOwned::new(ServerConnection::new(config).unwrap(), stream))
 }
 
-/// Traces as the variables say, of a collector on this port.
+/// The exporter that these variables configure, to a collector on this port.
 fn to(port: u16, variables: &[(&str, String)]) -> Result<Option<Traces>> {
     from_variables("foobar-operator", |name| match name {
         "OTEL_EXPORTER_OTLP_ENDPOINT" => Some(format!("https://localhost:{port}")),
@@ -134,7 +135,7 @@ fn contains(body: &[u8], text: &str) -> bool {
 }
 
 #[test]
-fn a_reconcile_reaches_the_collector_with_its_fields_at_the_latest_at_the_end() {
+fn spans_are_sent_with_their_fields_at_the_end_at_the_latest() {
     let (address, requests) = collector(|stream| stream);
     let traces = start(
         "foobar-operator",
@@ -177,7 +178,7 @@ fn a_reconcile_reaches_the_collector_with_its_fields_at_the_latest_at_the_end() 
 }
 
 #[test]
-fn a_collector_that_is_not_there_holds_up_the_end_no_longer_than_it_may() {
+fn an_unreachable_collector_delays_the_end_only_up_to_the_limit() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}/v1/traces", listener.local_addr().unwrap());
     let traces = start("foobar-operator", &address, &Trust::default()).unwrap();
@@ -188,18 +189,18 @@ fn a_collector_that_is_not_there_holds_up_the_end_no_longer_than_it_may() {
         drop(traces);
         ended.send(()).unwrap();
     });
-    // The listener accepts by its backlog, and never answers.
+    // The listener's backlog accepts the connection, and there is no response.
     end.recv_timeout(Duration::from_secs(60)).unwrap();
     drop(listener);
 }
 
 #[test]
-fn a_collector_that_the_named_authority_vouches_for_is_sent_to_over_tls() {
+fn spans_are_sent_over_tls_to_a_collector_with_a_trusted_certificate() {
     let identity = Identity::new("tls");
     let (address, requests) = secure_collector(&identity);
     let other = Identity::new("other");
     let files = [
-        // The more special variable goes first.
+        // The more specific variable takes precedence.
         ("OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE", identity.file(0)),
         ("OTEL_EXPORTER_OTLP_CERTIFICATE", other.file(0)),
     ];
@@ -211,17 +212,17 @@ fn a_collector_that_the_named_authority_vouches_for_is_sent_to_over_tls() {
 }
 
 #[test]
-fn a_collector_that_nobody_vouches_for_is_told_nothing() {
+fn nothing_is_sent_to_a_collector_with_an_untrusted_certificate() {
     let (identity, other) = (Identity::new("unknown"), Identity::new("trusted"));
     let (address, requests) = secure_collector(&identity);
     let traces = to(address.port(), &[("OTEL_EXPORTER_OTLP_CERTIFICATE", other.file(0))]);
     send_one(traces.unwrap().unwrap());
-    // The collector's thread ends without having been told anything.
+    // The collector's thread ends without a request.
     assert!(requests.recv_timeout(Duration::from_secs(60)).is_err());
 }
 
 #[test]
-fn what_cannot_be_sent_to_is_refused_at_the_start() {
+fn an_invalid_collector_address_is_refused_at_the_start() {
     for (endpoint, says) in [
         ("collector:4318", "begins neither with http:// nor with https://"),
         ("grpc://collector:4317", "begins neither with http:// nor with https://"),
@@ -235,7 +236,7 @@ fn what_cannot_be_sent_to_is_refused_at_the_start() {
 }
 
 #[test]
-fn what_cannot_be_used_is_named_with_its_variable() {
+fn an_unusable_file_or_protocol_is_named_with_its_variable() {
     let empty = Identity::new("empty");
     std::fs::write(&empty.files[0], "nothing\n").unwrap();
     for (variable, value, says) in [

@@ -1,4 +1,4 @@
-//! Which certificates of a collector are trusted.
+//! The certificate authorities that are trusted for a collector.
 
 use std::{fmt::Display, path::PathBuf, sync::Arc};
 
@@ -11,16 +11,17 @@ use tokio_rustls::rustls::{
 
 use crate::error::{Error, Result};
 
-/// The file of authorities that one of OpenTelemetry's variables names; without one, those of the system count.
+/// The file of authorities that one of OpenTelemetry's variables names; without one, the system's authorities are
+/// trusted.
 #[derive(Default)]
 pub(super) struct Trust(Option<(String, PathBuf)>);
 
 impl Trust {
-    /// What the variables say; those for traces go before those for everything.
+    /// Reads the variables; those for traces take precedence over those for all signals.
     ///
     /// # Errors
     ///
-    /// [`Error::Setup`] when the process is asked to show a certificate of its own.
+    /// [`Error::Setup`] if the variables configure a client certificate.
     pub(super) fn from_variables(is_set: impl Fn(&str) -> Option<String>) -> Result<Self> {
         let named = |what: &str| {
             let mut names = ["_TRACES", ""]
@@ -38,7 +39,8 @@ impl Trust {
 
     /// # Errors
     ///
-    /// [`Error::Setup`] naming the variable whose file cannot be used, or the one to set where the system trusts nobody.
+    /// [`Error::Setup`], which names the variable whose file cannot be used, or the one to set if the system has no
+    /// authorities.
     pub(super) fn config(&self) -> Result<ClientConfig> {
         let trusting = match &self.0 {
             Some(_) => builder().with_root_certificates(self.roots()?),
@@ -67,7 +69,7 @@ impl Trust {
     }
 }
 
-/// The protocol versions and ciphers of every other connection of this process.
+/// The protocol versions and ciphers of all other connections of this process.
 pub(super) fn builder() -> ConfigBuilder<ClientConfig, WantsVerifier> {
     let versions = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()));
     // Ring's provider has cipher suites for both TLS 1.2 and 1.3.

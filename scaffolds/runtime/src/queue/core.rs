@@ -1,5 +1,6 @@
-//! The queue's state machine: what is asked for, waiting and held; what is ready is in `turns.rs`. Pure but for metrics: time is an argument, so every
-//! interleaving can be replayed. It must not lock, sleep or wake anybody; that is `mod.rs`.
+//! The queue's state machine: requested, waiting and held keys; ready keys are in `turns.rs`. Pure except for metrics:
+//! time is an argument, so every interleaving can be replayed. It must not lock, sleep or wake a task; `mod.rs` does
+//! that.
 
 use std::collections::{BTreeMap, HashMap, hash_map};
 use std::ops::RangeInclusive;
@@ -10,10 +11,10 @@ use tokio::time::Instant;
 use super::{Backoff, turns::Turns};
 use crate::{jitter::Jitter, key::ObjectKey, metrics::QueueMetrics, priority::Priority};
 
-/// Longer delays are cut to this, 30 years, which every platform's clock can add.
+/// Longer delays are reduced to this, 30 years, which every platform's clock can add.
 const FAR: Duration = Duration::from_secs(86_400 * 365 * 30);
 
-/// All that is known about the queued keys.
+/// The state of all keys.
 #[derive(Debug)]
 pub(super) struct Core {
     backoff: Backoff,
@@ -22,26 +23,26 @@ pub(super) struct Core {
     entries: HashMap<ObjectKey, Entry>,
     ready: Turns,
     waiting: BTreeMap<(Instant, u64), ObjectKey>,
-    /// The time of the operation under way.
+    /// The time of the current operation.
     latest: Option<Instant>,
-    /// Numbers everything that is put in an order, so that ties end in arrival order.
+    /// Numbers every entry of an order, so that ties are resolved in arrival order.
     sequence: u64,
-    /// What is asked for is not taken down.
+    /// Requests are ignored.
     asleep: bool,
     shut_down: bool,
 }
 
-/// One key. Exists while the key is asked for, held, or has failures to remember.
+/// One key. Exists while the key is requested or held, or has counted failures.
 #[derive(Debug, Default)]
 struct Entry {
     failures: u32,
     request: Option<Request>,
-    /// Asked for while held, within the back-off that the end of this run decides about.
+    /// Requested while held, within the backoff; the end of the current run decides when it is due.
     within_backoff: Option<Priority>,
     holder: Option<Holder>,
 }
 
-/// The key is asked for once more. While it is held, the request stands in no order yet.
+/// A pending request for a key. While the key is held, the request is in no order.
 #[derive(Debug, Clone, Copy)]
 struct Request {
     priority: Priority,
@@ -51,7 +52,7 @@ struct Request {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Due {
-    /// At once; asked for at this time.
+    /// At once; with the time of the request.
     Now { since: Instant },
     /// Not before this time.
     At(Instant),
@@ -63,7 +64,7 @@ struct Holder {
     since: Instant,
 }
 
-/// A key handed out, to be given back with [`Core::done`].
+/// A key that was handed out, to be returned with [`Core::done`].
 #[derive(Debug)]
 pub(super) struct HandedOut {
     pub key: ObjectKey,
@@ -87,7 +88,7 @@ impl Core {
         }
     }
 
-    /// Whether requests are ignored; nothing that was taken down before is touched.
+    /// Sets whether requests are ignored; earlier requests stay.
     pub(super) fn sleep(&mut self, asleep: bool) {
         self.asleep = asleep;
     }
@@ -96,23 +97,23 @@ impl Core {
         self.asleep
     }
 
-    /// Shares this many workers between the namespaces. Before the first key.
+    /// Shares this many workers between the namespaces. To be called before the first key is added.
     pub(super) fn share(&mut self, workers: usize) {
         self.ready = Turns::new(workers);
     }
 
-    /// Keys that are handed out at this moment.
+    /// How many keys are handed out.
     pub(super) fn held(&self) -> usize {
         self.ready.busy()
     }
 
-    /// Asks for `key` at once.
+    /// Requests `key` at once.
     pub(super) fn add(&mut self, key: ObjectKey, priority: Priority, now: Instant) {
         self.promote(now);
         self.request(key, priority, Due::Now { since: now });
     }
 
-    /// Asks for `key` once `delay` has passed; an earlier request stands.
+    /// Requests `key` once `delay` has passed; an earlier pending request stays.
     pub(super) fn add_after(&mut self, key: ObjectKey, priority: Priority, delay: Duration, now: Instant) {
         if delay.is_zero() {
             return self.add(key, priority, now);
@@ -125,7 +126,7 @@ impl Core {
         self.request(key, priority, Due::At(due));
     }
 
-    /// Counts a failure and asks for `key` after the delay that belongs to it.
+    /// Counts a failure and requests `key` after the backoff's delay.
     pub(super) fn add_rate_limited(
         &mut self,
         key: ObjectKey,
@@ -143,8 +144,8 @@ impl Core {
         delay
     }
 
-    /// Asks for `key` at once unless its last run failed; then a request that there is stands, and else it waits for the delay
-    /// of a failure.
+    /// Requests `key` at once unless its last run failed; after a failure, a pending request stays, and without one the
+    /// key waits for the backoff's delay.
     pub(super) fn add_within_backoff(&mut self, key: ObjectKey, priority: Priority, now: Instant) {
         self.promote(now);
         let Some(entry) = self.entries.get_mut(&key) else {
@@ -162,7 +163,7 @@ impl Core {
         }
     }
 
-    /// Counts a failure, and asks for nothing.
+    /// Counts a failure, without a request.
     pub(super) fn count_failure(&mut self, key: &ObjectKey) {
         if !self.shut_down {
             let entry = self.entries.entry(key.clone()).or_default();
@@ -170,7 +171,7 @@ impl Core {
         }
     }
 
-    /// Starts the failures of `key` from zero. A request for it stands.
+    /// Resets the failures of `key` to zero. A pending request stays.
     pub(super) fn forget(&mut self, key: &ObjectKey) {
         if let Some(entry) = self.entries.get_mut(key) {
             entry.failures = 0;
@@ -182,7 +183,7 @@ impl Core {
         self.entries.get(key).map_or(0, |entry| entry.failures)
     }
 
-    /// Hands out the next ready key, if there is one that a worker may have.
+    /// Hands out the next ready key that a worker may have.
     pub(super) fn pop(&mut self, now: Instant) -> Option<HandedOut> {
         self.promote(now);
         let key = self.ready.pop(now)?;
@@ -196,7 +197,7 @@ impl Core {
             Due::Now { since } => since,
             Due::At(due) => due,
         };
-        // A sequence number is given to one request only, so it names the hand-out too.
+        // Each request has its own sequence number, so that the number identifies the hand-out too.
         entry.holder = Some(Holder {
             id: sequence,
             since: now,
@@ -207,7 +208,7 @@ impl Core {
         Some(HandedOut { key, priority })
     }
 
-    /// Takes back a key that [`Self::pop`] handed out; what was asked for meanwhile takes its place in the order.
+    /// Takes back a key that [`Self::pop`] handed out; a request made meanwhile is added to the order.
     pub(super) fn done(&mut self, key: &ObjectKey, now: Instant) {
         self.promote(now);
         let Some(entry) = self.entries.get_mut(key) else { return };
@@ -234,7 +235,7 @@ impl Core {
         }
     }
 
-    /// When there is something to hand out, should nothing happen before.
+    /// When a key becomes ready, if nothing happens before.
     pub(super) fn next_due(&self) -> Option<Instant> {
         let waiting = self.waiting.first_key_value().map(|((due, _), _)| *due);
         waiting.into_iter().chain(self.ready.next_due()).min()
@@ -244,7 +245,7 @@ impl Core {
         self.shut_down
     }
 
-    /// Drops every request; held keys can still be given back.
+    /// Drops every request; held keys can still be returned.
     pub(super) fn shut_down(&mut self) {
         self.shut_down = true;
         self.ready.clear();
@@ -259,20 +260,21 @@ impl Core {
         self.entries.shrink_to_fit();
     }
 
-    /// Ready keys at `now`.
+    /// The number of ready keys at `now`.
     pub(super) fn len(&mut self, now: Instant) -> usize {
         self.promote(now);
         self.ready.len()
     }
 
-    /// Keys the queue spends memory on.
+    /// The number of keys that use memory.
     #[cfg(feature = "testing")]
     pub(super) fn tracked(&self) -> usize {
         self.entries.len()
     }
 
-    /// Makes ready what has become due, in the order of the due times. Every operation that depends on the order does
-    /// this first: a key that was due before another is added comes before it, however late anybody looked.
+    /// Makes due keys ready, in the order of their due times. Every operation that depends on the order does this
+    /// first: a key that was due before another one is added comes before it, even if nothing called the queue in
+    /// between.
     fn promote(&mut self, now: Instant) {
         self.latest = Some(now);
         while let Some(slot) = self.waiting.first_entry() {
@@ -289,7 +291,7 @@ impl Core {
         }
     }
 
-    /// Joins a new request with the one there may be: the earlier time and the higher priority win.
+    /// Merges a new request with a pending one: the earlier time and the higher priority count.
     fn request(&mut self, key: ObjectKey, priority: Priority, due: Due) {
         if self.shut_down || self.asleep {
             return;
@@ -315,7 +317,7 @@ impl Core {
             return;
         }
         match old {
-            // A raised priority keeps the place inside its new class that the arrival gives.
+            // A request with a raised priority is ordered by its arrival in the new class.
             Some(Request {
                 priority: was,
                 due: Due::Now { .. },
@@ -323,7 +325,7 @@ impl Core {
             }) => {
                 self.metrics.depth(was, -1);
                 self.put_at(&key, priority, due, sequence);
-                // In this order, so that its namespace goes on waiting.
+                // In this order, so that its namespace keeps waiting.
                 self.ready.remove(&key, was, sequence);
             }
             Some(Request {
@@ -338,7 +340,7 @@ impl Core {
         }
     }
 
-    /// Puts a key that is not held at the end of its order.
+    /// Adds a key that is not held to the end of its order.
     fn put(&mut self, key: &ObjectKey, priority: Priority, due: Due) {
         self.sequence += 1;
         self.put_at(key, priority, due, self.sequence);
@@ -369,7 +371,7 @@ impl Core {
         if self.entries.get(key).is_some_and(Entry::is_unused) {
             self.entries.remove(key);
         }
-        // A burst's table is given back once the burst is over.
+        // Frees the memory of a burst once the burst is over.
         if self.entries.capacity() > 64 && self.entries.len() * 8 < self.entries.capacity() {
             self.entries.shrink_to(self.entries.len() * 2);
         }

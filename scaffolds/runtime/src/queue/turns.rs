@@ -1,5 +1,5 @@
-//! Whose turn it is: ready keys by priority and namespace, and how many workers each namespace holds. Pure: time is an argument.
-//! It knows no failures, delays or requests; those are `core.rs`.
+//! Which key is next: ready keys by priority and namespace, and how many workers each namespace holds. Pure: time is an
+//! argument. Failures, delays and requests are in `core.rs`.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -11,22 +11,23 @@ use tokio::time::Instant;
 
 use crate::{key::ObjectKey, priority::Priority};
 
-/// Whose keys wait for each other: a namespace, or with `None` everything that is in no namespace.
+/// The namespace of keys; `None` for all keys without a namespace.
 type Namespace = Option<Arc<str>>;
 
-/// How long a namespace without a worker waits for one to become free before it gets one beyond their number. Half of the second
-/// that one namespace may delay another.
+/// How long a namespace without a worker waits for one to become free before it gets an additional one. Half of the
+/// second by which one namespace may delay another.
 pub(super) const PATIENCE: Duration = Duration::from_millis(500);
 
 /// The ready keys of all namespaces.
 #[derive(Debug, Default)]
 pub(super) struct Turns {
     lanes: HashMap<Namespace, Lane>,
-    /// For each priority the namespaces with ready keys: who holds the fewest workers first, then whose turn is the longest ago.
+    /// For each priority the namespaces with ready keys: those that hold the fewest workers first, then those that were
+    /// served the longest ago.
     order: [BTreeMap<(usize, u64), Namespace>; Priority::ALL.len()],
     /// Namespaces that have ready keys and hold no worker, by the time since when.
     without: BTreeMap<(Instant, u64), Namespace>,
-    /// Workers to be shared. More than the configured number are busy only as [`Self::borrower`] says.
+    /// The number of workers to be shared. More are busy only as [`Self::borrower`] allows.
     workers: usize,
     busy: usize,
     /// Namespaces that hold a worker.
@@ -34,7 +35,7 @@ pub(super) struct Turns {
     /// Since when all workers have been busy.
     full_since: Option<Instant>,
     len: usize,
-    /// Numbers turns, so that ties end in arrival order.
+    /// Numbers turns, so that ties are resolved in arrival order.
     sequence: u64,
 }
 
@@ -43,10 +44,10 @@ pub(super) struct Turns {
 struct Lane {
     /// By priority, in the order of their sequence numbers.
     ready: [BTreeMap<u64, ObjectKey>; Priority::ALL.len()],
-    /// Its place in [`Turns::order`], where it has one.
+    /// Its position in [`Turns::order`], if it has one.
     turns: [u64; Priority::ALL.len()],
     held: usize,
-    /// Its place in [`Turns::without`], where it has one.
+    /// Its position in [`Turns::without`], if it has one.
     waits: Option<(Instant, u64)>,
 }
 
@@ -62,12 +63,12 @@ impl Turns {
         self.len
     }
 
-    /// Keys that are handed out.
+    /// How many keys are handed out.
     pub(super) fn busy(&self) -> usize {
         self.busy
     }
 
-    /// A key is ready, at the place inside its namespace and priority that `sequence` gives.
+    /// Adds a ready key, at the position within its namespace and priority that `sequence` determines.
     pub(super) fn insert(&mut self, key: ObjectKey, priority: Priority, sequence: u64, now: Instant) {
         self.len += 1;
         let namespace = key.shared_namespace();
@@ -87,7 +88,7 @@ impl Turns {
         }
     }
 
-    /// A ready key is ready no more.
+    /// Removes a key that is not ready any more.
     pub(super) fn remove(&mut self, key: &ObjectKey, priority: Priority, sequence: u64) {
         let namespace = key.shared_namespace();
         let Some(lane) = self.lanes.get_mut(&namespace) else {
@@ -103,7 +104,7 @@ impl Turns {
         self.settle(&namespace);
     }
 
-    /// Hands out the next key, if a worker may have one.
+    /// Hands out the next key that a worker may have.
     pub(super) fn pop(&mut self, now: Instant) -> Option<ObjectKey> {
         let namespace = if self.busy < self.workers {
             let order = self.order.iter().find_map(|order| order.first_key_value());
@@ -133,7 +134,7 @@ impl Turns {
         Some(key)
     }
 
-    /// A key that was handed out is given back.
+    /// Takes back a key that was handed out.
     pub(super) fn given_back(&mut self, key: &ObjectKey, now: Instant) {
         let namespace = key.shared_namespace();
         self.busy -= 1;
@@ -155,7 +156,7 @@ impl Turns {
         self.settle(&namespace);
     }
 
-    /// When [`Self::pop`] hands out a key although none is given back before.
+    /// When [`Self::pop`] hands out a key even if none is returned before.
     pub(super) fn next_due(&self) -> Option<Instant> {
         let ((since, _), _) = self.without.first_key_value()?;
         let full = self.full_since.filter(|_| self.may_borrow())?;
@@ -173,9 +174,10 @@ impl Turns {
         });
     }
 
-    /// The namespace that gets a worker beyond their number: it holds none, and either it or everybody has waited for long enough. So what
-    /// a namespace holds beyond its share cannot keep others from theirs; and because there are no more such namespaces than
-    /// workers, and one worker more for each, less than twice their number are ever busy.
+    /// The namespace that gets an additional worker: it holds none, and either it has waited for long enough, or all
+    /// workers have been busy for long enough. So workers that a namespace holds beyond its share cannot keep others
+    /// from theirs. There are fewer such namespaces than workers, and each gets one more, so fewer than twice the
+    /// number of workers are ever busy.
     fn borrower(&self, now: Instant) -> Option<Namespace> {
         let due = self.next_due().filter(|due| *due <= now);
         let (_, namespace) = due.and_then(|_| self.without.first_key_value())?;
@@ -186,7 +188,7 @@ impl Turns {
         self.busy >= self.workers && self.holders < self.workers
     }
 
-    /// Changes how many workers a namespace holds, and its places with that.
+    /// Changes how many workers a namespace holds, and its positions in the orders.
     fn hold(&mut self, namespace: &Namespace, change: isize) {
         let Some(lane) = self.lanes.get_mut(namespace) else {
             return;
@@ -200,7 +202,7 @@ impl Turns {
         }
     }
 
-    /// Forgets a namespace that has nothing left, or that it waits where it has nothing to wait for.
+    /// Removes a namespace that has nothing left, or its waiting position if it does not wait any more.
     fn settle(&mut self, namespace: &Namespace) {
         let Some(lane) = self.lanes.get_mut(namespace) else {
             return;

@@ -1,4 +1,4 @@
-//! Asks the API server who somebody is and whether they may read metrics: TokenReview, then SubjectAccessReview.
+//! Authenticates and authorizes requests for metrics through the API server: TokenReview, then SubjectAccessReview.
 
 use std::{
     collections::HashMap,
@@ -22,44 +22,44 @@ use tracing::{debug, warn};
 use super::scrape::PATH;
 use crate::error::Error;
 
-/// How long a yes holds: controller-runtime (`pkg/metrics/filters/filters.go`) remembers who a token belongs to for a minute and
-/// what they may for five; here both are one, so the shorter.
+/// How long a positive answer is cached: controller-runtime (`pkg/metrics/filters/filters.go`) caches authentication
+/// for a minute and authorization for five; this cache has one entry for both, so it uses the shorter time.
 const ALLOWED_FOR: Duration = Duration::from_secs(60);
-/// How long a no holds (ibid.: `DenyCacheTTL`).
+/// How long a negative answer is cached (ibid.: `DenyCacheTTL`).
 const REFUSED_FOR: Duration = Duration::from_secs(30);
-/// How long the API server may take for both reviews (ibid.: `TokenAccessReviewTimeout`).
+/// The time limit for both reviews (ibid.: `TokenAccessReviewTimeout`).
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// Answers remembered, of either kind: a scraper has one token, guessers have many.
+/// How many answers of either kind are cached: a scraper has one token, an attacker may try many.
 const REMEMBERED: usize = 256;
-/// Reviews at once. Whoever knocks makes us ask the API server; it shall not be flooded by way of us.
+/// Concurrent reviews. Every client can cause reviews; the limit protects the API server from a flood of them.
 const REVIEWS: usize = 4;
-/// Longer is no token: the API server takes a megabyte of headers, tokens have some thousand bytes.
+/// Longer values are not tokens: the API server accepts a megabyte of headers, tokens have some thousand bytes.
 const MAX_TOKEN: usize = 32 * 1024;
 
-/// What the API server thinks of somebody.
+/// The API server's decision about a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// They may read metrics.
+    /// The client may read metrics.
     Allowed,
-    /// They are known and may not.
+    /// The client is authenticated, but may not read metrics.
     Denied,
-    /// They are not known.
+    /// The client is not authenticated.
     Unknown,
-    /// The API server could not be asked.
+    /// The API server could not be reached.
     Failed,
 }
 
-/// Decides who is let in.
+/// Decides which clients may read metrics.
 pub(super) struct Gatekeeper {
     client: Client,
     reviews: Semaphore,
-    /// Whose token is being reviewed: one of each address at a time, so that one that guesses keeps no other waiting.
+    /// Running reviews, one for each address at a time, so that a client that tries many tokens does not delay others.
     turns: Mutex<HashMap<IpAddr, Weak<tokio::sync::Mutex<()>>>>,
     allowed: Mutex<Remembered>,
     refused: Mutex<Remembered>,
 }
 
-/// Verdicts by token, and until when they hold.
+/// Verdicts by token, and until when they are valid.
 type Remembered = HashMap<String, (Verdict, Instant)>;
 
 impl Gatekeeper {
@@ -73,7 +73,7 @@ impl Gatekeeper {
         }
     }
 
-    /// What to do with whoever sent these headers from this address.
+    /// The verdict about the client that sent these headers from this address.
     pub(super) async fn ask(&self, headers: &HeaderMap, peer: IpAddr) -> Verdict {
         let Some(token) = bearer(headers).filter(|token| token.len() <= MAX_TOKEN) else {
             return Verdict::Unknown;
@@ -111,7 +111,7 @@ impl Gatekeeper {
     async fn review(&self, token: &str, peer: IpAddr) -> kube::Result<Verdict> {
         let turn = self.turn_of(peer);
         let _turn = turn.lock().await;
-        // Never closed, so there always comes a place.
+        // The semaphore is never closed, so this always succeeds.
         let _place = self.reviews.acquire().await;
         let Some(user) = self.authenticate(token).await? else {
             return Ok(Verdict::Unknown);

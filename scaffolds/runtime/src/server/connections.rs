@@ -1,5 +1,5 @@
-//! The open connections of one server. A new connection is always accepted: at a limit the one that was idle for longest is
-//! closed for it.
+//! The open connections of one server. A new connection is always accepted: at a limit, the connection that has been
+//! idle for longest is closed.
 
 use std::{
     collections::BTreeMap,
@@ -11,7 +11,7 @@ use tokio::{task::AbortHandle, time::Instant};
 
 /// Connections open at once. The kubelet and two Prometheus need five.
 pub(super) const CONNECTIONS: usize = 128;
-/// Of these, from one address: one Pod cannot take the places of all others.
+/// Of these, from one address: one Pod cannot use up all connections.
 pub(super) const OF_ONE_PEER: usize = 16;
 
 /// All open connections of one server. Clones share them.
@@ -26,21 +26,21 @@ struct Open {
 
 struct Connection {
     peer: IpAddr,
-    /// Whether a request of its is being answered.
+    /// Whether one of its requests is being answered.
     busy: bool,
     /// Since when it is busy, or idle.
     since: Instant,
     task: Option<AbortHandle>,
 }
 
-/// One connection's place, given up when it is dropped.
+/// The registration of one connection, which ends when it is dropped.
 pub(super) struct Place {
     connections: Connections,
     id: u64,
 }
 
 impl Connections {
-    /// A place for a connection from `peer`, whoever has to go for it.
+    /// Registers a connection from `peer`, and closes another one if necessary.
     pub(super) fn admit(&self, peer: IpAddr) -> Arc<Place> {
         let mut open = self.lock();
         if open.by_id.values().filter(|one| one.peer == peer).count() >= OF_ONE_PEER {
@@ -64,7 +64,7 @@ impl Connections {
         })
     }
 
-    /// Names the task that serves the connection of this place, to be aborted where another one needs the place.
+    /// Sets the task that serves this connection, to be aborted if the connection has to be closed.
     pub(super) fn serve(&self, id: u64, task: AbortHandle) {
         if let Some(connection) = self.lock().by_id.get_mut(&id) {
             connection.task = Some(task);
@@ -82,8 +82,8 @@ impl Connections {
 }
 
 impl Open {
-    /// Of those that are chosen, closes the one that was idle for longest; where all are being answered, the one that has
-    /// been for longest.
+    /// Of the chosen connections, closes the one that has been idle for longest; if all are busy, the one that has been
+    /// busy for longest.
     fn close_idlest(&mut self, chosen: impl Fn(&Connection) -> bool) {
         let chosen = self.by_id.iter().filter(|(_, one)| chosen(one));
         let idlest = chosen.min_by_key(|(_, one)| (one.busy, one.since)).map(|(id, _)| *id);
@@ -99,7 +99,7 @@ impl Place {
         self.id
     }
 
-    /// Notes that a request is being answered, or that none is any more.
+    /// Records that a request is being answered, or that none is any more.
     pub(super) fn set_busy(&self, busy: bool) {
         if let Some(connection) = self.connections.lock().by_id.get_mut(&self.id) {
             (connection.busy, connection.since) = (busy, Instant::now());
@@ -125,7 +125,7 @@ mod tests {
         Ipv4Addr::new(10, 0, 0, n).into()
     }
 
-    /// A connection that goes on until it is closed.
+    /// A connection that stays open until it is closed.
     async fn connect(connections: &Connections, peer: u8) -> (Arc<Place>, JoinHandle<()>) {
         let place = connections.admit(address(peer));
         let (id, held) = (place.id(), place.clone());
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_peer_at_its_limit_loses_its_own_idlest_connection() {
+    async fn at_its_limit_a_peer_loses_its_own_idlest_connection() {
         let connections = Connections::default();
         let (_other, kept) = connect(&connections, 1).await;
         let (busy, first) = connect(&connections, 2).await;
@@ -150,12 +150,15 @@ mod tests {
         }
         assert!(!second.is_finished());
         let (_place, newest) = connect(&connections, 2).await;
-        assert!(second.await.unwrap_err().is_cancelled(), "the longest idle");
+        assert!(
+            second.await.unwrap_err().is_cancelled(),
+            "the connection that was idle for longest"
+        );
         assert!(!kept.is_finished() && !first.is_finished() && !newest.is_finished());
     }
 
     #[tokio::test(start_paused = true)]
-    async fn at_the_limit_of_all_the_idlest_connection_goes_and_the_busiest_where_none_is_idle() {
+    async fn at_the_total_limit_the_idlest_connection_is_closed_or_else_the_longest_busy() {
         let connections = Connections::default();
         let mut open = Vec::new();
         for n in 0..CONNECTIONS {
@@ -171,13 +174,13 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_connection_that_ends_gives_up_its_place() {
+    async fn an_ended_connection_is_not_counted() {
         let connections = Connections::default();
         let place = connections.admit(address(1));
         let id = place.id();
         drop(place);
         assert!(connections.lock().by_id.is_empty());
-        // Its task may end before it is named.
+        // Its task may end before it is set.
         connections.serve(id, tokio::spawn(async {}).abort_handle());
         connections.close_one();
     }

@@ -1,4 +1,4 @@
-//! Serves HTTP/1.1 to anybody, trusting nobody: connections, headers and silence are bounded. It knows no paths.
+//! Serves HTTP/1.1 to untrusted clients: connections, headers and silence are limited. Paths are handled elsewhere.
 
 use std::{convert::Infallible, future::Future, io, net::IpAddr, sync::Arc, time::Duration};
 
@@ -21,30 +21,30 @@ use super::{
     stall::Stall,
 };
 
-/// How long a TLS handshake may take; Go's `http.Transport` gives up then, too.
+/// The time limit of a TLS handshake, as in Go's `http.Transport`.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 /// Bytes of a request's line and headers. A bearer token has a few thousand.
 const HEADERS: usize = 64 * 1024;
-/// After a connection could not be accepted for want of a file descriptor or memory: trying at once would spin.
+/// The delay after a connection could not be accepted for lack of a file descriptor or memory: an immediate retry would
+/// spin.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// What one connection may do.
+/// The limits of one connection.
 #[derive(Clone, Copy)]
 pub(super) struct Limits {
-    /// How long a client may take for a request's headers, or send nothing between two requests, and to take any part of
-    /// the answer.
+    /// How long a client may take for a request's headers, between two requests, or to accept any part of the response.
     pub(super) silence: Duration,
-    /// Whether a connection takes more than one request.
+    /// Whether a connection accepts more than one request.
     pub(super) keep_alive: bool,
 }
 
 impl Limits {
-    /// The kubelet opens a connection for each probe, and sends at once.
+    /// The kubelet opens a connection for each probe, and sends its request at once.
     pub(super) const PROBES: Self = Self {
         silence: Duration::from_secs(5),
         keep_alive: false,
     };
-    /// Prometheus keeps a connection from scrape to scrape (controller-runtime, `pkg/internal/httpserver/server.go`:
+    /// Prometheus keeps a connection between scrapes (controller-runtime, `pkg/internal/httpserver/server.go`:
     /// `ReadHeaderTimeout`).
     pub(super) const METRICS: Self = Self {
         silence: Duration::from_secs(32),
@@ -52,24 +52,24 @@ impl Limits {
     };
 }
 
-/// A question. Bodies are not read: nothing here takes one.
+/// A request. Bodies are not read: no handler needs one.
 pub(super) struct Question {
     pub(super) method: Method,
     pub(super) uri: Uri,
     pub(super) headers: HeaderMap,
-    /// Who asks.
+    /// The client's address.
     pub(super) peer: IpAddr,
 }
 
-/// An answer.
+/// A response.
 pub(super) type Answer = Response<Full<Bytes>>;
 
-/// What is served.
+/// Handles requests.
 pub(super) trait Handler: Send + Sync + 'static {
     fn answer(self: Arc<Self>, question: Question) -> BoxFuture<'static, Answer>;
 }
 
-/// A plain text, as Kubernetes' servers send it.
+/// A plain text, in the form of Kubernetes' servers.
 pub(super) fn text(status: StatusCode, text: impl Into<String>) -> Answer {
     let mut answer = Response::new(Full::from(text.into()));
     *answer.status_mut() = status;
@@ -82,7 +82,7 @@ pub(super) fn text(status: StatusCode, text: impl Into<String>) -> Answer {
     answer
 }
 
-/// One server's part in each connection.
+/// What one server applies to each connection.
 #[derive(Clone)]
 pub(super) struct Service {
     pub(super) tls: Option<TlsAcceptor>,
@@ -90,7 +90,7 @@ pub(super) struct Service {
     pub(super) limits: Limits,
 }
 
-/// Where connections come from.
+/// Accepts connections.
 pub(super) trait Accept: Send {
     type Stream: AsyncRead + AsyncWrite + Unpin + Send + 'static;
 
@@ -106,20 +106,20 @@ impl Accept for TcpListener {
     }
 }
 
-/// Serves for ever, whatever happens to a connection.
+/// Serves forever, even if connections fail.
 pub(super) async fn serve(listener: impl Accept, service: Service) {
     let (connections, mut failures) = (Connections::default(), 0_u32);
     loop {
         let (stream, peer) = match listener.accept().await {
             Ok(accepted) => accepted,
-            // It was over before it began.
+            // The connection ended before it was accepted.
             Err(error) if is_of_the_peer(&error) => continue,
             Err(error) => {
                 failures = failures.saturating_add(1);
                 if failures.is_power_of_two() {
                     warn!(failures, "a connection could not be accepted: {error}");
                 }
-                // Out of file descriptors, most likely.
+                // Probably out of file descriptors.
                 connections.close_one();
                 sleep(PAUSE).await;
                 continue;
@@ -205,7 +205,7 @@ mod tests {
 
     use super::*;
 
-    /// Answers with a megabyte.
+    /// Responds with a megabyte.
     struct Much;
 
     impl Handler for Much {
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_sends_half_a_request_is_cut_off() {
+    async fn half_a_request_is_cut_off() {
         let (mut client, served) = connect();
         let started = Instant::now();
         client.write_all(b"GET / HTTP/1.1\r\nHost:").await.unwrap();
@@ -248,13 +248,13 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_says_nothing_at_all_is_cut_off() {
+    async fn a_silent_connection_is_cut_off() {
         let (_client, served) = connect();
         timeout(SILENCE * 2, served).await.unwrap().unwrap();
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_does_not_take_the_answer_is_cut_off() {
+    async fn a_client_that_does_not_read_the_response_is_cut_off() {
         let (mut client, served) = connect();
         client.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
         timeout(SILENCE * 2, served).await.unwrap().unwrap();
@@ -284,7 +284,7 @@ mod tests {
         assert!(answer.starts_with(b"HTTP/1.1 200 "));
     }
 
-    /// A system that is out of file descriptors for a while, and then has one connection.
+    /// A system that has no free file descriptor for a while, and then accepts one connection.
     struct Exhausted {
         refusals: AtomicUsize,
         stream: Mutex<Option<DuplexStream>>,
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_system_out_of_file_descriptors_is_asked_ten_times_a_second_until_it_has_one() {
+    async fn without_file_descriptors_accept_is_retried_ten_times_a_second() {
         let (mut client, theirs) = duplex(4 << 20);
         let system = Arc::new(Exhausted {
             refusals: AtomicUsize::new(101),

@@ -1,4 +1,4 @@
-//! The process' own HTTP servers: probes for the kubelet, metrics for Prometheus. No reconciling happens here.
+//! The HTTP servers of the process: probes for the kubelet, metrics for Prometheus. They do not depend on reconciles.
 
 mod auth;
 mod connections;
@@ -24,39 +24,40 @@ use crate::{
     options::{BindAddress, Options},
 };
 
-/// The servers of one process. Dropped, they end.
+/// The servers of one process. They end when this is dropped.
 ///
 /// # Threads
 ///
-/// All servers share one thread with a runtime of its own: they answer while reconcilers burn CPU on all threads of theirs.
+/// All servers share one thread with a runtime of its own: they respond even if reconcilers use all of their threads.
 /// Leader election has another thread, because a renewal must not wait for a scrape of large metrics.
 ///
 /// # Limits
 ///
-/// Whoever reaches the Pod may connect, so each server has 128 connections at most, 16 of them from one address. A new
-/// connection is always accepted: at a limit the one that was idle for longest is closed. A probe's connection ends with
-/// its answer, or after 5 s without a complete request; a scraper's may be idle for 32 s.
+/// Every client that can reach the Pod can connect, so each server has at most 128 connections, 16 of them from one
+/// address. A new connection is always accepted: at a limit, the one that has been idle for longest is closed. A
+/// probe's connection ends with its response, or after 5 s without a complete request; a scraper's may be idle for 32
+/// s.
 pub struct Servers {
-    /// Where the probes are, unless they are off.
+    /// The address of the probes; `None` if they are off.
     probes: Option<SocketAddr>,
-    /// Where the metrics are, unless they are off.
+    /// The address of the metrics; `None` if they are off.
     metrics: Option<SocketAddr>,
     _stop: oneshot::Sender<()>,
 }
 
 impl Servers {
-    /// Starts the servers that the flags ask for. They listen when this returns.
+    /// Starts the servers that the flags enable. They listen when this returns.
     ///
-    /// Probes: `/healthz` and `/readyz` with these checks, as Kubernetes' own: `?verbose`, `?exclude=CHECK`,
-    /// `/readyz/CHECK`. Metrics: `/metrics`; with `--metrics-secure` over HTTPS and only to those whom
-    /// the API server allows to `get` the URL `/metrics`.
+    /// Probes: `/healthz` and `/readyz` with these checks, in the form of Kubernetes' own: `?verbose`,
+    /// `?exclude=CHECK`, `/readyz/CHECK`. Metrics: `/metrics`; with `--metrics-secure` over HTTPS and only for users
+    /// whom the API server authorizes to `get` the URL `/metrics`.
     ///
     /// # Errors
     ///
-    /// [`Error::Setup`] when an address cannot be listened on or a certificate cannot be read, [`Error::Kube`] when
-    /// the credentials cannot be used.
+    /// [`Error::Setup`] if an address cannot be listened on or a certificate cannot be read, [`Error::Kube`] if the
+    /// credentials cannot be used.
     pub async fn start(options: &Options, config: &Config, metrics: &Metrics, probed: Probes) -> Result<Self> {
-        let thread = |error| Error::Setup(format!("the servers have no thread to run on: {error}"));
+        let thread = |error| Error::Setup(format!("cannot start the servers' thread: {error}"));
         let runtime = runtime::Builder::new_current_thread()
             .enable_all()
             .build()
@@ -82,14 +83,14 @@ impl Servers {
         let (probes, scraped) = match open() {
             Ok(open) => open,
             Err(error) => {
-                // To drop a runtime inside another one is a panic.
+                // Dropping a runtime inside another one panics.
                 runtime.shutdown_background();
                 return Err(error);
             }
         };
         let (stop, stopped) = oneshot::channel::<()>();
         let serve = move || {
-            // An error means that the handle was dropped, which is how it is told to stop.
+            // An error means that the handle was dropped, which also stops the servers.
             let _ = runtime.block_on(stopped);
         };
         thread::Builder::new()
@@ -112,12 +113,12 @@ impl Servers {
 
 #[cfg(feature = "testing")]
 impl Servers {
-    /// Where the probes are, unless they are off.
+    /// The address of the probes; `None` if they are off.
     pub fn probes(&self) -> Option<SocketAddr> {
         self.probes
     }
 
-    /// Where the metrics are, unless they are off.
+    /// The address of the metrics; `None` if they are off.
     pub fn metrics(&self) -> Option<SocketAddr> {
         self.metrics
     }

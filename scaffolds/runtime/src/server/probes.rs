@@ -1,4 +1,4 @@
-//! `/healthz` and `/readyz`, in the words of Kubernetes' own probes.
+//! `/healthz` and `/readyz`, with the texts of Kubernetes' own probes.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,8 +19,8 @@ pub struct Checks(Arc<Mutex<BTreeMap<String, Check>>>);
 type Check = Authored<dyn Fn() -> Result<(), String> + Send + Sync>;
 
 impl Checks {
-    /// Adds a check, in the place of an earlier one of this name. It says what is wrong, to whoever asks for this check
-    /// alone. It must not block: all servers wait for it. A panic is a failure.
+    /// Adds a check, or replaces the one of this name. Its error is shown only in the response for this single check.
+    /// It must not block: all servers wait for it. A panic is a failure.
     pub fn add(&self, name: impl Into<String>, check: impl Fn() -> Result<(), String> + Send + Sync + 'static) {
         self.0
             .lock()
@@ -28,7 +28,7 @@ impl Checks {
             .insert(name.into(), Authored::new(Arc::new(check)));
     }
 
-    /// The checks now, outside the lock, so that a check may add one.
+    /// A copy of the checks, so that a check can run without the lock, and may add one.
     fn snapshot(&self) -> BTreeMap<String, Check> {
         let mut checks = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if checks.is_empty() {
@@ -83,7 +83,7 @@ impl Handler for Probes {
     }
 }
 
-/// All checks of a probe. Reasons are withheld here: everybody may ask.
+/// All checks of a probe. Reasons are withheld, because every client may request them.
 fn all(probe: &str, checks: &Checks, query: &str) -> Answer {
     let pairs: Vec<_> = query
         .split('&')

@@ -1,4 +1,4 @@
-//! `/metrics`, to everybody or to those who may.
+//! `/metrics`, for all clients or for authorized ones.
 
 use std::sync::Arc;
 
@@ -11,9 +11,9 @@ use super::{
 };
 use crate::metrics::Metrics;
 
-/// The one path.
+/// The only path.
 pub(super) const PATH: &str = "/metrics";
-/// Prometheus' text format, as its scrapers ask for it.
+/// The content type of Prometheus' text format.
 const FORMAT: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
 
 /// The metrics of the process.
@@ -23,7 +23,7 @@ pub(super) struct Scrape {
 }
 
 impl Scrape {
-    /// For everybody.
+    /// Serves all clients.
     pub(super) fn open(metrics: Metrics) -> Self {
         Self {
             metrics,
@@ -31,7 +31,7 @@ impl Scrape {
         }
     }
 
-    /// For those whom the gatekeeper lets in.
+    /// Serves the clients that the gatekeeper allows.
     pub(super) fn guarded(metrics: Metrics, gatekeeper: Gatekeeper) -> Self {
         Self {
             metrics,
@@ -41,7 +41,7 @@ impl Scrape {
 
     async fn respond(&self, question: Question) -> Answer {
         if let Some(gatekeeper) = &self.gatekeeper {
-            // Before anything else: strangers learn nothing, not even what is there.
+            // First of all: an unauthorized client does not even learn which paths exist.
             match gatekeeper.ask(&question.headers, question.peer).await {
                 Verdict::Allowed => {}
                 Verdict::Unknown => {

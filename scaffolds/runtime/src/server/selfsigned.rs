@@ -1,5 +1,5 @@
-//! Makes a self-signed X.509 certificate (RFC 5280, DER). Written out here because one certificate of one form is less
-//! than what a library for all of them weighs in every operator's build.
+//! Creates a self-signed X.509 certificate (RFC 5280, DER). Hand-written because a library for all forms of
+//! certificates adds more to every operator's build than this one form needs.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use ring::{
 };
 use tokio_rustls::rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 
-/// How long a certificate is valid, as Go's `GenerateSelfSignedCertKey` has it.
+/// How long a certificate is valid, as in Go's `GenerateSelfSignedCertKey`.
 pub(super) const VALID: Duration = Duration::from_secs(365 * 86_400);
 
 // Object identifiers, encoded.
@@ -36,10 +36,10 @@ const DNS_NAME: u8 = 0x82;
 const EXPLICIT_0: u8 = 0xa0;
 const EXPLICIT_3: u8 = 0xa3;
 
-/// A fresh P-256 key and a certificate for these DNS names, of which there must be one, signed with it.
+/// A new P-256 key, and a certificate for these DNS names (at least one) signed with it.
 pub(crate) fn make(names: &[&str]) -> Result<(Vec<u8>, PrivateKeyDer<'static>), String> {
     let random = SystemRandom::new();
-    let failed = |_| "a key could not be made".to_owned();
+    let failed = |_| "the key could not be generated".to_owned();
     let algorithm = &ECDSA_P256_SHA256_ASN1_SIGNING;
     let pkcs8 = EcdsaKeyPair::generate_pkcs8(algorithm, &random).map_err(failed)?;
     let key = EcdsaKeyPair::from_pkcs8(algorithm, pkcs8.as_ref(), &random).map_err(|error| error.to_string())?;
@@ -49,7 +49,7 @@ pub(crate) fn make(names: &[&str]) -> Result<(Vec<u8>, PrivateKeyDer<'static>), 
     serial[0] = serial[0] & 0x7f | 0x40;
 
     let now = Timestamp::now();
-    // An hour back, for those whose clocks are behind.
+    // An hour ago, for clients whose clocks are late.
     let from = now
         .checked_sub(Duration::from_secs(3600))
         .map_err(|error| error.to_string())?;

@@ -1,4 +1,4 @@
-//! A stream that fails when the other end takes nothing for too long. Hyper bounds reading only.
+//! A stream that fails if the peer accepts no data for too long. Hyper limits reading only.
 
 use std::{
     future::Future,
@@ -17,7 +17,7 @@ use tokio::{
 pub(super) struct Stall<S> {
     stream: S,
     limit: Duration,
-    /// Running while a write is waited for.
+    /// Running while a write waits.
     stalled: Option<Pin<Box<Sleep>>>,
 }
 
@@ -30,7 +30,7 @@ impl<S> Stall<S> {
         }
     }
 
-    /// Passes on what a write came to, unless it has been coming to nothing for too long.
+    /// Returns the result of a write, or an error if it has been pending for too long.
     fn bounded<T>(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if written.is_ready() {
             self.stalled = None;

@@ -1,4 +1,4 @@
-//! The servers as clients see them: over real sockets, with an API server that only reviews.
+//! The servers as clients see them: over real sockets, with an API server that only handles reviews.
 
 use std::{
     io::{Read, Write},
@@ -29,7 +29,7 @@ struct Flags {
     operator: Options,
 }
 
-/// The servers for these flags, their checks, and the switch behind `/readyz`.
+/// Starts the servers with these flags: the servers, their checks, and the switch behind `/readyz`.
 async fn start(flags: &[&str], api_server: SocketAddr, metrics: &Metrics) -> (Servers, Probes, Arc<AtomicBool>) {
     let flags = [&["operator", "--health-probe-bind-address=127.0.0.1:0"], flags].concat();
     let options = Flags::try_parse_from(flags).unwrap().operator;
@@ -51,13 +51,13 @@ async fn start(flags: &[&str], api_server: SocketAddr, metrics: &Metrics) -> (Se
 
 const NOWHERE: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 9);
 
-/// Sends one request and returns the whole answer.
+/// Sends one request and returns the whole response.
 fn ask(mut stream: impl Read + Write, request: &str, headers: &str) -> String {
-    // One that the server has refused by then is still answered.
+    // Even if the server has refused the connection by then, the response can be read.
     let _ = stream
         .write_all(format!("{request} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{headers}\r\n").as_bytes());
     let mut answer = Vec::new();
-    // A TLS peer that closes without a farewell has still said all it had to say.
+    // A TLS peer may close without a close notification after the whole response.
     let _ = stream.read_to_end(&mut answer);
     String::from_utf8(answer).unwrap()
 }
@@ -72,7 +72,7 @@ fn parts(answer: &str) -> (u16, String) {
 }
 
 #[tokio::test]
-async fn probes_speak_as_kubernetes_does() {
+async fn probes_respond_as_kubernetes_does() {
     let (servers, checks, ready) = start(&[], NOWHERE, &Metrics::new()).await;
     let probes = servers.probes.unwrap();
     assert_eq!(get(probes, "/healthz"), (200, "ok".to_owned()));
@@ -112,7 +112,7 @@ async fn probes_speak_as_kubernetes_does() {
 }
 
 #[test]
-fn probes_answer_while_every_worker_thread_burns() {
+fn probes_respond_while_all_worker_threads_are_busy() {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
@@ -156,7 +156,7 @@ async fn both_servers_can_be_off() {
 }
 
 #[tokio::test]
-async fn plain_metrics_are_for_everybody() {
+async fn insecure_metrics_are_served_to_all_clients() {
     let metrics = Metrics::new();
     metrics.counter("seen_total", "Seen.", &[]).add(3);
     let flags = ["--metrics-bind-address=127.0.0.1:0", "--metrics-secure=false"];
@@ -174,8 +174,8 @@ async fn plain_metrics_are_for_everybody() {
     assert_eq!(get(address, "/").0, 404);
 }
 
-/// An API server that knows the tokens `good` and `poor`, and lets `good` read metrics. Returns where it is and how many
-/// reviews it was asked for.
+/// An API server that accepts the tokens `good` and `poor`, and authorizes `good` to read metrics. Returns its address
+/// and the number of its reviews.
 fn reviewer() -> (SocketAddr, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let (address, count) = (listener.local_addr().unwrap(), Arc::new(AtomicUsize::new(0)));
@@ -231,7 +231,7 @@ fn answer_reviews(mut stream: TcpStream, counted: &AtomicUsize) {
     }
 }
 
-/// Connects as `localhost`, trusting these certificates alone; with none, whatever is shown.
+/// Connects as `localhost`, trusting only this certificate, or, with `None`, any certificate.
 fn tls(address: SocketAddr, trusted: Option<&CertificateDer<'static>>) -> StreamOwned<ClientConnection, TcpStream> {
     let builder =
         ClientConfig::builder_with_provider(Arc::new(default_provider())).with_safe_default_protocol_versions();
@@ -262,7 +262,7 @@ fn tls(address: SocketAddr, trusted: Option<&CertificateDer<'static>>) -> Stream
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn secure_metrics_are_for_those_whom_the_api_server_allows() {
+async fn secure_metrics_are_served_to_authorized_clients_only() {
     let (api_server, reviews) = reviewer();
     let metrics = Metrics::new();
     let (servers, ..) = start(&["--metrics-bind-address=127.0.0.1:0"], api_server, &metrics).await;
@@ -286,7 +286,7 @@ async fn secure_metrics_are_for_those_whom_the_api_server_allows() {
         );
     }
     assert_eq!(reviews.load(Ordering::Relaxed), 1 + 2 + 2, "each verdict is remembered");
-    // Plain text on the TLS port is no way in.
+    // Plain text on the TLS port is refused.
     let plain = ask(
         TcpStream::connect(address).unwrap(),
         "GET /metrics",
@@ -296,7 +296,7 @@ async fn secure_metrics_are_for_those_whom_the_api_server_allows() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_api_server_that_is_away_lets_nobody_in() {
+async fn without_an_api_server_no_client_is_authorized() {
     let (servers, ..) = start(&["--metrics-bind-address=127.0.0.1:0"], NOWHERE, &Metrics::new()).await;
     let stream = tls(servers.metrics.unwrap(), None);
     assert_eq!(
@@ -306,7 +306,7 @@ async fn an_api_server_that_is_away_lets_nobody_in() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_self_signed_certificate_is_a_valid_one() {
+async fn the_self_signed_certificate_is_valid() {
     let (servers, ..) = start(&["--metrics-bind-address=127.0.0.1:0"], NOWHERE, &Metrics::new()).await;
     let address = servers.metrics.unwrap();
     let shown = tls(address, None).conn.peer_certificates().unwrap()[0]
@@ -316,7 +316,7 @@ async fn the_self_signed_certificate_is_a_valid_one() {
     tls(address, Some(&shown));
 }
 
-/// Believes every certificate.
+/// Accepts every certificate.
 #[derive(Debug)]
 struct Anything;
 

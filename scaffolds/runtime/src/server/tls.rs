@@ -1,4 +1,4 @@
-//! The certificate of a server: from files, read again when they change, or made by the process itself.
+//! The certificate of a server: from files, read again when they change, or self-signed.
 
 use std::{
     fs, io,
@@ -26,8 +26,8 @@ use crate::{
     metrics::{Counter, Metrics},
 };
 
-/// How often files are looked at (controller-runtime, `pkg/certwatcher/certwatcher.go`: `defaultWatchInterval`). Every way
-/// of replacing them is noticed, and there is nothing that can get stuck, as file system notifications can.
+/// How often files are read (controller-runtime, `pkg/certwatcher/certwatcher.go`: `defaultWatchInterval`). Polling
+/// notices every way of replacing them, and cannot miss a change as file system notifications can.
 const LOOK: Duration = Duration::from_secs(10);
 
 /// A server's certificate and key.
@@ -41,7 +41,7 @@ enum Source {
     SelfSigned,
 }
 
-/// What handshakes use.
+/// The certificate that handshakes use.
 #[derive(Debug)]
 struct Current(RwLock<Arc<CertifiedKey>>);
 
@@ -56,7 +56,7 @@ impl Identity {
     ///
     /// # Errors
     ///
-    /// [`Error::Setup`] when they cannot be read, or do not belong together.
+    /// [`Error::Setup`] if they cannot be read, or do not match.
     pub(super) fn files(certificate: PathBuf, key: PathBuf, metrics: &Metrics) -> Result<Self> {
         let counter = |name, help| metrics.counter(name, help, &[]);
         let mut files = Files {
@@ -73,7 +73,7 @@ impl Identity {
             ),
         };
         let Some(read) = files.read().map_err(|error| Error::Setup(error.to_string()))? else {
-            // A first reading is always news.
+            // The first read always returns a certificate.
             return Err(Error::Setup("the certificate was not read".to_owned()));
         };
         Ok(Self {
@@ -82,7 +82,7 @@ impl Identity {
         })
     }
 
-    /// A certificate of the process' own. Nobody can verify it, but nobody can listen in; kube-controller-manager
+    /// A self-signed certificate. Clients cannot verify it, but the connection is encrypted; kube-controller-manager
     /// does the same.
     pub(super) fn self_signed() -> Result<Self> {
         let made = make().map_err(Error::Setup)?;
@@ -92,7 +92,7 @@ impl Identity {
         })
     }
 
-    /// What accepts TLS connections. The certificate is kept fresh by a task of the current runtime.
+    /// Accepts TLS connections. A task of the current runtime updates the certificate.
     pub(super) fn acceptor(self) -> TlsAcceptor {
         let versions = ServerConfig::builder_with_provider(provider()).with_safe_default_protocol_versions();
         // Ring's provider has cipher suites for both TLS 1.2 and 1.3.
@@ -108,7 +108,7 @@ impl Identity {
     async fn keep_fresh(mut self) {
         let mut look = interval(LOOK);
         look.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        // The first comes at once.
+        // The first tick is immediate.
         look.tick().await;
         let mut made = Instant::now();
         loop {
@@ -137,14 +137,14 @@ impl Identity {
 struct Files {
     certificate: PathBuf,
     key: PathBuf,
-    /// The bytes that were last understood.
+    /// The bytes of the last valid pair.
     last: Option<[Vec<u8>; 2]>,
     reads: Counter,
     errors: Counter,
 }
 
 impl Files {
-    /// Reads the files; `None` when they are as they were. A half-written pair is an error, and right the next time.
+    /// Reads the files; `None` if they have not changed. A half-written pair is an error until the next read.
     fn read(&mut self) -> io::Result<Option<CertifiedKey>> {
         self.reads.inc();
         self.read_pair().inspect_err(|_| self.errors.inc())
@@ -190,7 +190,7 @@ mod tests {
 
     use super::*;
 
-    /// A new key pair in these files.
+    /// Writes a new key pair to these files.
     fn write(certificate: &Path, key: &Path) {
         let pem = |label: &str, der: Vec<u8>| {
             let text = serde_json::to_value(ByteString(der)).unwrap();
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_new_certificate_is_used_within_ten_seconds_and_a_broken_one_is_not() {
+    async fn a_new_certificate_is_used_within_ten_seconds_and_an_invalid_one_is_not() {
         let folder = std::env::temp_dir().join(format!("kubewright-tls-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         let (certificate, key) = (folder.join("tls.crt"), folder.join("tls.key"));

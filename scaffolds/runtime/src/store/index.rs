@@ -1,4 +1,4 @@
-//! Indexes: objects by values other than their names.
+//! Indexes of objects by values other than their names.
 
 use std::collections::{HashMap, HashSet, hash_map};
 use std::sync::Arc;
@@ -6,17 +6,17 @@ use std::sync::Arc;
 use super::shrink;
 use crate::{isolate::Authored, key::ObjectKey};
 
-/// Gives the values under which an object is found.
+/// Returns the values under which an object is found.
 pub(crate) type IndexFn<K> = Authored<dyn Fn(&K) -> Vec<String> + Send + Sync>;
 
-/// The objects of a store under the values that a function gives for them.
+/// The objects of a store, by the values that a function returns for them.
 pub(super) struct Index<K> {
     pub(super) name: &'static str,
     values: IndexFn<K>,
     keys: HashMap<String, Keys>,
 }
 
-/// The keys under one value. Most values (an owner's uid) have one, which then needs no table.
+/// The keys under one value. Most values (an owner's uid) have one key, which needs no table.
 #[derive(Debug)]
 enum Keys {
     One(ObjectKey),
@@ -46,7 +46,7 @@ impl<K> Index<K> {
         }
     }
 
-    /// Takes `key` out from under the values of `old` that `new` does not have.
+    /// Removes `key` from the values of `old` that `new` does not have.
     pub(super) fn remove(&mut self, key: &ObjectKey, old: &K, new: Option<&Arc<K>>) {
         let kept = new.map(|new| self.values_of(key, new)).unwrap_or_default();
         for value in self.values_of(key, old).iter().filter(|value| !kept.contains(value)) {
@@ -57,7 +57,7 @@ impl<K> Index<K> {
         shrink(&mut self.keys);
     }
 
-    /// An index function that panics must not take the informer with it: the object is then under no value.
+    /// If an index function panics, the object has no value in this index, and the informer goes on.
     fn values_of(&self, key: &ObjectKey, object: &K) -> Vec<String> {
         self.values.call(|values| values(object)).unwrap_or_else(|panic| {
             tracing::error!(index = self.name, object = %key, "the index function panicked; the object is not indexed: {panic}");
@@ -84,7 +84,7 @@ impl Keys {
         }
     }
 
-    /// Whether none is left.
+    /// Removes a key, and returns whether none is left.
     fn remove(&mut self, key: &ObjectKey) -> bool {
         match self {
             Self::One(one) => one == key,

@@ -1,4 +1,5 @@
-//! The service account of an operator under test: what `config/rbac` binds to it, and a kubeconfig with its token.
+//! The service account of an operator under test: with the permissions that `config/rbac` binds to it, and a kubeconfig
+//! with its token.
 
 use std::{
     fs, io,
@@ -21,19 +22,19 @@ use serde_json::{Value, json};
 use super::{TestCluster, control_plane::pem, fixtures::apply_one, random, wait_for};
 use crate::error::{Error, Result};
 
-/// As `config/rbac/service_account.yaml` has it.
+/// The name in `config/rbac/service_account.yaml`.
 const NAME: &str = "controller-manager";
 
-/// An account in the test's namespace, and the file that has its token. The file is removed on drop.
+/// An account in the test's namespace, and the file with its kubeconfig. The file is removed on drop.
 pub(super) struct Account {
     kubeconfig: PathBuf,
 }
 
 impl Account {
-    /// Makes the account with what `config/rbac` binds to it, and waits until the API server knows of that.
+    /// Creates the account with the roles that `config/rbac` binds to it, and waits until the API server applies them.
     ///
-    /// Roles and bindings get the test's namespace, and its name as a prefix, as kustomize gives them those of the
-    /// deployment. Those of the cluster belong to the namespace and are collected with it.
+    /// Roles and bindings get the test's namespace, and its name as a prefix, as kustomize does in a deployment. The
+    /// namespace owns the cluster-scoped ones, so they are deleted with it.
     pub(super) async fn make(cluster: &TestCluster) -> Result<Self> {
         let documents = files::documents(Path::new("config/rbac")).map_err(Error::Setup)?;
         let granted = granted(&documents, cluster.namespace());
@@ -69,13 +70,13 @@ impl Account {
 
 impl Drop for Account {
     fn drop(&mut self) {
-        // Left to the system's own cleaning of temporary files where it fails.
+        // If this fails, the system's own cleaning of temporary files removes it.
         let _ = fs::remove_file(&self.kubeconfig);
     }
 }
 
-/// The roles that are bound to the operator's service account and their bindings, as they are for this namespace. A role
-/// that is bound and not among the documents, `view` say, is the cluster's own and keeps its name.
+/// The roles that are bound to the operator's service account and their bindings, adapted to this namespace. A role
+/// that is bound but is not among the documents, such as `view`, is one of the cluster's and keeps its name.
 fn granted(documents: &[Value], namespace: &str) -> Vec<Value> {
     let is_operator = |subject: &Value| subject["kind"] == "ServiceAccount" && subject["name"] == NAME;
     let (mut roles, mut bindings) = (Vec::new(), Vec::new());
@@ -102,7 +103,7 @@ fn granted(documents: &[Value], namespace: &str) -> Vec<Value> {
     roles.into_iter().chain(bindings).collect()
 }
 
-/// The object with the namespace's name before its own, and in that namespace unless it is in none.
+/// The object with the namespace's name as a prefix, and in that namespace unless it is cluster-scoped.
 fn placed(object: &Value, namespace: &str) -> Value {
     let mut placed = object.clone();
     let name = object["metadata"]["name"].as_str().unwrap_or_default();
@@ -124,8 +125,8 @@ async fn owner(cluster: &TestCluster) -> Result<Value> {
     }))
 }
 
-/// Waits until the API server allows what the first rule of a role grants: its authorizer watches roles and bindings, and
-/// knows of them a moment later.
+/// Waits until the API server allows what the first rule of a role grants: its authorizer watches roles and bindings,
+/// and applies them a moment later.
 async fn known(cluster: &TestCluster, role: &Value) -> Result<()> {
     let rule = &role["rules"][0];
     let first = |list: &str| rule[list][0].as_str().map(str::to_owned);
@@ -173,7 +174,7 @@ async fn token(cluster: &TestCluster) -> Result<String> {
     Ok(answer.status.and_then(|status| status.token).unwrap_or_default())
 }
 
-/// The way to the cluster of `config`, with this token in place of the administrator's credentials.
+/// A kubeconfig for the cluster of `config`, with this token in place of the administrator's credentials.
 fn kubeconfig(config: &Config, namespace: &str, token: &str) -> Value {
     let mut cluster = json!({"server": config.cluster_url.to_string()});
     if config.accept_invalid_certs {
@@ -198,7 +199,7 @@ fn kubeconfig(config: &Config, namespace: &str, token: &str) -> Value {
     })
 }
 
-/// A new file for this user alone: it has a token in it.
+/// A new file that only this user can read: it contains a token.
 fn write(kubeconfig: &Value) -> io::Result<PathBuf> {
     let path = std::env::temp_dir().join(format!("kubewright-account-{:016x}", random()));
     let mut options = fs::OpenOptions::new();
@@ -219,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_bound_to_the_operator_is_granted_in_the_namespace_of_the_test() {
+    fn bound_roles_are_granted_in_the_namespace_of_the_test() {
         let role = |kind: &str, name: &str| json!({"kind": kind, "metadata": {"name": name}, "rules": []});
         let documents = [
             role("ClusterRole", "manager-role"),

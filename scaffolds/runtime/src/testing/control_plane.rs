@@ -18,10 +18,10 @@ use tokio::time::{Instant, sleep};
 use super::{PERIOD, config_of, free_ports, random};
 use crate::error::{Error, Result};
 
-/// The API server needs three seconds, on a machine with nothing to spare some more.
+/// The API server needs three seconds, and longer on a busy machine.
 const START_UP: Duration = Duration::from_secs(60);
 
-/// Between choosing a free port and listening on it another process may take it.
+/// Another process may take a free port between the choice of the port and listening on it.
 const TRIES: u32 = 3;
 
 /// A running API server and its store.
@@ -33,7 +33,7 @@ pub(super) struct ControlPlane {
 }
 
 impl ControlPlane {
-    /// `namespace` is the default one of its kubeconfig; it is not made here.
+    /// `namespace` is the default one of the kubeconfig; it is not created here.
     pub(super) async fn start(assets: &Path, namespace: &str) -> Result<Self> {
         let mut tries = 1;
         loop {
@@ -70,7 +70,7 @@ impl ControlPlane {
         loop {
             self.etcd.check()?;
             self.api_server.check()?;
-            // The certificate that the kubeconfig names appears while the server starts.
+            // The server creates the certificate that the kubeconfig names while it starts.
             if let Ok(config) = config_of(&self.folder.kubeconfig).await {
                 let request = http::Request::get("/readyz")
                     .body(Vec::new())
@@ -98,7 +98,7 @@ fn etcd_flags(folder: &Path, port: u16) -> Vec<String> {
         format!("--listen-client-urls=http://127.0.0.1:{port}"),
         format!("--advertise-client-urls=http://127.0.0.1:{port}"),
         "--listen-peer-urls=http://127.0.0.1:0".to_owned(),
-        // What is written lives as long as the test.
+        // The data need not outlive the test.
         "--unsafe-no-fsync".to_owned(),
     ]
 }
@@ -116,12 +116,12 @@ fn api_server_flags(folder: &Path, etcd_port: u16, port: u16) -> Vec<String> {
         format!("--service-account-key-file={}", file("service-account.pub")),
         format!("--service-account-signing-key-file={}", file("service-account.key")),
         "--service-cluster-ip-range=10.0.0.0/24".to_owned(),
-        // Nobody makes the service accounts that it would ask for.
+        // No controller creates the service accounts that it requires.
         "--disable-admission-plugins=ServiceAccount".to_owned(),
     ]
 }
 
-/// A temporary folder, readable by this user alone because it holds an administrator's token.
+/// A temporary folder that only this user can read, because it contains an administrator's token.
 struct Folder {
     path: PathBuf,
     kubeconfig: PathBuf,
@@ -166,7 +166,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // Left to the system's own cleaning of temporary files where it fails.
+        // If this fails, the system's own cleaning of temporary files removes it.
         let _ = fs::remove_dir_all(&self.path);
     }
 }
@@ -178,7 +178,7 @@ fn new_keys() -> Result<[String; 2], Failure> {
         0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08, 0x2a, 0x86, 0x48,
         0xce, 0x3d, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
     ];
-    let no_key = || io::Error::other("no key pair could be made");
+    let no_key = || io::Error::other("no key pair could be generated");
     let (algorithm, random) = (&signature::ECDSA_P256_SHA256_FIXED_SIGNING, SystemRandom::new());
     let private = signature::EcdsaKeyPair::generate_pkcs8(algorithm, &random).map_err(|_| no_key())?;
     let pair = signature::EcdsaKeyPair::from_pkcs8(algorithm, private.as_ref(), &random).map_err(|_| no_key())?;
@@ -186,7 +186,7 @@ fn new_keys() -> Result<[String; 2], Failure> {
     Ok([pem("PRIVATE KEY", private.as_ref()), pem("PUBLIC KEY", &public)])
 }
 
-/// DER as PEM, in one line, which all readers of kubeconfigs and of key files here take.
+/// DER as PEM, in one line, which all readers of kubeconfigs and of key files here accept.
 pub(super) fn pem(label: &str, der: &[u8]) -> String {
     let base64 = serde_json::json!(k8s_openapi::ByteString(der.to_vec()));
     let base64 = base64.as_str().unwrap_or_default();
@@ -216,7 +216,7 @@ impl Program {
         }
     }
 
-    /// Fails once the program has ended by itself.
+    /// Returns an error if the program has ended.
     fn check(&mut self) -> Result<(), Failure> {
         match self.child.try_wait()? {
             None => Ok(()),
@@ -243,14 +243,14 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // Both fail only when the process is gone already.
+        // Both fail only if the process has ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
 enum Failure {
-    /// Somebody took the port between our choosing it and the program's listening on it.
+    /// Another process took the port before the program listened on it.
     Port,
     Other(Error),
 }

@@ -17,10 +17,10 @@ pub(super) struct DevServer {
 }
 
 impl DevServer {
-    /// Builds the program where it is not up to date, starts it, and waits until it is ready.
+    /// Builds the program if necessary, starts it, and waits until it is ready.
     pub(super) async fn start() -> Result<Self> {
         let started = tokio::task::spawn_blocking(|| {
-            // Cargo would wait for itself: tests of one program run at the same time.
+            // Built once: tests of one program run at the same time, and two cargo processes would wait for each other.
             static PROGRAM: OnceLock<Result<PathBuf, String>> = OnceLock::new();
             let program = PROGRAM.get_or_init(build);
             program
@@ -39,15 +39,15 @@ impl DevServer {
 
 impl Drop for DevServer {
     fn drop(&mut self) {
-        // It ends when its standard input does, and removes its files then. Waiting fails only when it is gone already.
+        // It ends when its standard input ends, and removes its files. Waiting fails only if it has ended already.
         drop(self.child.stdin.take());
         let _ = self.child.wait();
     }
 }
 
-/// The program `dev`, built where it is not up to date. The whole workspace is built, because cargo then compiles the
-/// dependencies with the features that they have already. Cargo says where the program is: this test is somewhere else where
-/// `build.build-dir` is set.
+/// The program `dev`, built if necessary. The whole workspace is built, so that cargo uses dependencies with the
+/// features that are compiled already. The program's path is in cargo's messages: it cannot be derived from this test's
+/// path if `build.build-dir` is set.
 fn build() -> Result<PathBuf, String> {
     let root = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from).unwrap_or_default();
     if !root.join("dev/Cargo.toml").is_file() {
@@ -61,7 +61,7 @@ fn build() -> Result<PathBuf, String> {
     let mut command = Command::new(cargo);
     command.args(["build", "--quiet", "--workspace", "--bins", "--profile", &profile]);
     command.arg("--message-format=json-render-diagnostics");
-    // What cargo tells this test of itself; build scripts that look at it (ring's does) would be run anew.
+    // Cargo sets these variables for this test; build scripts that depend on them (ring's does) would run again.
     for (name, _) in env::vars_os() {
         let told = name.to_string_lossy();
         if ["CARGO_MANIFEST_", "CARGO_PKG_"]
@@ -92,7 +92,7 @@ fn profile(test: &Path) -> String {
     }
 }
 
-/// Where the program `dev` is, from cargo's messages: a JSON object a line.
+/// The path of the program `dev`, from cargo's messages: one JSON object per line.
 fn executable(messages: &[u8]) -> Option<PathBuf> {
     let messages = messages.split(|byte| *byte == b'\n');
     let mut messages = messages.filter_map(|line| serde_json::from_slice::<serde_json::Value>(line).ok());
@@ -102,7 +102,7 @@ fn executable(messages: &[u8]) -> Option<PathBuf> {
     })
 }
 
-/// It prints the path of its kubeconfig once it is ready.
+/// The program prints the path of its kubeconfig once it is ready.
 fn spawn(program: &Path) -> Result<DevServer, String> {
     let cannot = |error: io::Error| format!("cannot start `{}`: {error}", program.display());
     let mut command = Command::new(program);
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_program_is_where_cargo_says_and_of_the_profile_of_the_test() {
+    fn the_program_is_found_in_cargos_messages_and_has_the_profile_of_the_test() {
         let messages = br#"{"reason":"compiler-artifact","target":{"kind":["lib"],"name":"dev"},"executable":null}
 {"reason":"compiler-artifact","target":{"kind":["bin"],"name":"operator"},"executable":"/t/debug/operator"}
 {"reason":"compiler-artifact","target":{"kind":["bin"],"name":"dev"},"executable":"/t/debug/dev"}

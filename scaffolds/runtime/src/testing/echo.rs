@@ -1,5 +1,5 @@
-//! What answers a rehearsed reconciler: an echo of its own writes. It validates nothing, sets no defaults, collects no
-//! garbage and keeps no record of who owns a field; tests that need those need an API server.
+//! The service behind a rehearsal: it returns what was written. It validates nothing, sets no defaults, deletes no
+//! children and keeps no `managedFields`; tests that need those need an API server.
 
 use std::{
     collections::BTreeMap,
@@ -19,7 +19,7 @@ use super::rehearsal::Write;
 
 type Answer = Response<UnsyncBoxBody<Bytes, Infallible>>;
 
-/// Objects by path, and what was asked of them. Clones are the same one.
+/// Objects by path, and the requests. Clones share them.
 #[derive(Clone, Default)]
 pub(super) struct Echo(Arc<Mutex<State>>);
 
@@ -27,16 +27,16 @@ pub(super) struct Echo(Arc<Mutex<State>>);
 struct State {
     objects: BTreeMap<String, Value>,
     writes: Vec<Write>,
-    /// Part of a path, and the status code that writes there are refused with.
+    /// A part of a path, and the status code with which writes to matching paths are refused.
     refused: Vec<(String, u16)>,
     version: u64,
 }
 
-/// What a path names.
+/// What a path refers to.
 enum Target<'a> {
     Collection,
     Object,
-    /// An object's path and the name of its part.
+    /// An object's path and the name of its subresource.
     Part(&'a str, &'a str),
 }
 
@@ -74,7 +74,7 @@ impl Echo {
         let (parts, body) = request.into_parts();
         let path = parts.uri.path().to_owned();
         if parts.uri.query().is_some_and(|query| query.contains("watch=true")) {
-            // Nothing ever happens but what the reconciler does, and that it knows.
+            // The reconciler makes all changes itself, so the watch has no events.
             let silence = stream::pending::<Result<Frame<Bytes>, Infallible>>();
             return Ok(Response::new(BodyExt::boxed_unsync(StreamBody::new(silence))));
         }
@@ -160,7 +160,7 @@ impl State {
             meta.remove("resourceVersion");
         }
         match part {
-            // Only the part itself can be changed through it.
+            // A subresource request changes only that part.
             Some(part) => merge(&mut object[part], &sent[part]),
             None if verb == "update" => object = sent,
             None => merge(&mut object, &sent),
@@ -201,13 +201,13 @@ impl State {
     }
 }
 
-/// By a finalizer.
+/// Whether a finalizer keeps a deleted object.
 fn is_held(object: &Value) -> bool {
     let finalizers = object["metadata"]["finalizers"].as_array();
     finalizers.is_some_and(|finalizers| !finalizers.is_empty())
 }
 
-/// Reads a path as the API server does: after the version come a namespace, a plural, a name, a part.
+/// Parses a path as the API server does: after the version follow a namespace, a plural, a name, a subresource.
 fn target(path: &str) -> Target<'_> {
     let skipped = if path.starts_with("/api/") { 3 } else { 4 };
     let below: Vec<_> = path.split('/').skip(skipped).collect();
@@ -222,7 +222,7 @@ fn target(path: &str) -> Target<'_> {
     }
 }
 
-/// Whether an object belongs to a collection of its namespace or of the whole cluster.
+/// Whether an object is in a collection of its namespace or of the whole cluster.
 fn within(object: &str, collection: &str) -> bool {
     let of = object.rsplit_once('/').map_or("", |(of, _)| of);
     let everywhere = || {
@@ -233,7 +233,7 @@ fn within(object: &str, collection: &str) -> bool {
     of == collection || everywhere() == Some(true)
 }
 
-/// RFC 7386.
+/// A merge patch (RFC 7386).
 fn merge(target: &mut Value, patch: &Value) {
     let Some(fields) = patch.as_object() else {
         *target = patch.clone();

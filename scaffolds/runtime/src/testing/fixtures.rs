@@ -1,4 +1,4 @@
-//! Objects from YAML files, and waiting for what an operator says of them.
+//! Creates objects from YAML files, and waits for their conditions.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::{
@@ -19,18 +19,20 @@ use crate::{
     status::Conditions,
 };
 
-/// Who the fixtures' fields belong to.
+/// The field manager of the fixtures.
 const MANAGER: &str = "fixtures";
 
-/// Makes every object of a YAML text as it says, one after the other, as `kubectl apply --server-side --force-conflicts`
-/// does. An object of a namespaced kind that names no namespace goes into `namespace`. Returns what the API server has then.
+/// Applies every object of a YAML text, one after the other, as `kubectl apply --server-side --force-conflicts` does.
+/// An object of a namespaced kind without a namespace is applied in `namespace`. Returns the objects as the API server
+/// has them then.
 ///
 /// # Errors
 ///
-/// [`Error::Setup`] when the text is no YAML or a document no object; [`Error::Kube`] when the API server does not know a
-/// kind or refuses an object. What stands before it in the text is made by then.
+/// [`Error::Setup`] if the text is not valid YAML or a document is not an object; [`Error::Kube`] if the API server
+/// does not serve a kind or refuses an object. Earlier objects of the text have been applied by then.
 pub async fn apply(client: &Client, namespace: &str, text: &str) -> Result<Vec<DynamicObject>> {
-    let documents = yaml::documents(text).map_err(|error| Error::Setup(format!("a fixture is no YAML: {error}")))?;
+    let documents =
+        yaml::documents(text).map_err(|error| Error::Setup(format!("a fixture is not valid YAML: {error}")))?;
     let mut applied = Vec::new();
     for document in documents {
         applied.push(apply_one(client, namespace, document).await?);
@@ -39,11 +41,11 @@ pub async fn apply(client: &Client, namespace: &str, text: &str) -> Result<Vec<D
 }
 
 pub(super) async fn apply_one(client: &Client, namespace: &str, document: Value) -> Result<DynamicObject> {
-    let object: DynamicObject =
-        serde_json::from_value(document).map_err(|error| Error::Setup(format!("a fixture is no object: {error}")))?;
+    let object: DynamicObject = serde_json::from_value(document)
+        .map_err(|error| Error::Setup(format!("a fixture is not an object: {error}")))?;
     let types: &TypeMeta = object.types.as_ref().ok_or_else(|| {
-        // What serde takes for an object may lack what makes it one.
-        Error::Setup("a fixture is no object: it has no `apiVersion` and `kind`".to_owned())
+        // serde also accepts documents without `apiVersion` and `kind`.
+        Error::Setup("a fixture is not an object: it has no `apiVersion` and `kind`".to_owned())
     })?;
     let kind = GroupVersionKind::try_from(types).map_err(|error| Error::Setup(error.to_string()))?;
     let (resource, capabilities) = pinned_kind(client, &kind).await?;
@@ -57,12 +59,12 @@ pub(super) async fn apply_one(client: &Client, namespace: &str, document: Value)
     Ok(api.patch(&name, &params, &Patch::Apply(&object)).await?)
 }
 
-/// Waits until the condition `type_` of the object has the status `True`, `False` or `Unknown`, and speaks of the
-/// current generation where it names one. Returns the object.
+/// Waits until the condition `type_` of the object has the status `True`, `False` or `Unknown`, for the current
+/// generation if the condition has an `observedGeneration`. Returns the object.
 ///
 /// # Errors
 ///
-/// [`Error::Setup`] after [`PATIENCE`](super::PATIENCE), with the condition as it is then.
+/// [`Error::Setup`] after [`PATIENCE`](super::PATIENCE), with the current condition.
 pub async fn wait_for_condition<K: Object>(client: &Client, key: &ObjectKey, type_: &str, status: &str) -> Result<K> {
     let (mut found, mut last) = (None, String::new());
     let what = format!("{type_}={status} of {} `{key}`", K::kind(&()));
@@ -75,7 +77,7 @@ pub async fn wait_for_condition<K: Object>(client: &Client, key: &ObjectKey, typ
         Ok(holds)
     });
     match waited.await {
-        Ok(()) => found.ok_or_else(|| Error::Setup(format!("{what} came and went"))),
+        Ok(()) => found.ok_or_else(|| Error::Setup(format!("{what} was created and deleted again"))),
         Err(error) => Err(Error::Setup(format!("{error}: {last}"))),
     }
 }

@@ -1,7 +1,8 @@
-//! For the tests of operators (feature `testing`): an API server to run them on, the operator as a process, and waiting.
+//! For the tests of operators (feature `testing`): an API server, the operator as a process, and functions that wait
+//! for conditions.
 //!
-//! Nothing here is part of an operator's own build. Everything listens on loopback only and ends with the value that
-//! started it.
+//! None of this is part of an operator's own build. All servers listen on loopback only and end when the value that
+//! started them is dropped.
 
 mod account;
 mod control_plane;
@@ -48,25 +49,25 @@ pub use crate::{
     server::{Probes, Servers},
 };
 
-/// How long [`wait_for`] waits: a test machine under load is slow, and a passing test never waits this long.
+/// How long [`wait_for`] waits: a busy test machine is slow, and a passing test never waits this long.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How often [`wait_for`] looks.
+/// How often [`wait_for`] calls its function.
 const PERIOD: Duration = Duration::from_millis(50);
 
 /// A cluster for one test, and a namespace in it that no other test uses.
 ///
 /// # Flow
 ///
-/// The API server of the project's `dev` program, started in some milliseconds: with a garbage collector and a namespace
-/// controller, without others, so no Deployment makes Pods. With `KUBEBUILDER_ASSETS` it is `kube-apiserver` and `etcd` of
-/// that folder, started in about three seconds: without any controller, so nothing collects the children of a deleted
-/// object. With `USE_EXISTING_CLUSTER=true` it is the cluster of the kubeconfig.
+/// By default the API server of the project's `dev` program, started in some milliseconds: with a garbage collector and
+/// a namespace controller, but no others, so Deployments create no Pods. With `KUBEBUILDER_ASSETS`, `kube-apiserver`
+/// and `etcd` of that folder, started in about three seconds: without any controller, so the children of a deleted
+/// object are not deleted. With `USE_EXISTING_CLUSTER=true`, the cluster of the kubeconfig.
 ///
 /// # Guarantees
 ///
-/// Started programs listen on 127.0.0.1 only, keep their data in a temporary folder, and are killed, like
-/// the namespace is deleted, when the value is dropped, also by a failing test.
+/// Started programs listen on 127.0.0.1 only, and keep their data in a temporary folder. When the value is dropped,
+/// also by a failing test, they are killed and the namespace is deleted.
 pub struct TestCluster {
     client: Client,
     config: Config,
@@ -74,7 +75,7 @@ pub struct TestCluster {
     server: Server,
 }
 
-/// Where the cluster comes from.
+/// Which API server the cluster uses.
 enum Server {
     Existing,
     ControlPlane(ControlPlane),
@@ -93,7 +94,7 @@ impl Server {
         }
     }
 
-    /// `None` for the user's own.
+    /// `None` for the user's own cluster.
     fn kubeconfig(&self) -> Option<&Path> {
         match self {
             Self::Existing => None,
@@ -104,13 +105,13 @@ impl Server {
 }
 
 impl TestCluster {
-    /// Connects to the cluster or starts one, makes the namespace, and installs the CRDs of `config/crd/external` that the
-    /// cluster lacks: those of kinds that others own.
+    /// Connects to the cluster or starts one, creates the namespace, and installs missing CRDs of
+    /// `config/crd/external`: those of kinds that other operators own.
     ///
     /// # Errors
     ///
-    /// [`Error::Setup`] when a program is missing, cannot be built, or does not come up within a minute (with the end of its
-    /// log); [`Error::Kube`] when the namespace cannot be made.
+    /// [`Error::Setup`] if a program is missing, cannot be built, or is not ready within a minute (with the end of its
+    /// log); [`Error::Kube`] if the namespace cannot be created.
     pub async fn start() -> Result<Self> {
         let namespace = format!("test-{:08x}", random() as u32);
         let server = Server::start(&namespace).await?;
@@ -136,17 +137,17 @@ impl TestCluster {
         self.client.clone()
     }
 
-    /// The namespace that is this test's own.
+    /// The namespace of this test, which no other test uses.
     pub fn namespace(&self) -> &str {
         &self.namespace
     }
 
-    /// The file that tells kubectl how to reach the cluster; `None` where it is the user's own.
+    /// The kubeconfig of the cluster, for kubectl; `None` for the user's own cluster.
     pub fn kubeconfig(&self) -> Option<&Path> {
         self.server.kubeconfig()
     }
 
-    /// Makes every object of a YAML text, in this test's namespace where it names none: see [`apply`]. For samples,
+    /// Applies every object of a YAML text, in this test's namespace if it names none: see [`apply`]. For samples,
     /// `include_str!("../config/samples/…")`.
     ///
     /// # Errors
@@ -173,16 +174,16 @@ impl TestCluster {
     /// # Flow
     ///
     /// The CRDs of `config/crd/bases` are installed. The operator has a service account in the test's namespace with
-    /// exactly what `config/rbac` binds to the deployed one, so that a permission that it lacks is found here: see
-    /// [`RunningOperator::stop`].
+    /// exactly the permissions that `config/rbac` binds to the deployed one, so that a missing permission is found
+    /// here: see [`RunningOperator::stop`].
     ///
     /// # Errors
     ///
-    /// [`Error::Setup`] when `config/rbac/role.yaml` is not what the operator's controllers declare, or the program cannot
-    /// be started, ends, or is not ready in time; [`Error::Kube`] when the cluster refuses CRDs or roles.
+    /// [`Error::Setup`] if `config/rbac/role.yaml` differs from what the operator's controllers declare, or the program
+    /// cannot be started, ends, or is not ready in time; [`Error::Kube`] if the cluster refuses CRDs or roles.
     pub async fn run_operator(&self, program: &str) -> Result<RunningOperator> {
         let mut crds = files::documents(Path::new("config/crd/bases")).map_err(Error::Setup)?;
-        // Beside them is a kustomization.
+        // The folder also contains a kustomization.
         crds.retain(|document| document["kind"] == "CustomResourceDefinition");
         crds::install(&self.client, &crds).await?;
         RunningOperator::start(program, self).await
@@ -194,7 +195,7 @@ impl Drop for TestCluster {
         let Server::Existing = self.server else {
             return;
         };
-        // A client lives on the runtime that made it, and a drop may not wait on that one.
+        // A client needs the runtime that created it, and a drop must not block that runtime.
         let (config, namespace) = (self.config.clone(), self.namespace.clone());
         let deleted = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -212,12 +213,12 @@ impl Drop for TestCluster {
     }
 }
 
-/// Looks every 50 ms until `look` finds what it looks for.
+/// Calls `look` every 50 ms until it returns true.
 ///
 /// # Errors
 ///
-/// [`Error::Setup`] naming `what`, and what went wrong last, when [`PATIENCE`] is over. An error of `look` is no
-/// reason to stop looking.
+/// [`Error::Setup`], which names `what` and the last error, after [`PATIENCE`]. An error of `look` does not end the
+/// wait.
 pub async fn wait_for(what: &str, mut look: impl AsyncFnMut() -> Result<bool>) -> Result<()> {
     let deadline = Instant::now() + PATIENCE;
     loop {
@@ -259,7 +260,7 @@ async fn make_namespace(client: &Client, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Installs the CRDs of kinds that others own. One that is there is its owner's, and stays as it is.
+/// Installs the CRDs of kinds that other operators own. An existing CRD is not changed.
 async fn install_external(client: &Client) -> Result<()> {
     let crds = files::documents(Path::new("config/crd/external")).map_err(Error::Setup)?;
     let api = Api::<CustomResourceDefinition>::all(client.clone());
@@ -273,12 +274,12 @@ async fn install_external(client: &Client) -> Result<()> {
     crds::install(client, &missing).await
 }
 
-/// 64 bits that no other process will draw: std seeds its hashers from the operating system.
+/// 64 random bits: std seeds its hashers from the operating system.
 fn random() -> u64 {
     RandomState::new().build_hasher().finish()
 }
 
-/// Ports that are free now; all are held until the last one is chosen, so they differ.
+/// Ports that are free now; all are bound until the last one is chosen, so they differ.
 fn free_ports<const N: usize>() -> io::Result<[u16; N]> {
     let mut held = Vec::new();
     let mut ports = [0; N];
@@ -295,13 +296,13 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn what_never_comes_is_named() {
+    async fn a_wait_in_vain_names_what_it_waited_for() {
         let error = wait_for("Godot", async || Ok(false)).await.unwrap_err();
         assert_eq!(error.to_string(), "waited 30 s in vain for Godot");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_error_on_the_way_does_not_end_the_wait() {
+    async fn an_error_does_not_end_the_wait() {
         let mut tries = 0;
         let found = wait_for("the third try", || {
             tries += 1;
@@ -314,7 +315,7 @@ mod tests {
 
     #[tokio::test]
     #[ignore = "needs KUBEBUILDER_ASSETS"]
-    async fn a_cluster_starts_and_answers() {
+    async fn a_cluster_starts_and_responds() {
         let cluster = TestCluster::start().await.unwrap();
         let namespaces: Api<Namespace> = Api::all(cluster.client());
         namespaces.get(cluster.namespace()).await.unwrap();

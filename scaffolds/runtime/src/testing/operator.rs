@@ -16,8 +16,8 @@ use tokio::{
 use super::{PATIENCE, PERIOD, TestCluster, account::Account, free_ports, random, refusals};
 use crate::error::{Error, Result};
 
-/// A running operator, killed on drop. Unless [`stop`](Self::stop) was called and found nothing, the test has failed, and
-/// what the operator logged is printed.
+/// A running operator, killed on drop. Unless [`stop`](Self::stop) was called and returned no error, the test has
+/// failed, and the operator's log is printed.
 pub struct RunningOperator {
     child: Child,
     log: PathBuf,
@@ -53,17 +53,18 @@ impl RunningOperator {
         Ok(running)
     }
 
-    /// What it has logged so far.
+    /// The log so far.
     pub fn log(&self) -> String {
         String::from_utf8_lossy(&fs::read(&self.log).unwrap_or_default()).into_owned()
     }
 
-    /// Ends it, at the end of a test that has passed.
+    /// Ends the operator, at the end of a test that has passed.
     ///
     /// # Errors
     ///
-    /// [`Error::Setup`] when the API server refused a request of the operator because no role grants it. The error names
-    /// the `.rule(…)` that does: a reconciler that retries, or that logs and goes on, would hide it until the deployment.
+    /// [`Error::Setup`] if the API server refused a request of the operator because no role grants it. The error
+    /// contains the `.rule(…)` that does: a reconciler that retries, or that only logs the error, would hide it until
+    /// the deployment.
     pub fn stop(mut self) -> Result<()> {
         if let Some(refused) = refusals::describe(&self.log()) {
             return Err(Error::Setup(refused));
@@ -72,7 +73,7 @@ impl RunningOperator {
         Ok(())
     }
 
-    /// Waits until its caches are filled.
+    /// Waits until the operator's caches are filled.
     async fn ready(&mut self, port: u16) -> Result<()> {
         let deadline = Instant::now() + PATIENCE;
         while !is_ready(port).await.unwrap_or(false) {
@@ -91,14 +92,14 @@ impl RunningOperator {
     }
 
     fn exited(&mut self) -> Option<ExitStatus> {
-        // An error means that nothing is known of the process; then the deadline decides.
+        // An error means that the state of the process is unknown; then the deadline decides.
         self.child.try_wait().ok().flatten()
     }
 }
 
 impl Drop for RunningOperator {
     fn drop(&mut self) {
-        // These fail only when what they end or remove is gone already.
+        // These fail only if the process has ended, or the file is removed already.
         let _ = self.child.kill();
         let _ = self.child.wait();
         if !self.passed {
@@ -108,7 +109,7 @@ impl Drop for RunningOperator {
     }
 }
 
-/// Fails where `config/rbac/role.yaml` is older than the program: what it grants is what the test is about.
+/// Returns an error if `config/rbac/role.yaml` is older than the program: the test depends on its permissions.
 fn check_role(program: &str) -> io::Result<Result<()>> {
     let output = Command::new(program)
         .args(["manifests", "--check"])
@@ -123,7 +124,7 @@ fn check_role(program: &str) -> io::Result<Result<()>> {
     Ok(Err(Error::Setup(format!("{text}\n\nhint: run `make manifests`"))))
 }
 
-/// Asks the readiness probe, in HTTP/1.0 because then the answer ends with the connection.
+/// Sends a request to the readiness probe, in HTTP/1.0 because then the response ends with the connection.
 async fn is_ready(port: u16) -> io::Result<bool> {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).await?;
     stream

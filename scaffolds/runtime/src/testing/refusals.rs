@@ -1,8 +1,8 @@
-//! What the API server refused an operator, found in its log: the sentences of RBAC's 403.
+//! Finds requests of an operator that the API server refused, by the messages of RBAC's 403 in its log.
 
 use std::collections::BTreeSet;
 
-/// A permission that a role would have to grant.
+/// A permission that no role grants.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Missing<'a> {
     verb: &'a str,
@@ -10,7 +10,7 @@ struct Missing<'a> {
     group: &'a str,
 }
 
-/// What is missing, with the declarations that grant it; `None` where nothing was refused.
+/// The missing permissions, with the declarations that grant them; `None` if no request was refused.
 pub(super) fn describe(log: &str) -> Option<String> {
     let log = log.replace('\\', "");
     let missing: BTreeSet<_> = log.split("cannot ").skip(1).filter_map(parse).collect();
@@ -22,7 +22,7 @@ pub(super) fn describe(log: &str) -> Option<String> {
     })
 }
 
-/// The rest of `cannot patch resource "foobars" in API group "test.example.com"` (kube-apiserver,
+/// Parses the rest of `cannot patch resource "foobars" in API group "test.example.com"` (kube-apiserver,
 /// `endpoints/handlers/responsewriters/errors.go`: `forbiddenMessage`).
 fn parse(rest: &str) -> Option<Missing<'_>> {
     let (verb, rest) = rest.split_once(" resource \"")?;
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_permission_is_named_once_with_the_rule_that_grants_it() {
+    fn each_missing_permission_is_named_once_with_the_rule_that_grants_it() {
         let user = "User \"system:serviceaccount:test-1:controller-manager\"";
         let line = format!(
             "WARN it failed: secrets is forbidden: {user} cannot list resource \"secrets\" in API group \"\" at the cluster scope"

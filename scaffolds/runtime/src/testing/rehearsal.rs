@@ -1,4 +1,4 @@
-//! One reconcile without a server: objects go in, and what the reconciler would have sent comes out.
+//! One reconcile without a server: tests pass the existing objects, and check the writes of the reconciler.
 
 use std::{sync::Arc, time::Duration};
 
@@ -15,23 +15,23 @@ use crate::{
     reconciler::Reconciler,
 };
 
-/// A stage for one reconcile: no server, no socket, no process.
+/// Runs one reconcile: no server, no socket, no process.
 ///
 /// # Flow
 ///
-/// [`new`](Self::new), the objects that exist [`with`](Self::with) which the caches are filled, then
-/// [`reconcile`](Self::reconcile) with the controller as it is declared in the operator, and a look at what it did.
+/// [`new`](Self::new), the existing objects in the caches [`with`](Self::with), then [`reconcile`](Self::reconcile)
+/// with the controller as the operator declares it, then check the result.
 ///
 /// # Guarantees
 ///
-/// The reconciler runs as in production: with its finalizer stored first, `cleanup` in its place for an object under
-/// deletion, a panic turned into an error, its own writes in the cache.
+/// The reconciler runs as in production: its finalizer is stored first, `cleanup` is called for an object that is being
+/// deleted, a panic becomes an error, its own writes are in the cache.
 ///
 /// # Caveats
 ///
-/// Writes are answered by what was sent. Nothing is validated, defaulted, pruned or collected, and a server-side apply is
-/// merged without a record of owners. Use it for what the reconciler decides; for what Kubernetes makes of it there is
-/// [`TestCluster`](super::TestCluster).
+/// The response to a write is what was sent. Nothing is validated, defaulted, pruned or garbage-collected, and a
+/// server-side apply is merged without `managedFields`. Use it to test the reconciler's decisions; to test their
+/// effects in Kubernetes, use [`TestCluster`](super::TestCluster).
 #[derive(Default)]
 pub struct Rehearsal {
     echo: Echo,
@@ -43,17 +43,17 @@ pub struct Rehearsal {
 pub struct Write {
     /// `create`, `apply`, `patch`, `update` or `delete`.
     pub verb: &'static str,
-    /// Where it was sent, such as `/api/v1/namespaces/default/configmaps`.
+    /// The path of the request, such as `/api/v1/namespaces/default/configmaps`.
     pub path: String,
-    /// What was sent.
+    /// The body of the request.
     pub body: Value,
 }
 
-/// What came of a reconcile.
+/// The result of a reconcile.
 pub struct Rehearsed {
     echo: Echo,
     key: ObjectKey,
-    /// As the reconciler ended: `Ok(None)` when nothing is left to do, `Ok(Some(delay))` when it wants to run again.
+    /// The reconciler's result: `Ok(None)` if nothing is left to do, `Ok(Some(delay))` if it wants to run again.
     pub result: Result<Option<Duration>>,
 }
 
@@ -63,8 +63,8 @@ impl Rehearsal {
         Self::default()
     }
 
-    /// With this object, in the namespace `default` if it is to be in one and names none. It gets a uid, a generation and
-    /// a resourceVersion where it has none.
+    /// Adds this object, in the namespace `default` if it is namespaced and names none. It gets a uid, a generation and
+    /// a resourceVersion if it has none.
     pub fn with<C: Object>(self, object: C) -> Self {
         self.put(object);
         self
@@ -80,8 +80,8 @@ impl Rehearsal {
     ///
     /// # Errors
     ///
-    /// [`Error::Setup`] when the controller cannot be registered, or `object` does not survive being written and read.
-    /// How the reconciler ended is in [`Rehearsed::result`].
+    /// [`Error::Setup`] if the controller cannot be registered, or `object` differs after serialization and
+    /// deserialization. The reconciler's own result is in [`Rehearsed::result`].
     pub async fn reconcile<K: Object>(
         self,
         controller: Controller<K>,
@@ -101,7 +101,7 @@ impl Rehearsal {
         });
         manager.fill_caches().await?;
         let result = worker.rehearse(&key).await;
-        // Events are sent beside the reconcile; the end flushes them.
+        // Events are sent in the background; stopping flushes them.
         _ = stop.send(());
         running.await.map_err(|error| Error::Setup(error.to_string()))??;
         Ok(Rehearsed {
@@ -125,7 +125,7 @@ impl Rehearsal {
 }
 
 impl Rehearsed {
-    /// What was sent, in its order, but for events.
+    /// The writes in their order, without events.
     pub fn writes(&self) -> Vec<Write> {
         let all = self.echo.writes().into_iter();
         all.filter(|write| !is_event(write)).collect()
@@ -151,8 +151,8 @@ impl Rehearsed {
             .collect()
     }
 
-    /// An object as it is afterwards: beside the one that was reconciled, or of a cluster-scoped kind. `None` if it is not
-    /// there, or no `C`.
+    /// The resulting object, in the namespace of the reconciled one or of a cluster-scoped kind. `None` if it does not
+    /// exist, or is not a `C`.
     pub fn object<C: Object>(&self, name: &str) -> Option<C> {
         let namespace = self.key.namespace().unwrap_or("default");
         let key = ObjectKey::new(is_namespaced::<C>().then_some(namespace), name);

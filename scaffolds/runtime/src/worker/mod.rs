@@ -1,4 +1,4 @@
-//! The workers of a controller: they take keys from its queue, run the reconciler, and settle what came of it.
+//! The workers of a controller: they take keys from its queue, run the reconciler, and handle the result.
 
 #[cfg(feature = "testing")]
 mod rehearsal;
@@ -35,10 +35,10 @@ use crate::{
     reconciler::Reconciler,
 };
 
-/// Numbers every reconcile of this process, so that the lines of one can be found in the log.
+/// Numbers every reconcile of this process, to find its lines in the log.
 static RECONCILES: AtomicU64 = AtomicU64::new(1);
 
-/// A controller as its workers see it.
+/// A controller as its workers use it.
 pub(crate) struct Worker<K: Object, R> {
     pub(crate) name: String,
     pub(crate) queue: WorkQueue,
@@ -54,16 +54,16 @@ pub(crate) struct Worker<K: Object, R> {
 /// A controller of any kind, as the manager starts and stops it.
 pub(crate) trait Runnable: Send + Sync {
     fn name(&self) -> &str;
-    /// Asks for every object there is, and for what happens from now on. Before the first [`work`](Self::work).
+    /// Queues every existing object, and all later changes. To be called before the first [`work`](Self::work).
     fn start(&self);
-    /// Works on keys until the queue is shut down, and ends after the key in hand.
+    /// Processes keys until the queue is shut down, and ends after the current key.
     fn work(self: Arc<Self>) -> Pin<Box<dyn Future<Output = ()> + Send>>;
-    /// How many times [`work`](Self::work) has to run for this many workers: the queue hands out a key beyond their number where one
+    /// How many times [`work`](Self::work) has to run for this many workers: the queue hands out additional keys if one
     /// namespace holds too many.
     fn tasks(&self, workers: usize) -> usize {
         2 * workers - 1
     }
-    /// No key is handed out any more.
+    /// Shuts the queue down: no more keys are handed out.
     fn shut_down(&self);
     /// Whether workers are to end.
     fn is_shut_down(&self) -> bool;
@@ -77,7 +77,7 @@ impl<K: Object, R: Reconciler<K>> Runnable for Worker<K, R> {
     }
 
     fn start(&self) {
-        // In this order: a change that is not delivered from here on is in the store already.
+        // In this order: a change that is not delivered after this call is in the store already.
         self.queue.wake();
         self.main.start();
         for object in self.shared.main.informer.store().list() {
@@ -95,12 +95,12 @@ impl<K: Object, R: Reconciler<K>> Runnable for Worker<K, R> {
                     object = %held.key(),
                     reconcile_id = id,
                     result = field::Empty,
-                    // What OpenTelemetry calls a failure; nobody else reads it.
+                    // OpenTelemetry's field for failures; only exporters read it.
                     otel.status_code = field::Empty,
                 );
                 let (key, priority) = (held.key().clone(), held.priority());
                 let processed = self.process(held, id).instrument(span.clone());
-                // The second fence, for what the author's types do outside of the reconciler: `Display`, `Serialize`.
+                // Also catches panics of the author's types outside of the reconciler: `Display`, `Serialize`.
                 if let Err(panic) = isolated_future(processed).await {
                     self.metrics.panicked();
                     span.in_scope(|| error!("a panic outside of the reconciler: {panic}"));
@@ -132,7 +132,7 @@ impl<K: Object, R: Reconciler<K>> Worker<K, R> {
             && let Err(panic) = isolated(|| self.reconciler.deleted(&key))
         {
             self.metrics.panicked();
-            error!("`deleted` panicked, and is not called again for this object: {panic}");
+            error!("`deleted` panicked; it is not called again for this object: {panic}");
         }
         let Some(object) = self.shared.main.informer.store().get(&key) else {
             // Gone, or undecodable, which the informer reports.

@@ -1,4 +1,4 @@
-//! A run of a reconciler that tests look at: outside of the queue, and nothing is done about what comes of it.
+//! Runs a reconciler once for a test: without the queue, and without handling the result.
 
 use std::{sync::atomic::Ordering, time::Duration};
 
@@ -15,7 +15,7 @@ use crate::{
 };
 
 impl<K: Object, R: Reconciler<K>> Worker<K, R> {
-    /// One run for this object, outside of the queue: what the next one is to be, and nothing done about it.
+    /// Runs the reconciler once for this object, without the queue, and returns when it is to run again.
     pub(crate) async fn rehearse(&self, key: &ObjectKey) -> Result<Option<Duration>> {
         let Some(object) = self.shared.main.informer.store().get(key) else {
             let reason = self.shared.main.informer.store().invalid(key);

@@ -1,4 +1,4 @@
-//! One run of a reconciler: isolated, timed, and at the place where the object is in its life.
+//! One run of a reconciler: isolated, timed, and with the step that the object's state requires.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -13,14 +13,14 @@ use crate::{
     reconciler::{Action, Cleanup, Reconciler},
 };
 
-/// How a run ended: as the reconciler said, or from outside.
+/// How a run ended: by itself, by a panic, or by its time limit.
 pub(super) enum End {
     Returned(Result<Next>),
     Panicked(Panic),
     TimedOut(CutOff),
 }
 
-/// What was cut off, after how long.
+/// What was cut off, and its time limit.
 pub(super) struct CutOff {
     part: &'static str,
     limit: Duration,
@@ -36,7 +36,7 @@ impl fmt::Display for CutOff {
     }
 }
 
-/// What comes after a run that succeeded.
+/// What follows a successful run.
 #[derive(Clone, Copy)]
 pub(super) enum Next {
     Nothing,
@@ -44,7 +44,7 @@ pub(super) enum Next {
 }
 
 impl<K: Object, R: Reconciler<K>> Worker<K, R> {
-    /// Runs the reconciler so that neither a panic nor a hang gets further than this object.
+    /// Runs the reconciler so that neither a panic nor a hang affects another object.
     pub(super) async fn run(&self, cx: &Context<K>) -> End {
         let guarded = isolated_future(self.step(cx));
         let result = match self.timeout {
@@ -64,7 +64,7 @@ impl<K: Object, R: Reconciler<K>> Worker<K, R> {
         }
     }
 
-    /// Observes where the object is in its life, and does what is due there.
+    /// Determines the object's state (new, deleted, finalized), and takes the step for it.
     async fn step(&self, cx: &Context<K>) -> Result<Next> {
         let finalizer = self.reconciler.finalizer();
         let has =
@@ -112,15 +112,16 @@ impl<K: Object, R: Reconciler<K>> Worker<K, R> {
             Cleanup::Pending(delay) => return Ok(Next::After(delay)),
             Cleanup::Done => {}
         }
-        // The cleanup may have written the status: the patch has to name the version that came of it.
+        // The cleanup may have written the status: the patch has to name the resulting resource version.
         let latest = cx.latest();
         let mut finalizers = latest.meta().finalizers.clone().unwrap_or_default();
         finalizers.retain(|name| Some(name.as_str()) != self.reconciler.finalizer());
         let removed = cx.patch(None, finalizers_patch(&*latest, &finalizers)).await?;
         if removed.meta().finalizers.as_ref().is_none_or(Vec::is_empty) {
-            // Gone with its last finalizer: the answer is not put into the cache, the watch delivers the deletion.
+            // The object is deleted with its last finalizer: the response is not stored in the cache, the watch
+            // delivers the deletion.
             self.main.finalized(&uid);
-            // The watch may have delivered it already, and will not deliver it again.
+            // The watch may have delivered the deletion already, and will not deliver it again.
             let cached = self.shared.main.informer.store().get(&cx.key);
             if cached.is_none_or(|cached| cached.meta().uid.as_ref() != Some(&uid)) {
                 self.main.has_ended(&uid);
@@ -132,7 +133,7 @@ impl<K: Object, R: Reconciler<K>> Worker<K, R> {
     }
 }
 
-/// A merge patch replaces the whole list, so it names the version it was read from.
+/// A merge patch replaces the whole list, so it names the resource version that the list was read from.
 fn finalizers_patch<K: Object>(object: &K, finalizers: &[String]) -> Value {
     json!({"metadata": {"resourceVersion": object.meta().resource_version, "finalizers": finalizers}})
 }

@@ -1,4 +1,4 @@
-//! What comes after a run: the class of its error decides about the next one, and whether a person is informed.
+//! Handles the result of a run: the class of its error decides when it runs again, and whether a person is informed.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::{
 };
 
 impl<K: Object, R: Reconciler<K>> Worker<K, R> {
-    /// Decides about the next run, and leaves a trace where a person has to act.
+    /// Decides when to run again, and reports errors that a person has to act on.
     pub(super) async fn settle(&self, cx: &Context<K>, end: End, priority: Priority) -> Outcome {
         let error = match end {
             End::Returned(Ok(next)) => return self.succeed(cx, next, priority).await,
@@ -75,9 +75,9 @@ impl<K: Object, R: Reconciler<K>> Worker<K, R> {
             Class::Terminal => {
                 self.queue.count_failure(&cx.key);
                 self.metrics.terminal();
-                error!("reconcile failed, and is not tried again before the object changes: {error}");
+                error!("reconcile failed, and is not retried before the object changes: {error}");
             }
-            // The lease may be renewed in time; where it is not, the process ends.
+            // The lease may be renewed in time; if it is not, the process ends.
             Class::NotLeader => {
                 let delay = self.queue.add_rate_limited(cx.key.clone(), priority);
                 info!(?delay, "not written: {error}");
@@ -90,10 +90,10 @@ impl<K: Object, R: Reconciler<K>> Worker<K, R> {
     }
 }
 
-/// A 404 about the very object: it went while it was worked on, and nothing is left to do.
+/// A 404 about the reconciled object itself: it was deleted during the reconcile, and nothing is left to do.
 ///
-/// The answer names group, plural and name, but no namespace: a request for an object of this kind and name in another
-/// namespace is answered alike. So the API server is asked about this one.
+/// The response names group, plural and name, but no namespace: it could be about an object of this kind and name in
+/// another namespace. So this object is read from the API server.
 async fn is_gone<K: Object>(cx: &Context<K>, error: &Error) -> bool {
     let Error::Kube(source) = error else { return false };
     let kube::Error::Api(status) = &**source else {

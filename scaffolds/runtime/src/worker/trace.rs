@@ -1,4 +1,4 @@
-//! The trace that a failure leaves in the status: one entry of the conditions, and nothing else of it.
+//! Reports a failure in the status: changes one entry of the conditions, and nothing else.
 
 use std::{
     collections::HashMap,
@@ -19,7 +19,7 @@ use crate::{
 pub(crate) struct Traces(Mutex<HashMap<ObjectKey, [String; 2]>>);
 
 impl Traces {
-    /// Forgets an object, and returns what was written.
+    /// Removes an object's entry, and returns it.
     pub(super) fn take(&self, key: &ObjectKey) -> Option<[String; 2]> {
         self.entries().remove(key)
     }
@@ -30,8 +30,9 @@ impl Traces {
 }
 
 impl<K: Object, R: Reconciler<K>> Worker<K, R> {
-    /// Writes `False` with the error's reason into this controller's condition, and an event. If the kind has no such
-    /// status, the event alone: the API server drops what the schema does not know. The status of a foreign kind is left alone.
+    /// Writes `False` with the error's reason into this controller's condition, and records an event. If the kind has
+    /// no such status, it only records the event: the API server would drop unknown fields. The status of a foreign
+    /// kind is not changed.
     pub(super) async fn leave_trace(&self, cx: &Context<K>, error: &Error) {
         cx.event(EventType::Warning, error.reason(), error.to_string());
         if self.shared.foreign {
@@ -43,8 +44,8 @@ impl<K: Object, R: Reconciler<K>> Worker<K, R> {
         self.write_condition(cx, condition, |_| true).await;
     }
 
-    /// After a success: where the condition still stands as [`leave_trace`](Self::leave_trace) wrote it, the reconciler does
-    /// not write it, so nobody else would turn it.
+    /// After a success: if the condition is still the one that [`leave_trace`](Self::leave_trace) wrote, the reconciler
+    /// does not write this condition, so it is set to `True` here.
     pub(super) async fn clear_trace(&self, cx: &Context<K>) {
         let Some([reason, message]) = self.traces.take(&cx.key) else {
             return;
@@ -63,7 +64,7 @@ impl<K: Object, R: Reconciler<K>> Worker<K, R> {
         self.conditions.of(&self.name)
     }
 
-    /// Writes this one condition, if the entry of its type, `null` where there is none, passes `if_`.
+    /// Writes this one condition if the existing entry of its type (`null` if there is none) passes `if_`.
     async fn write_condition(&self, cx: &Context<K>, condition: Condition, if_: impl FnOnce(&Value) -> bool) {
         let latest = cx.latest();
         let before = serde_json::to_value(&*latest)
@@ -85,8 +86,8 @@ fn entry<'a>(status: &'a Value, type_: &str) -> &'a Value {
     entries.find(|entry| entry["type"] == type_).unwrap_or(&Value::Null)
 }
 
-/// Puts `condition` into the entry of its type, or at the end. Other entries, and fields that Kubernetes' own conditions do not
-/// have, stay as they are; `lastTransitionTime` moves only when the verdict does.
+/// Replaces the entry of the same type, or appends `condition`. Other entries, and fields that Kubernetes' own
+/// conditions do not have, stay as they are; `lastTransitionTime` changes only with the status.
 fn set(status: &mut Value, condition: Condition) {
     let mut new = json!(condition);
     let conditions = &mut status["conditions"];
@@ -115,7 +116,7 @@ mod tests {
     use crate::status::condition;
 
     #[test]
-    fn one_entry_changes_and_the_others_stay_as_they_are() {
+    fn one_condition_changes_and_the_others_stay() {
         let theirs = json!({"type": "Synced", "status": "True", "lastUpdateTime": "2026-01-01T00:00:00Z"});
         let ours = json!({"type": "Ready", "status": "False", "severity": "high", "lastTransitionTime": "2020-01-01T00:00:00Z"});
         let mut status = json!({"phase": "Bound", "conditions": ["a text", theirs, ours]});

@@ -1,5 +1,5 @@
-//! What a controller's own kind does to its queue: changes wake it, but for the echo of its own status; what a failed run
-//! has no reason to look at does not wake it before its time.
+//! How changes of a controller's own kind wake it: all but the watch events of its own status writes; a status change
+//! after a failed run does not wake it before its backoff ends.
 
 use std::{
     collections::HashSet,
@@ -14,17 +14,17 @@ use crate::{
     queue::WorkQueue,
 };
 
-/// A controller's changes of its own kind, between the informer and the worker.
+/// Handles a controller's changes of its own kind, between the informer and the worker.
 pub(crate) struct Main<K> {
     queue: WorkQueue,
     in_flight: Arc<InFlight>,
     predicate: Option<Predicate<K>>,
     controller: Arc<str>,
-    /// Objects that went since their key was last worked on: their memory has to be freed.
+    /// Objects deleted since their key was last processed: what is remembered of them has to be dropped.
     gone: Arc<Mutex<HashSet<ObjectKey>>>,
-    /// Whether there are workers. What goes before is remembered by nobody.
+    /// Whether there are workers. Deletions before that have no effect.
     started: Arc<AtomicBool>,
-    /// Uids whose finalizer was removed by this process, until the cache shows them gone: no second cleanup.
+    /// Uids of objects whose finalizer this process has removed, until the cache shows them deleted: no second cleanup.
     finalized: Arc<Mutex<HashSet<String>>>,
 }
 
@@ -72,8 +72,8 @@ impl<K: Object> Main<K> {
                 return;
             }
             match delta {
-                // What failed on this very generation fails again, whatever the status says by now: two controllers that write
-                // each other's condition would else wake each other as fast as the network carries it.
+                // A run that failed on this generation would fail again, regardless of the status: otherwise two
+                // controllers that write each other's condition would wake each other without any delay.
                 Delta::Updated { old, new } if is_status_alone(&**old, &**new) => {
                     queue.add_within_backoff(key, priority(delta));
                 }
@@ -82,32 +82,32 @@ impl<K: Object> Main<K> {
         }
     }
 
-    /// There are workers from now on.
+    /// Records that there are workers from now on.
     pub(super) fn start(&self) {
         self.started.store(true, Ordering::SeqCst);
     }
 
-    /// Whether an object of this name went since this was asked last.
+    /// Whether an object of this name was deleted since the last call.
     pub(super) fn has_gone(&self, key: &ObjectKey) -> bool {
         lock(&self.gone).remove(key)
     }
 
-    /// Whether this process has removed the finalizer of the object of this uid, which the cache shows nevertheless.
+    /// Whether this process has removed the finalizer of the object with this uid, although the cache still shows it.
     pub(super) fn is_finalized(&self, uid: &str) -> bool {
         lock(&self.finalized).contains(uid)
     }
 
-    /// Its finalizer has been removed.
+    /// Records that the finalizer of the object with this uid has been removed.
     pub(super) fn finalized(&self, uid: &str) {
         lock(&self.finalized).insert(uid.to_owned());
     }
 
-    /// The cache has seen it go.
+    /// Records that the cache shows the object deleted.
     pub(super) fn has_ended(&self, uid: &str) {
         lock(&self.finalized).remove(uid);
     }
 
-    /// Queues what passes.
+    /// Queues a change that passes.
     pub(super) fn see(&self, delta: &Delta<K>) {
         if self
             .predicate
@@ -119,7 +119,7 @@ impl<K: Object> Main<K> {
     }
 }
 
-/// Whether an update is the echo of the status patch that this controller has under way: nothing else moved.
+/// Whether an update is the watch event of this controller's status patch in progress: nothing else changed.
 fn is_own_status<K: Object>(in_flight: &InFlight, key: &ObjectKey, old: &K, new: &K) -> bool {
     let Some(sent) = in_flight.get(key) else { return false };
     let stable = |object: &K| {
@@ -129,14 +129,14 @@ fn is_own_status<K: Object>(in_flight: &InFlight, key: &ObjectKey, old: &K, new:
         meta
     };
     let status = || serde_json::to_value(new).ok().map(|mut new| new["status"].take());
-    // Without a generation nothing says that the spec stood still.
+    // Without a generation, an unchanged spec cannot be detected.
     new.meta().generation.is_some() && stable(old) == stable(new) && status() == Some(sent)
 }
 
 /// Whether an update can only have changed the status.
 fn is_status_alone<K: Object>(old: &K, new: &K) -> bool {
     let (old, new) = (old.meta(), new.meta());
-    // Without a generation nothing says that the spec stood still.
+    // Without a generation, an unchanged spec cannot be detected.
     old.generation.is_some()
         && old.generation == new.generation
         && old.uid == new.uid
@@ -147,7 +147,7 @@ fn is_status_alone<K: Object>(old: &K, new: &K) -> bool {
         && old.owner_references == new.owner_references
 }
 
-/// Live changes go before what is only there already.
+/// Live changes have a higher priority than objects of the initial list.
 pub(crate) fn priority<C>(delta: &Delta<C>) -> Priority {
     if delta.is_routine() {
         Priority::Low

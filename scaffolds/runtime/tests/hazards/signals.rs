@@ -1,4 +1,5 @@
-//! The operator as a process that is told to stop, once or twice. The process is this test program, started anew.
+//! The operator as a process that gets a signal to stop, once or twice. The process is this test program, started
+//! again.
 
 use std::{
     env,
@@ -97,7 +98,7 @@ fn a_signal_during_the_start_ends_the_process_well() {
 fn a_second_signal_ends_a_process_that_does_not_heed_the_first() {
     let (mut child, _lines) = operator("blocks");
     terminate(&child);
-    wait_for_log(&mut child, "told to stop");
+    wait_for_log(&mut child, "received a signal to stop");
     terminate(&child);
     assert_eq!(ended(child).code(), Some(1));
 }

@@ -8,7 +8,7 @@ use crate::events::{
 };
 
 #[tokio::test(start_paused = true)]
-async fn events_give_way_to_reconciles_for_a_second_and_then_go_one_at_a_time() {
+async fn events_wait_for_reconciles_for_a_second_and_are_then_written_one_at_a_time() {
     let server = Server::default();
     let running = Running::on(&server);
     let reconcile = running.recorder.reconciles().begin(false);
@@ -19,7 +19,7 @@ async fn events_give_way_to_reconciles_for_a_second_and_then_go_one_at_a_time() 
     assert_eq!(server.seen().len(), 0);
     sleep(Duration::from_millis(51)).await;
     let seen = server.seen().len();
-    assert!((5..=11).contains(&seen), "one each five milliseconds: {seen}");
+    assert!((5..=11).contains(&seen), "one every five milliseconds: {seen}");
     assert_eq!(server.most_at_once.load(Ordering::SeqCst), 1);
     drop(reconcile);
     sleep(Duration::from_millis(20)).await;
@@ -28,7 +28,7 @@ async fn events_give_way_to_reconciles_for_a_second_and_then_go_one_at_a_time() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn events_give_way_for_longer_while_objects_wait_and_reconciles_end() {
+async fn events_wait_for_longer_while_objects_are_queued_and_reconciles_end() {
     let server = Server::default();
     let running = Running::on(&server);
     let _slow = running.recorder.reconciles().begin(true);
@@ -39,12 +39,12 @@ async fn events_give_way_for_longer_while_objects_wait_and_reconciles_end() {
     }
     assert_eq!(server.seen().len(), 0);
     sleep(CROWDED_YIELD / 20 + Duration::from_millis(1)).await;
-    assert_eq!(server.seen().len(), 1, "but no longer than that");
+    assert_eq!(server.seen().len(), 1, "no second event is written before that");
     running.stop().await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn events_give_way_no_longer_to_reconciles_that_wait_themselves() {
+async fn events_do_not_wait_longer_for_reconciles_that_do_not_end() {
     let server = Server::default();
     let running = Running::on(&server);
     let _slow = running.recorder.reconciles().begin(true);
@@ -52,7 +52,7 @@ async fn events_give_way_no_longer_to_reconciles_that_wait_themselves() {
     sleep(YIELD - Duration::from_millis(1)).await;
     assert_eq!(server.seen().len(), 0);
     sleep(Duration::from_millis(2)).await;
-    assert_eq!(server.seen().len(), 1, "none of them has ended");
+    assert_eq!(server.seen().len(), 1, "the reconciles have not ended");
 
     running.event("b", "x");
     for _ in 0..3 {
@@ -67,7 +67,7 @@ async fn events_give_way_no_longer_to_reconciles_that_wait_themselves() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_wrong_goes_first_and_waits_for_a_second_at_most() {
+async fn warnings_are_written_first_and_wait_for_a_second_at_most() {
     let server = Server::default();
     let running = Running::on(&server);
     let _slow = running.recorder.reconciles().begin(true);
@@ -85,7 +85,7 @@ async fn what_is_wrong_goes_first_and_waits_for_a_second_at_most() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_event_goes_when_the_last_reconcile_ends() {
+async fn an_event_is_written_when_the_last_reconcile_ends() {
     let server = Server::default();
     let running = Running::on(&server);
     let (one, two) = (
@@ -104,7 +104,7 @@ async fn an_event_goes_when_the_last_reconcile_ends() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn many_events_that_wait_give_way_to_nothing() {
+async fn many_waiting_events_do_not_wait_for_reconciles() {
     let server = Server::default();
     let running = Running::on(&server);
     let _reconcile = running.recorder.reconciles().begin(false);

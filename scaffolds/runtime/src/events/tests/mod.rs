@@ -1,4 +1,4 @@
-//! Events on their way to an API server that answers, or does not, as each test asks.
+//! Events and an API server that responds, or does not, as each test configures.
 
 mod giving_way;
 mod writing;
@@ -22,7 +22,8 @@ use tower::service_fn;
 use super::*;
 use crate::client::{WriteGate, over};
 
-/// What arrived, and how it is answered: a status code for each request in turn, the last one for the rest; 0 is silence.
+/// The requests that arrived, and the responses: a status code for each request in turn, the last one for all others; 0
+/// means no response.
 #[derive(Clone, Default)]
 struct Server {
     requests: Arc<Mutex<Vec<(Method, String, Value)>>>,

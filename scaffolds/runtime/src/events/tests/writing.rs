@@ -1,4 +1,4 @@
-//! What is written of what is recorded: series, tries, bounds.
+//! Which recorded events are written: series, retries, limits.
 
 use super::*;
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
 };
 
 #[tokio::test(start_paused = true)]
-async fn equal_events_are_one_with_a_count() {
+async fn equal_events_become_one_with_a_count() {
     let server = Server::default();
     let running = Running::on(&server);
     for _ in 0..10 {
@@ -43,13 +43,13 @@ async fn equal_events_are_one_with_a_count() {
         )
     );
     assert_eq!(patch["series"]["count"], 2);
-    assert_eq!(patch.as_object().unwrap().len(), 1, "all else is immutable");
+    assert_eq!(patch.as_object().unwrap().len(), 1, "all other fields are immutable");
 
     running.stop().await;
     assert_eq!(
         server.seen()[2].2["series"]["count"],
         10,
-        "the last word when the process ends"
+        "the last count is written when the process ends"
     );
 }
 
@@ -67,7 +67,7 @@ async fn events_about_cluster_scoped_objects_go_to_the_namespace_default() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn recording_never_waits_and_what_does_not_fit_is_counted() {
+async fn recording_never_waits_and_dropped_events_are_counted() {
     let server = Server::answering(&[0]);
     let running = Running::on(&server);
     let started = Instant::now();
@@ -77,18 +77,18 @@ async fn recording_never_waits_and_what_does_not_fit_is_counted() {
     assert_eq!(started.elapsed(), Duration::ZERO);
     sleep(Duration::from_secs(1)).await;
     assert_eq!(dropped(&running.metrics, "queue_full"), 5000 - 1000);
-    assert_eq!(server.seen().len(), WRITES, "writes under way at once");
+    assert_eq!(server.seen().len(), WRITES, "concurrent writes");
     let stopping = Instant::now();
     running.stop().await;
     assert!(
         stopping.elapsed() <= FLUSH,
-        "the end is not waited for longer: {:?}",
+        "the end waits no longer: {:?}",
         stopping.elapsed()
     );
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_burst_is_written_side_by_side() {
+async fn a_burst_is_written_concurrently() {
     let server = Server::default();
     let running = Running::on(&server);
     for number in 0..200 {
@@ -100,7 +100,7 @@ async fn a_burst_is_written_side_by_side() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_unhealthy_api_server_is_tried_again_twelve_times() {
+async fn a_write_to_an_unhealthy_api_server_is_tried_twelve_times() {
     let server = Server::answering(&[503, 429, 500, 201]);
     let running = Running::on(&server);
     running.event("a", "x");
@@ -119,7 +119,7 @@ async fn an_unhealthy_api_server_is_tried_again_twelve_times() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_refused_event_is_given_up_and_a_forgotten_one_made_again() {
+async fn a_refused_event_is_dropped_and_an_expired_one_is_created_again() {
     let server = Server::answering(&[403, 201, 404, 201]);
     let running = Running::on(&server);
     running.event("a", "x");
@@ -148,7 +148,7 @@ async fn a_process_that_does_not_lead_records_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn spam_is_held_back_and_counted() {
+async fn spam_is_dropped_and_counted() {
     let server = Server::default();
     let running = Running::on(&server);
     for number in 0..100 {
@@ -163,11 +163,11 @@ async fn spam_is_held_back_and_counted() {
             .filter(|(_, _, event)| event["regarding"]["name"] == name)
             .count()
     };
-    assert_eq!((of("a"), of("b")), (25, 1), "b's hundred are one event of its own");
+    assert_eq!((of("a"), of("b")), (25, 1), "the hundred events of b are one series");
     assert!(seen.iter().any(|(_, _, event)| event["series"]["count"] == 100));
 }
 
-/// What was logged.
+/// The log output.
 #[derive(Clone, Default)]
 struct Page(Arc<Mutex<Vec<u8>>>);
 
@@ -183,7 +183,7 @@ impl std::io::Write for Page {
 }
 
 #[tokio::test(start_paused = true)]
-async fn that_events_are_refused_is_said_once_a_minute() {
+async fn refused_events_are_logged_once_a_minute() {
     let page = Page::default();
     let writer = page.clone();
     let log = tracing_subscriber::fmt().with_writer(move || writer.clone()).finish();
