@@ -1,6 +1,6 @@
-//! The kind that the book shows to explain schemas is one that the API server takes.
+//! The API server accepts the kind with which the book explains schemas.
 
-#[allow(dead_code, reason = "only the description counts here")]
+#[allow(dead_code, reason = "only the schema is used")]
 #[path = "../examples/book/types.rs"]
 mod types;
 
@@ -8,7 +8,7 @@ use kube::CustomResourceExt;
 use kubewright_schema::{Options, finish};
 
 #[test]
-fn the_kind_of_the_book_passes_and_says_what_the_book_says() {
+fn the_kind_of_the_book_is_valid_and_has_the_books_schema() {
     let crds = finish(&[("Gallery", types::Gallery::crd as fn() -> _)], &Options::default());
     let crds = crds.unwrap_or_else(|findings| panic!("{findings:#?}"));
     let spec = &crds[0]["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"];

@@ -1,4 +1,4 @@
-//! What is sent about children: what differs, once, and nothing after a restart that changes nothing.
+//! Which requests for children are sent: each difference once, and none after a restart without changes.
 
 mod support;
 
@@ -16,7 +16,7 @@ use support::{
     notes::{child, manager},
 };
 
-/// Owns a ConfigMap, a Secret and a Deployment that asks for a processor in the form that servers do not keep.
+/// Owns a ConfigMap, a Secret and a Deployment with a CPU quantity that the server stores in another form.
 struct Several;
 
 impl Reconciler<FooBar> for Several {
@@ -56,7 +56,7 @@ fn several(world: &World) -> Running {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_reconcile_keeps_children_of_several_kinds_and_sends_what_differs() {
+async fn one_reconcile_applies_children_of_several_kinds_and_sends_differences_only() {
     let world = world();
     let running = several(&world);
     world.put(&at("a"), foobar("x"));
@@ -65,7 +65,7 @@ async fn one_reconcile_keeps_children_of_several_kinds_and_sends_what_differs() 
     assert_eq!(
         paths.each_ref().map(|path| world.writes(path).len()),
         [0; 3],
-        "made by one POST each"
+        "each is created by one POST"
     );
     assert_eq!(
         [CONFIG_MAPS, SECRETS, DEPLOYMENTS].map(|kind| world.writes(kind).len()),
@@ -98,9 +98,9 @@ async fn a_quantity_that_the_server_stores_in_another_form_is_sent_once() {
     let limits = |path: &str| {
         world.object(path).unwrap()["spec"]["template"]["spec"]["containers"][0]["resources"]["limits"].clone()
     };
-    assert_eq!(limits(&path), json!({"cpu": "1"}), "this is what the test is about");
+    assert_eq!(limits(&path), json!({"cpu": "1"}), "the server stores the other form");
     assert_eq!(world.writes(DEPLOYMENTS).len(), 1);
-    // From now on the record of what is owned is that of an apply.
+    // After this, `managedFields` has an entry of an apply.
     world.edit(&at("a"), |object| object["spec"]["target"] = json!("y"));
     seconds(60).await;
     let changed = world.writes(&path).len();
@@ -117,13 +117,13 @@ async fn a_quantity_that_the_server_stores_in_another_form_is_sent_once() {
         seconds(60).await;
         wake(n);
     }
-    // A process that comes later has to ask once what the server makes of it.
+    // A new process has to apply once to see how the server stores the value.
     assert!(world.writes(&path).len() <= changed + 1, "{:?}", world.writes(&path));
     again.stop().await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_field_that_is_not_asked_for_any_more_goes_and_others_fields_stay() {
+async fn a_field_that_the_intent_drops_is_removed_and_fields_of_others_stay() {
     let world = world();
     let running = several(&world);
     world.put(&at("a"), foobar("typed"));
@@ -144,7 +144,7 @@ async fn a_field_that_is_not_asked_for_any_more_goes_and_others_fields_stay() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_field_that_goes_alone_is_a_difference_too() {
+async fn removing_a_single_field_is_a_difference() {
     let world = world();
     let running = several(&world);
     world.put(&at("a"), foobar("x"));
@@ -165,7 +165,7 @@ async fn a_field_that_goes_alone_is_a_difference_too() {
     running.stop().await.unwrap();
 }
 
-/// A FooBar with its children, and nobody who looks after them.
+/// A FooBar with its children, after its operator has ended.
 async fn abandoned(target: &str) -> World {
     let world = world();
     let running = several(&world);
@@ -188,12 +188,12 @@ async fn a_restart_with_nothing_changed_writes_nothing_of_any_kind() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_others_changed_meanwhile_is_repaired_and_what_they_added_stays() {
+async fn changes_by_others_during_a_restart_are_repaired_and_their_added_fields_stay() {
     let world = abandoned("typed").await;
     let (map, secret, deployment) = (config_map("a"), format!("{SECRETS}/a"), format!("{DEPLOYMENTS}/a"));
     world.edit(&map, |map| map["data"] = json!({"target": "typed", "theirs": "1"}));
     world.edit(&secret, |secret| secret["data"]["key"] = json!("d3Jvbmc="));
-    // The default is what they say, and nothing that the intent does.
+    // The default is an added field; the others are fields of the intent.
     world.edit(&deployment, |deployment| {
         let container = &mut deployment["spec"]["template"]["spec"]["containers"][0];
         container["resources"]["limits"]["cpu"] = json!("2");
@@ -213,7 +213,7 @@ async fn what_others_changed_meanwhile_is_repaired_and_what_they_added_stays() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_field_that_the_next_process_does_not_ask_for_goes() {
+async fn a_field_that_the_next_process_drops_is_removed() {
     let world = abandoned("typed").await;
     world.edit(&at("a"), |object| object["spec"]["target"] = json!("x"));
     let running = several(&world);

@@ -1,4 +1,4 @@
-//! Children, as an API server has them: where they may be, and how many there are.
+//! Which namespaces children may be in, and how many are created.
 
 mod support;
 
@@ -35,7 +35,7 @@ fn child_spec<S: serde::de::DeserializeOwned>() -> S {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cluster_scoped_owner_has_children_in_any_namespace_and_in_none() {
+async fn a_cluster_scoped_owner_has_children_in_any_namespace_and_cluster_scoped_ones() {
     let world = world();
     let manager = manager(&world);
     Controller::<Planet>::new("planet")
@@ -67,7 +67,7 @@ async fn a_cluster_scoped_owner_has_children_in_any_namespace_and_in_none() {
     assert_eq!(
         all.map(|path| world.object(path).is_some()),
         [true; 3],
-        "each is made again"
+        "each is created again"
     );
     let settled = world.writes("/api").len();
     seconds(60).await;
@@ -78,12 +78,12 @@ async fn a_cluster_scoped_owner_has_children_in_any_namespace_and_in_none() {
     assert_eq!(
         all.map(|path| world.object(path).is_some()),
         [false; 3],
-        "each goes with its owner"
+        "each is deleted with its owner"
     );
     running.stop().await.unwrap();
 }
 
-/// Asks for a child that cannot be its.
+/// Applies a child that it cannot own.
 struct Impossible;
 
 impl Reconciler<FooBar> for Impossible {
@@ -101,12 +101,12 @@ impl Reconciler<FooBar> for Impossible {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_child_that_the_garbage_collector_would_take_is_refused_before_it_is_sent() {
+async fn a_child_that_the_garbage_collector_would_delete_is_refused_before_any_request() {
     for (target, says) in [
-        ("moon", "a child of kind Moon is cluster-scoped, and its owner is not"),
+        ("moon", "a child of kind Moon is cluster-scoped, but its owner is not"),
         (
             "elsewhere",
-            "a child of kind ConfigMap is meant for another namespace than its owner's",
+            "a child of kind ConfigMap has another namespace than its owner",
         ),
         ("nameless", "a child of kind ConfigMap has no name"),
     ] {
@@ -135,9 +135,9 @@ async fn a_child_that_the_garbage_collector_would_take_is_refused_before_it_is_s
     }
 }
 
-/// Wants one child of whatever name: looks, and makes one if there is none.
+/// Wants one child with a generated name: lists its children, and creates one if there is none.
 struct Generated {
-    /// Through the context, whose writes are in the cache at once; or past it, as with any client.
+    /// Creates through the context, whose writes are in the cache at once; or with the plain client.
     ledger: bool,
 }
 
@@ -163,7 +163,7 @@ impl Reconciler<FooBar> for Generated {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_slow_watch_makes_duplicates_of_whoever_does_not_see_his_own_writes() {
+async fn a_slow_watch_causes_duplicates_unless_own_writes_are_in_the_cache() {
     for (ledger, children) in [(false, 4), (true, 1)] {
         let world = world();
         let manager = manager(&world);

@@ -1,5 +1,5 @@
-//! The process dies around each of its writes, one run a write; the next process brings the world to the same end as if
-//! nothing had happened.
+//! The process dies before or after each of its writes, one write in each run; the next process reaches the same state
+//! as a run without a crash.
 
 mod support;
 
@@ -56,7 +56,7 @@ async fn settle() {
     tokio::time::sleep(Duration::from_secs(60)).await;
 }
 
-/// Three objects are made, one is changed, one is deleted, with the operator at work from the start.
+/// Three objects are created, one is changed, one is deleted, while the operator runs from the start.
 async fn story(world: &World, crash: Option<(usize, bool)>) -> bool {
     if let Some((n, stored)) = crash {
         world.crash_at(n, stored);
@@ -80,7 +80,7 @@ async fn story(world: &World, crash: Option<(usize, bool)>) -> bool {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whatever_write_the_operator_dies_at_the_next_one_ends_the_same() {
+async fn after_a_crash_at_any_write_the_next_process_reaches_the_same_state() {
     let undisturbed = world();
     story(&undisturbed, None).await;
     let expected = undisturbed.end_state();
@@ -99,14 +99,10 @@ async fn whatever_write_the_operator_dies_at_the_next_one_ends_the_same() {
             if !story(&world, Some((n, stored))).await {
                 break;
             }
-            assert_eq!(
-                world.end_state(),
-                expected,
-                "died at write {n}, which was stored: {stored}"
-            );
+            assert_eq!(world.end_state(), expected, "died at write {n}, stored: {stored}");
             n += 1;
         }
-        assert!(n > 10, "a story of {n} writes is too short to tell anything");
+        assert!(n > 10, "a story of {n} writes is too short");
     }
 }
 

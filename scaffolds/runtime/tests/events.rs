@@ -1,4 +1,5 @@
-//! Events from the reconciler to the API server: when they are there at the latest, and what the end of a process costs.
+//! Events from the reconciler to the API server: when they are written at the latest, and how long they delay the end
+//! of a process.
 
 mod support;
 
@@ -12,7 +13,7 @@ use support::{
 };
 use tokio::time::sleep;
 
-/// Is at work for as many seconds as the target says, and tells so three times before and once after.
+/// A reconcile that takes as many seconds as the target says, and records three events before and one after.
 struct Slow;
 
 impl Reconciler<FooBar> for Slow {
@@ -25,7 +26,7 @@ impl Reconciler<FooBar> for Slow {
     }
 }
 
-/// An operator that waits at its end for as long.
+/// An operator with this shutdown timeout.
 fn operator(world: &World, drain: Duration) -> Running {
     let manager = Manager::builder(world.client()).graceful_shutdown_timeout(drain);
     let manager = manager.build();
@@ -33,7 +34,7 @@ fn operator(world: &World, drain: Duration) -> Running {
     Running::start(manager)
 }
 
-/// The objects that the API server knows of, with how often.
+/// The objects with stored events, and the counts of those.
 fn told(world: &World) -> Vec<(Value, Value)> {
     let events = world.list("/apis/events.k8s.io/v1/namespaces/default/events");
     let told = events.into_iter().map(|event| {
@@ -44,13 +45,13 @@ fn told(world: &World) -> Vec<(Value, Value)> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_waits_is_written_when_the_process_is_told_to_end() {
+async fn waiting_events_are_written_when_the_process_is_stopped() {
     let world = world();
     let running = operator(&world, Duration::from_secs(30));
     seconds(1).await;
     world.put(&at("a"), foobar("5"));
     sleep(Duration::from_millis(500)).await;
-    assert_eq!(told(&world), [], "it gives way to the reconcile");
+    assert_eq!(told(&world), [], "the event waits for the reconcile");
     seconds(1).await;
     assert_eq!(told(&world), [(json!("a"), json!(3))]);
     running.stop().await.unwrap();
@@ -62,28 +63,25 @@ async fn what_waits_is_written_when_the_process_is_told_to_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_reconcile_has_told_that_is_cut_off_is_written_too() {
+async fn events_of_a_reconcile_that_is_cut_off_are_written() {
     let world = world();
     let running = operator(&world, Duration::from_millis(400));
     seconds(1).await;
     world.put(&at("a"), foobar("3600"));
     sleep(Duration::from_millis(100)).await;
     let stopped = running.stop().await;
-    assert!(
-        stopped.is_err(),
-        "it is cut off before its event has given way for long enough"
-    );
+    assert!(stopped.is_err(), "it is cut off while its event still waits");
     assert_eq!(told(&world), [(json!("a"), json!(3))]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_event_of_a_slow_reconcile_is_there_after_a_second_though_others_wait() {
+async fn an_event_of_a_slow_reconcile_is_written_after_a_second_although_objects_wait() {
     let world = world();
     for name in ["a", "b", "c"] {
         world.put(&at(name), foobar("60"));
     }
     let running = operator(&world, Duration::from_secs(30));
     sleep(Duration::from_millis(1500)).await;
-    assert_eq!(told(&world).len(), 1, "of the one that is at work");
+    assert_eq!(told(&world).len(), 1, "the events of the running reconcile");
     running.stop().await.unwrap_err();
 }

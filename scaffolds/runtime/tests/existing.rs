@@ -1,5 +1,6 @@
-//! The testing kit on a cluster that is there already, as `USE_EXISTING_CLUSTER=true` has it: it takes the one of the kubeconfig,
-//! and leaves nothing behind. Variables are those of a process, so each kind of cluster is used by one of its own.
+//! The testing kit on an existing cluster, with `USE_EXISTING_CLUSTER=true`: it uses the cluster of the kubeconfig, and
+//! removes what it created. Environment variables apply to a whole process, so a process of its own uses each kind of
+//! cluster.
 
 use std::process::Command;
 
@@ -9,7 +10,7 @@ use kubewright_runtime::testing::TestCluster;
 
 #[tokio::test]
 #[ignore = "needs KUBEBUILDER_ASSETS"]
-async fn a_cluster_that_is_there_is_used_and_cleaned_up_after() {
+async fn an_existing_cluster_is_used_and_left_without_test_objects() {
     let cluster = TestCluster::start().await.expect("a cluster");
     let kubeconfig = cluster.kubeconfig().expect("a cluster of this test's own");
     let used = Command::new(std::env::current_exe().expect("this program"))
@@ -26,7 +27,7 @@ async fn a_cluster_that_is_there_is_used_and_cleaned_up_after() {
     let of_tests = found
         .iter()
         .filter(|namespace| namespace.name_any().starts_with("test-"));
-    // No controller is there that would take it away.
+    // There is no controller that would delete it.
     let left: Vec<_> = of_tests
         .filter(|namespace| namespace.metadata.deletion_timestamp.is_none())
         .map(ResourceExt::name_any)
@@ -36,18 +37,18 @@ async fn a_cluster_that_is_there_is_used_and_cleaned_up_after() {
     let made = maps.list(&ListParams::default()).await.expect("ConfigMaps").items;
     assert!(
         made.iter().any(|map| map.name_any() == "made-on-an-existing-cluster"),
-        "it was this cluster"
+        "the test used this cluster"
     );
 }
 
 #[tokio::test]
-#[ignore = "is run by the test above, with its variables"]
+#[ignore = "the test above runs it, with its variables"]
 async fn on_the_cluster_of_the_kubeconfig() {
     if std::env::var_os("USE_EXISTING_CLUSTER").is_none() {
         return;
     }
     let cluster = TestCluster::start().await.expect("the cluster of the kubeconfig");
-    assert!(cluster.kubeconfig().is_none(), "it is the user's own");
+    assert!(cluster.kubeconfig().is_none(), "it is the user's own cluster");
     let map = "{apiVersion: v1, kind: ConfigMap, metadata: {name: made-on-an-existing-cluster}}";
     cluster.apply(map).await.expect("applied");
 }

@@ -36,7 +36,7 @@ spec:
 "#;
 
 #[tokio::test(start_paused = true)]
-async fn fixtures_go_where_they_belong_and_again_change_nothing() {
+async fn fixtures_are_applied_in_their_namespaces_and_a_second_apply_changes_nothing() {
     let world = world();
     for _ in 0..2 {
         let applied = apply(&world.client(), "default", FIXTURES).await.unwrap();
@@ -53,7 +53,7 @@ async fn fixtures_go_where_they_belong_and_again_change_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_fixture_that_cannot_be_made_says_why() {
+async fn an_invalid_fixture_is_refused_with_the_reason() {
     let world = world();
     for (text, says) in [
         ("a: [", "a fixture is not valid YAML"),
@@ -70,7 +70,7 @@ async fn a_fixture_that_cannot_be_made_says_why() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_condition_is_waited_for_as_long_as_it_speaks_of_an_earlier_generation() {
+async fn a_condition_of_an_earlier_generation_does_not_end_the_wait() {
     let world = world();
     let key = ObjectKey::new(Some("default"), "a");
     let absent = wait_for_condition::<FooBar>(&world.client(), &key, "Ready", "True")

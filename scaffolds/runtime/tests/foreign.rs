@@ -1,4 +1,4 @@
-//! A controller for a kind that is another's: it reads, and keeps its hands off the status.
+//! A controller for a foreign kind: it reads the objects, and does not write their status.
 
 mod support;
 
@@ -36,10 +36,14 @@ async fn traces(controller: Controller<Deployment>) -> (Vec<String>, Vec<String>
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_status_of_a_foreign_kind_is_left_alone() {
+async fn the_status_of_a_foreign_kind_is_not_written() {
     let (status, events) = traces(Controller::<Deployment>::new("deployment").foreign()).await;
     assert_eq!(status.len(), 0);
-    assert_eq!(events.len(), 1, "the failure is told all the same");
+    assert_eq!(events.len(), 1, "the failure is reported by an event");
     let (status, events) = traces(Controller::<Deployment>::new("deployment")).await;
-    assert_eq!((status.len(), events.len()), (1, 1), "without the word it is written");
+    assert_eq!(
+        (status.len(), events.len()),
+        (1, 1),
+        "without `foreign` the status is written"
+    );
 }

@@ -1,4 +1,4 @@
-//! Every line of a reconcile says which one it belongs to.
+//! Every log line of a reconcile names its controller and object.
 
 mod support;
 
@@ -25,7 +25,7 @@ impl Reconciler<FooBar> for Talks {
 }
 
 #[tokio::test(start_paused = true)]
-async fn lines_and_spans_of_a_reconcile_bear_controller_object_number_and_result() {
+async fn log_lines_and_spans_of_a_reconcile_have_controller_object_number_and_result() {
     let page = Page::default();
     let writer = page.clone();
     let log = tracing_subscriber::fmt()
@@ -50,7 +50,7 @@ async fn lines_and_spans_of_a_reconcile_bear_controller_object_number_and_result
     let text = page.text();
     let lines: Vec<Value> = text
         .lines()
-        .map(|line| serde_json::from_str(line).expect("one object a line"))
+        .map(|line| serde_json::from_str(line).expect("one object per line"))
         .collect();
     for (name, target, result) in [("default/a", "good", "success"), ("default/b", "bad", "error")] {
         let says = format!("looking at {target}");
@@ -72,7 +72,7 @@ async fn lines_and_spans_of_a_reconcile_bear_controller_object_number_and_result
 }
 
 #[test]
-fn no_crate_of_opentelemetry_is_built_unless_it_is_asked_for() {
+fn no_crate_of_opentelemetry_is_built_without_the_feature() {
     let manifest = include_str!("../Cargo.toml");
     let (dependencies, _) = manifest.split_once("[dev-dependencies]").expect("a section");
     let theirs: Vec<_> = dependencies
@@ -84,5 +84,5 @@ fn no_crate_of_opentelemetry_is_built_unless_it_is_asked_for() {
         theirs.iter().all(|line| line.ends_with("optional = true }")),
         "{theirs:?}"
     );
-    assert!(!manifest.contains("default = ["), "no feature is on by itself");
+    assert!(!manifest.contains("default = ["), "no feature is enabled by default");
 }

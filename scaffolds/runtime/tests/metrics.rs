@@ -1,4 +1,4 @@
-//! What dashboards ask for is there, under exactly these names, on an operator that has done something.
+//! An operator that has run exposes the metrics that dashboards need, under exactly these names.
 
 mod support;
 
@@ -43,8 +43,8 @@ async fn scraped() -> BTreeSet<(String, BTreeSet<String>)> {
     samples(&text)
 }
 
-/// What the panels and variables of kubebuilder 4.15's Grafana plugin ask for (`grafana/v1alpha`, both dashboards): the
-/// metric, and the labels that they group by. `job`, `namespace`, `instance` and `pod` come from the scrape.
+/// The metrics that the panels and variables of kubebuilder 4.15's Grafana plugin query (`grafana/v1alpha`, both
+/// dashboards), and the labels that they group by. `job`, `namespace`, `instance` and `pod` come from the scrape.
 #[cfg(target_os = "linux")]
 const PANELS: [(&str, &[&str]); 11] = [
     ("controller_runtime_active_workers", &["controller"]),

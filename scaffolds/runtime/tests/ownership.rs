@@ -1,4 +1,4 @@
-//! Whose children objects are: who gets what nobody controls, and what is left alone.
+//! Ownership: which owner adopts an orphan, and which objects are not changed.
 
 mod support;
 
@@ -18,7 +18,7 @@ use support::{
     notes::manager,
 };
 
-/// Makes one ConfigMap, adopting what nobody controls if `adopts`; and counts its runs.
+/// Applies one ConfigMap, adopting an orphan if `adopts`; and counts its runs.
 #[derive(Clone, Default)]
 struct One {
     adopts: bool,
@@ -63,7 +63,7 @@ fn orphan() -> Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_another_controls_is_reported_not_retried_and_taken_once_it_is_free() {
+async fn an_object_of_another_controller_is_reported_and_created_anew_once_it_is_deleted() {
     for adopts in [false, true] {
         let (world, reconciler) = (
             world(),
@@ -85,7 +85,7 @@ async fn what_another_controls_is_reported_not_retried_and_taken_once_it_is_free
         assert_eq!(
             *reconciler.runs.lock().unwrap(),
             2,
-            "one each: asking again would not help"
+            "one run each: a retry would not help"
         );
 
         world.delete(&at("first"));
@@ -93,7 +93,7 @@ async fn what_another_controls_is_reported_not_retried_and_taken_once_it_is_free
         assert_eq!(
             condition(&world, "second")[0],
             json!("True"),
-            "its end has woken the one who waits"
+            "its deletion wakes the waiting owner"
         );
         assert_eq!(
             world.object(&config_map("shared")).unwrap()["data"],
@@ -104,7 +104,7 @@ async fn what_another_controls_is_reported_not_retried_and_taken_once_it_is_free
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_orphan_is_adopted_only_where_the_reconciler_says_so() {
+async fn an_orphan_is_adopted_only_by_adopt_child() {
     for adopts in [false, true] {
         let (world, reconciler) = (
             world(),
@@ -129,7 +129,7 @@ async fn an_orphan_is_adopted_only_where_the_reconciler_says_so() {
             assert_eq!(
                 map["data"],
                 json!({"theirs": "1", "target": "x"}),
-                "what it has beyond the intent stays"
+                "its other fields stay"
             );
             assert_eq!(map["metadata"]["ownerReferences"][0]["name"], json!("a"));
             let settled = world.writes(CONFIG_MAPS).len();
@@ -137,14 +137,17 @@ async fn an_orphan_is_adopted_only_where_the_reconciler_says_so() {
             assert_eq!(world.writes(CONFIG_MAPS).len(), settled);
             world.delete(&at("a"));
             seconds(60).await;
-            assert!(world.object(&config_map("shared")).is_none(), "it goes with its owner");
+            assert!(
+                world.object(&config_map("shared")).is_none(),
+                "it is deleted with its owner"
+            );
         }
         running.stop().await.unwrap();
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn of_two_that_adopt_one_object_one_gets_it_though_the_other_still_sees_an_orphan() {
+async fn if_two_owners_adopt_one_object_one_gets_it_although_the_other_still_sees_an_orphan() {
     let (world, reconciler) = (
         world(),
         One {
@@ -169,9 +172,9 @@ async fn of_two_that_adopt_one_object_one_gets_it_though_the_other_still_sees_an
     assert_eq!(
         world.object(&config_map("shared")),
         theirs,
-        "the apply named the version that it had seen"
+        "the apply names the observed version"
     );
-    // A conflict is tried again, where a refusal would be the user's to mend.
+    // A conflict is retried; a refusal would have to be fixed by the user.
     seconds(60).await;
     let says = "ConfigMap `default/shared` exists and is controlled by Planet/earth";
     assert_eq!(
@@ -182,7 +185,7 @@ async fn of_two_that_adopt_one_object_one_gets_it_though_the_other_still_sees_an
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_took_a_childs_place_unseen_is_left_alone() {
+async fn an_unseen_object_that_replaced_a_child_is_not_changed() {
     let (world, reconciler) = (world(), One::default());
     let running = one(&world, &reconciler);
     world.put(&at("a"), foobar("x"));
@@ -193,11 +196,11 @@ async fn what_took_a_childs_place_unseen_is_left_alone() {
     let theirs = world.object(&config_map("shared"));
     world.edit(&at("a"), |object| object["spec"]["target"] = json!("y"));
     seconds(60).await;
-    assert!(*reconciler.runs.lock().unwrap() > 1, "it has tried");
+    assert!(*reconciler.runs.lock().unwrap() > 1, "the reconcile was retried");
     assert_eq!(
         world.object(&config_map("shared")),
         theirs,
-        "the apply named the uid that it had seen"
+        "the apply names the observed uid"
     );
     running.stop().await.unwrap();
 }

@@ -1,4 +1,4 @@
-//! Children that an earlier spec asked for are found by what is there, not by what somebody remembers.
+//! Children of an earlier spec are found by observation, not from memory.
 
 mod support;
 
@@ -58,8 +58,8 @@ fn children(world: &World) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn killed_between_the_new_child_and_the_old_ones_end_the_next_process_finishes() {
-    // Of the writes, the first makes the old child, the second the new one, the third removes the old one.
+async fn after_a_kill_between_the_new_child_and_pruning_the_next_process_prunes() {
+    // The first write creates the old child, the second one the new child, the third one deletes the old child.
     for (write, stored) in [(1, true), (2, false), (2, true)] {
         let world = World::new(&[FooBar::crd()]);
         world.crash_at(write, stored);
@@ -74,16 +74,12 @@ async fn killed_between_the_new_child_and_the_old_ones_end_the_next_process_fini
         let second = operator(&world, controller().prunes::<ConfigMap>());
         settle().await;
         second.abort();
-        assert_eq!(
-            children(&world),
-            ["/a-new"],
-            "died at write {write}, which was stored: {stored}"
-        );
+        assert_eq!(children(&world), ["/a-new"], "died at write {write}, stored: {stored}");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_somebody_else_controls_stays_and_nothing_is_sent_without_need() {
+async fn objects_of_other_controllers_are_not_pruned_and_no_needless_request_is_sent() {
     let world = World::uncollected(&[FooBar::crd()]);
     let foreign = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"ownerReferences": [
         {"apiVersion": "test.example.com/v1", "kind": "FooBar", "name": "a", "uid": "an earlier a", "controller": true}]}});
@@ -97,7 +93,7 @@ async fn what_somebody_else_controls_stays_and_nothing_is_sent_without_need() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_controller_that_does_not_say_that_it_prunes_may_not() {
+async fn a_controller_that_does_not_declare_prunes_may_not_prune() {
     let world = World::new(&[FooBar::crd()]);
     let running = operator(&world, controller());
     world.put(FOOBAR, foobar("one"));

@@ -1,4 +1,4 @@
-//! The work queue against a model of a page, under random interleavings: the model keeps a list and sorts it each time.
+//! The work queue against a simple model, under random interleavings: the model keeps a list and sorts it each time.
 
 #[path = "support/cases.rs"]
 mod cases;
@@ -15,7 +15,7 @@ const BASE: u64 = 5;
 const MAX: u64 = 45;
 /// How long a namespace without a worker waits for one.
 const PATIENCE: u64 = 500;
-/// Keys `0..KEYS`, of which every third is in one namespace.
+/// Keys `0..KEYS`; every third one is in the same namespace.
 const KEYS: u8 = 9;
 
 fn namespace(key: u8) -> u8 {
@@ -61,10 +61,10 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     })
 }
 
-/// When a key is or becomes ready: those that waited come before those added in the same instant, then by arrival.
+/// When a key is or becomes ready: keys that waited come before those added in the same instant, then by arrival.
 type Place = (u64, bool, u64);
 
-/// What a held key was asked for meanwhile.
+/// The requests for a held key.
 #[derive(Default)]
 struct Meanwhile {
     again: Option<(u64, Priority)>,
@@ -78,12 +78,12 @@ struct Model {
     arrivals: u64,
     shut_down: bool,
     failures: BTreeMap<u8, u32>,
-    /// Asked for and not held.
+    /// Requested and not held.
     queued: BTreeMap<u8, (Place, Priority)>,
     held: BTreeMap<u8, Meanwhile>,
-    /// The namespaces with ready keys of each priority, whose turn is the longest ago first.
+    /// The namespaces with ready keys of each priority; those that were served the longest ago first.
     turns: BTreeMap<Priority, Vec<u8>>,
-    /// Since when a namespace has had ready keys and no worker; in that order.
+    /// Since when a namespace has had ready keys and no worker, in that order.
     without: Vec<(u64, u8)>,
     /// Since when all workers have been busy.
     full: Option<u64>,
@@ -97,7 +97,7 @@ impl Model {
         let due = self.now + delay;
         if let Some(Meanwhile { again, .. }) = self.held.get_mut(&key) {
             let (earlier, higher) = again.unwrap_or((due, priority));
-            // What is already overdue is as early as what is asked for now.
+            // An overdue request is as early as one made now.
             *again = Some((earlier.min(due), higher.max(priority)));
             return;
         }
@@ -155,7 +155,7 @@ impl Model {
         ready
     }
 
-    /// Brings what follows from the ready keys up to date: turns, and who waits without a worker.
+    /// Updates what follows from the ready keys: turns, and namespaces that wait without a worker.
     fn look(&mut self) {
         let ready = self.ready();
         let has = |of: u8, priority| {
@@ -201,7 +201,7 @@ impl Model {
         if self.held.len() == self.workers {
             self.full = Some(self.now);
         }
-        // Its next turn comes after everybody's.
+        // Its next turn comes after all others.
         self.turns.entry(priority).or_default().retain(|known| *known != of);
         self.look();
         Some((key, priority))
@@ -335,7 +335,7 @@ async fn run(workers: usize, steps: Vec<Step>) -> Result<(), TestCaseError> {
     drain(queue, model, held).await
 }
 
-/// Everything asked for comes out in the end, and then nothing is left.
+/// Every request is handed out in the end, and then nothing is left.
 async fn drain(queue: WorkQueue, mut model: Model, mut held: BTreeMap<u8, Held>) -> Result<(), TestCaseError> {
     for _ in 0..2 * usize::from(KEYS) {
         while let Some((key, given_back)) = held.pop_first() {
@@ -356,7 +356,7 @@ proptest! {
     #![proptest_config(cases(300))]
 
     #[test]
-    fn the_queue_does_what_the_model_does(workers in 1_usize..6, steps in steps()) {
+    fn the_queue_equals_the_model(workers in 1_usize..6, steps in steps()) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?;
         runtime.block_on(run(workers, steps))?;
     }

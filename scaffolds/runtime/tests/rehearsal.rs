@@ -1,4 +1,4 @@
-//! Reconcilers without a server. The first test is the book's.
+//! Reconcilers without a server. The book includes the first test.
 
 #[path = "../examples/book/child.rs"]
 mod child;
@@ -27,7 +27,7 @@ fn foobar(target: &str) -> FooBar {
     FooBar::new("sample", spec)
 }
 
-/// As it is registered in the operator.
+/// The controller as the operator registers it.
 fn controller() -> Controller<FooBar> {
     Controller::new("foobar").owns::<ConfigMap>().owns::<Secret>()
 }
@@ -39,7 +39,7 @@ async fn a_foobar_gets_a_config_map_and_is_ready() -> Result<()> {
         .await?;
 
     assert!(matches!(played.result, Ok(None)), "nothing is left to do");
-    let child: ConfigMap = played.object("sample-foobar").expect("it was made");
+    let child: ConfigMap = played.object("sample-foobar").expect("it was created");
     assert_eq!(child.data.expect("data")["target"], "here");
     let status = played.object::<FooBar>("sample").and_then(|foobar| foobar.status);
     assert!(status.expect("a status").conditions.is_true("Ready"));
@@ -47,7 +47,7 @@ async fn a_foobar_gets_a_config_map_and_is_ready() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_config_map_of_somebody_else_is_left_alone() -> Result<()> {
+async fn a_config_map_of_another_owner_is_not_changed() -> Result<()> {
     let mut theirs = ConfigMap::default();
     theirs.metadata.name = Some("sample-foobar".to_owned());
     let played = Rehearsal::new()
@@ -61,7 +61,7 @@ async fn a_config_map_of_somebody_else_is_left_alone() -> Result<()> {
 // ANCHOR_END: rehearsal
 
 #[tokio::test]
-async fn writes_are_told_in_their_order_with_what_was_sent() {
+async fn writes_are_recorded_in_order_with_their_bodies() {
     let played = Rehearsal::new()
         .reconcile(controller(), FooBarReconciler, foobar("here"))
         .await
@@ -84,7 +84,7 @@ async fn writes_are_told_in_their_order_with_what_was_sent() {
 }
 
 #[tokio::test]
-async fn what_is_refused_reaches_the_reconciler_as_the_error_it_would_be() {
+async fn a_refused_write_is_the_same_error_as_from_an_api_server() {
     let forbidden = Rehearsal::new()
         .refusing("/configmaps", 403)
         .reconcile(controller(), FooBarReconciler, foobar("here"))
@@ -94,7 +94,7 @@ async fn what_is_refused_reaches_the_reconciler_as_the_error_it_would_be() {
     assert_eq!(forbidden.result.unwrap_err().class(), Class::Forbidden);
 }
 
-/// Cleans up in two runs, and does as the target says.
+/// Cleans up in two runs, and acts by the target.
 struct Scripted;
 
 impl Reconciler<FooBar> for Scripted {
@@ -127,7 +127,7 @@ async fn scripted(foobar: FooBar) -> kubewright_runtime::testing::Rehearsed {
 }
 
 #[tokio::test]
-async fn a_run_ends_as_its_reconciler_does() {
+async fn the_result_is_that_of_the_reconciler() {
     let played = scripted(foobar("soon")).await;
     let stored = played.object::<FooBar>("sample").unwrap();
     assert_eq!(

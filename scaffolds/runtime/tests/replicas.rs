@@ -1,4 +1,4 @@
-//! Pods that an object keeps: never one too many, whatever the cache, the network or the process do.
+//! Pods that an object keeps: never a surplus Pod, whatever the cache, the network or the process does.
 
 mod support;
 
@@ -29,7 +29,7 @@ struct FooBarSpec {
 const FOOBAR: &str = "/apis/test.example.com/v1/namespaces/default/foobars/a";
 const PODS: &str = "/api/v1/namespaces/default/pods";
 
-/// Keeps as many Pods as the spec asks for.
+/// Keeps as many Pods as the spec says.
 struct Keeper;
 
 impl Reconciler<FooBar> for Keeper {
@@ -79,7 +79,7 @@ fn ask_for(world: &World, replicas: i32) {
     }
 }
 
-/// Something that makes the object be reconciled again and asks for nothing else.
+/// Causes another reconcile of the object, without another change.
 async fn nudge(world: &World) {
     world.edit(FOOBAR, |object| {
         let nudges = object["metadata"]["annotations"]["nudges"]
@@ -110,12 +110,12 @@ fn owners(world: &World, name: &str) -> Value {
     world.object(&at(name)).unwrap()["metadata"]["ownerReferences"].clone()
 }
 
-/// A world whose garbage collector leaves alone what is owned by objects that are not there.
+/// A world whose garbage collector ignores children of owners that do not exist.
 fn world() -> World {
     World::uncollected(&[FooBar::crd()])
 }
 
-/// The most Pods that there were when a request came in.
+/// The maximum number of Pods at the time of any request.
 fn count_most(world: &World) -> Arc<AtomicUsize> {
     let most = Arc::new(AtomicUsize::new(0));
     let (counted, inner) = (most.clone(), world.clone());
@@ -127,13 +127,13 @@ fn count_most(world: &World) -> Arc<AtomicUsize> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn pods_are_made_and_the_least_loss_goes_first() {
+async fn pods_are_created_and_inactive_ones_are_deleted_first() {
     let world = world();
     let running = operator(&world);
     ask_for(&world, 3);
     settle().await;
     assert_eq!(names(&world), ["a-0", "a-1", "a-2"]);
-    // The one that works stays, the other two go; the next one takes the first free number.
+    // The active one stays, the other two are deleted; the next one gets the first free number.
     world.edit_status(&at("a-1"), |pod| pod["status"]["phase"] = json!("Running"));
     settle().await;
     ask_for(&world, 1);
@@ -149,7 +149,7 @@ async fn pods_are_made_and_the_least_loss_goes_first() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_matches_is_adopted_what_no_longer_does_is_released_and_what_others_control_is_left() {
+async fn matching_orphans_are_adopted_others_released_and_pods_of_other_controllers_unchanged() {
     let world = world();
     let theirs = json!([{"apiVersion": "v1", "kind": "Other", "name": "o", "uid": "o", "controller": true}]);
     let beside = json!([{"apiVersion": "v1", "kind": "Other", "name": "o", "uid": "o"}]);
@@ -163,13 +163,13 @@ async fn what_matches_is_adopted_what_no_longer_does_is_released_and_what_others
     assert_eq!(owners(&world, "foreign"), theirs);
     assert_eq!(owners(&world, "stranger"), Value::Null);
     let adopted = owners(&world, "orphan");
-    assert_eq!(adopted[0], beside[0], "other owners stay");
+    assert_eq!(adopted[0], beside[0], "other owner references stay");
     assert_eq!(
         (&adopted[1]["kind"], &adopted[1]["controller"]),
         (&json!("FooBar"), &json!(true))
     );
 
-    // Released, it keeps its other owner, and a new one is made in its place.
+    // Released, it keeps its other owner reference, and a new Pod replaces it.
     world.edit(&at("orphan"), |pod| {
         pod["metadata"]["labels"] = json!({"foobar": "none"})
     });
@@ -177,7 +177,7 @@ async fn what_matches_is_adopted_what_no_longer_does_is_released_and_what_others
     assert_eq!(names(&world), ["a-0", "a-1", "foreign", "orphan", "stranger"]);
     assert_eq!(owners(&world, "orphan"), beside);
 
-    // An orphan that comes to match is one too many: it is adopted, and then somebody goes.
+    // An orphan that begins to match is surplus: it is adopted, and then one Pod is deleted.
     world.edit(&at("stranger"), |pod| {
         pod["metadata"]["labels"] = json!({"foobar": "a"})
     });
@@ -190,12 +190,12 @@ async fn what_matches_is_adopted_what_no_longer_does_is_released_and_what_others
 }
 
 #[tokio::test(start_paused = true)]
-async fn pods_on_their_way_out_or_at_their_end_are_replaced_and_left_alone() {
+async fn deleted_and_ended_pods_are_replaced_and_not_changed() {
     let world = world();
     let running = operator(&world);
     ask_for(&world, 2);
     settle().await;
-    // The kubelet takes its time.
+    // The kubelet has not ended the Pod yet.
     world.edit(&at("a-0"), |pod| {
         pod["metadata"]["finalizers"] = json!(["test.example.com/kubelet"])
     });
@@ -211,7 +211,7 @@ async fn pods_on_their_way_out_or_at_their_end_are_replaced_and_left_alone() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_that_is_late_makes_and_deletes_nothing_twice() {
+async fn with_a_late_watch_no_pod_is_created_or_deleted_twice() {
     let world = world();
     world.delay_watches("pods", Duration::from_secs(600));
     let running = operator(&world);
@@ -231,7 +231,7 @@ async fn a_watch_that_is_late_makes_and_deletes_nothing_twice() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_create_whose_answer_is_lost_is_not_repeated() {
+async fn a_create_whose_response_is_lost_is_not_repeated() {
     let world = world();
     world.delay_watches("pods", Duration::from_secs(600));
     let inner = world.clone();
@@ -240,7 +240,7 @@ async fn a_create_whose_answer_is_lost_is_not_repeated() {
         if verb != "POST" || path != PODS || inner.object(&at("a-0")).is_none() || inner.object(&second).is_some() {
             return None;
         }
-        // It is stored, and nobody is told.
+        // It is stored, but the response is lost.
         let owner = json!([{"apiVersion": "test.example.com/v1", "kind": "FooBar", "name": "a", "controller": true,
             "uid": inner.object(FOOBAR).unwrap()["metadata"]["uid"]}]);
         inner.put(&second, pod(json!({"foobar": "a"}), owner));
@@ -256,12 +256,12 @@ async fn a_create_whose_answer_is_lost_is_not_repeated() {
     assert_eq!(
         world.requests(&format!("POST {PODS}")).len(),
         4,
-        "the second one's was sent twice"
+        "the second create was sent twice"
     );
 }
 
 #[tokio::test(start_paused = true)]
-async fn killed_at_any_write_the_next_process_makes_none_too_many() {
+async fn after_a_kill_at_any_write_the_next_process_creates_no_surplus_pod() {
     for stored in [false, true] {
         let mut n = 0;
         loop {
@@ -279,11 +279,8 @@ async fn killed_at_any_write_the_next_process_makes_none_too_many() {
             let second = operator(&world);
             settle().await;
             second.abort();
-            assert_eq!(names(&world).len(), 2, "died at write {n}, which was stored: {stored}");
-            assert!(
-                most.load(Ordering::Relaxed) <= 3,
-                "died at write {n}, which was stored: {stored}"
-            );
+            assert_eq!(names(&world).len(), 2, "died at write {n}, stored: {stored}");
+            assert!(most.load(Ordering::Relaxed) <= 3, "died at write {n}, stored: {stored}");
             if !crashed {
                 break;
             }
@@ -299,7 +296,7 @@ async fn an_object_that_is_being_deleted_adopts_nothing() {
     let running = operator(&world);
     ask_for(&world, 1);
     settle().await;
-    // The cache does not know yet that the object is on its way out.
+    // The cache does not show yet that the object is being deleted.
     world.delay_watches("foobars", Duration::from_secs(600));
     world.edit(FOOBAR, |object| {
         object["metadata"]["finalizers"] = json!(["test.example.com/somebody"])
@@ -313,7 +310,7 @@ async fn an_object_that_is_being_deleted_adopts_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_deletion_that_was_given_up_leaves_no_pod_uncounted() {
+async fn a_pod_whose_deletion_was_cancelled_counts_again() {
     let world = world();
     let manager = Manager::builder(world.client()).name("test").build();
     let controller = Controller::<FooBar>::new("foobar").claims::<Pod>(labels);
@@ -349,7 +346,7 @@ async fn a_released_pod_is_adopted_by_its_sibling() {
     world.edit(&at("b-0"), |pod| pod["metadata"]["labels"]["foobar"] = json!("a"));
     settle().await;
     running.abort();
-    // One of a's three was too many.
+    // One of a's three Pods was surplus.
     let mut of: Vec<_> = names(&world)
         .iter()
         .map(|name| owners(&world, name)[0]["name"].clone())
@@ -360,7 +357,7 @@ async fn a_released_pod_is_adopted_by_its_sibling() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_asks_for_very_many_pods_delays_others_by_one_burst() {
+async fn an_object_with_very_many_pods_delays_others_by_one_burst() {
     let world = world();
     ask_for(&world, 510);
     let other = FOOBAR.replace("/foobars/a", "/foobars/b");

@@ -1,5 +1,5 @@
-//! What wakes a controller, and what it finds in the caches: selections, metadata alone, channels, indexes, predicates
-//! and priorities.
+//! What wakes a controller, and what its caches contain: selectors, metadata only, channels, indexes, predicates and
+//! priorities.
 
 mod support;
 
@@ -22,7 +22,7 @@ fn labelled(labels: Value) -> Value {
     json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"labels": labels}, "data": {"a": "1"}})
 }
 
-/// The FooBars of an object's label `wakes`.
+/// The FooBars that an object's label `wakes` names.
 fn woken(object: &impl kube::Resource) -> Vec<ObjectKey> {
     let labels = object.meta().labels.iter().flatten();
     let names = labels.filter(|(label, _)| *label == "wakes").map(|(_, name)| name);
@@ -43,7 +43,7 @@ async fn keys_from_a_channel_wake_their_objects_and_never_wait_for_a_reconcile()
         .unwrap();
     let running = Running::start(manager);
     seconds(10).await;
-    assert_eq!(taken(&seen).len(), 2, "both were there at the start");
+    assert_eq!(taken(&seen).len(), 2, "both existed at the start");
 
     let all = async {
         for _ in 0..100 {
@@ -52,19 +52,19 @@ async fn keys_from_a_channel_wake_their_objects_and_never_wait_for_a_reconcile()
         wake.send(ObjectKey::new(Some("default"), "nobody")).await.unwrap();
     };
     let sent = timeout(Duration::from_millis(100), all).await;
-    assert!(sent.is_ok(), "a hundred keys passed while the first one was worked on");
+    assert!(sent.is_ok(), "a hundred keys were received during the first reconcile");
     seconds(10).await;
     assert_eq!(
         taken(&seen),
         ["b", "b"],
-        "one at once, and one for all that came meanwhile"
+        "one at once, and one for all keys received meanwhile"
     );
     running.stop().await.unwrap();
     assert!(wake.is_closed(), "the task behind it has ended with the manager");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cache_holds_what_its_selection_says_and_nothing_else_wakes_anybody() {
+async fn a_cache_contains_its_selection_only_and_other_objects_wake_nothing() {
     let (world, seen) = (world(), Seen::default());
     let manager = manager(&world);
     manager
@@ -89,10 +89,7 @@ async fn a_cache_holds_what_its_selection_says_and_nothing_else_wakes_anybody() 
     world.put(&config_map("ours"), labelled(json!({"app": "web", "wakes": "a"})));
     seconds(10).await;
     assert_eq!(taken(&seen), ["a"]);
-    assert!(
-        store.list()[0].data.is_none(),
-        "the transform dropped what nobody reads"
-    );
+    assert!(store.list()[0].data.is_none(), "the transform dropped unused fields");
     world.edit(&config_map("ours"), |map| {
         map["metadata"]["labels"]["app"] = json!("db")
     });
@@ -100,12 +97,12 @@ async fn a_cache_holds_what_its_selection_says_and_nothing_else_wakes_anybody() 
     assert_eq!(
         (taken(&seen).len(), store.len()),
         (1, 0),
-        "leaving the selection is an end"
+        "an object that no longer matches is gone"
     );
     running.stop().await.unwrap();
 }
 
-/// Owns a ConfigMap that it labels as it is told.
+/// Owns a ConfigMap with this label.
 struct Labels(&'static str);
 
 impl Reconciler<FooBar> for Labels {
@@ -119,7 +116,7 @@ impl Reconciler<FooBar> for Labels {
 }
 
 #[tokio::test(start_paused = true)]
-async fn own_writes_are_seen_at_once_through_a_selection_by_labels_too() {
+async fn own_writes_are_in_a_cache_with_a_label_selector_at_once() {
     for (label, requests) in [("web", vec!["POST"]), ("db", vec!["POST", "POST", "GET"])] {
         let world = world();
         let manager = manager(&world);
@@ -148,7 +145,7 @@ async fn own_writes_are_seen_at_once_through_a_selection_by_labels_too() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn metadata_alone_is_watched_where_that_is_enough() {
+async fn only_metadata_is_watched_for_partial_object_meta() {
     let (world, seen) = (world(), Seen::default());
     let manager = manager(&world);
     world.put(&at("a"), foobar("x"));
@@ -170,7 +167,7 @@ async fn metadata_alone_is_watched_where_that_is_enough() {
     running.stop().await.unwrap();
 }
 
-/// What one reconcile found in the caches.
+/// What one reconcile read from the caches.
 struct Reads(Seen);
 
 impl Reconciler<FooBar> for Reads {
@@ -198,7 +195,7 @@ fn by_target(foobar: &FooBar) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn caches_are_read_by_name_by_index_and_as_a_whole_whatever_the_scope() {
+async fn caches_are_read_by_name_by_index_and_as_a_whole_in_every_scope() {
     let (world, seen) = (world(), Seen::default());
     world.put(&format!("{PLANETS}/earth"), planet());
     world.put("/api/v1/namespaces/kube-system/configmaps/far", labelled(json!({})));
@@ -243,7 +240,7 @@ async fn caches_are_read_by_name_by_index_and_as_a_whole_whatever_the_scope() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn predicates_of_watched_and_owned_kinds_narrow_what_wakes() {
+async fn predicates_of_watched_and_owned_kinds_filter_their_changes() {
     let (world, seen) = (world(), Seen::default());
     world.put(&at("a"), foobar("x"));
     let uid = world.object(&at("a")).unwrap()["metadata"]["uid"].clone();
@@ -291,7 +288,7 @@ async fn predicates_of_watched_and_owned_kinds_narrow_what_wakes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_change_is_not_kept_waiting_by_what_was_there_before() {
+async fn a_live_change_does_not_wait_for_the_initial_objects() {
     let (world, seen) = (world(), Seen::default());
     for n in 0..20 {
         world.put(&at(&format!("old-{n}")), foobar("x"));

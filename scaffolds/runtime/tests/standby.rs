@@ -1,4 +1,4 @@
-//! A process before it leads, and at its end: what it keeps, what runs beside the controllers, when the lease is given back.
+//! A process before it leads, and at its shutdown: what it keeps, which tasks run, when the lease is released.
 
 mod support;
 
@@ -34,7 +34,7 @@ fn candidate(world: &World, identity: &str) -> Arc<Election> {
     Arc::new(Election::spawn(config, world.client(), &Metrics::new()).unwrap())
 }
 
-/// The manager at work under an election, until the sender is used.
+/// Runs the manager with an election, until the sender is used.
 fn elected(manager: Manager, election: Arc<Election>) -> (oneshot::Sender<()>, JoinHandle<Result<()>>) {
     let (stop, stopped) = oneshot::channel();
     let running = tokio::spawn(async move { manager.run(async { _ = stopped.await }, Some(election)).await });
@@ -42,7 +42,7 @@ fn elected(manager: Manager, election: Arc<Election>) -> (oneshot::Sender<()>, J
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_standby_has_its_caches_filled_and_works_at_once_when_it_leads() {
+async fn a_standby_fills_its_caches_and_reconciles_as_soon_as_it_leads() {
     let (world, seen) = (world(), Seen::default());
     let leader = candidate(&world, "leader");
     leader.begin();
@@ -58,7 +58,7 @@ async fn a_standby_has_its_caches_filled_and_works_at_once_when_it_leads() {
     assert_eq!(
         (taken(&seen).len(), store.len()),
         (0, 1),
-        "it looks, and does not touch"
+        "it reads, and does not write"
     );
 
     let lists = world.requests("GET /apis/test.example.com/v1/foobars").len();
@@ -69,13 +69,13 @@ async fn a_standby_has_its_caches_filled_and_works_at_once_when_it_leads() {
     assert_eq!(
         world.requests("GET /apis/test.example.com/v1/foobars").len(),
         lists,
-        "nothing was listed anew"
+        "nothing was listed again"
     );
     _ = stop.send(());
     running.await.unwrap().unwrap();
 }
 
-/// Counts its runs, and the objects that it is told to forget.
+/// Counts its runs, and the calls of `deleted`.
 #[derive(Clone, Default)]
 struct Memory {
     runs: Arc<AtomicUsize>,
@@ -94,7 +94,7 @@ impl Reconciler<FooBar> for Memory {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_standby_keeps_no_name_of_what_came_and_went_and_misses_nothing_that_is_there() {
+async fn a_standby_keeps_no_keys_of_deleted_objects_and_later_reconciles_all_existing_ones() {
     let (world, memory) = (world(), Memory::default());
     let leader = candidate(&world, "leader");
     leader.begin();
@@ -127,13 +127,13 @@ async fn a_standby_keeps_no_name_of_what_came_and_went_and_misses_nothing_that_i
             .unwrap();
         adds.rsplit(' ').next().unwrap().to_owned()
     };
-    assert_eq!(counted(), "0", "it takes nothing down");
+    assert_eq!(counted(), "0", "it keeps no keys");
 
     leader.release().await;
     seconds(5).await;
     assert_eq!(counted(), "3");
     let done = [&memory.runs, &memory.forgotten].map(|count| count.load(Ordering::Relaxed));
-    assert_eq!(done, [3, 0], "those that are there, and nothing of those that went");
+    assert_eq!(done, [3, 0], "the existing objects, and none of the deleted ones");
     world.delete(&at("a"));
     seconds(1).await;
     assert_eq!(memory.forgotten.load(Ordering::Relaxed), 1);
@@ -141,7 +141,7 @@ async fn a_standby_keeps_no_name_of_what_came_and_went_and_misses_nothing_that_i
     running.await.unwrap().unwrap();
 }
 
-/// Takes its time over each object.
+/// A reconcile that takes this long.
 struct Slow(Duration);
 
 impl Reconciler<FooBar> for Slow {
@@ -154,7 +154,7 @@ impl Reconciler<FooBar> for Slow {
     }
 }
 
-/// A leader with a reconcile in hand, told to stop; and the candidate behind it.
+/// A leader that is stopped during a reconcile; and the candidate that waits for the lease.
 async fn stopped_at_work(world: &World, takes: Duration) -> (JoinHandle<Result<()>>, Arc<Election>) {
     let manager = manager(world);
     Controller::<FooBar>::new("foobar")
@@ -171,17 +171,17 @@ async fn stopped_at_work(world: &World, takes: Duration) -> (JoinHandle<Result<(
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_lease_is_given_back_when_the_last_reconcile_has_ended() {
+async fn the_lease_is_released_when_the_last_reconcile_has_ended() {
     let world = world();
     let (running, next) = stopped_at_work(&world, Duration::from_secs(20)).await;
     assert!(
         timeout(Duration::from_secs(13), next.acquired()).await.is_err(),
-        "somebody is still at work"
+        "a reconcile still runs"
     );
     running.await.unwrap().unwrap();
     assert!(
         timeout(Duration::from_secs(5), next.acquired()).await.is_ok(),
-        "it need not expire"
+        "the lease need not expire"
     );
 }
 
@@ -193,14 +193,15 @@ async fn a_lease_whose_reconciles_were_cut_off_is_left_to_expire() {
     assert_eq!(error, "1 reconciles did not end within 30s and were cut off");
     assert!(
         timeout(Duration::from_secs(10), next.acquired()).await.is_err(),
-        "it may still have written"
+        "the reconcile may still have written"
     );
-    // Seen a try after it was renewed, silent for 15 s, and taken at the next try; a try is up to 4.4 s after the one before.
+    // The renewal is seen one try later, the lease then expires after 15 s, and the next try acquires it; tries are up
+    // to 4.4 s apart.
     assert!(timeout(Duration::from_secs(20), next.acquired()).await.is_ok());
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_replica_whose_cache_cannot_be_filled_leaves_the_lease_to_others() {
+async fn a_replica_whose_cache_cannot_be_filled_does_not_acquire_the_lease() {
     let world = world();
     world.intercept(|_, path| {
         let refused = path.ends_with("/foobars");
@@ -224,7 +225,7 @@ async fn a_replica_whose_cache_cannot_be_filled_leaves_the_lease_to_others() {
     assert!(world.object(lease).is_none());
 }
 
-/// Is refused its first write, as by a gate that opens again.
+/// Its first write is refused, as by a write gate that opens again.
 #[derive(Clone, Default)]
 struct Refused(Arc<AtomicUsize>);
 
@@ -238,7 +239,7 @@ impl Reconciler<FooBar> for Refused {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_could_not_be_written_for_want_of_the_lease_is_tried_again() {
+async fn a_write_refused_without_the_lease_is_retried() {
     let (world, refused) = (world(), Refused::default());
     world.put(&at("a"), foobar("x"));
     let manager = manager(&world);
@@ -273,7 +274,7 @@ async fn idle_workers_need_no_time_to_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_background_task_ends_with_the_manager_and_ends_nothing_itself() {
+async fn a_background_task_ends_with_the_manager_and_its_end_ends_nothing_else() {
     let (world, seen) = (world(), Seen::default());
     let manager = manager(&world);
     Controller::<FooBar>::new("foobar")

@@ -1,4 +1,4 @@
-//! The status: what somebody wipes is made good, and nothing is remembered in it.
+//! A cleared status is restored, and the operator does not depend on it.
 
 mod support;
 
@@ -12,7 +12,7 @@ use support::{
     notes::{child, manager},
 };
 
-/// Names its child after the target, and reports.
+/// Names its child after the target, and writes the status.
 struct Named;
 
 impl Reconciler<FooBar> for Named {
@@ -32,7 +32,7 @@ impl Reconciler<FooBar> for Named {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_wiped_status_is_repaired_at_once_and_no_old_child_is_forgotten_by_it() {
+async fn a_cleared_status_is_restored_at_once_and_old_children_are_still_pruned() {
     let world = world();
     let operator = || {
         let manager = manager(&world);
@@ -50,7 +50,7 @@ async fn a_wiped_status_is_repaired_at_once_and_no_old_child_is_forgotten_by_it(
             .filter_map(|path| Some(path.strip_prefix(CONFIG_MAPS)?.to_owned()));
         all.collect::<Vec<_>>()
     };
-    // Of the writes the fourth, after child, status and the next child, removes the old one.
+    // The fourth write, after child, status and the next child, deletes the old child.
     world.crash_at(3, false);
     let first = operator();
     world.put(&at("a"), foobar("old"));
@@ -64,7 +64,7 @@ async fn a_wiped_status_is_repaired_at_once_and_no_old_child_is_forgotten_by_it(
 
     let second = operator();
     seconds(10).await;
-    assert_eq!(children(), ["/a-new"], "found by what there is");
+    assert_eq!(children(), ["/a-new"], "found by observation");
     let reported = json!(["True", "Applied", "a-new"]);
     assert_eq!(json!(condition(&world, "a")), reported);
     let patches = || world.requests(&format!("PATCH {}/status", at("a"))).len();
@@ -73,6 +73,6 @@ async fn a_wiped_status_is_repaired_at_once_and_no_old_child_is_forgotten_by_it(
     seconds(1).await;
     assert_eq!((json!(condition(&world, "a")), patches()), (reported, before + 1));
     seconds(60).await;
-    assert_eq!(patches(), before + 1, "and that is all");
+    assert_eq!(patches(), before + 1, "no further patch");
     second.stop().await.unwrap();
 }

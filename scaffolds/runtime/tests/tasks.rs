@@ -1,5 +1,4 @@
-//! Whatever comes and goes, no task stays behind: managers that are stopped or killed, definitions that are removed and made
-//! again, watches that fail.
+//! No task remains after managers are stopped or killed, definitions are removed and created again, or watches fail.
 
 mod support;
 
@@ -93,7 +92,7 @@ async fn an_election_that_ends_leaves_no_task() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn definitions_that_come_and_go_and_watches_that_fail_leave_no_task() {
+async fn recreated_definitions_and_failing_watches_leave_no_task() {
     let (world, failing) = (world(), Arc::<AtomicBool>::default());
     let fails = failing.clone();
     world.intercept(move |verb, path| {
@@ -114,13 +113,13 @@ async fn definitions_that_come_and_go_and_watches_that_fail_leave_no_task() {
         failing.store(n % 2 == 0, Ordering::Relaxed);
         seconds(300).await;
         failing.store(false, Ordering::Relaxed);
-        // A watch that has failed for long is tried again every half minute.
+        // A watch that has failed for long is retried every half minute.
         tokio::time::sleep(Duration::from_secs(120)).await;
         world.put(&at("a"), foobar("x"));
         seconds(60).await;
         assert!(
             world.object(&support::kinds::config_map("a")).is_some(),
-            "it works again"
+            "the watch works again"
         );
         assert_eq!(alive(), before, "round {n}");
     }

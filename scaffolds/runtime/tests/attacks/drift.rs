@@ -1,5 +1,5 @@
-//! A tenant edits a child under the name of the operator's own field manager, with the hash of its intent: anybody may name any
-//! manager. It is repaired all the same.
+//! A tenant edits a child under the operator's own field manager, with the hash of its intent: anybody may use any
+//! field manager. The edit is repaired.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::support::{
 
 const DEPLOYMENT: &str = "/apis/apps/v1/namespaces/default/deployments/a";
 
-/// Owns a ConfigMap, and a Deployment that asks for a processor in the form that servers do not keep.
+/// Owns a ConfigMap, and a Deployment with a CPU quantity that the server stores in another form.
 struct Two;
 
 impl Reconciler<FooBar> for Two {
@@ -44,7 +44,7 @@ fn two(world: &World) -> Running {
     Running::start(manager)
 }
 
-/// Edits under the manager that has made the object.
+/// Edits the object under the field manager that created it.
 fn forge(world: &World, path: &str, change: Value) {
     let entries = world.object(path).unwrap()["metadata"]["managedFields"].clone();
     let entries = entries.as_array().cloned().unwrap_or_default();
@@ -81,7 +81,7 @@ async fn an_edit_under_the_operators_own_manager_and_hash_is_repaired() {
     world.put(&at("a"), foobar("x"));
     let running = two(&world);
     seconds(10).await;
-    // The first one under the name with the hash, the next one under that of an apply.
+    // The first edit uses the field manager of the create, with the hash; the second one that of an apply.
     for edit in ["first", "second"] {
         for (path, change) in edits() {
             forge(&world, &path, change);
@@ -99,13 +99,13 @@ async fn an_edit_under_the_operators_own_manager_and_hash_is_repaired() {
     assert_eq!(
         world.writes("/").len(),
         settled,
-        "the other form of a quantity is not repaired for ever"
+        "the other form of a quantity is not repaired repeatedly"
     );
     running.stop().await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
-async fn so_is_one_that_is_made_while_the_operator_is_down() {
+async fn an_edit_under_the_operators_own_manager_while_the_operator_is_down_is_repaired() {
     let world = world();
     world.put(&at("a"), foobar("x"));
     let running = two(&world);

@@ -1,5 +1,5 @@
-//! A Pod opens connections to the operator's servers and holds them, so that the kubelet's probes fail and the operator is
-//! restarted.
+//! A Pod opens connections to the operator's servers and keeps them open, so that the kubelet's probes fail and the
+//! operator is restarted.
 
 use std::{
     fs,
@@ -43,7 +43,7 @@ pub async fn connect_from(n: u8, server: SocketAddr) -> TcpStream {
     stream
 }
 
-/// What the server answers to one GET, from the address that the kubelet has here.
+/// The server's response to one GET, from the kubelet's address in this test.
 fn get(server: SocketAddr, path: &str) -> String {
     let mut stream = TcpStream::connect(server).unwrap();
     let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
@@ -53,7 +53,7 @@ fn get(server: SocketAddr, path: &str) -> String {
     answer
 }
 
-/// As many of `wanted` as this process may have files open.
+/// `wanted`, or fewer if this process may not open as many files.
 fn affordable(wanted: usize) -> usize {
     let limits = fs::read_to_string("/proc/self/limits").unwrap_or_default();
     let line = limits.lines().find(|line| line.starts_with("Max open files"));
@@ -61,7 +61,7 @@ fn affordable(wanted: usize) -> usize {
     wanted.min(soft.unwrap_or(1024_usize).saturating_sub(500))
 }
 
-/// Holds connections that say nothing, half a request, or one request whose connection stays open.
+/// Holds connections that send nothing, half a request, or one request and stay open.
 async fn hold(server: SocketAddr, path: &str) -> Vec<TcpStream> {
     let mut held = Vec::new();
     for n in 0..affordable(1000) {
@@ -71,14 +71,14 @@ async fn hold(server: SocketAddr, path: &str) -> Vec<TcpStream> {
             1 => format!("GET {path} HTTP/1.1\r\nHost: loc"),
             _ => format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n"),
         };
-        // It may have been closed by then.
+        // The server may have closed the connection by then.
         _ = stream.write_all(said.as_bytes());
         held.push(stream);
     }
     held
 }
 
-/// Connections of these that the server has not closed.
+/// How many of these connections the server has not closed.
 fn open(held: &mut [TcpStream]) -> usize {
     let is_open = |stream: &mut TcpStream| {
         stream.set_nonblocking(true).unwrap();
@@ -95,11 +95,11 @@ fn open(held: &mut [TcpStream]) -> usize {
         .count()
 }
 
-/// A test machine under load is slow; the servers need a few milliseconds.
+/// A busy test machine is slow; the servers need a few milliseconds.
 const LIMIT: Duration = Duration::from_secs(30);
 
 #[tokio::test]
-async fn probes_and_scrapes_are_answered_whatever_else_is_connected() {
+async fn probes_and_scrapes_are_answered_despite_idle_connections() {
     let flags = ["--metrics-bind-address=127.0.0.1:0", "--metrics-secure=false"];
     let servers = servers(&flags, SocketAddr::from(([127, 0, 0, 1], 9))).await;
     for (server, path) in [
@@ -119,7 +119,7 @@ async fn probes_and_scrapes_are_answered_whatever_else_is_connected() {
 }
 
 #[tokio::test]
-async fn one_pod_holds_a_few_connections_however_many_it_opens() {
+async fn one_pod_can_hold_only_a_few_connections() {
     let servers = servers(&[], SocketAddr::from(([127, 0, 0, 1], 9))).await;
     let server = servers.probes().unwrap();
     let mut other = vec![connect_from(2, server).await];
@@ -131,5 +131,5 @@ async fn one_pod_holds_a_few_connections_however_many_it_opens() {
     assert!(get(server, "/readyz").starts_with("HTTP/1.1 200 "));
     let (of_one, of_other) = (open(&mut held), open(&mut other));
     assert!(of_one <= 16, "{of_one} are open");
-    assert_eq!(of_other, 1, "another Pod's connection is left alone");
+    assert_eq!(of_other, 1, "another Pod's connection stays open");
 }

@@ -1,5 +1,5 @@
-//! An object carries line breaks and terminal sequences in what the operator logs, to forge lines or to act on the terminal
-//! of whoever reads them.
+//! An object contains line breaks and terminal sequences in fields that the operator logs, to forge log lines or to
+//! control the reader's terminal.
 
 use std::{
     io::{self, Write},
@@ -14,7 +14,7 @@ use crate::support::{
     notes::manager,
 };
 
-/// Says what an object asks for, in a message, in a field, in an error and in a panic.
+/// Logs the object's target in a message, in a field, in an error and in a panic.
 struct Repeats;
 
 impl Reconciler<FooBar> for Repeats {
@@ -43,7 +43,7 @@ impl Write for Page {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_object_forges_no_line_of_the_log_and_sends_nothing_to_a_terminal() {
+async fn an_object_cannot_forge_a_log_line_or_control_a_terminal() {
     for colour in [false, true] {
         let page = Page::default();
         let writer = page.clone();
@@ -64,12 +64,12 @@ async fn an_object_forges_no_line_of_the_log_and_sends_nothing_to_a_terminal() {
         let text = String::from_utf8(page.0.lock().unwrap().clone()).unwrap();
         assert!(
             text.contains("forged: all is well"),
-            "it is logged, in a line of its own making: {text}"
+            "the forged text is a line of its own: {text}"
         );
         for line in text.lines() {
             let at = line.find("forged:");
             assert!(at.is_none_or(|at| line[..at].contains("\\n2026")), "{line:?}");
-            // What is left is the formatter's: it dims and colours.
+            // The remaining sequences are the formatter's: it dims and colours.
             let plain = line.replace("\u{1b}[", "");
             assert!(colour || plain == line, "{line:?}");
             assert!(!plain.contains(|c: char| c.is_control() || c == '\u{202e}'), "{line:?}");

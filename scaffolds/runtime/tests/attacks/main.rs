@@ -1,5 +1,5 @@
-//! Attacks on an operator by whoever may create objects in the cluster or reach its Pod, each with what is to come of it.
-//! What is promised is in SECURITY.md; each module is one attack.
+//! Attacks on an operator by clients that can create objects in the cluster or reach its Pod, each with the expected
+//! outcome. SECURITY.md has the guarantees; each module is one attack.
 
 mod drift;
 mod idle_connections;

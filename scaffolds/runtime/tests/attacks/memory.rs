@@ -48,7 +48,7 @@ fn owner(world: &World, kind: &str, name: &str) -> Value {
     json!([{"apiVersion": group, "kind": kind, "name": name, "uid": uid.unwrap_or(json!("u")), "controller": true}])
 }
 
-/// The queries of lists and watches of ConfigMaps that ask for whole objects.
+/// The queries of lists and watches that request whole ConfigMaps.
 fn whole_reads(world: &World) -> Vec<String> {
     let all = world.reads("/api/v1/configmaps").into_iter();
     all.filter(|(_, accept)| !accept.contains("PartialObjectMetadata"))
@@ -80,12 +80,12 @@ async fn foreign_objects_of_an_owned_kind_are_neither_sent_nor_kept() {
     assert_eq!(
         world.writes(CONFIG_MAPS).len(),
         1,
-        "the child is made once, and nothing else is written"
+        "the child is created once, and nothing else is written"
     );
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_kind_that_is_needed_as_a_whole_is_not_selected() {
+async fn a_kind_that_is_not_only_owned_is_cached_without_a_selector() {
     let uses: [fn(Controller<FooBar>) -> Controller<FooBar>; 2] = [
         |controller| controller.watches::<ConfigMap>(|_| Vec::new()),
         |controller| controller.caches_all::<ConfigMap>(),
@@ -112,11 +112,11 @@ async fn a_kind_that_is_needed_as_a_whole_is_not_selected() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn children_that_were_made_without_the_label_are_found_at_the_start() {
+async fn children_without_the_label_are_labelled_at_the_start() {
     let world = World::uncollected(&[<FooBar as kube::CustomResourceExt>::crd()]);
     world.put(&at("a"), foobar("x"));
     let ours = owner(&world, "FooBar", "a");
-    // They are on the second page. Those of another kind, and what nobody controls, are left alone.
+    // They are on the second page. Children of another owner kind, and objects without a controller, are not changed.
     for nth in 0..500 {
         world.put(&config_map(&format!("free-{nth}")), map(json!({}), Value::Null));
     }
@@ -143,12 +143,12 @@ async fn children_that_were_made_without_the_label_are_found_at_the_start() {
     let before = world.writes("/").len();
     let running = start(manager(&world), controller());
     seconds(60).await;
-    assert_eq!(world.writes("/").len(), before, "there is nothing to label any more");
+    assert_eq!(world.writes("/").len(), before, "no object lacks the label any more");
     running.stop().await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_look_for_children_without_the_label_reads_little_at_a_time_of_objects_with_large_annotations() {
+async fn objects_with_large_annotations_are_listed_in_small_pages_to_label_children() {
     let world = world();
     let annotations = json!({"filler": "x".repeat(250 << 10)});
     for nth in 0..40 {
@@ -165,7 +165,7 @@ async fn the_look_for_children_without_the_label_reads_little_at_a_time_of_objec
     let limits: Vec<_> = looks
         .filter_map(|(query, _)| query.split("limit=").nth(1)?.split('&').next()?.parse::<u32>().ok())
         .collect();
-    // The answer to the first is not read to its end.
+    // The first response is not read to its end.
     assert_eq!(limits.first(), Some(&500));
     let rest = &limits[1..];
     assert!(rest.len() > 1 && rest.iter().all(|limit| *limit <= 62), "{limits:?}");
@@ -194,8 +194,8 @@ async fn a_child_whose_label_is_removed_is_labelled_again() {
         object["metadata"]["labels"] = json!({"touched": "yes"})
     });
     seconds(60).await;
-    assert_eq!(world.writes("/").len(), settled, "it is in the cache again");
-    // Drift is seen by the watch again.
+    assert_eq!(world.writes("/").len(), settled, "the child is in the cache again");
+    // The watch sees drift again.
     world.edit(&path, |map| map["data"]["target"] = json!("theirs"));
     seconds(1).await;
     assert_eq!(world.object(&path).unwrap()["data"]["target"], json!("x"));
@@ -203,7 +203,7 @@ async fn a_child_whose_label_is_removed_is_labelled_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_object_in_the_way_that_no_cache_shows_is_asked_for_with_growing_delays() {
+async fn an_uncached_object_in_the_way_is_polled_with_growing_delays() {
     let world = world();
     world.put(&config_map("a-x"), map(json!({}), Value::Null));
     let running = start(manager(&world), controller());
@@ -214,11 +214,14 @@ async fn an_object_in_the_way_that_no_cache_shows_is_asked_for_with_growing_dela
     assert_eq!((posts, first), (1, 1), "tried once");
     seconds(3600).await;
     let polls = asked() - first;
-    assert!((17..=22).contains(&polls), "1 s, doubled up to 5 min: {polls}");
+    assert!(
+        (17..=22).contains(&polls),
+        "delays of 1 s, doubled up to 5 min: {polls}"
+    );
     assert_eq!(
         world.requests(&format!("POST {CONFIG_MAPS}")).len(),
         1,
-        "nothing was reconciled for it"
+        "polling causes no reconcile"
     );
     world.delete(&config_map("a-x"));
     seconds(331).await;
@@ -230,7 +233,7 @@ async fn an_object_in_the_way_that_no_cache_shows_is_asked_for_with_growing_dela
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_owner_that_is_gone_waits_for_nothing() {
+async fn a_deleted_owner_does_not_wait_for_an_object() {
     let world = world();
     world.put(&config_map("a-x"), map(json!({}), Value::Null));
     let running = start(manager(&world), controller());

@@ -1,4 +1,4 @@
-//! A tenant has a child named after something in the spec, and writes a name there that leads to another path.
+//! An operator names a child after a field of the spec, and a tenant writes a name that changes the path.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ impl Reconciler<FooBar> for Named {
 const NAMES: [&str; 9] = ["a/b", "..", ".", "a?x", "", "%2e%2e", "../secrets/a", "a#x", "a b"];
 
 #[tokio::test(start_paused = true)]
-async fn a_child_name_that_leads_elsewhere_is_refused_before_any_request() {
+async fn a_child_name_that_changes_the_path_is_refused_before_any_request() {
     for owned in [true, false] {
         let world = world();
         let manager = manager(&world);
@@ -57,7 +57,7 @@ async fn a_child_name_that_leads_elsewhere_is_refused_before_any_request() {
     }
 }
 
-/// Asks for a child in the namespace that the object's label names.
+/// Applies a child in the namespace that the object's label names.
 struct Elsewhere;
 
 impl Reconciler<Planet> for Elsewhere {
@@ -80,7 +80,7 @@ impl Reconciler<Planet> for Elsewhere {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_namespace_that_leads_elsewhere_is_refused_before_any_request() {
+async fn a_namespace_that_changes_the_path_is_refused_before_any_request() {
     let world = world();
     let manager = manager(&world);
     Controller::<Planet>::new("planet")
@@ -93,7 +93,7 @@ async fn a_namespace_that_leads_elsewhere_is_refused_before_any_request() {
     for (nth, namespace) in ["kube-system/secrets", "..", "", "a?b", "%2e", "A"].iter().enumerate() {
         let mut planet = planet();
         planet["metadata"] = json!({"annotations": {"namespace": namespace}});
-        // An empty namespace stands for none, which is the operator's own.
+        // An empty namespace counts as none, so the operator's own is used.
         if !namespace.is_empty() {
             world.put(&format!("/apis/test.example.com/v1/planets/p-{nth}"), planet);
         }

@@ -1,5 +1,6 @@
-//! One tenant takes all the time there is: by many objects, by objects that always fail, by reconciles that never end, by one
-//! object with more replicas than can ever be made. Another tenant's object is reconciled within a second nevertheless.
+//! One tenant tries to use all workers: with many objects, with objects that always fail, with reconciles that never
+//! end, with one object that wants more replicas than can be created. Another tenant's object is still reconciled
+//! within a second.
 
 use std::{
     collections::BTreeMap,
@@ -24,7 +25,7 @@ use crate::support::{
 const LOUD: &str = "loud";
 const QUIET: &str = "quiet";
 
-/// What a reconcile of the loud tenant does; each of the other's is noted.
+/// What a reconcile for the attacking tenant does; reconciles for the other tenant are recorded.
 #[derive(Clone, Copy)]
 enum Attack {
     Works,
@@ -70,7 +71,7 @@ fn path(namespace: &str, name: &str) -> String {
     format!("/apis/test.example.com/v1/namespaces/{namespace}/foobars/{name}")
 }
 
-/// A world with this many objects of the loud tenant, and an operator at work on them.
+/// A world with this many objects of the attacking tenant, and an operator that reconciles them.
 struct Scene {
     world: World,
     running: Running,
@@ -101,7 +102,7 @@ impl Scene {
         }
     }
 
-    /// How long the quiet tenant's new object waits for its reconcile, looked at for so many seconds.
+    /// How long the other tenant's new object waits for its reconcile, observed for so many seconds.
     async fn delay(&self, name: &str, looked_at: u64) -> Option<Duration> {
         let made = Instant::now();
         self.world.put(&path(QUIET, name), foobar("x"));
@@ -119,7 +120,7 @@ fn controller(workers: usize) -> Controller<FooBar> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_tenant_delays_another_by_a_second_at_most_whatever_its_reconciles_do() {
+async fn a_tenant_delays_another_by_at_most_a_second() {
     for (what, attack, objects) in [
         ("works", Attack::Works, 100),
         ("fails", Attack::Fails, 100),
@@ -148,7 +149,7 @@ async fn with_one_worker_a_reconcile_that_hangs_delays_others_until_it_is_cut_of
         .await
         .expect("after the two minutes of the default limit");
     assert!(delay >= Duration::from_secs(25), "{delay:?}");
-    // The one that hangs again is cut off by the end.
+    // The reconcile that hangs again is cut off by the shutdown.
     assert!(scene.running.stop().await.is_err());
 }
 
@@ -172,9 +173,9 @@ async fn a_reconcile_that_is_cut_off_is_retried_with_a_growing_delay() {
     }
 }
 
-/// At the level of the queue, with as many objects as there may be.
+/// On the level of the queue, with very many objects.
 #[tokio::test(start_paused = true)]
-async fn ten_thousand_keys_of_one_namespace_stand_before_no_key_of_another() {
+async fn ten_thousand_keys_of_one_namespace_do_not_delay_another() {
     let queue = WorkQueue::new(Default::default(), kubewright_runtime::Metrics::new().queue("test")).shared_by(8);
     for n in 0..10_000 {
         queue.add(ObjectKey::new(Some(LOUD), &n.to_string()), Priority::Normal);

@@ -1,5 +1,5 @@
-//! A tenant of namespace `b` names an object of namespace `default` as the controller of its own objects, which a finalizer holds
-//! against the garbage collector: they are nobody's children.
+//! A tenant of namespace `b` names an object of namespace `default` as the controller of its own objects, which a
+//! finalizer keeps from the garbage collector: they are not children of that object.
 
 use std::{
     collections::BTreeMap,
@@ -19,7 +19,7 @@ use crate::support::{
     notes::{child, manager},
 };
 
-/// What the last reconcile found, as text.
+/// What the last reconcile read, as text.
 type Found = Arc<Mutex<String>>;
 
 fn names(children: &[Arc<impl kube::Resource>]) -> Vec<String> {
@@ -37,7 +37,7 @@ fn names(children: &[Arc<impl kube::Resource>]) -> Vec<String> {
     names
 }
 
-/// Finds its children as the patterns do: by name, all of them, and pruning; and keeps Pods.
+/// Reads its children as the patterns do: by name, all of them, and to prune; and keeps Pods.
 struct Patterns(Found);
 
 impl Reconciler<FooBar> for Patterns {
@@ -86,7 +86,8 @@ fn start(world: &World, found: &Found) -> Running {
     Running::start(manager)
 }
 
-/// Objects of namespace `b` that name an object of `default`, and carry the operator's label.
+/// Creates objects in namespace `b` that name an object of `default` as their controller, and have the operator's
+/// label.
 fn claim_to_be_children(world: &World) {
     let uid = world.object(&at("a")).unwrap()["metadata"]["uid"].clone();
     let owner =
@@ -118,7 +119,7 @@ fn claim_to_be_children(world: &World) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_object_of_another_namespace_that_names_its_controller_by_uid_is_no_child() {
+async fn an_object_of_another_namespace_is_no_child_even_if_it_names_the_owners_uid() {
     for before_the_start in [true, false] {
         let (world, found) = (world(), Found::default());
         world.put(
@@ -145,7 +146,7 @@ async fn an_object_of_another_namespace_that_names_its_controller_by_uid_is_no_c
         assert_eq!(
             world.writes("/").iter().filter(theirs).count(),
             0,
-            "what is theirs is not written"
+            "objects of the other namespace are not written"
         );
         assert_eq!(world.count("/api/v1/namespaces/b/pods"), 3);
         running.stop().await.unwrap();

@@ -1,5 +1,5 @@
-//! Pods send guessed tokens to the metrics server, which asks the API server about each: to flood the API server by way of
-//! the operator, or to keep a scraper out.
+//! Pods send guessed tokens to the metrics server, which reviews each through the API server: to flood the API server
+//! through the operator, or to keep a scraper from its metrics.
 
 use std::{
     io::Write,
@@ -29,13 +29,13 @@ use tokio_rustls::rustls::{
 
 use crate::idle_connections::{connect_from, servers};
 
-/// An API server that knows tokens beginning with `good`, and takes its time over all others.
+/// An API server that authenticates tokens with the prefix `good` at once, and delays the reviews of all others.
 #[derive(Clone)]
 struct Reviewer {
-    /// Reviews of guessed tokens under way, and the most there were at once.
+    /// Concurrent reviews of guessed tokens: now, and the maximum.
     now: Arc<AtomicUsize>,
     most: Arc<AtomicUsize>,
-    /// Whether guessed tokens are answered.
+    /// Whether reviews of guessed tokens are answered.
     answers: watch::Receiver<bool>,
 }
 
@@ -72,11 +72,11 @@ impl Reviewer {
     }
 }
 
-/// The status of a scrape with this token over this connection. Waits for the answer.
+/// The status code of a scrape with this token over this connection. Waits for the response.
 fn scrape(stream: TcpStream, token: &str) -> String {
     let mut stream = ask(stream, token);
     let mut answer = Vec::new();
-    // A peer that closes without a farewell has said all it had to say.
+    // A TLS peer may close without a close notification after the whole response.
     _ = std::io::Read::read_to_end(&mut stream, &mut answer);
     String::from_utf8_lossy(&answer).chars().skip(9).take(3).collect()
 }
@@ -101,7 +101,7 @@ fn ask(stream: TcpStream, token: &str) -> StreamOwned<ClientConnection, TcpStrea
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn guessed_tokens_cost_four_reviews_at_once_and_keep_no_scraper_out() {
+async fn guessed_tokens_cause_at_most_four_concurrent_reviews_and_do_not_block_a_scraper() {
     let (answer, answers) = watch::channel(false);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let api_server: SocketAddr = listener.local_addr().unwrap();
@@ -134,7 +134,7 @@ async fn guessed_tokens_cost_four_reviews_at_once_and_keep_no_scraper_out() {
     assert_eq!(
         from(201, "good-known").await,
         "200",
-        "who is known need not be reviewed"
+        "a cached token is not reviewed again"
     );
     let newcomer = spawn_blocking({
         let stream = connect_from(202, metrics).await;
@@ -146,7 +146,7 @@ async fn guessed_tokens_cost_four_reviews_at_once_and_keep_no_scraper_out() {
     drop(held);
 }
 
-/// Believes every certificate.
+/// Accepts every certificate.
 #[derive(Debug)]
 struct Anything;
 

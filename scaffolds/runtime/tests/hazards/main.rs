@@ -1,5 +1,5 @@
-//! What operators get wrong, each once: every test fails on a runtime that has the hazard. The names carry the numbers
-//! of the list in `docs/contributing/hazards.md`; those of the informer stand in `informer/`.
+//! The hazards of operators, each with a test that fails on a runtime with the hazard. The names start with the numbers
+//! of the list in `docs/contributing/hazards.md`; those of the informer are in `informer/`.
 
 mod own_writes;
 mod panics;

@@ -1,4 +1,4 @@
-//! What an operator has written itself: it is not behind it, not woken by it, and does not do it twice.
+//! The operator's own writes: a reconcile sees them, is not woken by them, and does not repeat them.
 
 use std::{sync::Arc, time::Duration};
 
@@ -34,7 +34,7 @@ async fn its_own_status_does_not_wake_a_controller_and_a_foreign_one_is_repaired
 }
 
 #[tokio::test(start_paused = true)]
-async fn its_own_status_is_known_even_when_the_watch_overtakes_the_answer() {
+async fn its_own_status_is_recognised_even_if_the_watch_event_arrives_before_the_response() {
     let (world, script) = (world(), Arc::<Script>::default());
     world.delay_replies(Duration::from_secs(2));
     world.put(&at("works-a"), foobar("x"));
@@ -50,13 +50,13 @@ async fn its_own_status_is_known_even_when_the_watch_overtakes_the_answer() {
     seconds(60).await;
     assert!(
         script.runs("works-a").len() >= 3,
-        "a foreign change in the middle of it is not taken for its own"
+        "a concurrent foreign change is not taken for its own"
     );
     running.stop().await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_reconcile_is_never_behind_the_operators_own_writes() {
+async fn a_reconcile_always_sees_the_operators_own_writes() {
     let (world, script) = (world(), Arc::<Script>::default());
     let running = run(&world, &script, controller());
     seconds(1).await;
@@ -73,7 +73,7 @@ async fn a_reconcile_is_never_behind_the_operators_own_writes() {
     assert_eq!(
         about_child,
         [format!("POST {CONFIG_MAPS}")],
-        "the second run knew of the child that no watch had shown yet"
+        "the second run saw the child before any watch event"
     );
     running.stop().await.unwrap();
 }
@@ -96,7 +96,7 @@ async fn nothing_is_written_when_nothing_changed_and_drift_is_repaired() {
     assert_eq!(
         (script.runs("child-a").len(), writes(&world)),
         (2, before),
-        "it looked, and had nothing to do"
+        "it was reconciled without a write"
     );
 
     world.edit(&child, |child| child["data"]["target"] = json!("drifted"));
@@ -104,13 +104,13 @@ async fn nothing_is_written_when_nothing_changed_and_drift_is_repaired() {
     assert_eq!(world.object(&child).unwrap()["data"]["target"], json!("x"));
     world.delete(&child);
     seconds(1).await;
-    assert!(world.object(&child).is_some(), "a child that was deleted is made again");
+    assert!(world.object(&child).is_some(), "a deleted child is created again");
     running.stop().await.unwrap();
 }
 
-/// The watch event of the foreign change is older than the answer to the apply, and is dropped.
+/// The watch event of the foreign change is older than the response to the apply, and is dropped.
 #[tokio::test(start_paused = true)]
-async fn a_foreign_change_that_the_answer_to_an_apply_hides_wakes_the_owner() {
+async fn a_foreign_change_that_the_response_to_an_apply_contains_wakes_the_owner() {
     for foreign in [false, true] {
         let (world, script) = (world(), Arc::<Script>::default());
         world.put(&at("child-a"), foobar("x"));

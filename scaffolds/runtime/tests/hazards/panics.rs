@@ -1,4 +1,5 @@
-//! Panics of the author's code outside of `reconcile`: each costs what it was about, and neither a wake nor the controller.
+//! Panics of the author's code outside of `reconcile`: each affects only its object; no wake-up is lost, and the
+//! controller goes on.
 
 use std::{
     collections::BTreeMap,
@@ -29,13 +30,13 @@ fn child_of(world: &World, owner: &str) -> serde_json::Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_predicate_that_panics_lets_the_change_pass() {
+async fn if_a_predicate_panics_the_change_passes() {
     let (world, seen) = (world(), Seen::default());
     world.put(&at("a"), foobar("x"));
     let manager = manager(&world);
     Controller::<FooBar>::new("foobar")
         .predicate(Predicate::new(|_| panic!("of its own kind")))
-        // Even where the panic is negated.
+        // Also if the panicking predicate is negated.
         .owns_where::<ConfigMap>(Predicate::new(|_| panic!("of a child")).not())
         .watches_where::<Pod>(Predicate::new(|_| panic!("of a watched object")), |_| {
             vec![ObjectKey::new(Some("default"), "a")]
@@ -59,7 +60,7 @@ async fn a_predicate_that_panics_lets_the_change_pass() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_mapping_or_a_selector_that_panics_costs_the_one_object_it_was_called_with() {
+async fn a_mapping_or_selector_that_panics_affects_only_the_object_it_was_called_with() {
     let (world, seen) = (world(), Seen::default());
     for name in ["a-panics", "b-works"] {
         world.put(&at(name), foobar("x"));
@@ -84,7 +85,7 @@ async fn a_mapping_or_a_selector_that_panics_costs_the_one_object_it_was_called_
     world.put(&config_map("good"), json!({"metadata": {}}));
     seconds(5).await;
     assert_eq!(taken(&seen), ["b-works"]);
-    // Of the old and the new object one can be mapped.
+    // Of the old and the new object, one can be mapped.
     world.edit(&config_map("good"), |map| map["data"] = json!({"a": "b"}));
     seconds(5).await;
     assert_eq!(taken(&seen), ["b-works"]);
@@ -112,7 +113,7 @@ impl Reconciler<FooBar> for Forgetful {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_panic_in_deleted_leaves_the_only_worker_at_work() {
+async fn after_a_panic_in_deleted_the_only_worker_continues() {
     let (world, forgetful) = (world(), Forgetful::default());
     let manager = manager(&world);
     Controller::<FooBar>::new("foobar")
@@ -134,7 +135,7 @@ async fn a_panic_in_deleted_leaves_the_only_worker_at_work() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_mapping_is_not_asked_before_the_workers_start() {
+async fn a_mapping_is_not_called_before_the_workers_start() {
     let (world, asked) = (world(), Arc::<AtomicUsize>::default());
     let (counted, seen) = (asked.clone(), Seen::default());
     world.put(&at("a"), foobar("x"));
@@ -151,7 +152,7 @@ async fn a_mapping_is_not_asked_before_the_workers_start() {
         .unwrap();
     let running = Running::start(manager);
     seconds(5).await;
-    // Every object is reconciled at the start in any case.
+    // Every object is reconciled at the start anyway.
     assert_eq!((asked.load(Ordering::Relaxed), taken(&seen).len()), (0, 1));
     world.delete(&config_map("m0"));
     seconds(5).await;
@@ -160,7 +161,7 @@ async fn a_mapping_is_not_asked_before_the_workers_start() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_background_task_that_panics_ends_the_process_after_the_work_in_hand() {
+async fn a_panic_in_a_background_task_ends_the_process_after_the_running_reconciles() {
     let (world, seen) = (world(), Seen::default());
     world.put(&format!("{FOOBARS}/a"), foobar("x"));
     let manager = manager(&world);

@@ -1,4 +1,4 @@
-//! The process around the reconciles: its start, its events, its end, what controllers share.
+//! The process around the reconciles: its start, its events, its shutdown, the caches that controllers share.
 
 use std::{
     sync::{Arc, atomic::Ordering},
@@ -32,7 +32,7 @@ async fn k05_a_cache_that_cannot_be_filled_ends_the_process_and_names_the_watch(
 }
 
 #[tokio::test(start_paused = true)]
-async fn k18_events_hold_up_neither_a_reconcile_nor_the_end() {
+async fn k18_events_delay_neither_a_reconcile_nor_the_shutdown() {
     let (world, script) = (world(), Arc::<Script>::default());
     world.hang("events.k8s.io");
     world.put(&at("chatty-a"), foobar("x"));
@@ -42,11 +42,11 @@ async fn k18_events_hold_up_neither_a_reconcile_nor_the_end() {
     assert_eq!(
         status["conditions"][0]["status"],
         json!("True"),
-        "done, while no event was ever answered"
+        "reconciled, although no event got a response"
     );
     assert!(
         !world.requests("POST /apis/events.k8s.io").is_empty(),
-        "they are sent beside it"
+        "events are sent in the background"
     );
 
     let asked = Instant::now();
@@ -55,7 +55,7 @@ async fn k18_events_hold_up_neither_a_reconcile_nor_the_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn k19_shutdown_waits_for_the_work_in_hand_and_not_for_ever() {
+async fn k19_shutdown_waits_for_running_reconciles_up_to_a_limit() {
     for (drain, in_time) in [(30, true), (1, false)] {
         let (world, script) = (world(), Arc::<Script>::default());
         let manager = Manager::builder(world.client())

@@ -1,4 +1,4 @@
-//! Answers of the API server that look final and are not.
+//! Responses of the API server that look final but are not.
 
 use std::sync::{
     Arc,
@@ -35,9 +35,9 @@ fn start<R: Reconciler<FooBar>>(world: &World, reconciler: R) -> Running {
     Running::start(manager)
 }
 
-/// As a Service whose `nodePort` another one has, until that one goes.
+/// As for a Service whose `nodePort` another Service uses, until that one is deleted.
 #[tokio::test(start_paused = true)]
-async fn what_is_found_invalid_is_tried_again_each_half_minute_and_said_in_the_status_meanwhile() {
+async fn a_rejected_request_is_retried_every_half_minute_and_reported_in_the_status() {
     let (world, refuses) = (world(), Arc::new(AtomicBool::new(true)));
     let refusing = refuses.clone();
     world.intercept(move |verb, path| {
@@ -56,14 +56,15 @@ async fn what_is_found_invalid_is_tried_again_each_half_minute_and_said_in_the_s
     assert_eq!(
         condition(&world, "a")[..2],
         [json!("True"), json!("Reconciled")],
-        "nobody else would turn it"
+        "the runtime sets its condition back"
     );
     running.stop().await.unwrap();
 }
 
-/// An API server that looks at the `nodePort` before the name finds the object's own port taken, and does not look at the name.
+/// An API server that validates the `nodePort` before the name finds the object's own port taken, and does not compare
+/// the name.
 #[tokio::test(start_paused = true)]
-async fn a_child_that_the_cache_does_not_show_is_found_also_where_its_creation_is_invalid() {
+async fn an_uncached_child_is_found_even_if_creating_it_again_is_invalid() {
     let (world, gets) = (world(), AtomicUsize::new(0));
     world.put(&at("a"), foobar("x"));
     let owner = world.object(&at("a")).unwrap()["metadata"]["uid"].clone();
@@ -75,7 +76,7 @@ async fn a_child_that_the_cache_does_not_show_is_found_also_where_its_creation_i
     );
     world.intercept(move |verb, path| match verb {
         "POST" if path == CONFIG_MAPS => Some((422, failure(422, "Invalid", path))),
-        // Not watched, so it is asked for first, of an API server that is behind.
+        // The kind is not watched, so the object is read first, from an API server whose state is old.
         "GET" if path == config_map("a") && gets.fetch_add(1, Ordering::SeqCst) == 0 => {
             Some((404, failure(404, "NotFound", path)))
         }
@@ -89,7 +90,7 @@ async fn a_child_that_the_cache_does_not_show_is_found_also_where_its_creation_i
     running.stop().await.unwrap();
 }
 
-/// Reads a FooBar of its own name in another namespace, which is not there.
+/// Reads a FooBar of its own name in another namespace, where there is none.
 struct Elsewhere(AtomicUsize);
 
 impl Reconciler<FooBar> for Elsewhere {
@@ -105,11 +106,11 @@ impl Reconciler<FooBar> for Elsewhere {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_object_is_not_gone_because_another_of_its_name_is() {
+async fn an_object_does_not_count_as_gone_because_one_of_its_name_in_another_namespace_is() {
     let world = world();
     world.put(&at("a"), foobar("x"));
     let running = start(&world, Elsewhere(AtomicUsize::new(0)));
     seconds(5).await;
-    assert_eq!(world.count(CONFIG_MAPS), 1, "it is tried again");
+    assert_eq!(world.count(CONFIG_MAPS), 1, "the reconcile is retried");
     running.stop().await.unwrap();
 }

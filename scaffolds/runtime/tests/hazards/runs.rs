@@ -1,4 +1,4 @@
-//! One reconcile and the next: delays, panics, workers, finalizers, errors that stay.
+//! One reconcile and the next: delays, panics, workers, finalizers, permanent errors.
 
 use std::{
     sync::{Arc, atomic::Ordering},
@@ -31,7 +31,7 @@ async fn k02_each_object_has_its_own_growing_delay() {
             "retry {n} after {gap:?}, not {base:?}"
         );
     }
-    assert_eq!(script.runs("works-b").len(), 1, "its neighbour is not disturbed");
+    assert_eq!(script.runs("works-b").len(), 1, "the other object is not delayed");
     running.stop().await.unwrap();
 }
 
@@ -50,7 +50,7 @@ async fn k03_a_panic_fails_one_object_and_no_other() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn k04_one_worker_by_default_and_never_more_than_asked() {
+async fn k04_there_is_one_worker_by_default_and_never_more_than_configured() {
     for (asked, expected) in [(None, 1), (Some(3), 3)] {
         let (world, script) = (world(), Arc::<Script>::default());
         for n in 0..10 {
@@ -65,7 +65,7 @@ async fn k04_one_worker_by_default_and_never_more_than_asked() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn k17_a_generation_predicate_does_not_stop_after_the_finalizer_and_a_pending_cleanup_keeps_it() {
+async fn k17_with_a_generation_predicate_the_reconcile_continues_after_the_finalizer_and_a_pending_cleanup_keeps_it() {
     let world = world();
     let script = Arc::new(Script {
         finalizer: Some(FINALIZER),
@@ -78,7 +78,11 @@ async fn k17_a_generation_predicate_does_not_stop_after_the_finalizer_and_a_pend
         world.object(&at("child-a")).unwrap()["metadata"]["finalizers"],
         json!([FINALIZER])
     );
-    assert_eq!(world.count(CONFIG_MAPS), 1, "the run that stored the finalizer went on");
+    assert_eq!(
+        world.count(CONFIG_MAPS),
+        1,
+        "the run that stored the finalizer continued"
+    );
 
     world.delete(&at("child-a"));
     seconds(5).await;
@@ -89,14 +93,14 @@ async fn k17_a_generation_predicate_does_not_stop_after_the_finalizer_and_a_pend
     seconds(5).await;
     assert!(
         world.object(&at("child-a")).is_none(),
-        "a cleanup that is done lets it go"
+        "the object is deleted after the cleanup is done"
     );
     assert_eq!(script.cleanups.load(Ordering::SeqCst), 2);
     running.stop().await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_terminal_error_is_not_retried_and_stands_in_the_status() {
+async fn a_terminal_error_is_not_retried_and_is_reported_in_the_status() {
     let (world, script) = (world(), Arc::<Script>::default());
     world.put(&at("terminal-a"), foobar("x"));
     let running = run(&world, &script, controller());
@@ -113,7 +117,7 @@ async fn a_terminal_error_is_not_retried_and_stands_in_the_status() {
     assert_eq!(
         script.runs("terminal-a").len(),
         2,
-        "a change of the object is a new chance"
+        "a change of the object is reconciled"
     );
     running.stop().await.unwrap();
 }

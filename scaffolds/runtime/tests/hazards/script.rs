@@ -1,4 +1,4 @@
-//! A reconciler that does what the name of its object says, and notes what it has seen.
+//! A reconciler that acts by the name of its object, and records its runs.
 
 use std::{
     collections::BTreeMap,
@@ -23,7 +23,7 @@ use crate::support::{
 
 pub const FINALIZER: &str = "test.example.com/cleanup";
 
-/// What the scripted reconciler does with one object, and what it has seen.
+/// The actions of the scripted reconciler, and its recorded runs.
 #[derive(Default)]
 pub struct Script {
     pub runs: Mutex<Vec<(String, Instant)>>,
@@ -46,7 +46,7 @@ impl Script {
     }
 }
 
-/// Does what the object's name says.
+/// Acts by the object's name.
 #[derive(Clone)]
 pub struct ByName(pub Arc<Script>);
 
@@ -83,7 +83,8 @@ impl Reconciler<FooBar> for ByName {
                     ..ConfigMap::default()
                 };
                 match cx.apply_child(child).await {
-                    // As generated reconcilers do: said in the status, and waited for.
+                    // As generated reconcilers do: the error is in the status, and the object is reconciled again
+                    // later.
                     Err(Error::NotOwned(_)) if name.starts_with("patient") => {}
                     applied => _ = applied?,
                 }

@@ -1,4 +1,4 @@
-//! Two controllers of one kind: each has a condition of its own, and neither wakes the other for ever.
+//! Two controllers of one kind: each has a condition of its own, and neither wakes the other endlessly.
 
 use std::{
     sync::{
@@ -18,7 +18,7 @@ use crate::support::{
 
 type End = fn() -> Result<Action>;
 
-/// Writes this verdict into this condition, if there is one, and ends like this.
+/// Writes this status of this condition, if there is one, and returns this result.
 struct Sibling {
     writes: Option<(&'static str, bool)>,
     ends: End,
@@ -35,7 +35,7 @@ impl Sibling {
 impl Reconciler<FooBar> for Sibling {
     async fn reconcile(&self, cx: &Context<FooBar>, _: Arc<FooBar>) -> Result<Action> {
         self.runs.fetch_add(1, Ordering::SeqCst);
-        // Without it a paused clock never moves in such a fight.
+        // Without it, a paused clock would not advance while both controllers keep running.
         tokio::time::sleep(Duration::from_millis(10)).await;
         if let Some((type_, verdict)) = self.writes {
             let condition = cx.condition(type_, verdict, "Sibling", "");
@@ -103,9 +103,9 @@ async fn a_failing_controller_and_its_sibling_do_not_fight_over_the_status() {
     running.stop().await.unwrap();
 }
 
-/// Both reconcilers write the same condition, which no runtime can mend; but it can keep them from doing so all the time.
+/// Both reconcilers write the same condition, which the runtime cannot prevent; but it limits how often they do.
 #[tokio::test(start_paused = true)]
-async fn a_failing_controller_is_not_woken_past_its_backoff_by_a_status_alone() {
+async fn a_status_change_alone_does_not_wake_a_failing_controller_before_its_backoff_ends() {
     type Case = (&'static str, End);
     let cases: [Case; 3] = [
         ("terminal", terminal),

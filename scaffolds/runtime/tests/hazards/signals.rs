@@ -18,7 +18,7 @@ struct Flags {
     operator: Options,
 }
 
-/// Not a test of its own: an operator whose start never ends, of the sort that the environment asks for.
+/// Not a test of its own: an operator whose start never ends, in the way that the environment selects.
 #[test]
 #[ignore = "run by the tests below"]
 fn an_operator_at_its_start() {
@@ -31,7 +31,7 @@ fn an_operator_at_its_start() {
         println!("started");
         match start.as_str() {
             "waits" => std::future::pending().await,
-            // As a computation does, or a driver that knows no tasks.
+            // As a computation does, or a blocking driver.
             _ => thread::sleep(Duration::from_secs(600)),
         }
         Ok(())
@@ -72,13 +72,13 @@ fn terminate(child: &Child) {
     assert!(sent.success());
 }
 
-/// Waits until the operator says this in its log.
+/// Waits until the operator's log contains this.
 fn wait_for_log(child: &mut Child, what: &str) {
     let mut log = BufReader::new(child.stderr.take().unwrap())
         .lines()
         .map_while(Result::ok);
     assert!(log.any(|line| line.contains(what)));
-    // It must not block on a full pipe.
+    // The operator must not block on a full pipe.
     thread::spawn(move || log.count());
 }
 
@@ -87,7 +87,7 @@ fn ended(mut child: Child) -> ExitStatus {
 }
 
 #[test]
-fn a_signal_during_the_start_ends_the_process_well() {
+fn a_signal_during_the_start_ends_the_process_with_success() {
     let (child, mut lines) = operator("waits");
     terminate(&child);
     assert!(lines.any(|line| line.contains("ended: ExitCode(unix_exit_status(0))")));
@@ -95,7 +95,7 @@ fn a_signal_during_the_start_ends_the_process_well() {
 }
 
 #[test]
-fn a_second_signal_ends_a_process_that_does_not_heed_the_first() {
+fn a_second_signal_ends_a_process_that_does_not_react_to_the_first() {
     let (mut child, _lines) = operator("blocks");
     terminate(&child);
     wait_for_log(&mut child, "received a signal to stop");

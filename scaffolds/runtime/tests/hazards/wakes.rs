@@ -1,4 +1,4 @@
-//! Whom a change wakes, and who hears that an object is gone.
+//! Which objects a change wakes, and how a reconciler learns that an object is gone.
 
 use std::sync::{
     Arc, Mutex,
@@ -20,7 +20,7 @@ use crate::{
 };
 
 #[tokio::test(start_paused = true)]
-async fn k08_the_controller_is_mapped_whatever_version_names_it_and_also_the_one_before() {
+async fn k08_a_child_wakes_its_controller_in_any_version_and_its_previous_controller() {
     let (world, script) = (
         World::uncollected(&[FooBar::crd(), Planet::crd()]),
         Arc::<Script>::default(),
@@ -46,19 +46,19 @@ async fn k08_the_controller_is_mapped_whatever_version_names_it_and_also_the_one
     assert_eq!(
         script.runs("works-a").len(),
         before[0] + 2,
-        "once when it got the child, once when it lost it"
+        "once when the child gets this owner, once when it loses it"
     );
     assert_eq!(script.runs("works-b").len(), before[1] + 1);
     assert_eq!(
         script.runs("works-c").len(),
         before[2],
-        "an owner that is not the controller stays asleep"
+        "an owner that is not the controller is not woken"
     );
     running.stop().await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
-async fn k09_a_cluster_scoped_owner_has_one_key_whatever_namespace_its_child_is_in() {
+async fn k09_a_cluster_scoped_owner_has_one_key_for_children_in_all_namespaces() {
     struct Seen(Arc<Mutex<Vec<String>>>);
     impl Reconciler<Planet> for Seen {
         async fn reconcile(&self, cx: &Context<Planet>, _: Arc<Planet>) -> Result<Action> {
@@ -108,7 +108,7 @@ async fn k10_the_reconciler_learns_that_an_object_is_gone() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn k14_a_predicate_does_not_swallow_deletions() {
+async fn k14_a_deletion_passes_the_controllers_predicate() {
     let (world, script) = (world(), Arc::<Script>::default());
     world.put(&at("works-a"), foobar("x"));
     let running = run(&world, &script, controller().predicate(Predicate::generation_changed()));
@@ -120,7 +120,7 @@ async fn k14_a_predicate_does_not_swallow_deletions() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_foreign_object_of_the_childs_name_is_never_touched_and_its_going_wakes_the_owner() {
+async fn a_foreign_object_with_the_childs_name_is_never_changed_and_its_deletion_wakes_the_owner() {
     let (world, script) = (world(), Arc::<Script>::default());
     let child = format!("{CONFIG_MAPS}/child-a-foobar");
     world.put(
@@ -134,14 +134,14 @@ async fn a_foreign_object_of_the_childs_name_is_never_touched_and_its_going_wake
     assert_eq!(world.object(&child), theirs);
 
     world.delete(&child);
-    // No watch shows what has no label of the operator's: it is asked for, with growing delays.
+    // No watch shows an object without the operator's label: it is polled, with growing delays.
     seconds(2).await;
     assert_eq!(world.object(&child).unwrap()["data"], json!({"target": "x"}));
     running.stop().await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_foreign_object_of_a_kind_that_is_watched_or_not_even_that_wakes_the_owner_by_its_going_too() {
+async fn a_foreign_object_of_a_watched_or_unwatched_kind_wakes_the_owner_when_it_is_deleted() {
     for (watched, within) in [(true, 1), (false, 2)] {
         let (world, script) = (world(), Arc::<Script>::default());
         let child = format!("{CONFIG_MAPS}/patient-a-foobar");
@@ -166,9 +166,10 @@ async fn a_foreign_object_of_a_kind_that_is_watched_or_not_even_that_wakes_the_o
     }
 }
 
-/// What stood in the way was there when it was asked about, and gone, as the watch had told, before anybody waited for that.
+/// The object in the way existed when it was read, and was deleted, and the watch event delivered, before the wait for
+/// it began.
 #[tokio::test(start_paused = true)]
-async fn a_foreign_object_that_goes_while_it_is_looked_at_is_not_waited_for() {
+async fn a_foreign_object_that_is_deleted_before_the_wait_begins_is_not_waited_for() {
     let (world, script) = (world(), Arc::<Script>::default());
     let child = format!("{CONFIG_MAPS}/patient-a-foobar");
     let (posts, gets, path) = (AtomicUsize::new(0), AtomicUsize::new(0), child.clone());

@@ -1,4 +1,4 @@
-//! What is kept of the objects: what a transform leaves of them, and indexes; and nothing of what is gone.
+//! Which parts of the objects are kept: after a transform, in indexes; and nothing of deleted objects.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,7 +9,7 @@ use tokio::time::sleep;
 use crate::server::{FooBar, Running, Server, key, settle};
 
 #[tokio::test(start_paused = true)]
-async fn k21_nothing_is_kept_of_what_is_gone_and_nothing_nobody_reads() {
+async fn k21_nothing_is_kept_of_deleted_objects_and_no_unused_fields() {
     let server = Server::new();
     for n in 0..200 {
         for manager in ["kubectl", "foobar-operator"] {
@@ -54,7 +54,7 @@ async fn k21_nothing_is_kept_of_what_is_gone_and_nothing_nobody_reads() {
                 .eq([Some(r#"{"f:spec":{".":{},"f:target":{}}}"#)]),
             "text, not maps of maps"
         );
-        // The store's, and this one: no copy waits in a queue or a list.
+        // The references of the store and of this test: no copy remains in a queue or a list.
         assert_eq!(Arc::strong_count(&object), 2);
     }
     assert!(
@@ -68,7 +68,7 @@ async fn k21_nothing_is_kept_of_what_is_gone_and_nothing_nobody_reads() {
     for n in 0..200 {
         server.delete("a", &n.to_string());
     }
-    // So many at once are more than the server remembers: they are found missing in a list.
+    // These are more changes than the server remembers: their absence is found by a list.
     sleep(Duration::from_secs(5)).await;
     assert!(objects.iter().all(|object| object.strong_count() == 0));
     assert!(store.is_empty() && store.by_index("target", "").is_empty());
@@ -78,7 +78,7 @@ async fn k21_nothing_is_kept_of_what_is_gone_and_nothing_nobody_reads() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nothing_is_kept_with_room_to_spare() {
+async fn objects_are_stored_without_spare_capacity() {
     let server = Server::new();
     let informer = server.informer(InformerConfig::default());
     let running = Running::start(&informer);
@@ -90,7 +90,7 @@ async fn nothing_is_kept_with_room_to_spare() {
     let answer = server.write("a", "written", fields).to_string();
     let written: FooBar = serde_json::from_str(&answer).expect("a FooBar");
     let room = |foobar: &FooBar| foobar.metadata.finalizers.as_ref().map(Vec::capacity);
-    assert_eq!(room(&written), Some(4), "a decoder makes more room than is needed");
+    assert_eq!(room(&written), Some(4), "a decoder allocates more than is needed");
     assert!(informer.observe_write(written, None));
     for name in ["watched", "written"] {
         let kept = informer.store().get(&key("a", name)).expect("it is there");
@@ -143,7 +143,7 @@ async fn indexes_follow_every_change_and_may_be_added_late() {
 
 #[tokio::test]
 #[should_panic(expected = "the store has no index `owner`")]
-async fn asking_an_index_that_is_not_there_is_loud() {
+async fn a_missing_index_panics() {
     Server::new()
         .informer(InformerConfig::default())
         .store()
@@ -151,7 +151,7 @@ async fn asking_an_index_that_is_not_there_is_loud() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_object_the_transform_panics_on_costs_only_itself() {
+async fn a_panic_of_the_transform_affects_only_its_object() {
     let server = Server::new();
     server.put("a", "bad", "careless");
     server.put("a", "good", "x");

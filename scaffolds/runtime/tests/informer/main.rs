@@ -1,14 +1,14 @@
-//! The informer against the in-process API server, at the end of a line on which things go wrong: see `server/`. Tests whose
-//! names carry a number are of the list in `docs/contributing/hazards.md`: each fails on an informer that has the hazard.
+//! The informer against the in-process API server, over a connection with faults: see `server/`. Tests whose names have
+//! a number are of the list in `docs/contributing/hazards.md`: each fails on an informer with that hazard.
 
-mod asking;
 #[path = "../support/cases.rs"]
 mod cases;
 mod keeping;
 mod model;
+mod notifying;
 mod predicates;
 mod relisting;
+mod requests;
 mod server;
-mod telling;
 mod watching;
 mod writes;

@@ -1,5 +1,5 @@
-//! The informer under random histories: whatever breaks, in the end the store is what the server has, and a subscriber
-//! who only added up what it was told has the same.
+//! The informer under random histories: after any faults, the store finally equals the server's state, and so does the
+//! sum of the deltas that a subscriber got.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -16,7 +16,7 @@ use tokio::time::sleep;
 
 #[derive(Debug, Clone)]
 enum Step {
-    /// By another client, or by us: then the answer is observed after so many further steps.
+    /// A write by another client, or by us: then the response is observed after so many further steps.
     Put(u8, Option<usize>),
     PutBroken(u8),
     Delete(u8),
@@ -45,7 +45,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..40)
 }
 
-/// A subscriber's own sum: the version of each object it has been told of and not been told the end of.
+/// The sum of a subscriber's deltas: the version of each object that was delivered and not deleted.
 #[derive(Clone, Default)]
 struct Sum(Arc<Mutex<Told>>);
 
@@ -67,7 +67,7 @@ impl Sum {
                 *known == identity_of(old) && known.0 == new.0 && known.1 < new.1
             }
             (Delta::Deleted(_), Some(known), Some(gone)) => known == gone,
-            // A version that was withdrawn as undecodable is neither known nor gone: its end may be told.
+            // After an object has become undecodable, its deletion may be delivered.
             (Delta::Deleted(_), None, _) => true,
             _ => false,
         };
@@ -94,7 +94,7 @@ fn identity_of(object: &Arc<FooBar>) -> (String, u64) {
     identity(object)
 }
 
-/// What the server has: the decodable objects, and how many others.
+/// The server's state: the decodable objects, and the number of others.
 fn truth(server: &Server) -> (BTreeMap<String, (String, u64)>, usize) {
     let list = server.list();
     let items: Vec<Value> = list["items"].as_array().cloned().unwrap_or_default();
@@ -149,7 +149,7 @@ async fn run(scope: Scope, steps: Vec<Step>) -> Result<(), TestCaseError> {
     server.line().hold_events(false);
     server.line().hold_lists(false);
     server.line().set_down(false);
-    // The longest backoff, a list, and the time a write may go unseen.
+    // The longest backoff, a list, and the time until an unseen write causes a list.
     sleep(Duration::from_secs(120)).await;
     settle().await;
     let (objects, broken) = truth(&server);
@@ -182,7 +182,7 @@ proptest! {
     #![proptest_config(cases(256))]
 
     #[test]
-    fn whatever_breaks_the_store_comes_to_be_what_the_server_has(steps in steps(), scoped in any::<bool>()) {
+    fn after_any_faults_the_store_equals_the_server(steps in steps(), scoped in any::<bool>()) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?;
         let scope = if scoped { namespaces(&["a", "b"]) } else { Scope::Cluster };
         runtime.block_on(run(scope, steps))?;

@@ -1,4 +1,4 @@
-//! What passes between an informer and a queue.
+//! The deltas that pass predicates.
 
 use std::sync::{Arc, Mutex};
 
@@ -62,7 +62,7 @@ async fn predicates_see_old_and_new() {
     assert_eq!(
         read(),
         ["generation", "labels", "web", "both", "either", "version", "own"],
-        "leaving the selection is seen"
+        "an object that no longer matches is seen"
     );
     server.write(
         "a",
@@ -76,12 +76,12 @@ async fn predicates_see_old_and_new() {
     assert_eq!(read(), ["neither", "version", "own"]);
     server.delete("a", "one");
     settle().await;
-    assert_eq!(read().len(), 8, "all but the one of our own");
+    assert_eq!(read().len(), 8, "all but the one of our own predicate");
     running.stop().await;
 }
 
 #[tokio::test]
-async fn a_reminder_passes_all_but_those_who_wait_for_another_version() {
+async fn a_resync_passes_all_predicates_but_resource_version_changed() {
     let server = Server::new();
     let reminder = Delta::Resync(Arc::new(server.put("a", "one", "x")));
     let passes = [

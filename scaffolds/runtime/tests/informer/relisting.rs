@@ -1,4 +1,4 @@
-//! What happened while nobody looked, and what is listed anew.
+//! Changes while no watch was connected, and when lists are repeated.
 
 use std::time::Duration;
 
@@ -26,17 +26,13 @@ async fn k06_a_deletion_missed_while_disconnected_is_found_on_relist() {
     server.line().set_down(false);
     sleep(Duration::from_secs(40)).await;
     assert_eq!(server.line().lists(), 2);
-    assert_eq!(
-        diary.read(),
-        ["deleted goes@2"],
-        "and nothing of the object that did not change"
-    );
+    assert_eq!(diary.read(), ["deleted goes@2"], "and no delta of the unchanged object");
     assert_eq!((informer.store().len(), informer.store().invalid_len()), (1, 0));
     running.stop().await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn k16_an_older_answer_does_not_turn_back_time() {
+async fn k16_an_older_response_does_not_replace_a_newer_object() {
     let server = Server::new();
     server.put("a", "one", "x");
     let old = server.list();
@@ -47,7 +43,7 @@ async fn k16_an_older_answer_does_not_turn_back_time() {
     server.put("a", "one", "y");
     settle().await;
     assert_eq!(diary.read(), ["listed one@1", "updated one@1-2"]);
-    // A server that lags behind answers the next list, and the watch then repeats what is known.
+    // A server with an old state answers the next list, and the watch then repeats known changes.
     server.line().answer_next_list(old);
     server.compact();
     sleep(Duration::from_secs(2)).await;
@@ -58,7 +54,7 @@ async fn k16_an_older_answer_does_not_turn_back_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_version_is_told_once_however_often_the_watch_breaks() {
+async fn a_version_is_delivered_once_even_if_the_watch_breaks_repeatedly() {
     let server = Server::new();
     server.put("a", "one", "x");
     server.put("a", "two", "x");
@@ -86,7 +82,7 @@ async fn a_version_is_told_once_however_often_the_watch_breaks() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_object_recreated_unseen_is_told_as_two() {
+async fn an_unseen_recreation_is_delivered_as_deletion_and_addition() {
     let server = Server::new();
     server.put("a", "one", "x");
     let informer = server.informer(InformerConfig::default());

@@ -1,4 +1,4 @@
-//! Watches that fail, that break, and that wait for a kind to be there.
+//! Watches that fail, that break, and that wait until a kind exists.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ async fn k01_a_forbidden_namespace_delays_no_other_watch() {
         assert_eq!(
             diary.read().len(),
             1,
-            "told while the other watch waits for its next attempt"
+            "delivered while the other watch waits for its next attempt"
         );
         sleep(Duration::from_secs(7)).await;
     }
@@ -54,7 +54,7 @@ async fn k01_a_forbidden_namespace_delays_no_other_watch() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn k05_synced_means_every_namespace_is_stored_and_told() {
+async fn k05_synced_means_every_namespace_is_stored_and_delivered() {
     let server = Server::new();
     server.line().refuse("b", Some((404, "404 page not found")));
     server.put("a", "one", "x");
@@ -84,14 +84,14 @@ async fn k05_synced_means_every_namespace_is_stored_and_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn k13_watches_advance_with_nobody_looking() {
+async fn k13_watches_advance_without_being_polled() {
     let server = Server::new();
     let informer = server.informer(InformerConfig::default());
     let running = Running::start(&informer);
     informer.synced().await;
     for n in 0..1000 {
         server.put("a", &n.to_string(), "x");
-        // The server remembers no more than a few changes for those who are slow.
+        // The server keeps only a few changes for slow watches.
         if n % 10 == 0 {
             settle().await;
         }
@@ -102,7 +102,7 @@ async fn k13_watches_advance_with_nobody_looking() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_that_was_down_for_long_is_soon_back_at_short_delays() {
+async fn after_a_long_failure_a_working_watch_has_short_delays_again() {
     let server = Server::new();
     let informer = server.informer(InformerConfig::default());
     let running = Running::start(&informer);
@@ -127,7 +127,7 @@ async fn a_watch_that_was_down_for_long_is_soon_back_at_short_delays() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_kind_is_followed_from_before_it_exists() {
+async fn a_kind_can_be_watched_before_it_exists() {
     let server = Server::without_the_kind();
     let informer = server.informer(InformerConfig::default());
     let diary = server.diary(&informer);

@@ -1,4 +1,4 @@
-//! Reading one's own writes: what `observe_write` merges ahead of the watch, and what it must not bring back.
+//! Read your own writes: what `observe_write` merges ahead of the watch, and what it must not restore.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ fn target(informer: &Informer<FooBar>, name: &str) -> Option<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_write_is_read_before_the_watch_shows_it_and_is_told_once() {
+async fn a_write_is_in_the_store_before_the_watch_shows_it_and_is_delivered_once() {
     let server = Server::new();
     server.put("a", "one", "x");
     let informer = server.informer(InformerConfig::default());
@@ -39,7 +39,7 @@ async fn a_write_is_read_before_the_watch_shows_it_and_is_told_once() {
     assert_eq!(others.read(), ["updated one@1-3", "added two@4"]);
     assert!(
         informer.observe_write(theirs, Some(id)),
-        "the store is newer than this answer, which came late"
+        "the store is newer than this late response"
     );
 
     server.line().hold_events(false);
@@ -47,7 +47,7 @@ async fn a_write_is_read_before_the_watch_shows_it_and_is_told_once() {
     assert_eq!(
         (writer.read(), others.read()),
         (vec![], vec![]),
-        "the watch brings nothing new"
+        "the watch shows nothing new"
     );
     server.put("a", "one", "later");
     settle().await;
@@ -68,7 +68,7 @@ async fn a_list_older_than_a_write_does_not_undo_it() {
     let running = Running::start(&informer);
     informer.synced().await;
     diary.read();
-    // The list is taken at the server, then come the writes and their answers, then the list arrives.
+    // The server creates the list, then come the writes and their responses, then the list arrives.
     server.line().set_down(true);
     server.delete("a", "gone");
     server.compact();
@@ -86,7 +86,7 @@ async fn a_list_older_than_a_write_does_not_undo_it() {
         (target(&informer, "one").as_deref(), target(&informer, "two").as_deref()),
         (Some("ours"), Some("ours"))
     );
-    // The watch, from the list on, knows what became of them.
+    // The watch, which starts at the list's version, shows the later changes.
     server.delete("a", "two");
     server.line().hold_events(false);
     settle().await;
@@ -95,7 +95,7 @@ async fn a_list_older_than_a_write_does_not_undo_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_that_comes_after_the_deletion_brings_nothing_back() {
+async fn a_response_that_arrives_after_the_deletion_restores_nothing() {
     let server = Server::new();
     let informer = server.informer(InformerConfig::default());
     let diary = server.diary(&informer);
@@ -111,13 +111,13 @@ async fn an_answer_that_comes_after_the_deletion_brings_nothing_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_write_the_watch_never_shows_is_looked_for() {
+async fn a_write_that_the_watch_never_shows_causes_a_list() {
     let server = Server::new();
     let informer = server.informer(InformerConfig::default());
     let diary = server.diary(&informer);
     let running = Running::start(&informer);
     informer.synced().await;
-    // Created, deleted and compacted away while the watch was down; the answer arrives during the list after it.
+    // Created, deleted and compacted while the watch was down; the response arrives during the next list.
     server.line().set_down(true);
     let answer = server.put("a", "one", "ours");
     server.delete("a", "one");
@@ -125,11 +125,11 @@ async fn a_write_the_watch_never_shows_is_looked_for() {
     server.line().hold_lists(true);
     server.line().set_down(false);
     sleep(Duration::from_secs(35)).await;
-    // Before the list's answer, which has no item to tell how new it is.
+    // Before the list's response, which has no item with a version.
     informer.observe_write(answer, None);
     server.line().hold_lists(false);
     settle().await;
-    assert_eq!(diary.read(), ["added one@1"], "it may be newer than the list");
+    assert_eq!(diary.read(), ["added one@1"], "the write may be newer than the list");
     sleep(Duration::from_secs(60)).await;
     assert_eq!(
         diary.read(),
@@ -139,12 +139,12 @@ async fn a_write_the_watch_never_shows_is_looked_for() {
     assert!(server.line().lists() <= 4, "{}", server.line().lists());
     let lists = server.line().lists();
     sleep(Duration::from_secs(600)).await;
-    assert_eq!(server.line().lists(), lists, "and that is that");
+    assert_eq!(server.line().lists(), lists, "there is no further list");
     running.stop().await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_list_that_takes_long_is_not_begun_anew_over_a_write() {
+async fn a_write_does_not_restart_a_slow_list() {
     let server = Server::new();
     let informer = server.informer(InformerConfig::default());
     server.line().hold_lists(true);
@@ -159,7 +159,7 @@ async fn a_list_that_takes_long_is_not_begun_anew_over_a_write() {
     assert_eq!(
         (server.line().lists(), target(&informer, "one").as_deref()),
         (1, Some("ours")),
-        "the watch has its time too"
+        "the watch has time to show the write"
     );
     server.line().hold_events(false);
     sleep(Duration::from_secs(100)).await;
@@ -171,7 +171,7 @@ async fn a_list_that_takes_long_is_not_begun_anew_over_a_write() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_successor_outlives_the_deletion_of_its_predecessor() {
+async fn a_recreated_object_stays_when_its_predecessors_deletion_is_shown() {
     let server = Server::new();
     server.put("a", "one", "first");
     let informer = server.informer(InformerConfig::default());
@@ -193,7 +193,7 @@ async fn a_successor_outlives_the_deletion_of_its_predecessor() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_write_that_repairs_an_undecodable_object_puts_it_back() {
+async fn a_write_that_makes_an_object_decodable_stores_it_again() {
     let server = Server::new();
     server.put_broken("a", "one");
     let informer = server.informer(InformerConfig::default());
@@ -210,7 +210,7 @@ async fn a_write_that_repairs_an_undecodable_object_puts_it_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_may_not_belong_here_is_not_merged() {
+async fn a_write_that_may_be_outside_of_the_selection_is_not_merged() {
     let server = Server::new();
     let selected = server.informer(InformerConfig {
         label_selector: Some("app=web".to_owned()),
@@ -225,12 +225,15 @@ async fn what_may_not_belong_here_is_not_merged() {
     assert!(scoped.observe_write(server.put("a", "one", "x"), None));
     let mut odd = server.put("a", "odd", "x");
     odd.metadata.resource_version = Some("v7-b".to_owned());
-    assert!(!scoped.observe_write(odd, None), "no server of its own kinds says this");
+    assert!(
+        !scoped.observe_write(odd, None),
+        "no API server's own kinds have such versions"
+    );
     assert_eq!((selected.store().len(), scoped.store().len()), (0, 1));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_write_is_stored_as_the_watch_would_store_it() {
+async fn a_write_is_stored_in_the_form_of_the_watch() {
     let server = Server::new();
     let informer = server.informer(InformerConfig {
         keep_managers: vec!["us".to_owned()],

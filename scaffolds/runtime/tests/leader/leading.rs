@@ -1,4 +1,4 @@
-//! A leader alone with the API server: what it keeps the lease through, and what costs it.
+//! A single leader and the API server: which failures it survives, and which lose the lease.
 
 use std::time::Duration;
 
@@ -41,12 +41,12 @@ async fn a_lone_candidate_leads_at_once_and_keeps_leading() {
     let requests = server.requests();
     assert!(
         (1700..1810).contains(&requests),
-        "one request each two seconds: {requests}"
+        "one request every two seconds: {requests}"
     );
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_silent_api_server_costs_the_lease_at_the_renew_deadline() {
+async fn with_a_silent_api_server_the_lease_is_lost_at_the_renew_deadline() {
     let server = LeaseServer::default();
     let election = server.candidate("a");
     election.acquired().await;
@@ -54,7 +54,7 @@ async fn a_silent_api_server_costs_the_lease_at_the_renew_deadline() {
     server.set_fault(Fault::Silent);
     let started = Instant::now();
     let reason = election.lost().await.to_string();
-    // The last renewal was sent up to a retry period before the silence.
+    // The last renewal was sent up to a retry period before the failure.
     let took = started.elapsed().as_secs_f64();
     assert!((7.9..=10.0).contains(&took), "{took}");
     assert!(reason.contains("could not be renewed in time"), "{reason}");
@@ -62,7 +62,7 @@ async fn a_silent_api_server_costs_the_lease_at_the_renew_deadline() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn errors_for_less_than_the_deadline_cost_nothing() {
+async fn errors_for_less_than_the_deadline_do_not_lose_the_lease() {
     let server = LeaseServer::default();
     let election = server.candidate("a");
     election.acquired().await;
@@ -92,12 +92,12 @@ async fn a_lease_taken_by_another_is_lost_at_the_next_renewal() {
             "{reason}"
         );
         assert!(!election.is_leader());
-        assert_eq!(server.holder(), holder, "nothing was written over it");
+        assert_eq!(server.holder(), holder, "the other holder was not overwritten");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lease_that_somebody_deleted_is_made_again() {
+async fn a_deleted_lease_is_created_again() {
     let server = LeaseServer::default();
     let election = server.candidate("a");
     election.acquired().await;
@@ -107,7 +107,7 @@ async fn a_lease_that_somebody_deleted_is_made_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_process_that_has_not_asked_to_lead_sends_no_request() {
+async fn before_begin_the_election_sends_no_request() {
     let server = LeaseServer::default();
     let config = ElectionConfig::new("op", "ns");
     let election = Election::spawn(config, server.client(), &Metrics::new()).unwrap();
@@ -115,12 +115,12 @@ async fn a_process_that_has_not_asked_to_lead_sends_no_request() {
     assert_eq!(server.requests(), 0);
     assert!(
         is_within(60, election.acquired()).await.is_none(),
-        "who waits does not ask"
+        "before `begin` no request is sent"
     );
     election.begin();
     is_within(1, election.acquired()).await.unwrap();
     assert!(election.is_leader());
-    // One that was never asked ends all the same.
+    // An election that was never begun ends too.
     let other = Election::spawn(ElectionConfig::new("op", "ns"), server.client(), &Metrics::new()).unwrap();
     is_within(1, other.release()).await.unwrap();
 }

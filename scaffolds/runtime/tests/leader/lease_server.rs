@@ -1,4 +1,4 @@
-//! A Lease API of one lease with a real compare-and-swap, by a clock of our own, that can fall silent.
+//! An API server with one lease and a real compare-and-swap, on a simulated clock, that can stop responding.
 
 use std::{
     convert::Infallible,
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 use tower::service_fn;
 
-/// One lease, as the API server keeps it.
+/// One lease, as the API server stores it.
 #[derive(Clone, Default)]
 pub struct LeaseServer(Arc<Mutex<Store>>);
 
@@ -31,9 +31,9 @@ struct Store {
 pub enum Fault {
     #[default]
     None,
-    /// Nothing is answered, and nothing done.
+    /// No request is carried out or answered.
     Silent,
-    /// Writes are done, and not answered.
+    /// Writes are carried out, but not answered.
     LosesAnswers,
     Errors,
 }
@@ -47,7 +47,7 @@ impl LeaseServer {
                 let (method, body) = (request.method().clone(), request.into_body());
                 let body = body.collect().await.map_err(|_| ()).unwrap().to_bytes();
                 let body = serde_json::from_slice(&body).unwrap_or_default();
-                // A request is under way for a moment, so that two can be under way at once.
+                // A request takes some time, so that two can be concurrent.
                 sleep(Duration::from_millis(1)).await;
                 let fault = server.0.lock().unwrap().fault;
                 if fault == Fault::Silent {
@@ -101,7 +101,7 @@ impl LeaseServer {
         self.spec()["holderIdentity"].as_str().unwrap().to_owned()
     }
 
-    /// Another process writes the lease; its clock may be anything.
+    /// Another process writes the lease; its clock may have any value.
     pub fn write_as(&self, holder: &str, clock: &str) {
         let spec =
             json!({"holderIdentity": holder, "leaseDurationSeconds": 15, "renewTime": clock, "acquireTime": clock});
@@ -115,7 +115,7 @@ impl LeaseServer {
         }));
     }
 
-    /// Requests so far.
+    /// The number of requests so far.
     pub fn requests(&self) -> usize {
         self.0.lock().unwrap().requests
     }
@@ -125,7 +125,7 @@ impl LeaseServer {
         self.0.lock().unwrap().lease.as_ref().unwrap()["metadata"].clone()
     }
 
-    /// Somebody deletes it.
+    /// Deletes the lease, as another client would.
     pub fn forget(&self) {
         self.0.lock().unwrap().lease = None;
     }

@@ -1,5 +1,5 @@
-//! Leader election, against a Lease API with a real compare-and-swap. What processes make of it on a real API server is in
-//! `tests/control-plane`.
+//! Leader election, against a Lease API with a real compare-and-swap. Tests of whole processes on a real API server are
+//! in `tests/control-plane`.
 
 mod leading;
 mod lease_server;
@@ -12,7 +12,8 @@ use tokio::time::timeout;
 
 #[test]
 fn the_election_runs_on_its_own_thread() {
-    // No API server there: what matters is that it starts outside any runtime, runs, and ends when asked to.
+    // There is no API server: the test only shows that the election starts outside any runtime, runs, and ends when
+    // asked to.
     let kube = kube::Config::new("http://127.0.0.1:9".parse().unwrap());
     let election = Election::start(ElectionConfig::new("op", "ns"), kube, &Metrics::new()).unwrap();
     assert!(!election.is_leader());
@@ -24,7 +25,7 @@ fn the_election_runs_on_its_own_thread() {
 }
 
 #[tokio::test]
-async fn durations_that_do_not_fit_are_refused_inside_a_runtime_too() {
+async fn inconsistent_durations_are_refused_inside_a_runtime_too() {
     let kube = kube::Config::new("http://127.0.0.1:9".parse().unwrap());
     let config = ElectionConfig {
         retry_period: Duration::from_secs(9),

@@ -1,4 +1,4 @@
-//! Several candidates: who follows whom, when, and never two at once.
+//! Several candidates: which one follows, when, and never two at once.
 
 use std::time::Duration;
 
@@ -8,13 +8,13 @@ use tokio::time::{Instant, sleep};
 use super::lease_server::{Fault, LeaseServer, is_within};
 
 #[tokio::test(start_paused = true)]
-async fn another_holder_is_gone_only_when_seen_silent_whatever_its_clock_says() {
-    // The other's clock is years behind, or years ahead.
+async fn another_holder_counts_as_gone_only_after_observed_silence_regardless_of_its_clock() {
+    // The other process' clock is years behind, or years ahead.
     for clock in ["2001-01-01T00:00:00.000000Z", "2101-01-01T00:00:00.000000Z"] {
         let server = LeaseServer::default();
         server.write_as("b", clock);
         let election = server.candidate("a");
-        // It renews each ten seconds, and writes the same time each time but for a digit.
+        // It renews every ten seconds; the times that it writes differ by one digit only.
         for renewal in 1..6 {
             assert!(is_within(10, election.acquired()).await.is_none());
             server.write_as("b", &clock.replace("00.000000", &format!("00.00000{renewal}")));
@@ -22,7 +22,8 @@ async fn another_holder_is_gone_only_when_seen_silent_whatever_its_clock_says() 
         let silent = Instant::now();
         is_within(60, election.acquired()).await.unwrap();
         let took = silent.elapsed().as_secs_f64();
-        // From when the last renewal was seen, which is a jittered retry period later at most; and one until the next try.
+        // From when the last renewal was seen, which is up to a jittered retry period later; plus one until the next
+        // try.
         assert!((15.0..15.0 + 2.0 * 4.5).contains(&took), "{took}");
         let spec = server.spec();
         assert_eq!(
@@ -30,7 +31,7 @@ async fn another_holder_is_gone_only_when_seen_silent_whatever_its_clock_says() 
             (&json!("a"), &json!(1))
         );
         let labels = server.metadata()["labels"].clone();
-        assert_eq!(labels, json!({"kept": "yes"}), "what others put on the lease stays");
+        assert_eq!(labels, json!({"kept": "yes"}), "fields that others set stay");
     }
 }
 
@@ -67,7 +68,7 @@ async fn a_candidate_that_never_led_releases_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_release_waits_for_a_silent_api_server_only_so_long() {
+async fn a_release_waits_for_a_silent_api_server_up_to_a_limit() {
     let server = LeaseServer::default();
     let election = server.candidate("a");
     election.acquired().await;
@@ -89,16 +90,16 @@ async fn a_dropped_election_ends_and_leaves_the_lease_to_expire() {
     assert_eq!(server.holder(), "a");
 }
 
-/// Every fault in turn, each at other times for each number, and never two leaders.
+/// All kinds of faults in turn, at other times for each seed, and never two leaders.
 #[tokio::test(start_paused = true)]
-async fn of_three_candidates_never_two_lead() {
+async fn never_two_of_three_candidates_lead_at_once() {
     let faults = [Fault::Silent, Fault::LosesAnswers, Fault::Errors, Fault::None];
     for seed in 0..20_u64 {
         let server = LeaseServer::default();
         let mut candidates: Vec<_> = ["a", "b", "c"].map(|name| server.candidate(name)).into();
         let (mut lead, mut next) = (0, 3);
         for step in 0..600_u64 {
-            // A small pseudo-random walk is enough: what counts is that seeds differ.
+            // A simple pseudo-random sequence is enough, as long as seeds differ.
             let dice = (step + 1)
                 .wrapping_mul(0x9e37_79b9_7f4a_7c15 ^ (seed << 17))
                 .rotate_left(23)
@@ -111,7 +112,7 @@ async fn of_three_candidates_never_two_lead() {
                 candidates.remove(0).release().await;
             }
             sleep(Duration::from_millis(250 + dice)).await;
-            // The loser of the lease ends its process; another one is started.
+            // The process that loses the lease ends; another one is started.
             for candidate in &mut candidates {
                 if is_within(0, candidate.lost()).await.is_some() {
                     *candidate = server.candidate(&format!("x{next}"));

@@ -1,4 +1,4 @@
-//! The operator's service account: what it is granted and where, its client, and what it is refused.
+//! The operator's service account: its permissions and their namespaces, its client, and its refused requests.
 
 use std::{
     collections::BTreeSet,
@@ -17,22 +17,22 @@ use tower::ServiceExt;
 use crate::{role::Grant, support::World};
 
 const RBAC: &str = "/apis/rbac.authorization.k8s.io/v1";
-/// Where the operator's Pod would be.
+/// The namespace of the operator's Pod.
 pub const HOME: &str = "system";
 
-/// How far the operator's role reaches.
+/// The namespaces of the operator's role.
 #[derive(Clone, Debug)]
 pub enum Scope {
     /// A ClusterRole for all namespaces.
     Everywhere,
-    /// A Role in each of these, and nothing else is watched.
+    /// A Role in each of these namespaces, which are the watched ones.
     Namespaces(Vec<&'static str>),
-    /// Both are watched, and the Role is in the first only.
+    /// Both are watched, but only the first has the Role.
     Unbound { bound: &'static str, unbound: &'static str },
 }
 
 impl Scope {
-    /// What the operator is told to watch; nothing for all.
+    /// The namespaces that the operator watches; empty for all.
     pub fn watched(&self) -> Vec<&'static str> {
         match self {
             Self::Everywhere => Vec::new(),
@@ -49,10 +49,10 @@ impl Scope {
     }
 }
 
-/// The sentences of the answers with 403.
+/// The messages of responses with 403.
 pub type Refusals = Arc<Mutex<BTreeSet<String>>>;
 
-/// Makes the account with these grants; its token.
+/// Creates the account with these grants, and returns its token.
 pub fn make(world: &World, grants: &[Grant], scope: &Scope) -> String {
     let (leases, work): (Vec<_>, Vec<_>) = grants.iter().partition(|grant| grant.is_of_the_lease());
     world.post("/api/v1/namespaces", &json!({"metadata": {"name": HOME}}));
@@ -72,7 +72,7 @@ pub fn make(world: &World, grants: &[Grant], scope: &Scope) -> String {
     token["status"]["token"].as_str().unwrap().to_owned()
 }
 
-/// A role of these grants and its binding: in a namespace, or for the cluster.
+/// Creates a role of these grants and its binding: in a namespace, or cluster-wide.
 fn grant(world: &World, name: &str, namespace: Option<&str>, grants: &[&Grant]) {
     let (kind, path) = match namespace {
         Some(namespace) => ("Role", format!("{RBAC}/namespaces/{namespace}/role")),

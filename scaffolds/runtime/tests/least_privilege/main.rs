@@ -1,6 +1,6 @@
-//! Least privilege: the whole life of an object under exactly the role that the operator writes for itself, and then
-//! without each verb of it in turn, which must be missed, and be named. What is missed is a table of the book:
-//! `KUBEWRIGHT_BLESS=1 cargo test -p kubewright-runtime --test least_privilege` writes it.
+//! Least privilege: the whole life of an object with exactly the role that the operator generates for itself, and then
+//! without each single verb of it: something must fail, and the log must name the permission. The failures are a table
+//! of the book: `KUBEWRIGHT_BLESS=1 cargo test -p kubewright-runtime --test least_privilege` writes it.
 
 mod account;
 mod role;
@@ -19,7 +19,7 @@ const BOOK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/src/referenc
 const FROM: &str = "<!-- Written by scaffolds/runtime/tests/least_privilege: KUBEWRIGHT_BLESS=1 cargo test -p kubewright-runtime --test least_privilege -->\n";
 const TO: &str = "\n<!-- Up to here. -->\n";
 
-/// What is granted and not used in this life, and why it is granted. Each must be unused indeed.
+/// Grants that this life does not use, and why they are granted. The test checks that each is unused.
 const UNUSED: [(&str, &str, &str); 5] = [
     ("get", "pods", READ),
     ("get", "secrets", READ),
@@ -28,11 +28,12 @@ const UNUSED: [(&str, &str, &str); 5] = [
     (
         "update",
         "foobars/finalizers",
-        "nothing, but children are refused where the admission plugin OwnerReferencesPermissionEnforcement is on, as on OpenShift",
+        "nothing, but children are refused if the admission plugin OwnerReferencesPermissionEnforcement is enabled, as on OpenShift",
     ),
 ];
-const READ: &str = "nothing, unless your reconciler reads past the cache: whoever may list may read";
-const STATUS: &str = "nothing: the runtime patches; for a status that your reconciler writes itself, as in kubebuilder";
+const READ: &str = "nothing, unless your reconciler reads without the cache: an account that may list may also read";
+const STATUS: &str =
+    "nothing: the runtime patches; granted as in kubebuilder, for a reconciler that writes the status itself";
 
 fn why_unused(grant: &Grant) -> Option<&'static str> {
     let found = UNUSED
@@ -41,7 +42,7 @@ fn why_unused(grant: &Grant) -> Option<&'static str> {
     found.map(|(_, _, why)| *why)
 }
 
-/// Without each of these grants in turn: that it is missed, and that the API server's words for it are in the log.
+/// Runs without each of these grants in turn: something fails, and the API server's message is in the log.
 async fn without_each(of: impl Fn(&&Grant) -> bool, scope: &Scope) -> Vec<(Grant, Life)> {
     let all = &*role::ALL;
     let whole = live(all, scope).await;
@@ -66,11 +67,7 @@ fn check(missing: &Grant, life: &Life) {
         missed, refusals, log, ..
     } = life;
     if why_unused(missing).is_some() {
-        assert_eq!(
-            (*missed, refusals),
-            (None, &BTreeSet::new()),
-            "{missing:?} is used after all"
-        );
+        assert_eq!((*missed, refusals), (None, &BTreeSet::new()), "{missing:?} is used");
         return;
     }
     assert!(missed.is_some(), "without {missing:?} all goes well: {refusals:?}");
@@ -82,12 +79,12 @@ fn check(missing: &Grant, life: &Life) {
     let said = |line: &str| line.contains("WARN") && line.contains(&words);
     assert!(
         log.lines().any(said),
-        "without {missing:?} ({missed:?}) nobody says so:\n{log}"
+        "without {missing:?} ({missed:?}) the log does not say so:\n{log}"
     );
 }
 
 fn table(lives: &[(Grant, Life)]) -> String {
-    let mut table = String::from("| without | first of all | said in |\n|---|---|---|\n");
+    let mut table = String::from("| without | first effect | reported in |\n|---|---|---|\n");
     for (Grant { resource, verb, .. }, life) in lives {
         let said = match (&life.missed, &life.condition) {
             (None, _) => "",
@@ -107,7 +104,7 @@ fn table(lives: &[(Grant, Life)]) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_generated_role_is_enough_and_each_verb_of_it_is_missed_by_name() {
+async fn the_generated_role_is_sufficient_and_the_log_names_each_missing_verb() {
     let lives = without_each(|_| true, &Scope::Everywhere).await;
     let book = std::fs::read_to_string(BOOK).unwrap();
     let (before, rest) = book.split_once(FROM).expect("the table has a place in the book");
@@ -121,7 +118,7 @@ async fn the_generated_role_is_enough_and_each_verb_of_it_is_missed_by_name() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_role_in_each_namespace_is_as_good_and_as_tight() {
+async fn a_role_in_each_namespace_is_sufficient_and_minimal() {
     let scope = Scope::Namespaces(vec!["default", "other"]);
     for (missing, life) in without_each(|grant| grant.resource == "foobars", &scope).await {
         let everywhere = |said: &String| said.contains("at the cluster scope");
@@ -134,7 +131,7 @@ async fn a_role_in_each_namespace_is_as_good_and_as_tight() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_namespace_without_the_role_is_named_and_the_operator_does_not_start_without_it() {
+async fn without_the_role_in_a_namespace_the_operator_names_it_and_does_not_start() {
     let scope = Scope::Unbound {
         bound: "default",
         unbound: "other",
@@ -143,7 +140,7 @@ async fn a_namespace_without_the_role_is_named_and_the_operator_does_not_start_w
     seconds(600).await;
     assert!(
         operator.running.is_finished(),
-        "it waits for ever:\n{}",
+        "it does not end:\n{}",
         operator.page.text()
     );
     let error = operator.running.await.unwrap().unwrap_err().to_string();

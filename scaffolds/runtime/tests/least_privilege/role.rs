@@ -1,4 +1,4 @@
-//! What the operator is granted: the role that it writes of itself, and the one of a generated project for its lease.
+//! The operator's permissions: the role that it generates for itself, and that of a generated project for its lease.
 
 use std::sync::LazyLock;
 
@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 
 use crate::story;
 
-/// The name of that project's operator, and so of its lease.
+/// The name of that project's operator, and of its lease.
 pub const NAME: &str = "foobar-operator";
 
-/// As every project has it.
+/// The role of every project.
 const LEASES: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/../../tests/golden/one/config/rbac/leader_election_role.yaml"
@@ -23,13 +23,13 @@ const LEASES: &str = concat!(
 pub struct Grant {
     pub group: String,
     pub resource: String,
-    /// The one object that it is about; empty for all.
+    /// The name of the one object that it applies to; empty for all.
     pub name: String,
     pub verb: String,
 }
 
 impl Grant {
-    /// What the API server says to those who lack it.
+    /// The API server's message for a request without this permission.
     pub fn refusal(&self) -> String {
         let Self {
             group, resource, verb, ..
@@ -37,7 +37,7 @@ impl Grant {
         format!("cannot {verb} resource \"{resource}\" in API group \"{group}\"")
     }
 
-    /// The lease is in the operator's own namespace, wherever it works.
+    /// The lease is in the operator's own namespace, whichever namespaces it watches.
     pub fn is_of_the_lease(&self) -> bool {
         self.resource == "leases"
     }
@@ -57,7 +57,7 @@ struct Flags {
     options: Options,
 }
 
-/// All that a project grants its operator, one by one.
+/// All permissions of a project's operator, one by one.
 pub static ALL: LazyLock<Vec<Grant>> = LazyLock::new(|| {
     let leases = std::fs::read_to_string(LEASES).unwrap();
     let mut all = [grants(&written()), grants(&leases)].concat();
@@ -76,7 +76,7 @@ fn written() -> String {
     ];
     let flags = Flags::parse_from(flags);
     let register = async |manager: &_| story::register(manager);
-    // It brings a runtime of its own.
+    // `run` creates a runtime of its own, so it needs a thread without one.
     let written = std::thread::spawn(move || Operator::new(NAME, flags.options).run(register));
     written.join().unwrap();
     let role = std::fs::read_to_string(folder.join("role.yaml")).unwrap();

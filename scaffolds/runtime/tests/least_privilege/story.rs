@@ -1,4 +1,5 @@
-//! An operator that uses all that the runtime does for a reconciler, and a life in which all of it is needed.
+//! An operator that uses all features of the runtime for a reconciler, and a life of an object in which all of them are
+//! needed.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -30,14 +31,14 @@ const PODS: &str = "/api/v1/namespaces/default/pods";
 const LEASES: &str = "/apis/coordination.k8s.io/v1/namespaces/system/leases";
 const SECRET: &str = "/api/v1/namespaces/default/secrets/a";
 
-/// How a life went.
+/// The result of a life.
 pub struct Life {
-    /// What did not happen first.
+    /// The first expected step that did not happen.
     pub missed: Option<&'static str>,
-    /// What the API server refused.
+    /// The requests that the API server refused.
     pub refusals: BTreeSet<String>,
     pub log: String,
-    /// The message of the object's condition `Ready`, at the end, where its reason is `Forbidden`.
+    /// The final message of the object's condition `Ready`, if its reason is `Forbidden`.
     pub condition: Option<String>,
 }
 
@@ -133,7 +134,7 @@ pub struct Operator {
 }
 
 impl Operator {
-    /// Starts under a role of these grants, as candidate for the lead.
+    /// Starts with a role of these grants, as a candidate for the lease.
     pub fn start(grants: &[Grant], scope: &Scope) -> Self {
         let (world, refusals, page) = (world(), Refusals::default(), Page::default());
         let writer = page.clone();
@@ -164,7 +165,7 @@ impl Operator {
     }
 }
 
-/// Lives under a role of these grants.
+/// Runs the story with a role of these grants.
 pub async fn live(grants: &[Grant], scope: &Scope) -> Life {
     let operator = Operator::start(grants, scope);
     let world = &operator.world;
@@ -173,7 +174,7 @@ pub async fn live(grants: &[Grant], scope: &Scope) -> Life {
     let ready = &foobar["status"]["conditions"][0];
     let condition = (ready["reason"] == "Forbidden").then(|| ready["message"].as_str().unwrap_or_default().to_owned());
     _ = operator.stop.send(());
-    // How it ends is in its log.
+    // Its result is in its log.
     _ = operator.running.await;
     Life {
         missed,
@@ -183,13 +184,13 @@ pub async fn live(grants: &[Grant], scope: &Scope) -> Life {
     }
 }
 
-/// What the world looks like, step by step.
+/// The expected states, step by step.
 struct Story<'a> {
     world: &'a World,
     running: &'a JoinHandle<Result<()>>,
 }
 
-/// Created, repaired, changed, told of, cleaned up.
+/// Created, repaired, changed, reported, cleaned up.
 async fn story(world: &World, running: &JoinHandle<Result<()>>) -> Result<(), &'static str> {
     let story = Story { world, running };
     let orphan =
@@ -208,11 +209,11 @@ async fn story(world: &World, running: &JoinHandle<Result<()>>) -> Result<(), &'
 impl Story<'_> {
     async fn begins(&self) -> Result<(), &'static str> {
         seconds(10).await;
-        check(self.world.count(LEASES) == 1, "nobody leads")?;
+        check(self.world.count(LEASES) == 1, "no process leads")?;
         let foobar = self.world.object(&at("a")).unwrap_or_default();
         let (held, status) = (&foobar["metadata"]["finalizers"][0], &foobar["status"]);
         check(held.is_string() || status.is_object(), "nothing is reconciled")?;
-        check(held.is_string(), "nothing holds a deleted object back")?;
+        check(held.is_string(), "nothing keeps a deleted object")?;
         check(self.child("target") == "one", "there is no child")?;
         let pods = self.world.list(PODS);
         let owned = |pod: &Value| pod["metadata"]["ownerReferences"][0].is_object();
@@ -226,44 +227,44 @@ impl Story<'_> {
 
     async fn is_kept(&self) -> Result<(), &'static str> {
         seconds(30).await;
-        check(!self.running.is_finished(), "the lead is lost, and the process ends")?;
+        check(!self.running.is_finished(), "the lease is lost, and the process ends")?;
         self.world
             .edit(&config_map("a-main"), |child| child["data"]["target"] = json!("other"));
         seconds(10).await;
         check(self.child("target") == "one", "a child that was edited is not repaired")?;
         self.world.delete(&format!("{PODS}/orphan"));
         seconds(10).await;
-        check(self.world.count(PODS) == 2, "a Pod that was deleted is not made again")
+        check(self.world.count(PODS) == 2, "a deleted Pod is not created again")
     }
 
     async fn changes(&self) -> Result<(), &'static str> {
         self.world.put(SECRET, json!({}));
         seconds(10).await;
-        check(self.child("secret") == "a", "a change of what is watched is not seen")?;
+        check(self.child("secret") == "a", "a change of a watched object is not seen")?;
         self.world
             .edit(&at("a"), |object| object["spec"]["target"] = json!("two"));
         seconds(10).await;
         check(self.child("target") == "two", "a change of the spec is not seen")?;
         check(
             self.world.count(CONFIG_MAPS) == 1,
-            "a child that is wanted no more stays",
+            "a child that is not wanted any more stays",
         )?;
-        check(self.world.count(PODS) == 1, "a Pod too many stays")
+        check(self.world.count(PODS) == 1, "a surplus Pod stays")
     }
 
     fn is_told(&self) -> Result<(), &'static str> {
         let events = self.world.list(EVENTS);
-        check(!events.is_empty(), "no event tells of it")?;
+        check(!events.is_empty(), "no event reports it")?;
         let counted = |event: &Value| event["series"]["count"].as_u64() > Some(1);
         check(
             events.iter().all(counted),
-            "an event does not say that it happens again",
+            "an event does not count the second occurrence",
         )?;
-        assert_eq!(events.len(), 1, "what happens again is one event");
+        assert_eq!(events.len(), 1, "a repeated event is one object");
         Ok(())
     }
 
-    /// What the first child says.
+    /// A value of the first child.
     fn child(&self, key: &str) -> Value {
         let mut child = self.world.object(&config_map("a-main")).unwrap_or_default();
         child["data"][key].take()

@@ -1,4 +1,4 @@
-//! How long a key that failed has to wait.
+//! How long a failed key has to wait.
 
 use std::time::Duration;
 
@@ -23,10 +23,7 @@ async fn failures_double_the_delay_until_forgotten() {
     queue.forget(&key("a"));
     assert_eq!(queue.failures(&key("a")), 0);
     let started = Instant::now();
-    assert!(
-        queue.next().await.is_some(),
-        "forgetting the failures does not forget the request"
-    );
+    assert!(queue.next().await.is_some(), "resetting the failures keeps the request");
     assert_eq!(started.elapsed(), Duration::from_millis(5));
     assert_eq!(
         queue.add_rate_limited(key("a"), Priority::Normal),
@@ -44,7 +41,7 @@ async fn an_event_during_a_backoff_runs_the_key_at_once_and_keeps_the_count() {
     drop(ready(&queue).expect("at once"));
     assert_eq!(queue.failures(&key("a")), 10);
     advance(Duration::from_secs(3600)).await;
-    assert!(ready(&queue).is_none(), "the backoff was served by the run");
+    assert!(ready(&queue).is_none(), "the run ended the backoff");
 }
 
 #[tokio::test(start_paused = true)]
@@ -65,30 +62,30 @@ async fn jitter_spreads_delays_upwards_and_repeats_with_its_seed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_key_that_failed_is_not_run_before_its_time_by_what_it_need_not_look_at() {
+async fn add_within_backoff_does_not_run_a_failed_key_early() {
     let queue = queue();
     queue.add_within_backoff(key("a"), Priority::Normal);
     let held = ready(&queue).expect("nothing has failed");
     queue.add_within_backoff(key("a"), Priority::Normal);
     queue.count_failure(&key("a"));
     drop(held);
-    assert!(ready(&queue).is_none(), "the run that was under way has failed");
+    assert!(ready(&queue).is_none(), "the current run has failed");
     advance(Duration::from_millis(5)).await;
     let held = ready(&queue).expect("after the delay of one failure");
     queue.add_within_backoff(key("a"), Priority::Normal);
     queue.forget(&key("a"));
     drop(held);
-    assert!(ready(&queue).is_some(), "the run that was under way has succeeded");
+    assert!(ready(&queue).is_some(), "the current run has succeeded");
 
     queue.add_rate_limited(key("a"), Priority::Normal);
     queue.add_within_backoff(key("a"), Priority::Normal);
     assert!(ready(&queue).is_none());
     queue.add(key("a"), Priority::Normal);
-    assert!(ready(&queue).is_some(), "what it has to look at runs it at once");
+    assert!(ready(&queue).is_some(), "a normal change runs it at once");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_delay_can_be_given_bounds() {
+async fn a_delay_can_be_bounded() {
     let queue = queue();
     let (least, most) = (Duration::from_secs(1), Duration::from_secs(2));
     let delays: Vec<_> = (0..12)

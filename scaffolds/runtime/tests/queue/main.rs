@@ -1,5 +1,5 @@
-//! The work queue as workers meet it: on a paused clock, and on several threads. Its rules under random interleavings
-//! are in `queue_model.rs`.
+//! The work queue as workers use it: on a paused clock, and on several threads. Its rules under random interleavings
+//! are tested in `queue_model.rs`.
 
 mod backoff;
 mod namespaces;

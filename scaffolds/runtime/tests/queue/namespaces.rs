@@ -36,7 +36,7 @@ async fn a_namespace_alone_gets_all_workers_and_no_more() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_holds_the_fewest_workers_is_next() {
+async fn the_namespace_that_holds_the_fewest_workers_is_next() {
     let queue = queue().shared_by(6);
     add(&queue, "a", &["1", "2", "3", "4", "5", "6"]);
     let mut held = vec![ready(&queue).unwrap(), ready(&queue).unwrap()];
@@ -46,7 +46,7 @@ async fn whoever_holds_the_fewest_workers_is_next() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_namespace_without_a_worker_gets_one_beyond_their_number_after_half_a_second() {
+async fn a_namespace_without_a_worker_gets_an_additional_one_after_half_a_second() {
     let queue = queue().shared_by(2);
     add(&queue, "a", &["1", "2", "3"]);
     let mut held = take(&queue);
@@ -66,7 +66,7 @@ async fn a_namespace_without_a_worker_gets_one_beyond_their_number_after_half_a_
         "as many namespaces hold a worker as there are workers"
     );
     held.pop();
-    let next = ready(&queue).expect("everybody has waited for long enough");
+    let next = ready(&queue).expect("all workers have been busy for long enough");
     assert_eq!(next.key().to_string(), "c/1");
     drop(next);
     assert_eq!(ready(&queue).map(|held| held.key().to_string()).as_deref(), Some("b/2"));
@@ -74,7 +74,7 @@ async fn a_namespace_without_a_worker_gets_one_beyond_their_number_after_half_a_
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_worker_stays_one() {
+async fn with_one_worker_at_most_one_key_is_held() {
     let queue = queue().shared_by(1);
     add(&queue, "a", &["1"]);
     let _held = take(&queue);
@@ -83,7 +83,7 @@ async fn one_worker_stays_one() {
     assert!(ready(&queue).is_none());
 }
 
-/// Live changes of one namespace keep all workers busy for ever, and what another has is merely listed.
+/// Live changes of one namespace keep all workers busy, and another namespace only has keys of the initial list.
 #[tokio::test(start_paused = true)]
 async fn the_higher_priority_of_one_namespace_does_not_starve_another() {
     let queue = queue().shared_by(2);
@@ -103,11 +103,11 @@ async fn the_higher_priority_of_one_namespace_does_not_starve_another() {
             return;
         }
     }
-    panic!("it was never handed out");
+    panic!("the key was never handed out");
 }
 
 #[tokio::test(start_paused = true)]
-async fn objects_without_a_namespace_are_taken_in_the_order_they_came() {
+async fn objects_without_a_namespace_are_handed_out_in_arrival_order() {
     let queue = queue().shared_by(8);
     for name in ["c", "a", "b"] {
         queue.add(ObjectKey::new(None, name), Priority::Normal);

@@ -6,7 +6,7 @@ use tokio::time::{Instant, advance};
 use crate::{SECOND, key, names, queue, ready};
 
 #[tokio::test(start_paused = true)]
-async fn k12_keys_are_handed_out_in_the_order_they_came() {
+async fn k12_keys_are_handed_out_in_arrival_order() {
     let queue = queue();
     let expected: Vec<String> = (0..3000).map(|n| format!("{:x}", n * 7919 % 3001)).collect();
     for name in &expected {
@@ -18,7 +18,7 @@ async fn k12_keys_are_handed_out_in_the_order_they_came() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_happened_goes_before_what_was_merely_listed() {
+async fn live_changes_go_before_objects_of_the_initial_list() {
     let queue = queue();
     for name in ["a", "b", "c"] {
         queue.add(key(name), Priority::Low);
@@ -30,7 +30,7 @@ async fn what_happened_goes_before_what_was_merely_listed() {
     assert_eq!(
         names(&held),
         ["c", "d", "a", "b"],
-        "raised keys keep the place of their arrival, and are never lowered"
+        "raised keys keep the position of their arrival, and are never lowered"
     );
     assert_eq!(held[0].priority(), Priority::Normal);
 }
@@ -53,13 +53,13 @@ async fn k20_a_hot_key_is_not_postponed_by_its_own_events() {
     drop(held);
     assert!(
         ready(&queue).is_some(),
-        "the events that came while it was held run it once more"
+        "events while the key was held run it once more"
     );
     assert!(ready(&queue).is_none(), "once");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_delay_asked_for_while_held_counts_from_the_asking() {
+async fn a_delay_requested_while_held_counts_from_the_request() {
     let queue = queue();
     queue.add(key("a"), Priority::Normal);
     let held = ready(&queue).expect("added");

@@ -32,7 +32,7 @@ async fn some_worker_always_waits_for_the_earliest_time() {
     sleep(Duration::from_millis(1)).await;
     queue.add_after(key("late"), Priority::Normal, 20 * SECOND);
     sleep(Duration::from_millis(1)).await;
-    // One wake-up for both: the worker that takes `now` must see to it that another waits for `soon`.
+    // One wake-up for both: the worker that takes `now` must wake another one to wait for `soon`.
     queue.add_after(key("soon"), Priority::Normal, SECOND);
     queue.add(key("now"), Priority::Normal);
     sleep(30 * SECOND).await;
@@ -50,7 +50,7 @@ async fn some_worker_always_waits_for_the_earliest_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_worker_that_dies_gives_its_key_back() {
+async fn a_worker_that_panics_returns_its_key() {
     let queue = queue();
     queue.add(key("a"), Priority::Normal);
     queue.add(key("b"), Priority::Normal);
@@ -97,7 +97,7 @@ async fn shutting_down_ends_all_workers_and_frees_the_memory() {
     for worker in waiting {
         assert!(worker.await.expect("ends"));
     }
-    assert_eq!((queue.tracked(), queue.len()), (1, 0), "the held one");
+    assert_eq!((queue.tracked(), queue.len()), (1, 0), "the held key");
     queue.add(key("late"), Priority::Normal);
     assert_eq!(
         queue.add_rate_limited(key("late"), Priority::Normal),
@@ -109,8 +109,8 @@ async fn shutting_down_ends_all_workers_and_frees_the_memory() {
     assert!(queue.next().await.is_none());
 }
 
-/// Several producers and workers on several threads, some of the waits cancelled: no key is held twice at once, and no
-/// request is lost, that is, each key runs once more after the last time it was asked for.
+/// Several producers and workers on several threads, with some cancelled waits: no key is held twice at once, and no
+/// request is lost: each key runs once more after its last request.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn many_workers_never_share_a_key_and_lose_none() {
     #[derive(Default)]
@@ -128,7 +128,7 @@ async fn many_workers_never_share_a_key_and_lose_none() {
             tokio::spawn(async move {
                 for turn in 0_u64.. {
                     let held = if (turn + worker) % 3 == 0 {
-                        // A wait that is given up now and then must not swallow a key.
+                        // A cancelled wait must not lose a key.
                         tokio::select! { biased; () = tokio::task::yield_now() => continue, held = queue.next() => held }
                     } else {
                         queue.next().await

@@ -1,8 +1,8 @@
-//! How many cases property tests look at.
+//! How many cases property tests run.
 
 use proptest::test_runner::{Config, RngSeed};
 
-/// The same cases each time, `least` or more; other ones, and as many as it says, under `PROPTEST_CASES`.
+/// The same cases each time, at least `least`; with `PROPTEST_CASES` random ones, as many as it says.
 pub fn cases(least: u32) -> Config {
     let asked = Config::default();
     let fixed = Config {

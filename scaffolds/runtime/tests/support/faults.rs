@@ -1,4 +1,4 @@
-//! What happens to requests between a client and the server of a [`World`].
+//! Faults between a client and the server of a [`World`].
 
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
@@ -13,32 +13,32 @@ use tower::ServiceExt;
 use super::World;
 
 type Reply = Response<UnsyncBoxBody<Bytes, Infallible>>;
-/// Looks at a request before the server does, and may answer in its place.
+/// Called for a request before the server, and may answer it instead.
 type Hook = Arc<dyn Fn(&str, &str) -> Option<(u16, Value)> + Send + Sync>;
 
-/// What is to go wrong, and what was asked so far.
+/// The configured faults, and the requests so far.
 #[derive(Default)]
 pub struct Faults {
     pub requests: Vec<String>,
-    /// The paths and what is accepted of what is read.
+    /// The paths of reads, each with its `Accept` header.
     pub accepted: Vec<(String, String)>,
-    /// The paths, queries and what is accepted of what is read.
+    /// The paths and queries of reads, each with its `Accept` header.
     pub reads: Vec<[String; 3]>,
     pub crash: Option<Crash>,
-    /// How long the answer to a write takes after it is stored, so that the watch is faster.
+    /// How long the response to a write takes after it is stored, so that the watch is faster.
     pub reply_lag: Duration,
     /// Requests whose path contains this are never answered.
     pub hangs: Option<String>,
-    /// How long the watch of a collection is behind.
+    /// How much the watch of a collection is delayed.
     pub watch_lag: Option<(String, Duration)>,
     pub hook: Option<Hook>,
 }
 
-/// The process under test dies around one of its writes.
+/// The process under test dies before or after one of its writes.
 pub struct Crash {
     /// `None` once it is dead.
     writes_left: Option<usize>,
-    /// Whether the write it dies at still reaches the store.
+    /// Whether the write at which it dies is still stored.
     stored: bool,
 }
 
@@ -54,7 +54,7 @@ impl Crash {
         self.writes_left.is_none()
     }
 
-    /// Whether the process is dead by now, and if so whether this very write is stored.
+    /// Whether the process is dead by now, and if so, whether this write is stored.
     fn dies(&mut self, writing: bool) -> Option<bool> {
         match (self.writes_left, writing) {
             (None, _) => Some(false),
@@ -118,7 +118,7 @@ impl World {
         reply
     }
 
-    /// The server's own answer; that of a watch may be held up piece by piece.
+    /// The server's own response; that of a watch may be delayed piece by piece.
     async fn forward(&self, request: Request<Body>, watched: Option<String>) -> Reply {
         let Ok(reply) = self.0.server.service().oneshot(request).await;
         let Some(collection) = watched else {

@@ -1,4 +1,4 @@
-//! The kinds that tests are about, and a manager at work.
+//! The kinds of the tests, and a running manager.
 
 use std::time::Duration;
 
@@ -33,12 +33,12 @@ pub struct FooBarStatus {
     pub conditions: Vec<Condition>,
 }
 
-/// A kind without a namespace.
+/// A cluster-scoped kind.
 #[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[kube(group = "test.example.com", version = "v1", kind = "Planet")]
 pub struct PlanetSpec {}
 
-/// Another one, that planets may own.
+/// Another one, whose objects planets may own.
 #[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[kube(group = "test.example.com", version = "v1", kind = "Moon")]
 pub struct MoonSpec {}
@@ -47,7 +47,7 @@ pub const FOOBARS: &str = "/apis/test.example.com/v1/namespaces/default/foobars"
 pub const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
 pub const PLANETS: &str = "/apis/test.example.com/v1/planets";
 
-/// A world that knows these kinds.
+/// A world with these kinds.
 pub fn world() -> World {
     World::new(&[FooBar::crd(), Planet::crd(), Moon::crd()])
 }

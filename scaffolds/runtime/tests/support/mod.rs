@@ -1,5 +1,5 @@
-//! A world for one test: the in-process API server behind the requests that a controller makes, and a log of those
-//! requests. What is answered is what an API server answers; what goes wrong on the way (`faults.rs`) a test asks for.
+//! A world for one test: the in-process API server behind a client whose requests are logged and may meet faults
+//! (`faults.rs`). All other responses are the server's own.
 
 #![allow(dead_code, reason = "every test binary uses its own part")]
 
@@ -26,24 +26,24 @@ use tower::ServiceExt;
 
 use self::faults::{Crash, Faults};
 
-/// Clones are the same one.
+/// Clones share the world.
 #[derive(Clone)]
 pub struct World(Arc<Inner>);
 
 struct Inner {
     server: ApiServer,
-    /// Path and plural of every kind that tests look at.
+    /// Path and plural of every kind of the tests.
     kinds: Vec<(String, String)>,
     faults: Mutex<Faults>,
 }
 
 impl World {
-    /// A new server that knows these kinds, with a garbage collector beside it.
+    /// A new server with these kinds, and a garbage collector.
     pub fn new(crds: &[CustomResourceDefinition]) -> Self {
         Self::beside(Controllers::default(), crds)
     }
 
-    /// An API server alone: what nobody owns any more stays.
+    /// A server without a garbage collector: children of deleted owners stay.
     pub fn uncollected(crds: &[CustomResourceDefinition]) -> Self {
         Self::beside(Controllers::NONE, crds)
     }
@@ -79,7 +79,7 @@ impl World {
         &self.0.server
     }
 
-    /// Makes an object of a collection, or asks for what is made there, such as a token.
+    /// Creates an object in a collection, or posts to a subresource, such as a token request.
     pub fn post(&self, collection: &str, object: &Value) -> Value {
         self.must("POST", collection, object)
     }
@@ -89,38 +89,38 @@ impl World {
         faults::client(self.clone())
     }
 
-    /// Answers requests by method and path before the server does.
+    /// Calls this hook, with method and path, before the server answers a request.
     pub fn intercept(&self, hook: impl Fn(&str, &str) -> Option<(u16, Value)> + Send + Sync + 'static) {
         self.faults().hook = Some(Arc::new(hook));
     }
 
-    /// From now on requests whose path contains `part` are never answered.
+    /// From now on, requests whose path contains `part` are never answered.
     pub fn hang(&self, part: &str) {
         self.faults().hangs = Some(part.to_owned());
     }
 
-    /// From now on every request is answered; what hangs goes on hanging.
+    /// From now on, every new request is answered; hanging requests go on hanging.
     pub fn answer_again(&self) {
         self.faults().hangs = None;
     }
 
-    /// From now on watch events overtake the answers to the writes that caused them, which take this long.
+    /// From now on, responses to writes take this long, so that watch events arrive before them.
     pub fn delay_replies(&self, lag: Duration) {
         self.faults().reply_lag = lag;
     }
 
-    /// From now on the watches of collections of this name are behind by this much.
+    /// From now on, the watches of collections of this name are delayed by this much.
     pub fn delay_watches(&self, plural: &str, lag: Duration) {
         self.faults().watch_lag = Some((plural.to_owned(), lag));
     }
 
-    /// From its `n`th write on (from 0), nothing the process sends is answered: it is as good as dead. That
-    /// write itself is `stored`, or not.
+    /// From its `n`th write on (from 0), no request of the process is answered, as if it were dead. The `n`th write
+    /// itself is `stored`, or not.
     pub fn crash_at(&self, n: usize, stored: bool) {
         self.faults().crash = Some(Crash::at(n, stored));
     }
 
-    /// The next process is answered again. Returns whether the one before got as far as its crash.
+    /// Answers the next process again. Returns whether the one before reached its crash.
     pub fn restart(&self) -> bool {
         let crash = self.faults().crash.take();
         crash.is_some_and(|crash| crash.happened())
@@ -136,13 +136,13 @@ impl World {
             .collect()
     }
 
-    /// The writes so far whose paths start like this, as `VERB path`.
+    /// The writes so far whose paths start with `path`, as `VERB path`.
     pub fn writes(&self, path: &str) -> Vec<String> {
         let all = ["POST", "PATCH", "PUT", "DELETE"].map(|verb| self.requests(&format!("{verb} {path}")));
         all.concat()
     }
 
-    /// What the lists and watches of this collection accept.
+    /// The `Accept` headers of the lists and watches of this collection.
     pub fn accepted(&self, collection: &str) -> Vec<String> {
         let faults = self.faults();
         let accepted = faults.accepted.iter();
@@ -152,7 +152,7 @@ impl World {
             .collect()
     }
 
-    /// The queries of what was read under this path, each with what it accepted.
+    /// The queries of the reads under this path, each with its `Accept` header.
     pub fn reads(&self, path: &str) -> Vec<(String, String)> {
         let faults = self.faults();
         let reads = faults.reads.iter().filter(|[read, ..]| read == path);
@@ -161,7 +161,7 @@ impl World {
             .collect()
     }
 
-    /// All objects by their paths, without what differs from run to run.
+    /// All objects by their paths, without fields that differ from run to run.
     pub fn end_state(&self) -> BTreeMap<String, Value> {
         let mut objects = BTreeMap::new();
         for (group, plural) in &self.0.kinds {
@@ -196,7 +196,7 @@ impl World {
         list["items"].as_array().cloned().unwrap_or_default()
     }
 
-    /// What somebody else writes: creates or replaces.
+    /// Creates or replaces an object, as another client would.
     pub fn put(&self, path: &str, mut object: Value) {
         object["metadata"]["name"] = json!(path.rsplit('/').next());
         match self.object(path) {
@@ -227,7 +227,7 @@ impl World {
         self.must("PUT", &format!("{path}{part}"), &object);
     }
 
-    /// `kubectl patch --field-manager`: what somebody writes under this name.
+    /// `kubectl patch --field-manager`: writes under this field manager.
     pub fn merge_as(&self, path: &str, manager: &str, change: &Value) {
         let query = form_encoded(manager);
         let (code, answer) = self.send(
@@ -239,7 +239,7 @@ impl World {
         assert!(code < 300, "PATCH {path}: {code} {answer}");
     }
 
-    /// `kubectl delete`: at once without finalizers, else by a timestamp.
+    /// `kubectl delete`: at once without finalizers, else by a deletion timestamp.
     pub fn delete(&self, path: &str) {
         self.must("DELETE", path, &Value::Null);
     }
@@ -250,7 +250,7 @@ impl World {
         answer
     }
 
-    /// Asks past the log and the faults.
+    /// Sends a request without the log and the faults.
     fn ask(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
         self.send(method, path, "application/json", body)
     }
@@ -273,7 +273,7 @@ impl World {
             let body = body.collect().await.expect("a body in memory").to_bytes();
             (parts.status.as_u16(), body)
         };
-        // Nothing in there waits for anything, but for tokio's idea that a task should yield now and then.
+        // The server waits for nothing; without `unconstrained` tokio might make it yield.
         let (code, body) = tokio::task::unconstrained(answer)
             .now_or_never()
             .expect("a server without a disk answers at once");

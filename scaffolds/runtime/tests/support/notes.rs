@@ -1,4 +1,4 @@
-//! A reconciler that notes whom it is called for, and what reconcilers of tests are made of.
+//! A reconciler that records its runs, and other parts of reconcilers of tests.
 
 use std::{
     sync::{Arc, Mutex},
@@ -13,7 +13,7 @@ use super::{World, kinds::FooBar};
 /// Names, in the order of the runs.
 pub type Seen = Arc<Mutex<Vec<String>>>;
 
-/// Notes each run, which takes a second.
+/// Records each run, which takes a second.
 pub struct Notes(pub Seen);
 
 impl Reconciler<FooBar> for Notes {
@@ -24,7 +24,7 @@ impl Reconciler<FooBar> for Notes {
     }
 }
 
-/// What was noted since it was asked last.
+/// The runs recorded since the last call.
 pub fn taken(seen: &Seen) -> Vec<String> {
     std::mem::take(&mut *seen.lock().unwrap())
 }
@@ -34,7 +34,7 @@ pub fn manager(world: &World) -> Manager {
     manager.namespace("default").build()
 }
 
-/// A child, written down as JSON.
+/// A child, from JSON.
 pub fn child<C: Object>(fields: Value) -> C {
     serde_json::from_value(fields).expect("a child of that kind")
 }

@@ -1,11 +1,11 @@
-//! What was written down.
+//! A buffer for log output.
 
 use std::{
     io,
     sync::{Arc, Mutex},
 };
 
-/// The log of an operator. Clones are the same one.
+/// The log of an operator. Clones share it.
 #[derive(Clone, Default)]
 pub struct Page(Arc<Mutex<Vec<u8>>>);
 

@@ -1,4 +1,4 @@
-//! The informer under test: run, given time, and written down.
+//! Runs the informer under test, advances the clock, and records its deltas.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -9,12 +9,12 @@ use tokio::{sync::oneshot, task::JoinHandle, time::sleep};
 
 use super::FooBar;
 
-/// Lets everything happen that needs no longer than this, on the paused clock.
+/// Advances the paused clock by this time, so that everything that needs no longer happens.
 pub async fn settle() {
     sleep(Duration::from_millis(10)).await;
 }
 
-/// A subscriber that writes down what it is told: `added a@3`, `updated a@3-5`, `deleted a@5`, `invalid a`.
+/// A subscriber that records its deltas: `added a@3`, `updated a@3-5`, `deleted a@5`, `invalid a`.
 #[derive(Clone)]
 pub struct Diary {
     lines: Arc<Mutex<Vec<String>>>,
@@ -22,7 +22,7 @@ pub struct Diary {
 }
 
 impl Diary {
-    /// An empty one that calls versions by these numbers.
+    /// An empty diary that replaces versions by these numbers.
     pub fn new(number_of: impl Fn(&str) -> u64 + Send + Sync + 'static) -> Self {
         Self {
             lines: Arc::default(),
@@ -47,7 +47,7 @@ impl Diary {
         }
     }
 
-    /// What was told since the last reading.
+    /// The deltas since the last call.
     pub fn read(&self) -> Vec<String> {
         std::mem::take(&mut self.lines.lock().expect("no test panics in here"))
     }

@@ -1,4 +1,4 @@
-//! The kind that the informer's tests are about, and how they name its objects.
+//! The kind of the informer's tests, and the names of its objects.
 
 use kube::CustomResource;
 use kubewright_runtime::{ObjectKey, Scope};
@@ -17,7 +17,7 @@ pub struct FooBarSpec {
     pub target: String,
 }
 
-/// A definition of FooBar from before its author thought of validation.
+/// A definition of FooBar without validation, so that the server accepts undecodable objects.
 pub fn lenient_crd() -> Value {
     let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
     let version = json!({

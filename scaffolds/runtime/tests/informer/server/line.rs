@@ -1,4 +1,4 @@
-//! The line between the informer under test and the API server: what was asked, and what goes wrong.
+//! The connection between the informer under test and the API server: records requests, and injects faults.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,7 +18,7 @@ use tower::{BoxError, ServiceExt, service_fn};
 
 type Answer = Response<UnsyncBoxBody<Bytes, Infallible>>;
 
-/// Clones are the same line.
+/// Clones share the connection.
 #[derive(Clone, Default)]
 pub struct Line(Arc<Inner>);
 
@@ -34,7 +34,7 @@ struct Inner {
 #[derive(Default)]
 struct State {
     down: bool,
-    /// Namespaces (`*` for all) with the status that every request is refused with.
+    /// Namespaces (`*` for all) with the status with which every request is refused.
     refused: BTreeMap<String, (u16, &'static str)>,
     old_list: Option<Value>,
     requests: Vec<(Instant, String)>,
@@ -51,18 +51,18 @@ impl Line {
         Client::new(service_fn(serve), "default")
     }
 
-    /// Ends the watches, which then go on where they were.
+    /// Ends the watches, which are then resumed.
     pub fn cut(&self) {
         self.0.cut.send_modify(|count| *count += 1);
     }
 
-    /// Refuses connections, and cuts those there are, or accepts them again.
+    /// Refuses connections and ends existing ones, or accepts them again.
     pub fn set_down(&self, down: bool) {
         self.state().down = down;
         self.cut();
     }
 
-    /// Refuses all requests for a namespace, `*` for those across all.
+    /// Refuses all requests for a namespace, `*` for those for all namespaces.
     pub fn refuse(&self, namespace: &str, status: Option<(u16, &'static str)>) {
         match status {
             Some(status) => _ = self.state().refused.insert(namespace.to_owned(), status),
@@ -70,34 +70,34 @@ impl Line {
         }
     }
 
-    /// Keeps events from the watches, or lets them go.
+    /// Holds back watch events, or releases them.
     pub fn hold_events(&self, hold: bool) {
         self.0.events_held.send_replace(hold);
     }
 
-    /// Keeps the answers of lists, which say what was so when they were asked for, or lets them go.
+    /// Holds back the responses to lists, which contain the state at the time of the request, or releases them.
     pub fn hold_lists(&self, hold: bool) {
         self.0.lists_held.send_replace(hold);
     }
 
-    /// Has the next list answered with this, which was true earlier: by a server that lags behind.
+    /// Answers the next list with this earlier state, as a server that lags behind would.
     pub fn answer_next_list(&self, list: Value) {
         self.state().old_list = Some(list);
     }
 
-    /// Times of the requests whose path and query contain `part`.
+    /// The times of the requests whose path and query contain `part`.
     pub fn requests(&self, part: &str) -> Vec<Instant> {
         let state = self.state();
         let asked = state.requests.iter().filter(|(_, uri)| uri.contains(part));
         asked.map(|(at, _)| *at).collect()
     }
 
-    /// How many lists were asked for, page by page.
+    /// The number of list requests, counting pages.
     pub fn lists(&self) -> usize {
         self.state().requests.iter().filter(|(_, uri)| !watches(uri)).count()
     }
 
-    /// The media types asked for.
+    /// The requested media types.
     pub fn accepted(&self) -> BTreeSet<String> {
         self.state().accepted.clone()
     }
@@ -139,13 +139,13 @@ impl Line {
         Ok(answer)
     }
 
-    /// The pieces of a watch, held back while they are to be, until the line is cut.
+    /// The pieces of a watch response, held back while events are held, until the connection is cut.
     fn watched(&self, body: UnsyncBoxBody<Bytes, Infallible>) -> UnsyncBoxBody<Bytes, Infallible> {
         let (cut, held) = (self.0.cut.subscribe(), self.0.events_held.subscribe());
         let pieces = stream::unfold((body, cut, held), async |(mut body, mut cut, mut held)| {
             let piece = async {
                 let piece = body.frame().await;
-                // An error means that the line is gone.
+                // An error means that the connection was dropped.
                 let _ = held.wait_for(|held| !held).await;
                 piece
             };

@@ -1,6 +1,6 @@
-//! The API server of the informer's tests: the in-process one, at the end of a line on which things go wrong. What the
-//! server says is its own. Scripted is the line alone: connections that fail or are cut, answers that come late, in an odd
-//! order, from an earlier time, or from somebody who lets nobody in.
+//! The API server of the informer's tests: the in-process one, over a connection with faults. The responses are the
+//! server's own. Only the connection is scripted: requests that fail or are cut, responses that are late, in another
+//! order, from an earlier state, or refused.
 
 mod diary;
 mod kind;
@@ -35,20 +35,20 @@ const HISTORY: usize = 16;
 const API: &str = "/apis/test.example.com/v1";
 const NOISE: &str = "/api/v1/namespaces/default/configmaps";
 
-/// The server; clones are the same one.
+/// The server; clones share it.
 #[derive(Clone)]
 pub struct Server(Arc<Inner>);
 
 struct Inner {
     api: ApiServer,
     line: Line,
-    /// The versions that writes to FooBars have made, and the how manieth of all these writes each was.
+    /// The versions of the FooBars, each with the number of the write that created it, counted over all writes.
     order: Mutex<HashMap<String, u64>>,
     writes: AtomicU64,
 }
 
 impl Server {
-    /// With the namespaces `a`, `b` and `c`, and the kind FooBar.
+    /// A server with the namespaces `a`, `b` and `c`, and the kind FooBar.
     pub fn new() -> Self {
         let server = Self::without_the_kind();
         server.define();
@@ -73,7 +73,7 @@ impl Server {
         server
     }
 
-    /// From now on there is the kind FooBar.
+    /// Defines the kind FooBar.
     pub fn define(&self) {
         let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
         self.must("POST", definitions, &lenient_crd());
@@ -87,14 +87,14 @@ impl Server {
         Informer::new(self.client(), config)
     }
 
-    /// Writes an object as a client would, `fields` over what is there, and returns what the server answers.
+    /// Writes an object as a client would, merging `fields` into an existing one, and returns the server's response.
     pub fn write(&self, namespace: &str, name: &str, fields: Value) -> Value {
         let mut object = fields;
         object["apiVersion"] = json!("test.example.com/v1");
         object["kind"] = json!("FooBar");
         object["metadata"]["name"] = json!(name);
         let collection = format!("{API}/namespaces/{namespace}/foobars");
-        // Of two that find none, one makes it.
+        // If two writers both find no object, one of them creates it.
         let requests = [("PATCH", format!("{collection}/{name}")), ("POST", collection)];
         for (method, path) in requests.iter().cycle().take(3) {
             let (code, stored) = self.ask(method, path, &object);
@@ -104,10 +104,10 @@ impl Server {
             }
             assert!(code == 404 || code == 409, "{method} {path}: {code} {stored}");
         }
-        panic!("`{name}` comes and goes")
+        panic!("`{name}` was created and deleted meanwhile")
     }
 
-    /// Applies fields as this manager.
+    /// Applies fields under this field manager.
     pub fn apply(&self, manager: &str, namespace: &str, name: &str, fields: Value) -> Value {
         let mut object = fields;
         object["apiVersion"] = json!("test.example.com/v1");
@@ -119,13 +119,13 @@ impl Server {
         stored
     }
 
-    /// Writes a valid object, of which something is new each time.
+    /// Writes a valid object, with a change each time.
     pub fn put(&self, namespace: &str, name: &str, target: &str) -> FooBar {
         let number = self.0.writes.load(Ordering::SeqCst);
         typed(self.write(namespace, name, json!({"spec": {"target": target, "number": number}})))
     }
 
-    /// Writes an object that is no `FooBar`.
+    /// Writes an object that cannot be decoded as a `FooBar`.
     pub fn put_broken(&self, namespace: &str, name: &str) {
         let number = self.0.writes.load(Ordering::SeqCst);
         self.write(namespace, name, json!({"spec": {"target": 7, "number": number}}));
@@ -145,12 +145,12 @@ impl Server {
         self.ask("GET", &path, &Value::Null).0 == 200
     }
 
-    /// What a list of all says now.
+    /// The current list of all objects.
     pub fn list(&self) -> Value {
         self.must("GET", &format!("{API}/foobars"), &Value::Null)
     }
 
-    /// Closes the watches, and has the server forget what has happened so far: they cannot go on, and have to list.
+    /// Ends the watches, and deletes the server's history: they cannot be resumed, and have to list.
     pub fn compact(&self) {
         self.0.line.cut();
         let noise = json!({"metadata": {"name": "noise"}});
@@ -160,12 +160,12 @@ impl Server {
         }
     }
 
-    /// What happens on the way.
+    /// The connection to the server.
     pub fn line(&self) -> &Line {
         &self.0.line
     }
 
-    /// A subscriber that writes down what it is told, with the versions as numbers of writes.
+    /// A subscriber that records its deltas, with the versions as numbers of writes.
     pub fn diary(&self, informer: &Informer<FooBar>) -> Diary {
         let diary = self.empty_diary();
         informer.subscribe(diary.writer());
@@ -178,7 +178,7 @@ impl Server {
         Diary::new(move |version| server.number_of(version))
     }
 
-    /// The how manieth write has made this version.
+    /// The number of the write that created this version.
     pub fn number_of(&self, version: &str) -> u64 {
         let order = self.0.order.lock().expect("no test panics in here");
         order.get(version).copied().unwrap_or_default()
@@ -197,7 +197,7 @@ impl Server {
         answer
     }
 
-    /// Asks past the line.
+    /// Sends a request without the connection's faults.
     fn ask(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
         let (method, form) = match method {
             "PATCH" => ("PATCH", "application/merge-patch+json"),
@@ -217,7 +217,7 @@ impl Server {
             let body = body.collect().await.expect("a body in memory").to_bytes();
             (parts.status.as_u16(), body)
         };
-        // Nothing in there waits for anything but other threads, and tokio's idea that a task should yield now and then.
+        // The response waits for nothing but locks; without `unconstrained` tokio might make it yield.
         let mut answer = std::pin::pin!(tokio::task::unconstrained(answer));
         let (code, body) = loop {
             match answer.as_mut().now_or_never() {

@@ -1,4 +1,4 @@
-//! What subscribers are told: all of it, in order, and with the store at the same state.
+//! What subscribers are notified of: every change, in order, with the store in the same state.
 
 use std::{
     sync::{Arc, Mutex},
@@ -11,7 +11,7 @@ use tokio::time::{sleep, timeout};
 use crate::server::{FooBar, Running, Server, key, settle};
 
 #[tokio::test(start_paused = true)]
-async fn k07_whoever_is_told_finds_it_in_the_store() {
+async fn k07_the_store_contains_a_change_before_it_is_delivered() {
     let server = Server::new();
     for n in 0..20 {
         server.put("a", &n.to_string(), "x");
@@ -53,7 +53,7 @@ async fn k07_whoever_is_told_finds_it_in_the_store() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn k11_every_subscriber_is_told_everything_whatever_the_others_do() {
+async fn k11_every_subscriber_gets_every_change_even_if_others_panic() {
     let server = Server::new();
     server.put("a", "one", "x");
     let informer = server.informer(InformerConfig::default());
@@ -75,7 +75,7 @@ async fn k11_every_subscriber_is_told_everything_whatever_the_others_do() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn k14_no_predicate_swallows_a_deletion() {
+async fn k14_deletions_pass_every_named_predicate() {
     let server = Server::new();
     server.put("a", "one", "x");
     let informer = server.informer(InformerConfig::default());
@@ -104,7 +104,7 @@ async fn k14_no_predicate_swallows_a_deletion() {
     }
     let running = Running::start(&informer);
     informer.synced().await;
-    // Seen alive, then gone for long, as a remembered version would have expired.
+    // Added, then deleted after so long that a predicate with an expiring memory would have forgotten it.
     sleep(Duration::from_secs(2 * 3600)).await;
     server.delete("a", "one");
     settle().await;
@@ -113,7 +113,7 @@ async fn k14_no_predicate_swallows_a_deletion() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn k15_an_undecodable_object_is_set_aside_and_reported() {
+async fn k15_an_undecodable_object_is_kept_apart_and_reported() {
     let server = Server::new();
     server.put("a", "good", "x");
     server.put_broken("a", "bad");
@@ -131,7 +131,7 @@ async fn k15_an_undecodable_object_is_set_aside_and_reported() {
         "{error}"
     );
 
-    // A list that shows it again is no news; another version of it is.
+    // A list that shows it again causes no delta; another version of it does.
     server.compact();
     sleep(Duration::from_secs(2)).await;
     assert_eq!((diary.read(), server.line().lists()), (vec![], 2));
@@ -139,14 +139,15 @@ async fn k15_an_undecodable_object_is_set_aside_and_reported() {
     settle().await;
     assert_eq!(diary.read(), ["invalid bad"]);
 
-    // Repaired; then the good one breaks, and its last good version is no longer what anybody reads.
+    // The first object becomes valid; then the valid one becomes invalid, and its last valid version is removed from
+    // the store.
     server.put("a", "bad", "x");
     server.put_broken("a", "good");
     settle().await;
     assert_eq!(diary.read(), ["added bad@4", "invalid good"]);
     assert!(store.get(&key("a", "good")).is_none() && store.invalid(&key("a", "good")).is_some());
 
-    // The watch goes on, and the deletion of what cannot be decoded is understood.
+    // The watch goes on, and the deletion of an undecodable object is delivered.
     server.delete("a", "good");
     server.put("a", "next", "x");
     settle().await;
@@ -157,7 +158,7 @@ async fn k15_an_undecodable_object_is_set_aside_and_reported() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_cache_cannot_take_in_is_counted() {
+async fn undecodable_objects_and_unmerged_writes_are_counted() {
     let server = Server::new();
     server.put_broken("a", "bad");
     let manager = Manager::builder(server.client()).build();
@@ -176,7 +177,7 @@ async fn what_a_cache_cannot_take_in_is_counted() {
     settle().await;
     assert_eq!(counted("kubewright_invalid_objects"), "0");
 
-    // As some aggregated API servers count.
+    // As some aggregated API servers number versions.
     let mut written = server.put("a", "written", "x");
     written.metadata.resource_version = Some("a7".to_owned());
     assert_eq!(counted("kubewright_unmerged_writes_total"), "0");
@@ -186,7 +187,7 @@ async fn what_a_cache_cannot_take_in_is_counted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_handler_may_write_and_subscribe_and_still_all_is_told_in_order() {
+async fn a_handler_may_write_and_subscribe_and_the_order_stays() {
     let server = Server::new();
     let informer = server.informer(InformerConfig::default());
     let (first, late) = (server.diary(&informer), server.empty_diary());
@@ -214,8 +215,8 @@ async fn a_handler_may_write_and_subscribe_and_still_all_is_told_in_order() {
     running.stop().await;
 }
 
-/// Many threads write and observe their writes while the watch shows the same: every subscriber is told each object's
-/// versions in their order, each once, and ends with what is stored.
+/// Many threads write and observe their writes while the watch shows the same: every subscriber gets each object's
+/// versions in order, each once, and ends with the stored ones.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn writers_on_many_threads_keep_the_order() {
     let server = Server::new();
@@ -250,7 +251,7 @@ async fn writers_on_many_threads_keep_the_order() {
                     .store()
                     .get(&key("a", &((writer + n) % 10).to_string()))
                     .expect("written");
-                assert!(version(&stored) >= version(&ours), "one's own write is read");
+                assert!(version(&stored) >= version(&ours), "a thread reads its own write");
             }
         })
     });

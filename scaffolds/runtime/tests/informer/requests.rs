@@ -1,4 +1,4 @@
-//! What is asked of the server, for how long, and how often: scopes, selectors, metadata alone; resync and end.
+//! The informer's requests: scopes, selectors, metadata only; resync and shutdown.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ async fn only_the_namespaces_of_the_scope_are_watched() {
     let store = some.store();
     assert!(store.get(&key("a", "one")).is_some() && store.get(&key("b", "one")).is_none());
     assert_eq!((store.len(), none.store().len(), server.line().lists()), (2, 0, 2));
-    // A list of one namespace says nothing about another.
+    // A list of one namespace contains no other namespace.
     server.compact();
     sleep(Duration::from_secs(3)).await;
     assert_eq!(store.len(), 2);
@@ -38,7 +38,7 @@ async fn only_the_namespaces_of_the_scope_are_watched() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn selectors_pages_and_bookmarks_are_asked_of_the_server() {
+async fn lists_and_watches_request_selectors_pages_and_bookmarks() {
     let server = Server::new();
     let informer = server.informer(InformerConfig {
         label_selector: Some("app=web".to_owned()),
@@ -55,7 +55,7 @@ async fn selectors_pages_and_bookmarks_are_asked_of_the_server() {
     assert_eq!(server.line().requests("allowWatchBookmarks=true").len(), 1);
     assert!(
         server.line().requests("resourceVersion=0&").is_empty(),
-        "a quorum read: never older than what was seen before"
+        "a quorum read: never older than an earlier state"
     );
     running.stop().await;
 }
@@ -69,7 +69,7 @@ async fn metadata_alone_can_be_watched() {
     informer.synced().await;
     assert!(
         informer.store().get(&key("a", "one")).is_some(),
-        "of the rest nothing is decoded"
+        "only metadata is decoded"
     );
     let accepted = server.line().accepted();
     assert!(
@@ -80,7 +80,7 @@ async fn metadata_alone_can_be_watched() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn resync_reminds_of_every_object_once_in_ten_hours() {
+async fn a_resync_delivers_every_object_once_in_ten_hours() {
     let server = Server::new();
     server.put("a", "one", "x");
     server.put("a", "two", "x");
@@ -103,7 +103,7 @@ async fn resync_reminds_of_every_object_once_in_ten_hours() {
     assert_eq!(
         (quiet.read(), server.line().lists()),
         (vec![], 2),
-        "nothing is asked of the server"
+        "the server gets no request"
     );
     for running in running {
         running.stop().await;
@@ -111,7 +111,7 @@ async fn resync_reminds_of_every_object_once_in_ten_hours() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn stopping_ends_every_task_whether_told_or_dropped() {
+async fn every_task_ends_when_the_informer_is_stopped_or_dropped() {
     let server = Server::new();
     server.line().refuse("c", Some((500, "out of order")));
     let config = || InformerConfig {
