@@ -1,5 +1,5 @@
-//! kubewright scaffolds Kubernetes operators in Rust. Data flows one way: `cli` understands what was typed, `project` what it means,
-//! `plan` which files that takes, `render` their text, `write` puts them on the disk.
+//! kubewright scaffolds Kubernetes operators in Rust. Data flows one way: `cli` parses the command line, `project`
+//! models the project, `plan` lists its files, `render` generates their texts, `write` writes them to disk.
 
 pub mod cli;
 pub mod plan;

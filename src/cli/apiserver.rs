@@ -144,8 +144,8 @@ fn opening(error: OpenError, folder: &Path) -> anyhow::Error {
     anyhow!("{error}\n\nhint: {hint}")
 }
 
-/// Waits for Ctrl-C, or for the signal of a service manager. It listens from the call on, so that a signal is not missed once the
-/// server has said that it is ready.
+/// Waits for Ctrl-C, or for the signal of a service manager. Signals are handled from this call on, so that none is
+/// missed once the server has reported that it is ready.
 #[cfg(unix)]
 fn stop_signal() -> Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};

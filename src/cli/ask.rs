@@ -6,12 +6,12 @@ use std::fmt::Display;
 use std::io::{IsTerminal, stderr, stdin};
 use std::str::FromStr;
 
-/// The command line was not understood, or lacks something; the process ends with 2.
+/// The command line is invalid or incomplete; the process exits with 2.
 #[derive(Debug)]
 pub struct Usage(String);
 
 impl Usage {
-    /// An error of usage.
+    /// A usage error.
     pub fn error(message: impl Into<String>) -> Error {
         Error::new(Self(message.into()))
     }
@@ -25,7 +25,7 @@ impl Display for Usage {
 
 impl std::error::Error for Usage {}
 
-/// Collects what is missing.
+/// Collects missing values.
 pub struct Ask {
     yes: bool,
     terminal: bool,
@@ -33,7 +33,7 @@ pub struct Ask {
 }
 
 impl Ask {
-    /// With `yes`, defaults are taken without a question.
+    /// With `yes`, defaults are used without a question.
     pub fn new(yes: bool) -> Self {
         Self {
             yes,
@@ -42,7 +42,8 @@ impl Ask {
         }
     }
 
-    /// The value of `flag`: given, or the default under `--yes`, or asked for. `None` is accounted for by [`Ask::done`].
+    /// The value of `flag`: given, or the default under `--yes`, or the answer to a question. If it is `None`,
+    /// [`Ask::done`] fails.
     pub fn need<T>(
         &mut self,
         flag: &'static str,
@@ -76,7 +77,7 @@ impl Ask {
             .map_err(|error: T::Err| anyhow!("`{text}` {error}"))
     }
 
-    /// Refuses if anything is missing, naming all of it.
+    /// Fails if any value is missing, and names all of them.
     pub fn done(self, command: &str) -> Result<()> {
         if self.missing.is_empty() {
             return Ok(());
@@ -95,7 +96,7 @@ impl Ask {
     }
 }
 
-/// Asks before files are overwritten. Without a terminal the answer is yes, because the command asks for it.
+/// Asks before files are overwritten. Without a terminal the answer is yes, because the flag `--force` was given.
 pub fn confirm(yes: bool, question: &str) -> Result<bool> {
     if yes || !stdin().is_terminal() || !stderr().is_terminal() {
         return Ok(true);

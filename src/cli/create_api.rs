@@ -92,7 +92,7 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
     Ok(())
 }
 
-/// Shows what is written over, and asks.
+/// Shows which files are overwritten, and asks for confirmation.
 fn may_be_lost(changes: &[Change], yes: bool) -> Result<bool> {
     let there = changes.iter().filter(|change| change.before.is_some());
     let lost: Vec<_> = there.cloned().collect();
@@ -103,7 +103,7 @@ fn may_be_lost(changes: &[Change], yes: bool) -> Result<bool> {
     confirm(yes, "Overwrite these files?")
 }
 
-/// What there is to know about a kind with several versions.
+/// Notes about a kind with several versions.
 fn of_several(project: &Project, new: &NewApi) {
     let Some(kind) = project
         .kind(&new.group, &new.kind)
@@ -206,7 +206,7 @@ impl Args {
         Ok(())
     }
 
-    /// The kind: of a CRD, or by its flags, or by questions. `None` is accounted for by [`Ask::done`].
+    /// The kind: from a CRD, from its flags, or from questions. If it is `None`, [`Ask::done`] fails.
     fn subject(&self, project: &Project, ask: &mut Ask) -> Result<Option<Subject>> {
         let (group, version, kind) = (self.group.clone(), self.version.clone(), self.kind.clone());
         if let Some(file) = &self.from_crd {
@@ -229,7 +229,8 @@ impl Args {
         }))
     }
 
-    /// Whether to make a controller: unless that of another version acts on the same objects, or it is said.
+    /// Whether to create a controller: as the flag says, or else unless a controller of another version handles the
+    /// same objects.
     fn makes_controller(&self, project: &Project, subject: Option<&Subject>) -> Result<bool> {
         let kind = subject.and_then(|it| project.kind(&it.group, &it.kind));
         let served = kind.is_some_and(|kind| subject.is_some_and(|it| kind.served_by(&it.version).is_some()));

@@ -63,7 +63,7 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
     Ok(())
 }
 
-/// What the user has to change where the version that was stored is deleted.
+/// Reports what the user has to change if the stored version is deleted.
 fn report_storage(project: &Project, group: &Group, kind: &KindName) {
     let Some(kind) = project.kind(group, kind).filter(|kind| kind.origin.is_project()) else {
         return;

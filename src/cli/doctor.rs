@@ -92,12 +92,12 @@ fn line(finding: &Finding) -> String {
     format!("{mark:8} {:9} {}\n{hint}", finding.check, finding.detail)
 }
 
-/// The first line that a program prints.
+/// The first line of a program's output.
 fn output(program: &str, args: &[&str]) -> Option<String> {
     let here = std::env::current_dir().ok()?;
     let output = Command::new(program)
         .args(args)
-        // Not in the project: rustup obeys a `rust-toolchain.toml` there, which can name any program.
+        // Not in the project: rustup reads a `rust-toolchain.toml` there, which can name any program.
         .current_dir(here.ancestors().last()?)
         .output()
         .ok()
@@ -154,7 +154,7 @@ fn project(dir: &Path) -> Finding {
     }
 }
 
-/// The vendored crates that another release wrote, as they say.
+/// The vendored crates of another release, according to their VERSION files.
 fn unchecked(session: &Session) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for (path, entry) in session.plan(&session.project)?.entries {
@@ -168,7 +168,7 @@ fn unchecked(session: &Session) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// What `sync` would rewrite or refuse, and the crates that this release cannot check.
+/// Files that `sync` would rewrite or refuse, and the crates that this release cannot check.
 fn drift(rows: &[Row], unchecked: &[String]) -> Finding {
     use FileKind::{Derived, Managed, Vendored};
     let of = |states: &[State]| {
@@ -231,7 +231,7 @@ fn kubectl() -> Finding {
     }
 }
 
-/// The innermost cause: `connection refused` rather than `client error`.
+/// The innermost cause: `connection refused` instead of `client error`.
 fn deepest(error: &dyn std::error::Error) -> String {
     error.source().map_or_else(|| error.to_string(), deepest)
 }

@@ -27,7 +27,7 @@ pub struct Args {
     dry_run: bool,
 }
 
-/// Moves a controller of the project in `dir`.
+/// Moves a controller of the project in `dir` to another version.
 pub fn run(dir: &Path, args: Args) -> Result<()> {
     let session = Session::open(dir, access(args.dry_run))?;
     let project = session.project.with_controller_at(&args.name, &args.version)?;

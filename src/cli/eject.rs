@@ -1,4 +1,4 @@
-//! `kubewright eject`: hands a vendored crate over to the user.
+//! `kubewright eject`: makes a vendored crate the user's own.
 
 use super::report;
 use super::session::{Session, access};
@@ -24,7 +24,7 @@ pub struct Args {
     dry_run: bool,
 }
 
-/// Hands a vendored crate of the project in `dir` over.
+/// Ejects a vendored crate of the project in `dir`.
 pub fn run(dir: &Path, args: Args) -> Result<()> {
     let session = Session::open(dir, access(args.dry_run))?;
     let folder = vendored(&session, &args.name)?;

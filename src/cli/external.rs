@@ -1,4 +1,4 @@
-//! Kinds of others: those of Kubernetes by their names, and those of a CRD file.
+//! Kinds of other owners: those of Kubernetes by their names, and those of a CRD file.
 
 use super::ask::Usage;
 use super::given;
@@ -6,7 +6,7 @@ use crate::project::crd::{Definition, Wanted};
 use crate::project::{Group, KindName, Origin, Plural, Project, Version, kubernetes};
 use anyhow::{Context, Result};
 
-/// The kind that `create api` is about.
+/// The kind for which `create api` runs.
 pub struct Subject {
     /// Its group, as PROJECT writes it.
     pub group: Group,
@@ -14,13 +14,13 @@ pub struct Subject {
     pub version: Version,
     /// The kind.
     pub kind: KindName,
-    /// Whose it is.
+    /// Its owner.
     pub origin: Origin,
-    /// Its plural, where that is not the user's to say.
+    /// Its plural, if the CRD or Kubernetes defines it.
     pub plural: Option<Plural>,
-    /// Whether its objects live outside of namespaces, where that is not the user's to say.
+    /// Whether its objects are cluster-scoped, if the CRD or Kubernetes defines it.
     pub cluster: Option<bool>,
-    /// Its CRD, where others own it.
+    /// Its CRD, if another operator owns it.
     pub definition: Option<Definition>,
 }
 
@@ -39,7 +39,7 @@ impl Subject {
     }
 }
 
-/// The version of a kind of Kubernetes that nobody gave: its newest that is stable. `None` for a kind that the project has too.
+/// The default version of a kind of Kubernetes: its newest stable version. `None` for a kind that the project also has.
 pub fn version(project: &Project, group: Option<&Group>, kind: Option<&KindName>) -> Option<Version> {
     let (group, kind) = group.zip(kind)?;
     if project.kind(group, kind).is_some() {
@@ -48,7 +48,7 @@ pub fn version(project: &Project, group: Option<&Group>, kind: Option<&KindName>
     kubernetes::newest(group, kind)?.version.parse().ok()
 }
 
-/// The kind that a controller alone is asked for: one of the project, or of Kubernetes.
+/// The kind of a controller without a new type: one of the project, or of Kubernetes.
 pub fn kubernetes(project: &Project, asked: Subject) -> Subject {
     let Subject {
         group, version, kind, ..

@@ -1,5 +1,5 @@
-//! Files that the user names on the command line, read up to a limit. Unlike the files of a project they may be links, FIFOs and devices,
-//! such as `<(command)`.
+//! Files that the user names on the command line, read up to a limit. Unlike the files of a project, they may be links,
+//! FIFOs and devices, such as `<(command)`.
 
 use crate::write::MAX_FILE;
 use std::fs::File;

@@ -100,11 +100,11 @@ fn write(root: Root, dir: &Path, changes: &[Change], dry_run: bool) -> Result<()
     Ok(())
 }
 
-/// Run again with the same inputs, the command has nothing to do.
+/// If the command runs again with the same inputs, there is nothing to do.
 fn again(found: &str, project: &Project) -> Result<()> {
     let mut existing = file::parse(found)?;
     existing.kinds.clear();
-    // The version is that of the binary which ran first; the same minor release writes the same project.
+    // The version is that of the binary that ran first; the same minor release writes the same project.
     existing.version = project.version.clone();
     if existing == *project {
         report::note("nothing to do: the project exists already");
@@ -158,7 +158,7 @@ fn folder_name(dir: &Path) -> Option<String> {
     Some(path.file_name()?.to_str()?.to_owned())
 }
 
-/// For a shell.
+/// Quoted for a shell.
 fn quoted(path: &Path) -> String {
     let text = path.display().to_string();
     match text.chars().all(|c| c.is_alphanumeric() || "/._-+@".contains(c)) {

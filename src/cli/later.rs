@@ -1,4 +1,4 @@
-//! Commands that are not built yet: each says so, and what to do instead.
+//! Commands that are not implemented yet: each says so, and names an alternative.
 
 use crate::project::file;
 use anyhow::{Result, bail};

@@ -94,7 +94,7 @@ enum Edit {
     Controller(edit_controller::Args),
 }
 
-/// How results are printed.
+/// The format of results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum Output {
     #[default]

@@ -48,12 +48,13 @@ impl Flags {
         self.finalizer
     }
 
-    /// Whether any was given.
+    /// Whether any flag was given.
     pub fn given(&self) -> bool {
         self.pattern.is_some() || self.image.is_some() || self.internal_kind.is_some() || self.finalizer
     }
 
-    /// The pattern of a controller for a kind of that origin, complete by asking. The kind may be missing, with other flags.
+    /// The pattern of a controller for a kind of that origin, completed by questions. The kind may be missing, along
+    /// with other flags.
     pub fn complete(&self, ask: &mut Ask, kind: Option<&KindName>, origin: Origin) -> Result<Option<Pattern>> {
         let name = self.pattern.unwrap_or(match origin {
             Origin::Project => Name::Child,
@@ -78,7 +79,7 @@ impl Flags {
         })
     }
 
-    /// Refuses what only a controller would use, where none is made.
+    /// Refuses flags that only a controller uses, if none is created.
     pub fn without_controller(&self) -> Result<()> {
         self.check(None)?;
         let given = [("--pattern", self.pattern.is_some()), ("--finalizer", self.finalizer)];
@@ -90,7 +91,7 @@ impl Flags {
         }
     }
 
-    /// Refuses what the pattern, if a controller is made at all, would not use.
+    /// Refuses flags that the pattern of a created controller does not use.
     fn check(&self, made: Option<Name>) -> Result<()> {
         if self.image.is_some() && !matches!(made, Some(Name::Deployment | Name::Replicas)) {
             return Err(Usage::error(

@@ -32,9 +32,9 @@ pub struct Args {
 /// A file, or a vendored crate.
 #[derive(Debug, Serialize)]
 pub struct Row {
-    /// Below the project.
+    /// Relative to the project.
     pub path: String,
-    /// Who owns it.
+    /// Its kind: who may write it.
     pub kind: FileKind,
     /// Its state.
     pub state: State,

@@ -1,5 +1,5 @@
-//! The only printer: results to stdout, notes and errors to stderr. Characters that act on a terminal are escaped, because every text may
-//! contain parts of the project, of CRDs and of paths.
+//! The only module that prints: results to stdout, notes and errors to stderr. Terminal control characters are escaped,
+//! because every text may contain parts of the project, of CRDs and of paths.
 
 use super::ask::Usage;
 use crate::project::printable::printable_lines;
@@ -7,12 +7,12 @@ use anyhow::Error;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-/// Prints a result. A reader that closes its end, as `head` does, is no error.
+/// Prints a result. If the reader closes the pipe, as `head` does, that is not an error.
 pub fn result(text: &str) {
     let _ = io::stdout().lock().write_all(printable_lines(text).as_bytes());
 }
 
-/// Prints a line about what happens.
+/// Prints a note about progress.
 pub fn note(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", printable_lines(text));
 }
@@ -26,7 +26,7 @@ pub fn failure(error: &Error) -> ExitCode {
     }
 }
 
-/// The causes on one line, then the hints, wherever in the chain they stand.
+/// The causes on one line, then the hints of all errors in the chain.
 fn shape(error: &Error) -> String {
     let (mut causes, mut hints) = (Vec::new(), Vec::new());
     for cause in error.chain() {
@@ -49,7 +49,7 @@ fn shape(error: &Error) -> String {
     format!("error: {}{}", causes.join(": "), hints.concat())
 }
 
-/// What to do about the errors of a disk.
+/// A hint for I/O errors of a disk.
 fn of_io(error: &io::Error) -> Option<&'static str> {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {

@@ -13,9 +13,9 @@ use std::path::Path;
 pub struct Session {
     /// The folder, locked.
     pub root: Root,
-    /// What PROJECT says.
+    /// The contents of PROJECT.
     pub project: Project,
-    /// The templates it is rendered from.
+    /// The templates of the project.
     pub templates: Templates,
     text: Vec<u8>,
 }
@@ -57,7 +57,7 @@ impl Session {
         })
     }
 
-    /// The plan of a project with this one's templates.
+    /// The plan of a project with this session's templates.
     pub fn plan(&self, project: &Project) -> Result<Plan> {
         plan(project, self.templates.catalogue())
     }
@@ -89,7 +89,7 @@ impl Session {
     }
 }
 
-/// The CRD of a kind that others own, from its file.
+/// The CRD of a kind of another owner, from its file.
 fn definition(root: &Root, project: &Project, kind: &Kind) -> Result<Option<Definition>> {
     if kind.origin != Origin::Crd {
         return Ok(None);
@@ -125,7 +125,7 @@ pub fn access(dry_run: bool) -> Access {
     }
 }
 
-/// Where PROJECT is.
+/// The path of PROJECT.
 pub fn project_path() -> RelPath {
     file::NAME.parse().expect("a plain name is a path")
 }
@@ -155,7 +155,7 @@ pub fn lock(dir: &Path, how: impl FnOnce(&Path, fn()) -> Result<Root>) -> Result
     Ok(root)
 }
 
-/// Makes the changes and lists them, or shows what they would be.
+/// Makes the changes and lists them, or only shows them.
 pub fn commit(root: Root, changes: &[Change], dry_run: bool) -> Result<()> {
     if dry_run {
         report::result(&diff(changes));
@@ -166,7 +166,7 @@ pub fn commit(root: Root, changes: &[Change], dry_run: bool) -> Result<()> {
     Ok(())
 }
 
-/// One line a file; a vendored crate is one line.
+/// One line per file; a vendored crate is one line.
 fn listed(changes: &[Change]) -> String {
     let mut lines = Vec::new();
     for change in changes {

@@ -54,7 +54,7 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
     Ok(())
 }
 
-/// A managed file without its header is the user's, and stays as it is.
+/// A managed file without its header belongs to the user, and is not changed.
 fn managed_or_ejected<'a>(
     session: &Session,
     mut intents: crate::write::Intents<'a>,
@@ -73,7 +73,7 @@ fn managed_or_ejected<'a>(
     Ok(intents)
 }
 
-/// `sync` does not repair vendored crates, but reports them.
+/// `sync` reports edited vendored crates, and does not repair them.
 fn vendored(name: &str, state: State) {
     match state {
         State::Missing => report::note(&format!(

@@ -1,5 +1,5 @@
-//! The user's own templates: a folder, read as pairs of name and text; PROJECT records its path and hash. PROJECT may come from anybody
-//! and name any folder, so links, devices and large folders are refused.
+//! The user's own templates: a folder, read as pairs of name and text; PROJECT records its path and hash. PROJECT is
+//! untrusted and may name any folder, so links, devices and large folders are refused.
 
 use crate::plan::RelPath;
 use crate::project::TemplateFolder;
@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
-/// How many templates a folder may have: ten times those that are built in.
+/// The limit on templates in a folder: ten times the number of built-in ones.
 const MAX_FILES: usize = 1_000;
-/// How deep their folders nest.
+/// The limit on nesting of their folders.
 const MAX_DEPTH: usize = 16;
 
 /// Reads the folder of templates that the user names.
@@ -32,7 +32,7 @@ fn read_from(open: &Beneath, folder: &Path) -> Result<Vec<(String, String)>> {
     let mut open_folders: Vec<Option<RelPath>> = vec![None];
     while let Some(at) = open_folders.pop() {
         for name in open.names(at.as_ref())? {
-            // The repository that the folder is, if it is one.
+            // The folder may be a git repository.
             if at.is_none() && name == ".git" {
                 continue;
             }
@@ -40,7 +40,7 @@ fn read_from(open: &Beneath, folder: &Path) -> Result<Vec<(String, String)>> {
             match open.folder_entry(&path)? {
                 Some(Entry::Folder) if path.folders().count() < MAX_DEPTH => open_folders.push(Some(path)),
                 Some(Entry::Folder) => bail!("`{path}` lies deeper than {MAX_DEPTH} folders"),
-                // Notes beside the units are not templates.
+                // Notes next to the units are not templates.
                 _ if at.is_none() => {}
                 _ => {
                     let text = open.read(&path)?.with_context(|| format!("`{path}` has gone"))?;
@@ -77,7 +77,7 @@ fn path_of(folder: Option<&RelPath>, name: &OsStr) -> Result<RelPath> {
     })
 }
 
-/// What PROJECT records of a folder.
+/// The entry in PROJECT for a folder.
 pub fn record(project: &Path, folder: &Path, texts: &[(String, String)]) -> Result<TemplateFolder> {
     Ok(TemplateFolder {
         path: relative(project, folder)?
@@ -87,7 +87,7 @@ pub fn record(project: &Path, folder: &Path, texts: &[(String, String)]) -> Resu
     })
 }
 
-/// The templates that PROJECT records, if they still are what they were.
+/// The templates that PROJECT records, if they are unchanged.
 pub fn recorded(project: &Path, folder: &TemplateFolder) -> Result<Vec<(String, String)>> {
     let path = project.join(folder.path.as_str());
     let open = Beneath::open_without_links(project, folder.path.as_str());
@@ -114,7 +114,7 @@ fn hash(texts: &[(String, String)]) -> String {
     )
 }
 
-/// From the project to the folder, with `/`, so that a checkout elsewhere finds it too.
+/// The path from the project to the folder, with `/`, so that a checkout elsewhere finds it too.
 fn relative(project: &Path, folder: &Path) -> Result<String> {
     let absolute =
         |path: &Path| std::path::absolute(path).with_context(|| format!("cannot resolve `{}`", path.display()));

@@ -1,4 +1,4 @@
-//! From one project to another: which files a change of PROJECT makes, rewrites and removes.
+//! From one project to another: which files a change of PROJECT creates, rewrites and deletes.
 
 use super::session::Session;
 use crate::plan::{FileKind, Plan, RelPath};
@@ -9,17 +9,17 @@ use anyhow::Result;
 
 /// What a change does to seeded files that both projects have.
 pub enum Seeded<'a> {
-    /// They stay as they are.
+    /// They are not changed.
     Stay,
-    /// They stay, but for those that this project does not have: they start afresh, whatever is there.
+    /// They are not changed, except those that this project does not have: these are rewritten, even if they exist.
     Afresh(&'a Project),
-    /// Those that the change would make otherwise are written anew while nobody has edited them.
+    /// Those whose templates the change affects are rewritten, unless they are edited.
     Follow,
 }
 
 /// Both projects, planned once and rendered once.
 pub struct Transition {
-    /// The plan of the project as it is, without what starts afresh.
+    /// The plan of the current project, without the files that are rewritten.
     known: Plan,
     was: Rendered,
     will: Rendered,
@@ -46,7 +46,8 @@ impl Transition {
         Ok(Self { known, was, will })
     }
 
-    /// Compares with the disk. With `force`, seeded files replace what is in their way, and edited files are removed.
+    /// Compares the files with the disk. With `force`, seeded files replace what is in their way, and edited files are
+    /// removed.
     pub fn outcome(&self, session: &Session, force: bool) -> Result<Outcome> {
         compare(&session.root, &self.intents(), force)
     }

@@ -1,13 +1,13 @@
-//! The catalogue of templates. The path of a template names the file that it makes: `<unit>/<output path>.tera`.
+//! The catalogue of templates. The path of a template determines the generated file: `<unit>/<output path>.tera`.
 
 use super::RelPath;
 use anyhow::{Result, bail};
 use std::collections::BTreeMap;
 
-/// The first line of a template whose file is managed.
+/// The first line of a template for a managed file.
 const MANAGED: &str = "{# managed #}";
 
-/// A folder of templates that are rendered together, about one subject.
+/// A folder of templates that are rendered together, for one subject.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Unit(String);
 
@@ -47,7 +47,7 @@ impl Catalogue {
         }
     }
 
-    /// Adds a template. Folders that start with `_` have texts for inclusion, which make no file.
+    /// Adds a template. Folders whose names start with `_` contain texts for inclusion, which generate no file.
     pub fn add(&mut self, name: &str, text: &str) -> Result<()> {
         let Some((unit, output)) = name.split_once('/') else {
             bail!("template `{name}` has no unit: the first folder of its path is the unit");
@@ -66,14 +66,14 @@ impl Catalogue {
         Ok(())
     }
 
-    /// The templates of a unit; none if the folder is absent.
+    /// The templates of a unit; empty if the folder does not exist.
     pub fn unit(&self, unit: &Unit) -> &[Template] {
         self.units.get(unit).map_or(&[], Vec::as_slice)
     }
 }
 
 impl Template {
-    /// The path of the file it makes.
+    /// The path of the generated file.
     pub fn output(&self, placeholders: &[(&str, String)]) -> Result<RelPath> {
         let output = self.name.split_once('/').map_or("", |(_, output)| output);
         let mut path = output.strip_suffix(".tera").unwrap_or(output).to_owned();

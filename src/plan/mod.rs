@@ -11,17 +11,17 @@ use anyhow::{Result, bail};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Who owns a file, and so which commands may write it.
+/// The kind of a file: which commands may write it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FileKind {
-    /// A function of PROJECT: rewritten unless it was edited.
+    /// Derived from PROJECT: rewritten unless it was edited.
     Managed,
     /// A crate of kubewright under `crates/`: one unit with one hash.
     Vendored,
-    /// A function of the Rust code: written only by `make manifests`.
+    /// Generated from the Rust code: written only by `make manifests`.
     Derived,
-    /// Written once; then it belongs to the user.
+    /// Written once; then the user owns it.
     Seeded,
 }
 
@@ -40,18 +40,18 @@ impl FileKind {
 /// One file (or one vendored crate) of a project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Who owns it.
+    /// Its kind.
     pub kind: FileKind,
-    /// Where its text comes from.
+    /// The source of its text.
     pub source: Source,
 }
 
-/// Where the text of a file comes from.
+/// The source of a file's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// A template, rendered about a subject.
+    /// A template, rendered for a subject.
     Template(String, Subject),
-    /// A file of `scaffolds/project`, as it is.
+    /// A file of `scaffolds/project`, copied.
     Verbatim(String),
     /// A vendored crate: its folder's name in `scaffolds/`.
     Crate(String),
@@ -99,12 +99,12 @@ impl Subject {
 /// The files of a project by path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
-    /// In the order of their paths.
+    /// Sorted by path.
     pub entries: BTreeMap<RelPath, Entry>,
 }
 
 impl Plan {
-    /// The part of the plan that `keep` says.
+    /// The entries of the plan for which `keep` returns true.
     pub fn only(mut self, mut keep: impl FnMut(&RelPath, &Entry) -> bool) -> Self {
         self.entries.retain(|path, entry| keep(path, entry));
         self

@@ -7,8 +7,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// A path relative to the root of the project: parts separated by `/`, without empty ones, `.`, `..` and control characters, and without
-/// names that a file system may take for `.git`, because git executes files there.
+/// A path relative to the root of the project: parts separated by `/`, without empty ones, `.`, `..` and control
+/// characters, and without names that a file system may treat as `.git`, because git executes files there.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct RelPath(String);
@@ -19,7 +19,7 @@ impl RelPath {
         &self.0
     }
 
-    /// As a path of this system, below `root`.
+    /// The path on this system, below `root`.
     pub fn under(&self, root: &Path) -> PathBuf {
         let mut path = root.to_owned();
         path.extend(self.0.split('/'));
@@ -59,8 +59,8 @@ impl FromStr for RelPath {
     }
 }
 
-/// Whether a file system may take this name for `.git`, by the rules that git itself has: case does not count, NTFS drops dots and
-/// blanks at the end and whatever follows a colon, and knows a short name; HFS+ drops characters without a width.
+/// Whether a file system may treat this name as `.git`, by git's own rules: case is ignored; NTFS drops trailing dots
+/// and blanks and everything after a colon, and has a short name for it; HFS+ ignores characters without a width.
 fn is_git(part: &str) -> bool {
     let unseen =
         |c: char| matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}');
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_a_file_system_takes_for_git_are_refused_at_any_depth() {
+    fn names_that_a_file_system_treats_as_git_are_refused_at_any_depth() {
         for name in [
             ".git",
             ".GIT",
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_path_inside_is_refused() {
+    fn paths_that_leave_the_project_are_refused() {
         for path in [
             "",
             "/",

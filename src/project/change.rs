@@ -1,5 +1,5 @@
-//! Changes of a project: a kind or a version is added or deleted. What Kubernetes or Rust would refuse later is refused here, with the
-//! reason.
+//! Changes of a project: a kind or a version is added or deleted. Changes that Kubernetes or Rust would refuse later
+//! are refused here, with the reason.
 
 use super::check::unknown;
 use super::controllers::NewController;
@@ -24,9 +24,9 @@ pub struct NewApi {
     pub short_names: Option<Vec<ShortName>>,
     /// Whether its objects are cluster-scoped.
     pub cluster: Option<bool>,
-    /// Who owns it.
+    /// Its owner.
     pub origin: Origin,
-    /// The CRD of a kind that others own.
+    /// The CRD of a kind of another owner.
     pub definition: Option<Definition>,
     /// Whether to create the type; otherwise the kind has to exist in that version.
     pub resource: bool,
@@ -92,7 +92,8 @@ impl Project {
         Ok(project)
     }
 
-    /// Refuses a pattern that needs other fields than the existing types have: those belong to the user. Versions have the same fields.
+    /// Refuses a pattern that needs other fields than the existing types have: the user owns those types. Versions have
+    /// the same fields.
     fn types_stay(&self, project: &Self, new: &NewApi) -> Result<()> {
         let Some((before, after)) = self
             .kind(&new.group, &new.kind)
@@ -208,8 +209,8 @@ impl Project {
     }
 }
 
-/// Adds a version to an existing kind, unless it has it. What versions share does not change, except with `replace` where this is the
-/// only version.
+/// Adds a version to an existing kind, unless it has it. Properties that versions share do not change, except with
+/// `replace` if this is the only version.
 fn extend(kind: &mut Kind, new: &NewApi, project: &Project) -> Result<()> {
     if kind.origin != new.origin {
         bail!(

@@ -1,4 +1,5 @@
-//! Whether a project is valid as a whole: after a change, and when PROJECT is read, since that may have been edited or merged by hand.
+//! Whether a project is valid as a whole: after a change, and when PROJECT is read, because it may have been edited or
+//! merged by hand.
 
 use super::clash::clash;
 use super::controllers::same_module;

@@ -69,12 +69,12 @@ impl Project {
         Ok(())
     }
 
-    /// `foobar`, or `test_foobar` when another group's kind has that.
+    /// `foobar`, or `test_foobar` if a kind of another group has that name.
     fn free_controller_name(&self, kind: &Kind) -> Result<ControllerName> {
         let lower = kind.name.as_str().to_ascii_lowercase();
         let group = rust::module_file(kind.group.as_str());
         let group = group.trim_matches('_');
-        // The last is for groups that start with a digit.
+        // The last one is for groups that start with a digit.
         for name in [lower.clone(), format!("{group}_{lower}"), format!("{lower}_{group}")] {
             if let Ok(name) = name.parse()
                 && self.controller_of_module(&name).is_none()
@@ -127,7 +127,7 @@ impl Project {
     }
 }
 
-/// Refuses a controller that differs from the existing one of its name, unless it replaces that.
+/// Refuses a controller that differs from the existing one of its name, unless it replaces that one.
 fn may_replace(existing: &Controller, name: &ControllerName, api: &NewApi, new: &NewController) -> Result<()> {
     if existing.name != *name {
         bail!(

@@ -1,4 +1,4 @@
-//! CRDs that others own, as files: finds the wanted document of a file, and checks that types can be made of it.
+//! CRDs of other owners, as files: finds the wanted document of a file, and checks that types can be generated from it.
 
 use super::printable::printable;
 use super::{Group, KindName, Plural, Version};
@@ -10,11 +10,11 @@ use serde_json::Value;
 pub struct Definition {
     /// Its text, comments included.
     pub text: String,
-    /// The same, read.
+    /// The same text, parsed.
     pub crd: Value,
 }
 
-/// What is wanted of a file, as far as the user said it.
+/// The wanted CRD, as far as the user specified it.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
     /// The group in full.
@@ -26,7 +26,7 @@ pub struct Wanted {
 }
 
 impl Definition {
-    /// Reads the one CRD of `text` that fits.
+    /// Finds the only matching CRD of `text`.
     pub fn find(text: &str, wanted: &Wanted) -> Result<Self> {
         let all = documents(text)?;
         let fits = |it: &Definition| {
@@ -74,12 +74,12 @@ impl Definition {
         self.name("/spec/names/plural", "plural")
     }
 
-    /// Whether its objects live outside of namespaces.
+    /// Whether its objects are cluster-scoped.
     pub fn cluster(&self) -> bool {
         self.text_at("/spec/scope") == "Cluster"
     }
 
-    /// The version that is wanted, or the one that is stored.
+    /// The wanted version, or else the stored one.
     pub fn version(&self, wanted: Option<&Version>) -> Result<Version> {
         let served: Vec<_> = self.versions().filter(|version| version["served"] == true).collect();
         let names: Vec<_> = served
@@ -144,7 +144,7 @@ impl Definition {
     }
 }
 
-/// Types need a schema that names fields.
+/// Types can be generated only from a schema with fields.
 fn described(version: &Value) -> Result<()> {
     let name = printable(text(version, "/name"));
     let schema = &version["schema"]["openAPIV3Schema"];
@@ -159,7 +159,7 @@ fn described(version: &Value) -> Result<()> {
     Ok(())
 }
 
-/// The CRDs of a file. Other objects, which release files of operators have, are ignored.
+/// The CRDs of a file. Other objects, which release files of operators contain, are ignored.
 fn documents(text: &str) -> Result<Vec<Definition>> {
     let mut found = Vec::new();
     for document in split(text) {
@@ -223,7 +223,7 @@ spec:
     }
 
     #[test]
-    fn the_one_that_fits_is_found_among_others() {
+    fn the_wanted_crd_is_found_among_others() {
         let other = CRD.replace("Well", "Pump").replace("wells", "pumps");
         let stream = format!("---\n# licence\n---\nkind: Service\n---\n{CRD}\n---\n{other}");
         let wanted = Wanted {
@@ -247,7 +247,7 @@ spec:
     }
 
     #[test]
-    fn what_no_type_can_be_made_of_is_refused_by_name() {
+    fn crds_without_usable_types_are_refused_with_the_reason() {
         let version = |version: &str| Wanted {
             version: version.parse().ok(),
             ..Wanted::default()

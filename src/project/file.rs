@@ -1,4 +1,4 @@
-//! PROJECT as text. Only this module knows that it is YAML.
+//! PROJECT as text. Only this module depends on its YAML format.
 
 use super::flat::{self, FlatApi};
 use super::printable::printable;
@@ -17,7 +17,7 @@ const HEAD: &str = "\
 
 /// The largest PROJECT that is read; enough for thousands of kinds.
 pub const MAX: usize = 1 << 20;
-/// How deep PROJECT may nest. Today it needs four levels: the list of kinds, a kind, its controllers, a controller.
+/// The limit on nesting of PROJECT. It needs four levels: the list of kinds, a kind, its controllers, a controller.
 const MAX_DEPTH: usize = 16;
 
 /// Reads PROJECT.
@@ -51,7 +51,7 @@ pub fn is_flat(text: &str) -> bool {
     serde_yaml::from_str::<Document>(text).is_ok_and(|document| !document.apis.is_empty())
 }
 
-/// The fields of PROJECT, those of earlier releases included.
+/// The fields of PROJECT, including those of earlier releases.
 #[derive(serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Document {
@@ -84,7 +84,7 @@ impl Document {
             templates: self.templates,
             kinds: self.kinds,
         };
-        // A merge may leave both lists.
+        // A merge may result in both lists.
         project.kinds.extend(flat::kinds(self.apis)?);
         project.sort();
         project.check()?;
@@ -118,12 +118,12 @@ fn check_cost(text: &str) -> Result<()> {
     }
 }
 
-/// Escapes the message of a reader, which can have parts of the text.
+/// Escapes the message of a parser, which can contain parts of the text.
 fn one_line(error: &dyn std::fmt::Display) -> Error {
     anyhow!(printable(&error.to_string()))
 }
 
-/// Only the version, which is read first because it decides how to read the rest.
+/// Only the version, which is read first because it decides how to parse the rest.
 #[derive(serde::Deserialize)]
 struct Stamp {
     version: String,
@@ -171,7 +171,7 @@ fn flow(value: &Value) -> String {
     }
 }
 
-/// Whether a name needs no quotes, for readers of YAML 1.1 too. Names hold no quotes themselves.
+/// Whether a name needs no quotes, also for parsers of YAML 1.1. Names contain no quotes.
 fn is_plain(text: &str) -> bool {
     let switch = ["y", "n", "yes", "no", "on", "off"].contains(&text.to_ascii_lowercase().as_str());
     !switch && serde_yaml::from_str::<Value>(text).is_ok_and(|value| value.as_str() == Some(text))
@@ -228,7 +228,7 @@ mod tests {
         - {group: test, kind: User, plural: users, versions: [{version: v1}], controllers: [{name: user, version: v1, pattern: internal, internalKind: Run}]}\n";
 
     #[test]
-    fn what_is_written_is_read_again_one_line_a_kind() {
+    fn project_round_trips_with_one_line_per_kind() {
         let project = parse(TEXT).unwrap();
         let text = format(&project);
         assert_eq!(parse(&text).unwrap(), project);
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_merge_can_do_to_it_is_named() {
+    fn errors_of_a_merge_are_named() {
         let twice = format!("{TEXT}{}\n", TEXT.lines().nth(9).unwrap());
         let other = TEXT.replace("version: 0.1.0", "version: 0.9.3");
         let module = TEXT.replace("'on'", "'te.st'").replace("group: test", "group: te-st");

@@ -66,7 +66,7 @@ impl FlatApi {
             controllers: controllers?,
             versions: vec![KindVersion {
                 name: self.version,
-                // Of kinds of others the project does not decide it.
+                // The project does not decide which version of a foreign kind is stored.
                 storage: self.storage || !self.from.is_project(),
             }],
         })
@@ -109,7 +109,7 @@ fn join(kind: &mut Kind, api: FlatApi) -> Result<()> {
     if kind.origin != other.origin {
         bail!(differs("owner", format!("is {}", kind.origin.owner())));
     }
-    // As `make manifests` unites them in the CRD.
+    // As `make manifests` merges them in the CRD.
     for name in other.short_names {
         if !kind.short_names.contains(&name) {
             kind.short_names.push(name);

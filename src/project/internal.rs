@@ -1,4 +1,4 @@
-//! What patterns require of kinds: an internal kind exists and fits, and only one controller of a kind counts replicas.
+//! Requirements of patterns: an internal kind exists and fits, and only one controller of a kind counts replicas.
 
 use super::{Api, Controller, Kind, Project, Version};
 use anyhow::{Result, bail};

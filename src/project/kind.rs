@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Kind {
-    /// Its group: of the project's own kinds without the domain, of others' in full.
+    /// Its group: without the domain for the project's own kinds, in full for others.
     pub group: Group,
     /// Its name.
     #[serde(rename = "kind")]
@@ -20,15 +20,16 @@ pub struct Kind {
     /// Whether its objects are cluster-scoped.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cluster: bool,
-    /// Who owns it.
+    /// Its owner.
     #[serde(default, rename = "from", skip_serializing_if = "Origin::is_project")]
     pub origin: Origin,
-    /// The CRD of a kind that others own, which is a file of its own.
+    /// The CRD of a kind of another owner, which is stored as a file of its own.
     #[serde(skip)]
     pub definition: Option<Definition>,
     /// Its versions, sorted by name; at least one.
     pub versions: Vec<KindVersion>,
-    /// The controllers of its objects, sorted by name. An object is the same in every version, so each of them acts on all objects.
+    /// The controllers of its objects, sorted by name. An object is served in every version, so each controller handles
+    /// all objects.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub controllers: Vec<Controller>,
 }
@@ -91,8 +92,8 @@ impl Kind {
         names.join(", ")
     }
 
-    /// The controller that serves objects of this version although it uses another one. `None` if a controller uses this version, or
-    /// if there is no controller.
+    /// The controller that handles objects of this version although it uses another one. `None` if a controller uses
+    /// this version, or if there is no controller.
     pub fn served_by(&self, version: &Version) -> Option<&Controller> {
         let uses = |controller: &Controller| controller.version == *version;
         match self.controllers.iter().any(uses) {

@@ -4,7 +4,7 @@ use super::{Group, KindName, Version};
 use k8s_openapi::{ClusterResourceScope, ListableResource, Metadata, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 use std::any::TypeId;
 
-/// The name of the core group, which has none, on the command line and in PROJECT.
+/// The name of the core group, whose API name is empty, on the command line and in PROJECT.
 pub const CORE: &str = "core";
 
 /// A kind of Kubernetes.
@@ -26,7 +26,8 @@ pub struct Known {
 
 macro_rules! kinds {
     ($($group:ident :: $version:ident :: { $($kind:ident),* $(,)? },)*) => {
-        /// All of them, except Event, because a controller's own events would trigger it, and ComponentStatus, which cannot be watched.
+        /// All kinds, except Event, because a controller's own events would trigger it, and ComponentStatus, which
+        /// cannot be watched.
         pub fn all() -> Vec<Known> {
             vec![$($(known::<k8s_openapi::api::$group::$version::$kind>(
                 concat!(stringify!($group), "::", stringify!($version)),
@@ -76,12 +77,12 @@ where
 }
 
 impl Known {
-    /// The group as PROJECT writes it: in full, and `core` for the one without a name.
+    /// The group as PROJECT writes it: in full, and `core` for the empty name.
     pub fn project_group(&self) -> &'static str {
         if self.group.is_empty() { CORE } else { self.group }
     }
 
-    /// Whether `group` means this one's: in full, or by its first word, as `networking` for `networking.k8s.io`.
+    /// Whether `group` is the name of this group: in full, or its first word, as `networking` for `networking.k8s.io`.
     fn is_of(&self, group: &Group) -> bool {
         let word = self.module.split("::").next();
         self.project_group() == group.as_str() || word == Some(group.as_str())
@@ -107,7 +108,7 @@ pub fn newest(group: &Group, kind: &KindName) -> Option<Known> {
 pub fn near(group: &Group, kind: &KindName) -> Vec<Known> {
     let wanted = kind.as_str().to_ascii_lowercase();
     let name = |known: &Known| known.kind.to_ascii_lowercase();
-    // Too many short names are similar.
+    // Short names have too many similar ones.
     let most = if wanted.len() > 5 { 2 } else { 1 };
     let (mut found, others): (Vec<_>, Vec<_>) = all()
         .into_iter()
@@ -121,7 +122,7 @@ pub fn near(group: &Group, kind: &KindName) -> Vec<Known> {
     found
 }
 
-/// How many letters have to be added, removed or changed.
+/// The edit distance: how many letters have to be added, removed or changed.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
@@ -169,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_versions_the_newest_is_taken() {
+    fn the_newest_of_several_versions_is_used() {
         let newest = |group: &str, kind: &str| newest(&group.parse().unwrap(), &kind.parse().unwrap());
         assert_eq!(newest("autoscaling", "HorizontalPodAutoscaler").unwrap().version, "v2");
         assert_eq!(newest("networking", "Ingress").unwrap().version, "v1");
@@ -177,14 +178,14 @@ mod tests {
     }
 
     #[test]
-    fn what_was_meant_comes_first() {
+    fn the_most_similar_kind_comes_first() {
         assert_eq!(names("apps", "Deploiment"), ["apps/Deployment"]);
         assert_eq!(names("apps", "Pod"), ["core/Pod"]);
         assert_eq!(names("core", "Secrets"), ["core/Secret"]);
         assert_eq!(names("core", "Nonsense"), [""; 0]);
     }
 
-    /// Whoever moves to another k8s-openapi sees what came and went.
+    /// An update of k8s-openapi shows here which kinds were added and removed.
     #[test]
     fn every_stable_kind_is_listed() {
         let output = std::process::Command::new(env!("CARGO"))

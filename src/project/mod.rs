@@ -87,7 +87,7 @@ impl License {
     }
 }
 
-/// Who owns a kind.
+/// The owner of a kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Origin {
@@ -96,7 +96,7 @@ pub enum Origin {
     Project,
     /// Kubernetes: the types are those of `k8s-openapi`.
     Kubernetes,
-    /// Somebody else: the types are generated from the CRD.
+    /// Another operator: the types are generated from the CRD.
     Crd,
 }
 
@@ -131,7 +131,7 @@ impl Project {
         }
     }
 
-    /// The path of the CRD of a kind that others own.
+    /// The path of the CRD of a kind of another owner.
     pub fn crd_path(&self, kind: &Kind) -> String {
         format!("config/crd/external/{}_{}.yaml", self.group_of(kind), kind.plural)
     }
@@ -153,8 +153,8 @@ impl Project {
         self.kinds.iter().flat_map(Kind::apis)
     }
 
-    /// Whether objects of this kind have a number of replicas, and so the scale subresource: because a controller counts them, or the
-    /// internal kind that it creates has them.
+    /// Whether objects of this kind have a number of replicas, and so the scale subresource: because a controller
+    /// counts replicas, or the internal kind that it creates has them.
     pub fn scales(&self, kind: &Kind) -> bool {
         let mut controllers = kind.controllers.iter();
         controllers.any(|controller| self.counts(kind, controller))

@@ -1,4 +1,5 @@
-//! The names a user chooses, each checked once by the rules of Kubernetes, Cargo and Rust. Elsewhere no plain string is a name.
+//! Names that the user chooses, each checked once by the rules of Kubernetes, Cargo and Rust. In all other modules they
+//! have types of their own.
 
 use super::printable::{is_printable, printable};
 use serde::{Deserialize, Serialize};
@@ -89,7 +90,7 @@ name!(
     kind
 );
 name!(
-    /// The plural of a kind, as it stands in URLs: a DNS-1035 label.
+    /// The plural of a kind, as in URLs: a DNS-1035 label.
     Plural,
     label_1035
 );
@@ -121,7 +122,7 @@ name!(
     image
 );
 
-/// Longer than any name, and shorter than a page.
+/// Longer than any name, and shorter than a page of text.
 const OWNER_MAX: usize = 200;
 
 fn owner(text: &str) -> Result<(), String> {
@@ -181,7 +182,7 @@ fn subdomain(text: &str) -> Result<(), String> {
     })
 }
 
-/// The groups that Kubernetes keeps to itself: its API server refuses their CRDs without an approval annotation.
+/// The groups that Kubernetes reserves: its API server refuses CRDs in them without an approval annotation.
 const PROTECTED: [&str; 2] = ["k8s.io", "kubernetes.io"];
 
 fn domain(text: &str) -> Result<(), String> {
@@ -251,14 +252,14 @@ const IMAGE_MAX: usize = 255;
 /// The limit of registries for a tag.
 const TAG_MAX: usize = 128;
 
-/// By the rules of registries: `[host[:port]/]path[:tag][@digest]`. An image that a node's container runtime would refuse is refused
-/// here.
+/// By the rules of registries: `[host[:port]/]path[:tag][@digest]`. An image that a node's container runtime would
+/// refuse is refused here.
 fn image(text: &str) -> Result<(), String> {
     let (rest, digest) = match text.split_once('@') {
         Some((rest, digest)) => (rest, Some(digest)),
         None => (text, None),
     };
-    // A colon before the last slash belongs to a port.
+    // A colon before the last slash separates a port.
     let (name, tag) = match rest.rsplit_once(':') {
         Some((name, tag)) if !tag.contains('/') => (name, Some(tag)),
         _ => (rest, None),
@@ -279,7 +280,7 @@ fn image(text: &str) -> Result<(), String> {
         return Err("has an invalid digest: a digest is `sha256:` and 64 lower case hexadecimal digits".into());
     }
     let mut parts: Vec<_> = name.split('/').collect();
-    // The first of several parts is a host where it could not be a folder of Docker Hub.
+    // The first of several parts is a host if it is not a valid name on Docker Hub.
     if parts.len() > 1 && (parts[0].contains(['.', ':']) || parts[0] == "localhost") {
         image_host(parts.remove(0))?;
     }
@@ -316,7 +317,8 @@ fn is_image_path(part: &str) -> bool {
     part.starts_with(plain) && part.ends_with(plain) && part.split(plain).all(|text| text.is_empty() || separator(text))
 }
 
-/// Names that Cargo keeps for its own build folders, crates that every Rust program has, and packages of the generated workspace.
+/// Names of Cargo's own build folders, of crates that every Rust program has, and of packages of the generated
+/// workspace.
 const TAKEN_PACKAGES: [&str; 15] = [
     "alloc",
     "api",
@@ -358,7 +360,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn images_are_what_registries_take() {
+    fn images_follow_the_rules_of_registries() {
         let digest = format!("app@sha256:{}", "0a".repeat(32));
         for good in [
             "nginx",

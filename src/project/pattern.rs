@@ -104,7 +104,8 @@ impl Pattern {
     }
 }
 
-/// Refuses patterns that do not fit a kind of that owner: most use fields of the project's own kinds, and write their status.
+/// Refuses patterns that do not fit a kind of this owner: most use fields of the project's own kinds, and write their
+/// status.
 pub fn fits(pattern: Name, kind: &KindName, origin: Origin) -> Result<()> {
     match (origin, pattern) {
         (Origin::Project, Name::Beside) => bail!(

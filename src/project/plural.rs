@@ -2,7 +2,7 @@
 
 use super::{KindName, Plural};
 
-/// Words whose plural no rule gives.
+/// Words with an irregular plural.
 const IRREGULAR: [(&str, &str); 34] = [
     ("alumnus", "alumni"),
     ("analysis", "analyses"),
@@ -40,7 +40,7 @@ const IRREGULAR: [(&str, &str); 34] = [
     ("woman", "women"),
 ];
 
-/// Words that are their own plural.
+/// Words whose plural is equal to the singular.
 const UNCOUNTED: [&str; 18] = [
     "aircraft",
     "data",

@@ -1,9 +1,10 @@
-//! Makes text of others safe to print and to write into code: characters that act on a terminal, or are invisible, are escaped.
+//! Makes untrusted text safe to print and to write into code: terminal control characters and invisible characters are
+//! escaped.
 
 use std::fmt::Write as _;
 
-/// Whether a character is visible and nothing else: no control character, no line separator, no change of text direction, no invisible
-/// mark.
+/// Whether a character is visible and has no other effect: no control character, line separator, change of text
+/// direction, or invisible mark.
 pub fn is_printable(c: char) -> bool {
     let hidden = matches!(
         c,
@@ -43,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_acts_on_a_terminal_is_written_out() {
+    fn terminal_control_characters_are_escaped() {
         let attack = "a\u{1b}]0;x\u{7}b\r\n\u{9b}2J\u{202e}c\u{e0041}";
         assert_eq!(printable(attack), r"a\u001b]0;x\u0007b\r\n\u009b2J\u202ec\udb40\udc41");
         assert_eq!(printable_lines("a\n\tb\r\n"), "a\n\tb\\r\n");
@@ -52,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn in_json_it_means_the_same() {
+    fn the_escaped_text_has_the_same_meaning_in_json() {
         let attack = "\u{9b}\u{202e}\u{e0041}\u{1b}";
         let json = printable(&serde_json::to_string(attack).unwrap());
         assert_eq!(serde_json::from_str::<String>(&json).unwrap(), attack);

@@ -11,11 +11,11 @@ const KEYWORDS: [&str; 52] = [
     "trait", "true", "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
 ];
 
-/// Keywords that cannot be raw identifiers, and file names that Rust reads in its own way.
+/// Keywords that cannot be raw identifiers, and file names with a special meaning in Rust.
 const UNUSABLE_MODULES: [&str; 6] = ["crate", "lib", "main", "mod", "self", "super"];
 
-/// Types that generated code, or what its derives expand to, names without a path. A kind of such a name gets the suffix `Resource` in Rust;
-/// in Kubernetes it keeps its name.
+/// Types that generated code, or what its derives expand to, names without a path. A kind with such a name gets the
+/// suffix `Resource` in Rust; in Kubernetes it keeps its name.
 pub const RESERVED: [&str; 99] = [
     "Action",
     "Api",
@@ -123,7 +123,7 @@ pub fn is_keyword(word: &str) -> bool {
     KEYWORDS.contains(&word)
 }
 
-/// The file or folder name of a module: `a-b.c` becomes `a_b_c`, and names that Rust reads in its own way get a `_`.
+/// The file or folder name of a module: `a-b.c` becomes `a_b_c`, and names with a special meaning in Rust get a `_`.
 pub fn module_file(name: &str) -> String {
     let mut file = name.to_ascii_lowercase().replace(['-', '.'], "_");
     if file.starts_with(|c: char| c.is_ascii_digit()) {
@@ -161,7 +161,7 @@ pub fn kebab(kind: &str) -> String {
     kind.to_kebab_case()
 }
 
-/// Local names that generated code uses beside the object's own.
+/// Local variables of generated code, in addition to the object's own.
 const USED_VARIABLES: [&str; 12] = [
     "app",
     "args",
@@ -220,7 +220,7 @@ pub fn import_order(a: &str, b: &str) -> Ordering {
     }
 }
 
-/// Takes a run of digits off the front, without its leading zeros.
+/// Removes a run of digits from the front, and returns it without leading zeros.
 fn digits<'a>(text: &mut &'a [u8]) -> &'a [u8] {
     let end = text.iter().position(|c| !c.is_ascii_digit()).unwrap_or(text.len());
     let (run, rest) = text.split_at(end);

@@ -21,7 +21,7 @@ fn field(block: &str, name: &str) -> String {
     line.unwrap_or_default().trim_matches('"').to_owned()
 }
 
-/// Versions by number: 0.9.0 is before 0.10.0.
+/// A version by its numbers: 0.9.0 is before 0.10.0.
 fn version(text: &str) -> (Vec<u64>, String) {
     let (numbers, rest) = text.split_at(text.find(['-', '+']).unwrap_or(text.len()));
     (
@@ -43,7 +43,7 @@ fn sort_dependencies(block: &str) -> String {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn own_packages_find_their_place() {
+    fn own_packages_are_sorted() {
         let lock = "# This file\nversion = 4\n\n[[package]]\nname = \"zed\"\nversion = \"0.1.0\"\ndependencies = [\n \"zed-api\",\n \"anyhow\",\n]\n\n\
                     [[package]]\nname = \"anyhow\"\nversion = \"1.0.10\"\n\n[[package]]\nname = \"anyhow\"\nversion = \"1.0.9\"\n";
         let sorted = "# This file\nversion = 4\n\n[[package]]\nname = \"anyhow\"\nversion = \"1.0.9\"\n\n[[package]]\nname = \"anyhow\"\nversion = \"1.0.10\"\n\n\

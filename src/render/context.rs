@@ -1,4 +1,4 @@
-//! The variables of templates: typed views of the project, made once for all files, and of the subject of each file.
+//! The variables of templates: typed views of the project, created once for all files, and of the subject of each file.
 
 use super::{samples, types};
 use crate::plan::{RelPath, Subject};
@@ -35,7 +35,7 @@ struct VersionView<'a> {
     version: &'a str,
     module: &'a str,
     apis: Vec<ApiView<'a>>,
-    /// The same, as rustfmt sorts `use` lines.
+    /// The same, in the order in which rustfmt sorts `use` lines.
     apis_by_import: Vec<ApiView<'a>>,
 }
 
@@ -66,7 +66,7 @@ struct ApiView<'a> {
     /// Whether its objects have a number of replicas.
     scales: bool,
     storage: bool,
-    /// The path of the module that has its type.
+    /// The path of the module that contains its type.
     type_module: String,
     foreign: bool,
 }
@@ -88,7 +88,7 @@ struct ControllerView<'a> {
     condition: String,
     /// The name of its finalizer, if it starts with one.
     finalizer: Option<String>,
-    /// Whether rustfmt sorts the import of its kind behind those of the core kinds.
+    /// Whether rustfmt sorts the import of its kind after those of the core kinds.
     after_core: bool,
     api: ApiView<'a>,
     /// The internal kind that its pattern creates.
@@ -160,7 +160,7 @@ fn api_of<'a>(kind: &'a Kind, controller: &Controller) -> Option<Api<'a>> {
     Some(Api { kind, version })
 }
 
-/// The module of a kind that others own.
+/// The module of a kind of another owner.
 fn types(project: &Project, api: Api, definition: &Definition) -> Result<String> {
     types::module(&types::Subject {
         crd: &definition.crd,
@@ -170,7 +170,7 @@ fn types(project: &Project, api: Api, definition: &Definition) -> Result<String>
     })
 }
 
-/// Puts the user's licence header on top of the user's Rust files.
+/// Adds the user's licence header to the top of the user's Rust files.
 pub fn licensed(project: &Project, path: &RelPath, text: String) -> String {
     match project.license.spdx() {
         Some(spdx) if path.extension() == Some("rs") => {
@@ -326,10 +326,11 @@ fn controller_view<'a>(project: &'a Project, kind: &'a Kind, controller: &'a Con
     Some(view)
 }
 
-/// The longest name that Kubernetes takes behind the `/` of a finalizer.
+/// The longest name that Kubernetes accepts after the `/` of a finalizer.
 const FINALIZER_MAX: usize = 63;
 
-/// `test.example.com/cleanup`; further controllers of a kind, and those of others' kinds, have their own name in it.
+/// `test.example.com/cleanup`; those of further controllers of a kind, and of controllers of foreign kinds, contain the
+/// controller's name.
 fn finalizer(project: &Project, kind: &Kind, controller: &ControllerView) -> String {
     let own = match format!("{}-cleanup", controller.name) {
         name if name.len() > FINALIZER_MAX => controller.name.to_owned(),

@@ -1,4 +1,5 @@
-//! The header of a managed file: the release that wrote it, and the hash of the text below, by which a later command sees edits.
+//! The header of a managed file: the release that wrote it, and the hash of the text below, by which later commands
+//! detect edits.
 
 use crate::plan::RelPath;
 use sha2::{Digest, Sha256};
@@ -12,7 +13,7 @@ const HASH: &str = " sha256:";
 pub enum Found<'a> {
     /// No header: the file is the user's.
     None,
-    /// The hash of the header is right. `above` is text that a tool or a person put before it.
+    /// The hash of the header matches. `above` is text that a tool or a person put before it.
     Intact {
         /// With its line ends.
         above: &'a str,
@@ -22,7 +23,7 @@ pub enum Found<'a> {
         /// With its line ends, and without markers.
         above: &'a str,
     },
-    /// The text below was changed.
+    /// The text below was changed, so the hash does not match.
     Edited,
 }
 
@@ -60,18 +61,18 @@ pub fn find(text: &str) -> Found<'_> {
     }
 }
 
-/// The text below the header, or all of it if there is none.
+/// The text below the header, or the whole text if there is none.
 pub fn below(text: &str) -> &str {
     let after = text.find(MARK).map_or(text, |mark| &text[mark..]);
     after.split_once('\n').map_or("", |(_, below)| below)
 }
 
-/// The hash that a header line names.
+/// The hash in a header line.
 pub fn recorded(header: &str) -> Option<&str> {
     header.split_once(HASH)?.1.split(';').next()
 }
 
-/// The release that a header line names.
+/// The release in a header line.
 pub fn release(header: &str) -> Option<&str> {
     Some(header.split_once(MARK)?.1.split_once(HASH)?.0)
 }
@@ -125,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn an_untouched_file_is_intact_with_either_line_end_and_below_a_licence() {
+    fn an_unchanged_file_is_intact_with_either_line_end_and_below_a_licence() {
         for path in ["mod.rs", "a.yaml", "a.md"] {
             let text = stamped(path);
             assert_eq!(find(&text), Found::Intact { above: "" });
@@ -140,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_letter_a_conflict_and_a_missing_header_are_told_apart() {
+    fn an_edit_a_conflict_and_a_missing_header_are_distinguished() {
         let text = stamped("mod.rs");
         assert_eq!(find(&text.replace("two", "too")), Found::Edited);
         assert_eq!(find("pub mod own;\n"), Found::None);

@@ -1,11 +1,11 @@
-//! Filters and functions for templates: to format Rust as rustfmt does for names of any length, and to quote free text.
+//! Filters and functions for templates: they format Rust as rustfmt does for names of any length, and quote free text.
 
 use crate::project::rust;
 use tera::{Kwargs, State, Tera, TeraResult};
 
 /// rustfmt's default `max_width`.
 const WIDTH: usize = 100;
-/// The line between two layouts.
+/// The line that separates two layouts.
 const OR: &str = "~~~";
 
 /// Adds the filters `fit`, `rust`, `toml` and `yaml` and the function `uses`.
@@ -46,7 +46,7 @@ fn uses(kwargs: Kwargs, _: &State) -> TeraResult<String> {
     let path = kwargs.must_get::<&str>("path")?;
     let mut names = kwargs.must_get::<Vec<String>>("names")?;
     let width = kwargs.get::<usize>("width")?.unwrap_or(WIDTH);
-    // A template leaves a name empty where it is not needed.
+    // A template passes an empty name if it does not need it.
     names.retain(|name| !name.is_empty());
     names.sort_by(|a, b| rust::import_order(a, b));
     names.dedup();
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_layout_that_fits_is_taken() {
+    fn the_first_layout_that_fits_is_used() {
         assert_eq!(
             rendered("{% filter fit(width=5) %}12345\n~~~\n1\n2{% endfilter %}"),
             "12345"

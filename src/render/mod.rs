@@ -1,5 +1,5 @@
-//! Renders the text of every planned file. Pure: the templates come from the binary, or from the user's folder, which `cli` reads. Names and
-//! texts of the user are values in templates, never templates.
+//! Renders the text of every planned file. Pure: the templates come from the binary, or from the user's folder, which
+//! `cli` reads. Names and texts of the user are values in templates, and are never parsed as templates.
 
 mod cargo_lock;
 mod context;
@@ -22,12 +22,12 @@ pub struct Templates {
     catalogue: Catalogue,
 }
 
-/// A file as it should be on the disk.
+/// A file as it should be on disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {
-    /// Who owns it. Each file of a vendored crate is one.
+    /// Its kind. Each file of a vendored crate has the kind `Vendored`.
     pub kind: FileKind,
-    /// Whether it is a program.
+    /// Whether it is executable.
     pub executable: bool,
     /// Its whole text.
     pub text: String,
@@ -37,7 +37,8 @@ pub struct File {
 pub type Rendered = BTreeMap<RelPath, File>;
 
 impl Templates {
-    /// The templates of this binary; the user's own, as pairs of name and text, replace those of the same name.
+    /// The templates of this binary; the user's own templates, as pairs of name and text, replace those of the same
+    /// name.
     pub fn load(own: &[(String, String)]) -> Result<Self> {
         let mut texts: BTreeMap<&str, &str> = embedded::templates();
         texts.extend(own.iter().map(|(name, text)| (name.as_str(), text.as_str())));
@@ -78,7 +79,7 @@ impl Templates {
             text = cargo_lock::sort(&text);
         }
         let text = match entry.kind {
-            // The line that marks a template as managed leaves an empty line.
+            // The line that marks a template as managed leaves an empty line behind.
             FileKind::Managed => header::stamp(path, &project.version, text.strip_prefix('\n').unwrap_or(&text)),
             _ => context::licensed(project, path, text),
         };

@@ -1,4 +1,4 @@
-//! Sample objects of kinds of others, for their tests. The API server of a new cluster accepts them.
+//! Sample objects of foreign kinds, for their tests. The API server of a new cluster accepts them.
 
 use super::types;
 use crate::project::{Api, Origin, kubernetes};

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// The file in a vendored crate that names its release and hash.
 pub const VERSION: &str = "VERSION";
 
-/// The files of a crate, below the folder it goes to.
+/// The files of a crate, below its target folder.
 pub fn files(folder: &RelPath, name: &str, version: &str) -> Result<Rendered> {
     let texts = embedded::crate_files(name);
     let mut files = Rendered::new();

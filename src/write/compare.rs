@@ -1,5 +1,5 @@
-//! Compares the wanted files with the disk: which files change, which stay because they belong to the user, and every reason to refuse,
-//! before anything is written.
+//! Compares the wanted files with the disk: which files change, which stay because the user owns them, and every reason
+//! to fail, before anything is written.
 
 use super::beneath::Entry;
 use super::change::Change;
@@ -16,21 +16,21 @@ use std::collections::{BTreeMap, BTreeSet};
 pub enum Intent<'a> {
     /// Create it; an existing file with other contents is an error.
     Seed(&'a File),
-    /// Rewrite a managed file. `before` is its text in the project as it was.
+    /// Rewrite a managed file. `before` is its text in the earlier project.
     Manage {
-        /// What it should be.
+        /// Its new text.
         after: &'a File,
-        /// What it should have been; `None` for a file that is new to the project.
+        /// Its expected text; `None` for a file that is new to the project.
         before: Option<&'a File>,
     },
-    /// Rewrite a seeded file that nobody has edited; a deleted one stays deleted.
+    /// Rewrite a seeded file that is not edited; a deleted one stays deleted.
     Follow {
-        /// What it should be.
+        /// Its new text.
         after: &'a File,
-        /// What it was when it was written.
+        /// Its text when it was written.
         before: &'a File,
     },
-    /// Delete a file that nobody has edited.
+    /// Delete a file that is not edited.
     Remove(&'a File),
 }
 
@@ -44,7 +44,7 @@ pub struct Outcome {
     pub changes: Vec<Change>,
     /// Files that would be deleted, but that the user has changed.
     pub kept: Vec<RelPath>,
-    /// What the user has to do in files that belong to the user.
+    /// What the user has to do in files that the user owns.
     pub by_hand: Vec<ByHand>,
 }
 
@@ -63,13 +63,13 @@ pub struct ByHand {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// As it should be.
+    /// As expected.
     Clean,
     /// As it was written, but PROJECT has changed: `sync` rewrites it.
     Stale,
     /// Changed by hand.
     Edited,
-    /// A managed file without its header, which belongs to the user.
+    /// A managed file without its header, which the user owns.
     Ejected,
     /// It does not exist.
     Missing,
@@ -139,7 +139,7 @@ fn manage(
             }
             outcome.replace(path, found, wanted, after);
         }
-        // A merge of git can be right except for the hash.
+        // A merge by git can be correct except for the hash.
         Found::Edited if header::below(&text.replace("\r\n", "\n")) == header::below(&after.text) => {
             outcome.replace(path, found, after.text.clone(), after);
         }
@@ -258,7 +258,7 @@ fn is_comment(text: &str) -> bool {
     text.lines().all(comment)
 }
 
-/// The lines that a change of PROJECT would add to, or remove from, a file that belongs to the user.
+/// The lines that a change of PROJECT would add to, or remove from, a file that the user owns.
 fn by_hand(path: &RelPath, text: &str, before: &File, after: &File) -> Option<ByHand> {
     // The first line of a managed file is its header.
     let lines = |file: &File| {

@@ -1,4 +1,4 @@
-//! Changes as a unified diff, the way git shows them.
+//! Changes as a unified diff, in git's format.
 
 use super::change::Change;
 use similar::TextDiff;

@@ -17,7 +17,7 @@ pub trait Disk {
     fn create_dir(&self, tree: &Beneath, path: &RelPath) -> io::Result<()>;
     /// Removes an empty folder.
     fn remove_dir(&self, tree: &Beneath, path: &RelPath) -> io::Result<()>;
-    /// Records, outside of the project, that a command of this user wrote the journal of this hash.
+    /// Records, outside of the project, that a command of this user wrote the journal with this hash.
     fn record(&self, journal: &str) -> io::Result<()>;
     /// Whether there is such a record.
     fn is_recorded(&self, journal: &str) -> bool;
@@ -30,7 +30,7 @@ pub trait Disk {
 pub struct NewFile<'a> {
     /// Its contents.
     pub bytes: &'a [u8],
-    /// Whether it is a program.
+    /// Whether it is executable.
     pub executable: bool,
     /// Whether it has to survive a power failure.
     pub durable: bool,
@@ -43,7 +43,7 @@ pub struct RealDisk {
 }
 
 impl RealDisk {
-    /// With the records of this user.
+    /// A disk with the records of this user.
     pub fn new(records: Records) -> Self {
         Self { records }
     }

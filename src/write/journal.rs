@@ -27,7 +27,7 @@ pub struct Journal {
     pub steps: Vec<Step>,
 }
 
-/// The project of a journal; a copy of the journal in another project is void.
+/// The project of a journal; a copy of the journal in another project is invalid.
 #[derive(PartialEq, Eq, Serialize, Deserialize)]
 struct Identity {
     path: String,
@@ -38,9 +38,9 @@ struct Identity {
 /// What a transaction does to one file.
 #[derive(Serialize, Deserialize)]
 pub struct Step {
-    /// Below the project.
+    /// Relative to the project.
     pub path: String,
-    /// Whether it becomes a program.
+    /// Whether it becomes executable.
     pub executable: bool,
     /// The hash of the earlier contents, so that an edit in the meantime is not lost.
     pub before: Option<String>,
@@ -70,7 +70,8 @@ impl Identity {
         })
     }
 
-    /// Whether both are one folder, which may have been moved, or be on a file system that numbers its files anew.
+    /// Whether both are the same folder, which may have been moved, or be on a file system that has renumbered its
+    /// files.
     fn is(&self, other: &Self) -> bool {
         let numbers = (self.device, self.inode);
         self.path == other.path || (numbers == (other.device, other.inode) && numbers != (0, 0))
@@ -88,12 +89,12 @@ impl Step {
     }
 }
 
-/// A file of the journal's folder.
+/// The path of a file in the journal's folder.
 pub fn own(name: &str) -> RelPath {
     format!("{FOLDER}/{name}").parse().expect("a plain name makes a path")
 }
 
-/// The folder itself.
+/// The path of the journal's folder.
 pub fn folder() -> RelPath {
     FOLDER.parse().expect("a plain name is a path")
 }

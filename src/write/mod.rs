@@ -1,5 +1,6 @@
-//! Onto the disk, all or nothing: lock the project, compare what should stand there with what does, refuse every conflict before the
-//! first byte, then write through a journal that the next command completes if this one is killed. No symbolic link is followed.
+//! Writes all files or none: locks the project, compares the wanted files with the disk, reports every conflict before
+//! the first byte, then writes through a journal, which the next command completes if this one is killed. No symbolic
+//! link is followed.
 
 mod beneath;
 mod change;

@@ -1,5 +1,6 @@
-//! Records of the journals that commands of this user wrote: an empty file for each, named by the hash of the journal, in a private folder
-//! outside of the project. A journal without a record came with the checkout or from another user, and is never replayed.
+//! Records of the journals that commands of this user wrote: an empty file for each, named by the hash of the journal,
+//! in a private folder outside of the project. A journal without a record is from the checkout or from another user,
+//! and is never replayed.
 
 use std::env;
 use std::fs::{self, OpenOptions};
@@ -14,8 +15,8 @@ pub struct Records {
 
 impl Records {
     /// For the project at `project`: `kubewright` in `XDG_STATE_HOME`, `~/.local/state` (on Windows `LOCALAPPDATA`) or
-    /// `XDG_RUNTIME_DIR`, and last a folder of this user among the temporary files. A folder inside of the project is not used, since a
-    /// checkout could bring it.
+    /// `XDG_RUNTIME_DIR`, and last a folder of this user among the temporary files. A folder inside of the project is
+    /// not used, since a checkout could contain it.
     pub fn of(project: &Path) -> Self {
         let variable = |name: &str| env::var_os(name).map(PathBuf::from);
         let below = |folder: Option<PathBuf>, path: &str| folder.map(|folder| folder.join(path));
@@ -30,7 +31,7 @@ impl Records {
         Self::in_folders(project, candidates.collect())
     }
 
-    /// In the first of these folders that can be written to.
+    /// Uses the first of these folders that can be written to.
     pub fn in_folders(project: &Path, mut folders: Vec<PathBuf>) -> Self {
         let project = resolved(project);
         folders.retain(|folder| !resolved(folder).starts_with(&project));
@@ -110,7 +111,7 @@ mod system {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)
     }
 
-    /// Whether it is a folder, not a link, into which only this user can write.
+    /// Whether it is a folder, not a link, that only this user can write to.
     pub fn is_private(folder: &Path) -> bool {
         let own = rustix::process::geteuid().as_raw();
         fs::symlink_metadata(folder)

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// What a command does with a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// It only reads. It reports an interrupted command, and does not complete it.
+    /// It only reads. It reports an interrupted command, but does not complete it.
     Read,
     /// It writes, after it has completed an interrupted command of the same user.
     Write,
@@ -79,7 +79,7 @@ impl Root {
         Ok(root)
     }
 
-    /// As [`Root::open`] for reading; a missing folder is no error, and is not locked.
+    /// As [`Root::open`] for reading; a missing folder is not an error, and is not locked.
     pub fn look(path: &Path, waiting: impl FnOnce()) -> Result<Self> {
         match path.exists() {
             true => Self::open(path, Access::Read, waiting),
@@ -115,7 +115,7 @@ impl Root {
         self.on(path, false, |tree| tree.is_folder(path))
     }
 
-    /// The paths in a folder, if it is one; `None` for a name that no project can have.
+    /// The paths in a folder, if it is one; `None` for a name that is invalid in a project.
     pub fn below(&self, folder: &RelPath) -> Result<Vec<Option<RelPath>>> {
         let names = self.on(folder, Vec::new(), |tree| tree.names(Some(folder)))?;
         let path = |name: &std::ffi::OsString| folder.join(name.to_str()?).ok();

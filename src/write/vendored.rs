@@ -1,5 +1,5 @@
-//! The state of vendored crates, compared with the hash in VERSION and with the crate inside this binary, because whoever edits a crate can
-//! also change the hash.
+//! The state of vendored crates, compared with the hash in VERSION and with the crate inside this binary, because an
+//! edit of a crate can also change the hash.
 
 use super::beneath::Entry;
 use super::compare::State;
@@ -60,7 +60,7 @@ pub fn vendored_origin(root: &Root, folder: &RelPath, name: &str) -> Result<Orig
     })
 }
 
-/// Whether a manifest of the project names the crate; one that was deleted with all its uses is not missing.
+/// Whether a manifest of the project uses the crate; a crate that was deleted with all its uses is not missing.
 fn needed(root: &Root, folder: &RelPath) -> Result<bool> {
     for manifest in ["Cargo.toml", "dev/Cargo.toml", "manifests/Cargo.toml"] {
         let text = root.read(&manifest.parse()?)?.unwrap_or_default();
@@ -74,7 +74,7 @@ fn needed(root: &Root, folder: &RelPath) -> Result<bool> {
 fn read_crate(root: &Root, top: &RelPath, folder: &RelPath, texts: &mut BTreeMap<String, String>) -> Result<()> {
     for path in root.below(folder)? {
         let Some(path) = path else {
-            // No vendored crate has such a file name.
+            // No vendored crate has a file of this name.
             texts.insert(format!("{folder}/?"), String::new());
             continue;
         };

@@ -1,5 +1,5 @@
-//! A generated project is a Cargo workspace. Cargo refuses it inside another workspace whose members include it; this module finds the line
-//! that the outer workspace needs.
+//! A generated project is a Cargo workspace. Cargo refuses it inside another workspace whose members include it; this
+//! module determines the line that the outer workspace needs.
 
 use super::beneath::Beneath;
 use std::path::{Path, PathBuf};
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn members_match_as_cargo_matches_them() {
+    fn members_match_as_in_cargo() {
         let path = |text: &str| text.split('/').map(str::to_owned).collect::<Vec<_>>();
         for (pattern, folder, fits) in [
             ("crates/*", "crates/op", true),

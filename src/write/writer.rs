@@ -172,14 +172,14 @@ impl<'a> Writer<'a> {
                 durable: false,
             };
             if done.first && step.before.is_none() {
-                // Nothing stands there to be kept whole, and what a crash leaves of it is known by its beginning.
+                // There is no earlier file to keep, and a partial file after a crash is recognised by its beginning.
                 done.steps.push((nth, path.clone(), false));
                 let created = self.disk.create(self.tree, &path, &new);
                 if created
                     .as_ref()
                     .is_err_and(|error| error.kind() == io::ErrorKind::AlreadyExists)
                 {
-                    // Somebody else's.
+                    // Another program created the file.
                     done.steps.pop();
                 }
                 return created.with_context(fail);
@@ -189,7 +189,7 @@ impl<'a> Writer<'a> {
         self.replace(nth, &path, step, done).with_context(fail)
     }
 
-    /// Writes the new contents of a file beside the journal.
+    /// Writes the new contents of a file next to the journal.
     fn stage(&self, new: &NewFile<'_>) -> io::Result<()> {
         if self.tree.entry(&own(STAGED))?.is_some() {
             self.disk.remove_file(self.tree, &own(STAGED))?;
@@ -201,7 +201,7 @@ impl<'a> Writer<'a> {
     fn replace(&self, nth: usize, path: &RelPath, step: &Step, done: &mut Done) -> io::Result<()> {
         let replaced = step.before.is_some() && self.tree.entry(path)?.is_some();
         if replaced {
-            // Kept beside the journal, so that reverting needs no disk space.
+            // Kept next to the journal, so that reverting needs no disk space.
             self.disk.rename(self.tree, path, &kept(nth))?;
         }
         done.steps.push((nth, path.clone(), replaced));
@@ -270,7 +270,7 @@ impl<'a> Writer<'a> {
         self.disk.rename(self.tree, kept, path)
     }
 
-    /// Removes the journal, which ends the transaction, and the files beside it.
+    /// Removes the journal, which ends the transaction, and the files next to it.
     fn finish(&self, hash: &str) -> Result<()> {
         self.disk
             .rename(self.tree, &own(JOURNAL), &own(DONE))
@@ -282,7 +282,8 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Removes files that a finished transaction left. What cannot be removed now is removed by the next command.
+    /// Removes files that a finished transaction left. Files that cannot be removed now are removed by the next
+    /// command.
     fn tidy(&self) {
         if !self.tree.is_folder(&journal::folder()).unwrap_or(false) {
             return;
@@ -301,7 +302,7 @@ impl<'a> Writer<'a> {
         let _ = self.disk.remove_dir(self.tree, &journal::folder());
     }
 
-    /// Removes the record of a journal that is void.
+    /// Removes the record of an invalid journal.
     fn forget(&self, journal: &RelPath) {
         if let Ok(Some(bytes)) = self.tree.read(journal) {
             let _ = self.disk.forget(&sha256(&String::from_utf8_lossy(&bytes)));
@@ -331,7 +332,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// The path that keeps the file which the n-th step replaces.
+/// The path to which the file is moved that the n-th step replaces.
 fn kept(nth: usize) -> RelPath {
     own(&format!("{REPLACED}{nth}"))
 }

@@ -1,11 +1,11 @@
-//! Descriptions as doc comments: wrapped, and without what Markdown would read as something else than words.
+//! Descriptions as doc comments: wrapped, and with Markdown syntax escaped.
 
 use crate::project::printable::printable;
 
 /// rustfmt's default `max_width`.
 const WIDTH: usize = 100;
 
-/// The comment for this description, each line ending with a line feed; nothing for an empty one.
+/// The doc comment for this description, each line with a line feed; empty for an empty description.
 pub fn doc(text: &str, indent: &str) -> String {
     let mut lines = Vec::new();
     for paragraph in paragraphs(text) {
@@ -21,7 +21,8 @@ pub fn doc(text: &str, indent: &str) -> String {
     lines.into_iter().map(line).collect()
 }
 
-/// Runs of lines without an empty one between them, white space folded: indented text would be code, and code a test.
+/// Paragraphs, which empty lines separate, with white space folded: rustdoc would treat indented text as code, and code
+/// as a test.
 fn paragraphs(text: &str) -> Vec<String> {
     let mut found = vec![String::new()];
     for line in text.lines() {
@@ -53,7 +54,7 @@ fn wrapped(paragraph: &str, width: usize) -> Vec<String> {
     lines.into_iter().map(|line| escaped(printable(&line))).collect()
 }
 
-/// A line that would begin a list, a heading, a quotation, a rule or a table begins with a backslash.
+/// Starts a line with a backslash if it would begin a list, a heading, a quotation, a rule or a table.
 fn escaped(line: String) -> String {
     let digits = line.trim_start_matches(|c: char| c.is_ascii_digit());
     let numbered = digits.len() < line.len() && digits.starts_with(['.', ')']);
@@ -69,7 +70,7 @@ mod tests {
     use super::doc;
 
     #[test]
-    fn words_stay_words() {
+    fn markdown_in_descriptions_is_escaped() {
         let text = "One\ttwo.\n\n    let code = 1;\n- a list\n\n1. numbered\n\n```\nfenced";
         let wanted = "/// One two.\n///\n/// let code = 1; - a list\n///\n/// 1\\. numbered\n///\n/// ` fenced\n";
         assert_eq!(doc(text, ""), wanted);
@@ -78,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_short() {
+    fn lines_are_wrapped() {
         let long = doc(&"word ".repeat(100), "    ");
         assert!(
             long.lines().count() > 4 && long.lines().all(|line| line.len() <= 100),

@@ -1,6 +1,6 @@
-//! Rust types of a CRD that others own. Pure: from the schema of one version to the text of one module, formatted as rustfmt would.
-//! What an object holds under that schema, the types decode, and encode to the same JSON. The derive wants a spec: an object may lack
-//! it under many schemas, but those that do are not decoded.
+//! Rust types for a CRD of another owner. Pure: from the schema of one version to the text of one module, formatted as
+//! by rustfmt. The types decode every object that is valid under the schema, and encode it to the same JSON. The derive
+//! requires a spec, so objects without one cannot be decoded, even if the schema allows them.
 
 mod comment;
 mod model;
@@ -14,15 +14,15 @@ use model::{Field, Item, Struct, Type};
 use read::Reader;
 use serde_json::Value;
 
-/// What the module is about.
+/// The subject of the module.
 pub struct Subject<'a> {
     /// The CRD.
     pub crd: &'a Value,
-    /// The version whose schema counts.
+    /// The version whose schema is used.
     pub version: &'a str,
     /// The Rust type of the kind.
     pub type_name: &'a str,
-    /// Where the CRD stands, for readers.
+    /// The path of the CRD, for readers of the module.
     pub path: &'a str,
 }
 
@@ -49,7 +49,7 @@ pub fn module(subject: &Subject) -> Result<String> {
 struct Root {
     /// The struct that derives it: its spec, or all of its fields.
     spec: String,
-    /// Whether that struct's fields stand beside `metadata`.
+    /// Whether the fields of that struct are at the level of `metadata`.
     flat: bool,
     /// The type of the status.
     status: Option<String>,
@@ -71,7 +71,7 @@ fn root(reader: &mut Reader, kind: &str, schema: &Value) -> Root {
             .collect();
         let mut fields = schema.clone();
         fields["properties"] = Value::Object(own);
-        // They would take `apiVersion` and `kind` too.
+        // They would match `apiVersion` and `kind` too.
         fields["additionalProperties"].take();
         fields["x-kubernetes-preserve-unknown-fields"].take();
         reader.root(&name, &fields, kind)
@@ -85,8 +85,8 @@ fn root(reader: &mut Reader, kind: &str, schema: &Value) -> Root {
     Root { spec, flat, status }
 }
 
-/// The smallest object of a version, without its metadata: what is required, and nothing else. `None` where the schema asks for more
-/// than can be guessed, such as a string of a pattern.
+/// The smallest object of a version, without its metadata: only required fields. `None` if the schema requires values
+/// that cannot be derived, such as a string with a pattern.
 pub fn sample(crd: &Value, version: &str) -> Option<Value> {
     let mut versions = crd["spec"]["versions"].as_array()?.iter();
     let schema = &versions.find(|it| it["name"] == version)?["schema"]["openAPIV3Schema"];

@@ -1,4 +1,4 @@
-//! Rust types, as far as schemas need them.
+//! A model of Rust types, as far as schemas need them.
 
 /// The type of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,9 +12,9 @@ pub enum Type {
     IntOrString,
     /// The Condition of Kubernetes.
     Condition,
-    /// Whatever JSON there is.
+    /// Any JSON.
     Any,
-    /// One of the module's own.
+    /// A type of the module itself.
     Named(String),
     List(Box<Type>),
     Map(Box<Type>),
@@ -23,7 +23,7 @@ pub enum Type {
 }
 
 impl Type {
-    /// As it stands in code.
+    /// The type in Rust code.
     pub fn rust(&self) -> String {
         match self {
             Self::Bool => "bool".to_owned(),
@@ -41,7 +41,7 @@ impl Type {
         }
     }
 
-    /// Its name without the arguments, and those; `None` is the key of a map.
+    /// Its name without the arguments, and the arguments; `None` is the key of a map.
     pub fn arguments(&self) -> Option<(&'static str, Vec<Option<&Type>>)> {
         match self {
             Self::List(item) => Some(("Vec", vec![Some(item)])),
@@ -51,7 +51,7 @@ impl Type {
         }
     }
 
-    /// Whether it says this type anywhere.
+    /// Whether it contains this type.
     pub fn names(&self, wanted: &Type) -> bool {
         self == wanted
             || match self {
@@ -60,7 +60,7 @@ impl Type {
             }
     }
 
-    /// Whether it holds a map.
+    /// Whether it contains a map.
     pub fn has_map(&self) -> bool {
         match self {
             Self::Map(_) => true,
@@ -75,13 +75,13 @@ impl Type {
 pub struct Field {
     /// Its Rust name.
     pub name: String,
-    /// Its name in JSON; `None` for the one that takes all other keys.
+    /// Its name in JSON; `None` for the field that contains all other keys.
     pub key: Option<String>,
-    /// Its type; of an optional one without the `Option`.
+    /// Its type; without the `Option` if it is optional.
     pub kind: Type,
     /// Whether it may be absent.
     pub optional: bool,
-    /// What the CRD says about it.
+    /// Its description in the CRD.
     pub doc: String,
 }
 
@@ -104,7 +104,7 @@ pub enum Item {
         variants: Vec<(String, String)>,
         default: usize,
     },
-    /// A name for another type.
+    /// An alias of another type.
     Alias {
         name: String,
         doc: String,

@@ -1,10 +1,10 @@
-//! Names of fields, variants and nested types: identifiers, each its own among its neighbours.
+//! Names of fields, variants and nested types: identifiers, each unique in its scope.
 
 use crate::project::rust;
 use heck::{ToSnakeCase, ToUpperCamelCase};
 use std::collections::BTreeSet;
 
-/// What the module imports, or its derives name without a path.
+/// Imports of the module, and names that its derives use without a path.
 const TAKEN: [&str; 15] = [
     "BTreeMap",
     "Clone",
@@ -23,7 +23,7 @@ const TAKEN: [&str; 15] = [
     "Self",
 ];
 
-/// The names that are given away already.
+/// The names that are in use.
 #[derive(Debug, Default)]
 pub struct Names(BTreeSet<String>);
 
@@ -33,7 +33,7 @@ impl Names {
         Self(TAKEN.map(str::to_owned).into())
     }
 
-    /// `wanted`, or with the first number behind it that makes it unique.
+    /// `wanted`, with the first number appended that makes it unique if necessary.
     pub fn give(&mut self, wanted: String, separator: &str) -> String {
         let numbered = |nth: usize| format!("{wanted}{separator}{nth}");
         let name = match self.0.contains(&wanted) {
@@ -48,23 +48,23 @@ impl Names {
     }
 }
 
-/// A field for this property.
+/// The name of a field for this property.
 pub fn field(key: &str) -> String {
     let name = identifier(key.to_snake_case(), "field", '_');
     match name.as_str() {
-        // No raw identifiers.
+        // These cannot be raw identifiers.
         "crate" | "self" | "super" => format!("{name}_"),
         _ if rust::is_keyword(&name) => format!("r#{name}"),
         _ => name,
     }
 }
 
-/// The part of a type's name that stands for this property.
+/// The part of a type's name for this property.
 pub fn part(key: &str) -> String {
     identifier(key.to_upper_camel_case(), "Value", 'V')
 }
 
-/// A variant for this value of an enum.
+/// The name of a variant for this value of an enum.
 pub fn variant(value: &str) -> String {
     if value.is_empty() {
         return "Empty".to_owned();
@@ -75,7 +75,7 @@ pub fn variant(value: &str) -> String {
     }
 }
 
-/// Letters, digits and `_` alone, not starting with a digit.
+/// An identifier: only letters, digits and `_`, not starting with a digit.
 fn identifier(text: String, nothing: &str, digit: char) -> String {
     let plain: String = text
         .chars()
@@ -88,7 +88,7 @@ fn identifier(text: String, nothing: &str, digit: char) -> String {
     }
 }
 
-/// What serde makes of a field under `rename_all = "camelCase"`.
+/// serde's name for a field under `rename_all = "camelCase"`.
 pub fn camel_case(field: &str) -> String {
     let mut upper = false;
     let mut name = String::new();

@@ -1,4 +1,4 @@
-//! From a schema to types. Structural schemas have no references, so they end.
+//! From a schema to types. Structural schemas have no references, so the recursion ends.
 
 use super::names::{self, Names};
 use super::{Field, Item, Struct, Type};
@@ -22,7 +22,7 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Beside the kind's own type.
+    /// In addition to the kind's own type.
     pub fn new(type_name: &str) -> Self {
         let mut names = Names::of_types();
         names.give(type_name.to_owned(), "");
@@ -32,7 +32,7 @@ impl Reader {
         }
     }
 
-    /// What was collected, each type before those that it names.
+    /// The collected types, each before those that it names.
     pub fn finish(self) -> Vec<Item> {
         self.items
     }
@@ -42,7 +42,7 @@ impl Reader {
         self.object(name, schema, stem)
     }
 
-    /// The type of the status: a derive wants a name for it.
+    /// The type of the status: the derive needs a named type.
     pub fn status(&mut self, name: &str, schema: &Value) -> String {
         match self.node(name, schema) {
             Type::Named(name) => name,
@@ -59,7 +59,7 @@ impl Reader {
         }
     }
 
-    /// The type of any node; nested types are called `name`.
+    /// The type of any node of the schema; nested types are called `name`.
     fn node(&mut self, name: &str, schema: &Value) -> Type {
         let found = self.not_null(name, schema);
         match schema["nullable"] == true && found != Type::Any {
@@ -108,7 +108,7 @@ impl Reader {
         Type::Named(name)
     }
 
-    /// A struct of the properties, and of what else the schema keeps.
+    /// A struct of the properties, and of other keys if the schema keeps them.
     fn object(&mut self, name: &str, schema: &Value, stem: &str) -> String {
         let name = self.names.give(name.to_owned(), "");
         let at = self.items.len();
@@ -153,14 +153,14 @@ impl Reader {
     }
 }
 
-/// Whether a struct can hold it.
+/// Whether a struct can represent it.
 pub fn is_object(schema: &Value) -> bool {
     let keeps = schema["x-kubernetes-preserve-unknown-fields"] == true;
     let typed = schema["type"] == "object" || (schema["type"].is_null() && keeps);
     typed && schema["x-kubernetes-embedded-resource"] != true && schema["nullable"] != true
 }
 
-/// Whether the property has to be there.
+/// Whether the property is required.
 pub fn requires(schema: &Value, key: &str) -> bool {
     let required = schema["required"].as_array();
     required.is_some_and(|names| names.iter().any(|name| name == key))
@@ -176,7 +176,7 @@ fn description(schema: &Value) -> String {
     schema["description"].as_str().unwrap_or_default().to_owned()
 }
 
-/// Whether these are conditions as Kubernetes has them, no field more or less.
+/// Whether these are exactly the fields of Kubernetes' conditions.
 fn is_condition(schema: &Value) -> bool {
     let Some(properties) = schema["properties"].as_object() else {
         return false;

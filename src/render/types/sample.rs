@@ -1,9 +1,9 @@
-//! The smallest value that a schema takes, where it can be told without trial.
+//! The smallest value that is valid under a schema, if it can be derived.
 
 use super::read::requires;
 use serde_json::{Map, Value, json};
 
-/// `None` where a pattern, a format or a rule decides.
+/// `None` if a pattern, a format or a rule decides.
 pub fn smallest(schema: &Value) -> Option<Value> {
     if !schema["default"].is_null() {
         return Some(schema["default"].clone());

@@ -77,7 +77,7 @@ fn head(subject: &Subject, items: &[Item]) -> String {
     head
 }
 
-/// Every type that an item's code says.
+/// Every type that an item's code contains.
 fn types(item: &Item) -> impl Iterator<Item = &Type> {
     let (fields, of) = match item {
         Item::Struct(it) => (it.fields.as_slice(), None),
@@ -142,7 +142,7 @@ fn body(it: &Struct) -> String {
     text + "}\n"
 }
 
-/// The key, where `camelCase` of the field's name is another.
+/// The JSON key, if it differs from the field's name in `camelCase`.
 fn renamed(field: &Field) -> Option<&str> {
     let key = field.key.as_deref()?;
     (camel_case(&field.name) != key).then_some(key)
@@ -167,7 +167,7 @@ fn attributes(field: &Field) -> String {
 }
 
 fn declaration(field: &Field) -> String {
-    // An absent value says the same as null.
+    // An absent value means the same as null.
     let whole = match (&field.kind, field.optional) {
         (Type::Nullable(_), true) | (_, false) => field.kind.clone(),
         (kind, true) => Type::Nullable(Box::new(kind.clone())),
@@ -182,7 +182,7 @@ fn declaration(field: &Field) -> String {
     }
 }
 
-/// A type whose arguments stand on lines of their own, and theirs too where they are too long.
+/// A type with each argument on a line of its own, and so for arguments that are too long.
 fn broken(kind: &Type, indent: usize) -> String {
     let Some((outer, arguments)) = kind.arguments() else {
         return kind.rust();

@@ -81,8 +81,8 @@ impl Beneath {
         system::open(path).map(|root| Self { root })
     }
 
-    /// Opens a folder that an untrusted text names, relative to `base`: no part of `path` may be a link. Somebody who replaces a folder by a
-    /// link at the same moment can redirect this.
+    /// Opens a folder whose path is untrusted, relative to `base`: no part of `path` may be a link. If the folder is
+    /// replaced by a link at the same moment, the link may be followed.
     pub fn open_without_links(base: &Path, path: &str) -> io::Result<Self> {
         let mut folder = base.to_owned();
         for part in Path::new(path).components() {
@@ -94,7 +94,7 @@ impl Beneath {
         Self::open(&folder)
     }
 
-    /// The device and the inode of the folder, which identify it; zeros where there are none.
+    /// The device and the inode of the folder, which identify it; zeros on systems without them.
     pub fn identity(&self) -> io::Result<(u64, u64)> {
         system::identity(&self.root)
     }
@@ -130,7 +130,7 @@ impl Beneath {
         }
     }
 
-    /// The names in a folder, sorted; `None` is the folder itself. Nothing if there is no such folder.
+    /// The names in a folder, sorted; `None` is the folder itself. Empty if there is no such folder.
     pub fn names(&self, folder: Option<&RelPath>) -> io::Result<Vec<std::ffi::OsString>> {
         if let Some(folder) = folder
             && !self.is_folder(folder)?
@@ -167,7 +167,7 @@ impl Beneath {
         system::remove_dir(&self.root, path)
     }
 
-    /// As [`Beneath::entry`], for a path where a folder is wanted: a link there is an error.
+    /// As [`Beneath::entry`], for a path that should be a folder: a link there is an error.
     pub fn folder_entry(&self, path: &RelPath) -> io::Result<Option<Entry>> {
         match self.entry(path)? {
             Some(Entry::Link) => Err(Refused::Link(path.to_string()).into()),

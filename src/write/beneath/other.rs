@@ -1,5 +1,5 @@
-//! On systems that cannot open a path relative to a folder, each part of a path is checked right before its use. Somebody who replaces a
-//! folder by a link between the two can redirect an operation out of the project.
+//! On systems that cannot open a path relative to a folder, each part of a path is checked right before its use. If a
+//! folder is replaced by a link between the two, the operation may leave the project.
 
 use super::{Entry, Refused};
 use crate::plan::RelPath;

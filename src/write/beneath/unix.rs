@@ -91,7 +91,7 @@ fn folder(root: &Root, path: &str) -> io::Result<OwnedFd> {
 
 pub fn read(root: &Root, path: &RelPath) -> io::Result<File> {
     let (folder, name) = parent(root, path)?;
-    // Does not wait for the other end if the file has become a FIFO.
+    // Does not wait for a writer if the file has become a FIFO.
     let how = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     Ok(File::from(fs::openat(folder.fd(root), name, how, Mode::empty())?))
 }
