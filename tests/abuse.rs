@@ -1,4 +1,5 @@
-//! What happens to commands in the wild: run twice, on full and read-only disks, in odd places and after merges.
+//! Commands under adverse conditions: run concurrently, on full and read-only disks, in unusual folders and after
+//! merges.
 
 mod cli;
 
@@ -8,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 #[test]
-fn of_several_runs_at_once_none_is_lost() {
+fn concurrent_runs_lose_no_change() {
     let dir = project();
     let kinds = ["Alpha", "Beta", "Gamma", "Delta", "Epsilon"];
     let running: Vec<_> = kinds
@@ -41,7 +42,7 @@ fn of_several_runs_at_once_none_is_lost() {
 }
 
 #[test]
-fn two_inits_at_once_make_one_project() {
+fn two_concurrent_inits_create_one_project() {
     let dir = tempfile::tempdir().unwrap();
     let target = dir.path().join("new/project");
     let args = ["init", "--domain", "example.com", "--project-name", "foobar-operator"];
@@ -101,7 +102,7 @@ fn a_read_only_folder_is_named() {
 #[test]
 fn a_full_disk_changes_nothing() {
     let binary = binary();
-    // Room for the journal and some of the files, for the journal alone, for nothing much.
+    // Enough space for the journal and some of the files, for the journal alone, for very little.
     for kilobytes in [2600, 1500, 900, 300, 24] {
         let script = format!(
             "mount -t tmpfs -o size={kilobytes}k none /mnt && \
@@ -118,7 +119,7 @@ fn a_full_disk_changes_nothing() {
             1,
             &["nothing was changed", "No space left", "hint: free space on the disk"],
         );
-        assert_eq!(run.stdout, "", "with {kilobytes} kB something is left");
+        assert_eq!(run.stdout, "", "with {kilobytes} kB the folder is not empty");
     }
 }
 
@@ -132,7 +133,7 @@ fn a_file_where_a_folder_should_be_is_refused() {
 }
 
 #[test]
-fn what_is_in_the_way_is_listed_before_anything_is_written() {
+fn existing_files_are_listed_before_anything_is_written() {
     let dir = tempfile::tempdir().unwrap();
     fs::create_dir_all(dir.path().join("src")).unwrap();
     fs::write(dir.path().join("src/main.rs"), "fn main() {}").unwrap();
@@ -143,7 +144,7 @@ fn what_is_in_the_way_is_listed_before_anything_is_written() {
     assert_same(&before, &tree(dir.path()));
 }
 
-/// Every text file gets the line ends of Windows, as git would give them there.
+/// Converts every text file to the line ends of Windows, as git does there.
 fn to_crlf(dir: &Path) {
     for (path, file) in tree(dir) {
         let text = String::from_utf8(file.bytes).unwrap();
@@ -152,7 +153,7 @@ fn to_crlf(dir: &Path) {
 }
 
 #[test]
-fn line_ends_of_windows_are_no_edit() {
+fn line_ends_of_windows_are_not_an_edit() {
     let dir = project();
     create(dir.path(), "test", "FooBar").succeeds();
     to_crlf(dir.path());
@@ -187,7 +188,7 @@ fn line_ends_of_windows_are_no_edit() {
 }
 
 #[test]
-fn spaces_and_letters_beyond_ascii_are_welcome_in_paths() {
+fn paths_may_contain_spaces_and_non_ascii_letters() {
     let dir = tempfile::tempdir().unwrap();
     let odd = dir.path().join("mein Projekt – übel's");
     let run = kubewright(&odd, &["init", "--domain", "example.com"]);
@@ -255,14 +256,14 @@ fn two_branches_that_add_a_kind_each_merge_by_project_and_sync() {
         .for_each(|kind| drop(create(sequential.path(), "test", kind).succeeds()));
     let merged = tree(path);
     let mut wanted = tree(sequential.path());
-    // PROJECT keeps the order and comments of whoever resolved it.
+    // PROJECT keeps the order and comments of the user's resolution.
     wanted.insert("PROJECT".into(), merged["PROJECT"].clone());
     assert_same(&wanted, &merged);
     kubewright(path, &["sync"]).succeeds();
 }
 
 #[test]
-fn a_header_that_a_licence_tool_prepends_stays() {
+fn a_licence_header_above_the_header_stays() {
     let dir = project();
     create(dir.path(), "test", "FooBar").succeeds();
     let header = "// Copyright ACME\n// All rights reserved\n\n";
@@ -294,6 +295,6 @@ fn a_header_that_a_licence_tool_prepends_stays() {
     .succeeds();
     assert!(
         !dir.path().join("src/controllers/foobar.rs").exists(),
-        "a comment on top is no edit"
+        "a comment on top is not an edit"
     );
 }

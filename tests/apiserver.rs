@@ -1,4 +1,4 @@
-//! `kubewright apiserver`: what it prints, and what is left of it when it is killed.
+//! `kubewright apiserver`: its output, and the state after it is killed.
 #![cfg(unix)]
 
 mod cli;
@@ -11,7 +11,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Stdio};
 
-/// A server that is ended with the test.
+/// A server that is stopped at the end of the test.
 struct Server {
     child: Child,
     ready: String,
@@ -67,7 +67,7 @@ fn on<T>(work: impl Future<Output = T>) -> T {
 }
 
 #[test]
-fn what_was_acknowledged_outlives_kill_9() {
+fn acknowledged_writes_survive_sigkill() {
     let dir = tempfile::tempdir().unwrap();
     let kubeconfig = dir.path().join("kubeconfig");
     let data = dir.path().join("data");
@@ -85,7 +85,7 @@ fn what_was_acknowledged_outlives_kill_9() {
             .ends_with(&format!(" is ready: export KUBECONFIG={}\n", kubeconfig.display()))
     );
 
-    // A second one would write into the same files.
+    // A second server would write to the same files.
     let second = cli::command(dir.path(), &["apiserver"]).args(args).output().unwrap();
     cli::Run::of(second).refuses(1, &["is in use by another process", "hint: stop the other"]);
 
@@ -123,7 +123,7 @@ fn what_was_acknowledged_outlives_kill_9() {
 }
 
 #[test]
-fn it_ends_in_order_when_told_to() {
+fn sigterm_stops_it_in_order() {
     for signal in ["-INT", "-TERM"] {
         let dir = tempfile::tempdir().unwrap();
         let kubeconfig = dir.path().join("kubeconfig");
@@ -137,7 +137,7 @@ fn it_ends_in_order_when_told_to() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn impossible_flags_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     let run = |args: &[&str]| cli::Run::of(cli::command(dir.path(), &["apiserver"]).args(args).output().unwrap());
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

@@ -1,4 +1,4 @@
-//! What each command promises, seen from outside.
+//! The behaviour of each command, as users observe it.
 
 mod cli;
 
@@ -21,7 +21,7 @@ fn append(dir: &Path, file: &str, text: &str) {
     fs::write(&path, fs::read_to_string(&path).unwrap() + text).unwrap();
 }
 
-/// The state that `plan` gives a file.
+/// The state of a file in the output of `plan`.
 fn state(dir: &Path, file: &str) -> String {
     let rows = kubewright(dir, &["plan", "-o", "json"]).succeeds().stdout;
     let rows: Vec<serde_json::Value> = serde_json::from_str(&rows).unwrap();
@@ -33,7 +33,7 @@ fn state(dir: &Path, file: &str) -> String {
 }
 
 #[test]
-fn commands_run_again_have_nothing_to_do() {
+fn repeated_commands_have_nothing_to_do() {
     let dir = project();
     create(dir.path(), "test", "FooBar").succeeds();
     append(dir.path(), "src/controllers/foobar.rs", "// mine\n");
@@ -71,12 +71,15 @@ fn delete_undoes_create() {
     create(dir.path(), "test", "FooBar").succeeds();
     kubewright(dir.path(), &api("delete", &[])).succeeds();
     assert_same(&before, &tree(dir.path()));
-    assert!(!dir.path().join("api/src/test").exists(), "emptied folders go too");
+    assert!(
+        !dir.path().join("api/src/test").exists(),
+        "empty folders are deleted too"
+    );
     kubewright(dir.path(), &api("delete", &[])).refuses(1, &["`FooBar` of `test.example.com/v1` is not a kind"]);
 }
 
 #[test]
-fn delete_keeps_and_names_what_the_user_changed() {
+fn delete_keeps_and_names_changed_files() {
     let dir = project();
     create(dir.path(), "test", "FooBar").succeeds();
     append(dir.path(), "src/controllers/foobar.rs", "// mine\n");
@@ -87,7 +90,7 @@ fn delete_keeps_and_names_what_the_user_changed() {
         run.stderr
     );
     assert!(dir.path().join("src/controllers/foobar.rs").exists());
-    // It is in the way of a new beginning, unless that is forced.
+    // It prevents another `create`, unless that is forced.
     kubewright(dir.path(), &api("create", &[])).refuses(1, &["`src/controllers/foobar.rs` exists already"]);
     let run = kubewright(dir.path(), &api("create", &["--force"])).succeeds();
     assert!(run.stderr.contains("-// mine"), "the diff is shown: {}", run.stderr);
@@ -120,7 +123,7 @@ fn a_dry_run_shows_the_diff_and_writes_nothing() {
 }
 
 #[test]
-fn an_edited_registry_is_refused_and_an_ejected_one_is_the_users() {
+fn an_edited_registry_is_refused_and_an_ejected_one_is_not_changed() {
     let dir = project();
     append(dir.path(), "src/controllers/mod.rs", "// mine\n");
     assert_eq!(state(dir.path(), "src/controllers/mod.rs"), "edited");
@@ -148,7 +151,7 @@ fn an_edited_registry_is_refused_and_an_ejected_one_is_the_users() {
         run.stderr
     );
     assert_eq!(fs::read_to_string(&path).unwrap(), own);
-    // Once the lines are there nothing more is said; on the way out the same lines are named.
+    // Once the lines are added, the note is not repeated; on deletion the same lines are named.
     append(dir.path(), "src/controllers/mod.rs", "pub mod foobar;\n");
     let run = kubewright(dir.path(), &api("delete", &[])).succeeds();
     assert!(run.stderr.contains("- pub mod foobar;"), "{}", run.stderr);
@@ -170,7 +173,7 @@ fn sync_restores_managed_files_and_leaves_seeded_ones_deleted() {
 }
 
 #[test]
-fn sync_takes_out_managed_files_that_project_no_longer_knows() {
+fn sync_removes_managed_files_of_removed_kinds() {
     let dir = project();
     create(dir.path(), "test", "FooBar").succeeds();
     let text = fs::read_to_string(dir.path().join("PROJECT")).unwrap();
@@ -189,7 +192,7 @@ fn sync_takes_out_managed_files_that_project_no_longer_knows() {
 }
 
 #[test]
-fn a_registry_that_a_merge_made_right_gets_its_hash() {
+fn a_registry_that_a_merge_made_correct_gets_its_hash() {
     let dir = project();
     let path = dir.path().join("src/controllers/mod.rs");
     let right = fs::read_to_string(&path).unwrap();
@@ -199,7 +202,7 @@ fn a_registry_that_a_merge_made_right_gets_its_hash() {
 }
 
 #[test]
-fn an_ejected_crate_is_the_users() {
+fn an_ejected_crate_is_not_checked_or_replaced() {
     let dir = project();
     assert_eq!(state(dir.path(), "crates/runtime"), "clean");
     append(dir.path(), "crates/runtime/src/lib.rs", "// mine\n");

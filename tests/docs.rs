@@ -1,5 +1,5 @@
-//! The book and the README say what is so: links lead somewhere, code comes from files that are compiled, lists are complete.
-//! Their commands are run by `tests/docs/check`.
+//! The book and the README are correct: links have targets, code is included from compiled files, lists are complete.
+//! `tests/docs/check` runs their commands.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,7 +14,7 @@ fn read(path: impl AsRef<Path>) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The files below a folder whose names end so.
+/// The files below a folder whose names have this suffix.
 fn files(folder: &str, end: &str) -> Vec<PathBuf> {
     let (mut found, mut folders) = (Vec::new(), vec![root().join(folder)]);
     while let Some(folder) = folders.pop() {
@@ -35,7 +35,7 @@ struct Page {
     text: String,
 }
 
-/// A fenced block, with what stands behind the fence and in the line before it.
+/// A fenced block, with the text after the fence and the line before it.
 struct Block {
     info: String,
     before: String,
@@ -81,7 +81,7 @@ impl Page {
         blocks
     }
 
-    /// The page without its blocks and its code.
+    /// The page without its blocks and inline code.
     fn prose(&self) -> String {
         let mut prose = String::new();
         let mut open = false;
@@ -95,7 +95,7 @@ impl Page {
         prose
     }
 
-    /// The anchors of its headings, as mdBook and GitHub make them.
+    /// The anchors of its headings, as mdBook and GitHub generate them.
     fn anchors(&self) -> BTreeSet<String> {
         let heading = |line: &&str| line.starts_with('#');
         let slug = |line: &str| {
@@ -113,7 +113,7 @@ fn pages() -> Vec<Page> {
     paths.into_iter().map(Page::open).collect()
 }
 
-/// What stands between `start` and `end`, each time.
+/// Each text between `start` and `end`.
 fn between<'t>(text: &'t str, start: &str, end: &str) -> Vec<&'t str> {
     text.split(start)
         .skip(1)
@@ -133,7 +133,7 @@ fn manifest(path: impl AsRef<Path>, key: &str) -> String {
 }
 
 #[test]
-fn pages_name_the_oldest_rust_that_the_manifests_name() {
+fn pages_name_the_rust_version_of_the_manifests() {
     let oldest = format!("Rust {}", manifest("Cargo.toml", "rust-version"));
     for crate_manifest in files("scaffolds", "Cargo.toml") {
         let named = manifest(crate_manifest.strip_prefix(root()).unwrap(), "rust-version");
@@ -150,7 +150,7 @@ fn pages_name_the_oldest_rust_that_the_manifests_name() {
 }
 
 #[test]
-fn releasing_names_each_crate_that_is_published() {
+fn the_releasing_page_names_each_published_crate() {
     let page = read("docs/src/contributing/releasing.md");
     for crate_manifest in files("scaffolds", "Cargo.toml") {
         let name = manifest(crate_manifest.strip_prefix(root()).unwrap(), "name");
@@ -162,7 +162,7 @@ fn releasing_names_each_crate_that_is_published() {
 }
 
 #[test]
-fn every_link_leads_somewhere() {
+fn every_link_has_a_target() {
     let mut wrong = Vec::new();
     for page in pages() {
         for link in between(&page.prose(), "](", ")") {
@@ -199,7 +199,7 @@ fn every_page_is_in_the_summary() {
 }
 
 #[test]
-fn every_include_is_there_and_found_by_name() {
+fn every_include_exists_and_is_found_by_name() {
     let mut wrong = Vec::new();
     for page in pages() {
         for include in between(&page.text, "{{#include ", "}}") {
@@ -207,7 +207,7 @@ fn every_include_is_there_and_found_by_name() {
                 .split_once(':')
                 .map_or((include, None), |(path, part)| (path, Some(part)));
             let text = fs::read_to_string(page.beside(path));
-            // Line numbers would go wrong in silence.
+            // Line numbers could become wrong unnoticed.
             let found = text.is_ok_and(|text| anchor.is_none_or(|name| text.contains(&format!("// ANCHOR: {name}\n"))));
             if !found {
                 wrong.push(format!("{}: {include}", page.name()));
@@ -239,7 +239,7 @@ fn every_rust_block_is_part_of_a_compiled_file() {
 }
 
 #[test]
-fn every_command_block_says_what_it_needs() {
+fn every_command_block_declares_its_needs() {
     const KNOWN: [&str; 9] = [
         "fails",
         "needs=assets",
@@ -264,7 +264,7 @@ fn every_command_block_says_what_it_needs() {
     none(wrong);
 }
 
-/// The words of a text that start so.
+/// The words of a text with one of these prefixes.
 fn words(text: &str, starts: &[&str]) -> BTreeSet<String> {
     let word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
     let all = text.split(|c| !word(c));
@@ -348,7 +348,7 @@ fn is_numbered(name: &str) -> bool {
 }
 
 #[test]
-fn every_condition_reason_is_given_somewhere() {
+fn every_condition_reason_occurs_in_the_code() {
     let page = read("docs/src/reference/conditions.md");
     let mut sources = String::new();
     for (folder, end) in [("scaffolds/runtime/src", ".rs"), ("templates", ".tera")] {

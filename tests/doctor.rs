@@ -6,7 +6,7 @@ use cli::project;
 use std::fs;
 
 #[test]
-fn doctor_reports_each_check_also_to_programs() {
+fn doctor_reports_each_check_also_as_json() {
     let dir = project();
     let run = |args: &[&str]| {
         cli::Run::of(
@@ -69,7 +69,7 @@ fn doctor_names_the_version_of_the_cluster() {
         fields.map(|field| (field.to_owned(), "x".into())).into_iter().collect();
     version.insert("gitVersion".into(), "v1.36.3".into());
     let body = serde_json::Value::from(version).to_string();
-    // Some builds of kubectl ask the cluster too.
+    // Some builds of kubectl send requests to the cluster too.
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             let mut stream = stream.unwrap();

@@ -1,5 +1,6 @@
-//! Types made from CRDs that others own: `tests/external/*.rs`, and one file of a golden project, are what becomes of
-//! `tests/external/*.yaml`, and hold whatever those schemas allow. `KUBEWRIGHT_BLESS=1 cargo test --test external` writes them anew.
+//! Types from CRDs of other owners: `tests/external/*.rs`, and one file of a golden project, are generated from
+//! `tests/external/*.yaml`, and represent all values that those schemas allow. `KUBEWRIGHT_BLESS=1 cargo test --test
+//! external` writes them again.
 
 mod cli;
 
@@ -27,7 +28,7 @@ use serde_json::{Map, Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The file of a CRD, its kind, the version that is stored, and what becomes of it.
+/// The file of a CRD, its kind, the stored version, and the generated file.
 const KINDS: [(&str, &str, &str, &str); 4] = [
     ("odd", "Bag", "v1", "external/bag.rs"),
     ("odd", "Chart", "v1", "external/chart.rs"),
@@ -57,14 +58,14 @@ fn with_kind(file: &str, kind: &str) -> tempfile::TempDir {
 }
 
 #[test]
-fn types_are_made_as_recorded_and_formatted() {
+fn types_are_generated_as_recorded_and_formatted() {
     for (file, kind, version, recorded) in KINDS {
         let dir = with_kind(file, kind);
         let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(recorded);
         let types = dir.path().join("api/src/water_example_org").join(version);
         let path = types.join(recorded.file_name().unwrap());
         let made = fs::read_to_string(&path).unwrap();
-        // As `cargo fmt` would, by the settings of a generated project: none.
+        // As `cargo fmt` would, with the settings of a generated project: none.
         let settings = dir.path().join("rustfmt.toml");
         fs::write(&settings, "").unwrap();
         let formatted = std::process::Command::new("rustfmt")
@@ -110,7 +111,7 @@ fn json_of_any_shape() -> BoxedStrategy<Value> {
     .boxed()
 }
 
-/// Values under a schema.
+/// Values that are valid under a schema.
 fn values(schema: &Value) -> BoxedStrategy<Value> {
     if schema["nullable"] == true {
         let mut other = schema.clone();
@@ -199,7 +200,8 @@ fn objects(schema: &Value) -> BoxedStrategy<Value> {
     }
 }
 
-/// What the types are allowed to change: a null that is as good as absent, and how a number is written.
+/// Removes the differences that the types may cause: nulls that mean the same as absent fields, and the format of
+/// numbers.
 fn plain(schema: &Value, value: &Value) -> Value {
     match value {
         Value::Object(map) => {
@@ -243,13 +245,13 @@ fn holds<K: DeserializeOwned + Serialize>(
     Ok(())
 }
 
-/// Random objects of a kind, without its metadata.
+/// Random objects of a kind, without metadata.
 fn of(file: &str, kind: &str) -> BoxedStrategy<Value> {
     let mut schema = schema(file, kind);
     for standard in ["apiVersion", "kind", "metadata"] {
         schema["properties"].as_object_mut().unwrap().remove(standard);
     }
-    // Types have a spec that is always there, unless the fields stand beside the metadata.
+    // Types always have a spec, unless the fields are at the level of the metadata.
     let other = |key: &&String| !["spec", "status"].contains(&key.as_str());
     if schema["properties"].as_object().unwrap().keys().find(other).is_none() {
         schema["required"] = json!(["spec"]);
@@ -275,7 +277,7 @@ round_trips! {
 }
 
 #[test]
-fn what_another_owns_is_neither_installed_nor_written_by_us() {
+fn foreign_crds_are_neither_installed_nor_changed() {
     let dir = with_kind("well", "Well");
     let read = |path: &str| fs::read_to_string(dir.path().join(path)).unwrap();
     assert!(
@@ -290,7 +292,7 @@ fn what_another_owns_is_neither_installed_nor_written_by_us() {
     assert!(!read("config/rbac/user_roles.yaml").contains("wells"));
     assert!(!read("api/src/lib.rs").contains("Well"));
 
-    // A controller later, as for any kind of the project.
+    // A controller is added later, as for any kind of the project.
     let of = [
         "create",
         "api",
@@ -330,7 +332,7 @@ fn what_another_owns_is_neither_installed_nor_written_by_us() {
 }
 
 #[test]
-fn it_goes_as_it_came() {
+fn delete_removes_all_files_of_a_foreign_kind() {
     let dir = with_kind("well", "Well");
     let before = cli::tree(project().path());
     let args = [
@@ -349,7 +351,7 @@ fn it_goes_as_it_came() {
 }
 
 #[test]
-fn a_file_that_does_not_serve_is_refused_by_name() {
+fn an_unusable_crd_file_is_refused_by_name() {
     let dir = project();
     let create = |more: &[&str]| kubewright(dir.path(), &[&["create", "api", "--from-crd"], more].concat());
     let odd = fixture("odd.yaml").display().to_string();
@@ -394,7 +396,7 @@ fn a_file_that_does_not_serve_is_refused_by_name() {
 }
 
 #[test]
-fn kinds_of_kubernetes_are_known_by_name() {
+fn kinds_of_kubernetes_are_found_by_name() {
     let dir = project();
     let create = |group: &str, version: &str, kind: &str| {
         let args = [
@@ -445,7 +447,7 @@ fn kinds_of_kubernetes_are_known_by_name() {
     let of = ["delete", "api", "--group", "core", "--version", "v1", "--kind", "Pod"];
     kubewright(dir.path(), &of).succeeds();
     assert!(!dir.path().join("src/controllers/pod.rs").exists());
-    // PROJECT could not tell it from one of the project's own of that name.
+    // In PROJECT it would have the same name as a kind of the project.
     let own = ["create", "api", "--group", "networking.k8s.io", "--version", "v2"];
     kubewright(
         dir.path(),

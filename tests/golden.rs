@@ -1,5 +1,5 @@
-//! The golden projects: `tests/golden/<case>.commands` says how each is made, `tests/golden/<case>/` what comes out, byte for byte.
-//! `KUBEWRIGHT_BLESS=1 cargo test --test golden` writes them anew.
+//! The golden projects: `tests/golden/<case>.commands` has the commands that create each, `tests/golden/<case>/` the
+//! result, byte for byte. `KUBEWRIGHT_BLESS=1 cargo test --test golden` writes them again.
 
 mod cli;
 
@@ -31,7 +31,7 @@ fn make(case: &str, dir: &Path) {
     }
 }
 
-/// Written by `make manifests`, so not for us to compare.
+/// Written by `make manifests`, so not compared here.
 fn derived(path: &str) -> bool {
     path == "config/rbac/role.yaml" || (path.starts_with("config/crd/bases/") && !path.ends_with("kustomization.yaml"))
 }
@@ -42,13 +42,13 @@ fn vendored(path: &str) -> bool {
         .any(|folder| path.starts_with(folder))
 }
 
-/// Build output of whoever worked in the golden itself.
+/// Build output in the golden folder itself.
 fn built(path: &str) -> bool {
     path.starts_with("target/")
 }
 
 #[test]
-fn every_golden_is_what_its_commands_make() {
+fn every_golden_equals_the_output_of_its_commands() {
     let bless = std::env::var_os("KUBEWRIGHT_BLESS").is_some();
     let mut wrong = String::new();
     for case in cases() {
@@ -67,7 +67,7 @@ fn every_golden_is_what_its_commands_make() {
     }
     assert!(
         wrong.is_empty(),
-        "goldens are stale; look, then run `KUBEWRIGHT_BLESS=1 cargo test --test golden`\n{wrong}"
+        "goldens are stale; check the differences, then run `KUBEWRIGHT_BLESS=1 cargo test --test golden`\n{wrong}"
     );
 }
 
@@ -92,13 +92,13 @@ fn first_difference(committed: &Tree, made: &Tree) -> Option<String> {
         .find_map(|path| match (committed.get(path), made.get(path)) {
             (Some(a), Some(b)) if a == b => None,
             (Some(_), Some(_)) => Some(format!("`{path}` differs")),
-            (Some(_), None) => Some(format!("`{path}` is no longer made")),
+            (Some(_), None) => Some(format!("`{path}` is no longer generated")),
             _ => Some(format!("`{path}` is not committed")),
         })
 }
 
 #[test]
-fn vendored_crates_are_the_scaffolds_without_their_tests() {
+fn vendored_crates_equal_the_scaffolds_without_their_tests() {
     let fresh = tempfile::tempdir().unwrap();
     make("none", fresh.path());
     for name in ["apiserver", "runtime", "schema"] {
@@ -113,7 +113,7 @@ fn vendored_crates_are_the_scaffolds_without_their_tests() {
 }
 
 #[test]
-fn a_second_api_joins_the_registry_and_leaves_main_alone() {
+fn a_second_api_is_added_to_the_registry_and_main_is_unchanged() {
     let fresh = tempfile::tempdir().unwrap();
     make("one", fresh.path());
     let before = tree(fresh.path());

@@ -1,4 +1,4 @@
-//! What may be given to commands, what is asked for, and what is refused with its reason.
+//! Inputs of commands: which are accepted, which are asked for, and which are refused with a reason.
 
 mod cli;
 
@@ -16,7 +16,7 @@ fn api(verb: &str, more: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn what_is_missing_is_asked_for_on_a_terminal() {
+fn missing_inputs_are_asked_for_on_a_terminal() {
     let dir = project();
     let line = format!(
         "'{}' --dir '{}' create api --group test",
@@ -30,9 +30,9 @@ fn what_is_missing_is_asked_for_on_a_terminal() {
         .spawn()
     {
         Ok(script) => script,
-        Err(error) => return cli::skip(&format!("no terminal can be had here, `script` says {error}")),
+        Err(error) => return cli::skip(&format!("no terminal is available here, `script` says {error}")),
     };
-    // The default version, a kind that is refused, and one that is taken.
+    // The default version, an invalid kind, and a valid one.
     std::io::Write::write_all(&mut script.stdin.take().unwrap(), b"\rfoo\rFooBar\r").unwrap();
     let output = script.wait_with_output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
@@ -86,7 +86,7 @@ fn a_kind_can_have_a_second_controller() {
 }
 
 #[test]
-fn what_kubernetes_would_refuse_later_is_refused_now() {
+fn inputs_that_kubernetes_would_refuse_are_refused() {
     let dir = project();
     create(dir.path(), "test", "FooBar").succeeds();
     let refused = |args: &[&str], words: &[&str]| {
@@ -133,7 +133,7 @@ fn what_kubernetes_would_refuse_later_is_refused_now() {
 }
 
 #[test]
-fn what_is_missing_is_listed_at_once() {
+fn all_missing_inputs_are_listed_together() {
     let dir = project();
     kubewright(dir.path(), &["create", "api"]).refuses(2, &["`--group`, `--version`, `--kind` are missing"]);
     kubewright(dir.path(), &["create", "api", "--yes"]).refuses(2, &["`--group`, `--kind` are missing"]);
@@ -148,7 +148,7 @@ fn what_is_missing_is_listed_at_once() {
 }
 
 #[test]
-fn a_parent_workspace_that_claims_the_project_is_told_what_to_say() {
+fn a_note_names_the_line_that_an_outer_workspace_needs() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(
         dir.path().join("Cargo.toml"),
@@ -166,7 +166,7 @@ fn a_parent_workspace_that_claims_the_project_is_told_what_to_say() {
 }
 
 #[test]
-fn the_users_words_are_never_a_template() {
+fn user_texts_are_never_parsed_as_templates() {
     let dir = tempfile::tempdir().unwrap();
     let owner = r#"{{ project.name }} "{% raw %}""#;
     kubewright(
@@ -190,7 +190,7 @@ fn the_users_words_are_never_a_template() {
 }
 
 #[test]
-fn own_templates_are_laid_over_and_watched() {
+fn own_templates_replace_built_in_ones_and_their_changes_are_detected() {
     let dir = tempfile::tempdir().unwrap();
     let (own, target) = (dir.path().join("own"), dir.path().join("project"));
     let write = |text: &str| {
@@ -230,7 +230,7 @@ fn own_templates_are_laid_over_and_watched() {
 }
 
 #[test]
-fn a_project_of_another_release_is_refused_with_the_ways_out() {
+fn a_project_of_another_release_is_refused_with_the_remedies() {
     let dir = project();
     let path = dir.path().join("PROJECT");
     let text = fs::read_to_string(&path).unwrap().replace("version: 0.", "version: 9.");
@@ -247,7 +247,7 @@ fn a_project_of_another_release_is_refused_with_the_ways_out() {
 }
 
 #[test]
-fn a_second_version_is_as_the_first_and_takes_its_controller() {
+fn a_second_version_shares_names_and_controller_with_the_first() {
     let dir = project();
     let api = |command: &str, version: &str, more: &[&str]| {
         let args = [
@@ -317,7 +317,7 @@ fn a_second_version_is_as_the_first_and_takes_its_controller() {
 }
 
 #[test]
-fn a_kind_goes_with_all_its_versions() {
+fn a_kind_is_deleted_with_all_its_versions() {
     let dir = project();
     let before = cli::tree(dir.path());
     for version in ["v1", "v2"] {

@@ -1,4 +1,4 @@
-//! Killed before any of its system calls, a command has happened or it has not.
+//! If a command is killed before any of its system calls, it has either happened completely or not at all.
 
 mod cli;
 
@@ -21,10 +21,11 @@ fn copy(from: &Path, to: &Path) {
     );
 }
 
-/// The system calls that change a disk. Between two of them nothing changes on it, so a death there is one before the next of them.
+/// The system calls that change a disk. Between two of them nothing changes on it, so a kill there is equal to one
+/// before the next of them.
 const CALLS: &str = "creat,fsync,ftruncate,link,linkat,mkdir,mkdirat,openat,openat2,rename,renameat,renameat2,rmdir,unlink,unlinkat,write,writev";
 
-/// Kills `kubewright` before the n-th system call that may change a disk, and says whether it got that far.
+/// Kills `kubewright` before the n-th system call that may change a disk, and returns whether it reached that call.
 fn killed_at(nth: usize, dir: &Path, args: &[&str]) -> bool {
     let status = Command::new("strace")
         .args(["-f", "-qq", "-o", "/dev/null", "-e"])
@@ -42,7 +43,7 @@ fn killed_at(nth: usize, dir: &Path, args: &[&str]) -> bool {
     !status.success()
 }
 
-/// Which of these calls is the first that makes something.
+/// The first of these calls that creates something.
 fn first_change(dir: &Path, args: &[&str]) -> usize {
     let calls = tempfile::NamedTempFile::new().unwrap();
     let status = Command::new("strace")
@@ -68,12 +69,12 @@ fn strace_works() -> bool {
 }
 
 #[test]
-fn killed_at_any_system_call_that_writes_create_api_has_happened_or_it_has_not() {
+fn create_api_killed_at_any_write_call_happens_completely_or_not_at_all() {
     if !strace_works() {
         return skip("strace cannot inject signals here");
     }
     let start = project();
-    // Most of the files, and no part of this command's.
+    // Most of the files, which are not part of this command's changes.
     fs::remove_dir_all(start.path().join("crates")).unwrap();
     let args = [
         "create",
@@ -89,7 +90,7 @@ fn killed_at_any_system_call_that_writes_create_api_has_happened_or_it_has_not()
     copy(start.path(), end.path());
     let first = first_change(end.path(), &args);
     let (before, after) = (tree(start.path()), tree(end.path()));
-    // All calls before only read; the rest are tried one by one.
+    // All earlier calls only read; the others are tried one by one.
     let mut counts = [0, 0];
     for nth in first.. {
         let dir = tempfile::tempdir().unwrap();
@@ -116,7 +117,7 @@ fn killed_at_any_system_call_that_writes_create_api_has_happened_or_it_has_not()
 }
 
 #[test]
-fn killed_on_the_way_init_has_happened_or_it_has_not() {
+fn init_killed_at_any_time_happens_completely_or_not_at_all() {
     if !strace_works() {
         return skip("strace cannot inject signals here");
     }
@@ -135,7 +136,7 @@ fn killed_on_the_way_init_has_happened_or_it_has_not() {
     for nth in (first..).step_by(211) {
         let dir = tempfile::tempdir().unwrap();
         let killed = killed_at(nth, dir.path(), &args);
-        // Whatever happened, running it again is the way out.
+        // In any case, running it again completes it.
         kubewright(dir.path(), &args).succeeds();
         assert_same(&after, &tree(dir.path()));
         assert!(!dir.path().join(".kubewright").exists());

@@ -1,5 +1,5 @@
-//! Kinds, groups and controllers whose names are Rust's, a crate's or the generated code's: each is refused with a reason or works, which
-//! means formatted, compiled and linted as any other.
+//! Kinds, groups and controllers with names of Rust, of a crate or of the generated code: each is refused with a reason
+//! or works, which means that it is formatted, compiled and linted as any other.
 
 mod cli;
 
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Keywords, names of the prelude, and what generated code imports.
+/// Keywords, names of the prelude, and imports of generated code.
 const KINDS: [&str; 69] = [
     "Action",
     "Api",
@@ -116,7 +116,7 @@ const CONTROLLERS: [&str; 9] = [
     "kubewright",
 ];
 
-/// Each pattern with what it needs.
+/// Each pattern with its required flags.
 const PATTERNS: [&[&str]; 10] = [
     &["--pattern", "child"],
     &["--pattern", "minimal"],
@@ -146,14 +146,15 @@ fn create(dir: &Path, group: &str, kind: &str, more: &[&str]) {
 fn cargo(dir: &Path, args: &[&str]) {
     let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("target");
     let mut command = Command::new("cargo");
-    // As `tests/golden/check` has it: one folder of intermediate files, and no RUSTFLAGS, which would compile everything anew.
+    // As in `tests/golden/check`: one folder of intermediate files, and no RUSTFLAGS, which would compile everything
+    // again.
     command
         .current_dir(dir)
         .args(args)
         .env("CARGO_TARGET_DIR", target.join("golden/target"))
         .env("CARGO_BUILD_BUILD_DIR", target.join("projects"));
-    // What `cargo test` says of this crate is not for another cargo: build scripts (ring's) that read it would run once more, and
-    // all that is on them would compile again.
+    // The variables of `cargo test` for this crate must not reach another cargo: build scripts that read them (ring's)
+    // would run again, and their dependents would be compiled again.
     for (variable, _) in std::env::vars_os() {
         let name = variable.to_string_lossy();
         if name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") {
@@ -169,7 +170,7 @@ fn cargo(dir: &Path, args: &[&str]) {
 
 #[test]
 #[ignore = "compiles a project of ninety kinds; run it with `--ignored`"]
-fn names_of_rust_and_of_generated_code_work() {
+fn kinds_with_names_of_rust_and_of_generated_code_work() {
     let dir = project();
     for (nth, name) in CONTROLLERS.iter().enumerate() {
         let named = ["--controller-name", name];
@@ -196,7 +197,7 @@ fn names_of_rust_and_of_generated_code_work() {
 #[test]
 fn generated_code_is_formatted_for_kinds_of_any_length() {
     let dir = project();
-    // rustfmt sorts modules and imports of these in two ways.
+    // rustfmt sorts modules and imports of these names differently.
     ["C9", "C10", "C1a", "Option2"]
         .iter()
         .for_each(|kind| create(dir.path(), "test", kind, &[]));
@@ -311,12 +312,12 @@ fn head() -> String {
     )
 }
 
-/// Renders the seeded Rust files of that PROJECT, and has rustfmt look at each.
+/// Renders the seeded Rust files of that PROJECT, and checks each with rustfmt.
 #[track_caller]
 fn each_file_is_formatted(text: &str) {
     let project = kubewright::project::file::parse(text).unwrap();
     let templates = Templates::load(&[]).unwrap();
-    // Files that name others would have rustfmt look for those.
+    // rustfmt would look for the files that others declare.
     let alone = |path: &RelPath, entry: &Entry| {
         let parts = ["src/controllers/", "tests/", "api/src/"];
         let named = parts.iter().any(|part| path.as_str().starts_with(part)) && entry.kind == FileKind::Seeded;
@@ -336,14 +337,14 @@ fn each_file_is_formatted(text: &str) {
 }
 
 #[test]
-fn a_project_name_that_a_package_has_is_refused() {
+fn a_project_name_of_an_existing_package_is_refused() {
     for name in ["test", "core", "build", "manifests", "kubewright-runtime", "async"] {
         let dir = tempfile::tempdir().unwrap();
         kubewright(dir.path(), &["init", "--domain", "example.com", "--project-name", name]).refuses(2, &[name]);
     }
 }
 
-/// Whether rustfmt leaves a text as it is.
+/// Whether rustfmt does not change a text.
 fn formatted(text: &str) -> bool {
     use std::io::Write;
     let mut rustfmt = Command::new("rustfmt")
@@ -360,7 +361,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
     #[test]
-    fn modules_stand_as_rustfmt_sorts_them(names in prop::collection::btree_set("(type|async)_?|a[a_19]{0,3}[a19]", 1..12)) {
+    fn modules_are_sorted_as_by_rustfmt(names in prop::collection::btree_set("(type|async)_?|a[a_19]{0,3}[a19]", 1..12)) {
         let mut modules: Vec<_> = names.iter().map(|name| rust::module(&rust::module_file(name))).collect();
         modules.sort_by(|a, b| rust::module_order(a, b));
         let text: String = modules.iter().map(|module| format!("mod {module};\n")).collect();
@@ -368,7 +369,7 @@ proptest! {
     }
 
     #[test]
-    fn imports_stand_as_rustfmt_sorts_them(names in prop::collection::btree_set("[Ab][Aa19_]{0,3}[Aa19]", 2..12)) {
+    fn imports_are_sorted_as_by_rustfmt(names in prop::collection::btree_set("[Ab][Aa19_]{0,3}[Aa19]", 2..12)) {
         let mut names: Vec<_> = names.into_iter().collect();
         names.sort_by(|a, b| rust::import_order(a, b));
         let text = format!("use a::{{{}}};\n", names.join(", "));
@@ -376,7 +377,7 @@ proptest! {
     }
 
     #[test]
-    fn a_kind_is_taken_exactly_if_it_is_a_label_and_a_type(name in "[A-Ca-c1\\-_]{0,5}") {
+    fn a_kind_is_accepted_exactly_if_it_is_a_label_and_a_type(name in "[A-Ca-c1\\-_]{0,5}") {
         let label = !name.is_empty() && name.to_ascii_lowercase().starts_with(|c: char| c.is_ascii_lowercase());
         let is_type = name.starts_with(|c: char| c.is_ascii_uppercase()) && name.chars().all(|c| c.is_ascii_alphanumeric());
         prop_assert_eq!(name.parse::<kubewright::project::KindName>().is_ok(), label && is_type);

@@ -1,4 +1,4 @@
-//! The patterns of `create api`: what each needs, what PROJECT keeps of it, and what does not go together.
+//! The patterns of `create api`: the flags of each, how PROJECT records it, and which combinations are refused.
 
 mod cli;
 
@@ -34,7 +34,7 @@ fn read(dir: &Path, file: &str) -> String {
 }
 
 #[test]
-fn every_input_is_in_project_and_what_is_run_again_has_nothing_to_do() {
+fn every_input_is_in_project_and_a_repeated_command_has_nothing_to_do() {
     let dir = project();
     let all = || {
         [
@@ -80,7 +80,7 @@ fn every_input_is_in_project_and_what_is_run_again_has_nothing_to_do() {
 }
 
 #[test]
-fn delete_undoes_a_pattern_and_keeps_what_others_are_made_of() {
+fn delete_undoes_a_pattern_but_refuses_an_internal_kind_in_use() {
     let dir = project();
     let empty = tree(dir.path());
     deployment(dir.path(), "Greeter").succeeds();
@@ -123,7 +123,7 @@ fn a_dry_run_shows_both_kinds_and_writes_neither() {
 }
 
 #[test]
-fn what_a_pattern_needs_is_missing_or_has_a_default_under_yes() {
+fn required_inputs_of_a_pattern_are_missing_or_have_a_default_under_yes() {
     let dir = project();
     for pattern in ["deployment", "replicas"] {
         create(dir.path(), "A", &["--pattern", pattern]).refuses(2, &["`--image` is missing"]);
@@ -135,7 +135,7 @@ fn what_a_pattern_needs_is_missing_or_has_a_default_under_yes() {
 }
 
 #[test]
-fn what_a_pattern_does_not_use_is_refused() {
+fn flags_that_a_pattern_does_not_use_are_refused() {
     let dir = project();
     let image = &IMAGE[..];
     for more in [
@@ -151,7 +151,7 @@ fn what_a_pattern_does_not_use_is_refused() {
 }
 
 #[test]
-fn a_type_that_is_there_gets_no_replicas_but_by_force() {
+fn an_existing_type_gets_replicas_only_with_force() {
     let dir = project();
     create(dir.path(), "A", &["--controller=false"]).succeeds();
     let hint = ["without the `replicas`", "`--force`"];
@@ -190,7 +190,7 @@ fn two_controllers_do_not_count_the_same_replicas() {
 }
 
 #[test]
-fn internal_kinds_that_cannot_be_are_refused() {
+fn impossible_internal_kinds_are_refused() {
     let dir = project();
     internal(dir.path(), "A", "A").refuses(1, &["`A` would be made of `A`"]);
     internal(dir.path(), "A", "B").succeeds();
@@ -216,7 +216,7 @@ fn internal_kinds_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn a_forced_pattern_of_an_internal_kind_is_its_own_again() {
+fn a_forced_pattern_on_an_internal_kind_replaces_its_controller() {
     let dir = project();
     internal(dir.path(), "Order", "OrderRun").succeeds();
     create(dir.path(), "OrderRun", &["--pattern", "minimal", "--force"]).succeeds();
@@ -225,7 +225,7 @@ fn a_forced_pattern_of_an_internal_kind_is_its_own_again() {
 }
 
 #[test]
-fn versions_share_what_a_pattern_needs_of_their_kind() {
+fn versions_share_the_fields_that_a_pattern_needs() {
     let dir = project();
     let version = |version: &str, kind: &str, more: &[&str]| {
         let of = ["create", "api", "--group", "test", "--version", version, "--kind", kind];
@@ -243,7 +243,7 @@ fn versions_share_what_a_pattern_needs_of_their_kind() {
     let twice = "controllers `a` and `second` of `A` would both write its `status.replicas`";
     version("v2", "A", &[&second[..], &counted].concat()).refuses(1, &[twice]);
 
-    // Flags of a controller ask for one, and there is one.
+    // Flags of a controller request one, but there is one.
     let there = "controller `a` acts on `A` already, in version `v1`";
     version("v3", "A", &counted).refuses(1, &[there, "--controller-name"]);
     version("v3", "A", &["--pattern", "minimal", "--controller=false"]).refuses(2, &["leave out one of them"]);
@@ -257,7 +257,7 @@ fn versions_share_what_a_pattern_needs_of_their_kind() {
 }
 
 #[test]
-fn internal_kinds_come_in_versions_too() {
+fn internal_kinds_can_have_versions() {
     let dir = project();
     let version = |kind: &str, more: &[&str]| {
         let of = ["create", "api", "--group", "test", "--version", "v2", "--kind", kind];
@@ -271,7 +271,7 @@ fn internal_kinds_come_in_versions_too() {
         &["controllers `order` and `round` of `Order` would both make its `Run`"],
     );
 
-    // An internal kind that is there in another version has its controller.
+    // An internal kind that exists in another version has its controller.
     version("Job", &["--pattern", "internal", "--internal-kind", "Run"]).succeeds();
     let text = read(dir.path(), "PROJECT");
     assert!(
@@ -279,7 +279,7 @@ fn internal_kinds_come_in_versions_too() {
         "{text}"
     );
 
-    // Of a kind that lives outside of namespaces, the internal one does too.
+    // The internal kind of a cluster-scoped kind is cluster-scoped too.
     create(dir.path(), "Wide", &["--cluster", "--controller=false"]).succeeds();
     let made = [
         "--resource=false",
@@ -297,7 +297,7 @@ fn internal_kinds_come_in_versions_too() {
 }
 
 #[test]
-fn a_controller_has_a_finalizer_where_it_is_asked_for() {
+fn a_controller_has_a_finalizer_only_with_the_flag() {
     let dir = project();
     let kinds = ["child", "minimal", "deployment", "replicas", "internal"];
     for (nth, pattern) in kinds.iter().enumerate() {
@@ -330,7 +330,7 @@ fn a_controller_has_a_finalizer_where_it_is_asked_for() {
         }
         assert!(read(dir.path(), &file).contains("async fn cleanup("));
         assert_eq!(read(dir.path(), "PROJECT").matches("finalizer: true}").count(), nth + 1);
-        // Run again without the flag, the controller keeps what it has.
+        // Run again without the flag, the controller keeps its setting.
         let without_flag = &args[..args.len() - 1];
         let run = create(dir.path(), kind, without_flag).succeeds();
         assert!(run.stderr.contains("nothing to do"), "{}", run.stderr);

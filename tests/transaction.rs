@@ -1,4 +1,5 @@
-//! The promise of `write`: whatever fails, and wherever the process dies, a command has happened or it has not.
+//! The guarantee of `write`: after any failure, and after a crash at any operation, a command has either happened
+//! completely or not at all.
 
 mod cli;
 
@@ -13,12 +14,12 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::rc::Rc;
 
-/// What happens at the n-th operation.
+/// The fault at the n-th operation.
 #[derive(Clone, Copy, Debug)]
 enum Fault {
-    /// The process dies: it and everything after fails. A write dies halfway.
+    /// The process dies: this operation and all later ones fail. A write is cut halfway.
     Dies,
-    /// The disk refuses this one.
+    /// This operation fails, because the disk is full.
     Full,
 }
 
@@ -96,7 +97,7 @@ impl Disk for FaultyDisk {
     }
 }
 
-/// The file system, with the records of this test alone.
+/// The file system, with records of this test only.
 fn real() -> RealDisk {
     thread_local!(static RECORDS: tempfile::TempDir = tempfile::tempdir().unwrap());
     let folder = RECORDS.with(|folder| folder.path().join("records"));
@@ -148,12 +149,12 @@ fn outcomes() -> (Tree, Tree) {
     commit(dir.path(), Box::new(real()), &changes).unwrap();
     assert!(
         !dir.path().join("sub/deleted").exists(),
-        "an emptied folder goes with its file"
+        "an empty folder is deleted with its file"
     );
     (before, tree(dir.path()))
 }
 
-/// What the next command finds once it has the lock.
+/// The state that the next command finds once it has the lock.
 fn settled(dir: &Path) -> Tree {
     drop(Root::open_on(dir, Access::Write, Box::new(real()), || {}).unwrap());
     assert!(!dir.join(".kubewright").exists());
@@ -161,7 +162,7 @@ fn settled(dir: &Path) -> Tree {
 }
 
 #[test]
-fn dying_at_any_operation_leaves_all_or_nothing_to_the_next_command() {
+fn after_a_crash_at_any_operation_the_next_command_finds_all_or_nothing() {
     let (before, after) = outcomes();
     let mut completed = [0, 0];
     for operations in 0.. {
@@ -182,7 +183,7 @@ fn dying_at_any_operation_leaves_all_or_nothing_to_the_next_command() {
 }
 
 #[test]
-fn dying_again_while_completing_changes_nothing_about_that() {
+fn after_a_second_crash_during_completion_the_next_command_finds_all_or_nothing() {
     let (before, after) = outcomes();
     for first in 0..40 {
         for second in 0..40 {
@@ -203,7 +204,7 @@ fn dying_again_while_completing_changes_nothing_about_that() {
 }
 
 #[test]
-fn an_error_at_any_operation_takes_everything_back_at_once() {
+fn an_error_at_any_operation_reverts_everything_at_once() {
     let (before, after) = outcomes();
     for operations in 0.. {
         let (dir, changes) = scene();
@@ -213,7 +214,7 @@ fn an_error_at_any_operation_takes_everything_back_at_once() {
             assert_eq!(tree(dir.path()), after);
             break;
         }
-        // Past the last file a failure to tidy is no failure of the command, or is made good by the next one.
+        // After the last file, a failure to clean up is not a failure of the command, or the next command completes it.
         match result {
             Ok(()) => assert_eq!(settled(dir.path()), after),
             Err(_) if dir.path().join(".kubewright/journal").exists() => assert_eq!(settled(dir.path()), after),
@@ -241,7 +242,7 @@ fn an_edit_after_an_interruption_is_not_lost() {
 }
 
 #[test]
-fn a_folder_in_a_files_place_is_refused_before_the_first_byte() {
+fn a_folder_at_the_path_of_a_file_is_refused_before_the_first_byte() {
     for (blocked, word) in [("changed", "is a folder"), ("new", "is a file")] {
         let (dir, changes) = scene();
         let _ = fs::remove_file(dir.path().join(blocked));
@@ -288,7 +289,7 @@ proptest! {
 }
 
 #[test]
-fn an_interrupted_command_is_reported_by_one_that_reads_and_completed_by_one_that_writes() {
+fn a_reading_command_reports_an_interrupted_one_and_a_writing_command_completes_it() {
     let (_, after) = outcomes();
     let (dir, changes) = scene();
     commit(dir.path(), FaultyDisk::new(5, Fault::Dies).0, &changes).unwrap_err();
@@ -304,7 +305,7 @@ fn an_interrupted_command_is_reported_by_one_that_reads_and_completed_by_one_tha
 }
 
 #[test]
-fn a_journal_is_completed_where_its_command_ran_and_nowhere_else() {
+fn a_journal_is_completed_only_in_the_folder_of_its_command() {
     let (dir, changes) = scene();
     commit(dir.path(), FaultyDisk::new(5, Fault::Dies).0, &changes).unwrap_err();
     let journal = fs::read(dir.path().join(".kubewright/journal")).unwrap();
@@ -323,7 +324,7 @@ fn a_journal_is_completed_where_its_command_ran_and_nowhere_else() {
     );
     assert_same(&before, &tree(other.path()));
 
-    // Moved, a project is the same.
+    // A moved project is the same project.
     let moved = tempfile::tempdir().unwrap();
     let moved = moved.path().join("moved");
     fs::rename(dir.path(), &moved).unwrap();
@@ -348,7 +349,7 @@ fn no_record_is_left_behind() {
 }
 
 #[test]
-fn records_are_kept_outside_of_the_project_and_by_this_user_alone() {
+fn records_are_kept_outside_of_the_project_and_private() {
     use kubewright::write::Records;
     let dir = tempfile::tempdir().unwrap();
     let (inside, outside) = (dir.path().join("project/state"), dir.path().join("state"));
@@ -364,13 +365,13 @@ fn records_are_kept_outside_of_the_project_and_by_this_user_alone() {
     assert!(both.has("hash") && outside.join("hash").exists() && !inside.exists());
     fs::create_dir(&inside).unwrap();
     fs::write(inside.join("other"), "").unwrap();
-    assert!(!both.has("other"), "a checkout brings records");
+    assert!(!both.has("other"), "a checkout can contain records");
     records(&[&inside]).add("hash").unwrap_err();
     #[cfg(unix)]
     {
         use std::os::unix::fs::{PermissionsExt, symlink};
         fs::set_permissions(&outside, fs::Permissions::from_mode(0o777)).unwrap();
-        assert!(!both.has("hash"), "anybody can put records there");
+        assert!(!both.has("hash"), "anybody can write records there");
         both.add("hash").unwrap_err();
         let link = dir.path().join("link");
         symlink(dir.path().join("project"), &link).unwrap();

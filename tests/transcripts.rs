@@ -1,4 +1,5 @@
-//! Help texts and errors, word for word: `tests/cli/*.trycmd`. `TRYCMD=overwrite cargo test --test transcripts` writes them anew.
+//! Help texts and errors, word for word: `tests/cli/*.trycmd`. `TRYCMD=overwrite cargo test --test transcripts` writes
+//! them again.
 
 #[test]
 fn help_and_errors_read_as_committed() {

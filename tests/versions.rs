@@ -1,4 +1,5 @@
-//! Kinds with several versions: controllers that move between them, and PROJECT files from before a kind had versions.
+//! Kinds with several versions: controllers that move between them, and PROJECT files of releases before kinds had
+//! versions.
 
 mod cli;
 
@@ -38,7 +39,7 @@ fn two_versions() -> tempfile::TempDir {
 }
 
 #[test]
-fn a_controller_nobody_edited_moves_and_comes_back() {
+fn an_unedited_controller_moves_to_another_version_and_back() {
     let dir = two_versions();
     let before = tree(dir.path());
     edit(dir.path(), "v2").succeeds();
@@ -63,7 +64,7 @@ fn a_controller_nobody_edited_moves_and_comes_back() {
 }
 
 #[test]
-fn a_controller_that_was_edited_stays_and_its_lines_are_named() {
+fn an_edited_controller_is_not_changed_and_the_lines_to_change_are_named() {
     let dir = two_versions();
     let path = dir.path().join(CONTROLLER);
     fs::write(&path, read(dir.path(), CONTROLLER) + "// mine\n").unwrap();
@@ -79,7 +80,7 @@ fn a_controller_that_was_edited_stays_and_its_lines_are_named() {
     assert_eq!(read(dir.path(), CONTROLLER), edited);
     assert!(
         !dir.path().join("tests/foobar.rs").exists(),
-        "what was deleted stays deleted"
+        "a deleted file stays deleted"
     );
 }
 
@@ -97,7 +98,7 @@ fn a_licence_on_top_and_other_line_ends_stay() {
 }
 
 #[test]
-fn a_move_that_cannot_be_is_refused() {
+fn an_impossible_move_is_refused() {
     let dir = two_versions();
     let before = tree(dir.path());
     edit(dir.path(), "v3").refuses(
@@ -119,7 +120,7 @@ fn a_move_that_cannot_be_is_refused() {
     assert!(run.stdout.contains("+use api::test::v2::FooBar;"), "{}", run.stdout);
     assert_same(&before, &tree(dir.path()));
 
-    // A controller makes internal objects of the version that it uses itself.
+    // A controller creates internal objects of the version that it uses itself.
     let args = ["create", "api", "--group", "test", "--version", "v1", "--kind", "Order"];
     let internal = ["--pattern", "internal", "--internal-kind", "Run"];
     kubewright(dir.path(), &[&args[..], &internal].concat()).succeeds();
@@ -135,7 +136,7 @@ fn a_move_that_cannot_be_is_refused() {
 }
 
 #[test]
-fn a_second_controller_uses_the_version_that_it_is_made_for() {
+fn a_second_controller_uses_the_version_it_is_created_for() {
     let dir = two_versions();
     create(
         dir.path(),
@@ -154,7 +155,7 @@ fn a_second_controller_uses_the_version_that_it_is_made_for() {
     kubewright(dir.path(), &["sync"]).succeeds();
 }
 
-/// The project of a golden case, made anew, without the commands that there were not yet.
+/// The project of a golden case, generated again, without the commands that did not exist at the time.
 fn golden(case: &str) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     let commands = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{case}.commands"));
@@ -167,7 +168,7 @@ fn golden(case: &str) -> tempfile::TempDir {
 }
 
 #[test]
-fn a_project_from_before_kinds_had_versions_loses_nothing() {
+fn a_project_of_a_release_without_versions_is_converted_completely() {
     let earlier = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/flat");
     let mut cases = 0;
     for entry in fs::read_dir(earlier).unwrap().map(Result::unwrap) {
@@ -185,12 +186,16 @@ fn a_project_from_before_kinds_had_versions_loses_nothing() {
         put();
         let run = kubewright(dir.path(), &["plan"]).succeeds();
         assert!(!run.stdout.contains("stale"), "{}", run.stdout);
-        assert_eq!(read(dir.path(), "PROJECT"), flat, "who only looks does not write");
+        assert_eq!(
+            read(dir.path(), "PROJECT"),
+            flat,
+            "a command that only reads does not write"
+        );
         let run = kubewright(dir.path(), &["sync"]).succeeds();
         assert_eq!(run.stdout, if stale { "update PROJECT\n" } else { "" }, "{case}");
         assert_same(&wanted, &tree(dir.path()));
 
-        // Any command that writes brings PROJECT along.
+        // Any command that writes updates PROJECT.
         put();
         kubewright(dir.path(), &["eject", "runtime"]).succeeds();
         assert_eq!(
@@ -204,7 +209,7 @@ fn a_project_from_before_kinds_had_versions_loses_nothing() {
 }
 
 #[test]
-fn the_lists_of_two_releases_merge_into_one() {
+fn the_lists_of_two_releases_are_merged() {
     let dir = project();
     let head = read(dir.path(), "PROJECT");
     let kind = "kinds:\n- {group: test, kind: Left, plural: lefts, versions: [{version: v1}]}\n";

@@ -1,9 +1,9 @@
-//! What has effects is used in a few files of the command line only: files, the terminal, other programs.
+//! Only a few files of the command line have effects: on files, on the terminal, by starting programs.
 
 use crate::repository;
 use crate::source::files_of;
 
-/// What opens, lists or changes files, with the only files of `src` that may.
+/// Names that open, list or change files, and the only files of `src` that may use them.
 const FILES: [&str; 9] = [
     "fs::",
     "File::open",
@@ -16,26 +16,29 @@ const FILES: [&str; 9] = [
     ".metadata()",
 ];
 const MAY_USE_FILES: [(&str, &str); 6] = [
-    ("cli/given.rs", "reads what flags name, which may be links and FIFOs"),
+    (
+        "cli/given.rs",
+        "reads files that flags name, which may be links and FIFOs",
+    ),
     ("write/beneath/mod.rs", "opens the folder that PROJECT names"),
     ("write/beneath/", "follows no link inside a project"),
     ("write/lock.rs", "locks the project's folder itself"),
     ("write/record.rs", "is outside of projects"),
-    ("write/root.rs", "makes the project's folder itself"),
+    ("write/root.rs", "creates the project's folder itself"),
 ];
 
-/// What prints, with the only files that may.
+/// Names that print, and the only files that may use them.
 const PRINTS: [&str; 4] = ["print!(", "println!(", "stdout()", "stderr()"];
 const MAY_PRINT: [(&str, &str); 2] = [
-    ("cli/report.rs", "writes out what acts on a terminal"),
-    ("cli/ask.rs", "asks whether there is a terminal"),
+    ("cli/report.rs", "escapes terminal control characters"),
+    ("cli/ask.rs", "checks whether there is a terminal"),
 ];
 
-/// What starts programs, with the only file that may.
+/// Names that start programs, and the only file that may use them.
 const STARTS: [&str; 1] = ["Command::new"];
 const MAY_START: [(&str, &str); 1] = [("cli/doctor.rs", "starts them outside of the project")];
 
-/// Words of `text`, tests left out, that only the files of `may` can have.
+/// Words of `text`, without its tests, that only the files of `may` may contain.
 fn misused<'a>(file: &str, text: &str, words: &[&'a str], may: &[(&str, &str)]) -> Vec<&'a str> {
     let code = text.split("#[cfg(test)]").next().unwrap();
     let code: Vec<_> = code
@@ -53,7 +56,7 @@ fn misused<'a>(file: &str, text: &str, words: &[&'a str], may: &[(&str, &str)]) 
 }
 
 #[test]
-fn files_terminals_and_programs_are_used_where_they_are_safe() {
+fn files_terminals_and_programs_are_used_only_in_the_listed_files() {
     for (name, text) in files_of(&repository().join("src")) {
         for (words, may) in [
             (&FILES[..], &MAY_USE_FILES[..]),

@@ -1,4 +1,4 @@
-//! Every file of every crate opens with its purpose, is compiled, and stays short.
+//! Every file of every crate starts with its purpose, is compiled, and is short.
 
 use crate::source::{Crate, Files, files_of};
 use crate::{CRATES, repository};
@@ -6,7 +6,8 @@ use crate::{CRATES, repository};
 /// A file has at most this many lines.
 const LIMIT: usize = 400;
 
-/// Longer files: the most lines, and why they are not split. A file that has become shorter fails the test until its entry follows.
+/// Longer files: the most lines, and why they are not split. If a file becomes shorter, the test fails until its entry
+/// is changed.
 const LONGER: [(&str, usize, &str); 4] = [
     ("scaffolds/apiserver/src/request/json.rs", 403, "one decoder"),
     (
@@ -26,10 +27,10 @@ const LONGER: [(&str, usize, &str); 4] = [
     ),
 ];
 
-/// What is wrong with one file.
+/// The error of one file, if any.
 fn fault(file: &str, text: &str, longer: &[(&str, usize, &str)]) -> Option<String> {
     if !text.starts_with("//! ") {
-        return Some(format!("{file} does not open with its purpose"));
+        return Some(format!("{file} does not start with its purpose"));
     }
     let lines = text.lines().count();
     let known = longer
@@ -39,7 +40,7 @@ fn fault(file: &str, text: &str, longer: &[(&str, usize, &str)]) -> Option<Strin
     match known {
         Some(known) if lines > known => Some(format!("{file} has {lines} lines, which is more than its {known}")),
         Some(known) if lines < known => Some(format!(
-            "{file} has {lines} lines: lower its entry in LONGER, or take it out"
+            "{file} has {lines} lines: lower its entry in LONGER, or remove it"
         )),
         None if lines > LIMIT => Some(format!("{file} has {lines} lines, which is more than {LIMIT}")),
         _ => None,
@@ -54,7 +55,7 @@ fn faults(src: &str, files: &Files) -> Vec<String> {
 }
 
 #[test]
-fn every_file_opens_with_its_purpose_and_stays_short() {
+fn every_file_starts_with_its_purpose_and_is_short() {
     let mut listed: Vec<_> = LONGER.iter().map(|(file, ..)| *file).collect();
     for (src, _) in CRATES {
         let files = files_of(&repository().join(src));
@@ -66,7 +67,7 @@ fn every_file_opens_with_its_purpose_and_stays_short() {
                 .is_some_and(|file| files.contains_key(file))
         });
     }
-    assert_eq!(listed, [""; 0], "these are gone: take them from LONGER");
+    assert_eq!(listed, [""; 0], "these files do not exist: remove them from LONGER");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Every form in which a file can import from another module of its crate is found, and nothing else is.
+//! Every form of import from another module of the crate is found, and nothing else.
 
 use crate::against;
 use crate::source::{Crate, Files, ROOT};
@@ -12,7 +12,8 @@ fn read(files: &[(&str, &str)]) -> Crate {
     Crate::read(&files, "one")
 }
 
-/// What `above.rs` imports from other modules, in a crate of `below`, which `lib.rs` re-exports in part, and `above`.
+/// The imports of `above.rs` from other modules, in a crate of the modules `below`, which `lib.rs` re-exports in part,
+/// and `above`.
 fn imports(above: &str) -> Vec<String> {
     let lib = "mod above;\npub mod below;\npub use below::{inner::Deep, Shown as Renamed};\npub struct Own;\n";
     let below = "pub mod inner;\npub struct Shown;\n#[macro_export]\nmacro_rules! make { () => {} }\nmacro_rules! near { () => {} }\n";
@@ -59,7 +60,7 @@ fn uses_are_found_in_every_form() {
 }
 
 #[test]
-fn paths_are_found_wherever_they_stand() {
+fn paths_are_found_in_every_position() {
     for text in [
         "fn f() { crate::below::Shown; }",
         "fn f() { g(&[1, crate::below::Shown]) }",
@@ -83,7 +84,7 @@ fn paths_are_found_wherever_they_stand() {
 }
 
 #[test]
-fn what_only_the_root_has_is_an_import_from_the_root() {
+fn items_of_the_root_are_imports_from_the_root() {
     for (text, path) in [
         ("use crate::Own;", "Own"),
         ("use super::Own;", "Own"),
@@ -96,7 +97,7 @@ fn what_only_the_root_has_is_an_import_from_the_root() {
 }
 
 #[test]
-fn what_leads_elsewhere_or_is_for_tests_is_no_import() {
+fn paths_out_of_the_crate_and_test_code_are_no_imports() {
     for text in [
         "mod inner { pub struct X; }\nuse inner::X;\nuse self::inner::X as Y;",
         "use std::collections::BTreeMap;\nuse ::below::Shown;",
@@ -113,7 +114,7 @@ fn what_leads_elsewhere_or_is_for_tests_is_no_import() {
 }
 
 #[test]
-fn files_are_those_that_mod_items_lead_to() {
+fn files_are_found_through_mod_items() {
     let source = read(&[
         ("lib.rs", "mod a;\nmod b;\n#[cfg(test)]\npub(crate) mod tests;\n"),
         (
@@ -139,7 +140,7 @@ fn files_are_those_that_mod_items_lead_to() {
 }
 
 #[test]
-fn an_import_against_the_order_is_found_and_one_along_it_is_not() {
+fn an_import_against_the_order_is_found_and_one_in_the_order_is_not() {
     let source = read(&[("lib.rs", "mod a;\nmod b;"), ("a.rs", ""), ("b.rs", "use crate::a::A;")]);
     let order = |names: [&str; 2]| names.map(str::to_owned);
     assert!(against(&source.imports, &order(["a", "b"])).is_empty());

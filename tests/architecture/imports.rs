@@ -1,8 +1,9 @@
-//! Reads one file's tokens: its `mod` items, and every path that leads to another module of the crate. Code for tests is left out.
+//! Reads one file's tokens: its `mod` items, and every path into another module of the crate. Code for tests is
+//! ignored.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 
-/// What one file says about its crate.
+/// The contents of one file that matter for imports.
 #[derive(Default)]
 pub struct Found {
     /// Paths from the crate's root, with the module they are in: `["queue", "WorkQueue"]`, or empty for the root itself.
@@ -11,7 +12,7 @@ pub struct Found {
     pub calls: Vec<(Vec<String>, String)>,
     /// `macro_rules!` items, with the module they are in.
     pub macros: Vec<(Vec<String>, String)>,
-    /// `use` items: the module, the name they give, the path from the root.
+    /// `use` items: the module, the imported name, the path from the root.
     pub names: Vec<(Vec<String>, String, Vec<String>)>,
     /// `mod` items whose text is another file.
     pub modules: Vec<Module>,
@@ -21,13 +22,13 @@ pub struct Found {
 #[derive(Debug, Eq, PartialEq)]
 pub struct Module {
     pub path: Vec<String>,
-    /// What `#[path = …]` says.
+    /// The value of `#[path = …]`.
     pub file: Option<String>,
     /// Whether it is compiled for tests only.
     pub is_test: bool,
 }
 
-/// What items begin with, after their visibility.
+/// The keywords that start items, after their visibility.
 const ITEMS: [&str; 16] = [
     "async",
     "const",
@@ -47,7 +48,7 @@ const ITEMS: [&str; 16] = [
     "use",
 ];
 
-/// Reads the text of a file of the module `module`. `crate_name` is how other crates call this one.
+/// Reads the text of a file of the module `module`. `crate_name` is the name of this crate in other crates.
 pub fn read(text: &str, module: &[String], crate_name: &str) -> Found {
     let tokens: TokenStream = text.parse().expect("the file is Rust");
     let mut reader = Reader {
@@ -88,7 +89,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads what is at `at`. Returns where the next begins, and whether the attributes before it were for this one.
+    /// Reads the item or token at `at`. Returns the start of the next one, and whether the attributes before it apply
+    /// to this one.
     fn item(&mut self, trees: &[TokenTree], at: usize, module: &[String], attributes: &Attributes) -> (usize, bool) {
         let next = |offset: usize| trees.get(at + offset);
         if attributes.is_test {
@@ -108,7 +110,7 @@ impl Reader<'_> {
             return (at + 3, true);
         }
         match word.as_deref() {
-            // `use<'a>` in a type is something else.
+            // `use<'a>` in a type is not an import.
             Some("use") if !next(1).is_some_and(|tree| is(tree, '<')) => {
                 let length = trees[at..]
                     .iter()
@@ -143,7 +145,7 @@ impl Reader<'_> {
         (at + 1, ended)
     }
 
-    /// Passes over an item that is compiled for tests only, and returns where the next begins.
+    /// Skips an item that is compiled for tests only, and returns the start of the next one.
     fn skip(&mut self, trees: &[TokenTree], at: usize, module: &[String], attributes: &Attributes) -> usize {
         let is_item = trees[at..]
             .iter()
@@ -170,7 +172,7 @@ impl Reader<'_> {
         at + length
     }
 
-    /// Whether a path that begins with this word leads into this crate.
+    /// Whether a path that starts with this word is in this crate.
     fn starts_here(&self, first: &str) -> bool {
         matches!(first, "crate" | "super" | "self") || first == self.crate_name
     }
@@ -198,7 +200,7 @@ impl Reader<'_> {
                     },
                 }
             }
-            // A leading `::` means another crate.
+            // A leading `::` refers to another crate.
             let elsewhere = before.is_empty() && branch.first().is_some_and(|tree| is(tree, ':'));
             if is_leaf && !elsewhere {
                 self.leaf(path, name, module);
@@ -227,7 +229,7 @@ impl Reader<'_> {
         }
     }
 
-    /// An attribute's tokens, and the paths in its texts: `#[serde(with = "crate::duration")]`.
+    /// Reads an attribute's tokens, and the paths in its strings: `#[serde(with = "crate::duration")]`.
     fn attribute(&mut self, group: &Group, module: &[String], attributes: &mut Attributes) {
         let text: String = group
             .stream()
@@ -260,7 +262,7 @@ impl Reader<'_> {
     }
 }
 
-/// Where a path leads, from the crate's root. `super` past the root stays at the root.
+/// Resolves a path to one from the crate's root. `super` beyond the root stays at the root.
 fn from_root(path: &[String], module: &[String], crate_name: &str) -> Vec<String> {
     let mut absolute = module.to_vec();
     for (at, segment) in path.iter().enumerate() {
@@ -275,7 +277,7 @@ fn from_root(path: &[String], module: &[String], crate_name: &str) -> Vec<String
     absolute
 }
 
-/// The path that begins at `at`, and where it ends.
+/// The path that starts at `at`, and its end.
 fn path(trees: &[TokenTree], at: usize) -> (Vec<String>, usize) {
     let mut path: Vec<String> = ident(&trees[at]).into_iter().collect();
     let mut end = at + 1;
@@ -290,12 +292,12 @@ fn path(trees: &[TokenTree], at: usize) -> (Vec<String>, usize) {
     (path, end)
 }
 
-/// Whether what is at `at` continues a path: `a::b`.
+/// Whether the tokens at `at` continue a path: `a::b`.
 fn follows_path(trees: &[TokenTree], at: usize) -> bool {
     at >= 2 && is(&trees[at - 1], ':') && is(&trees[at - 2], ':')
 }
 
-/// The attribute that begins at `at`, and where it ends.
+/// The attribute that starts at `at`, and its end.
 fn attribute(trees: &[TokenTree], at: usize) -> Option<(&Group, usize)> {
     let bang = usize::from(trees.get(at + 1).is_some_and(|tree| is(tree, '!')));
     match trees.get(at + 1 + bang) {

@@ -1,5 +1,5 @@
-//! The order of the modules of each crate, as the architecture page lists it: a file imports only from modules before its own. So no
-//! circle of files spans two modules. Code that is compiled for tests only may import anything.
+//! The order of the modules of each crate, as the architecture page lists it: a file imports only from modules before
+//! its own. So no import cycle spans two modules. Code that is compiled for tests only may import anything.
 
 mod effects;
 mod files;
@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Each crate: the folder of its source, and how other crates call it.
+/// Each crate: the folder of its source, and its name in other crates.
 const CRATES: [(&str, &str); 4] = [
     ("scaffolds/schema/src", "kubewright_schema"),
     ("scaffolds/runtime/src", "kubewright_runtime"),
@@ -32,7 +32,7 @@ fn page_text() -> String {
     fs::read_to_string(repository().join(PAGE)).unwrap()
 }
 
-/// The imports that lead to a module that does not stand before the importing one, or to an item of the root.
+/// The imports from a module that is not before the importing one, or of an item of the root.
 fn against<'a>(imports: &'a [Import], order: &[String]) -> Vec<&'a Import> {
     let place = |module: &str| order.iter().position(|other| other == module);
     let wrong = |import: &&Import| match (place(&import.from), place(&import.to)) {

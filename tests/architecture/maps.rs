@@ -1,10 +1,10 @@
-//! What pages say of the whole repository is true: its crates, and the Rust that they need.
+//! Pages about the whole repository are correct: they list its crates, and the Rust version that it needs.
 
 use crate::repository;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Pages that say which Rust is needed.
+/// Pages that name the required Rust version.
 const INSTALLING: [&str; 4] = [
     "README.md",
     "CONTRIBUTING.md",
@@ -25,7 +25,7 @@ fn value<'a>(manifest: &'a str, key: &str) -> Option<&'a str> {
     lines.next().map(|value| value.trim().trim_matches('"'))
 }
 
-/// The versions that a text names as `Rust 1.2`.
+/// The versions in a text of the form `Rust 1.2`.
 fn versions(text: &str) -> Vec<String> {
     let named = text.split("Rust ").skip(1);
     let numbers = named.map(|after| {

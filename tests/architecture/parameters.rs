@@ -4,10 +4,10 @@ use crate::source::files_of;
 use crate::{CRATES, repository};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-/// Crates that still have such functions, and at most how many.
+/// Crates that still have such functions, with their maximum number.
 const STILL: [(&str, usize); 2] = [("scaffolds/apiserver/src", 77), ("src", 1)];
 
-/// The functions that take a tuple apart among their parameters.
+/// The functions that destructure a tuple among their parameters.
 fn hiding(tokens: TokenStream) -> Vec<String> {
     let trees: Vec<TokenTree> = tokens.into_iter().collect();
     let mut found = Vec::new();
@@ -28,7 +28,7 @@ fn hiding(tokens: TokenStream) -> Vec<String> {
     found
 }
 
-/// What is between the parentheses after a function's name and generics.
+/// The tokens between the parentheses after a function's name and generics.
 fn parameters(function: &[TokenTree]) -> Option<TokenStream> {
     let mut depth = 0;
     for (at, tree) in function.iter().enumerate() {
@@ -37,7 +37,7 @@ fn parameters(function: &[TokenTree]) -> Option<TokenStream> {
                 return (group.delimiter() == Delimiter::Parenthesis).then(|| group.stream());
             }
             tree if is(tree, '<') => depth += 1,
-            // That of `->` closes nothing.
+            // The `>` of `->` closes nothing.
             tree if is(tree, '>') && !is(&function[at - 1], '-') => depth -= 1,
             _ => {}
         }

@@ -1,13 +1,13 @@
-//! The source of a crate: its files along their `mod` items, and which of its top-level modules imports which.
+//! The source of a crate: its files, found through their `mod` items, and the imports between its top-level modules.
 
 use crate::imports::{self, Found, Module};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// What stands for the crate's root among the modules.
+/// The name of the crate's root among the modules.
 pub const ROOT: &str = "lib.rs";
 
-/// The files of a crate's `src`, by their paths below it.
+/// The files of a crate's `src`, by their paths relative to it.
 pub type Files = BTreeMap<String, String>;
 
 /// One file that imports from another top-level module.
@@ -15,18 +15,18 @@ pub type Files = BTreeMap<String, String>;
 pub struct Import {
     pub file: String,
     pub from: String,
-    /// The top-level module that defines what is imported, or [`ROOT`].
+    /// The top-level module that defines the imported item, or [`ROOT`].
     pub to: String,
-    /// What is imported, from the crate's root.
+    /// The path of the imported item from the crate's root.
     pub path: String,
 }
 
-/// A crate as far as the order of its modules goes.
+/// The parts of a crate that matter for the order of its modules.
 pub struct Crate {
     /// The modules that `lib.rs` declares.
     pub modules: Vec<String>,
     pub imports: Vec<Import>,
-    /// Files that no `mod` item leads to.
+    /// Files that no `mod` item refers to.
     pub unreached: Vec<String>,
 }
 
@@ -49,7 +49,7 @@ pub fn files_of(folder: &Path) -> Files {
 }
 
 impl Crate {
-    /// The crate of these files, which other crates call `name`. `main.rs` may stand beside `lib.rs`.
+    /// The crate of these files, whose name in other crates is `name`. `main.rs` may exist next to `lib.rs`.
     pub fn read(files: &Files, name: &str) -> Self {
         let mut walk = Walk {
             files,
@@ -77,7 +77,7 @@ impl Crate {
     }
 }
 
-/// On the way along the `mod` items.
+/// The traversal of the `mod` items.
 struct Walk<'a> {
     files: &'a Files,
     name: &'a str,
@@ -148,10 +148,10 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// The top-level module that defines what a path from the root names.
+    /// The top-level module that defines the item at a path from the root.
     fn module_of(&self, path: &[String]) -> String {
         let mut first = path.first().map_or(ROOT, String::as_str);
-        // A re-export may name another.
+        // A re-export may refer to another one.
         for _ in 0..4 {
             if self.modules.iter().any(|module| module == first) {
                 return first.to_owned();
@@ -178,11 +178,11 @@ impl<'a> Names<'a> {
         let calls = found.calls.iter().filter_map(|(module, name)| {
             let top = |path: &[String]| path.first().cloned().unwrap_or_else(|| ROOT.to_owned());
             let defined = self.macros.get(name.as_str())?;
-            // Another module may have one of its own of that name.
+            // Another module may define a macro of the same name.
             let own = defined.iter().find(|path| top(path) == top(module));
             Some(import(module, top(own.or(defined.first())?), format!("{name}!")))
         });
-        // The root may import everything, and a module from itself.
+        // The root may import everything, and a module may import from itself.
         paths
             .chain(calls)
             .filter(|import| import.from != ROOT && import.from != import.to)

@@ -1,4 +1,4 @@
-//! A PROJECT or a CRD that costs its reader more than it is worth.
+//! A PROJECT or a CRD that is too expensive to parse.
 
 use crate::{everything, guarded, project};
 use std::fmt::Write as _;
@@ -15,7 +15,7 @@ fn laughs() -> String {
 }
 
 #[test]
-fn a_project_file_that_costs_too_much_is_refused_at_once() {
+fn an_expensive_project_file_is_refused_at_once() {
     let head = "version: 0.1.0\nname: op\ndomain: example.com\nlicense: none\nowner: o\nyear: 2026\n";
     let cases = [
         ("references", format!("{head}{}", laughs()), "has an anchor"),
@@ -62,12 +62,12 @@ fn a_project_file_of_a_gibibyte_is_refused_unread() {
         .unwrap()
         .set_len(1 << 30)
         .unwrap();
-    // In less address space than it has bytes.
+    // With less address space than the file has bytes.
     guarded(dir.path(), &["plan"]).refuses(1, &["`PROJECT` is larger than 16 MiB"]);
 }
 
 #[test]
-fn a_crd_that_costs_too_much_is_refused_at_once() {
+fn an_expensive_crd_is_refused_at_once() {
     let dir = project();
     let file = dir.path().join("crd.yaml");
     let args = [

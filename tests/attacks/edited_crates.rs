@@ -1,4 +1,4 @@
-//! A vendored crate with a back door, whose VERSION vouches for it.
+//! A vendored crate with a back door, whose VERSION contains the hash of the edited crate.
 
 use crate::{guarded, whole_project};
 use kubewright::render::{header, vendor};
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// Writes the hash of a crate as it is into its VERSION, as if `release` had written it.
+/// Writes the crate's current hash to its VERSION, as if `release` had written it.
 fn vouch(folder: &Path, release: &str) {
     let texts: BTreeMap<String, String> = crate::everything(folder)
         .into_iter()
@@ -21,10 +21,10 @@ fn vouch(folder: &Path, release: &str) {
 }
 
 #[test]
-fn an_edited_crate_whose_version_was_written_anew_is_reported() {
+fn an_edited_crate_with_a_new_hash_in_version_is_reported() {
     let dir = whole_project();
     let (path, runtime) = (dir.path(), dir.path().join("crates/runtime"));
-    // Nothing has been edited: the hash is the one that `init` wrote.
+    // Nothing is edited yet: the hash is the one that `init` wrote.
     let version = fs::read(runtime.join("VERSION")).unwrap();
     vouch(&runtime, env!("CARGO_PKG_VERSION"));
     assert_eq!(fs::read(runtime.join("VERSION")).unwrap(), version);
@@ -46,7 +46,7 @@ fn an_edited_crate_whose_version_was_written_anew_is_reported() {
         "{plan}"
     );
 
-    // Said to be of a release that is not here to ask.
+    // VERSION names a release that this binary cannot check.
     vouch(&runtime, "0.1.999");
     let said = doctor();
     assert!(

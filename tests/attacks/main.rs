@@ -1,5 +1,5 @@
-//! What a hostile checkout, a hostile file or another user of the machine can try against the command line, and that it is refused: each
-//! module is named after an attack.
+//! Attacks on the command line by a hostile checkout, a hostile file or another user of the machine, and that they are
+//! refused: each module is named after an attack.
 #![cfg(unix)]
 
 #[path = "../cli/mod.rs"]
@@ -22,10 +22,10 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// Whatever does not end by then hangs. A refusal takes milliseconds; the rest is for busy machines.
+/// A command that does not end by then hangs. A refusal takes milliseconds; the rest is for busy machines.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Everything below a folder, links as where they lead, `.git` included.
+/// All files below a folder, with links as their targets, `.git` included.
 fn everything(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
     walk(folder, "", &mut found);
@@ -76,7 +76,7 @@ fn guarded(dir: &Path, args: &[&str]) -> Run {
     Run::of(output.join().unwrap())
 }
 
-/// The commands that work on a project.
+/// The commands for a project.
 const COMMANDS: [&[&str]; 8] = [
     &["plan"],
     &["doctor"],
@@ -107,12 +107,12 @@ const COMMANDS: [&[&str]; 8] = [
     &["eject", "runtime"],
 ];
 
-/// A project with a kind. It is made once; each test has a copy.
+/// A project with a kind. It is created once; each test has a copy.
 fn whole_project() -> tempfile::TempDir {
     copy(made())
 }
 
-/// A project with a kind, but for most of the vendored crates, which take most of every command's time.
+/// A project with a kind, but without most of the vendored crates, which take most of every command's time.
 fn project() -> tempfile::TempDir {
     static PROJECT: OnceLock<tempfile::TempDir> = OnceLock::new();
     copy(PROJECT.get_or_init(|| {
@@ -144,7 +144,7 @@ fn copy(made: &tempfile::TempDir) -> tempfile::TempDir {
     dir
 }
 
-/// What a run said, wherever.
+/// The output of a run, on stdout and stderr.
 fn said(run: &Run) -> String {
     format!("{}{}", run.stdout, run.stderr)
 }

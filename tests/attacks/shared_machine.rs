@@ -1,4 +1,5 @@
-//! Other users of the machine: what they can read of the development server's data, and put where it writes.
+//! Other users of the machine: which data of the development server they can read, and which files they can place where
+//! it writes.
 
 use crate::cli;
 use std::fs;
@@ -7,7 +8,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// A server under the usual umask, ended with the test.
+/// A server with the usual umask, stopped at the end of the test.
 struct Server {
     child: Child,
     kubeconfig: PathBuf,
@@ -55,7 +56,7 @@ fn mode(path: &Path) -> u32 {
 }
 
 #[test]
-fn what_the_server_keeps_and_writes_is_its_users_alone() {
+fn files_of_the_server_are_private_to_its_user() {
     let dir = tempfile::tempdir().unwrap();
     let data = dir.path().join("a/data");
     let mut server = Server::start(dir.path(), &["--data-dir", data.to_str().unwrap()]);
@@ -65,21 +66,17 @@ fn what_the_server_keeps_and_writes_is_its_users_alone() {
     let folder = server.kubeconfig.parent().unwrap().to_owned();
     assert_eq!(mode(&folder), 0o700);
     server.stop();
-    assert!(!folder.exists(), "a kubeconfig goes with its server");
+    assert!(!folder.exists(), "the kubeconfig is removed with its server");
 
-    // What an earlier release made is closed.
+    // Permissions of files of an earlier release are tightened.
     fs::set_permissions(data.join("objects.redb"), fs::Permissions::from_mode(0o644)).unwrap();
     let server = Server::start(dir.path(), &["--data-dir", data.to_str().unwrap()]);
     assert_eq!(mode(&data.join("objects.redb")), 0o600);
-    assert_ne!(
-        server.kubeconfig.parent(),
-        Some(&*folder),
-        "its name can be known before"
-    );
+    assert_ne!(server.kubeconfig.parent(), Some(&*folder), "its name can be predicted");
 }
 
 #[test]
-fn what_stands_among_the_temporary_files_before_is_not_used() {
+fn existing_temporary_files_are_not_used() {
     let dir = tempfile::tempdir().unwrap();
     let victim = dir.path().join("victim");
     fs::write(&victim, "mine").unwrap();
@@ -100,7 +97,7 @@ fn what_stands_among_the_temporary_files_before_is_not_used() {
 }
 
 #[test]
-fn each_temporary_folder_is_new_and_closed() {
+fn each_temporary_folder_is_new_and_private() {
     let folders = [0, 1].map(|_| kubewright_apiserver::serve::TemporaryFolder::new().unwrap());
     assert_ne!(folders[0].path(), folders[1].path());
     for folder in folders {
@@ -112,7 +109,7 @@ fn each_temporary_folder_is_new_and_closed() {
 }
 
 #[test]
-fn a_token_need_not_stand_in_the_list_of_processes() {
+fn a_token_file_keeps_the_token_out_of_the_process_list() {
     let dir = tempfile::tempdir().unwrap();
     let token = dir.path().join("token");
     fs::write(&token, "top-secret\n").unwrap();

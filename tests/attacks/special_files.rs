@@ -1,4 +1,5 @@
-//! Templates that make files of git, and files that are none: FIFOs, devices, sockets and loops of links, which would hang a reader.
+//! Templates for files of git, and paths that are not regular files: FIFOs, devices, sockets and loops of links, which
+//! could make a reader hang.
 
 use crate::{everything, guarded, project, said};
 use std::fs;
@@ -11,7 +12,7 @@ fn fifo(path: &Path) {
     assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
 }
 
-/// A folder of templates, made by `make`, is refused when it is named and when PROJECT names it; nothing is written.
+/// A folder of templates, created by `make`, is refused if a flag names it and if PROJECT names it; nothing is written.
 #[track_caller]
 fn refused(make: impl Fn(&Path), words: &str) {
     let dir = project();
@@ -49,7 +50,7 @@ fn refused(make: impl Fn(&Path), words: &str) {
 }
 
 #[test]
-fn a_template_cannot_make_a_file_of_git() {
+fn a_template_cannot_create_a_file_of_git() {
     for git in [".git", ".GIT", ".git ", "git~1"] {
         let make = |own: &Path| {
             fs::create_dir_all(own.join("project").join(git).join("hooks")).unwrap();
@@ -64,7 +65,7 @@ fn a_template_cannot_make_a_file_of_git() {
 }
 
 #[test]
-fn a_template_that_is_no_file_is_refused_and_hangs_nothing() {
+fn a_template_that_is_not_a_regular_file_is_refused_without_hanging() {
     refused(
         |own| fifo(&own.join("project/a.md.tera")),
         "`project/a.md.tera` is a device, a FIFO or a socket",
@@ -92,7 +93,7 @@ fn a_template_that_is_no_file_is_refused_and_hangs_nothing() {
 }
 
 #[test]
-fn templates_are_read_to_a_limit() {
+fn templates_are_read_up_to_a_limit() {
     let many = |own: &Path| (0..1001).for_each(|nth| fs::write(own.join(format!("project/{nth}.tera")), "").unwrap());
     refused(many, "more than 1000 files");
     let deep = |own: &Path| fs::create_dir_all(own.join("a/".repeat(40))).unwrap();
@@ -107,7 +108,7 @@ fn templates_are_read_to_a_limit() {
 }
 
 #[test]
-fn a_folder_of_templates_that_project_names_through_a_link_is_refused() {
+fn a_templates_folder_in_project_behind_a_link_is_refused() {
     let dir = project();
     symlink("/", dir.path().join("own")).unwrap();
     let path = dir.path().join("PROJECT");
@@ -120,7 +121,7 @@ fn a_folder_of_templates_that_project_names_through_a_link_is_refused() {
         .unwrap();
         guarded(dir.path(), &["plan"]).refuses(1, &["is a symbolic link"]);
     }
-    // The whole disk is no folder of templates either.
+    // The root of the file system is not a folder of templates either.
     fs::write(
         &path,
         text.replace("kinds:", "templates: {path: /, sha256: '0'}\nkinds:"),
@@ -130,7 +131,7 @@ fn a_folder_of_templates_that_project_names_through_a_link_is_refused() {
 }
 
 #[test]
-fn a_file_of_the_project_that_is_none_is_refused() {
+fn a_path_of_the_project_that_is_not_a_regular_file_is_refused() {
     for path in [
         "PROJECT",
         "Makefile",
@@ -149,7 +150,7 @@ fn a_file_of_the_project_that_is_none_is_refused() {
 }
 
 #[test]
-fn what_stands_above_a_project_hangs_nothing() {
+fn special_files_above_a_project_do_not_hang_a_command() {
     let dir = tempfile::tempdir().unwrap();
     fifo(&dir.path().join("Cargo.toml"));
     guarded(&dir.path().join("a/b"), &["init", "--domain", "example.com"]).succeeds();

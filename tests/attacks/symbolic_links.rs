@@ -1,4 +1,4 @@
-//! A checkout with symbolic links, to have a command read or write outside of the project.
+//! A checkout with symbolic links, so that a command would read or write outside of the project.
 
 use crate::{COMMANDS, everything, guarded, project, said};
 use std::fs;
@@ -16,8 +16,8 @@ const CREATE: &[&str] = &[
     "FooBar",
 ];
 
-/// Replaces `path` in a project by a link to the same path in another project, or to a place where nothing is; every command of
-/// `commands` refuses it by name.
+/// Replaces `path` in a project by a link to the same path in another project, or to a path that does not exist; every
+/// command of `commands` refuses it by name.
 #[track_caller]
 fn refused(path: &str, dangling: bool, commands: &[&[&str]]) {
     let (dir, victim) = (project(), project());
@@ -55,7 +55,7 @@ fn a_link_at_any_depth_is_refused_by_name_and_nothing_outside_changes() {
         for path in ["api", "api/src", "api/src/lib.rs", "src/controllers/mod.rs"] {
             refused(path, dangling, &[&["sync"], CREATE]);
         }
-        // Files of the kind that is made, and the folders above them.
+        // Files that the commands create, and the folders above them.
         for path in [
             "api/src/test",
             "api/src/test/v1/foobar.rs",
@@ -104,7 +104,7 @@ fn init_in_a_folder_with_links_is_refused() {
 }
 
 #[test]
-fn a_link_that_the_user_names_is_the_users_own() {
+fn a_link_that_the_user_names_is_followed() {
     let dir = tempfile::tempdir().unwrap();
     let (real, link) = (dir.path().join("real"), dir.path().join("link"));
     fs::create_dir(&real).unwrap();
@@ -134,7 +134,7 @@ fn a_link_that_the_user_names_is_the_users_own() {
 }
 
 #[test]
-fn an_emptied_folder_that_became_a_link_is_not_removed_through_it() {
+fn an_empty_folder_that_was_replaced_by_a_link_is_not_removed_through_it() {
     let (dir, victim) = (project(), project());
     fs::remove_dir_all(dir.path().join("api/src/test")).unwrap();
     symlink(victim.path().join("api/src/test"), dir.path().join("api/src/test")).unwrap();

@@ -1,4 +1,4 @@
-//! A checkout with a `rust-toolchain.toml` that names programs of its own, which rustup would run.
+//! A checkout with a `rust-toolchain.toml` that names its own programs, which rustup would run.
 
 use crate::{cli, project};
 use std::fs;

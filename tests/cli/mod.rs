@@ -1,5 +1,5 @@
 //! The test driver: runs the built `kubewright` and reads folders.
-#![allow(dead_code, reason = "every test binary takes what it needs of the driver")]
+#![allow(dead_code, reason = "every test binary uses its own part of the driver")]
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -63,7 +63,7 @@ pub fn set_executable(path: &Path, executable: bool) {
 #[cfg(not(unix))]
 pub fn set_executable(_path: &Path, _executable: bool) {}
 
-/// What a run came to.
+/// The result of a run.
 pub struct Run {
     pub stdout: String,
     pub stderr: String,
@@ -85,7 +85,7 @@ impl Run {
         self
     }
 
-    /// Exits with `code` and says all of `words` on stderr.
+    /// Asserts the exit code `code`, and that stderr contains all of `words`.
     #[track_caller]
     pub fn refuses(self, code: i32, words: &[&str]) -> Self {
         assert_eq!(
@@ -147,7 +147,7 @@ pub fn create(dir: &Path, group: &str, kind: &str) -> Run {
     )
 }
 
-/// The tree without what PROJECT and the managed files record of a run: for before and after.
+/// Compares two trees, without what PROJECT and the managed files record of a run.
 #[track_caller]
 pub fn assert_same(before: &Tree, after: &Tree) {
     let gone: Vec<_> = before.keys().filter(|path| !after.contains_key(*path)).collect();
@@ -177,7 +177,7 @@ pub fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// Says why a test could not do its work here; not through `eprintln`, which the test harness keeps to itself.
+/// Prints why a test was skipped; not through `eprintln`, which the test harness captures.
 pub fn skip(reason: &str) {
     use std::io::Write;
     let _ = writeln!(std::io::stderr().lock(), "SKIPPED: {reason}");

@@ -1,4 +1,4 @@
-//! Where the programs of the control plane are.
+//! Locates the programs of the control plane.
 
 use std::path::{Path, PathBuf};
 
@@ -13,11 +13,11 @@ pub struct Assets {
 }
 
 impl Assets {
-    /// The folder `KUBEBUILDER_ASSETS` if that is set, else `target/control-plane` once it is built.
+    /// The folder `KUBEBUILDER_ASSETS` if that is set, else `target/control-plane` if it is built.
     ///
     /// # Errors
     ///
-    /// When neither holds a `kube-apiserver`.
+    /// If neither contains a `kube-apiserver`.
     pub fn find() -> Result<Self> {
         let built = root().join("target/control-plane");
         let folder = std::env::var_os("KUBEBUILDER_ASSETS")
@@ -32,18 +32,18 @@ impl Assets {
         Ok(Self { folder })
     }
 
-    /// The path of a program that has to be there.
+    /// The path of a required program.
     pub(crate) fn program(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
 
-    /// Whether there is a `kube-controller-manager`. The folders that setup-envtest makes have none, so nothing collects
-    /// garbage and no namespace ever goes.
+    /// Whether there is a `kube-controller-manager`. Folders of setup-envtest have none: children of deleted owners
+    /// stay, and namespaces are never deleted.
     pub fn have_controller_manager(&self) -> bool {
         self.program("kube-controller-manager").is_file()
     }
 
-    /// The `kubectl` beside the API server, or else the one of the PATH.
+    /// The `kubectl` in the assets, or else the one in PATH.
     pub fn kubectl(&self) -> PathBuf {
         let own = self.program("kubectl");
         if own.is_file() {

@@ -1,4 +1,4 @@
-//! What the API server was asked, from its audit log.
+//! The API server's requests, from its audit log.
 
 use std::{
     fs::File,
@@ -10,7 +10,8 @@ use anyhow::{Context, Result};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
 use serde::Deserialize;
 
-/// Every request with who, what and the answer's code; watches when they begin, the rest when it is answered.
+/// Logs every request with its user, object and response code; watches when they start, other requests when they are
+/// answered.
 pub(crate) const POLICY: &str = r#"{
   "apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived"],
   "rules": [{"level": "Metadata"}]
@@ -22,11 +23,11 @@ pub struct Audit {
     log: PathBuf,
 }
 
-/// A moment in the audit log.
+/// A position in the audit log.
 #[derive(Clone, Copy, Debug)]
 pub struct Mark(u64);
 
-/// One request that was answered; a watch, one that was begun.
+/// One request that was answered, or a watch that was started.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// `system:serviceaccount:NAMESPACE:NAME` for a service account.
@@ -35,7 +36,7 @@ pub struct Request {
     pub verb: String,
     /// Plural, with the subresource if there is one: `foobars`, `foobars/status`.
     pub resource: String,
-    /// Empty for requests about all namespaces.
+    /// Empty for cluster-wide requests.
     pub namespace: String,
     /// Empty for lists and watches.
     pub name: String,
@@ -43,7 +44,7 @@ pub struct Request {
     pub code: u16,
     /// Path and query.
     pub uri: String,
-    /// When it came in, in seconds since 1970.
+    /// When it was received, in seconds since 1970.
     pub received: f64,
 }
 
@@ -62,7 +63,7 @@ impl Audit {
         Self { log: log.to_owned() }
     }
 
-    /// Now.
+    /// The current position.
     ///
     /// # Errors
     ///
@@ -71,7 +72,7 @@ impl Audit {
         Ok(Mark(std::fs::metadata(&self.log).context("no audit log")?.len()))
     }
 
-    /// What was answered since, in that order.
+    /// The requests that were answered since, in that order.
     ///
     /// # Errors
     ///
@@ -82,7 +83,7 @@ impl Audit {
         let mut requests = Vec::new();
         for line in BufReader::new(file).split(b'\n') {
             let line = line?;
-            // The last line may still be in the making.
+            // The last line may be incomplete.
             let Ok(event) = serde_json::from_slice::<Event>(&line) else {
                 continue;
             };
@@ -130,7 +131,7 @@ struct Status {
 
 impl Event {
     fn request(self) -> Option<Request> {
-        // A watch passes both stages; what it was answered with is not known before the first.
+        // A watch has both stages; the code of its response is not known before the first one.
         let begins = self.stage == "ResponseStarted";
         if (self.verb == "watch") != begins {
             return None;
@@ -172,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_watch_counts_when_it_begins_and_all_else_when_it_is_answered() {
+    fn a_watch_counts_when_it_starts_and_other_requests_when_they_are_answered() {
         let patch = event("ResponseComplete", "patch").unwrap();
         assert_eq!(
             (patch.resource.as_str(), patch.code, patch.is_write()),

@@ -1,4 +1,4 @@
-//! Who may speak to the API server, and the kubeconfigs that let them.
+//! The users of the API server, and their kubeconfigs.
 
 use std::{
     fs,
@@ -21,13 +21,13 @@ pub(crate) fn random() -> Result<String> {
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// What stands before the point of a P-256 public key in its DER form (RFC 5480).
+/// The bytes before the point of a P-256 public key in its DER form (RFC 5480).
 const P256_PUBLIC_KEY: [u8; 26] = [
     0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08, 0x2a, 0x86, 0x48, 0xce,
     0x3d, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
 ];
 
-/// The pair of keys for service account tokens, as PEM: what they are signed with, and what they are verified with.
+/// The key pair for service account tokens, as PEM: the key that signs them, and the key that verifies them.
 pub(crate) fn service_account_keys() -> Result<(String, String)> {
     let random = SystemRandom::new();
     let private = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &random);
@@ -39,20 +39,20 @@ pub(crate) fn service_account_keys() -> Result<(String, String)> {
 }
 
 fn pem(label: &str, der: &[u8]) -> Result<String> {
-    // Kubernetes writes bytes as base64 too.
+    // Kubernetes encodes bytes as base64 too.
     let base64 = serde_json::to_value(k8s_openapi::ByteString(der.to_vec()))?;
     let base64 = base64.as_str().context("a ByteString is a string")?;
     Ok(format!("-----BEGIN {label}-----\n{base64}\n-----END {label}-----\n"))
 }
 
-/// The file of static tokens: one line a user, as `token,name,uid,"group,group"`.
+/// The file of static tokens: one line per user, as `token,name,uid,"group,group"`.
 pub(crate) fn token_file<'a>(users: impl IntoIterator<Item = (&'a str, &'a str, &'a [String])>) -> String {
     let line =
         |(token, name, groups): (&str, &str, &[String])| format!("{token},{name},{name},\"{}\"\n", groups.join(","));
     users.into_iter().map(line).collect()
 }
 
-/// Writes a kubeconfig for the holder of `token`, readable by this user alone as the folder is.
+/// Writes a kubeconfig for the user of `token`; only this user can read the folder.
 pub(crate) fn kubeconfig(folder: &Path, port: u16, name: &str, token: &str, namespace: &str) -> Result<PathBuf> {
     let path = folder.join(format!("{}.kubeconfig", name.replace(':', "_")));
     let config = json!({

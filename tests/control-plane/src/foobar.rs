@@ -1,5 +1,4 @@
-//! FooBar, the kind of record, as a client sees it. Not taken from the generated project: what that calls its fields is
-//! under test.
+//! FooBar as a client sees it. Not taken from the generated project, whose field names are under test.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -15,13 +14,13 @@ use serde_json::json;
 
 use crate::eventually;
 
-/// Requests under way at the same time when many objects are written.
+/// Concurrent requests when many objects are written.
 const CONCURRENCY: usize = 16;
 
 /// The finalizer of a controller that is generated with `--finalizer`.
 pub const FINALIZER: &str = "test.example.com/cleanup";
 
-/// What the user wants.
+/// The spec of a FooBar.
 #[derive(CustomResource, Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[kube(
     group = "test.example.com",
@@ -41,11 +40,11 @@ pub struct FooBarSpec {
     pub r#type: Option<String>,
 }
 
-/// What the operator saw last.
+/// The status of a FooBar.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FooBarStatus {
-    /// The generation that the rest is about.
+    /// The generation that the status describes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
     /// One of them is `Ready`.
@@ -54,7 +53,7 @@ pub struct FooBarStatus {
 }
 
 impl FooBar {
-    /// `target` is its own name.
+    /// A FooBar whose `target` is its own name.
     pub fn named(name: &str) -> Self {
         Self::new(
             name,
@@ -74,7 +73,7 @@ impl FooBar {
             .find(|condition| condition.type_ == "Ready")
     }
 
-    /// Whether it is Ready, and the status about the spec as it is now.
+    /// Whether it is Ready, and its status is about the current spec.
     pub fn is_ready(&self) -> bool {
         let generation = self.metadata.generation;
         let observed = self.status.as_ref().and_then(|status| status.observed_generation);
@@ -99,7 +98,7 @@ pub fn names(prefix: &str, count: usize) -> Vec<String> {
 ///
 /// # Errors
 ///
-/// The API server's.
+/// An error of the API server.
 pub async fn create(foobars: &Api<FooBar>, names: &[String]) -> Result<()> {
     let create = |name: &String| {
         let foobar = FooBar::named(name);
@@ -118,7 +117,7 @@ pub async fn create(foobars: &Api<FooBar>, names: &[String]) -> Result<()> {
 ///
 /// # Errors
 ///
-/// When `patience` is over, with how far it got.
+/// When `patience` is over, with the progress so far.
 pub async fn all_ready(foobars: &Api<FooBar>, count: usize, patience: Duration) -> Result<Vec<FooBar>> {
     eventually(&format!("{count} FooBars to be Ready"), patience, async || {
         let found = foobars.list(&ListParams::default()).await?.items;
@@ -131,11 +130,11 @@ pub async fn all_ready(foobars: &Api<FooBar>, count: usize, patience: Duration) 
     .await
 }
 
-/// Waits until one FooBar is as `wanted`.
+/// Waits until `wanted` is true for one FooBar.
 ///
 /// # Errors
 ///
-/// When `patience` is over, with the object as it was last.
+/// When `patience` is over, with the last state of the object.
 pub async fn becomes(
     foobars: &Api<FooBar>,
     name: &str,
@@ -153,18 +152,18 @@ pub async fn becomes(
     .await
 }
 
-/// What the ConfigMap of a FooBar has to hold.
+/// The expected data of a FooBar's ConfigMap.
 pub fn wanted_data(spec: &FooBarSpec) -> BTreeMap<String, String> {
     let mut data = BTreeMap::from([("target".to_owned(), spec.target.clone())]);
     data.extend(spec.r#type.iter().map(|value| ("type".to_owned(), value.clone())));
     data
 }
 
-/// Checks that the ConfigMap is this FooBar's own and says what it should.
+/// Checks that the ConfigMap is owned by this FooBar and has the expected data.
 ///
 /// # Errors
 ///
-/// When it does not, with the ConfigMap.
+/// If it is not, with the ConfigMap.
 pub fn check_child(foobar: &FooBar, child: &ConfigMap) -> Result<()> {
     let data = child.data.clone().unwrap_or_default();
     let owners = child.owner_references();
@@ -180,7 +179,7 @@ pub fn check_child(foobar: &FooBar, child: &ConfigMap) -> Result<()> {
     };
     if data != wanted_data(&foobar.spec) || !owned {
         bail!(
-            "`{}` is not as its FooBar wants it: {}",
+            "`{}` does not match its FooBar: {}",
             child.name_any(),
             serde_json::to_string(child)?
         );
@@ -188,7 +187,7 @@ pub fn check_child(foobar: &FooBar, child: &ConfigMap) -> Result<()> {
     Ok(())
 }
 
-/// FooBars as whatever they are: malformed ones can be listed and deleted too.
+/// FooBars as dynamic objects: malformed ones can be listed and deleted too.
 pub fn of_any_form(client: Client, namespace: Option<&str>) -> Api<DynamicObject> {
     let kind = ApiResource::erase::<FooBar>(&());
     match namespace {
@@ -197,11 +196,11 @@ pub fn of_any_form(client: Client, namespace: Option<&str>) -> Api<DynamicObject
     }
 }
 
-/// Removes the FooBars of one or all namespaces without an operator's help: their finalizers first, then the objects.
+/// Removes the FooBars of one or all namespaces without an operator: their finalizers first, then the objects.
 ///
 /// # Errors
 ///
-/// The API server's.
+/// An error of the API server.
 pub async fn remove_by_force(client: &Client, namespace: Option<&str>) -> Result<()> {
     let release = |foobar: DynamicObject| async move {
         let foobars = of_any_form(client.clone(), foobar.namespace().as_deref());
@@ -222,7 +221,7 @@ pub async fn remove_by_force(client: &Client, namespace: Option<&str>) -> Result
         .list(&ListParams::default())
         .await
     {
-        // The kind itself is gone.
+        // The kind itself is deleted.
         Err(kube::Error::Api(status)) if status.code == 404 => return Ok(()),
         found => found?.items,
     };

@@ -1,7 +1,8 @@
-//! Sees to it that no program outlives this process, even one that is killed with -9.
+//! Ensures that no child process outlives this process, even if it is killed with SIGKILL.
 //!
-//! A child cannot be tied to its parent by safe code, so a small shell stands by: it reads which processes there are from a
-//! pipe that only this process can write to, and kills them when the pipe closes, which the kernel does in every case.
+//! Safe code cannot tie a child to its parent, so a small shell runs as a guardian: it reads process ids from a pipe
+//! that only this process can write to, and kills the processes when the pipe is closed, which the kernel does in every
+//! case.
 
 use std::{
     io::Write,
@@ -29,17 +30,17 @@ printf %s "$folders" | while read -r folder; do rm -rf -- "$folder"; done
 
 static PIPE: OnceLock<Mutex<ChildStdin>> = OnceLock::new();
 
-/// From now on the process `pid` is killed when this one ends.
+/// The guardian kills the process `pid` when this process ends.
 pub(crate) fn watch(pid: u32) -> Result<()> {
     tell(&format!("watch {pid}"))
 }
 
-/// The process `pid` has ended: the number may soon be somebody else's.
+/// The process `pid` has ended: the system may reuse its number.
 pub(crate) fn forget(pid: u32) -> Result<()> {
     tell(&format!("forget {pid}"))
 }
 
-/// From now on the folder is removed when this process ends, if it is still there.
+/// The guardian removes the folder when this process ends, if it still exists.
 pub(crate) fn folder(path: &Path) -> Result<()> {
     tell(&format!("folder {}", path.display()))
 }
@@ -58,7 +59,7 @@ fn tell(line: &str) -> Result<()> {
             .stdin
             .take()
             .context("`sh` has no stdin")?;
-        // Whoever came second has started a shell that watches nothing and ends at once.
+        // The second caller's shell watches nothing and ends at once.
         _ = PIPE.set(Mutex::new(pipe));
     }
     let pipe = PIPE.get().context("the guardian is gone")?;

@@ -1,7 +1,8 @@
-//! A real Kubernetes control plane on loopback, and what tests and benchmarks of operators need around it.
+//! A real Kubernetes control plane on loopback, and utilities for tests and benchmarks of operators.
 //!
-//! The programs come from the folder `KUBEBUILDER_ASSETS`, or from `target/control-plane`, where `tests/control-plane/build`
-//! puts them. Nothing here outlives the process that started it, however that process ends.
+//! The programs come from the folder `KUBEBUILDER_ASSETS`, or from `target/control-plane`, where
+//! `tests/control-plane/build` writes them. All started programs end with the process that started them, even if it is
+//! killed.
 
 mod assets;
 mod audit;
@@ -28,14 +29,14 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use tokio::time::{Instant, sleep};
 
-/// How often [`eventually`] looks.
+/// How often [`eventually`] calls its function.
 const PERIOD: Duration = Duration::from_millis(50);
 
-/// Looks every 50 ms until `look` finds something, and returns it. An error of `look` is no reason to stop looking.
+/// Calls `look` every 50 ms until it returns a value, and returns that. An error of `look` does not end the wait.
 ///
 /// # Errors
 ///
-/// When `patience` is over: names `what` it waited for, and what `look` said last.
+/// When `patience` is over: with `what` and the last error of `look`.
 pub async fn eventually<T>(
     what: &str,
     patience: Duration,

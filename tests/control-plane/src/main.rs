@@ -1,5 +1,5 @@
-//! Runs a control plane until its standard input closes or it is killed: for trying things by hand.
-//! `cargo run -p control-plane -- --controllers` prints the kubeconfig.
+//! Runs a control plane until its standard input closes or it is killed, for manual use. `cargo run -p control-plane --
+//! --controllers` prints the kubeconfig.
 
 use std::io::Read;
 

@@ -1,4 +1,4 @@
-//! Namespaces for what is tested.
+//! Namespaces for tests.
 
 use anyhow::Result;
 use k8s_openapi::api::core::v1::Namespace;
@@ -7,11 +7,11 @@ use kube::{
     api::{Api, ObjectMeta, PostParams},
 };
 
-/// Makes a namespace.
+/// Creates a namespace.
 ///
 /// # Errors
 ///
-/// When the request fails, as it does where there is one of that name.
+/// If the request fails, for example because the namespace exists.
 pub async fn make_namespace(client: &Client, name: &str) -> Result<()> {
     let metadata = ObjectMeta {
         name: Some(name.to_owned()),

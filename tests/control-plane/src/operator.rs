@@ -24,7 +24,7 @@ pub struct Operator {
     probes: u16,
 }
 
-/// What a process has used so far.
+/// The resource usage of a process so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Usage {
     /// User and system time together, in seconds.
@@ -40,13 +40,13 @@ pub struct Usage {
 }
 
 impl Operator {
-    /// Starts `binary` with a free port for its probes; it is not waited for.
+    /// Starts `binary` with a free port for its probes, and returns at once.
     ///
-    /// `folder` takes its log, `kubeconfig` decides who it is and, by its default namespace, where it lives.
+    /// `folder` is for its log, `kubeconfig` has its user and, as the default namespace, its own namespace.
     ///
     /// # Errors
     ///
-    /// When it cannot be run.
+    /// If it cannot be started.
     pub fn start(binary: &Path, arguments: &[&str], kubeconfig: &Path, folder: &Path) -> Result<Self> {
         let [probes] = free_ports()?;
         let name = binary
@@ -70,11 +70,11 @@ impl Operator {
         })
     }
 
-    /// Waits until its readiness probe says yes.
+    /// Waits until its readiness probe succeeds.
     ///
     /// # Errors
     ///
-    /// With the end of its log when it ends, or is not ready in time.
+    /// With the end of its log, if it ends or is not ready in time.
     pub async fn ready(&mut self, patience: Duration) -> Result<()> {
         let deadline = Instant::now() + patience;
         loop {
@@ -96,40 +96,40 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// When it cannot be signalled.
+    /// If it cannot be signalled.
     pub fn kill(mut self) -> Result<()> {
         self.program.kill()
     }
 
-    /// SIGTERM, and how it ended.
+    /// Sends SIGTERM, and returns its exit status.
     ///
     /// # Errors
     ///
-    /// With the end of its log when it has not ended after `patience`.
+    /// With the end of its log, if it has not ended after `patience`.
     pub async fn terminate(mut self, patience: Duration) -> Result<ExitStatus> {
         self.program.signal(Signal::TERM)?;
         self.program.wait(patience).await
     }
 
-    /// Stops it in its tracks (SIGSTOP).
+    /// Stops it (SIGSTOP).
     ///
     /// # Errors
     ///
-    /// When it cannot be signalled.
+    /// If it cannot be signalled.
     pub fn pause(&self) -> Result<()> {
         self.program.signal(Signal::STOP)
     }
 
-    /// Lets it go on after a [`pause`](Self::pause).
+    /// Continues it after a [`pause`](Self::pause).
     ///
     /// # Errors
     ///
-    /// When it cannot be signalled.
+    /// If it cannot be signalled.
     pub fn resume(&self) -> Result<()> {
         self.program.signal(Signal::CONT)
     }
 
-    /// Whether one of its probes, such as `/readyz`, says yes.
+    /// Whether one of its probes, such as `/readyz`, succeeds.
     pub async fn probe(&self, path: &str) -> bool {
         get(self.probes, path).await.is_ok()
     }
@@ -138,30 +138,30 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// With the end of its log when it has not ended after `patience`.
+    /// With the end of its log, if it has not ended after `patience`.
     pub async fn wait(&mut self, patience: Duration) -> Result<ExitStatus> {
         self.program.wait(patience).await
     }
 
-    /// Fails, with the end of its log, once it has ended.
+    /// Returns an error, with the end of its log, if it has ended.
     ///
     /// # Errors
     ///
-    /// As said.
+    /// See above.
     pub fn check(&mut self) -> Result<()> {
         self.program.check()
     }
 
-    /// How it ended, if it has.
+    /// Its exit status, if it has ended.
     ///
     /// # Errors
     ///
-    /// When the system does not know it.
+    /// If the system cannot report it.
     pub fn ended(&mut self) -> Result<Option<ExitStatus>> {
         self.program.ended()
     }
 
-    /// The file it logs to.
+    /// The path of its log.
     pub fn log(&self) -> PathBuf {
         self.program.log().to_owned()
     }
@@ -171,11 +171,11 @@ impl Operator {
         self.program.log_end()
     }
 
-    /// What it has used, from /proc.
+    /// Its resource usage, from /proc.
     ///
     /// # Errors
     ///
-    /// Where there is no /proc, or the process is gone.
+    /// If there is no /proc, or the process has ended.
     pub fn usage(&self) -> Result<Usage> {
         let proc = PathBuf::from(format!("/proc/{}", self.program.pid()));
         let status = fs::read_to_string(proc.join("status")).context("no /proc")?;
@@ -195,14 +195,14 @@ impl Operator {
     }
 }
 
-/// Asks a plain HTTP server on loopback for `path`; the body of a 200.
+/// Requests `path` from a plain HTTP server on loopback; returns the body of a 200.
 ///
 /// # Errors
 ///
-/// When it does not answer, or answers anything else.
+/// If there is no response, or any other status.
 pub async fn get(port: u16, path: &str) -> Result<String> {
     let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await?;
-    // HTTP/1.0: the answer ends with the connection.
+    // HTTP/1.0: the response ends with the connection.
     stream
         .write_all(format!("GET {path} HTTP/1.0\r\nHost: localhost\r\n\r\n").as_bytes())
         .await?;
@@ -216,13 +216,13 @@ pub async fn get(port: u16, path: &str) -> Result<String> {
     Ok(body.to_owned())
 }
 
-/// Ports of 127.0.0.1 that nobody listens on.
+/// Free ports of 127.0.0.1.
 ///
 /// # Errors
 ///
-/// When there are none left.
+/// If there are none left.
 pub fn free_ports<const N: usize>() -> Result<[u16; N]> {
-    // All are held until all are known, so that they differ.
+    // All are bound until all are chosen, so that they differ.
     let mut held = Vec::new();
     let mut ports = [0; N];
     for port in &mut ports {

@@ -1,4 +1,4 @@
-//! The control plane as a whole: started in order, ready or a good error, killed and brought back, gone on drop.
+//! The control plane as a whole: started in order, with clear errors, killed and restarted, removed on drop.
 
 use std::{
     fs,
@@ -23,7 +23,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::{Assets, Audit, PERIOD, audit, credentials, guardian, program::Program};
 
-/// What kube-controller-manager does here. Nothing looks after nodes, nor after Pods on nodes that there are not.
+/// The enabled controllers of kube-controller-manager. None handles nodes, or Pods on missing nodes.
 const CONTROLLERS: [&str; 5] = [
     "garbage-collector-controller",
     "namespace-controller",
@@ -32,20 +32,20 @@ const CONTROLLERS: [&str; 5] = [
     "replicaset-controller",
 ];
 
-/// The API server is ready after three seconds, on a machine with nothing to spare after some more.
+/// The API server is ready after three seconds, and later on a busy machine.
 const START_UP: Duration = Duration::from_secs(90);
 
-/// Between choosing a free port and listening on it another process may take it.
+/// Another process may take a free port between the choice of the port and listening on it.
 const TRIES: u32 = 3;
 
-/// What a control plane is made of; the default is etcd and kube-apiserver, and nobody but the administrator.
+/// The parts of a control plane; the default is etcd and kube-apiserver, and only the user `admin`.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// Runs kube-controller-manager's garbage collector and namespace controller too, where the assets have it.
+    /// Also runs kube-controller-manager's garbage collector and namespace controller, if the assets contain it.
     pub controllers: bool,
-    /// Keeps an audit log, see [`ControlPlane::audit`]; costs the API server some hundredths of its time.
+    /// Writes an audit log, see [`ControlPlane::audit`]; this costs the API server some percent of its time.
     pub audit: bool,
-    /// Users beside `admin`, with their groups. They may do what RBAC lets them.
+    /// Users in addition to `admin`, with their groups. RBAC decides what they may do.
     pub users: Vec<(String, Vec<String>)>,
 }
 
@@ -53,7 +53,8 @@ pub struct Settings {
 ///
 /// # Guarantees
 ///
-/// Everything it started is killed, and its folder removed, when the value is dropped or the process ends, even by SIGKILL.
+/// All started programs are killed, and the folder is removed, when the value is dropped or the process ends, even by
+/// SIGKILL.
 pub struct ControlPlane {
     // Dropped first to last: the programs before their files.
     controllers: Option<Program>,
@@ -77,7 +78,7 @@ impl ControlPlane {
     ///
     /// # Errors
     ///
-    /// With the end of its log when a program ends or is not ready within 90 s.
+    /// With the end of its log, if a program ends or is not ready within 90 s.
     pub async fn start(assets: &Assets, settings: Settings) -> Result<Self> {
         let mut tries = 1;
         loop {
@@ -114,12 +115,12 @@ impl ControlPlane {
         Ok(plane)
     }
 
-    /// Waits until it has done what it was asked for before: until API server and etcd have used less than a tenth of a core
-    /// for a second. Not for more than a minute.
+    /// Waits until earlier requests have no more effects: until API server and etcd have used less than a tenth of a
+    /// core for a second. For a minute at most.
     ///
     /// # Errors
     ///
-    /// Where there is no /proc, or one of them is gone.
+    /// If there is no /proc, or one of them has ended.
     pub async fn calm(&self) -> Result<()> {
         let programs = || self.api_server.iter().chain([&self.etcd]);
         let cpu = || programs().map(Program::cpu).sum::<Result<f64>>();
@@ -144,7 +145,7 @@ impl ControlPlane {
     ///
     /// # Errors
     ///
-    /// When there is no such user.
+    /// If there is no such user.
     pub fn kubeconfig_of(&self, user: &str) -> Result<PathBuf> {
         let at = self.settings.users.iter().position(|(name, _)| name == user);
         let at = at.with_context(|| format!("no user `{user}`"))?;
@@ -152,12 +153,12 @@ impl ControlPlane {
         credentials::kubeconfig(&self.folder.0, self.ports.api, user, &self.tokens[at + 1], "default")
     }
 
-    /// A kubeconfig with a token of a service account, valid for a day, and the account's namespace as the default one:
-    /// what a Pod of that account would have.
+    /// A kubeconfig with a token of a service account, valid for a day, and the account's namespace as the default:
+    /// with the same access as a Pod of that account.
     ///
     /// # Errors
     ///
-    /// The API server's, such as that there is no such account.
+    /// An error of the API server, such as that there is no such account.
     pub async fn kubeconfig_of_service_account(&self, namespace: &str, name: &str) -> Result<PathBuf> {
         let accounts: Api<ServiceAccount> = Api::namespaced(self.client().await?, namespace);
         let spec = TokenRequestSpec {
@@ -183,7 +184,7 @@ impl ControlPlane {
     ///
     /// # Errors
     ///
-    /// When the API server has never been ready.
+    /// If the API server was never ready.
     pub async fn client(&self) -> Result<Client> {
         let kubeconfig = Kubeconfig::read_from(self.kubeconfig())?;
         let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
@@ -197,7 +198,7 @@ impl ControlPlane {
         command
     }
 
-    /// The programs it was started from.
+    /// The programs of this control plane.
     pub fn assets(&self) -> &Assets {
         &self.assets
     }
@@ -207,21 +208,21 @@ impl ControlPlane {
         &self.folder.0
     }
 
-    /// Whether garbage is collected and namespaces go.
+    /// Whether children of deleted owners and namespaces are deleted.
     pub fn has_controllers(&self) -> bool {
         self.controllers.is_some()
     }
 
-    /// What the API server is asked; needs [`Settings::audit`].
+    /// The API server's requests; needs [`Settings::audit`].
     pub fn audit(&self) -> Audit {
         Audit::new(&self.folder.0.join("audit.log"))
     }
 
-    /// Kills the API server with SIGKILL. etcd keeps what was written.
+    /// Kills the API server with SIGKILL. etcd keeps the data.
     ///
     /// # Errors
     ///
-    /// When it is not running.
+    /// If it is not running.
     pub fn kill_api_server(&mut self) -> Result<()> {
         self.api_server.take().context("the API server is not running")?.kill()
     }
@@ -238,29 +239,29 @@ impl ControlPlane {
         self.start_api_server().await
     }
 
-    /// Stops etcd in its tracks (SIGSTOP): the API server answers no request that needs it.
+    /// Stops etcd (SIGSTOP): the API server does not answer requests that need it.
     ///
     /// # Errors
     ///
-    /// When it is not running.
+    /// If it is not running.
     pub fn pause_etcd(&self) -> Result<()> {
         self.etcd.signal(Signal::STOP)
     }
 
-    /// Lets a paused etcd go on.
+    /// Continues a paused etcd.
     ///
     /// # Errors
     ///
-    /// When it is not running.
+    /// If it is not running.
     pub fn resume_etcd(&self) -> Result<()> {
         self.etcd.signal(Signal::CONT)
     }
 
-    /// Stops kube-controller-manager in its tracks (SIGSTOP): nothing is collected, and no namespace ends.
+    /// Stops kube-controller-manager (SIGSTOP): no children are deleted, and no namespace deletion completes.
     ///
     /// # Errors
     ///
-    /// When it is not running.
+    /// If it is not running.
     pub fn pause_controllers(&self) -> Result<()> {
         let controllers = self
             .controllers
@@ -269,11 +270,11 @@ impl ControlPlane {
         controllers.signal(Signal::STOP)
     }
 
-    /// Lets a paused kube-controller-manager go on.
+    /// Continues a paused kube-controller-manager.
     ///
     /// # Errors
     ///
-    /// When it is not running.
+    /// If it is not running.
     pub fn resume_controllers(&self) -> Result<()> {
         let controllers = self
             .controllers
@@ -301,7 +302,7 @@ impl ControlPlane {
     }
 
     async fn is_ready(&self) -> Result<bool> {
-        // The certificate that the kubeconfig names appears while the server starts.
+        // The server creates the certificate that the kubeconfig names while it starts.
         let request = http::Request::get("/readyz").body(Vec::new())?;
         Ok(self.client().await?.request_text(request).await? == "ok")
     }
@@ -312,9 +313,9 @@ impl ControlPlane {
             format!("--controllers={}", CONTROLLERS.join(",")),
             "--leader-elect=false".to_owned(),
             "--secure-port=0".to_owned(),
-            // Says what it deletes.
+            // Logs what it deletes.
             "--v=2".to_owned(),
-            // Its own limit of 20 requests a second would make the tests wait.
+            // The default limit of 20 requests a second would slow the tests down.
             "--kube-api-qps=1000".to_owned(),
             "--kube-api-burst=2000".to_owned(),
         ];
@@ -334,17 +335,17 @@ impl ControlPlane {
             format!("--service-account-key-file={}", file("service-account.pub")),
             format!("--service-account-signing-key-file={}", file("service-account.key")),
             "--service-cluster-ip-range=10.0.0.0/24".to_owned(),
-            // As every cluster has it that people use; the default is not to.
+            // As in usual clusters; the default is false.
             "--allow-privileged=true".to_owned(),
-            // Nobody makes the `default` service accounts that it would ask for.
+            // No controller creates the `default` service accounts that it requires.
             "--disable-admission-plugins=ServiceAccount".to_owned(),
-            // As on OpenShift: whoever holds back an owner's deletion has to have a say in its finalizers.
+            // As on OpenShift: a user who blocks an owner's deletion needs a permission on its finalizers.
             "--enable-admission-plugins=OwnerReferencesPermissionEnforcement".to_owned(),
         ];
         if self.settings.audit {
             flags.push(format!("--audit-policy-file={}", file("audit-policy.json")));
             flags.push(format!("--audit-log-path={}", file("audit.log")));
-            // In MiB: never rotated, so that a place in it stays a place in it.
+            // In MiB: never rotated, so that positions in it stay valid.
             flags.push("--audit-log-maxsize=100000".to_owned());
         }
         flags
@@ -358,7 +359,7 @@ fn etcd_flags(folder: &Path, ports: Ports) -> Vec<String> {
         format!("--listen-client-urls={address}"),
         format!("--advertise-client-urls={address}"),
         "--listen-peer-urls=http://127.0.0.1:0".to_owned(),
-        // What is written lives as long as the test.
+        // The data need not outlive the test.
         "--unsafe-no-fsync".to_owned(),
     ]
 }
@@ -388,7 +389,7 @@ fn write_credentials(folder: &Path, ports: Ports, settings: &Settings) -> Result
     Ok(tokens)
 }
 
-/// A temporary folder, for this user's eyes only because it holds tokens.
+/// A temporary folder that only this user can read, because it contains tokens.
 struct Folder(PathBuf);
 
 impl Folder {

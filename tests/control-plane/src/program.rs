@@ -14,9 +14,9 @@ use tokio::time::{Instant, sleep};
 
 use crate::{PERIOD, guardian};
 
-/// Lines of a log that a failure shows.
+/// The number of log lines in an error.
 const TAIL: usize = 25;
-/// Linux counts CPU time in hundredths of a second, whatever the kernel's own clock is.
+/// Linux counts CPU time in hundredths of a second, independently of the kernel's own clock.
 const TICKS: f64 = 100.0;
 
 /// A running program; killed on drop.
@@ -51,23 +51,23 @@ impl Program {
         self.child.id()
     }
 
-    /// The CPU time it has used, in seconds.
+    /// The CPU time used so far, in seconds.
     pub(crate) fn cpu(&self) -> Result<f64> {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.pid())).context("no /proc")?;
-        // The name in parentheses may hold anything; user and system time are the 12th and 13th field after it.
+        // The name in parentheses may contain any character; user and system time are the 12th and 13th field after it.
         let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
         let ticks = fields.skip(11).take(2).map(|field| field.parse::<f64>().unwrap_or(0.0));
         Ok(ticks.sum::<f64>() / TICKS)
     }
 
-    /// How it ended, if it has.
+    /// Its exit status, if it has ended.
     pub(crate) fn ended(&mut self) -> Result<Option<ExitStatus>> {
         self.child
             .try_wait()
             .with_context(|| format!("cannot ask for the state of `{}`", self.name))
     }
 
-    /// Fails, with the end of the log, once it has ended.
+    /// Returns an error, with the end of the log, if it has ended.
     pub(crate) fn check(&mut self) -> Result<()> {
         match self.ended()? {
             None => Ok(()),
@@ -75,7 +75,7 @@ impl Program {
         }
     }
 
-    /// What went wrong, and the end of the log.
+    /// An error with the end of the log.
     pub(crate) fn failure(&self, what: &str) -> String {
         format!("`{}` {what}; the end of its log:\n{}", self.name, self.log_end())
     }
@@ -85,7 +85,7 @@ impl Program {
     }
 
     pub(crate) fn log_end(&self) -> String {
-        // 64 KiB hold the last lines of any log; the whole may be too much to read.
+        // 64 KiB contain the last lines of any log; the whole log may be very large.
         let text = read_end(&self.log, 64 << 10).unwrap_or_default();
         let lines: Vec<_> = text.lines().collect();
         lines[lines.len().saturating_sub(TAIL)..].join("\n")
@@ -99,7 +99,7 @@ impl Program {
         kill_process(pid, signal).with_context(|| format!("cannot signal `{}`", self.name))
     }
 
-    /// SIGKILL, and waits for the end.
+    /// Sends SIGKILL, and waits for the end.
     pub(crate) fn kill(&mut self) -> Result<()> {
         self.child
             .kill()
@@ -125,7 +125,7 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // These fail only when the process or the guardian is gone already.
+        // These fail only if the process or the guardian has ended already.
         _ = self.child.kill();
         _ = self.child.wait();
         _ = guardian::forget(self.pid());

@@ -1,4 +1,4 @@
-//! A generated project: made through the public command line, built with cargo, kept from run to run.
+//! A generated project: created through the public command line, built with cargo, kept between runs.
 
 use std::{
     collections::BTreeSet,
@@ -19,12 +19,12 @@ pub fn root() -> &'static Path {
         .unwrap_or(Path::new("."))
 }
 
-/// What `kubewright create api` is asked for.
+/// The arguments of `kubewright create api`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Api {
     /// Without the domain.
     pub group: &'static str,
-    /// Where it is not `v1`.
+    /// `v1` if absent.
     pub version: Option<&'static str>,
     /// In camel case.
     pub kind: &'static str,
@@ -40,15 +40,15 @@ pub struct Project {
 }
 
 impl Project {
-    /// Generates the project `name` with these APIs in the domain `example.com`, by the command line that
-    /// KUBEWRIGHT_BIN names (else `target/debug/kubewright`), and runs `make manifests` in it.
+    /// Generates the project `name` with these APIs in the domain `example.com`, with the command line at
+    /// KUBEWRIGHT_BIN (else `target/debug/kubewright`), and runs `make manifests` in it.
     ///
-    /// It ends up in `target/conformance/<name>`, where files that come out as last time keep their time of change: cargo
-    /// then builds what has changed only.
+    /// The project is in `target/conformance/<name>`, where unchanged files keep their modification times, so that
+    /// cargo builds only what has changed.
     ///
     /// # Errors
     ///
-    /// When a step fails, with what it printed.
+    /// If a step fails, with its output.
     pub fn generate(name: &str, apis: &[Api]) -> Result<Self> {
         let kubewright = kubewright()?;
         let place = root().join("target/conformance");
@@ -99,17 +99,17 @@ impl Project {
         &self.folder
     }
 
-    /// Its name, which is also the prefix of what it deploys.
+    /// Its name, which is also the prefix of its deployed objects.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The namespace that it deploys to.
+    /// The namespace of the deployed operator.
     pub fn namespace(&self) -> String {
         format!("{}-system", self.name)
     }
 
-    /// The service account that it deploys.
+    /// The deployed service account.
     pub fn service_account(&self) -> String {
         format!("{}-controller-manager", self.name)
     }
@@ -121,16 +121,16 @@ impl Project {
         command
     }
 
-    /// The operator as `make manifests` has built it; a copy, so that it stays while the project is built again.
+    /// The operator that `make manifests` has built; a copy, which stays while the project is built again.
     pub fn operator(&self) -> PathBuf {
         root().join("target/conformance/bin").join(&self.name)
     }
 
-    /// Builds the operator as it is released, and says where it is.
+    /// Builds the operator for release, and returns its path.
     ///
     /// # Errors
     ///
-    /// When it does not compile.
+    /// If it does not compile.
     pub fn release(&self) -> Result<PathBuf> {
         let mut cargo = Command::new("cargo");
         self.inside(&mut cargo);
@@ -145,12 +145,12 @@ impl Project {
             .current_dir(&self.folder)
             .env("CARGO_TARGET_DIR", target_folder())
             .env("CARGO_BUILD_BUILD_DIR", build_folder());
-        // An outer make's jobs are not this one's.
+        // The jobs of an outer make must not be used.
         for variable in ["MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES"] {
             command.env_remove(variable);
         }
-        // Nor is what `cargo test` says of this crate: build scripts (ring's) that read it would run once more, and all that is
-        // on them would compile again.
+        // Neither must the variables that `cargo test` sets for this crate: build scripts that read them (ring's) would
+        // run again, and their dependents would be compiled again.
         for (variable, _) in std::env::vars_os() {
             let name = variable.to_string_lossy();
             if name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") {
@@ -160,15 +160,15 @@ impl Project {
     }
 }
 
-/// Where the programs of generated projects are. Not where `tests/golden/check` has those of its projects: some have the same
-/// names, and `cargo run` runs whichever was built last.
+/// The folder for the programs of generated projects. Not the one of `tests/golden/check`: some programs have the same
+/// names, and `cargo run` runs the one that was built last.
 fn target_folder() -> PathBuf {
     root().join("target/generated")
 }
 
-/// Where cargo keeps intermediate files: what the golden projects have compiled of the dependencies is not compiled again. A
-/// package is known there by its name and its place in its workspace, so no project may have the name of a golden one; nor may one
-/// be below that folder, by which cargo remembers sources.
+/// The folder for cargo's intermediate files, shared with the golden projects so that dependencies are compiled once.
+/// Cargo identifies a package there by its name and its path in its workspace, so no project may have the name of a
+/// golden one; nor may a project be below that folder, by which cargo identifies sources.
 fn build_folder() -> PathBuf {
     root().join("target/projects")
 }
@@ -185,11 +185,11 @@ fn kubewright() -> Result<PathBuf> {
     Ok(path)
 }
 
-/// Runs it to its end; its standard output.
+/// Runs a command to its end, and returns its standard output.
 ///
 /// # Errors
 ///
-/// When it fails, with all that it printed and that was not shown.
+/// If it fails, with its captured output.
 pub fn run(command: &mut Command) -> Result<String> {
     let line = [command.get_program()]
         .into_iter()
@@ -210,7 +210,7 @@ pub fn run(command: &mut Command) -> Result<String> {
     Ok(out.into_owned())
 }
 
-/// Makes `to` the same tree as `from`, writing only what differs.
+/// Makes the tree `to` equal to `from`, writing only differences.
 fn mirror(from: &Path, to: &Path) -> Result<()> {
     let mut wanted = BTreeSet::new();
     for entry in fs::read_dir(from)? {

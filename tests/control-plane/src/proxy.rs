@@ -1,5 +1,5 @@
-//! A way to the API server that can go wrong: plain HTTP on loopback in, the API server's HTTPS out, and between them the
-//! faults that a test asks for. It passes on who the sender says to be, and is nobody itself.
+//! A proxy to the API server with faults: it accepts plain HTTP on loopback, connects to the API server over HTTPS, and
+//! injects the faults that a test sets. It passes on the sender's credentials, and has none of its own.
 
 use std::{
     collections::HashMap,
@@ -37,34 +37,35 @@ use tokio::{
 
 type Answer = Response<UnsyncBoxBody<Bytes, kube::Error>>;
 
-/// What goes wrong for as long as it is set.
+/// A fault, which lasts while it is set.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Fault {
     /// Nothing.
     #[default]
     None,
-    /// Connections are taken, and nothing is heard on them any more, not even the end: a network that drops packets.
+    /// Connections are accepted, but no more data is sent on them, not even their end: a network that drops packets.
     Silent,
-    /// Connections are reset as soon as they are made: nobody listens.
+    /// Connections are reset as soon as they are accepted.
     Refused,
-    /// So many of a hundred requests are answered with this status and not passed on; open watches go on.
+    /// This share of requests gets a response with this status, and is not passed on; open watches continue.
     Answers {
         /// The status code.
         code: u16,
         /// The header `Retry-After`, in seconds.
         retry_after: Option<u32>,
-        /// How many of a hundred.
+        /// Percent of the requests.
         share: u64,
     },
-    /// Writes are carried out, and the connection is reset before the answer.
+    /// Writes are carried out, and the connection is reset before the response.
     LosesAnswers,
-    /// Watches of this collection, by its plural name, say nothing, and all else is answered: a cache that is behind.
+    /// Watches of this collection, by its plural name, send nothing, and all other requests are answered: a cache that
+    /// lags behind.
     Mute(&'static str),
-    /// Watches end with, and begin to, 410: the history does not reach back so far.
+    /// Watches end with 410, and new ones get 410: the history is compacted.
     Expires,
 }
 
-/// A running proxy; it ends, with all its connections, when it is dropped.
+/// A running proxy; it stops, with all its connections, when it is dropped.
 pub struct Proxy {
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -84,7 +85,7 @@ impl Proxy {
     ///
     /// # Errors
     ///
-    /// When the kubeconfig cannot be used, or there is no port to be had.
+    /// If the kubeconfig cannot be used, or there is no free port.
     pub async fn start(kubeconfig: &Path) -> Result<Self> {
         let file = Kubeconfig::read_from(kubeconfig)?;
         let mut config = Config::from_custom_kubeconfig(file, &KubeConfigOptions::default()).await?;
@@ -107,11 +108,11 @@ impl Proxy {
         })
     }
 
-    /// The same kubeconfig with this way to the API server; it lies beside the other one.
+    /// The same kubeconfig with this proxy as the server; it is written next to the other one.
     ///
     /// # Errors
     ///
-    /// When it is not one of [`ControlPlane`](crate::ControlPlane)'s.
+    /// If it is not one of [`ControlPlane`](crate::ControlPlane)'s.
     pub fn kubeconfig(&self, of: &Path) -> Result<PathBuf> {
         let text = fs::read(of).with_context(|| format!("cannot read `{}`", of.display()))?;
         let mut config: Value = serde_json::from_slice(&text).context("not a kubeconfig of a control plane")?;
@@ -121,7 +122,7 @@ impl Proxy {
         Ok(path)
     }
 
-    /// From now on, until the next call.
+    /// Sets the fault, until the next call.
     pub fn set(&self, fault: Fault) {
         self.shared.fault.send_replace(fault);
         if fault == Fault::Refused {
@@ -129,7 +130,7 @@ impl Proxy {
         }
     }
 
-    /// Resets all connections there are, in the middle of whatever they carry.
+    /// Resets all open connections, even in the middle of a response.
     pub fn reset(&self) -> usize {
         let connections: Vec<_> = self.shared.connections().drain().collect();
         for (_, connection) in &connections {
@@ -138,7 +139,7 @@ impl Proxy {
         connections.len()
     }
 
-    /// Requests that came in so far, and how many of them met a fault.
+    /// The number of requests so far, and how many of them had a fault.
     pub fn counts(&self) -> (u64, u64) {
         let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
         (read(&self.shared.requests), read(&self.shared.spoilt))
@@ -154,12 +155,12 @@ impl Drop for Proxy {
 
 async fn listen(listener: TcpListener, shared: Arc<Shared>) {
     for number in 0_u64.. {
-        // Out of file descriptors for example: whoever waits tries again.
+        // For example out of file descriptors: the client retries.
         let Ok((stream, _)) = listener.accept().await else {
             tokio::task::yield_now().await;
             continue;
         };
-        // Closed, it is reset: the other end notices at its next read or write, whatever was under way.
+        // A close then resets the connection: the other end notices at its next read or write.
         _ = stream.set_zero_linger();
         _ = stream.set_nodelay(true);
         if *shared.fault.borrow() == Fault::Refused {
@@ -167,7 +168,7 @@ async fn listen(listener: TcpListener, shared: Arc<Shared>) {
             continue;
         }
         let serving = shared.clone();
-        // Held until the task is known, so that it cannot be done before.
+        // Locked until the task is registered, so that it cannot end before.
         let mut connections = shared.connections();
         let task = tokio::spawn(async move {
             serve(stream, &serving).await;
@@ -182,7 +183,7 @@ async fn serve(stream: TcpStream, shared: &Arc<Shared>) {
         let shared = shared.clone();
         async move { shared.answer(request).await }
     });
-    // An error is a connection that ended early, which is what this is for.
+    // An error is a connection that ended early, which faults cause.
     _ = http1::Builder::new()
         .serve_connection(TokioIo::new(stream), service)
         .await;
@@ -197,10 +198,10 @@ impl Shared {
         self.spoilt.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Waits for as long as nothing is heard.
+    /// Waits while the fault `Silent` is set.
     async fn audible(&self) {
         let mut fault = self.fault.subscribe();
-        // The sender is in `self`.
+        // `self` owns the sender.
         _ = fault.wait_for(|fault| *fault != Fault::Silent).await;
     }
 
@@ -219,7 +220,7 @@ impl Shared {
         match fault {
             Fault::Silent => self.audible().await,
             Fault::Refused => return Err(io::ErrorKind::ConnectionReset.into()),
-            // 37 has no divisor in common with 100: every residue comes once in a hundred requests.
+            // 37 and 100 have no common divisor: every residue occurs once in a hundred requests.
             Fault::Answers {
                 code,
                 retry_after,
@@ -249,7 +250,7 @@ impl Shared {
         Ok(answer)
     }
 
-    /// The body as it comes, but for what goes wrong on the way.
+    /// Passes the body on, with the faults.
     fn stream(self: Arc<Self>, body: Body, watched: Option<String>) -> UnsyncBoxBody<Bytes, kube::Error> {
         let fault = self.fault.subscribe();
         let begin = Passing {
@@ -264,14 +265,14 @@ impl Shared {
     }
 }
 
-/// A body on its way.
+/// A body that is passed on.
 struct Passing {
     shared: Arc<Shared>,
     body: Body,
     fault: watch::Receiver<Fault>,
     /// The path of a watch.
     watched: Option<String>,
-    /// What was passed on so far ends at the end of a line.
+    /// Whether the data passed on so far ends at the end of a line.
     whole: bool,
 }
 
@@ -299,7 +300,7 @@ impl Passing {
         Some((frame, Some(self)))
     }
 
-    /// Waits for as long as the watch may say nothing.
+    /// Waits while the watch must not send anything.
     async fn audible(&mut self) {
         let Some(path) = &self.watched else { return };
         let mute = |fault: &Fault| matches!(fault, Fault::Mute(plural) if path.ends_with(&format!("/{plural}")));
@@ -312,7 +313,7 @@ fn is_watch(request: &Request<Incoming>) -> bool {
     query.any(|pair| matches!(pair, "watch=true" | "watch=1"))
 }
 
-/// What concerns one connection only is not passed on to the next.
+/// Removes headers that apply to a single connection.
 fn without_hops(headers: &mut HeaderMap) {
     for name in [
         header::HOST,
@@ -343,7 +344,7 @@ fn refusal(code: u16, retry_after: Option<u32>) -> Answer {
     answer
 }
 
-/// As the API server says it.
+/// A Status as the API server sends it.
 fn status(code: u16) -> Value {
     let reason = match code {
         410 => "Expired",

@@ -1,4 +1,4 @@
-//! The helper itself: everything else here relies on it.
+//! Tests of the control-plane crate itself, on which all other tests here rely.
 
 use std::{
     io::{BufRead, BufReader},
@@ -19,7 +19,7 @@ use serde_json::json;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The programs, or nothing and a line that says so.
+/// The programs, or `None` and a note.
 fn assets() -> Option<Assets> {
     Assets::find().inspect_err(|error| eprintln!("SKIPPED: {error:#}")).ok()
 }
@@ -35,7 +35,7 @@ async fn client_of(kubeconfig: &Path) -> Result<Client> {
 }
 
 #[tokio::test]
-async fn a_control_plane_is_killed_and_comes_back_with_its_data() -> Result<()> {
+async fn a_control_plane_keeps_its_data_when_it_is_killed_and_restarted() -> Result<()> {
     let Some(assets) = assets() else { return Ok(()) };
     let settings = Settings {
         audit: true,
@@ -83,7 +83,7 @@ async fn a_control_plane_is_killed_and_comes_back_with_its_data() -> Result<()> 
 }
 
 #[tokio::test]
-async fn users_and_service_accounts_may_do_what_rbac_says_and_namespaces_go() -> Result<()> {
+async fn rbac_applies_to_users_and_service_accounts_and_namespaces_are_deleted() -> Result<()> {
     let Some(assets) = assets() else { return Ok(()) };
     let settings = Settings {
         controllers: true,
@@ -148,7 +148,7 @@ async fn users_and_service_accounts_may_do_what_rbac_says_and_namespaces_go() ->
 }
 
 #[tokio::test]
-async fn nothing_outlives_a_test_that_is_killed() -> Result<()> {
+async fn no_process_outlives_a_killed_test() -> Result<()> {
     if assets().is_none() {
         return Ok(());
     }
@@ -175,7 +175,7 @@ async fn nothing_outlives_a_test_that_is_killed() -> Result<()> {
 #[tokio::test]
 async fn a_program_that_cannot_start_shows_the_end_of_its_log() -> Result<()> {
     let Some(assets) = assets() else { return Ok(()) };
-    // A quote breaks the file of tokens.
+    // A quote makes the file of tokens invalid.
     let settings = Settings {
         users: vec![("bad\"user".to_owned(), vec![])],
         ..Settings::default()
@@ -192,7 +192,7 @@ async fn a_program_that_cannot_start_shows_the_end_of_its_log() -> Result<()> {
     Ok(())
 }
 
-/// How many processes name the folder in their command line.
+/// How many processes have the folder in their command line.
 fn alive(folder: &Path) -> usize {
     let folder = folder.display().to_string();
     let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();

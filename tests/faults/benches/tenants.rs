@@ -1,5 +1,6 @@
-//! How long the first reconcile of a tenant waits beside another tenant with 10,000 objects, and how many keys a queue hands out in
-//! a second: `cargo bench --package faults --bench tenants [keys|delays]`. Prints rows of `docs/src/reference/performance.md`.
+//! How long the first reconcile of a tenant waits while another tenant has 10,000 objects, and how many keys a queue
+//! hands out in a second: `cargo bench --package faults --bench tenants [keys|delays]`. Prints rows of
+//! `docs/src/reference/performance.md`.
 
 use std::{
     future::pending,
@@ -28,10 +29,10 @@ use tokio::{
 const OBJECTS: usize = 10_000;
 const WORKERS: usize = 8;
 const ROUNDS: usize = 9;
-/// Longer delays are not waited for.
+/// The limit for a measured delay.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What each reconcile of the tenant with many objects does.
+/// The reconciles of the tenant with many objects.
 #[derive(Clone, Copy)]
 enum Crowd {
     Works,
@@ -39,7 +40,7 @@ enum Crowd {
     Hangs,
 }
 
-/// Tells of the first reconcile of the tenant with one object; the other tenant's end as `Crowd` says.
+/// Reports the first reconcile of the tenant with one object; reconciles of the other tenant end as `Crowd` says.
 struct Tenants {
     crowd: Crowd,
     first: mpsc::UnboundedSender<Instant>,
@@ -60,7 +61,7 @@ impl Reconciler<FooBar> for Tenants {
     }
 }
 
-/// An operator with its own queue, beside 10,000 keys of the tenant `crowd` that wait at the priority of live changes.
+/// An operator with its own queue, in which 10,000 keys of the tenant `crowd` wait at the priority of live changes.
 struct Round {
     client: Client,
     first: mpsc::UnboundedReceiver<Instant>,
@@ -95,7 +96,7 @@ impl Round {
         }
     }
 
-    /// Makes the quiet tenant's object a second later, and waits for its reconcile.
+    /// Creates the other tenant's object a second later, and waits for its reconcile.
     async fn newcomer(mut self) -> Option<Duration> {
         sleep(Duration::from_secs(1)).await;
         let api: Api<FooBar> = Api::namespaced(self.client.clone(), "quiet");
@@ -230,7 +231,7 @@ fn main() {
     });
 }
 
-/// Titles of the two tables.
+/// The headers of the two tables.
 const KEYS_TITLE: &str = "| namespaces | ns for a key, min | median | max |\n|---|---|---|---|";
 const DELAYS_TITLE: &str =
     "| 10,000 objects of another tenant | ms to the first reconcile, min | median | max |\n|---|---|---|---|";

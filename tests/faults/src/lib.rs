@@ -1,5 +1,5 @@
-//! An operator and an API server in one process, under a clock that tests command, with faults between the two: at each
-//! write of the operator's life, in what it is shown after a restart, in what it is not shown.
+//! An operator and an API server in one process, on a clock that tests control, with faults between the two: at each
+//! write of the operator, in the states that it gets after a restart, and in the changes that it does not get.
 //!
 //! The catalogue of faults is that of Sieve (OSDI 2022), the comparison of histories that of Acto (SOSP 2023): see
 //! `docs/src/contributing/hazards.md`.

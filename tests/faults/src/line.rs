@@ -1,4 +1,4 @@
-//! One process' line to the API server, and what goes wrong on it.
+//! One process' connection to the API server, and its faults.
 
 use std::{
     io,
@@ -17,29 +17,29 @@ use tower::{BoxError, ServiceExt, service_fn};
 
 type Answer = Response<UnsyncBoxBody<Bytes, BoxError>>;
 
-/// What happens at one write.
+/// The fault at one write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The connection fails, and the write is carried out or not.
+    /// The connection fails; the write may have been carried out.
     Fails {
         /// Whether the API server has carried it out.
         stored: bool,
     },
-    /// The process dies: neither this nor anything later is answered, and nothing later carried out.
+    /// The process dies: no response to this write or to later requests, which are not carried out.
     Dies {
         /// Whether the API server has carried out this one.
         stored: bool,
     },
 }
 
-/// A line to the API server; clones are the same line.
+/// A connection to the API server; clones share it.
 #[derive(Clone, Default)]
 pub struct Line(Arc<Inner>);
 
 #[derive(Default)]
 struct Inner {
     state: Mutex<State>,
-    /// While true, watches show nothing, not even their end.
+    /// While true, watches send nothing, not even their end.
     muted: watch::Sender<bool>,
     /// Each change ends all watches.
     cut: watch::Sender<u64>,
@@ -50,38 +50,38 @@ struct State {
     fault: Option<(usize, Fault)>,
     writes: Vec<String>,
     dead: bool,
-    /// The version at which lists are answered, and for how long watches are not.
+    /// The version of lists, and for how long watches are not answered.
     past: Option<(u64, Duration)>,
 }
 
 impl Line {
-    /// The `n`th write on this line, from 0, meets this fault.
+    /// The `n`th write on this connection, from 0, has this fault.
     pub fn fail_at(&self, n: usize, fault: Fault) {
         self.state().fault = Some((n, fault));
     }
 
-    /// Lists are answered as they were at this version, and watches only after this time: an API server that is behind.
+    /// Lists return this version, and watches are answered only after this time: an API server that lags behind.
     pub fn show_the_past(&self, version: u64, lag: Duration) {
         self.state().past = Some((version, lag));
     }
 
-    /// From now on, until [`end_watches`](Self::end_watches), nothing is seen on watches.
+    /// From now on, until [`end_watches`](Self::end_watches), watches send nothing.
     pub fn mute_watches(&self) {
         self.0.muted.send_replace(true);
     }
 
-    /// Ends all watches, and shows what there is to see from now on.
+    /// Ends all watches; later ones work again.
     pub fn end_watches(&self) {
         self.0.cut.send_modify(|count| *count += 1);
         self.0.muted.send_replace(false);
     }
 
-    /// The writes that were sent so far, as `METHOD path`; those of events are not counted, because nobody waits for them.
+    /// The writes that were sent so far, as `METHOD path`, without those of events, because nothing waits for them.
     pub fn writes(&self) -> Vec<String> {
         self.state().writes.clone()
     }
 
-    /// Whether the process got as far as the fault.
+    /// Whether the process reached the fault.
     pub fn has_failed(&self) -> bool {
         let state = self.state();
         state.fault.is_some_and(|(at, _)| state.writes.len() > at)
@@ -129,7 +129,7 @@ impl Line {
         }
     }
 
-    /// Counts a write, and says what happens to it.
+    /// Counts a write, and returns its fault.
     fn meets(&self, request: &Request<Body>) -> Option<Fault> {
         let mut state = self.state();
         if state.dead {
@@ -166,7 +166,7 @@ impl Line {
                 _ = cut.changed() => None,
                 frame = async {
                     let frame = body.frame().await;
-                    // The sender is the line, which the stream's client holds.
+                    // The connection owns the sender, and the stream's client owns the connection.
                     _ = muted.wait_for(|muted| !muted).await;
                     frame
                 } => frame,
@@ -181,7 +181,7 @@ fn query(uri: &Uri) -> impl Iterator<Item = &str> {
     uri.query().unwrap_or_default().split('&')
 }
 
-/// A list has a `limit`, or asks for any version; a single object has no query.
+/// A list has a `limit`, or requests any version; a single object has no query.
 fn is_list(request: &Request<Body>) -> bool {
     *request.method() == Method::GET
         && query(request.uri()).any(|pair| pair.starts_with("limit=") || pair.starts_with("resourceVersion="))
@@ -191,7 +191,7 @@ fn as_of(request: Request<Body>, version: u64) -> Request<Body> {
     let (mut parts, body) = request.into_parts();
     let path = parts.uri.path();
     let past = format!("{path}?resourceVersion={version}&resourceVersionMatch=Exact");
-    // Made of a valid path and digits.
+    // A valid path and digits.
     parts.uri = past.parse().unwrap_or(parts.uri);
     Request::from_parts(parts, body)
 }

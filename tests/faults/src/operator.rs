@@ -1,5 +1,5 @@
-//! The operator that the faults meet: it names a child after what the user wants, keeps another one whose name never
-//! changes, prunes, holds deleted objects back until it has cleaned up, and writes a status.
+//! The operator under test: it names one child after the spec, keeps another one whose name never changes, prunes, has
+//! a finalizer until it has cleaned up, and writes a status.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::task::JoinHandle;
 
-/// What the user wants.
+/// The spec of a FooBar.
 #[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[kube(
     group = "test.example.com",
@@ -24,11 +24,11 @@ use tokio::task::JoinHandle;
     status = "FooBarStatus"
 )]
 pub struct FooBarSpec {
-    /// Names a child.
+    /// The name of a child.
     pub target: String,
 }
 
-/// What the operator saw last.
+/// The status of a FooBar.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
 pub struct FooBarStatus {
     /// One of them is `Ready`.
@@ -79,7 +79,7 @@ fn called(name: &str, suffix: &str) -> ObjectMeta {
     }
 }
 
-/// A running operator; dropped, it is killed.
+/// A running operator, which is killed on drop.
 pub struct Process(JoinHandle<Result<()>>);
 
 impl Process {
@@ -87,7 +87,7 @@ impl Process {
     ///
     /// # Panics
     ///
-    /// When it cannot be registered.
+    /// If it cannot be registered.
     pub fn start(client: Client) -> Self {
         let manager = Manager::builder(client).name("test").build();
         Controller::<FooBar>::new("foobar")
@@ -102,7 +102,7 @@ impl Process {
         ))
     }
 
-    /// Whether it has ended by itself, which it never should.
+    /// Whether it has ended by itself, which is always an error.
     pub fn has_ended(&self) -> bool {
         self.0.is_finished()
     }

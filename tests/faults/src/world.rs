@@ -1,4 +1,4 @@
-//! The API server, what users do there, and what there is in the end.
+//! The API server, the actions of users, and the final state.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -17,19 +17,19 @@ use tokio::time::sleep;
 
 use crate::{FooBar, FooBarSpec, Line, Process};
 
-/// An API server with its garbage collector, and the kind FooBar on it.
+/// An API server with its garbage collector, and the kind FooBar.
 pub struct World {
     server: ApiServer,
     client: Client,
 }
 
 impl World {
-    /// Empty, with a history of as many changes as the server keeps by itself.
+    /// Without objects, with the server's default history.
     pub async fn new() -> Self {
         Self::with_history(None).await
     }
 
-    /// Empty; lists and watches reach back for this many changes only.
+    /// Without objects; lists and watches reach back for this many changes only.
     pub async fn with_history(history: impl Into<Option<usize>>) -> Self {
         let server = ApiServer::new(Options {
             controllers: Controllers {
@@ -46,12 +46,12 @@ impl World {
         Self { server, client }
     }
 
-    /// A process of the operator at the end of this line.
+    /// Starts a process of the operator on this connection.
     pub fn start(&self, line: &Line) -> Process {
         Process::start(line.client(&self.server))
     }
 
-    /// The users' client, on which nothing goes wrong.
+    /// The users' client, which has no faults.
     pub fn api<K>(&self) -> Api<K>
     where
         K: Resource<Scope = k8s_openapi::NamespaceResourceScope, DynamicType = ()>,
@@ -59,7 +59,7 @@ impl World {
         Api::namespaced(self.client.clone(), "default")
     }
 
-    /// A user makes a FooBar.
+    /// Creates a FooBar, as a user.
     pub async fn create(&self, name: &str, target: &str) {
         let spec = FooBarSpec {
             target: target.to_owned(),
@@ -71,13 +71,13 @@ impl World {
         );
     }
 
-    /// A user changes a FooBar's target.
+    /// Changes a FooBar's target, as a user.
     pub async fn edit(&self, name: &str, target: &str) {
         let patch = Patch::Merge(json!({"spec": {"target": target}}));
         must(self.api::<FooBar>().patch(name, &PatchParams::default(), &patch).await);
     }
 
-    /// A user deletes an object.
+    /// Deletes an object, as a user.
     pub async fn delete<K>(&self, name: &str)
     where
         K: Resource<Scope = k8s_openapi::NamespaceResourceScope, DynamicType = ()>
@@ -88,14 +88,14 @@ impl World {
         must(self.api::<K>().delete(name, &DeleteParams::default()).await);
     }
 
-    /// The version that a list has now.
+    /// The current version of a list.
     pub async fn version(&self) -> u64 {
         let list = must(self.api::<FooBar>().list(&ListParams::default()).await);
         let version = list.metadata.resource_version.unwrap_or_default();
         version.parse().expect("a version of this server is a number")
     }
 
-    /// All objects that matter, by kind and name, without what differs from run to run.
+    /// All relevant objects, by kind and name, without fields that differ from run to run.
     pub async fn state(&self) -> BTreeMap<String, Value> {
         let mut state = BTreeMap::new();
         self.gather::<FooBar>(&mut state).await;
@@ -133,7 +133,7 @@ impl World {
     }
 }
 
-/// Long enough for everything that waits and tries again.
+/// Waits long enough for all delays and retries.
 pub async fn settle() {
     sleep(Duration::from_secs(120)).await;
 }
@@ -163,7 +163,7 @@ fn make_comparable(object: &mut Value) {
     }
 }
 
-/// The users' line has no faults: what fails there is a mistake of the test.
+/// The users' connection has no faults: an error there is a mistake of the test.
 fn must<T>(answer: kube::Result<T>) -> T {
     answer.expect("a user's request is a good one")
 }

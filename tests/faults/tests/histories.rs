@@ -1,4 +1,4 @@
-//! Ways to the same wish that differ: what there is in the end depends on the wish alone.
+//! Different histories with the same final spec: the final state depends on the spec alone.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use tokio::time::sleep;
 
 #[tokio::test(start_paused = true)]
-async fn there_and_back_again_is_as_never_left() {
+async fn after_a_change_and_its_reversal_the_state_is_unchanged() {
     let stayed = World::new().await;
     let _process = stayed.start(&Line::default());
     stayed.create("a", "one").await;
@@ -35,7 +35,7 @@ async fn there_and_back_again_is_as_never_left() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nothing_is_written_once_all_is_as_it_should_be() {
+async fn nothing_is_written_once_the_desired_state_is_reached() {
     let (world, line) = (World::new().await, Line::default());
     let process = world.start(&line);
     for name in ["a", "b", "c"] {
@@ -49,19 +49,20 @@ async fn nothing_is_written_once_all_is_as_it_should_be() {
     assert_eq!(line.writes(), before);
     assert!(!process.has_ended());
 
-    // Whoever creates an object owns what the server adds to it, a Secret's type here, and what it adds is no wish of ours.
+    // The creator of an object owns fields that the server adds, here a Secret's type; added fields are not part of our
+    // intent.
     drop(process);
     let second = restart(&world).await;
     assert!(second.is_empty(), "{second:?}");
 
-    // A change that was missed is found, and after it there is nothing to do either.
+    // A missed change is found, and after it there is nothing to write either.
     world.edit("a", "two").await;
     assert!(restart(&world).await.iter().any(|write| write.contains("/secrets/")));
     let last = restart(&world).await;
     assert!(last.is_empty(), "{last:?}");
 }
 
-/// What a new process writes.
+/// The writes of a new process.
 async fn restart(world: &World) -> Vec<String> {
     let line = Line::default();
     let _process = world.start(&line);
@@ -70,7 +71,7 @@ async fn restart(world: &World) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_happened_while_nobody_watched_is_found_though_its_history_is_gone() {
+async fn changes_missed_during_a_muted_watch_are_found_after_compaction() {
     let world = World::with_history(16).await;
     let line = Line::default();
     let _process = world.start(&line);
@@ -85,13 +86,13 @@ async fn what_happened_while_nobody_watched_is_found_though_its_history_is_gone(
     world.delete::<Secret>("b-fixed").await;
     world.delete::<FooBar>("c").await;
     world.edit("d", "two").await;
-    // Past the end of what the server remembers.
+    // Past the end of the server's history.
     for n in 0..40 {
         world.edit("b", if n % 2 == 0 { "two" } else { "one" }).await;
     }
     let writes = line.writes().len();
     settle().await;
-    assert_eq!(line.writes().len(), writes, "it was not to see anything");
+    assert_eq!(line.writes().len(), writes, "it did not get any change");
     line.end_watches();
     settle().await;
     let ended = world.state().await;

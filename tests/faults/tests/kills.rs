@@ -1,5 +1,5 @@
-//! One process after the other dies at a write of chance, while objects are made, changed and deleted: in the end the world is
-//! as if those that are left had been made just now, and no child had ever been made twice.
+//! Processes die one after the other at random writes, while objects are created, changed and deleted: the final state
+//! is as if the remaining objects had just been created, and no child was created twice.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -10,13 +10,13 @@ use tokio::time::sleep;
 /// Processes that die, one after the other.
 const LIVES: usize = 30;
 
-/// What is done in the life of one.
+/// The number of user actions in the life of one process.
 const DEEDS: usize = 4;
 
-/// The targets of the FooBars that must be there, by name.
+/// The targets of the expected FooBars, by name.
 type Known = BTreeMap<String, String>;
 
-/// One of a few names is made, changed, or deleted. One that is still on its way out is left alone.
+/// Creates, changes, or deletes one of a few names. An object that is still being deleted is not changed.
 async fn meddle(world: &World, known: &mut Known, chance: &mut Rng) {
     let name = format!("foobar-{}", chance.u8(..12));
     let target = format!("{:04x}", chance.u16(..));
@@ -34,7 +34,7 @@ async fn meddle(world: &World, known: &mut Known, chance: &mut Rng) {
     known.insert(name, target);
 }
 
-/// The world in which only what is known was ever asked for.
+/// A world in which only the expected objects were created.
 async fn untroubled(known: &Known) -> World {
     let world = World::new().await;
     let _process = world.start(&Line::default());
@@ -45,8 +45,8 @@ async fn untroubled(known: &Known) -> World {
     world
 }
 
-/// The ConfigMaps that were ever seen, whose names say for which wish they were made. Each wish is another one, so a second
-/// object of a name has been made twice.
+/// The ConfigMaps that have existed. Their names identify the spec, and each spec is different, so a second object of a
+/// name was created twice.
 #[derive(Default)]
 struct Seen(BTreeMap<String, String>);
 
@@ -62,7 +62,7 @@ impl Seen {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_dies_whenever_the_end_is_what_was_asked_for_last() {
+async fn after_crashes_at_random_writes_the_state_matches_the_last_spec() {
     for seed in 0..2 {
         let mut chance = Rng::with_seed(seed);
         let (world, mut known, mut seen) = (World::new().await, Known::new(), Seen::default());

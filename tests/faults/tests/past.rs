@@ -1,11 +1,11 @@
-//! After a restart the operator is shown an older world, as an API server that is behind shows it, at every moment of its
-//! life: what it does meanwhile is undone, and nothing that was right is lost.
+//! After a restart the API server shows the operator an older state, for each of the earlier states: its effects are
+//! undone, and nothing right is lost.
 
 use std::time::Duration;
 
 use faults::{FooBar, Line, World, settle};
 
-/// Makes, changes and deletes; the versions in between.
+/// Creates, changes and deletes objects; returns the versions in between.
 async fn live(world: &World) -> std::ops::Range<u64> {
     let process = world.start(&Line::default());
     let began = world.version().await;
@@ -15,7 +15,7 @@ async fn live(world: &World) -> std::ops::Range<u64> {
     settle().await;
     world.edit("b", "two").await;
     world.delete::<FooBar>("c").await;
-    // Another one of the same name.
+    // Another object of the same name.
     world.delete::<FooBar>("d").await;
     settle().await;
     world.create("d", "three").await;
@@ -25,12 +25,12 @@ async fn live(world: &World) -> std::ops::Range<u64> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whatever_past_it_is_shown_the_end_is_the_same() {
+async fn after_any_stale_state_the_final_state_is_the_same() {
     let world = World::new().await;
     let versions = live(&world).await;
     let (expected, uids) = (world.state().await, world.uids().await);
     assert!(versions.end - versions.start > 35, "{versions:?}");
-    // Each on a world of its own would be no other: a past that does harm would show in those that follow.
+    // One world is enough for all of them: damage by one past would show in the next ones.
     for version in versions {
         let line = Line::default();
         line.show_the_past(version, Duration::from_secs(30));
@@ -42,7 +42,7 @@ async fn whatever_past_it_is_shown_the_end_is_the_same() {
         assert_eq!(
             world.uids().await,
             uids,
-            "as of {version} something was made anew: {:?}",
+            "as of {version} something was created again: {:?}",
             line.writes()
         );
     }

@@ -1,5 +1,5 @@
-//! A fault at each write of the operator's life, one run a write: the process dies there, or the connection fails there; the
-//! write was carried out, or not. In the end the world is as if nothing had happened.
+//! A fault at each write of the operator, one write in each run: the process dies there, or the connection fails; the
+//! write was carried out, or not. The final state is as without a fault.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use faults::{Fault, FooBar, Line, World, settle};
 use k8s_openapi::api::core::v1::ConfigMap;
 use serde_json::Value;
 
-/// Objects are made, changed, deleted, and their children too; meanwhile a process lives on this line, and then another
-/// one on a good line.
+/// Creates, changes and deletes objects and their children; meanwhile one process runs on this connection, and then
+/// another one on a connection without faults.
 async fn story(line: &Line) -> BTreeMap<String, Value> {
     let world = World::new().await;
     let first = world.start(line);
@@ -19,7 +19,7 @@ async fn story(line: &Line) -> BTreeMap<String, Value> {
     world.edit("b", "two").await;
     world.delete::<FooBar>("c").await;
     settle().await;
-    // Whatever is called like this: the operator may have died before it was made.
+    // Whatever its name: the operator may have died before it was created.
     let children = world.api::<ConfigMap>();
     _ = children.delete("a-one", &kube::api::DeleteParams::default()).await;
     settle().await;
@@ -30,7 +30,7 @@ async fn story(line: &Line) -> BTreeMap<String, Value> {
     world.state().await
 }
 
-/// Runs the story with a fault at its first write, its second, and so on; how many there are.
+/// Runs the story with a fault at its first write, its second, and so on; returns how many writes there are.
 async fn at_every_write(fault: Fault) -> usize {
     let expected = story(&Line::default()).await;
     let names: Vec<_> = expected.keys().map(String::as_str).collect();
@@ -56,21 +56,21 @@ async fn at_every_write(fault: Fault) -> usize {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_process_that_dies_before_a_write_is_carried_out_is_followed_by_one_that_ends_the_same() {
+async fn after_a_crash_before_any_write_is_carried_out_the_next_process_reaches_the_same_state() {
     assert!(at_every_write(Fault::Dies { stored: false }).await >= 18);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_process_that_dies_after_a_write_was_carried_out_is_followed_by_one_that_ends_the_same() {
+async fn after_a_crash_after_any_write_was_carried_out_the_next_process_reaches_the_same_state() {
     assert!(at_every_write(Fault::Dies { stored: true }).await >= 18);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_write_that_fails_is_made_good() {
+async fn a_failed_write_is_retried() {
     assert!(at_every_write(Fault::Fails { stored: false }).await >= 18);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_write_whose_answer_is_lost_is_not_done_twice() {
+async fn a_write_whose_response_is_lost_has_no_second_effect() {
     assert!(at_every_write(Fault::Fails { stored: true }).await >= 18);
 }

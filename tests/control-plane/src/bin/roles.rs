@@ -1,5 +1,5 @@
-//! Writes down the roles and bindings that a real server has from its beginning, with what its controllers aggregate:
-//! `cargo run -p control-plane --bin roles`. Those of the cluster's own components are left out.
+//! Records the roles and bindings of a new real server, after its controllers have aggregated them: `cargo run -p
+//! control-plane --bin roles`. Those of the cluster's own components are left out.
 
 use std::{path::Path, time::Duration};
 
@@ -13,7 +13,7 @@ const FILE: &str = concat!(
     "/../../scaffolds/apiserver/src/authorize/bootstrap.txt"
 );
 const PLURALS: [&str; 4] = ["clusterroles", "clusterrolebindings", "roles", "rolebindings"];
-/// The roles, by name, that are kept, and with them their bindings.
+/// The names of the recorded roles, which are recorded with their bindings.
 const KEPT: [&str; 13] = [
     "admin",
     "cluster-admin",
@@ -29,7 +29,7 @@ const KEPT: [&str; 13] = [
     "system:public-info-viewer",
     "view",
 ];
-/// For what a controller does within a second.
+/// The time limit for aggregation, which takes less than a second.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[tokio::main]
@@ -69,7 +69,7 @@ fn is_kept(object: &Value) -> bool {
     KEPT.iter().any(|kept| role == kept)
 }
 
-/// Plural, namespace (`-` for none), name, and the object with marks for what differs from server to server.
+/// Plural, namespace (`-` for none), name, and the object with placeholders for values that differ between servers.
 fn line(plural: &str, mut object: Value) -> String {
     let kind = match plural {
         "clusterroles" => "ClusterRole",

@@ -1,4 +1,4 @@
-//! What the API server takes, and what it must not take.
+//! What the API server accepts and refuses.
 
 use anyhow::{Result, ensure};
 use control_plane::foobar::FooBar;
@@ -104,7 +104,7 @@ fn invalid_foobars_are_refused_before_they_are_stored() -> Result<()> {
                 other => anyhow::bail!("{spec}: not refused with `{message}` but {other:?}"),
             }
         }
-        // What the schema does not know is refused to those who ask for strictness, as kubectl does.
+        // Unknown fields are refused if the client requests strict validation, as kubectl does.
         let misspelt = case.stage.plane.folder().join("misspelt.json");
         let mut object = DynamicObject::new("invalid", &kind);
         object.data = json!({"spec": {"target": "a", "traget": "b"}});
@@ -139,6 +139,6 @@ pub fn path_with(folder: Option<&std::path::Path>) -> std::ffi::OsString {
         .map(std::path::Path::to_owned)
         .into_iter()
         .chain(std::env::split_paths(&path));
-    // It was split at the very characters that it must not contain.
+    // It was split at exactly the characters that must not be in it.
     std::env::join_paths(folders).unwrap_or(path)
 }

@@ -1,4 +1,4 @@
-//! Service accounts with less than an operator is granted: its roles as they are deployed, without one verb.
+//! Service accounts with fewer permissions than the operator's: its deployed roles, without one verb.
 
 use std::path::PathBuf;
 
@@ -26,14 +26,14 @@ pub struct Grant {
     pub group: String,
     pub resource: String,
     pub verb: String,
-    /// The objects that it is about; empty for all.
+    /// The names of the objects that it applies to; empty for all.
     names: Vec<String>,
-    /// Of something that is in no namespace.
+    /// Whether it applies to a cluster-scoped resource.
     everywhere: bool,
 }
 
 impl Grant {
-    /// What the API server says to those who lack it.
+    /// The API server's message for a request without this permission.
     pub fn refusal(&self) -> String {
         if self.is_of_finalizers() {
             return "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on"
@@ -47,7 +47,7 @@ impl Grant {
 
     /// The request that is refused without it: verb and resource.
     pub fn refused(&self) -> String {
-        // Nobody asks for the finalizers of an owner: making its child does.
+        // No request is made for the finalizers of an owner: the permission is needed to create its child.
         if self.is_of_finalizers() {
             return "create configmaps".to_owned();
         }
@@ -88,7 +88,7 @@ fn split(rules: Option<Vec<PolicyRule>>, everywhere: bool) -> Vec<Grant> {
 }
 
 impl Case<'_> {
-    /// All that the project grants its operator, as `make deploy` has made it, and what the component `metrics` adds.
+    /// All permissions of the operator, as `make deploy` has created them, and those of the component `metrics`.
     pub async fn granted(&self) -> Result<Vec<Grant>> {
         let (name, namespace) = (self.stage.project.name(), self.stage.project.namespace());
         let manager: Api<ClusterRole> = Api::all(self.client.clone());
@@ -116,8 +116,8 @@ pub struct Account {
 }
 
 impl Account {
-    /// Makes the account with these grants, those of namespaced kinds in its own namespace only, and waits until the API server
-    /// knows of them.
+    /// Creates the account with these grants, those for namespaced kinds in its own namespace only, and waits until the
+    /// API server applies them.
     pub async fn make(plane: &ControlPlane, namespace: &str, grants: &[Grant]) -> Result<Self> {
         let client = plane.client().await?;
         let account = json!({"metadata": {"name": NAME}});
@@ -183,12 +183,12 @@ impl Account {
         .await
     }
 
-    /// Who it is to the API server.
+    /// Its user name in the API server.
     pub fn user(&self) -> String {
         format!("system:serviceaccount:{}:{NAME}", self.namespace)
     }
 
-    /// Removes what it has outside of its namespace.
+    /// Removes its objects outside of its namespace.
     pub async fn remove(self) -> Result<()> {
         let roles: Api<ClusterRole> = Api::all(self.client.clone());
         roles.delete(&self.namespace, &DeleteParams::default()).await?;

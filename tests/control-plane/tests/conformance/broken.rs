@@ -1,4 +1,4 @@
-//! Objects that cannot be served, now or ever, and what that does to the rest: nothing.
+//! Objects that cannot be reconciled, temporarily or permanently, do not affect others.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ use serde_json::json;
 use crate::stage::{Case, PATIENCE, case};
 
 impl Case<'_> {
-    /// Stores FooBars that the schema forbids: loosens it, writes them, tightens it again.
+    /// Stores FooBars that the schema forbids: relaxes the schema, writes them, restores the schema.
     async fn store_malformed(&mut self, names: &[&str]) -> Result<()> {
         let crds: Api<CustomResourceDefinition> = Api::all(self.client.clone());
         let mut crd = serde_json::to_value(crds.get("foobars.test.example.com").await?)?;
@@ -34,7 +34,7 @@ impl Case<'_> {
         for name in names {
             let mut object = DynamicObject::new(name, &kind);
             object.data = json!({"spec": {"target": {"not": "a string"}}});
-            // The API server takes a moment to serve by the new schema.
+            // The API server takes a moment to apply the new schema.
             eventually("the malformed object to be stored", PATIENCE, async || {
                 Ok(Some(objects.create(&PostParams::default(), &object).await?))
             })
@@ -45,7 +45,7 @@ impl Case<'_> {
 }
 
 #[test]
-fn a_malformed_object_is_reported_and_blocks_nobody() -> Result<()> {
+fn a_malformed_object_is_reported_and_blocks_no_other() -> Result<()> {
     case(async |case| {
         let operator = case.operator(&[]).await?;
         case.one_ready("good").await?;
@@ -68,7 +68,7 @@ fn a_malformed_object_is_reported_and_blocks_nobody() -> Result<()> {
             "not a word of them in the log:\n{log}"
         );
 
-        // One is repaired, the other deleted.
+        // One is corrected, the other one is deleted.
         case.merge("bad", json!({"spec": {"target": "repaired"}})).await?;
         becomes(&case.foobars, "bad", "Ready", PATIENCE, FooBar::is_ready).await?;
         case.foobars.delete("worse", &DeleteParams::default()).await?;
@@ -78,11 +78,11 @@ fn a_malformed_object_is_reported_and_blocks_nobody() -> Result<()> {
 }
 
 #[test]
-fn what_is_invalid_is_said_once_and_not_tried_again_at_once() -> Result<()> {
+fn an_invalid_child_is_reported_once_and_not_retried_at_once() -> Result<()> {
     case(async |case| {
         let _operator = case.operator(&[]).await?;
         let mark = case.mark()?;
-        // A ConfigMap holds 1 MiB at most, an object in etcd half as much again.
+        // A ConfigMap contains at most 1 MiB, an object in etcd half as much again.
         let spec = FooBarSpec {
             target: "x".repeat(1_100_000),
             r#type: None,
@@ -100,7 +100,7 @@ fn what_is_invalid_is_said_once_and_not_tried_again_at_once() -> Result<()> {
                 .filter(|request| request.resource == "configmaps")
                 .count())
         };
-        // The status that says so is a change of our own, and no reason to try again.
+        // The status that reports it is the operator's own write, which must not cause a retry.
         ensure!(tries()? == 1, "tried {} times", tries()?);
         case.merge("too-big", json!({"spec": {"target": "small"}})).await?;
         becomes(&case.foobars, "too-big", "Ready", PATIENCE, FooBar::is_ready).await?;
@@ -109,7 +109,7 @@ fn what_is_invalid_is_said_once_and_not_tried_again_at_once() -> Result<()> {
 }
 
 #[test]
-fn what_may_work_later_is_tried_again_with_growing_delay() -> Result<()> {
+fn a_temporary_error_is_retried_with_growing_delays() -> Result<()> {
     case(async |case| {
         let _operator = case.operator(&[]).await?;
         let webhooks: Api<ValidatingWebhookConfiguration> = Api::all(case.client.clone());
@@ -125,7 +125,7 @@ fn what_may_work_later_is_tried_again_with_growing_delay() -> Result<()> {
         webhooks
             .create(&PostParams::default(), &serde_json::from_value(nobody)?)
             .await?;
-        // In force once a ConfigMap is refused.
+        // It is active once a ConfigMap is refused.
         eventually("the webhook to be in force", PATIENCE, async || {
             let probe = serde_json::from_value(json!({"metadata": {"generateName": "probe-"}}))?;
             Ok(case

@@ -1,4 +1,4 @@
-//! Flags that change what the operator asks of the API server.
+//! Flags that change the operator's requests to the API server.
 
 use anyhow::{Result, ensure};
 use control_plane::{
@@ -14,9 +14,10 @@ use kube::{
 use crate::stage::{OPERATOR, PATIENCE, case};
 
 #[test]
-fn install_crds_makes_a_bare_cluster_serve_foobars() -> Result<()> {
+fn install_crds_makes_a_cluster_without_crds_serve_foobars() -> Result<()> {
     case(async |case| {
-        // The deployed role knows nothing of CRDs, and should not: this is for development, as an administrator.
+        // The deployed role has no permissions on CRDs, and should not: this flag is for development, as an
+        // administrator.
         case.stage.spoil();
         let crds: Api<CustomResourceDefinition> = Api::all(case.client.clone());
         let name = "foobars.test.example.com";
@@ -38,7 +39,7 @@ fn install_crds_makes_a_bare_cluster_serve_foobars() -> Result<()> {
 }
 
 #[test]
-fn namespaces_that_are_not_named_are_not_served() -> Result<()> {
+fn unnamed_namespaces_are_not_watched() -> Result<()> {
     case(async |case| {
         let namespaces = ["one", "two", "other"].map(|name| format!("{}-{name}", case.namespace));
         for namespace in &namespaces {

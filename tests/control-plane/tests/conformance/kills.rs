@@ -1,4 +1,4 @@
-//! The operator killed at random moments, while people make, change and delete what it works on.
+//! The operator is killed at random times, while users create, change and delete its objects.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,21 +20,21 @@ use tokio::task::JoinSet;
 
 use crate::stage::{Case, PATIENCE, case, say};
 
-/// What happens when, but for what the machine's load makes of it. `make nightly` takes another one each time.
+/// Decides the order of events, apart from the machine's load. `make nightly` uses another one each time.
 const SEED: u64 = 5;
 
-/// FooBars, and the people who share them: each has some to herself, so that she knows what must be there in the end.
+/// FooBars, and the number of users; each FooBar has one user, who knows its expected final state.
 const FOOBARS: usize = 500;
 const PEOPLE: usize = 10;
 
-/// What a person does to each of hers, one after the other, once it is there.
+/// The number of actions of a user on each FooBar, one after the other, after it is created.
 const DEEDS: usize = 3;
 
-/// Between two deeds of a person, and how long an operator lives, in milliseconds.
+/// The time between two actions of a user, and the lifetime of an operator, in milliseconds.
 const PAUSE: std::ops::Range<u64> = 0..60;
 const LIFE: std::ops::Range<u64> = 20..900;
 
-/// What people know of their FooBars: the targets of those that must be there, by name.
+/// The expected FooBars of users: their targets, by name.
 type Known = BTreeMap<String, String>;
 
 fn seed() -> u64 {
@@ -42,7 +42,7 @@ fn seed() -> u64 {
     if nightly { Rng::new().u64(..) } else { SEED }
 }
 
-/// Makes, changes, deletes and makes again these FooBars, in an order of chance; what is there in the end.
+/// Creates, changes, deletes and creates these FooBars again, in random order; returns the final state.
 async fn person(foobars: Api<FooBar>, names: Vec<String>, mut chance: Rng) -> Result<Known> {
     let mut known = Known::new();
     let mut to_do: Vec<_> = names
@@ -58,7 +58,7 @@ async fn person(foobars: Api<FooBar>, names: Vec<String>, mut chance: Rng) -> Re
                 foobar.spec.target.clone_from(&target);
                 match foobars.create(&PostParams::default(), &foobar).await {
                     Ok(_) => _ = known.insert(name.clone(), target),
-                    // The one before is still on its way out.
+                    // The earlier one is still being deleted.
                     Err(kube::Error::Api(status)) if status.code == 409 => {}
                     Err(error) => return Err(error.into()),
                 }
@@ -78,7 +78,7 @@ async fn person(foobars: Api<FooBar>, names: Vec<String>, mut chance: Rng) -> Re
     Ok(known)
 }
 
-/// All people at work, each with some of the FooBars.
+/// All users, each with some of the FooBars.
 fn people(foobars: &Api<FooBar>, chance: &mut Rng) -> JoinSet<Result<Known>> {
     let all = names("killed", FOOBARS);
     let shares = all.chunks(FOOBARS / PEOPLE);
@@ -88,7 +88,8 @@ fn people(foobars: &Api<FooBar>, chance: &mut Rng) -> JoinSet<Result<Known>> {
 }
 
 impl Case<'_> {
-    /// What is there is what people want, each with its one child; nothing is held back, and nothing was made twice.
+    /// The objects are as the users want them, each with its one child; none is still being deleted, and no child was
+    /// created twice.
     async fn is_as_wanted(&self, known: &Known, since: Mark) -> Result<()> {
         let foobars = all_ready(&self.foobars, known.len(), 2 * PATIENCE).await?;
         for foobar in &foobars {
@@ -104,14 +105,14 @@ impl Case<'_> {
         self.made_no_child_twice(since)
     }
 
-    /// A child for each FooBar that there has been, at most: of one that went at once there was none.
+    /// At most one child for each FooBar that has existed: one that was deleted at once had none.
     fn made_no_child_twice(&self, since: Mark) -> Result<()> {
         let (mut foobars, mut children) = (BTreeMap::<_, usize>::new(), BTreeMap::<_, usize>::new());
         for request in self.stage.plane.audit().since(since)? {
             if request.verb != "create" || request.code != 201 || request.namespace != self.namespace {
                 continue;
             }
-            // The name of what is created is not part of the path, but of what was answered.
+            // The path of a create does not contain the name; the response does.
             match request.resource.as_str() {
                 "foobars" => *foobars.entry(child_of(&request.name)).or_default() += 1,
                 "configmaps" if request.name.ends_with("-foobar") => *children.entry(request.name).or_default() += 1,
@@ -133,7 +134,7 @@ impl Case<'_> {
 }
 
 #[test]
-fn an_operator_that_is_killed_while_people_are_at_work_leaves_what_they_asked_for() -> Result<()> {
+fn after_kills_during_user_actions_the_objects_are_as_the_users_want() -> Result<()> {
     case(async |case| {
         let (seed, mark) = (seed(), case.mark()?);
         let mut chance = Rng::with_seed(seed);
@@ -160,7 +161,7 @@ fn an_operator_that_is_killed_while_people_are_at_work_leaves_what_they_asked_fo
 }
 
 #[test]
-fn an_operator_that_is_killed_while_everything_is_deleted_holds_nothing_back() -> Result<()> {
+fn after_kills_during_deletions_every_object_is_deleted() -> Result<()> {
     case(async |case| {
         let mut chance = Rng::with_seed(seed());
         let mut operator = case.operator(&["--max-concurrent-reconciles", "4"]).await?;

@@ -1,4 +1,5 @@
-//! Who leads when a leader dies, sleeps, is cut off, has another clock or no time; judged by what the API server was asked.
+//! Which process leads when a leader is killed, stopped or disconnected, has a wrong clock or no CPU time; checked by
+//! the requests in the audit log.
 
 use std::{path::PathBuf, thread::available_parallelism, time::Duration};
 
@@ -22,7 +23,7 @@ use crate::{
     stage::{CANDIDATES, Case, PATIENCE, case},
 };
 
-/// What somebody has asked for since.
+/// The requests of one process since a mark.
 struct Trail(Vec<Request>);
 
 impl Trail {
@@ -42,7 +43,7 @@ impl Trail {
         self.written().filter(|request| request.resource == "leases")
     }
 
-    /// When it made the lease its own: a standby only reads it.
+    /// When it acquired the lease: a standby only reads it.
     fn took(&self) -> Result<f64> {
         let first = self.renewals().next().context("it has never led")?;
         Ok(first.received)
@@ -63,23 +64,23 @@ impl Case<'_> {
         found[0].spec.clone().context("no spec")
     }
 
-    /// The second has led only after the first was silent for the lease's duration, the first has written nothing since,
-    /// and the second nothing before.
+    /// The second one led only after the first one was silent for the lease's duration; since then the first one has
+    /// written nothing, and the second one wrote nothing before.
     fn check_handover(&self, since: Mark) -> Result<()> {
         let (first, second) = (Trail::of(self, 0, since)?, Trail::of(self, 1, since)?);
         let took = second.took()?;
         let late: Vec<_> = first.written().filter(|write| write.received >= took).collect();
-        ensure!(late.is_empty(), "written by who does not lead any more: {late:#?}");
+        ensure!(late.is_empty(), "written by a former leader: {late:#?}");
         let early: Vec<_> = second.written().filter(|write| write.received < took).collect();
-        ensure!(early.is_empty(), "written by who does not lead yet: {early:#?}");
+        ensure!(early.is_empty(), "written before it led: {early:#?}");
         let last = first.renewals().last().context("the first has never led")?.received;
-        // The log's clock is not the one that the lease is judged by.
+        // The log's clock differs from the one that decides about the lease.
         let silent = took - last;
         ensure!(silent > LEASE.as_secs_f64() - 0.1, "taken over after {silent} s");
         Ok(())
     }
 
-    /// No child was made twice, by whomever.
+    /// No child was created twice, by any process.
     fn check_nothing_doubled(&self, since: Mark) -> Result<()> {
         let mut made = Vec::new();
         for who in 0..CANDIDATES.len() {
@@ -99,7 +100,7 @@ impl Case<'_> {
 }
 
 #[test]
-fn a_leader_that_is_killed_at_work_is_followed_once_its_lease_is_over() -> Result<()> {
+fn a_killed_leader_is_replaced_once_its_lease_expires() -> Result<()> {
     case(async |case| {
         let mark = case.mark()?;
         let first = case.candidate(0)?;
@@ -125,7 +126,7 @@ fn a_leader_that_is_killed_at_work_is_followed_once_its_lease_is_over() -> Resul
 }
 
 #[test]
-fn a_leader_that_was_stopped_for_longer_than_its_lease_wakes_up_and_writes_nothing() -> Result<()> {
+fn a_leader_that_was_stopped_for_longer_than_its_lease_writes_nothing_afterwards() -> Result<()> {
     case(async |case| {
         let mark = case.mark()?;
         let mut first = case.candidate(0)?;
@@ -136,7 +137,7 @@ fn a_leader_that_was_stopped_for_longer_than_its_lease_wakes_up_and_writes_nothi
         second.operator.ready(PATIENCE).await?;
 
         first.operator.pause()?;
-        // This it has in its buffers when it wakes up, and all reasons to write.
+        // This is in its buffers when it continues, so it has reasons to write.
         create(&case.foobars, &names("meanwhile", 50)).await?;
         second.leads().await?;
         all_ready(&case.foobars, 60, PATIENCE).await?;
@@ -145,7 +146,7 @@ fn a_leader_that_was_stopped_for_longer_than_its_lease_wakes_up_and_writes_nothi
         let ended = first.operator.wait(PATIENCE).await?;
         ensure!(ended.code() == Some(1), "it ended with {ended}");
         let log = first.operator.log_end();
-        ensure!(log.contains("the leader lease is lost"), "not said in its log:\n{log}");
+        ensure!(log.contains("the leader lease is lost"), "not in its log:\n{log}");
         let foobars = all_ready(&case.foobars, 70, PATIENCE).await?;
         case.check_children(&foobars).await?;
         case.check_nothing_doubled(mark)?;
@@ -154,7 +155,7 @@ fn a_leader_that_was_stopped_for_longer_than_its_lease_wakes_up_and_writes_nothi
 }
 
 #[test]
-fn a_leader_that_is_cut_off_ends_before_another_one_leads() -> Result<()> {
+fn a_disconnected_leader_ends_before_another_one_leads() -> Result<()> {
     case(async |case| {
         let kubeconfig = case.stage.plane.kubeconfig_of(CANDIDATES[0])?;
         for fault in [Fault::Silent, Fault::Refused] {
@@ -170,7 +171,7 @@ fn a_leader_that_is_cut_off_ends_before_another_one_leads() -> Result<()> {
             proxy.set(fault);
             let ended = first.operator.wait(PATIENCE).await?;
             ensure!(ended.code() == Some(1), "{fault:?}: it ended with {ended}");
-            // Nothing held back comes through now.
+            // Nothing that was held back must arrive now.
             proxy.set(Fault::None);
             second.leads().await?;
             let foobars = all_ready(
@@ -189,11 +190,11 @@ fn a_leader_that_is_cut_off_ends_before_another_one_leads() -> Result<()> {
 }
 
 #[test]
-fn a_holder_whose_clock_is_wrong_is_followed_when_it_is_silent_and_not_before() -> Result<()> {
+fn a_holder_with_a_wrong_clock_is_replaced_only_after_it_is_silent() -> Result<()> {
     case(async |case| {
         let mark = case.mark()?;
         let leases: Api<Lease> = Api::namespaced(case.client.clone(), &case.namespace);
-        // Years behind, then years ahead, and never the same twice.
+        // Years behind, then years ahead, and never the same value twice.
         let clock = |n: usize| {
             let year = if n.is_multiple_of(2) { 2001 } else { 2101 };
             format!("{year}-01-01T00:00:{n:02}Z").parse().map(MicroTime)
@@ -211,7 +212,7 @@ fn a_holder_whose_clock_is_wrong_is_followed_when_it_is_silent_and_not_before() 
         };
         lease = leases.create(&PostParams::default(), &lease).await?;
         let replica = case.candidate(1)?;
-        // Longer than the lease, with renewals that say so and nothing else.
+        // Longer than the lease, with renewals whose only change is the time.
         for n in 0..18 {
             sleep(LEASE / 12).await;
             lease.spec.get_or_insert_default().renew_time = Some(clock(n)?);
@@ -219,7 +220,7 @@ fn a_holder_whose_clock_is_wrong_is_followed_when_it_is_silent_and_not_before() 
             lease = leases
                 .replace(name, &PostParams::default(), &lease)
                 .await
-                .context("taken from who renews it")?;
+                .context("the lease was taken although it was renewed")?;
         }
         replica.leads().await?;
         let mut others = case.stage.plane.audit().since(mark)?;
@@ -233,7 +234,7 @@ fn a_holder_whose_clock_is_wrong_is_followed_when_it_is_silent_and_not_before() 
 }
 
 #[test]
-fn reconcilers_that_burn_all_threads_cost_neither_the_lease_nor_the_probes() -> Result<()> {
+fn reconcilers_that_use_all_threads_do_not_affect_lease_and_probes() -> Result<()> {
     case(async |case| {
         let mark = case.mark()?;
         let kubeconfig = case.stage.plane.kubeconfig_of(CANDIDATES[0])?;
@@ -242,7 +243,7 @@ fn reconcilers_that_burn_all_threads_cost_neither_the_lease_nor_the_probes() -> 
         replica.leads().await?;
         let holder = case.lease().await?.holder_identity;
         let began = Instant::now();
-        // Each of the runtime's threads is busy three times four seconds, twice the lease.
+        // Each of the runtime's threads is busy three times for four seconds, twice the lease.
         let count = 3 * available_parallelism()?.get();
         for name in names("burns", count) {
             let spec = FooBarSpec {

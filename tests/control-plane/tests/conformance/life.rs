@@ -1,4 +1,4 @@
-//! From the creation of a FooBar to its end, nothing going wrong.
+//! The life of a FooBar from its creation to its deletion, without faults.
 
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ impl Case<'_> {
             .await?)
     }
 
-    /// Waits until the ConfigMap is as its FooBar now wants it.
+    /// Waits until the ConfigMap matches its FooBar's current spec.
     pub async fn child_in_step(&self, name: &str) -> Result<ConfigMap> {
         eventually(
             &format!("the ConfigMap of `{name}` to be in step"),
@@ -65,7 +65,7 @@ fn five_hundred_foobars_become_ready_with_four_workers() -> Result<()> {
         case.check_children(&foobars).await?;
         for foobar in &foobars {
             ensure!(foobar.finalizers() == [FINALIZER], "{:?}", foobar.finalizers());
-            // The status is a subresource: writing it does not count as a change of what is wanted.
+            // The status is a subresource: writing it is not a change of the spec.
             ensure!(
                 foobar.metadata.generation == Some(1),
                 "generation {:?}",
@@ -97,7 +97,7 @@ fn a_change_of_the_spec_reaches_the_child_and_the_status() -> Result<()> {
 }
 
 #[test]
-fn a_type_that_is_set_and_unset_again_leaves_the_child() -> Result<()> {
+fn a_type_that_is_unset_again_is_removed_from_the_child() -> Result<()> {
     case(async |case| {
         let _operator = case.operator(&[]).await?;
         case.one_ready("typed").await?;
@@ -112,14 +112,14 @@ fn a_type_that_is_set_and_unset_again_leaves_the_child() -> Result<()> {
 }
 
 #[test]
-fn a_child_that_is_edited_or_deleted_is_repaired() -> Result<()> {
+fn an_edited_or_deleted_child_is_repaired() -> Result<()> {
     case(async |case| {
         let _operator = case.operator(&[]).await?;
         case.one_ready("drift").await?;
         let name = child_of("drift");
         let uid = case.child_in_step("drift").await?.uid();
         for patch in [json!({"data": {"target": "elsewhere"}}), json!({"data": null})] {
-            // As a human with kubectl edit would: under another field manager.
+            // As a user with kubectl edit would: under another field manager.
             case.children
                 .patch(&name, &PatchParams::default(), &Patch::Merge(patch))
                 .await?;
@@ -133,7 +133,7 @@ fn a_child_that_is_edited_or_deleted_is_repaired() -> Result<()> {
 }
 
 #[test]
-fn a_child_whose_owner_reference_is_taken_away_is_not_passed_over() -> Result<()> {
+fn a_child_without_its_owner_reference_is_reported_and_not_changed() -> Result<()> {
     case(async |case| {
         let _operator = case.operator(&[]).await?;
         case.one_ready("orphaned").await?;
@@ -141,7 +141,7 @@ fn a_child_whose_owner_reference_is_taken_away_is_not_passed_over() -> Result<()
         case.children
             .patch(&child_of("orphaned"), &PatchParams::default(), &orphan)
             .await?;
-        // Whoever takes our reference off has taken the child: it is not touched, and no longer called in step.
+        // Removing the owner reference takes the child from its owner: it is not changed, and the FooBar reports that.
         let reported = |foobar: &FooBar| foobar.ready().is_some_and(|ready| ready.reason == "ChildNotOwned");
         becomes(&case.foobars, "orphaned", "ChildNotOwned", PATIENCE, reported).await?;
         let child = case.children.get(&child_of("orphaned")).await?;
@@ -151,7 +151,7 @@ fn a_child_whose_owner_reference_is_taken_away_is_not_passed_over() -> Result<()
 }
 
 #[test]
-fn what_others_add_to_a_child_stays() -> Result<()> {
+fn fields_that_others_add_to_a_child_stay() -> Result<()> {
     case(async |case| {
         let _operator = case.operator(&[]).await?;
         case.one_ready("shared").await?;
@@ -176,7 +176,7 @@ fn what_others_add_to_a_child_stays() -> Result<()> {
 }
 
 #[test]
-fn a_config_map_that_is_somebody_elses_is_never_touched() -> Result<()> {
+fn a_config_map_of_another_owner_is_never_changed() -> Result<()> {
     case(async |case| {
         let _operator = case.operator(&[]).await?;
         let name = child_of("squatted");
@@ -238,7 +238,7 @@ fn children_of_a_deleted_foobar_are_collected() -> Result<()> {
         case.child_in_step("collected").await?;
         case.foobars.delete("collected", &DeleteParams::background()).await?;
         case.gone("collected").await?;
-        // The garbage collector looks for new kinds every 30 s.
+        // The garbage collector discovers new kinds every 30 s.
         eventually("the ConfigMap to be collected", 2 * PATIENCE, async || {
             Ok(case
                 .children
@@ -252,7 +252,7 @@ fn children_of_a_deleted_foobar_are_collected() -> Result<()> {
 }
 
 #[test]
-fn a_foobar_that_is_deleted_in_the_foreground_goes_after_its_child() -> Result<()> {
+fn a_foobar_with_foreground_deletion_is_deleted_after_its_child() -> Result<()> {
     case(async |case| {
         if !case.stage.plane.has_controllers() {
             say("SKIPPED: no kube-controller-manager, so nothing collects garbage");
@@ -271,7 +271,7 @@ fn a_foobar_that_is_deleted_in_the_foreground_goes_after_its_child() -> Result<(
 }
 
 #[test]
-fn one_that_is_deleted_and_made_again_gets_a_new_child() -> Result<()> {
+fn a_recreated_foobar_gets_a_new_child() -> Result<()> {
     case(async |case| {
         let _operator = case.operator(&["--max-concurrent-reconciles", "4"]).await?;
         for round in 0..5 {
@@ -292,7 +292,7 @@ fn one_that_is_deleted_and_made_again_gets_a_new_child() -> Result<()> {
             .create(&PostParams::default(), &FooBar::named("again"))
             .await?;
         if !case.stage.plane.has_controllers() {
-            // Nobody else removes the ConfigMap of the one before, and it is not ours to touch.
+            // No controller removes the ConfigMap of the earlier object, and the operator must not change it.
             case.children
                 .delete(&child_of("again"), &DeleteParams::default())
                 .await?;
@@ -304,7 +304,7 @@ fn one_that_is_deleted_and_made_again_gets_a_new_child() -> Result<()> {
 }
 
 #[test]
-fn events_tell_what_was_done() -> Result<()> {
+fn events_report_the_actions() -> Result<()> {
     case(async |case| {
         let _operator = case.operator(&[]).await?;
         case.one_ready("told").await?;

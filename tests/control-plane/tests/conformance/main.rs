@@ -1,8 +1,8 @@
-//! The whole life of the operator that kubewright generates, on a real API server. `make conformance` runs it.
+//! The whole life of the generated operator on a real API server. `make conformance` runs it.
 //!
-//! Each case tells its story in its name. They share one control plane and one generated project, and run one at a time, each
-//! in a namespace of its own. The operator is a local process that stands for the Pod of the deployed Deployment: it
-//! has the deployed service account's token, so that it can do what the generated role lets it and nothing else.
+//! The name of each case states what it checks. The cases share one control plane and one generated project, and run
+//! one at a time, each in a namespace of its own. The operator is a local process in place of the deployed Pod: it has
+//! the deployed service account's token, so it has exactly the permissions of the generated role.
 
 mod accepted;
 mod account;

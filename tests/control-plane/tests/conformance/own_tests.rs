@@ -1,4 +1,4 @@
-//! What users type to have their project's tests run on a cluster that is there already.
+//! Runs the tests of a user's project on an existing cluster.
 
 use anyhow::{Result, ensure};
 use control_plane::{eventually, run};
@@ -6,7 +6,7 @@ use control_plane::{eventually, run};
 use crate::stage::{PATIENCE, case, say};
 
 #[test]
-fn the_projects_own_tests_pass_on_the_cluster_of_the_kubeconfig_and_leave_nothing() -> Result<()> {
+fn the_projects_own_tests_pass_on_an_existing_cluster_and_leave_no_objects() -> Result<()> {
     case(async |case| {
         let mut tests = case.stage.project.make();
         tests

@@ -1,4 +1,4 @@
-//! Least privilege: a whole life of the operator with what the project grants it, and lives without each verb of that.
+//! Least privilege: a life of the operator with all granted permissions, and lives without each single verb.
 
 use std::{fs, path::Path, time::Duration};
 
@@ -22,19 +22,20 @@ use crate::{
     stage::{Case, PATIENCE, case, say},
 };
 
-/// Lives at the same time.
+/// Concurrent lives.
 const LIVES: usize = 4;
-/// What the generated operator has and does not use: verb and resource. Why it has them is in the book, under permissions.
+/// Permissions that the generated operator has and does not use: verb and resource. The book gives the reasons, under
+/// permissions.
 const UNUSED: [(&str, &str); 3] = [
     ("get", "foobars"),
     ("get", "foobars/status"),
     ("update", "foobars/status"),
 ];
 
-/// One operator in a namespace of its own, and what happens there.
+/// One operator in a namespace of its own, and the steps of its life.
 struct Life<'a> {
     operator: &'a Operator,
-    /// What its log says where something is missing.
+    /// The expected message in its log if a permission is missing.
     words: Option<String>,
     foobars: Api<FooBar>,
     children: Api<ConfigMap>,
@@ -42,9 +43,9 @@ struct Life<'a> {
     metrics: Client,
 }
 
-/// Why a life does not go on.
+/// Why a life ends early.
 enum End {
-    /// The log says what is missing.
+    /// The log names the missing permission.
     Named,
     Failed(anyhow::Error),
 }
@@ -56,7 +57,7 @@ impl From<kube::Error> for End {
 }
 
 impl Life<'_> {
-    /// Waits for a step of the life, or for the words.
+    /// Waits for a step of the life, or for the message.
     async fn step(&self, what: &str, mut done: impl AsyncFnMut() -> Result<bool>) -> Result<(), End> {
         let reached = eventually(what, PATIENCE, async || {
             if self.is_named() {
@@ -97,7 +98,7 @@ impl Life<'_> {
         self.step("the FooBar to go", gone).await
     }
 
-    /// Somebody changes the child, and the operator changes it back.
+    /// A user changes the child, and the operator repairs it.
     async fn change_child(&self, target: &str) -> Result<(), End> {
         let merge = Patch::Merge(json!({"data": {"target": target}}));
         self.children
@@ -126,7 +127,7 @@ impl Life<'_> {
     }
 }
 
-/// Whether a warning or an error in the log holds these words.
+/// Whether a warning or an error in the log contains this text.
 fn says(log: &Path, words: &str) -> bool {
     let text = fs::read_to_string(log).unwrap_or_default();
     let mut lines = text.lines();
@@ -134,7 +135,7 @@ fn says(log: &Path, words: &str) -> bool {
 }
 
 impl Case<'_> {
-    /// Lives without one grant, or with all; what the API server refused.
+    /// Runs a life without one grant, or with all; returns the requests that the API server refused.
     async fn live(&self, number: usize, grants: &[Grant], missing: Option<&Grant>) -> Result<Vec<String>> {
         let namespace = format!("{}-{number}", self.namespace);
         make_namespace(&self.client, &namespace).await?;
@@ -164,7 +165,7 @@ impl Case<'_> {
         };
         let told = life.tell().await;
         let log = operator.log();
-        // Events and the lease are written to the end.
+        // Events and the lease are written until the end.
         operator.terminate(PATIENCE).await?;
         let user = account.user();
         account.remove().await?;
@@ -174,9 +175,9 @@ impl Case<'_> {
         let unused = missing.is_none_or(|it| UNUSED.contains(&(&it.verb, &it.resource)));
         if let Some(missing) = missing.filter(|_| !unused) {
             let words = missing.refusal();
-            ensure!(says(&log, &words), "nobody says that it {words}");
+            ensure!(says(&log, &words), "the log does not say that it {words}");
         } else if let Err(End::Named) = told {
-            bail!("{missing:?} is used after all");
+            bail!("{missing:?} is used");
         }
         self.refused(&user)
     }
@@ -195,14 +196,14 @@ async fn scraper(kubeconfig: &Path, port: u16) -> Result<Client> {
     let kubeconfig = Kubeconfig::read_from(kubeconfig)?;
     let mut config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
     config.cluster_url = format!("https://127.0.0.1:{port}").parse()?;
-    // Its certificate is of its own making.
+    // Its certificate is self-signed.
     config.accept_invalid_certs = true;
     config.read_timeout = Some(Duration::from_secs(15));
     Ok(Client::try_from(config)?)
 }
 
 #[test]
-fn what_the_project_grants_is_enough_and_each_verb_of_it_is_missed_by_name() -> Result<()> {
+fn the_granted_permissions_are_sufficient_and_the_log_names_each_missing_verb() -> Result<()> {
     case(async |case| {
         let grants = case.granted().await?;
         let refused = case.live(0, &grants, None).await?;

@@ -1,4 +1,4 @@
-//! What is not asked of the API server.
+//! Requests that must not be sent to the API server.
 
 use anyhow::{Result, ensure};
 use control_plane::{
@@ -14,7 +14,7 @@ use crate::{
 };
 
 #[test]
-fn nothing_is_written_once_all_is_as_it_should_be() -> Result<()> {
+fn nothing_is_written_once_the_desired_state_is_reached() -> Result<()> {
     case(async |case| {
         let operator = case.operator(&["--max-concurrent-reconciles", "4"]).await?;
         let began = case.mark()?;
@@ -30,14 +30,14 @@ fn nothing_is_written_once_all_is_as_it_should_be() -> Result<()> {
             &written[..4]
         );
 
-        // What changes nothing that matters is looked at and left.
+        // A change without an effect is reconciled without a write.
         let mark = case.mark()?;
         case.merge("calm-0000", json!({"metadata": {"labels": {"seen": "yes"}}}))
             .await?;
         case.stays_quiet().await?;
         ensure!(case.written(mark)?.is_empty());
 
-        // Nor does a new process find anything to do.
+        // A new process has nothing to write either.
         operator.kill()?;
         let mark = case.mark()?;
         let _operator = case.operator(&["--max-concurrent-reconciles", "4"]).await?;
@@ -49,7 +49,7 @@ fn nothing_is_written_once_all_is_as_it_should_be() -> Result<()> {
 }
 
 #[test]
-fn a_status_that_somebody_wipes_is_repaired_once() -> Result<()> {
+fn a_cleared_status_is_restored_once() -> Result<()> {
     case(async |case| {
         let _operator = case.operator(&[]).await?;
         let before = case.one_ready("wiped").await?;
@@ -71,8 +71,7 @@ fn a_status_that_somebody_wipes_is_repaired_once() -> Result<()> {
 }
 
 #[test]
-fn two_controllers_share_one_list_and_one_watch_of_config_maps_and_look_once_for_children_without_label() -> Result<()>
-{
+fn two_controllers_share_one_list_and_one_watch_of_config_maps_and_search_once_for_unlabelled_children() -> Result<()> {
     case(async |case| {
         case.deploy_patterns().await?;
         let mark = case.mark()?;

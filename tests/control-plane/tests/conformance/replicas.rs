@@ -1,4 +1,4 @@
-//! Several replicas, of which one works.
+//! Several replicas, one of which is active.
 
 use std::{
     path::Path,
@@ -16,7 +16,7 @@ use kube::{Api, api::ListParams};
 
 use crate::stage::{Case, PATIENCE, case, say};
 
-/// A lease short enough for a test, and long enough for a loaded machine.
+/// A lease short enough for a test, and long enough for a busy machine.
 pub const LEASE: Duration = Duration::from_secs(6);
 const SHORT_LEASE: [&str; 4] = [
     "--leader-elect-lease-duration=6s",
@@ -37,7 +37,7 @@ impl Replica {
         Self::with(&[], |arguments| case.start_operator(arguments))
     }
 
-    /// As somebody whom the audit log tells from others, with a short lease in the case's namespace.
+    /// With a user of its own in the audit log, and a short lease in the case's namespace.
     pub fn candidate(case: &Case<'_>, binary: &Path, kubeconfig: &Path) -> Result<Self> {
         let namespace = format!("--leader-election-namespace={}", case.namespace);
         let flags = [namespace.as_str()].into_iter().chain(SHORT_LEASE).collect::<Vec<_>>();
@@ -72,7 +72,7 @@ impl Replica {
     }
 }
 
-/// Who holds the one lease in the operator's namespace; empty when it is released.
+/// The holder of the only lease in the operator's namespace; empty if it is released.
 async fn holder(case: &Case<'_>) -> Result<String> {
     let leases: Api<Lease> = Api::namespaced(case.client.clone(), &case.stage.project.namespace());
     let found = leases.list(&ListParams::default()).await?.items;
@@ -82,7 +82,7 @@ async fn holder(case: &Case<'_>) -> Result<String> {
 }
 
 #[test]
-fn of_two_replicas_one_works_and_the_other_takes_over() -> Result<()> {
+fn one_of_two_replicas_is_active_and_the_other_takes_over() -> Result<()> {
     case(async |case| {
         let first = Replica::start(case)?;
         first.leads().await?;
@@ -99,7 +99,7 @@ fn of_two_replicas_one_works_and_the_other_takes_over() -> Result<()> {
             "both work"
         );
 
-        // Killed, it cannot give the lease back: 15 s have to pass.
+        // Killed, it cannot release the lease: 15 s have to pass.
         let killed = Instant::now();
         first.operator.kill()?;
         create(&case.foobars, &names("after", 20)).await?;
@@ -110,7 +110,7 @@ fn of_two_replicas_one_works_and_the_other_takes_over() -> Result<()> {
         ));
         ensure!(second.metric("leader_election_master_status").await? == 1.0);
 
-        // Terminated, it gives it back, and the next one need not wait.
+        // Terminated, it releases the lease, and the next one need not wait.
         let third = Replica::start(case)?;
         let holds = holder(case).await?;
         let status = second.operator.terminate(Duration::from_secs(30)).await?;
@@ -138,11 +138,11 @@ fn a_leader_that_cannot_renew_stops_writing_and_ends() -> Result<()> {
         let mut replica = Replica::start(case)?;
         replica.leads().await?;
         case.stage.plane.pause_etcd()?;
-        // The renew deadline is 10 s; nothing can be written meanwhile anyway.
+        // The renew deadline is 10 s; no write is possible meanwhile anyway.
         let ended = replica.operator.wait(Duration::from_secs(40)).await;
         case.stage.plane.resume_etcd()?;
         ensure!(!ended?.success(), "it ended with 0 although it had lost its lease");
-        // The API server takes a moment to find etcd again.
+        // The API server takes a moment to connect to etcd again.
         eventually("FooBars to be served again", PATIENCE, async || {
             Ok(Some(case.foobars.list(&ListParams::default()).await?))
         })

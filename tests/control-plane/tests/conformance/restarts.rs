@@ -1,4 +1,4 @@
-//! The API server killed in the middle of work, its store stalled, and the operator told to end.
+//! The API server is killed during work, its store stalls, and the operator is terminated.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use kube::{
 use crate::stage::{Case, PATIENCE, case};
 
 impl Case<'_> {
-    /// All Ready, each with one right child, no child made twice, and quiet.
+    /// All are Ready, each with one right child, no child was created twice, and no writes continue.
     async fn ends_well(&self, count: usize, since: Mark) -> Result<()> {
         let foobars = all_ready(&self.foobars, count, 2 * PATIENCE).await?;
         self.check_children(&foobars).await?;
@@ -31,9 +31,9 @@ impl Case<'_> {
 }
 
 #[test]
-fn an_api_server_that_is_killed_and_comes_back_is_worked_with_again() -> Result<()> {
+fn after_a_restart_of_the_api_server_the_operator_continues() -> Result<()> {
     case(async |case| {
-        // Right after its start the API server knows no roles yet, and refuses everybody but the administrators.
+        // Right after its start the API server has not loaded the roles, and refuses all but the administrators.
         case.may_be_refused();
         let mark = case.mark()?;
         let mut operator = case.operator(&["--max-concurrent-reconciles", "4"]).await?;
@@ -49,13 +49,13 @@ fn an_api_server_that_is_killed_and_comes_back_is_worked_with_again() -> Result<
 }
 
 #[test]
-fn what_was_missed_while_the_api_server_was_away_is_found() -> Result<()> {
+fn changes_missed_while_the_api_server_was_down_are_found() -> Result<()> {
     case(async |case| {
-        // Right after its start the API server knows no roles yet, and refuses everybody but the administrators.
+        // Right after its start the API server has not loaded the roles, and refuses all but the administrators.
         case.may_be_refused();
         let _operator = case.operator(&[]).await?;
         case.one_ready("missed").await?;
-        // The connection of the operator is cut before the child is deleted, and made again some time after.
+        // The operator's connection is cut before the child is deleted, and restored some time later.
         case.stage.plane.kill_api_server()?;
         case.stage.plane.restart_api_server().await?;
         let children: Api<ConfigMap> = case.children.clone();
@@ -68,7 +68,7 @@ fn what_was_missed_while_the_api_server_was_away_is_found() -> Result<()> {
 }
 
 #[test]
-fn a_store_that_stalls_is_waited_for() -> Result<()> {
+fn after_a_stall_of_the_store_the_operator_continues() -> Result<()> {
     case(async |case| {
         let mark = case.mark()?;
         let mut operator = case.operator(&["--max-concurrent-reconciles", "4"]).await?;
@@ -82,18 +82,18 @@ fn a_store_that_stalls_is_waited_for() -> Result<()> {
 }
 
 #[test]
-fn sigterm_finishes_what_is_in_hand_and_ends_with_zero() -> Result<()> {
+fn after_sigterm_running_reconciles_end_and_the_exit_code_is_zero() -> Result<()> {
     case(async |case| {
         let mark = case.mark()?;
         let operator = case.operator(&["--max-concurrent-reconciles", "4"]).await?;
         create(&case.foobars, &names("drained", 200)).await?;
         let status = operator.terminate(Duration::from_secs(30)).await?;
         ensure!(status.success(), "{status}");
-        // In hand means: to the end. Nobody who has a child is without a status.
+        // Running reconciles have ended: every FooBar with a child has a status.
         let foobars = case.foobars.list(&ListParams::default()).await?.items;
         let children = case.children.list(&ListParams::default()).await?.items.len();
         let ready = foobars.iter().filter(|foobar| foobar.is_ready()).count();
-        // The cluster's own ConfigMap of root certificates is not there: no controller makes it.
+        // The cluster's own ConfigMap of root certificates does not exist: no controller creates it.
         ensure!(children == ready, "{children} children, {ready} Ready");
         let _operator = case.operator(&["--max-concurrent-reconciles", "4"]).await?;
         case.ends_well(200, mark).await

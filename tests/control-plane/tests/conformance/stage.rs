@@ -1,4 +1,4 @@
-//! What the cases share: the control plane, the project, and a case's own corner of both.
+//! What the cases share: the control plane and the project; and a case's own namespace.
 
 use std::{
     cell::RefCell,
@@ -21,13 +21,13 @@ use tokio::{
     sync::{Mutex, MutexGuard},
 };
 
-/// For what takes a second on an idle machine: ten workers may share it.
+/// The time limit for what takes a second on an idle machine, which ten workers may share.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A user that may do everything and is not the one that the tests themselves are.
+/// A user with all permissions, other than the user of the tests.
 pub const OPERATOR: &str = "operator";
 
-/// Two more of that kind, so that the audit log tells their operators apart.
+/// Two more of that kind, to distinguish their operators in the audit log.
 pub const CANDIDATES: [&str; 2] = ["candidate-a", "candidate-b"];
 
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().expect("no runtime, no tests"));
@@ -44,13 +44,13 @@ pub struct Stage {
     cases: usize,
 }
 
-/// What `kubectl apply -k config/default` said, and the kubeconfig of the service account that it made.
+/// The output of `kubectl apply -k config/default`, and the kubeconfig of the service account that it created.
 struct Deployed {
     kubectl: String,
     kubeconfig: PathBuf,
 }
 
-/// One case's corner.
+/// One case, with its namespace.
 pub struct Case<'a> {
     pub stage: &'a mut Stage,
     pub namespace: String,
@@ -62,10 +62,10 @@ pub struct Case<'a> {
     may_be_refused: bool,
 }
 
-/// Tells one story on the shared stage, which it sets at the first time. When it fails, the logs of its operators are shown.
+/// Runs one case on the shared stage, which the first case creates. If it fails, the logs of its operators are printed.
 ///
-/// Besides what the story itself asserts: the API server must not once have refused the service account, or its role is short
-/// of something.
+/// In addition to the case's own checks, the API server must not have refused any request of the service account:
+/// otherwise its role lacks a permission.
 pub fn case(story: impl AsyncFnOnce(&mut Case<'_>) -> Result<()>) -> Result<()> {
     let Some(assets) = Assets::find()
         .inspect_err(|error| say(&format!("SKIPPED: {error:#}")))
@@ -147,7 +147,7 @@ impl Stage {
         })
     }
 
-    /// Deploys unless that is done already, removes what an earlier case has left, makes a namespace.
+    /// Deploys unless that is done already, removes the objects of an earlier case, creates a namespace.
     async fn case(&mut self) -> Result<Case<'_>> {
         self.cases += 1;
         if self.deployed.is_none() {
@@ -169,7 +169,7 @@ impl Stage {
         })
     }
 
-    /// `kubectl apply -k config/default`, as `make deploy` does it but for its strictness.
+    /// `kubectl apply -k config/default`, as `make deploy` runs it, but without strict validation.
     pub async fn deploy(&mut self) -> Result<()> {
         let folder = self.project.folder().join("config/default");
         let mut kubectl = self.plane.kubectl();
@@ -194,12 +194,12 @@ impl Stage {
         Ok(())
     }
 
-    /// What kubectl said at the last deployment.
+    /// The output of kubectl at the last deployment.
     pub fn deployment(&self) -> &str {
         self.deployed.as_ref().map_or("", |deployed| &deployed.kubectl)
     }
 
-    /// What is deployed is not, or not quite, any more: the next case deploys again.
+    /// The deployment has changed: the next case deploys again.
     pub fn spoil(&mut self) {
         self.deployed = None;
     }
@@ -225,7 +225,7 @@ impl Case<'_> {
         self.start(&self.stage.project.operator(), arguments, &kubeconfig)
     }
 
-    /// Starts any operator as whoever holds the kubeconfig.
+    /// Starts any operator with a kubeconfig.
     pub fn start(
         &self,
         binary: &std::path::Path,
@@ -237,12 +237,12 @@ impl Case<'_> {
         Ok(operator)
     }
 
-    /// Everything from here on may be answered with 401 or 403.
+    /// Later requests may be answered with 401 or 403.
     pub fn may_be_refused(&mut self) {
         self.may_be_refused = true;
     }
 
-    /// When it began.
+    /// The start of the case in the audit log.
     pub fn began(&self) -> Mark {
         self.began
     }
@@ -251,7 +251,7 @@ impl Case<'_> {
         self.stage.plane.audit().mark()
     }
 
-    /// What the service account has asked for since.
+    /// The requests of the service account since then.
     pub fn asked(&self, since: Mark) -> Result<Vec<Request>> {
         let user = format!(
             "system:serviceaccount:{}:{}",
@@ -263,7 +263,7 @@ impl Case<'_> {
         Ok(requests)
     }
 
-    /// Its writes, but for events and the lease: those come late, and with time.
+    /// Its writes, except events and the lease, which are written later or periodically.
     pub fn written(&self, since: Mark) -> Result<Vec<Request>> {
         let mut requests = self.asked(since)?;
         requests.retain(|request| request.is_write() && !matches!(request.resource.as_str(), "events" | "leases"));
@@ -303,7 +303,7 @@ impl Case<'_> {
         make_namespace(&self.client, name).await
     }
 
-    /// `kubectl` with these arguments in the case's namespace; what it printed.
+    /// Runs `kubectl` with these arguments in the case's namespace; returns its output.
     pub fn kubectl(&self, arguments: &[&str]) -> Result<String> {
         run(self
             .stage

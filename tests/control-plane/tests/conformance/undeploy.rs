@@ -1,4 +1,4 @@
-//! The way out.
+//! Removing the operator and its kinds.
 
 use std::{process::Command, thread, time::Duration};
 
@@ -33,14 +33,14 @@ impl Case<'_> {
 }
 
 #[test]
-fn undeploy_with_fifty_live_foobars_leaves_nothing() -> Result<()> {
+fn undeploy_with_fifty_foobars_leaves_no_objects() -> Result<()> {
     case(async |case| {
         if !case.stage.plane.has_controllers() {
             say("SKIPPED: no kube-controller-manager, so no namespace and no child ever goes");
             return Ok(());
         }
         case.make("deploy")?;
-        // Its account goes while it runs, as it does under a Pod that is being stopped.
+        // Its service account is deleted while it runs, as for a Pod that is being stopped.
         case.may_be_refused();
         let _operator = case
             .operator(&["--max-concurrent-reconciles", "4", "--leader-elect"])
@@ -58,17 +58,17 @@ fn undeploy_with_fifty_live_foobars_leaves_nothing() -> Result<()> {
         let left = left.lines().filter(|name| ours.iter().any(|part| name.contains(part)));
         let left: Vec<_> = left.collect();
         ensure!(left.is_empty(), "left behind: {left:#?}");
-        // Not after a while: whoever collects garbage need not know the kind any more.
+        // At once: the garbage collector may not know the kind any more.
         let children = case.children.list(&ListParams::default()).await?.items;
         ensure!(children.is_empty(), "{} children are left", children.len());
-        // Once more: nothing to delete is an error only for those who want to know.
+        // Again: it is an error that nothing is there to delete, unless `ignore-not-found=true` is set.
         ensure!(case.make("undeploy").is_err());
         case.make_ignoring_what_is_gone()
     })
 }
 
 #[test]
-fn children_that_the_garbage_collector_has_not_seen_go_before_their_kind() -> Result<()> {
+fn children_that_the_garbage_collector_missed_are_deleted_before_their_kind() -> Result<()> {
     case(async |case| {
         if !case.stage.plane.has_controllers() {
             say("SKIPPED: no kube-controller-manager, so no child ever goes");
@@ -76,7 +76,7 @@ fn children_that_the_garbage_collector_has_not_seen_go_before_their_kind() -> Re
         }
         case.make("install")?;
         case.stage.spoil();
-        // As a collector that lags leaves it: its owner went without it.
+        // A child as a garbage collector that lags behind leaves it: its owner is already deleted.
         let child = json!({
             "metadata": {
                 "name": "left",
@@ -95,11 +95,11 @@ fn children_that_the_garbage_collector_has_not_seen_go_before_their_kind() -> Re
         let uninstalled = thread::scope(|scope| {
             let mut uninstall = case.command("uninstall");
             let uninstalled = scope.spawn(move || run(&mut uninstall));
-            // Longer than `make` takes that does not wait for children.
+            // Longer than `make` takes if it does not wait for children.
             thread::sleep(Duration::from_secs(4));
             let waits = !uninstalled.is_finished();
             plane.resume_controllers()?;
-            ensure!(waits, "the CRD went before the child");
+            ensure!(waits, "the CRD was deleted before the child");
             uninstalled
                 .join()
                 .unwrap_or_else(|_| anyhow::bail!("`make uninstall` panicked"))

@@ -12,10 +12,10 @@ use control_plane::{Project, root, run};
 
 use crate::stats::{Row, Table};
 
-/// `make manifests` is quick: more rounds cost nothing.
+/// `make manifests` is fast, so it has more rounds.
 const REPEATS: usize = 10;
 
-/// Everything that does not need a control plane.
+/// Measures everything that does not need a control plane.
 pub fn measure(project: &Project, rounds: usize, first_build: bool) -> Result<Table> {
     let scratch = root().join("target/bench/scratch");
     let mut rows = vec![
@@ -70,19 +70,19 @@ fn one(what: &str, values: Vec<f64>) -> Row {
 }
 
 fn repeat(times: usize, mut action: impl FnMut() -> Result<f64>) -> Result<Vec<f64>> {
-    // The first time reads the programs from the disk.
+    // The first run reads the programs from the disk.
     action()?;
     (0..times).map(|_| action()).collect()
 }
 
-/// Milliseconds that a command takes.
+/// The duration of a command in milliseconds.
 fn timed(command: &mut Command) -> Result<f64> {
     let began = Instant::now();
     run(command)?;
     Ok(began.elapsed().as_secs_f64() * 1e3)
 }
 
-/// The two commands that make a project, in an empty folder; milliseconds of both.
+/// Runs the two commands that create a project, in an empty folder; the duration of both in milliseconds.
 fn scaffold(folder: &Path) -> Result<f64> {
     if folder.exists() {
         fs::remove_dir_all(folder)?;
@@ -104,8 +104,8 @@ fn scaffold(folder: &Path) -> Result<f64> {
         ])?)
 }
 
-/// Changes the documentation of a type, which changes its CRD, and runs `make manifests`; milliseconds until the CRD had changed,
-/// and of the whole.
+/// Changes the documentation of a type, which changes its CRD, and runs `make manifests`; milliseconds until the CRD
+/// has changed, and until the end.
 fn after_an_edit(project: &Project, rounds: usize) -> Result<[Vec<f64>; 2]> {
     let types = project.folder().join("api/src/test/v1/foobar.rs");
     let crd = project.folder().join("config/crd/bases/test.example.com_foobars.yaml");
@@ -142,7 +142,7 @@ fn after_an_edit(project: &Project, rounds: usize) -> Result<[Vec<f64>; 2]> {
     Ok([crds, all])
 }
 
-/// Seconds that a build takes with nothing compiled yet.
+/// The duration in seconds of a build with nothing compiled yet.
 fn first(command: &mut Command) -> Result<f64> {
     let folder = root().join("target/bench/first");
     if folder.exists() {

@@ -1,4 +1,4 @@
-//! One operator under load: how long it takes until FooBars are Ready, and what that costs.
+//! One operator under load: how long it takes until FooBars are Ready, and at which cost.
 
 use std::{
     collections::HashMap,
@@ -25,13 +25,13 @@ use tokio::{
 
 use crate::stats::{quantile, summary};
 
-/// Longer than the slowest has ever taken on two busy cores.
+/// Longer than the slowest run has ever taken on two busy cores.
 pub const PATIENCE: Duration = Duration::from_secs(300);
 
-/// Creations under way at the same time: more than any operator can follow.
+/// Concurrent creations: more than any operator can process.
 const CREATORS: usize = 32;
 
-/// How much is asked for.
+/// The amount of work.
 #[derive(Clone, Copy)]
 pub struct Amount {
     pub objects: usize,
@@ -39,10 +39,10 @@ pub struct Amount {
     pub workers: usize,
 }
 
-/// One round of one operator; times in seconds but for `single`, memory in MiB.
+/// The result of one round of one operator; times in seconds except for `single`, memory in MiB.
 pub struct Sample {
     pub wall: f64,
-    /// Until the last event is written too, which may come after.
+    /// Until the last event is written, which may be later.
     pub told: f64,
     pub p50: f64,
     pub p99: f64,
@@ -54,7 +54,7 @@ pub struct Sample {
     pub requests: f64,
 }
 
-/// Runs one operator through one round, in a namespace of its own, and clears up.
+/// Runs one operator through one round, in a namespace of its own, and cleans up.
 pub async fn measure(plane: &ControlPlane, binary: &Path, namespace: &str, amount: Amount) -> Result<Sample> {
     let client = plane.client().await?;
     make_namespace(&client, namespace).await?;
@@ -63,17 +63,17 @@ pub async fn measure(plane: &ControlPlane, binary: &Path, namespace: &str, amoun
     let arguments = ["--max-concurrent-reconciles", workers.as_str()];
     let mut operator = Operator::start(binary, &arguments, &plane.kubeconfig(), plane.folder())?;
     operator.ready(PATIENCE).await?;
-    // What it needed to start is given back by then, or never.
+    // By then the memory for the start is released.
     sleep(Duration::from_secs(3)).await;
     let before = operator.usage()?;
 
     let mut ready = watch(foobars.clone()).await?;
     let single = one_at_a_time(&foobars, amount.single, &mut ready).await?;
-    // Warm, as an operator in service is.
+    // After a warm-up, as for an operator in service.
     let (cpu, requests) = (operator.usage()?.cpu, requests(&client).await?);
     let began = Instant::now();
     let (wall, latencies) = all_at_once(&foobars, &names("load", amount.objects), &mut ready).await?;
-    // Operators may write events later: they are part of the work.
+    // Operators may write events later: events are part of the work.
     let told = told(&client, namespace, amount.single + amount.objects).await? - began;
     // The last metrics.
     sleep(Duration::from_secs(2)).await;
@@ -91,12 +91,12 @@ pub async fn measure(plane: &ControlPlane, binary: &Path, namespace: &str, amoun
         cpu: after.cpu - cpu,
         idle: before.resident,
         peak: after.peak,
-        // One of them is the creation, which is ours.
+        // One of the requests is the creation, which the benchmark sends.
         requests: asked / objects - 1.0,
     })
 }
 
-/// Creates one FooBar after the other, each when the one before is Ready; milliseconds from before its creation.
+/// Creates one FooBar after the other, each when the previous one is Ready; milliseconds from before its creation.
 async fn one_at_a_time(foobars: &Api<FooBar>, count: usize, ready: &mut Ready) -> Result<Vec<f64>> {
     let mut times = Vec::new();
     for name in names("single", count) {
@@ -154,7 +154,7 @@ async fn next(ready: &mut Ready) -> Result<(String, Instant)> {
         .context("the watch has ended")
 }
 
-/// Each FooBar's name, once, when it is first seen Ready.
+/// Sends each FooBar's name once, when it is first seen Ready.
 pub async fn watch(foobars: Api<FooBar>) -> Result<Ready> {
     let version = foobars
         .list(&ListParams::default())
@@ -181,7 +181,7 @@ async fn tell(foobars: Api<FooBar>, version: String, ready: UnboundedSender<(Str
                 WatchEvent::Added(foobar) | WatchEvent::Modified(foobar) => {
                     version = foobar.resource_version().unwrap_or_default();
                     if foobar.is_ready() && told.insert(foobar.name_any()) {
-                        // Nobody listens any more: the round is over.
+                        // The receiver is dropped: the round is over.
                         let Ok(()) = ready.send((foobar.name_any(), Instant::now())) else {
                             return Ok(());
                         };
@@ -196,7 +196,7 @@ async fn tell(foobars: Api<FooBar>, version: String, ready: UnboundedSender<(Str
     Ok(())
 }
 
-/// When there are so many events, or for a minute nothing came of waiting for them.
+/// Returns when there are this many events, or when there were no new ones for a minute.
 async fn told(client: &Client, namespace: &str, wanted: usize) -> Result<Instant> {
     let events: Api<Event> = Api::namespaced(client.clone(), namespace);
     let deadline = Instant::now() + Duration::from_secs(60);
@@ -211,8 +211,8 @@ async fn told(client: &Client, namespace: &str, wanted: usize) -> Result<Instant
     }
 }
 
-/// How many requests about FooBars, ConfigMaps and Events the API server has answered; watches do not count, and lists, which
-/// are ours.
+/// How many requests for FooBars, ConfigMaps and Events the API server has answered, without watches, and without
+/// lists, which the benchmark sends.
 async fn requests(client: &Client) -> Result<f64> {
     let page = client
         .request_text(http::Request::get("/metrics").body(Vec::new())?)
@@ -234,7 +234,7 @@ async fn requests(client: &Client) -> Result<f64> {
         .sum())
 }
 
-/// Deletes everything, so that the next operator starts with nothing.
+/// Deletes everything, so that the next operator starts with an empty cluster.
 async fn clear(client: &Client, namespace: &str) -> Result<()> {
     foobar::remove_by_force(client, Some(namespace)).await?;
     let (all, now) = (ListParams::default(), DeleteParams::default());

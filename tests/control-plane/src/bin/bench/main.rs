@@ -1,5 +1,6 @@
-//! Measures the generated operator against the same one on controller-runtime and on kube-rs' own Controller, on one control
-//! plane in one run, and the command line. `make bench` builds everything and runs it; the output is Markdown.
+//! Compares the generated operator with equivalent ones on controller-runtime and on kube-rs' own Controller, on one
+//! control plane in one run, and measures the command line. `make bench` builds everything and runs it; the output is
+//! Markdown.
 
 mod commands;
 mod load;
@@ -16,7 +17,7 @@ use crate::{
     stats::{Row, Table},
 };
 
-/// What the others are compared with.
+/// The contender that the others are compared with.
 const REFERENCE: &str = "controller-runtime";
 
 /// An operator to measure.
@@ -28,13 +29,13 @@ struct Contender {
 struct Flags {
     rounds: usize,
     only: Vec<String>,
-    /// Measured in the place of the generated one.
+    /// A binary to measure instead of the generated operator.
     operator: Option<PathBuf>,
     amount: Amount,
     operators: bool,
     commands: bool,
     scale: bool,
-    /// Of the largest scale.
+    /// The number of FooBars of the largest scale.
     most: usize,
     first_build: bool,
 }
@@ -59,7 +60,7 @@ async fn main() -> Result<()> {
     Ok(())
 }
 
-/// The project of which the operator is measured.
+/// The project whose operator is measured.
 fn project() -> Result<Project> {
     let api = Api {
         group: "test",
@@ -137,17 +138,18 @@ fn contenders(ours: &Path, only: &[String]) -> Result<Vec<Contender>> {
     Ok(contenders)
 }
 
-/// All contenders in turn, round by round, each time in another order: what the machine does meanwhile meets all alike.
+/// Measures all contenders in turn, round by round, in a different order each time, so that other load affects all of
+/// them equally.
 async fn operators(ours: &Path, contenders: &[Contender], flags: &Flags) -> Result<Table> {
     let plane = ControlPlane::start(&Assets::find()?, Settings::default()).await?;
-    // The kind is the same for all of them.
+    // All contenders use the same kind.
     let mut operator = Operator::start(ours, &["--install-crds"], &plane.kubeconfig(), plane.folder())?;
     operator.ready(load::PATIENCE).await?;
     operator.terminate(load::PATIENCE).await?;
     let mut samples: Vec<Vec<Sample>> = contenders.iter().map(|_| Vec::new()).collect();
     for round in 0..flags.rounds {
         for turn in 0..contenders.len() {
-            // Nobody comes after the same one each time.
+            // No contender always runs after the same other one.
             let at = (round / 2 + turn) % contenders.len();
             let at = if round % 2 == 0 { at } else { contenders.len() - 1 - at };
             eprintln!("round {} of {}: {}", round + 1, flags.rounds, contenders[at].name);

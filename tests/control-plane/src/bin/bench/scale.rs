@@ -1,5 +1,5 @@
-//! One operator with very many objects, on the in-process API server: what a cached object weighs, how long a restart takes,
-//! and whether a key costs the same however many there are.
+//! One operator with very many objects, on the in-process API server: the memory of a cached object, the duration of a
+//! restart, and whether the cost of a key is independent of their number.
 
 use std::{
     fs,
@@ -24,29 +24,29 @@ use crate::{
     stats::{Row, Table},
 };
 
-/// Longer than a hundred thousand objects have ever taken on two busy cores.
+/// Longer than a run with a hundred thousand objects has ever taken on two busy cores.
 const PATIENCE: Duration = Duration::from_secs(3600);
 const NAMESPACE: &str = "default";
 
-/// What a restart among so many objects took.
+/// The cost of a restart with many objects.
 struct Restart {
     /// Seconds until the caches are filled.
     synced: f64,
-    /// Seconds until every object has been looked at once.
+    /// Seconds until every object has been reconciled once.
     done: f64,
-    /// Microseconds of CPU for each, after the caches are filled.
+    /// Microseconds of CPU per object, after the caches are filled.
     key: f64,
     /// MiB.
     resident: f64,
 }
 
-/// A server in a process of its own, which ends with this.
+/// A server in a process of its own, which is killed on drop.
 struct Server {
     process: Child,
     folder: PathBuf,
 }
 
-/// Restarts the operator among a tenth of `most` FooBars, each with its ConfigMap, and among all of them.
+/// Restarts the operator with a tenth of `most` FooBars, each with its ConfigMap, and with all of them.
 pub async fn measure(binary: &Path, most: usize) -> Result<Table> {
     let server = Server::start().await?;
     let client = server.client().await?;
@@ -67,14 +67,14 @@ pub async fn measure(binary: &Path, most: usize) -> Result<Table> {
     };
     Ok(Table {
         title: format!(
-            "A restart among many FooBars, each with a ConfigMap; {:.1} MiB without any",
+            "A restart with many FooBars, each with a ConfigMap; {:.1} MiB without any",
             idle.resident
         ),
         columns: amounts.iter().map(usize::to_string).collect(),
         reference: Some(0),
         rows: vec![
             of("caches filled, s", &|it, _| it.synced),
-            of("all looked at, s", &|it, _| it.done),
+            of("all reconciled, s", &|it, _| it.done),
             of("CPU for each key, µs", &|it, _| it.key),
             of("memory, MiB", &|it, _| it.resident),
             of("memory for each cached object, KiB", &|it, amount| {
@@ -113,14 +113,14 @@ async fn restart(server: &Server, binary: &Path, objects: usize) -> Result<Resta
     let mut operator = Operator::start(binary, &arguments, &server.kubeconfig(), &server.folder)?;
     operator.ready(PATIENCE).await?;
     let (synced, cpu) = (began.elapsed(), operator.usage()?.cpu);
-    eventually("all objects to be looked at", PATIENCE, async || {
+    eventually("all objects to be reconciled", PATIENCE, async || {
         let looked = reconciles(&get(metrics, "/metrics").await?);
         Ok((looked >= objects as f64).then_some(()))
     })
     .await?;
     let done = began.elapsed();
     let used = operator.usage()?;
-    // Memory that is given back is given back by then.
+    // By then freed memory is returned to the system.
     tokio::time::sleep(Duration::from_secs(2)).await;
     let resident = operator.usage()?.resident;
     operator.terminate(PATIENCE).await?;
@@ -176,7 +176,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Fails only when it is gone already.
+        // Fails only if the process has ended already.
         _ = self.process.kill();
         _ = self.process.wait();
     }

@@ -1,8 +1,8 @@
-//! Numbers of several rounds, as Markdown.
+//! Results of several rounds, as Markdown.
 
 use std::fmt;
 
-/// One thing measured, of each contender.
+/// One measured quantity, for each contender.
 pub struct Row {
     what: String,
     columns: Vec<Vec<f64>>,
@@ -12,7 +12,7 @@ pub struct Row {
 pub struct Table {
     pub title: String,
     pub columns: Vec<String>,
-    /// The column that the others are divided by.
+    /// The column by which the others are divided.
     pub reference: Option<usize>,
     pub rows: Vec<Row>,
 }
@@ -26,7 +26,7 @@ impl Row {
     }
 }
 
-/// The value below which the share `q` of all lies; 0 of none.
+/// The value below which the share `q` of all values is; 0 if there are none.
 pub fn quantile(values: &[f64], q: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -39,7 +39,7 @@ pub fn summary(values: &[f64]) -> [f64; 3] {
     [0.0, 0.5, 1.0].map(|q| quantile(values, q))
 }
 
-/// Three digits that matter.
+/// Three significant digits.
 fn number(value: f64) -> String {
     match value {
         value if value >= 100.0 => format!("{value:.0}"),

@@ -1,5 +1,5 @@
-//! An operator that burns CPU: each FooBar keeps a thread of the runtime busy for as many milliseconds as its target says, and
-//! never awaits meanwhile. What goes on in spite of it is under test.
+//! An operator that uses much CPU: each FooBar keeps a thread of the runtime busy for as many milliseconds as its
+//! target says, without an await. The tests check what continues to work meanwhile.
 
 use std::{
     process::ExitCode,

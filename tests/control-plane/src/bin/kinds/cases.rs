@@ -3,10 +3,10 @@
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-/// Where namespaced objects are made.
+/// The namespace of namespaced objects.
 pub const NAMESPACE: &str = "kinds";
 
-/// One request, or two where an object is changed.
+/// One request, or two if an object is changed.
 pub struct Case {
     /// The line.
     pub text: String,
@@ -14,9 +14,9 @@ pub struct Case {
     pub kind: String,
     /// The path of all objects of the kind.
     pub collection: String,
-    /// The edits of what the server made of it, for an update.
+    /// The edits of the server's response, for an update.
     pub change: Option<String>,
-    /// The subresource that the change goes to.
+    /// The subresource of the change.
     pub subresource: String,
     /// The body of the first request.
     pub sent: Value,
@@ -92,7 +92,7 @@ fn case(line: &str, base: &Value) -> Result<Case> {
     Ok(case)
 }
 
-/// `path = value` sets, `- path` removes; paths are JSON pointers without the first slash.
+/// Applies edits: `path = value` sets, `- path` removes; paths are JSON pointers without the first slash.
 pub fn edit(object: &mut Value, edits: &str) -> Result<()> {
     for edit in edits.split(" && ").filter(|edit| *edit != ".") {
         match edit.strip_prefix("- ") {

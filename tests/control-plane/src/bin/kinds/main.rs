@@ -1,5 +1,5 @@
-//! Sends the cases of `scaffolds/apiserver/tests/kinds/cases.txt` to a real server and writes down what it answers, for
-//! a test that replays them without one. Run it with that folder; the case file explains its own format.
+//! Sends the cases of `scaffolds/apiserver/tests/kinds/cases.txt` to a real server and records its responses, for a
+//! test that replays them without one. Run it with that folder; the case file explains its own format.
 
 mod cases;
 
@@ -28,7 +28,7 @@ async fn main() -> Result<()> {
     Ok(())
 }
 
-/// What a server answers.
+/// A server's response.
 struct Answer {
     code: u16,
     body: Value,
@@ -83,7 +83,7 @@ async fn record(client: &Client, case: &Case) -> Result<Value> {
 }
 
 async fn create(client: &Client, case: &Case, record: &mut Value) -> Result<Answer> {
-    // What a dry run gives to a Service is not what it would get.
+    // A dry run of a Service has other results than a real request.
     let stays = case.kind == "v1 Service";
     let query = if stays { "" } else { "?dryRun=All" };
     let answer = send(
@@ -128,7 +128,7 @@ async fn update(client: &Client, case: &Case, edits: &str, record: &mut Value) -
     Ok(answer)
 }
 
-/// The row of the Table that the same request is answered with.
+/// The row of the Table in the response to the same request.
 async fn cells(client: &Client, method: Method, path: &str, body: &Value) -> Result<Value> {
     let answer = ask(
         client,

@@ -1,6 +1,6 @@
-//! Records from a real server what `scaffolds/apiserver/src/kinds` is told about the built-in kinds: their names
-//! (`resources.txt`) and shapes (`shapes.txt`, without descriptions). Run it with the folder to write to; the module
-//! documentation of `shapes.rs` there explains the format.
+//! Records from a real server the built-in kinds of `scaffolds/apiserver/src/kinds`: their names (`resources.txt`) and
+//! shapes (`shapes.txt`, without descriptions). Run it with the folder to write to; the module documentation of
+//! `shapes.rs` there explains the format.
 
 mod names;
 mod shape;
@@ -16,7 +16,7 @@ use control_plane::{Assets, ControlPlane, Settings, root};
 use kube::Client;
 use serde_json::Value;
 
-/// The group versions that are recorded, and of each the resources; `*` stands for all.
+/// The recorded group versions, and their recorded resources; `*` stands for all.
 const RECORDED: [(&str, &str); 15] = [
     (
         "api/v1",
@@ -39,7 +39,7 @@ const RECORDED: [(&str, &str); 15] = [
     ("apis/storage.k8s.io/v1", "storageclasses"),
 ];
 
-/// Only the shape is recorded: what CustomResourceDefinitions are is known elsewhere.
+/// Only the shape is recorded: the server implements CustomResourceDefinitions separately.
 const SHAPES_ONLY: (&str, &str) = ("apis/apiextensions.k8s.io/v1", "CustomResourceDefinition");
 
 #[tokio::main]
@@ -104,7 +104,7 @@ async fn schemas(client: &Client, path: &str) -> Result<BTreeMap<String, Value>>
         .collect())
 }
 
-/// What `fields.go` prints.
+/// The output of `fields.go`.
 fn go_fields() -> Result<Value> {
     let output = Command::new("go")
         .args(["run", "./src/bin/shapes"])

@@ -19,7 +19,7 @@ pub fn plurals<'a>(list: &'a Value, wanted: &str) -> Result<Vec<&'a str>> {
     Ok(names.filter(|name| !name.contains('/')).collect())
 }
 
-/// Appends one line for each wanted resource and, indented, for its columns and for each subresource.
+/// Appends one line for each wanted resource and indented lines for its columns and subresources.
 pub fn write(list: &Value, wanted: &str, tables: &BTreeMap<String, Value>, out: &mut String) -> Result<()> {
     let group_version = text(list, "groupVersion");
     for resource in wanted_of(list, wanted)? {
@@ -50,7 +50,7 @@ pub fn write(list: &Value, wanted: &str, tables: &BTreeMap<String, Value>, out: 
             }
         }
         writeln!(out)?;
-        // Reviews are never listed.
+        // Reviews cannot be listed.
         if let Some(table) = tables.get(name) {
             writeln!(out, " |{}", columns(table))?;
         }
@@ -76,7 +76,7 @@ fn columns(table: &Value) -> String {
     each.collect::<Vec<_>>().join("|")
 }
 
-/// The definitions of the wanted kinds, and of what their subresources speak where the same document has it.
+/// The definitions of the wanted kinds, and those of their subresources if the same document has them.
 pub fn kinds(list: &Value, wanted: &str, schemas: &BTreeMap<String, Value>) -> Vec<String> {
     let kinds: Vec<&str> = wanted_of(list, wanted)
         .unwrap_or_default()

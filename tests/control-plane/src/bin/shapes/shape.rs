@@ -1,5 +1,5 @@
-//! Definitions as compact text. Whatever an OpenAPI document says that the format has no place for is an error, so that
-//! nothing is left out unnoticed.
+//! Definitions as compact text. Any part of an OpenAPI document that the format cannot represent is an error, so that
+//! nothing is omitted unnoticed.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -9,7 +9,7 @@ use std::{
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 
-/// All definitions that `roots` reach.
+/// All definitions that are reachable from `roots`.
 pub fn write(definitions: &BTreeMap<String, Value>, roots: &BTreeSet<String>, go: &Value) -> Result<String> {
     let (mut todo, mut done): (Vec<String>, BTreeMap<String, String>) =
         (roots.iter().cloned().collect(), BTreeMap::new());
@@ -42,7 +42,7 @@ fn definition(name: &str, schema: &Value, go: &Value, todo: &mut Vec<String>) ->
                 }
             }
             "x-kubernetes-unions" => write!(out, " u={}", serde_json::to_string(value)?)?,
-            other => bail!("nothing is known of `{other}`"),
+            other => bail!("`{other}` is unknown"),
         }
     }
     out.push('\n');
@@ -89,7 +89,7 @@ fn property_line(field: &str, property: &Value, go: &Value, todo: &mut Vec<Strin
             "x-kubernetes-map-type" => write!(out, " m={text}")?,
             "x-kubernetes-patch-strategy" => write!(out, " p={text}")?,
             "x-kubernetes-patch-merge-key" => write!(out, " pk={text}")?,
-            other => bail!("nothing is known of `{other}`"),
+            other => bail!("`{other}` is unknown"),
         }
     }
     if let Some(values) = property.pointer("/items/enum") {
@@ -116,11 +116,11 @@ fn type_of(schema: &Value, todo: &mut Vec<String>) -> Result<String> {
         ("number", Some("double")) => "f64".to_owned(),
         ("array", None) => format!("[{}]", inner(&schema["items"], todo)?),
         ("object", None) => format!("{{{}}}", inner(&schema["additionalProperties"], todo)?),
-        other => bail!("nothing is known of {other:?}"),
+        other => bail!("{other:?} is unknown"),
     })
 }
 
-/// The type of items; their defaults follow from it.
+/// The type of items, which implies their defaults.
 fn inner(schema: &Value, todo: &mut Vec<String>) -> Result<String> {
     let name = type_of(schema, todo)?;
     let implied = match name.as_bytes().first() {
@@ -141,7 +141,7 @@ fn inner(schema: &Value, todo: &mut Vec<String>) -> Result<String> {
         "enum",
     ];
     for key in schema.as_object().into_iter().flatten().map(|(key, _)| key) {
-        ensure!(known.contains(&key.as_str()), "nothing is known of `{key}` in items");
+        ensure!(known.contains(&key.as_str()), "`{key}` is unknown in items");
     }
     Ok(name)
 }
@@ -154,7 +154,7 @@ fn target(reference: &str, todo: &mut Vec<String>) -> Result<String> {
     Ok(short(name))
 }
 
-/// What Go calls a type, as far as it follows from ours.
+/// Go's name of a type, as far as it can be derived.
 fn derived(r#type: &str) -> String {
     match r#type {
         "str" => "string".to_owned(),

@@ -1,5 +1,5 @@
-//! The operator under test, as one process that has to live through everything, or as two of which one leads, killed and
-//! started again as a Deployment would.
+//! The operator under test: one process that runs through all faults, or two of which one leads, which are killed and
+//! restarted as a Deployment would.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -9,7 +9,7 @@ use fastrand::Rng;
 
 const READY: Duration = Duration::from_secs(120);
 
-/// What a crew is started from.
+/// The command and settings for starting a process.
 #[derive(Clone)]
 pub struct Start {
     pub binary: PathBuf,
@@ -17,7 +17,7 @@ pub struct Start {
     pub folder: PathBuf,
 }
 
-/// One process and where it counts.
+/// One process and its metrics.
 struct Member {
     operator: Operator,
     metrics: u16,
@@ -26,7 +26,7 @@ struct Member {
 pub struct Crew {
     start: Start,
     members: Vec<Member>,
-    /// One that is not to end.
+    /// A single process that must not end.
     lone: bool,
     /// Processes that were started after the first ones.
     pub replaced: u64,
@@ -90,7 +90,7 @@ impl Crew {
         Ok(())
     }
 
-    /// Starts anew who has ended, which a lone one must not have.
+    /// Restarts processes that have ended; a single process must not have ended.
     pub fn supervise(&mut self) -> Result<()> {
         let before = self.members.len();
         if self.lone {
@@ -106,7 +106,7 @@ impl Crew {
         });
         for (status, log) in ended {
             let status = status?.context("it runs")?;
-            // A lease that is lost; anything else, such as a panic, is not to be hidden by starting anew.
+            // A lost lease; any other end, such as a panic, must not be hidden by a restart.
             ensure!(
                 status.code() == Some(1),
                 "a process ended with {status}; the end of its log:\n{log}"
@@ -119,12 +119,12 @@ impl Crew {
         Ok(())
     }
 
-    /// All of them killed, and nobody in their place.
+    /// Kills all of them, without replacement.
     pub fn dismiss(&mut self) {
         self.members.clear();
     }
 
-    /// SIGKILL for one of them, and another one in its place.
+    /// Kills one of them (SIGKILL), and starts another one.
     pub fn kill_one(&mut self, chance: &mut Rng) -> Result<()> {
         let at = chance.usize(..self.members.len());
         self.members.swap_remove(at).operator.kill()?;
@@ -132,7 +132,8 @@ impl Crew {
         self.join()
     }
 
-    /// SIGTERM for one of them, which has to end with 0 or, if its lease is lost by then, with 1; and another one in its place.
+    /// Terminates one of them (SIGTERM), which has to exit with 0 or, if its lease is lost by then, with 1; and starts
+    /// another one.
     pub async fn terminate_one(&mut self, chance: &mut Rng) -> Result<()> {
         let at = chance.usize(..self.members.len());
         let ended = self
@@ -149,7 +150,7 @@ impl Crew {
         self.join()
     }
 
-    /// Stops one of them in its tracks for a while.
+    /// Stops one of them (SIGSTOP) for a while.
     pub async fn stop_one(&mut self, chance: &mut Rng, time: Duration) -> Result<()> {
         let at = chance.usize(..self.members.len());
         self.members[at].operator.pause()?;
@@ -157,7 +158,7 @@ impl Crew {
         self.members[at].operator.resume()
     }
 
-    /// The sum of a metric over its labels, of the one that works.
+    /// The sum of a metric over its labels, from the active process.
     pub async fn metric(&self, name: &str) -> Result<f64> {
         for member in &self.members {
             let page = get(member.metrics, "/metrics").await?;
@@ -165,15 +166,15 @@ impl Crew {
                 return Ok(sum(&page, name));
             }
         }
-        bail!("nobody leads")
+        bail!("no process leads")
     }
 
-    /// What the lone one uses.
+    /// The resource usage of the single process.
     pub fn usage(&self) -> Result<Usage> {
-        self.members.first().context("nobody is there")?.operator.usage()
+        self.members.first().context("there is no process")?.operator.usage()
     }
 
-    /// The last lines of all logs that speak of `what`.
+    /// The last lines of all logs that contain `what`.
     pub fn said(&self, what: &str) -> String {
         let mut said = Vec::new();
         for log in &self.logs {

@@ -1,5 +1,5 @@
-//! Runs the generated operator under faults for a while, and checks that in the end everything is as if there had been none.
-//! `make soak` runs it; the output is Markdown. The seed decides what goes wrong, in which order and for how long.
+//! Runs the generated operator under faults for a while, and checks that the final state is the same as without faults.
+//! `make soak` runs it; the output is Markdown. The seed decides the faults, their order and their durations.
 
 mod crew;
 mod oracle;
@@ -16,7 +16,7 @@ use tokio::sync::watch;
 
 use crate::{crew::Crew, report::Report, scene::Scene, trouble::Trouble};
 
-/// How long a round has trouble before it is judged.
+/// How long a round has faults before its checks.
 const ROUND: Duration = Duration::from_secs(90);
 
 struct Flags {
@@ -67,7 +67,7 @@ fn number<T: std::str::FromStr>(argument: Option<String>) -> Result<T> {
     value.parse().ok().with_context(|| format!("`{value}` is not a number"))
 }
 
-/// Half of the time for one process that has to live through everything, the other half for two of which one leads.
+/// Half of the time for one process that runs through all faults, the other half for two of which one leads.
 async fn soak(flags: &Flags, report: &mut Report) -> Result<()> {
     let mut chance = Rng::with_seed(flags.seed);
     let mut scene = Scene::set(flags.names, flags.malformed, flags.release).await?;
@@ -82,24 +82,24 @@ async fn soak(flags: &Flags, report: &mut Report) -> Result<()> {
 
 async fn run(scene: &mut Scene, chance: &mut Rng, flags: &Flags, report: &mut Report) -> Result<()> {
     scene.users.fill().await;
-    // What it grows to by itself: all objects seen once and changed once.
+    // The baseline of its memory: all objects have been reconciled and changed once.
     scene.judge().await?;
     report.note("at the start", scene).await?;
     let half = Duration::from_secs_f64(flags.minutes * 30.0);
     play(scene, chance, half, report).await?;
-    // Those that there were may have gone with their definition.
+    // The earlier ones may have been deleted with their definition.
     Trouble::Malformed.happen(scene, chance).await?;
     report.repaired = scene.repair_malformed().await?;
     report.note("at the end", scene).await?;
     report.check_growth()?;
 
-    // Not two crews at a time: they have no election in common.
+    // Not two crews at the same time: they do not share a lease.
     scene.crew.dismiss();
     scene.crew = Crew::pair(scene.start.clone()).await?;
     play(scene, chance, half, report).await
 }
 
-/// Rounds of trouble, each judged, until the time is over; at least one.
+/// Rounds of faults, each with checks, until the time is over; at least one.
 async fn play(scene: &mut Scene, chance: &mut Rng, time: Duration, report: &mut Report) -> Result<()> {
     let began = Instant::now();
     let mut due = Vec::new();

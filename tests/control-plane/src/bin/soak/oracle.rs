@@ -1,4 +1,4 @@
-//! What has to hold once nothing goes wrong any more.
+//! The checks after the faults have ended.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,28 +20,29 @@ use tokio::time::{Instant, sleep};
 
 use crate::scene::{MALFORMED, PATIENCE, Scene};
 
-/// How long nothing may be written for.
+/// How long there must be no writes.
 const QUIET: Duration = Duration::from_secs(5);
 
-/// How long kube-controller-manager's garbage collector has for the children of owners that went. It has been seen to leave
-/// some whose owners went with their kind's definition, which was made again: then its part is done for it, and counted.
+/// How long kube-controller-manager's garbage collector has for the children of deleted owners. In some runs it did not
+/// delete children whose owners were deleted with their kind's definition, which was then created again: the soak
+/// deletes those itself, and counts them.
 const COLLECTED: Duration = Duration::from_secs(60);
 
-/// What a round has ended in.
+/// The result of a round.
 pub struct Verdict {
     pub foobars: usize,
-    /// What the garbage collector has left.
+    /// Children that the garbage collector did not delete.
     pub orphans: usize,
-    /// Until everything was as it should be.
+    /// How long it took to reach the desired state.
     pub settled: Duration,
 }
 
 type Name = (String, String);
 
 impl Scene {
-    /// Waits until everything is as it should be, and checks that it stays so.
+    /// Waits until every object is in its desired state, and checks that it stays so.
     ///
-    /// Fails with the oracle that broke, the object, and what the operator said about it.
+    /// Fails with the check that failed, the object, and the operator's log lines about it.
     pub async fn judge(&mut self) -> Result<Verdict> {
         self.evict().await?;
         let began = Instant::now();
@@ -50,7 +51,7 @@ impl Scene {
         self.check_kept(&foobars)?;
         self.check_idle().await?;
         self.check_quiet().await?;
-        // A key that is stuck shows when it is asked for.
+        // A stuck key is found when its object changes.
         self.touch(&foobars).await?;
         self.settle("after an edit of every FooBar").await?;
         self.check_idle().await?;
@@ -61,7 +62,7 @@ impl Scene {
         })
     }
 
-    /// Takes away what people have put under the names of children.
+    /// Deletes objects that users have created under the names of children.
     async fn evict(&self) -> Result<()> {
         let children: Api<ConfigMap> = Api::all(self.client.clone());
         for child in children.list(&ListParams::default()).await?.items {
@@ -97,7 +98,7 @@ impl Scene {
         settled.map(|foobars| (foobars, orphans))
     }
 
-    /// Nothing that people have made and not deleted is lost.
+    /// Checks that no object is lost that users have created and not deleted.
     fn check_kept(&self, foobars: &[FooBar]) -> Result<()> {
         let there: Vec<_> = foobars.iter().map(name).collect();
         let lost: Vec<_> = self
@@ -110,7 +111,7 @@ impl Scene {
         Ok(())
     }
 
-    /// Nothing is queued, nothing is worked on.
+    /// Checks that no key is queued and no reconcile runs.
     async fn check_idle(&mut self) -> Result<()> {
         let crew = &mut self.crew;
         let idle = eventually("the queue to be empty", PATIENCE, async || {
@@ -149,7 +150,7 @@ impl Scene {
         Ok(())
     }
 
-    /// What could not be decoded is repaired, and from then on like any other.
+    /// Corrects the objects that could not be decoded, and waits until they are reconciled as all others.
     pub async fn repair_malformed(&mut self) -> Result<usize> {
         let objects = control_plane::foobar::of_any_form(self.client.clone(), Some(MALFORMED));
         let found = objects.list(&ListParams::default()).await?.items;
@@ -176,7 +177,7 @@ impl Scene {
     }
 }
 
-/// What there is, malformed FooBars apart.
+/// The objects of the cluster, except malformed FooBars.
 struct Cluster {
     foobars: Vec<FooBar>,
     children: BTreeMap<Name, ConfigMap>,
@@ -200,7 +201,7 @@ impl Cluster {
         Ok(Self { foobars, children })
     }
 
-    /// Whether everything is as it should be; else what is not, and its name.
+    /// Whether every object is in its desired state; else the error and the object's name.
     fn check(&self) -> Result<(), (String, String)> {
         for foobar in &self.foobars {
             if let Err(error) = check(foobar, &self.children) {
@@ -215,7 +216,7 @@ impl Cluster {
         }
     }
 
-    /// Deletes the children of owners that are gone; how many there were.
+    /// Deletes the children of deleted owners; returns how many there were.
     async fn collect(&self, client: &kube::Client) -> Result<usize> {
         let living: BTreeSet<_> = self.foobars.iter().filter_map(ResourceExt::uid).collect();
         let orphaned = |child: &&ConfigMap| {

@@ -1,4 +1,4 @@
-//! What a soak has done, and what came of it, as Markdown.
+//! The actions and results of a soak, as Markdown.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -7,13 +7,14 @@ use control_plane::Usage;
 
 use crate::{oracle::Verdict, scene::Scene, trouble::Trouble};
 
-/// What one process may have grown by, in MiB, on top of a half of what it had: the allocator keeps what it once needed.
+/// How much the memory of one process may grow, in MiB, in addition to half of its start value: the allocator keeps
+/// memory that was needed once.
 const GROWTH: f64 = 12.0;
 
-/// Connections come and go; this many more than at the start are no leak.
+/// The number of connections varies; this many more than at the start are not a leak.
 const CONNECTIONS: usize = 8;
 
-/// And tasks: two for each of those, which serve it and its requests.
+/// The same for tasks: two for each of those connections, for it and for its requests.
 const TASKS: f64 = 2.0 * CONNECTIONS as f64;
 
 #[derive(Default)]
@@ -27,7 +28,7 @@ pub struct Report {
     usage: Vec<Noted>,
 }
 
-/// What the lone process used at some time.
+/// The resource usage of the single process at some time.
 #[derive(Debug)]
 struct Noted {
     when: &'static str,
@@ -36,7 +37,7 @@ struct Noted {
 }
 
 impl Report {
-    /// What the lone process uses now.
+    /// Records the current resource usage of the single process.
     pub async fn note(&mut self, when: &'static str, scene: &Scene) -> Result<()> {
         let (usage, tasks) = (scene.crew.usage()?, scene.crew.metric("kubewright_alive_tasks").await?);
         let noted = Noted { when, usage, tasks };
@@ -45,7 +46,7 @@ impl Report {
         Ok(())
     }
 
-    /// What is counted elsewhere.
+    /// Adds the counts of other parts.
     pub fn count(&mut self, scene: &Scene) {
         self.deeds = scene.users.deeds();
         self.requests = scene.proxy.counts();
@@ -90,22 +91,25 @@ impl Report {
             .iter()
             .map(|(deed, times)| format!("{deed} {times}"))
             .collect();
-        row("what people did", deeds.join(", "));
+        row("actions of users", deeds.join(", "));
         let (requests, spoilt) = self.requests;
         row(
             "requests of the operator",
-            format!("{requests}, of which {spoilt} met a fault"),
+            format!("{requests}, of which {spoilt} had a fault"),
         );
         row("processes replaced", self.replaced.to_string());
         row("undecodable objects, then repaired", self.repaired.to_string());
-        row("rounds that ended as they should", self.rounds.len().to_string());
+        row("rounds that passed", self.rounds.len().to_string());
         let orphans: usize = self.rounds.iter().map(|round| round.orphans).sum();
-        row("children that the garbage collector left", orphans.to_string());
+        row(
+            "children that the garbage collector did not delete",
+            orphans.to_string(),
+        );
         let foobars = self.rounds.iter().map(|round| round.foobars).max().unwrap_or_default();
         row("FooBars at the end of a round, at most", foobars.to_string());
         let slowest = self.rounds.iter().map(|round| round.settled).max().unwrap_or_default();
         row(
-            "last fault → all as it should be, at most",
+            "last fault → desired state, at most",
             format!("{:.1} s", slowest.as_secs_f64()),
         );
         for Noted { when, usage, tasks } in &self.usage {

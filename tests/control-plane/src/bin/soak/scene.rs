@@ -1,5 +1,5 @@
-//! Where a soak plays: a control plane with the operator deployed to it, a way to it that can fail, people, and the operator's
-//! processes.
+//! The parts of a soak: a control plane with the operator deployed to it, a proxy with faults, users, and the
+//! operator's processes.
 
 use std::{fs, path::PathBuf, time::Duration};
 
@@ -15,10 +15,10 @@ use crate::{
     users::Users,
 };
 
-/// For what takes seconds on an idle machine, right after the API server was away.
+/// The time limit for what takes seconds on an idle machine, right after the API server was down.
 pub const PATIENCE: Duration = Duration::from_secs(240);
 
-/// The namespace of what cannot be decoded.
+/// The namespace of objects that cannot be decoded.
 pub const MALFORMED: &str = "malformed";
 
 const NAMESPACES: [&str; 3] = ["soak-a", "soak-b", "soak-c"];
@@ -26,18 +26,18 @@ const NAMESPACES: [&str; 3] = ["soak-a", "soak-b", "soak-c"];
 pub struct Scene {
     pub plane: ControlPlane,
     pub project: Project,
-    /// The administrator's, past the proxy.
+    /// The administrator's client, without the proxy.
     pub client: Client,
     pub proxy: Proxy,
     pub users: Users,
     pub crew: Crew,
-    /// How many objects are stored that cannot be decoded.
+    /// The number of stored objects that cannot be decoded.
     pub malformed: usize,
     pub start: Start,
 }
 
 impl Scene {
-    /// Builds, deploys and starts everything; one process works.
+    /// Builds, deploys and starts everything, with one process.
     pub async fn set(names: u64, malformed: usize, release: bool) -> Result<Self> {
         let api = Generate {
             group: "test",
@@ -88,7 +88,7 @@ impl Scene {
         deploy(&self.plane, &self.project, &self.client).await
     }
 
-    /// Copies all logs to where they stay: those of the last failure.
+    /// Copies all logs to a permanent folder, replacing those of the last failure.
     pub fn keep_logs(&self) -> Result<PathBuf> {
         let kept = root().join("target/soak");
         if kept.is_dir() {
@@ -104,7 +104,7 @@ impl Scene {
         Ok(kept)
     }
 
-    /// What the operator has written since, but for events and the lease.
+    /// The operator's writes since then, except events and the lease.
     pub fn written(&self, since: Mark) -> Result<Vec<Request>> {
         let (namespace, account) = (self.project.namespace(), self.project.service_account());
         let user = format!("system:serviceaccount:{namespace}:{account}");

@@ -1,4 +1,4 @@
-//! What goes wrong in a soak: one trouble at a time, each for some seconds, chosen from the seed.
+//! The faults of a soak: one at a time, each for some seconds, chosen by the seed.
 
 use std::time::Duration;
 
@@ -23,43 +23,43 @@ use crate::scene::{MALFORMED, PATIENCE, Scene};
 
 const CRD: &str = "foobars.test.example.com";
 
-/// One thing that goes wrong.
+/// A fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Trouble {
-    /// kube-apiserver is killed with SIGKILL, is away for a while, and comes back; it has forgotten the history of watches.
+    /// kube-apiserver is killed with SIGKILL, and restarted after a while without the history of watches.
     ApiServerKilled,
-    /// etcd is stopped: no request that needs it is answered.
+    /// etcd is stopped: requests that need it are not answered.
     EtcdPaused,
-    /// All connections are reset, again and again.
+    /// All connections are reset repeatedly.
     ConnectionsReset,
     /// Requests are answered with 429 and a `Retry-After`.
     TooManyRequests,
     /// Requests are answered with 500, 503 or 504.
     ServerErrors,
-    /// Nothing is heard of the API server.
+    /// The API server sends nothing.
     Silence,
-    /// Nobody listens.
+    /// Connections are refused.
     Refusal,
-    /// Writes are carried out, and their answers lost.
+    /// Writes are carried out, but their responses are lost.
     AnswersLost,
     /// Watches end with 410.
     HistoryGone,
-    /// The CustomResourceDefinition is deleted with all its objects, and made again.
+    /// The CustomResourceDefinition is deleted with all its objects, and created again.
     CrdRemoved,
-    /// The operator may do nothing for a while.
+    /// The operator has no permissions for a while.
     RightsRevoked,
     /// Objects are stored that cannot be decoded.
     Malformed,
-    /// The operator is stopped for a while, and goes on.
+    /// The operator is stopped for a while, and continued.
     OperatorStopped,
-    /// It is killed with SIGKILL, and another one started. Not of a lone crew.
+    /// One process is killed with SIGKILL, and another one started. Not for a single process.
     OperatorKilled,
-    /// It is told to end, and another one started. Not of a lone crew.
+    /// One process is terminated, and another one started. Not for a single process.
     OperatorEnded,
 }
 
 impl Trouble {
-    /// What can happen to one process that is not to end.
+    /// The faults for a single process.
     const ALL: [Self; 13] = [
         Self::ApiServerKilled,
         Self::EtcdPaused,
@@ -77,18 +77,18 @@ impl Trouble {
     ];
     const OF_PAIRS: [Self; 2] = [Self::OperatorKilled, Self::OperatorEnded];
 
-    /// All of them in an order of the seed's.
+    /// All of them in an order that the seed decides.
     pub fn shuffled(chance: &mut Rng, lone: bool) -> Vec<Self> {
         let mut all = Self::ALL.to_vec();
         if !lone {
-            // A change of leaders is what pairs are for.
+            // Pairs of processes are mainly for testing changes of the leader.
             all.extend([Self::OF_PAIRS, Self::OF_PAIRS].concat());
         }
         chance.shuffle(&mut all);
         all
     }
 
-    /// Lets it happen, and undoes it.
+    /// Causes the fault, and ends it.
     pub async fn happen(self, scene: &mut Scene, chance: &mut Rng) -> Result<()> {
         let time = Duration::from_millis(chance.u64(1000..7000));
         let proxy = &scene.proxy;
@@ -155,7 +155,7 @@ impl Trouble {
 }
 
 impl Scene {
-    /// The operator lets go of every object first, which needs that it works.
+    /// The operator must remove every finalizer first, so it has to work.
     async fn remove_crd(&mut self, away: Duration) -> Result<()> {
         let quiet = self.users.forget().await;
         let crds: Api<CustomResourceDefinition> = Api::all(self.client.clone());
@@ -195,7 +195,7 @@ impl Scene {
         Ok(())
     }
 
-    /// Loosens the schema, stores what it forbids as far as it is not there, and tightens it again.
+    /// Relaxes the schema, stores missing invalid objects, and restores the schema.
     async fn store_malformed(&mut self) -> Result<()> {
         let crds: Api<CustomResourceDefinition> = Api::all(self.client.clone());
         let mut crd = serde_json::to_value(crds.get(CRD).await?)?;
@@ -210,7 +210,7 @@ impl Scene {
             let (objects, mut object) = (objects.clone(), DynamicObject::new(&format!("bad-{n:04}"), &kind));
             object.data = json!({"spec": {"target": {"not": "a string"}}});
             async move {
-                // The API server takes a moment to serve by the new schema.
+                // The API server takes a moment to apply the new schema.
                 eventually("a malformed object to be stored", PATIENCE, async || {
                     match objects.create(&PostParams::default(), &object).await {
                         Err(kube::Error::Api(status)) if status.code == 409 => Ok(Some(())),

@@ -1,5 +1,5 @@
-//! People who make, change and delete FooBars, and put their hands on what is the operator's, all the time and as fast as they
-//! are answered.
+//! Users who create, change and delete FooBars, and modify the operator's objects, continuously and as fast as they get
+//! responses.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,7 +20,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-/// What one of them does next; each as often as the others.
+/// The next action of a user; all have the same probability.
 const DEEDS: [&str; 9] = [
     "create",
     "edit",
@@ -33,27 +33,27 @@ const DEEDS: [&str; 9] = [
     "squat",
 ];
 
-/// How long they wait between two deeds, in milliseconds.
+/// The time between two actions, in milliseconds.
 const PAUSE: std::ops::Range<u64> = 10..80;
 
-/// How long they wait for an answer.
+/// How long they wait for a response.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What people do, and what they know for sure.
+/// The actions of users, and the state that they know for certain.
 #[derive(Clone)]
 pub struct Users {
     client: Client,
     namespaces: Arc<Vec<String>>,
-    /// How many names there are in each namespace.
+    /// The number of names in each namespace.
     names: u64,
     known: Arc<std::sync::Mutex<Known>>,
-    /// Held by each deed, and by whoever needs them to be still.
+    /// Locked during each action, and to pause all actions.
     quiet: Arc<Mutex<()>>,
 }
 
 #[derive(Default)]
 struct Known {
-    /// Made, as was answered, and not deleted by anybody.
+    /// Created, with a successful response, and not deleted by any user.
     kept: BTreeSet<(String, String)>,
     deeds: BTreeMap<&'static str, u64>,
 }
@@ -69,24 +69,24 @@ impl Users {
         }
     }
 
-    /// The FooBars that must be there.
+    /// The FooBars that must exist.
     pub fn kept(&self) -> BTreeSet<(String, String)> {
         self.known().kept.clone()
     }
 
-    /// What they did and was answered well, by kind.
+    /// The successful actions, by kind.
     pub fn deeds(&self) -> BTreeMap<&'static str, u64> {
         self.known().deeds.clone()
     }
 
-    /// Keeps them still, and makes them know nothing, for as long as the guard is held.
+    /// Pauses the users, and clears what they know, for as long as the guard is held.
     pub async fn forget(&self) -> tokio::sync::OwnedMutexGuard<()> {
         let guard = self.quiet.clone().lock_owned().await;
         self.known().kept.clear();
         guard
     }
 
-    /// One FooBar under each name, so that a run begins with something. Those that are there stay.
+    /// Creates one FooBar under each name, so that a run starts with objects. Existing ones stay.
     pub async fn fill(&self) {
         for namespace in self.namespaces.iter() {
             for n in 0..self.names {
@@ -95,13 +95,13 @@ impl Users {
         }
     }
 
-    /// Goes on until told to stop.
+    /// Continues until `stop` is true.
     pub async fn meddle(self, mut chance: Rng, mut stop: watch::Receiver<bool>) {
         while !*stop.borrow() {
             let deed = {
                 let _quiet = self.quiet.lock().await;
                 let deed = DEEDS[chance.usize(..DEEDS.len())];
-                // An answer that is not waited for any more is one that is not known.
+                // After a time-out the result is unknown.
                 let done = timeout(PATIENCE, self.perform(deed, &mut chance)).await;
                 done.unwrap_or(false).then_some(deed)
             };
@@ -120,7 +120,7 @@ impl Users {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether it was done, as far as they know.
+    /// Whether the action succeeded, as far as the response shows.
     async fn perform(&self, deed: &str, chance: &mut Rng) -> bool {
         let namespace = self.namespaces[chance.usize(..self.namespaces.len())].clone();
         let name = format!("soak-{:04}", chance.u64(0..self.names));
@@ -149,7 +149,7 @@ impl Users {
                 let patch = Patch::Merge(json!({"status": null}));
                 foobars.patch_status(&name, &how, &patch).await.is_ok()
             }
-            // Somebody's own ConfigMap under the name that a child has or will have.
+            // A ConfigMap of another owner under the name of a present or future child.
             _ => children.create(&PostParams::default(), &squatter(&child)).await.is_ok(),
         }
     }
@@ -171,7 +171,7 @@ impl Users {
     }
 
     async fn delete(&self, foobars: &Api<FooBar>, namespace: &str, name: &str) -> bool {
-        // Before it is asked for: whether it was done is not known until it is answered.
+        // Before the request: its result is unknown until the response.
         self.known().kept.remove(&(namespace.to_owned(), name.to_owned()));
         foobars.delete(name, &DeleteParams::default()).await.is_ok()
     }

@@ -1,4 +1,4 @@
-//! `--pattern deployment`: a Deployment for each Site, whose rollout is the Site's status.
+//! `--pattern deployment`: a Deployment for each Site, whose rollout is reported in the Site's status.
 
 use anyhow::{Context, Result, ensure};
 use control_plane::eventually;
@@ -13,7 +13,7 @@ use super::{controller, counts, ready};
 use crate::stage::{Case, PATIENCE, case};
 
 impl Case<'_> {
-    /// Plays the kubelet until the Site is rolled out, with so many Pods that are told this target.
+    /// Acts as the kubelet until the Site is rolled out, with this many Pods for this target.
     async fn rolled_out(&self, replicas: usize, target: &str) -> Result<()> {
         let sites = self.objects("Site");
         eventually(&format!("{replicas} Pods for `{target}`"), PATIENCE, async || {
@@ -43,14 +43,14 @@ impl Case<'_> {
 }
 
 #[test]
-fn a_deployment_is_made_followed_and_collected_with_its_owner() -> Result<()> {
+fn a_deployment_is_created_reported_and_deleted_with_its_owner() -> Result<()> {
     case(async |case| {
         case.deploy_patterns().await?;
         let operator = case.run_patterns().await?;
         let sites = case.objects("Site");
         case.create("Site", "web", json!({"target": "world", "replicas": 2}))
             .await?;
-        // Pods that nobody runs: that much is true of them, and the Site says so.
+        // Pods that no kubelet runs are not ready, and the Site reports that.
         eventually("two Pods that are not ready", PATIENCE, async || {
             let site = sites.get("web").await?;
             ensure!(ready(&site) == ("False", "Progressing"), "{}", site.data["status"]);

@@ -1,4 +1,5 @@
-//! `--pattern internal`: an OrderRun for each Order, a ConfigMap for each OrderRun, and what becomes of it told all the way back.
+//! `--pattern internal`: an OrderRun for each Order, a ConfigMap for each OrderRun, and its state reported back to the
+//! Order.
 
 use std::time::Duration;
 
@@ -29,7 +30,7 @@ impl Case<'_> {
         operator.kill()
     }
 
-    /// Each Order has become one OrderRun, and that one ConfigMap, which says what the Order says; and knows of it.
+    /// Each Order has one OrderRun, which has one ConfigMap with the Order's data; and the Order's status reports it.
     async fn orders_are_carried_out(&self, count: usize) -> Result<()> {
         let (orders, runs) = (self.objects("Order"), self.objects("OrderRun"));
         let maps: Api<ConfigMap> = Api::namespaced(self.client.clone(), &self.namespace);
@@ -73,7 +74,7 @@ impl Case<'_> {
 }
 
 #[test]
-fn an_order_is_carried_out_by_its_internal_kind_and_ends_with_all_of_it() -> Result<()> {
+fn an_order_is_carried_out_by_its_internal_kind_and_deleted_with_its_children() -> Result<()> {
     case(async |case| {
         case.deploy_patterns().await?;
         let operator = case.run_patterns().await?;
@@ -88,7 +89,7 @@ fn an_order_is_carried_out_by_its_internal_kind_and_ends_with_all_of_it() -> Res
 }
 
 #[test]
-fn killed_between_any_two_steps_it_carries_out_every_order() -> Result<()> {
+fn after_kills_between_any_two_steps_every_order_is_carried_out() -> Result<()> {
     case(async |case| {
         case.deploy_patterns().await?;
         let mut chance = Rng::with_seed(11);

@@ -1,5 +1,5 @@
-//! The controllers of `create api --pattern …` on a real control plane, whose controllers make Deployments into Pods. Nobody
-//! runs Pods there: the cases say of them what a kubelet would.
+//! The controllers of `create api --pattern …` on a real control plane, whose controllers create Pods for Deployments.
+//! No kubelet runs there: the cases write the status of Pods as a kubelet would.
 
 mod deployment;
 mod internal;
@@ -20,10 +20,11 @@ use crate::stage::{Case, PATIENCE};
 
 const IMAGE: &str = "registry.k8s.io/pause:3.10";
 
-/// A CRD that is somebody else's, as seen from where projects are made.
+/// A CRD of another owner, relative to the folder in which projects are created.
 const CRD: &str = "../../../tests/external/well.yaml";
 
-/// One kind for each pattern. `Order` has an internal kind, `OrderRun`; `Widget` has two versions; two kinds are not the project's.
+/// One kind for each pattern. `Order` has an internal kind, `OrderRun`; `Widget` has two versions; two kinds are not
+/// the project's own.
 const APIS: [Generate; 7] = [
     generate("Widget", &[]),
     generate("Site", &["--pattern", "deployment", "--image", IMAGE]),
@@ -59,7 +60,7 @@ impl Case<'_> {
             return Ok(());
         }
         let project = Project::generate("patterns-operator", &APIS)?;
-        // The CRDs of others are theirs to install: `config/default` leaves them out.
+        // The owners of foreign kinds install their CRDs: `config/default` does not contain them.
         for (flag, folder) in [("-f", "config/crd/external"), ("-k", "config/default")] {
             let mut kubectl = self.stage.plane.kubectl();
             run(kubectl
@@ -88,7 +89,7 @@ impl Case<'_> {
         patterns.ok_or_else(|| anyhow::anyhow!("the patterns are not deployed"))
     }
 
-    /// Starts their operator, as the service account that is deployed with it.
+    /// Starts the operator of the patterns with its deployed service account.
     fn start_patterns(&self) -> Result<Operator> {
         let (project, kubeconfig) = self.patterns()?;
         self.start(&project.operator(), &["--max-concurrent-reconciles=4"], kubeconfig)
@@ -101,7 +102,7 @@ impl Case<'_> {
         Ok(operator)
     }
 
-    /// What that operator wrote since, but for events. It must not have been refused anything.
+    /// The writes of that operator since then, except events. None of its requests may have been refused.
     fn patterns_wrote(&self, since: Mark) -> Result<Vec<Request>> {
         let (project, _) = self.patterns()?;
         let user = format!(
@@ -117,7 +118,7 @@ impl Case<'_> {
         Ok(requests)
     }
 
-    /// Fails if that operator, started anew, finds anything to write within three seconds.
+    /// Fails if the restarted operator writes anything within three seconds.
     async fn restart_writes_nothing(&self, operator: Operator) -> Result<Operator> {
         operator.kill()?;
         let mark = self.mark()?;
@@ -128,7 +129,7 @@ impl Case<'_> {
         Ok(operator)
     }
 
-    /// The objects of one of their kinds, in the case's namespace.
+    /// The objects of one of these kinds, in the case's namespace.
     pub fn objects(&self, kind: &str) -> Api<DynamicObject> {
         let kind = ApiResource::from_gvk(&GroupVersionKind::gvk("shop.example.com", "v1", kind));
         Api::namespaced_with(self.client.clone(), &self.namespace, &kind)
@@ -151,7 +152,7 @@ impl Case<'_> {
         Api::namespaced(self.client.clone(), &self.namespace)
     }
 
-    /// Those of the case's Pods that are not on their way out, in the order of their names.
+    /// The case's Pods that are not being deleted, in the order of their names.
     async fn active_pods(&self) -> Result<Vec<Pod>> {
         let mut pods = self.pods().list(&ListParams::default()).await?.items;
         pods.retain(|pod| pod.metadata.deletion_timestamp.is_none());
@@ -159,7 +160,7 @@ impl Case<'_> {
         Ok(pods)
     }
 
-    /// Does what a kubelet does: every Pod runs and is ready.
+    /// Acts as a kubelet: every Pod runs and is ready.
     async fn run_pods(&self) -> Result<()> {
         for pod in self.active_pods().await? {
             let status = pod.status.clone().unwrap_or_default();
@@ -185,7 +186,7 @@ fn running(seconds: i64) -> Value {
     json!({"phase": "Running", "conditions": [ready]})
 }
 
-/// The condition `Ready` of an object, if it is about the spec as it is now.
+/// The condition `Ready` of an object, if it is about the current spec.
 pub fn ready(object: &DynamicObject) -> (&str, &str) {
     let status = &object.data["status"];
     let current = status["observedGeneration"].as_i64() == object.metadata.generation;
@@ -197,7 +198,7 @@ pub fn ready(object: &DynamicObject) -> (&str, &str) {
     (text("status"), text("reason"))
 }
 
-/// Replicas that there are, and those that are ready, as the object says.
+/// The numbers of replicas and of ready replicas in the object's status.
 fn counts(object: &DynamicObject) -> (i64, i64) {
     let count = |field: &str| object.data["status"][field].as_i64().unwrap_or(0);
     (count("replicas"), count("readyReplicas"))

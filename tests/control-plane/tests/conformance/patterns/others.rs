@@ -1,4 +1,4 @@
-//! Kinds that others own, beside the controllers that they have; and a kind in two versions.
+//! Foreign kinds, along with their own controllers; and a kind in two versions.
 
 use anyhow::{Context, Result, ensure};
 use control_plane::eventually;
@@ -19,7 +19,7 @@ fn objects(case: &Case<'_>, group: &str, version: &str, kind: &str) -> Api<Dynam
     Api::namespaced_with(case.client.clone(), &case.namespace, &of)
 }
 
-/// An object that asks for a ConfigMap.
+/// An object for which a ConfigMap should be created.
 fn sample(group: &str, version: &str, kind: &str, spec: Value) -> DynamicObject {
     let of = ApiResource::from_gvk(&GroupVersionKind::gvk(group, version, kind));
     let mut object = DynamicObject::new("sample", &of);
@@ -28,7 +28,7 @@ fn sample(group: &str, version: &str, kind: &str, spec: Value) -> DynamicObject 
     object
 }
 
-/// Waits for the ConfigMap that says what was asked for, and belongs to the object alone.
+/// Waits for the ConfigMap with the expected data, whose only owner is the object.
 async fn child(case: &Case<'_>, name: &str, owner: Option<&str>) -> Result<()> {
     eventually(name, PATIENCE, async || {
         let child = case.children.get(name).await?;
@@ -46,13 +46,13 @@ async fn collected(case: &Case<'_>, name: &str) -> Result<()> {
 }
 
 #[test]
-fn kinds_of_others_are_acted_on_and_their_status_is_theirs() -> Result<()> {
+fn foreign_kinds_are_reconciled_and_their_status_is_not_written() -> Result<()> {
     case(async |case| {
         case.deploy_patterns().await?;
         let operator = case.run_patterns().await?;
         let post = PostParams::default();
 
-        // The Deployment's own controller acts on it too; the Well's is played here.
+        // The Deployment's own controller handles it too; the test acts as the Well's.
         let pod = json!({"containers": [{"name": "main", "image": IMAGE}]});
         let template = json!({"metadata": {"labels": {"app": "sample"}}, "spec": pod});
         let spec = json!({"replicas": 0, "selector": {"matchLabels": {"app": "sample"}}, "template": template});
@@ -79,7 +79,7 @@ fn kinds_of_others_are_acted_on_and_their_status_is_theirs() -> Result<()> {
         let well = wells.get("sample").await?;
         ensure!(well.data["status"] == phase, "{well:#?}");
 
-        // No finalizer holds them up, and what was made for them goes with them.
+        // No finalizer delays their deletion, and the created objects are deleted with them.
         deployments.delete("sample", &DeleteParams::default()).await?;
         wells.delete("sample", &DeleteParams::default()).await?;
         collected(case, "sample-deployment").await?;
@@ -96,7 +96,7 @@ fn kinds_of_others_are_acted_on_and_their_status_is_theirs() -> Result<()> {
 }
 
 #[test]
-fn two_versions_of_a_kind_are_served_by_one_controller() -> Result<()> {
+fn one_controller_handles_two_versions_of_a_kind() -> Result<()> {
     case(async |case| {
         case.deploy_patterns().await?;
         let operator = case.run_patterns().await?;
@@ -110,7 +110,7 @@ fn two_versions_of_a_kind_are_served_by_one_controller() -> Result<()> {
             .await
         };
 
-        // Made as v2, stored as v1, and the same object for those who ask for either.
+        // Created as v2, stored as v1, and the same object in both versions.
         let made = sample("shop.example.com", "v2", "Widget", json!({"target": "world"}));
         new.create(&PostParams::default(), &made).await?;
         served("world").await?;

@@ -1,4 +1,4 @@
-//! `--pattern replicas`: as many Pods for each Worker as it asks for, whatever happens meanwhile.
+//! `--pattern replicas`: as many Pods for each Worker as its spec says, under all conditions.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,7 +20,7 @@ use crate::stage::{Case, PATIENCE, case};
 const LABEL: &str = "shop.example.com/worker";
 
 impl Case<'_> {
-    /// Waits until there are exactly so many Pods of the Worker, and it says so.
+    /// Waits until there are exactly so many Pods of the Worker, and its status says so.
     async fn has_pods(&self, worker: &str, count: usize) -> Result<()> {
         let (workers, owner) = (self.objects("Worker"), format!("Worker/{worker}"));
         eventually(&format!("`{worker}` to have {count} Pods"), PATIENCE, async || {
@@ -46,7 +46,7 @@ impl Case<'_> {
         Ok(self.active_pods().await?.iter().filter_map(ResourceExt::uid).collect())
     }
 
-    /// How many Pods the operator has made and deleted since; and that it made none twice.
+    /// How many Pods the operator has created and deleted since then; fails if one was created twice.
     fn made_and_deleted(&self, since: Mark) -> Result<(usize, usize)> {
         let (mut made, mut deleted) = (BTreeMap::<_, usize>::new(), 0);
         for request in self.patterns_wrote(since)? {
@@ -66,7 +66,7 @@ fn orphan(name: &str, worker: &str) -> Value {
 }
 
 #[test]
-fn pods_are_scaled_adopted_released_and_collected() -> Result<()> {
+fn pods_are_scaled_adopted_released_and_deleted_with_their_owner() -> Result<()> {
     case(async |case| {
         case.deploy_patterns().await?;
         let operator = case.run_patterns().await?;
@@ -86,7 +86,7 @@ fn pods_are_scaled_adopted_released_and_collected() -> Result<()> {
             case.made_and_deleted(mark)?
         );
 
-        // Ready is what a kubelet says.
+        // A kubelet reports readiness.
         eventually("all to be ready", PATIENCE, async || {
             case.run_pods().await?;
             let crew = case.objects("Worker").get("crew").await?;
@@ -128,7 +128,7 @@ fn pods_are_scaled_adopted_released_and_collected() -> Result<()> {
 }
 
 #[test]
-fn killed_while_it_scales_it_makes_and_deletes_no_pod_too_many() -> Result<()> {
+fn after_kills_during_scaling_no_pod_is_created_or_deleted_twice() -> Result<()> {
     case(async |case| {
         case.deploy_patterns().await?;
         let (mut chance, mark) = (Rng::with_seed(7), case.mark()?);
@@ -153,7 +153,7 @@ fn killed_while_it_scales_it_makes_and_deletes_no_pod_too_many() -> Result<()> {
             expected.0 += pods.difference(&before).count();
             expected.1 += before.difference(&pods).count();
         }
-        // Of a request whose client is killed the log does not say that it was carried out, so there may be fewer.
+        // The audit log does not show that a request was carried out if its client was killed, so there may be fewer.
         let done = case.made_and_deleted(mark)?;
         ensure!(
             done.0 <= expected.0 && done.1 <= expected.1,
@@ -164,7 +164,7 @@ fn killed_while_it_scales_it_makes_and_deletes_no_pod_too_many() -> Result<()> {
 }
 
 #[test]
-fn what_it_does_not_see_yet_it_makes_and_deletes_once() -> Result<()> {
+fn with_a_muted_watch_each_pod_is_created_and_deleted_once() -> Result<()> {
     case(async |case| {
         case.deploy_patterns().await?;
         let (project, kubeconfig) = case.patterns()?;
@@ -176,7 +176,7 @@ fn what_it_does_not_see_yet_it_makes_and_deletes_once() -> Result<()> {
             .await?;
         case.has_pods("crew", 2).await?;
 
-        // Of what becomes of Pods nothing is heard any more, its own creates and deletes least of all.
+        // The operator gets no more events of Pods, not even of its own creates and deletes.
         proxy.set(Fault::Mute("pods"));
         for wanted in [6, 1, 4, 3, 8] {
             case.change("Worker", "crew", json!({"replicas": wanted})).await?;
@@ -187,7 +187,10 @@ fn what_it_does_not_see_yet_it_makes_and_deletes_once() -> Result<()> {
         proxy.set(Fault::None);
         tokio::time::sleep(Duration::from_secs(2)).await;
         case.has_pods("crew", 8).await?;
-        ensure!(case.made_and_deleted(mark)? == done, "and more once it has seen it");
+        ensure!(
+            case.made_and_deleted(mark)? == done,
+            "further requests after the watch continued"
+        );
         Ok(())
     })
 }

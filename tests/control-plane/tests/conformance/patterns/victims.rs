@@ -1,5 +1,5 @@
-//! Which Pods go when there are too many: those that a real ReplicaSet deletes of Pods in the same states. One that belongs to
-//! a Deployment, as nearly all do: one that stands alone does not count how many Pods a node has.
+//! Which surplus Pods are deleted: those that a real ReplicaSet deletes of Pods in the same states. The ReplicaSet has
+//! a Deployment, as nearly all have: one without does not count the Pods on a node.
 
 use anyhow::{Context, Result, ensure};
 use control_plane::eventually;
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::{IMAGE, controller, running};
 use crate::stage::{Case, PATIENCE, case};
 
-/// What is known of a Pod when it is to be judged. Those of one name are as good as each other.
+/// A Pod's state for this choice. Pods of the same name are interchangeable.
 struct State {
     name: &'static str,
     node: Option<&'static str>,
@@ -24,8 +24,8 @@ struct State {
     status: Value,
 }
 
-/// Not in the order in which they go. Any two of different names differ in a rule: where none tells them apart, the uid
-/// decides, which is drawn.
+/// Not in the order of their deletion. Any two of different names differ in a rule: if no rule distinguished them, the
+/// random uid would decide.
 fn states() -> Vec<State> {
     let ready = running(3600);
     let hour = || ready.clone();
@@ -58,7 +58,7 @@ fn states() -> Vec<State> {
         state("doubled up", Some("busy"), "", hour()),
         state("doubled up", Some("busy"), "", hour()),
         state("without a node, but dear", None, "100", json!({"phase": "Pending"})),
-        // Ready ones are counted: whoever counts the last one knows them all.
+        // Controllers count ready Pods: if one has counted the last one, it has seen all of them.
         state("ready for a month", Some("i"), "", running(30 * 86_400)),
     ]
 }
@@ -75,7 +75,7 @@ impl Case<'_> {
         Ok(())
     }
 
-    /// The Pods of one controller, whose name may have a hash at its end, once there are so many.
+    /// The Pods of one controller, whose name may end in a hash, once there are so many.
     async fn pods_of(&self, owner: &str, count: usize) -> Result<Vec<Pod>> {
         eventually(&format!("{count} Pods of {owner}"), PATIENCE, async || {
             let mut pods = self.active_pods().await?;
@@ -86,7 +86,7 @@ impl Case<'_> {
         .await
     }
 
-    /// Puts the Pods of one controller into these states, and writes down which is in which.
+    /// Sets the Pods of one controller to these states, and records which Pod has which.
     async fn put_into(&self, pods: &[Pod], states: &[State]) -> Result<()> {
         for (pod, state) in pods.iter().zip(states) {
             let name = pod.name_any();
@@ -112,7 +112,7 @@ impl Case<'_> {
     }
 }
 
-/// How many Pods are ready, as both controllers count them in a status.
+/// The number of ready Pods, as both controllers report it in a status.
 fn ready_replicas(states: &[State]) -> i64 {
     let is_ready = |state: &&State| state.status.pointer("/conditions/0/status") == Some(&json!("True"));
     states.iter().filter(is_ready).count().try_into().unwrap_or(i64::MAX)
@@ -131,7 +131,7 @@ fn survivors(pods: &[Pod]) -> Vec<&str> {
 }
 
 #[test]
-fn scaled_down_the_same_pods_go_as_those_of_a_replica_set() -> Result<()> {
+fn scaling_down_deletes_the_same_pods_as_a_replica_set() -> Result<()> {
     case(async |case| {
         case.deploy_patterns().await?;
         let _operator = case.run_patterns().await?;
