@@ -13,7 +13,7 @@ help: ## This list.
 build: ## The command line, in target/debug.
 	$(CARGO) build --locked --bin kubewright
 
-demo: ## Make an operator, run it and watch it work, from nothing to Ready.
+demo: ## Generate an operator, run it and watch it until an object is Ready.
 	@tests/demo
 
 fmt: ## Format the workspace.
@@ -21,10 +21,10 @@ fmt: ## Format the workspace.
 
 ##@ Gates
 
-# Runs a gate; `.ci/run` asks for the minutes.
+# Runs a gate; `.ci/run` sets GATE_TIMES to record the minutes.
 gate = @tests/gate $@
 
-lint: fmt-check clippy doc deny ## Everything that reads the code without running it.
+lint: fmt-check clippy doc deny ## All checks that do not run the code.
 
 fmt-check:
 	$(gate) $(CARGO) fmt --all --check
@@ -32,15 +32,15 @@ fmt-check:
 clippy:
 	$(gate) $(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 
-doc: ## The crates' documentation, without a warning.
+doc: ## The crates' documentation, without warnings.
 	$(gate) env RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace --no-deps --document-private-items
 
-deny: ## Licences, sources and advisories of everything that is built in.
+deny: ## Licences, sources and advisories of all dependencies.
 	$(gate) tests/deny
 
-test: test-workspace test-golden package test-docs ## Everything that needs only Rust.
+test: test-workspace test-golden package test-docs ## All tests that need only Rust.
 
-# A gate says the same twice: random seeds are for nightly.
+# A gate has the same result each time: random seeds are for nightly.
 test-workspace: export PROPTEST_RNG_SEED ?= 1
 test-workspace: ## Unit, property and command-line tests.
 	$(gate) $(CARGO) test --locked --workspace --no-fail-fast
@@ -48,18 +48,18 @@ test-workspace: ## Unit, property and command-line tests.
 test-golden: ## Each golden project compiled, linted and tested as its owner would.
 	$(gate) tests/golden/check
 
-package: ## What would be published, built from the packages alone.
+package: ## The packages to be published, each built on its own.
 	$(gate) tests/packaging/check
 
 test-docs: ## Every command block of the README and the guide.
 	$(gate) tests/docs/check
 
-conformance: ## The generated operator's whole life on a real kube-apiserver.
+conformance: ## The generated operator from start to deletion on a real kube-apiserver.
 	$(gate) tests/control-plane/conformance
 
-# How long each target is looked for.
+# The seconds for each target.
 FUZZ_SECONDS ?= 120
-fuzz: ## Input that breaks what reads others' bytes, guided by coverage; needs nightly Rust.
+fuzz: ## Search for input that breaks the parsers, guided by coverage; needs nightly Rust.
 	@tests/fuzz/check $(FUZZ_SECONDS)
 
 soak: ## The generated operator under faults for MINUTES (10), chosen by SEED, on a real kube-apiserver.
@@ -76,7 +76,7 @@ nightly: ## Long random runs: more seeds, more cases, more time.
 	MINUTES=30 tests/control-plane/soak
 	tests/docs/check --cluster
 
-bench: ## The figures of docs/reference/performance.md, measured here.
+bench: ## Measure the figures of docs/reference/performance.md.
 	@benches/run
 	@benches/manifests
 	@tests/fidelity/bench

@@ -1,5 +1,5 @@
-// The real control plane that the conformance suite measures truth on. It holds no code of its own: the
-// `tool` lines pin the programs, `go build` makes them. k8s.io/kubernetes refers to its staging modules by
+// The real control plane of the conformance suite. It has no code of its own: the
+// `tool` lines pin the programs, `go build` builds them. k8s.io/kubernetes refers to its staging modules by
 // relative path, which means nothing outside its repository, hence the replaces.
 module kubewright.dev/tests/control-plane
 

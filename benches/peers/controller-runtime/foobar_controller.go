@@ -24,7 +24,7 @@ import (
 
 const finalizer = "test.example.com/cleanup"
 
-// FooBarReconciler keeps one ConfigMap in step with each FooBar.
+// FooBarReconciler keeps one ConfigMap for each FooBar.
 type FooBarReconciler struct {
 	client.Client
 	Scheme   *runtime.Scheme
@@ -40,7 +40,7 @@ func (r *FooBarReconciler) SetupWithManager(mgr ctrl.Manager, workers int) error
 		Complete(r)
 }
 
-// Reconcile finalizer, child and status of one FooBar.
+// Reconcile handles finalizer, child and status of one FooBar.
 func (r *FooBarReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	var foobar testv1.FooBar
 	if err := r.Get(ctx, req.NamespacedName, &foobar); err != nil {
@@ -107,7 +107,7 @@ func (r *FooBarReconciler) cleanup(ctx context.Context, foobar *testv1.FooBar) e
 
 var errNotOwned = errors.New("not owned")
 
-// The event of the write that won brings the object back.
+// The watch event of the other write requeues the object.
 func ignoreConflict(err error) error {
 	if apierrors.IsConflict(err) {
 		return nil

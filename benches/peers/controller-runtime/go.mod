@@ -1,4 +1,4 @@
-// The same operator as the generated one, on controller-runtime: what kubewright is measured against.
+// The same operator as the generated one, on controller-runtime, for comparison with kubewright.
 module kubewright.dev/benches/controller-runtime
 
 go 1.26.0

@@ -1,4 +1,4 @@
-// Runs the operator. Same flags as the other two, as far as the benchmark needs them.
+// Runs the operator, with the flags of the other two that the benchmark needs.
 package main
 
 import (

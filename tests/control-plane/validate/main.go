@@ -1,4 +1,4 @@
-// validate CRD.json OBJECT.json: how often a second the schema of the CRD's first version validates the object, the way the API
+// validate CRD.json OBJECT.json: how often per second the schema of the CRD's first version validates the object, the way the API
 // server does it: against the OpenAPI schema, then sets and maps. The same in Rust is benches/peers/validate.
 package main
 

@@ -5,7 +5,7 @@ use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What the user wants.
+/// The spec of a FooBar.
 #[derive(CustomResource, Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[kube(
     group = "test.example.com",
@@ -21,7 +21,7 @@ pub struct FooBarSpec {
     pub r#type: Option<String>,
 }
 
-/// What the operator saw last.
+/// The status of a FooBar.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FooBarStatus {

@@ -1,4 +1,4 @@
-//! Runs the operator. Same flags as the other two, as far as the benchmark needs them.
+//! Runs the operator, with the flags of the other two that the benchmark needs.
 
 mod foobar;
 mod probes;
@@ -22,7 +22,7 @@ struct Flags {
     health_probe_bind_address: String,
     #[arg(long, default_value_t = 1)]
     max_concurrent_reconciles: u16,
-    /// Print the CRD and end.
+    /// Print the CRD and exit
     #[arg(long)]
     crd: bool,
 }

@@ -1,4 +1,4 @@
-//! Keeps one ConfigMap in step with each FooBar: applies what it wants each time, as kube-rs' examples do.
+//! Keeps one ConfigMap for each FooBar: applies it in each reconcile, as kube-rs' examples do.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -67,7 +67,7 @@ async fn apply(foobars: &Api<FooBar>, foobar: &FooBar, context: &Context) -> Res
         .filter(|ready| ready.status == "True")
         .map(|ready| ready.last_transition_time);
     if since.is_none() {
-        let note = Some("the ConfigMap was brought in step".to_owned());
+        let note = Some("the ConfigMap was applied".to_owned());
         context
             .recorder
             .publish(&event("Applied", "Apply", note), &foobar.object_ref(&()))
@@ -77,7 +77,7 @@ async fn apply(foobars: &Api<FooBar>, foobar: &FooBar, context: &Context) -> Res
         type_: "Ready".to_owned(),
         status: "True".to_owned(),
         reason: "Applied".to_owned(),
-        message: "the ConfigMap is in step".to_owned(),
+        message: "the ConfigMap is up to date".to_owned(),
         observed_generation: foobar.metadata.generation,
         last_transition_time: since.unwrap_or_else(|| Time(Timestamp::now())),
     };

@@ -1,4 +1,4 @@
-//! `validate CRD.json OBJECT.json`: how often a second the schema of the CRD's first version validates the object.
+//! `validate CRD.json OBJECT.json`: how often per second the schema of the CRD's first version validates the object.
 
 use kubewright_schema::value::Structural;
 use serde_json::Value;

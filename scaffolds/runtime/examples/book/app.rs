@@ -1,4 +1,4 @@
-//! What controllers share: a flag, and a client made from it.
+//! What controllers share: a flag, and a client created from it.
 
 use clap::Args;
 use kubewright_runtime::{Manager, Result};
@@ -6,15 +6,15 @@ use kubewright_runtime::{Manager, Result};
 use crate::bucket::Buckets;
 
 // ANCHOR: app
-/// Your flags, beside those of the runtime; `--help` lists both.
+/// Your flags, in addition to those of the runtime; `--help` lists both.
 #[derive(Args)]
 pub struct Flags {
-    /// Where the buckets are
+    /// The URL of the bucket store
     #[arg(long, value_name = "URL", default_value = "https://buckets.example.com")]
     buckets_url: String,
 }
 
-/// Given to each controller when it is registered: the place for clients of other systems, and for settings.
+/// Passed to each controller when it is registered: for clients of other systems, and for settings.
 pub struct App {
     /// The store of buckets.
     pub buckets: Buckets,
@@ -25,7 +25,7 @@ impl App {
     ///
     /// # Errors
     ///
-    /// None here.
+    /// None in this example.
     pub async fn new(_manager: &Manager, flags: Flags) -> Result<Self> {
         Ok(Self {
             buckets: Buckets { url: flags.buckets_url },

@@ -1,38 +1,38 @@
-//! A system outside of Kubernetes, as the examples need one: a place that stores buckets. It does nothing.
+//! A system outside of Kubernetes for the examples: a bucket store. It does nothing.
 
 use std::fmt;
 
 /// A client of that system.
 #[derive(Clone, Debug, Default)]
 pub struct Buckets {
-    /// Where it is.
+    /// The URL of the store.
     pub url: String,
 }
 
-/// How a bucket stands.
+/// The state of a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bucket {
-    /// It is being made, or being emptied.
+    /// It is being created or emptied.
     Busy,
-    /// It is there.
+    /// It exists.
     Ready,
 }
 
-/// What such a system says when it does not do what it is asked.
+/// Errors of the bucket store.
 #[derive(Clone, Debug)]
 pub enum BucketError {
-    /// The name is none that it could ever accept.
+    /// The name is invalid.
     BadName(String),
     /// It cannot be reached.
     Unreachable,
-    /// It has too much to do.
+    /// It is overloaded.
     Busy,
 }
 
 impl fmt::Display for BucketError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::BadName(name) => write!(f, "`{name}` cannot be the name of a bucket"),
+            Self::BadName(name) => write!(f, "`{name}` is not a valid name of a bucket"),
             Self::Unreachable => f.write_str("the bucket store cannot be reached"),
             Self::Busy => f.write_str("the bucket store is busy"),
         }
@@ -42,7 +42,7 @@ impl fmt::Display for BucketError {
 impl std::error::Error for BucketError {}
 
 impl Buckets {
-    /// Makes a bucket unless it is there.
+    /// Creates a bucket unless it exists.
     ///
     /// # Errors
     ///
@@ -51,12 +51,12 @@ impl Buckets {
         Ok(Bucket::Ready)
     }
 
-    /// Namespace and name of the FooBars whose buckets somebody has changed since this was asked last.
+    /// Namespace and name of the FooBars whose buckets have changed since the last call.
     pub async fn changed(&self) -> Vec<(String, String)> {
         Vec::new()
     }
 
-    /// Removes a bucket; `None` once it is gone. Asked again about one that is gone, it says so again.
+    /// Removes a bucket; `None` once it is gone, also if it is called again.
     ///
     /// # Errors
     ///

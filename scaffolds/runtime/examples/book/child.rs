@@ -1,4 +1,4 @@
-//! A child and a status: the two things that most reconcilers write.
+//! A child and a status: what most reconcilers write.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -8,7 +8,7 @@ use kubewright_runtime::{Action, Conditions, Context, Reconciler, Result, child_
 
 use crate::foobar::FooBar;
 
-/// Keeps one ConfigMap in step with each FooBar.
+/// Keeps one ConfigMap for each FooBar.
 pub struct FooBarReconciler;
 
 impl Reconciler<FooBar> for FooBarReconciler {
@@ -37,7 +37,7 @@ impl Reconciler<FooBar> for FooBarReconciler {
         // ANCHOR_END: adopt
 
         // ANCHOR: status
-        let ready = cx.condition("Ready", true, "Applied", "the ConfigMap is in step");
+        let ready = cx.condition("Ready", true, "Applied", "the ConfigMap is up to date");
         cx.patch_status(|status| {
             status.observed_generation = foobar.metadata.generation;
             status.conditions.set(ready);

@@ -6,7 +6,7 @@ use kubewright_runtime::{Action, Cleanup, Context, Error, Reconciler, Result};
 
 use crate::{bucket::Buckets, foobar::FooBar};
 
-/// Removes the bucket of each FooBar that goes.
+/// Removes the bucket of each deleted FooBar.
 pub struct FooBarReconciler {
     buckets: Buckets,
 }

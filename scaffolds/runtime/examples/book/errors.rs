@@ -1,4 +1,4 @@
-//! A reconciler that says of each failure what is to be done about it.
+//! A reconciler that decides for each error whether and when to retry.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,7 +9,7 @@ use crate::{
     foobar::FooBar,
 };
 
-/// Makes a bucket for each FooBar.
+/// Creates a bucket for each FooBar.
 pub struct FooBarReconciler {
     buckets: Buckets,
 }
@@ -22,15 +22,15 @@ impl Reconciler<FooBar> for FooBarReconciler {
             .ensure(&foobar.spec.target)
             .await
             .map_err(|error| match error {
-                // Only a change of the spec helps: not tried again, Ready=False with this reason.
+                // Only a change of the spec helps: not retried, Ready=False with this reason.
                 BucketError::BadName(_) => Error::terminal("BadTarget", error.to_string()),
-                // May pass by itself: tried again after 5 ms, 10 ms, 20 ms … 1000 s.
+                // May pass by itself: retried after 5 ms, 10 ms, 20 ms … 1000 s.
                 BucketError::Unreachable => Error::retry(error),
-                // It knows how long it takes.
+                // The store needs some time.
                 BucketError::Busy => Error::retry_after(error, Duration::from_secs(30)),
             })?;
         Ok(match bucket {
-            // Not a failure: look again in a while, because nobody will tell.
+            // Not a failure: check again later, because nothing notifies us.
             Bucket::Busy => Action::RequeueAfter(Duration::from_secs(10)),
             Bucket::Ready => Action::Done,
         })

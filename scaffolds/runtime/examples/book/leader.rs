@@ -1,4 +1,4 @@
-//! Leader election in an operator that has a `main` of its own, and work that the leader alone does.
+//! Leader election in an operator that has its own `main`, and work that only the leader does.
 
 use std::{sync::Arc, time::Duration};
 
@@ -6,7 +6,7 @@ use kubewright_runtime::{Election, ElectionConfig, Manager, Result};
 use tokio::time::interval;
 
 // ANCHOR: leader
-/// Runs the manager for as long as this process leads, and once an hour what is no controller's work.
+/// Runs the manager while this process leads, and once an hour a task that belongs to no controller.
 pub async fn run(config: kube::Config, manager: Manager, stop: impl Future<Output = ()>) -> Result<()> {
     // A Lease named `book` in the namespace `book-system`; the durations are those of the flags.
     let lease = ElectionConfig::new("book", "book-system");
@@ -20,7 +20,7 @@ async fn every_hour(election: Arc<Election>) {
     let mut hours = interval(Duration::from_secs(3600));
     loop {
         hours.tick().await;
-        // Asked each time, and right before: a process may have been stopped for longer than its lease.
+        // Checked right before each run: the process may have been stopped for longer than its lease.
         if election.is_leader() {
             count_what_there_is().await;
         }

@@ -1,5 +1,5 @@
-//! The Rust code that the book shows beyond that of generated projects: compiled, so that it stays true. Pages include the
-//! parts between `ANCHOR` lines.
+//! The Rust code in the book that is not part of generated projects: compiled, so that it stays correct. Pages include
+//! the parts between `ANCHOR` lines.
 #![allow(
     dead_code,
     reason = "each module shows one thing, and only one of them can be registered"

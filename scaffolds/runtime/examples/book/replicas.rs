@@ -20,7 +20,7 @@ pub fn register(manager: &Manager) -> Result<()> {
         .register(manager, FooBarReconciler)
 }
 
-/// By this an object knows its Pods.
+/// The labels by which an object selects its Pods.
 fn labels(foobar: &FooBar) -> BTreeMap<String, String> {
     BTreeMap::from([("test.example.com/foobar".to_owned(), label_value(&foobar.name_any()))])
 }

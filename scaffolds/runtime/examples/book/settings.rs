@@ -1,4 +1,4 @@
-//! A controller with other settings than the defaults.
+//! A controller with settings other than the defaults.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use crate::foobar::FooBar;
 /// Every setting that a controller has.
 pub fn register(manager: &Manager, reconciler: impl Reconciler<FooBar>) -> Result<()> {
     Controller::<FooBar>::new("foobar")
-        // Children of these kinds wake their owner.
+        // Changes of children of these kinds wake their owner.
         .owns::<ConfigMap>()
         .owns::<Deployment>()
-        // Up to eight FooBars at a time, never one of them twice.
+        // Up to eight FooBars at the same time, never one of them twice.
         .concurrency(8)
         // A reconcile that takes longer is cut off and counts as failed.
         .reconcile_timeout(Duration::from_secs(60))
@@ -26,7 +26,7 @@ pub fn register(manager: &Manager, reconciler: impl Reconciler<FooBar>) -> Resul
             max: Duration::from_secs(300),
             ..Backoff::default()
         })
-        // Goes into config/rbac/role.yaml; what the lines above need is there already.
+        // Added to config/rbac/role.yaml, which already has the permissions for the lines above.
         .rule(&["batch"], &["jobs"], &["create"])
         .register(manager, reconciler)
 }

@@ -1,4 +1,4 @@
-//! A controller that is woken by more than its own kind, and caches that hold what is needed.
+//! A controller with several sources, and caches with a selection.
 
 use std::{sync::Arc, time::Duration};
 
@@ -10,19 +10,19 @@ use tokio::{sync::mpsc, time::interval};
 use crate::{bucket::Buckets, foobar::FooBar};
 
 // ANCHOR: caches
-/// Before any controller is registered: what the caches hold.
+/// Configures the caches, before any controller is registered.
 pub fn configure(manager: &Manager) -> Result<()> {
     manager.configure_cache::<ConfigMap>(|cache| {
-        // The API server sends no others, which spares its network and our memory.
+        // The API server sends no other ConfigMaps, which saves network traffic and memory.
         cache.label_selector = Some("app.kubernetes.io/managed-by=foobar-operator".to_owned());
-        // What no reconciler reads need not be kept.
+        // Fields that no reconciler reads need not be kept.
         cache.transform = Some(Arc::new(|map: &mut ConfigMap| map.binary_data = None));
     })
 }
 // ANCHOR_END: caches
 
 // ANCHOR: sources
-/// What wakes the controller.
+/// Declares what wakes the controller.
 pub fn register(manager: &Manager, buckets: Buckets, reconciler: impl Reconciler<FooBar>) -> Result<()> {
     let came_or_went = Predicate::new(|delta: &Delta<_>| !matches!(delta, Delta::Updated { .. }));
     let foobars = manager.informer::<FooBar>().store();
@@ -31,14 +31,15 @@ pub fn register(manager: &Manager, buckets: Buckets, reconciler: impl Reconciler
     Controller::<FooBar>::new("foobar")
         // Found by `cx.by_index::<FooBar>("target", …)`.
         .index("target", |foobar: &FooBar| vec![foobar.spec.target.clone()])
-        // All FooBars, when a node comes or goes. Of nodes, which report all the time, the metadata alone is watched.
+        // All FooBars, when a node is added or deleted. Only metadata is watched, because the status of nodes changes
+        // often.
         .watches_where::<PartialObjectMeta<Node>>(came_or_went, every)
-        // Those that something outside of Kubernetes names.
+        // FooBars that a source outside of Kubernetes names.
         .watches_channel(poll(manager, buckets))
         .register(manager, reconciler)
 }
 
-/// Asks the bucket store each minute which buckets have changed.
+/// Polls the bucket store each minute for changed buckets.
 fn poll(manager: &Manager, buckets: Buckets) -> mpsc::Receiver<ObjectKey> {
     let (wake, keys) = mpsc::channel(16);
     manager.background(async move {

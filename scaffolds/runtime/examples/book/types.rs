@@ -1,4 +1,4 @@
-//! A type with what can be said about its fields.
+//! A type with validations of its fields.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 // ANCHOR: kind
-/// What the user asks for.
+/// The desired state of a gallery.
 #[derive(Clone, Debug, PartialEq, CustomResource, Deserialize, KubeSchema, Serialize)]
 #[kube(
     group = "test.example.com",
@@ -23,9 +23,9 @@ use serde::{Deserialize, Serialize};
     printcolumn(name = "Style", type_ = "string", json_path = ".spec.style")
 )]
 #[serde(rename_all = "camelCase")]
-#[x_kube(validation = Rule::new("self.replicas <= self.rooms.size()").message("no more copies than rooms"))]
+#[x_kube(validation = Rule::new("self.replicas <= self.rooms.size()").message("no more replicas than rooms"))]
 pub struct GallerySpec {
-    /// Between 0 and 9, and 1 unless it is said.
+    /// Between 0 and 9; 1 by default.
     #[schemars(range(min = 0, max = 9))]
     #[serde(default = "one")]
     pub replicas: i32,
@@ -33,26 +33,26 @@ pub struct GallerySpec {
     /// One of the variants.
     pub style: Style,
 
-    /// Small letters, at most 63.
+    /// Lower case letters, at most 63.
     #[schemars(length(min = 1, max = 63), regex(pattern = r"^[a-z]+$"))]
     pub curator: String,
 
     /// Cannot be changed.
-    #[x_kube(validation = Rule::new("self == oldSelf").message("the city stays"))]
+    #[x_kube(validation = Rule::new("self == oldSelf").message("the city cannot change"))]
     #[schemars(length(max = 63))]
     pub city: String,
 
-    /// A date, and optional.
+    /// An optional date.
     #[schemars(extend("format" = "date-time"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opens: Option<String>,
 
-    /// No two the same.
+    /// No duplicates.
     #[schemars(length(max = 8), inner(length(max = 63)), extend("x-kubernetes-list-type" = "set"))]
     #[serde(default)]
     pub tags: Vec<String>,
 
-    /// Told apart by name: two people can change two rooms at the same time.
+    /// Keyed by name: two users can apply two rooms without a conflict.
     #[schemars(
         length(max = 64),
         extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["name"])
@@ -64,17 +64,17 @@ pub struct GallerySpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spare: Option<IntOrString>,
 
-    /// Whatever anybody likes.
+    /// Any values.
     #[serde(default)]
     pub notes: BTreeMap<String, serde_json::Value>,
 }
 
-/// How it looks.
+/// The style of the rooms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema, Serialize)]
 pub enum Style {
     /// White walls.
     Modern,
-    /// Red ones.
+    /// Red walls.
     Classic,
 }
 
@@ -87,12 +87,12 @@ pub struct Room {
 }
 // ANCHOR_END: kind
 
-/// What the operator has found and done.
+/// The observed state of a gallery.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema, Serialize)]
 pub struct GalleryStatus {
-    /// How many there are.
+    /// The current number of replicas.
     pub replicas: i32,
-    /// Whether the world is as the spec asks.
+    /// Whether the cluster matches the spec.
     #[serde(default)]
     pub conditions: Vec<Condition>,
 }

@@ -1,4 +1,4 @@
-//! A controller that is woken by objects which it neither reconciles nor owns.
+//! A controller that is woken by objects that it neither reconciles nor owns.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ impl Reconciler<FooBar> for FooBarReconciler {
             return Ok(Action::Done);
         };
         let Some(secret) = cx.get::<Secret>(name)? else {
-            // No retry: the controller is woken once there is one.
+            // No retry: the controller is woken once the Secret exists.
             return Err(Error::terminal("SecretMissing", format!("there is no Secret `{name}`")));
         };
         let _password = secret.data.as_ref().and_then(|data| data.get("password"));

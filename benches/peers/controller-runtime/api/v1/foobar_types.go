@@ -1,4 +1,4 @@
-// Package v1 is FooBar as kubebuilder would have it.
+// Package v1 contains FooBar as kubebuilder generates it.
 // +kubebuilder:object:generate=true
 // +groupName=test.example.com
 package v1
@@ -18,7 +18,7 @@ func AddToScheme(scheme *runtime.Scheme) error {
 	return nil
 }
 
-// FooBarSpec is what the user wants.
+// FooBarSpec is the desired state of FooBar.
 type FooBarSpec struct {
 	// +kubebuilder:validation:MinLength=1
 	Target string `json:"target"`
@@ -26,7 +26,7 @@ type FooBarSpec struct {
 	Type *string `json:"type,omitempty"`
 }
 
-// FooBarStatus is what the operator saw last.
+// FooBarStatus is the observed state of FooBar.
 type FooBarStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
@@ -36,7 +36,7 @@ type FooBarStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// FooBar asks for one ConfigMap.
+// FooBar has one ConfigMap.
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:shortName=fb
@@ -48,7 +48,7 @@ type FooBar struct {
 	Status FooBarStatus `json:"status,omitempty"`
 }
 
-// FooBarList is what a list request answers.
+// FooBarList is a list of FooBars.
 // +kubebuilder:object:root=true
 type FooBarList struct {
 	metav1.TypeMeta `json:",inline"`

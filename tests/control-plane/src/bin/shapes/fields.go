@@ -1,5 +1,5 @@
-// Prints, for every struct that the served kinds are made of, how Go's encoding/json sees its fields: what OpenAPI does
-// not tell and a decoder of the same manners must know (pointers, omitempty, the type names that its errors mention).
+// Prints, for every struct of the served kinds, the fields as Go's encoding/json treats them: facts that OpenAPI does
+// not contain and an equivalent decoder needs (pointers, omitempty, the type names in its errors).
 package main
 
 import (
@@ -32,7 +32,7 @@ type field struct {
 	Pointer bool   `json:"pointer"`
 	Empty   bool   `json:"omitempty"`
 	Zero    bool   `json:"omitzero"`
-	// The embedded structs that the field stands in.
+	// The embedded structs that contain the field.
 	Via string `json:"via"`
 	// The numbers of the field in protobuf: of those structs', then its own, with dots between.
 	Number string `json:"number"`
@@ -78,7 +78,7 @@ func fill(t reflect.Type, fields map[string]field, via, numbers string) {
 		f := t.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if f.Anonymous && name == "" && f.Type.Kind() == reflect.Struct {
-			// What an embedded struct has is in the message only where that struct has a number.
+			// The fields of an embedded struct are in the message only if that struct has a number.
 			inner := "-"
 			if own := number(f); own != "" {
 				inner = numbers + own + "."

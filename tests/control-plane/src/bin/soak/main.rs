@@ -127,7 +127,7 @@ async fn play(scene: &mut Scene, chance: &mut Rng, time: Duration, report: &mut 
         users.await?;
         let verdict = scene.judge().await?;
         eprintln!(
-            "{:>6.1} s  {} FooBars as they should be, {:.1} s after the last trouble",
+            "{:>6.1} s  {} FooBars in their desired state, {:.1} s after the last fault",
             began.elapsed().as_secs_f64(),
             verdict.foobars,
             verdict.settled.as_secs_f64()

@@ -79,7 +79,7 @@ impl Scene {
         let (mut wrong, mut orphans) = (String::new(), 0);
         let (client, began) = (self.client.clone(), Instant::now());
         let crew = &mut self.crew;
-        let settled = eventually("everything to be as it should be", PATIENCE, async || {
+        let settled = eventually("the desired state", PATIENCE, async || {
             crew.supervise()?;
             let cluster = Cluster::look(&client).await?;
             let Err((name, what)) = cluster.check() else {
@@ -135,7 +135,7 @@ impl Scene {
         let written = self.written(mark)?;
         ensure!(
             written.is_empty(),
-            "oracle `nothing is written once all is as it should be`: {written:#?}"
+            "oracle `nothing is written in the desired state`: {written:#?}"
         );
         Ok(())
     }
