@@ -30,9 +30,9 @@ impl Definition {
     pub fn find(text: &str, wanted: &Wanted) -> Result<Self> {
         let all = documents(text)?;
         let fits = |it: &Definition| {
-            let says = |pointer: &str, wanted: Option<&str>| wanted.is_none_or(|wanted| it.text_at(pointer) == wanted);
-            says("/spec/names/kind", wanted.kind.as_ref().map(KindName::as_str))
-                && says("/spec/group", wanted.group.as_ref().map(Group::as_str))
+            let has = |pointer: &str, wanted: Option<&str>| wanted.is_none_or(|wanted| it.text_at(pointer) == wanted);
+            has("/spec/names/kind", wanted.kind.as_ref().map(KindName::as_str))
+                && has("/spec/group", wanted.group.as_ref().map(Group::as_str))
         };
         let (mut fitting, others): (Vec<_>, Vec<_>) = all.into_iter().partition(fits);
         let names = |them: &[Definition]| {
@@ -186,11 +186,11 @@ fn split(text: &str) -> Vec<String> {
         last.push_str(line);
         last.push('\n');
     }
-    let says = |document: &String| {
+    let has_content = |document: &String| {
         let mut lines = document.lines().map(str::trim);
         lines.any(|line| !line.is_empty() && !line.starts_with('#'))
     };
-    documents.retain(says);
+    documents.retain(has_content);
     documents
 }
 

@@ -48,9 +48,9 @@ fn an_edited_crate_with_a_new_hash_in_version_is_reported() {
 
     // VERSION names a release that this binary cannot check.
     vouch(&runtime, "0.1.999");
-    let said = doctor();
+    let printed = doctor();
     assert!(
-        said.contains("warning  project   only the release that wrote it can check `crates/runtime` of 0.1.999"),
-        "{said}"
+        printed.contains("warning  project   only the release that wrote it can check `crates/runtime` of 0.1.999"),
+        "{printed}"
     );
 }

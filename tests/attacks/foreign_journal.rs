@@ -1,6 +1,6 @@
 //! A checkout that contains a journal, so that a command would write its contents.
 
-use crate::{COMMANDS, everything, guarded, project, said};
+use crate::{COMMANDS, everything, guarded, printed, project};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -30,11 +30,11 @@ fn no_command_executes_a_journal_of_a_fresh_clone() {
         let before = everything(dir.path());
         for args in COMMANDS {
             let run = guarded(dir.path(), args);
-            assert_eq!(run.code, Some(1), "{args:?}: {}", said(&run));
+            assert_eq!(run.code, Some(1), "{args:?}: {}", printed(&run));
             assert!(
-                said(&run).contains("`.kubewright/journal` was not written by a command that you ran"),
+                printed(&run).contains("`.kubewright/journal` was not written by a command that you ran"),
                 "{args:?}: {}",
-                said(&run)
+                printed(&run)
             );
             assert!(before == everything(dir.path()), "{args:?} changed something");
         }

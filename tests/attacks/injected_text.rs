@@ -1,6 +1,6 @@
 //! Text in a checkout that controls the reader's terminal, or becomes generated code.
 
-use crate::{everything, guarded, project, said};
+use crate::{everything, guarded, printed, project};
 use std::fs;
 
 /// An escape sequence, a window title, a carriage return, a line feed with a forged hint, C1's CSI, a change of direction.
@@ -58,7 +58,7 @@ fn text_of_project_is_printed_escaped_and_never_becomes_code() {
         // All of them read PROJECT first, with the same code.
         for args in [&["sync"][..], &["doctor", "-o", "json"]] {
             let run = guarded(dir.path(), args);
-            assert_eq!(run.code, Some(1), "case {nth} {args:?}: {}", said(&run));
+            assert_eq!(run.code, Some(1), "case {nth} {args:?}: {}", printed(&run));
             is_plain(&run.stdout);
             is_plain(&run.stderr);
             if args.contains(&"json") {
@@ -199,7 +199,7 @@ fn names_of_files_are_printed_escaped() {
         "{}",
         run.stdout
     );
-    is_plain(&said(&run));
+    is_plain(&printed(&run));
     let run = guarded(&dir.path().join(name), &["plan"]).refuses(1, &["is not a folder"]);
     assert!(!run.stderr.contains(['\u{1b}', '\u{9b}']), "{:?}", run.stderr);
 }

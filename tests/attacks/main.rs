@@ -145,6 +145,6 @@ fn copy(made: &tempfile::TempDir) -> tempfile::TempDir {
 }
 
 /// The output of a run, on stdout and stderr.
-fn said(run: &Run) -> String {
+fn printed(run: &Run) -> String {
     format!("{}{}", run.stdout, run.stderr)
 }

@@ -1,7 +1,7 @@
 //! Templates for files of git, and paths that are not regular files: FIFOs, devices, sockets and loops of links, which
 //! could make a reader hang.
 
-use crate::{everything, guarded, project, said};
+use crate::{everything, guarded, printed, project};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
@@ -31,7 +31,7 @@ fn refused(make: impl Fn(&Path), words: &str) {
         fs::write(dir.path().join("PROJECT"), project).unwrap();
         let before = everything(dir.path());
         let run = guarded(dir.path(), &args);
-        assert_eq!(run.code, Some(1), "{args:?}: {}", said(&run));
+        assert_eq!(run.code, Some(1), "{args:?}: {}", printed(&run));
         assert!(run.stderr.contains(words), "{args:?} without `{words}`: {}", run.stderr);
         assert!(before == everything(dir.path()), "{args:?} changed something");
     }

@@ -1,6 +1,6 @@
 //! A checkout with symbolic links, so that a command would read or write outside of the project.
 
-use crate::{COMMANDS, everything, guarded, project, said};
+use crate::{COMMANDS, everything, guarded, printed, project};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -35,9 +35,9 @@ fn refused(path: &str, dangling: bool, commands: &[&[&str]]) {
     let before = (everything(dir.path()), everything(victim.path()));
     for args in commands {
         let run = guarded(dir.path(), args);
-        assert_eq!(run.code, Some(1), "{path} {args:?}: {}", said(&run));
+        assert_eq!(run.code, Some(1), "{path} {args:?}: {}", printed(&run));
         let words = format!("`{path}` is a symbolic link");
-        assert!(said(&run).contains(&words), "{path} {args:?}: {}", said(&run));
+        assert!(printed(&run).contains(&words), "{path} {args:?}: {}", printed(&run));
         assert!(
             before == (everything(dir.path()), everything(victim.path())),
             "{path} {args:?} changed something"

@@ -76,7 +76,7 @@ func (r *FooBarReconciler) applyChild(ctx context.Context, foobar *testv1.FooBar
 	switch {
 	case errors.Is(err, errNotOwned):
 		return metav1.Condition{Type: "Ready", Status: metav1.ConditionFalse, Reason: "ChildNotOwned",
-			Message: "the ConfigMap belongs to somebody else"}, nil
+			Message: "the ConfigMap has another owner"}, nil
 	case err != nil:
 		return metav1.Condition{}, err
 	case result != controllerutil.OperationResultNone:

@@ -102,7 +102,7 @@ impl Reconciler<FooBar> for Impossible {
 
 #[tokio::test(start_paused = true)]
 async fn a_child_that_the_garbage_collector_would_delete_is_refused_before_any_request() {
-    for (target, says) in [
+    for (target, message) in [
         ("moon", "a child of kind Moon is cluster-scoped, but its owner is not"),
         (
             "elsewhere",
@@ -122,7 +122,7 @@ async fn a_child_that_the_garbage_collector_would_delete_is_refused_before_any_r
         let condition = world.object(&at("a")).unwrap()["status"]["conditions"][0].clone();
         assert_eq!(
             (&condition["status"], &condition["message"]),
-            (&json!("False"), &json!(says))
+            (&json!("False"), &json!(message))
         );
         assert_eq!(
             (

@@ -18,10 +18,10 @@ struct Slow;
 
 impl Reconciler<FooBar> for Slow {
     async fn reconcile(&self, cx: &Context<FooBar>, foobar: Arc<FooBar>) -> Result<Action> {
-        let tell = || cx.event(EventType::Normal, "Working", "at work");
-        (0..3).for_each(|_| tell());
+        let record = || cx.event(EventType::Normal, "Working", "at work");
+        (0..3).for_each(|_| record());
         seconds(foobar.spec.target.parse().expect("a number of seconds")).await;
-        tell();
+        record();
         Ok(Action::Done)
     }
 }
@@ -35,13 +35,13 @@ fn operator(world: &World, drain: Duration) -> Running {
 }
 
 /// The objects with stored events, and the counts of those.
-fn told(world: &World) -> Vec<(Value, Value)> {
+fn stored_events(world: &World) -> Vec<(Value, Value)> {
     let events = world.list("/apis/events.k8s.io/v1/namespaces/default/events");
-    let told = events.into_iter().map(|event| {
+    let stored_events = events.into_iter().map(|event| {
         let times = event["series"]["count"].clone();
         (event["regarding"]["name"].clone(), times)
     });
-    told.collect()
+    stored_events.collect()
 }
 
 #[tokio::test(start_paused = true)]
@@ -51,12 +51,12 @@ async fn waiting_events_are_written_when_the_process_is_stopped() {
     seconds(1).await;
     world.put(&at("a"), foobar("5"));
     sleep(Duration::from_millis(500)).await;
-    assert_eq!(told(&world), [], "the event waits for the reconcile");
+    assert_eq!(stored_events(&world), [], "the event waits for the reconcile");
     seconds(1).await;
-    assert_eq!(told(&world), [(json!("a"), json!(3))]);
+    assert_eq!(stored_events(&world), [(json!("a"), json!(3))]);
     running.stop().await.unwrap();
     assert_eq!(
-        told(&world),
+        stored_events(&world),
         [(json!("a"), json!(4))],
         "the last one would have waited for minutes"
     );
@@ -71,7 +71,7 @@ async fn events_of_a_reconcile_that_is_cut_off_are_written() {
     sleep(Duration::from_millis(100)).await;
     let stopped = running.stop().await;
     assert!(stopped.is_err(), "it is cut off while its event still waits");
-    assert_eq!(told(&world), [(json!("a"), json!(3))]);
+    assert_eq!(stored_events(&world), [(json!("a"), json!(3))]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -82,6 +82,6 @@ async fn an_event_of_a_slow_reconcile_is_written_after_a_second_although_objects
     }
     let running = operator(&world, Duration::from_secs(30));
     sleep(Duration::from_millis(1500)).await;
-    assert_eq!(told(&world).len(), 1, "the events of the running reconcile");
+    assert_eq!(stored_events(&world).len(), 1, "the events of the running reconcile");
     running.stop().await.unwrap_err();
 }

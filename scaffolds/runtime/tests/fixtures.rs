@@ -55,7 +55,7 @@ async fn fixtures_are_applied_in_their_namespaces_and_a_second_apply_changes_not
 #[tokio::test(start_paused = true)]
 async fn an_invalid_fixture_is_refused_with_the_reason() {
     let world = world();
-    for (text, says) in [
+    for (text, message) in [
         ("a: [", "a fixture is not valid YAML"),
         ("a: 1", "a fixture is not an object"),
         ("apiVersion: v1\nkind: Unicorn\nmetadata: {name: a}", "Unicorn"),
@@ -65,7 +65,7 @@ async fn an_invalid_fixture_is_refused_with_the_reason() {
         ),
     ] {
         let error = apply(&world.client(), "default", text).await.unwrap_err().to_string();
-        assert!(error.contains(says), "{text}: {error}");
+        assert!(error.contains(message), "{text}: {error}");
     }
 }
 

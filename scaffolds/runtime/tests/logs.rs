@@ -53,10 +53,10 @@ async fn log_lines_and_spans_of_a_reconcile_have_controller_object_number_and_re
         .map(|line| serde_json::from_str(line).expect("one object per line"))
         .collect();
     for (name, target, result) in [("default/a", "good", "success"), ("default/b", "bad", "error")] {
-        let says = format!("looking at {target}");
+        let expected = format!("looking at {target}");
         let line = lines
             .iter()
-            .find(|line| line["message"] == says.as_str())
+            .find(|line| line["message"] == expected.as_str())
             .unwrap_or_else(|| panic!("{text}"));
         let span = &line["span"];
         assert_eq!(

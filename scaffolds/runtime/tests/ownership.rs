@@ -77,10 +77,10 @@ async fn an_object_of_another_controller_is_reported_and_created_anew_once_it_is
         seconds(1).await;
         world.put(&at("second"), foobar("y"));
         seconds(3600).await;
-        let says = "ConfigMap `default/shared` exists and is controlled by FooBar/first";
+        let expected = "ConfigMap `default/shared` exists and is controlled by FooBar/first";
         assert_eq!(
             condition(&world, "second"),
-            [json!("False"), json!("ChildNotOwned"), json!(says)]
+            [json!("False"), json!("ChildNotOwned"), json!(expected)]
         );
         assert_eq!(
             *reconciler.runs.lock().unwrap(),
@@ -120,10 +120,10 @@ async fn an_orphan_is_adopted_only_by_adopt_child() {
         let map = world.object(&config_map("shared")).unwrap();
         if !adopts {
             assert_eq!(map["data"], json!({"theirs": "1"}));
-            let says = "ConfigMap `default/shared` exists and is not controlled by this object";
+            let expected = "ConfigMap `default/shared` exists and is not controlled by this object";
             assert_eq!(
                 condition(&world, "a"),
-                [json!("False"), json!("ChildNotOwned"), json!(says)]
+                [json!("False"), json!("ChildNotOwned"), json!(expected)]
             );
         } else {
             assert_eq!(
@@ -176,10 +176,10 @@ async fn if_two_owners_adopt_one_object_one_gets_it_although_the_other_still_see
     );
     // A conflict is retried; a refusal would have to be fixed by the user.
     seconds(60).await;
-    let says = "ConfigMap `default/shared` exists and is controlled by Planet/earth";
+    let expected = "ConfigMap `default/shared` exists and is controlled by Planet/earth";
     assert_eq!(
         condition(&world, "a"),
-        [json!("False"), json!("ChildNotOwned"), json!(says)]
+        [json!("False"), json!("ChildNotOwned"), json!(expected)]
     );
     running.stop().await.unwrap();
 }

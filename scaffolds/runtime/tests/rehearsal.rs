@@ -67,12 +67,12 @@ async fn writes_are_recorded_in_order_with_their_bodies() {
         .await
         .unwrap();
     let writes = played.writes();
-    let told: Vec<_> = writes
+    let recorded: Vec<_> = writes
         .iter()
         .map(|write| format!("{} {}", write.verb, write.path))
         .collect();
     assert_eq!(
-        told,
+        recorded,
         [
             "create /api/v1/namespaces/default/configmaps",
             "create /api/v1/namespaces/default/secrets",

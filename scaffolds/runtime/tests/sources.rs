@@ -49,7 +49,7 @@ async fn keys_from_a_channel_wake_their_objects_and_never_wait_for_a_reconcile()
         for _ in 0..100 {
             wake.send(ObjectKey::new(Some("default"), "b")).await.unwrap();
         }
-        wake.send(ObjectKey::new(Some("default"), "nobody")).await.unwrap();
+        wake.send(ObjectKey::new(Some("default"), "absent")).await.unwrap();
     };
     let sent = timeout(Duration::from_millis(100), all).await;
     assert!(sent.is_ok(), "a hundred keys were received during the first reconcile");

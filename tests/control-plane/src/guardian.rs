@@ -32,20 +32,20 @@ static PIPE: OnceLock<Mutex<ChildStdin>> = OnceLock::new();
 
 /// The guardian kills the process `pid` when this process ends.
 pub(crate) fn watch(pid: u32) -> Result<()> {
-    tell(&format!("watch {pid}"))
+    send(&format!("watch {pid}"))
 }
 
 /// The process `pid` has ended: the system may reuse its number.
 pub(crate) fn forget(pid: u32) -> Result<()> {
-    tell(&format!("forget {pid}"))
+    send(&format!("forget {pid}"))
 }
 
 /// The guardian removes the folder when this process ends, if it still exists.
 pub(crate) fn folder(path: &Path) -> Result<()> {
-    tell(&format!("folder {}", path.display()))
+    send(&format!("folder {}", path.display()))
 }
 
-fn tell(line: &str) -> Result<()> {
+fn send(line: &str) -> Result<()> {
     if PIPE.get().is_none() {
         let mut shell = Command::new("sh");
         shell

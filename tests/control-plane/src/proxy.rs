@@ -326,11 +326,11 @@ fn without_hops(headers: &mut HeaderMap) {
 }
 
 fn refusal(code: u16, retry_after: Option<u32>) -> Answer {
-    let mut said = status(code);
+    let mut answer_status = status(code);
     if let Some(seconds) = retry_after {
-        said["details"] = json!({"retryAfterSeconds": seconds});
+        answer_status["details"] = json!({"retryAfterSeconds": seconds});
     }
-    let body = Full::new(Bytes::from(said.to_string()));
+    let body = Full::new(Bytes::from(answer_status.to_string()));
     let mut answer = Response::new(body.map_err(|never| match never {}).boxed_unsync());
     *answer.status_mut() = http::StatusCode::from_u16(code).unwrap_or(http::StatusCode::INTERNAL_SERVER_ERROR);
     let headers = answer.headers_mut();

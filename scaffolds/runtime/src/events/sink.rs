@@ -46,14 +46,14 @@ pub(super) enum Written {
 pub(super) struct Sink {
     client: Client,
     /// When a refusal was last logged as a warning.
-    told: Arc<Mutex<Option<Instant>>>,
+    last_warning: Arc<Mutex<Option<Instant>>>,
 }
 
 impl Sink {
     pub(super) fn new(client: Client) -> Self {
         Self {
             client,
-            told: Arc::default(),
+            last_warning: Arc::default(),
         }
     }
 
@@ -69,7 +69,7 @@ impl Sink {
             };
             match next(&error, exists) {
                 Next::GiveUp => {
-                    self.tell(&event, &error);
+                    self.log_refusal(&event, &error);
                     return Written::Failed;
                 }
                 // The API server has deleted the event after its --event-ttl.
@@ -89,16 +89,16 @@ impl Sink {
 
     /// Logs that an event was refused, but as a warning only once in a while: a missing permission affects each event.
     /// In a namespace that is being deleted a refusal is expected.
-    fn tell(&self, event: &Event, error: &Error) {
+    fn log_refusal(&self, event: &Event, error: &Error) {
         let text = describe(error);
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        let quiet = told.is_some_and(|at| at.elapsed() < SILENCE)
+        let mut last_warning = self.last_warning.lock().unwrap_or_else(PoisonError::into_inner);
+        let quiet = last_warning.is_some_and(|at| at.elapsed() < SILENCE)
             || matches!(error, Error::Api(status) if is_terminating_namespace(status))
             || matches!(error, Error::Service(inner) if inner.is::<NotLeader>());
         if quiet {
             debug!(reason = event.reason, "an event was refused: {text}");
         } else {
-            *told = Some(Instant::now());
+            *last_warning = Some(Instant::now());
             warn!(reason = event.reason, "an event was refused: {text}");
         }
     }

@@ -181,11 +181,11 @@ mod tests {
             None
         );
         let kept = config.trim(object, true).unwrap().metadata.managed_fields.unwrap();
-        let told = (
+        let actual = (
             kept[0].manager.as_deref(),
             kept[0].operation.as_deref(),
             kept[0].api_version.as_deref(),
         );
-        assert_eq!(told, (Some("ours/foobar"), Some("Update"), None));
+        assert_eq!(actual, (Some("ours/foobar"), Some("Update"), None));
     }
 }

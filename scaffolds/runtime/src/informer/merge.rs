@@ -56,8 +56,8 @@ fn compact<K: Clone>(object: &K) -> Arc<K> {
 /// Removes an object, decodable or not.
 pub(super) fn take_away<K>(contents: &mut Contents<K>, key: &ObjectKey) -> Vec<Delta<K>> {
     let valid = contents.remove(key);
-    let told = valid.or_else(|| contents.remove_invalid(key).and_then(|invalid| invalid.last));
-    told.map(Delta::Deleted).into_iter().collect()
+    let last = valid.or_else(|| contents.remove_invalid(key).and_then(|invalid| invalid.last));
+    last.map(Delta::Deleted).into_iter().collect()
 }
 
 /// Whether `new` is newer than `old`. An object of the same version is equal, so it is not newer.

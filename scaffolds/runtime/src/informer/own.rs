@@ -30,9 +30,9 @@ impl<K: Watchable> Informer<K> {
         };
         self.shared.change(|state| {
             let deltas = state.reflection.written(object, Instant::now());
-            let belongs = deltas.is_some();
+            let accepted = deltas.is_some();
             state.dispatch.push(deltas.unwrap_or_default(), from);
-            belongs
+            accepted
         })
     }
 

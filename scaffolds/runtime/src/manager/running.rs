@@ -303,8 +303,8 @@ mod tests {
     }
 
     async fn ended(worker: fn()) -> String {
-        let nobody = service_fn(|_: Request<Body>| ready(Ok::<_, Infallible>(Response::new(Body::empty()))));
-        let manager = Manager::builder(Client::new(nobody, "default")).build();
+        let service = service_fn(|_: Request<Body>| ready(Ok::<_, Infallible>(Response::new(Body::empty()))));
+        let manager = Manager::builder(Client::new(service, "default")).build();
         manager.add(Arc::new(Ends(worker)), 1);
         manager.run(pending(), None).await.unwrap_err().to_string()
     }

@@ -12,12 +12,12 @@ impl Metrics {
             ("version", version.as_ref()),
             ("kind", kind.as_ref()),
         ];
-        let help = "Objects that do not fit their type: nobody works on them until they are corrected.";
+        let help = "Objects that cannot be decoded; they are not reconciled until they are corrected.";
         let store = informer.store();
         self.computed("kubewright_invalid_objects", help, &labels, move || {
             store.invalid_len() as f64
         });
-        let help = "Writes of the operator's own that its cache shows only once the watch does: their versions are no numbers.";
+        let help = "Own writes that were not merged into the cache, because resource versions are not numbers.";
         let informer = informer.clone();
         self.computed_counter("kubewright_unmerged_writes_total", help, &labels, move || {
             informer.unmerged_writes() as f64

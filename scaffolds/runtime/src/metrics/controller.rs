@@ -55,11 +55,7 @@ impl ControllerMetrics {
         let counter = |name, help| metrics.counter(name, help, &labels);
         let total = Outcome::ALL.map(|outcome| {
             let labels = [("controller", name), ("result", outcome.label())];
-            metrics.counter(
-                "controller_runtime_reconcile_total",
-                "Reconciles, by how they ended.",
-                &labels,
-            )
+            metrics.counter("controller_runtime_reconcile_total", "Reconciles by result.", &labels)
         });
         let max = "controller_runtime_max_concurrent_reconciles";
         metrics

@@ -41,13 +41,13 @@ impl QueueMetrics {
         let (each, longest) = (held.clone(), held.clone());
         metrics.computed(
             "workqueue_unfinished_work_seconds",
-            "How long the keys now held have been held, added up. It grows without end when a worker hangs.",
+            "Total time for which the current keys of workers have been held. It grows without limit if a worker hangs.",
             &labels,
             move || ages(&each, |ages| ages.sum()),
         );
         metrics.computed(
             "workqueue_longest_running_processor_seconds",
-            "How long the key held longest has been held.",
+            "The longest time for which a current key of a worker has been held.",
             &labels,
             move || ages(&longest, |ages| ages.fold(0.0, f64::max)),
         );

@@ -25,14 +25,14 @@ impl RestMetrics {
         self.0
             .counter(
                 "rest_client_requests_total",
-                "HTTP requests to the API server, by answer.",
+                "HTTP requests to the API server, by status code.",
                 &labels,
             )
             .inc();
         let labels = [("verb", method), ("host", host)];
         let (name, help) = (
             "rest_client_request_duration_seconds",
-            "How long the API server took to answer.",
+            "How long the API server took to respond.",
         );
         self.0
             .histogram(name, help, &labels, &REQUEST_SECONDS)

@@ -38,8 +38,8 @@ impl Sender {
     pub(super) fn new(tls: Option<ClientConfig>) -> std::io::Result<Self> {
         // Without TLS no certificate is checked.
         let tls = tls.unwrap_or_else(|| {
-            let nobody = trust::builder().with_root_certificates(RootCertStore::empty());
-            nobody.with_no_client_auth()
+            let untrusting = trust::builder().with_root_certificates(RootCertStore::empty());
+            untrusting.with_no_client_auth()
         });
         let connector = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http();
         Ok(Self {

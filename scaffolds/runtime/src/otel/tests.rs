@@ -27,7 +27,7 @@ fn collector<S: Read + Write>(
 ) -> (SocketAddr, mpsc::Receiver<(String, Vec<u8>)>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
-    let (told, requests) = mpsc::channel();
+    let (sent, requests) = mpsc::channel();
     thread::spawn(move || {
         let (stream, _) = listener.accept().unwrap();
         let mut stream = BufReader::new(secure(stream));
@@ -52,7 +52,7 @@ fn collector<S: Read + Write>(
             .get_mut()
             .write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")
             .unwrap();
-        told.send((head, body)).unwrap();
+        sent.send((head, body)).unwrap();
     });
     (address, requests)
 }
@@ -223,7 +223,7 @@ fn nothing_is_sent_to_a_collector_with_an_untrusted_certificate() {
 
 #[test]
 fn an_invalid_collector_address_is_refused_at_the_start() {
-    for (endpoint, says) in [
+    for (endpoint, expected) in [
         ("collector:4318", "begins neither with http:// nor with https://"),
         ("grpc://collector:4317", "begins neither with http:// nor with https://"),
         ("http://a b", "is no address"),
@@ -231,7 +231,7 @@ fn an_invalid_collector_address_is_refused_at_the_start() {
         let error = start("foobar-operator", endpoint, &Trust::default())
             .unwrap_err()
             .to_string();
-        assert!(error.contains(says), "{endpoint}: {error}");
+        assert!(error.contains(expected), "{endpoint}: {error}");
     }
 }
 
@@ -239,7 +239,7 @@ fn an_invalid_collector_address_is_refused_at_the_start() {
 fn an_unusable_file_or_protocol_is_named_with_its_variable() {
     let empty = Identity::new("empty");
     std::fs::write(&empty.files[0], "nothing\n").unwrap();
-    for (variable, value, says) in [
+    for (variable, value, expected) in [
         (
             "OTEL_EXPORTER_OTLP_CERTIFICATE",
             "/no/such.crt".to_owned(),
@@ -267,6 +267,6 @@ fn an_unusable_file_or_protocol_is_named_with_its_variable() {
         ),
     ] {
         let error = to(4318, &[(variable, value)]).unwrap_err().to_string();
-        assert!(error.contains(says), "{variable}: {error}");
+        assert!(error.contains(expected), "{variable}: {error}");
     }
 }

@@ -63,10 +63,10 @@ fn build() -> Result<PathBuf, String> {
     command.arg("--message-format=json-render-diagnostics");
     // Cargo sets these variables for this test; build scripts that depend on them (ring's does) would run again.
     for (name, _) in env::vars_os() {
-        let told = name.to_string_lossy();
+        let variable = name.to_string_lossy();
         if ["CARGO_MANIFEST_", "CARGO_PKG_"]
             .iter()
-            .any(|prefix| told.starts_with(prefix))
+            .any(|prefix| variable.starts_with(prefix))
         {
             command.env_remove(name);
         }

@@ -47,19 +47,19 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 /// The sum of a subscriber's deltas: the version of each object that was delivered and not deleted.
 #[derive(Clone, Default)]
-struct Sum(Arc<Mutex<Told>>);
+struct Sum(Arc<Mutex<Delivered>>);
 
 #[derive(Default)]
-struct Told {
+struct Delivered {
     objects: BTreeMap<String, (String, u64)>,
     nonsense: Vec<String>,
 }
 
 impl Sum {
     fn take_in(&self, delta: &Delta<FooBar>) {
-        let mut told = self.0.lock().expect("not poisoned");
+        let mut delivered = self.0.lock().expect("not poisoned");
         let name = delta.key().name().to_owned();
-        let known = told.objects.get(&name).cloned();
+        let known = delivered.objects.get(&name).cloned();
         let identity = delta.object().map(identity_of);
         let sensible = match (delta, &known, &identity) {
             (Delta::Added { .. }, None, _) | (Delta::Resync(_), Some(_), _) | (Delta::Invalid { .. }, ..) => true,
@@ -72,11 +72,13 @@ impl Sum {
             _ => false,
         };
         if !sensible {
-            told.nonsense.push(format!("{delta:?} after {known:?}"));
+            delivered.nonsense.push(format!("{delta:?} after {known:?}"));
         }
         match (delta, identity) {
-            (Delta::Added { .. } | Delta::Updated { .. }, Some(identity)) => _ = told.objects.insert(name, identity),
-            (Delta::Deleted(_) | Delta::Invalid { .. }, _) => _ = told.objects.remove(&name),
+            (Delta::Added { .. } | Delta::Updated { .. }, Some(identity)) => {
+                _ = delivered.objects.insert(name, identity)
+            }
+            (Delta::Deleted(_) | Delta::Invalid { .. }, _) => _ = delivered.objects.remove(&name),
             _ => {}
         }
     }
@@ -164,9 +166,9 @@ async fn run(scope: Scope, steps: Vec<Step>) -> Result<(), TestCaseError> {
     prop_assert!(objects.keys().all(|name| store.invalid(&key("a", name)).is_none()));
     prop_assert_eq!(informer.last_error(), None);
     {
-        let told = sum.0.lock().expect("not poisoned");
-        prop_assert_eq!(&told.objects, &objects);
-        prop_assert!(told.nonsense.is_empty(), "{:?}", told.nonsense);
+        let delivered = sum.0.lock().expect("not poisoned");
+        prop_assert_eq!(&delivered.objects, &objects);
+        prop_assert!(delivered.nonsense.is_empty(), "{:?}", delivered.nonsense);
     }
     running.stop().await;
     Ok(())

@@ -27,7 +27,9 @@ async fn k07_the_store_contains_a_change_before_it_is_delivered() {
             let stored = store.get(&delta.key());
             let shown = match delta {
                 Delta::Deleted(_) => stored.is_none(),
-                _ => stored.is_some_and(|stored| delta.object().is_some_and(|told| Arc::ptr_eq(told, &stored))),
+                _ => {
+                    stored.is_some_and(|stored| delta.object().is_some_and(|delivered| Arc::ptr_eq(delivered, &stored)))
+                }
             };
             if !shown {
                 lies.lock().expect("not poisoned").push(delta.key());
@@ -209,9 +211,9 @@ async fn a_handler_may_write_and_subscribe_and_the_order_stays() {
         (first.read(), last.read()),
         (all.map(str::to_owned).to_vec(), all.map(str::to_owned).to_vec())
     );
-    let mut told = late.read();
-    told[..2].sort();
-    assert_eq!(told, ["listed one@1", "listed two@2", "updated two@2-3"]);
+    let mut delivered = late.read();
+    delivered[..2].sort();
+    assert_eq!(delivered, ["listed one@1", "listed two@2", "updated two@2-3"]);
     running.stop().await;
 }
 
@@ -221,7 +223,7 @@ async fn a_handler_may_write_and_subscribe_and_the_order_stays() {
 async fn writers_on_many_threads_keep_the_order() {
     let server = Server::new();
     let informer = server.informer(InformerConfig::default());
-    let told: Arc<Mutex<Vec<(String, u64)>>> = Arc::default();
+    let delivered: Arc<Mutex<Vec<(String, u64)>>> = Arc::default();
     let version = |object: &FooBar| {
         object
             .metadata
@@ -230,10 +232,11 @@ async fn writers_on_many_threads_keep_the_order() {
             .and_then(|version| version.parse().ok())
     };
     informer.subscribe({
-        let told = told.clone();
+        let delivered = delivered.clone();
         move |delta: &Delta<FooBar>| {
             let version = delta.object().and_then(|object| version(object)).unwrap_or_default();
-            told.lock()
+            delivered
+                .lock()
                 .expect("not poisoned")
                 .push((delta.key().name().to_owned(), version));
         }
@@ -259,10 +262,10 @@ async fn writers_on_many_threads_keep_the_order() {
         writer.await.expect("no writer panicked");
     }
     sleep(Duration::from_millis(200)).await;
-    let told = told.lock().expect("not poisoned").clone();
+    let delivered = delivered.lock().expect("not poisoned").clone();
     for object in informer.store().list() {
         let name = object.metadata.name.clone().unwrap_or_default();
-        let versions: Vec<u64> = told
+        let versions: Vec<u64> = delivered
             .iter()
             .filter(|(of, _)| *of == name)
             .map(|(_, version)| *version)

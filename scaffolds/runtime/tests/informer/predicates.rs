@@ -15,7 +15,7 @@ async fn predicates_see_old_and_new() {
         scope: Scope::Cluster,
         ..Default::default()
     });
-    let told = Arc::new(Mutex::new(Vec::new()));
+    let passed = Arc::new(Mutex::new(Vec::new()));
     let predicates = [
         ("generation", Predicate::generation_changed()),
         ("labels", Predicate::labels_changed()),
@@ -34,14 +34,14 @@ async fn predicates_see_old_and_new() {
         ("own", Predicate::new(|delta: &Delta<FooBar>| delta.old().is_some())),
     ];
     for (name, predicate) in predicates {
-        let told = told.clone();
+        let passed = passed.clone();
         informer.subscribe(move |delta| {
             if predicate.test(delta) {
-                told.lock().expect("not poisoned").push(name);
+                passed.lock().expect("not poisoned").push(name);
             }
         });
     }
-    let read = || std::mem::take(&mut *told.lock().expect("not poisoned"));
+    let read = || std::mem::take(&mut *passed.lock().expect("not poisoned"));
     let running = Running::start(&informer);
     informer.synced().await;
     server.write("a", "one", of("x", "db"));

@@ -97,9 +97,9 @@ async fn a_resync_delivers_every_object_once_in_ten_hours() {
     sleep(Duration::from_secs(9 * 3600 - 10)).await;
     assert_eq!(diary.read(), Vec::<String>::new());
     sleep(Duration::from_secs(2 * 3600 + 20)).await;
-    let mut told = diary.read();
-    told.sort();
-    assert_eq!(told, ["resync one@1", "resync two@2"]);
+    let mut delivered = diary.read();
+    delivered.sort();
+    assert_eq!(delivered, ["resync one@1", "resync two@2"]);
     assert_eq!(
         (quiet.read(), server.line().lists()),
         (vec![], 2),
@@ -118,10 +118,10 @@ async fn every_task_ends_when_the_informer_is_stopped_or_dropped() {
         scope: namespaces(&["a", "b", "c"]),
         ..Default::default()
     };
-    let (told, dropped) = (server.informer(config()), server.informer(config()));
+    let (stopped, dropped) = (server.informer(config()), server.informer(config()));
     let before = Handle::current().metrics().num_alive_tasks();
-    let running = Running::start(&told);
-    let second = Running::start(&told);
+    let running = Running::start(&stopped);
+    let second = Running::start(&stopped);
     let aborted = Running::start(&dropped);
     sleep(Duration::from_secs(60)).await;
     // A watch has two tasks: its own and that of its client.
@@ -139,5 +139,5 @@ async fn every_task_ends_when_the_informer_is_stopped_or_dropped() {
     assert_eq!(Handle::current().metrics().num_alive_tasks(), before);
     server.put("a", "one", "x");
     settle().await;
-    assert!(told.store().is_empty(), "nothing is watched any more");
+    assert!(stopped.store().is_empty(), "nothing is watched any more");
 }

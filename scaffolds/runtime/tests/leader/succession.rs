@@ -127,6 +127,6 @@ async fn never_two_of_three_candidates_lead_at_once() {
             assert!(leaders <= 1, "seed {seed}, step {step}: {leaders} leaders");
             lead += leaders;
         }
-        assert!(lead > 20, "seed {seed}: somebody led in {lead} of 600 steps");
+        assert!(lead > 20, "seed {seed}: there was a leader in {lead} of 600 steps");
     }
 }

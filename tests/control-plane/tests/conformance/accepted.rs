@@ -14,8 +14,8 @@ use crate::stage::case;
 #[test]
 fn config_default_is_accepted_strictly_and_without_a_warning() -> Result<()> {
     case(async |case| {
-        let said = case.stage.deployment();
-        ensure!(!said.to_lowercase().contains("warning"), "{said}");
+        let printed = case.stage.deployment();
+        ensure!(!printed.to_lowercase().contains("warning"), "{printed}");
         for kind in [
             "customresourcedefinition",
             "deployment",
@@ -23,7 +23,7 @@ fn config_default_is_accepted_strictly_and_without_a_warning() -> Result<()> {
             "serviceaccount",
             "namespace",
         ] {
-            ensure!(said.contains(kind), "no {kind} in:\n{said}");
+            ensure!(printed.contains(kind), "no {kind} in:\n{printed}");
         }
         Ok(())
     })
@@ -45,8 +45,8 @@ fn dist_install_yaml_is_accepted_and_changes_nothing() -> Result<()> {
             .args(["apply", "--server-side", "--validate=strict", "-f"])
             .arg(&file);
         let output = kubectl.output()?;
-        let said = String::from_utf8_lossy(&output.stderr);
-        ensure!(output.status.success() && said.is_empty(), "{said}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success() && stderr.is_empty(), "{stderr}");
         let difference = control_plane::run(
             case.stage
                 .plane

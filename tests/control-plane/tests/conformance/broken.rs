@@ -113,17 +113,17 @@ fn a_temporary_error_is_retried_with_growing_delays() -> Result<()> {
     case(async |case| {
         let _operator = case.operator(&[]).await?;
         let webhooks: Api<ValidatingWebhookConfiguration> = Api::all(case.client.clone());
-        let nobody = json!({
-            "metadata": {"name": "nobody-answers"},
+        let unreachable_webhook = json!({
+            "metadata": {"name": "unreachable"},
             "webhooks": [{
-                "name": "nobody.answers.example.com", "admissionReviewVersions": ["v1"], "sideEffects": "None",
+                "name": "unreachable.example.com", "admissionReviewVersions": ["v1"], "sideEffects": "None",
                 "clientConfig": {"url": "https://127.0.0.1:1/"}, "failurePolicy": "Fail", "timeoutSeconds": 1,
                 "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": case.namespace}},
                 "rules": [{"apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"], "operations": ["*"]}],
             }],
         });
         webhooks
-            .create(&PostParams::default(), &serde_json::from_value(nobody)?)
+            .create(&PostParams::default(), &serde_json::from_value(unreachable_webhook)?)
             .await?;
         // It is active once a ConfigMap is refused.
         eventually("the webhook to be in force", PATIENCE, async || {
@@ -143,7 +143,7 @@ fn a_temporary_error_is_retried_with_growing_delays() -> Result<()> {
         tokio::time::sleep(Duration::from_secs(8)).await;
         let mut tries = case.written(mark)?;
         tries.retain(|request| request.name == child_of("later"));
-        webhooks.delete("nobody-answers", &DeleteParams::default()).await?;
+        webhooks.delete("unreachable", &DeleteParams::default()).await?;
         let gaps: Vec<_> = tries
             .windows(2)
             .map(|pair| pair[1].received - pair[0].received)

@@ -121,7 +121,7 @@ impl Case<'_> {
         }
         ensure!(
             foobars.len() == FOOBARS,
-            "the log tells of {} FooBars only",
+            "the log contains only {} FooBars",
             foobars.len()
         );
         let twice: BTreeSet<_> = children

@@ -307,16 +307,17 @@ fn a_recreated_foobar_gets_a_new_child() -> Result<()> {
 fn events_report_the_actions() -> Result<()> {
     case(async |case| {
         let _operator = case.operator(&[]).await?;
-        case.one_ready("told").await?;
-        case.foobars.delete("told", &DeleteParams::default()).await?;
+        case.one_ready("reported").await?;
+        case.foobars.delete("reported", &DeleteParams::default()).await?;
         let events: Api<Event> = Api::namespaced(case.client.clone(), &case.namespace);
         eventually("the events Applied and CleanedUp", PATIENCE, async || {
             let found = events.list(&ListParams::default()).await?.items;
             let about = |reason: &str| {
                 found.iter().any(|event| {
                     let regarding = event.regarding.clone().unwrap_or_default();
-                    let told = regarding.kind.as_deref() == Some("FooBar") && regarding.name.as_deref() == Some("told");
-                    told && event.reason.as_deref() == Some(reason)
+                    let is_about_it =
+                        regarding.kind.as_deref() == Some("FooBar") && regarding.name.as_deref() == Some("reported");
+                    is_about_it && event.reason.as_deref() == Some(reason)
                 })
             };
             Ok((about("Applied") && about("CleanedUp")).then_some(()))

@@ -74,10 +74,10 @@ impl Life<'_> {
 
     fn is_named(&self) -> bool {
         let words = self.words.as_deref();
-        words.is_some_and(|words| says(&self.operator.log(), words))
+        words.is_some_and(|words| log_contains(&self.operator.log(), words))
     }
 
-    async fn tell(&self) -> Result<(), End> {
+    async fn run(&self) -> Result<(), End> {
         self.step("readiness", async || Ok(self.operator.probe("/readyz").await))
             .await?;
         self.foobars.create(&PostParams::default(), &FooBar::named("a")).await?;
@@ -85,10 +85,10 @@ impl Life<'_> {
         self.step("the FooBar to be Ready", ready).await?;
         self.change_child("mars").await?;
         self.children.delete(&child_of("a"), &DeleteParams::default()).await?;
-        self.step("a new child", async || self.child_says("a").await).await?;
+        self.step("a new child", async || self.child_has("a").await).await?;
         let merge = Patch::Merge(json!({"spec": {"target": "moon"}}));
         self.foobars.patch("a", &PatchParams::default(), &merge).await?;
-        self.step("the new target", async || self.child_says("moon").await)
+        self.step("the new target", async || self.child_has("moon").await)
             .await?;
         self.step("an event that counts", async || self.is_counted().await)
             .await?;
@@ -104,10 +104,10 @@ impl Life<'_> {
         self.children
             .patch(&child_of("a"), &PatchParams::default(), &merge)
             .await?;
-        self.step("the repair", async || self.child_says("a").await).await
+        self.step("the repair", async || self.child_has("a").await).await
     }
 
-    async fn child_says(&self, target: &str) -> Result<bool> {
+    async fn child_has(&self, target: &str) -> Result<bool> {
         let child = self.children.get(&child_of("a")).await?;
         Ok(child
             .data
@@ -128,7 +128,7 @@ impl Life<'_> {
 }
 
 /// Whether a warning or an error in the log contains this text.
-fn says(log: &Path, words: &str) -> bool {
+fn log_contains(log: &Path, words: &str) -> bool {
     let text = fs::read_to_string(log).unwrap_or_default();
     let mut lines = text.lines();
     lines.any(|line| (line.contains("WARN") || line.contains("ERROR")) && line.contains(words))
@@ -163,20 +163,20 @@ impl Case<'_> {
             events: Api::namespaced(self.client.clone(), &namespace),
             metrics: scraper(&self.stage.plane.kubeconfig(), port).await?,
         };
-        let told = life.tell().await;
+        let outcome = life.run().await;
         let log = operator.log();
         // Events and the lease are written until the end.
         operator.terminate(PATIENCE).await?;
         let user = account.user();
         account.remove().await?;
-        if let Err(End::Failed(error)) = told {
+        if let Err(End::Failed(error)) = outcome {
             return Err(error.context(format!("without {missing:?}")));
         }
         let unused = missing.is_none_or(|it| UNUSED.contains(&(&it.verb, &it.resource)));
         if let Some(missing) = missing.filter(|_| !unused) {
             let words = missing.refusal();
-            ensure!(says(&log, &words), "the log does not say that it {words}");
-        } else if let Err(End::Named) = told {
+            ensure!(log_contains(&log, &words), "the log does not say that it {words}");
+        } else if let Err(End::Named) = outcome {
             bail!("{missing:?} is used");
         }
         self.refused(&user)

@@ -77,14 +77,14 @@ pub fn case(story: impl AsyncFnOnce(&mut Case<'_>) -> Result<()>) -> Result<()> 
         let mut shared = STAGE.lock().await;
         let stage = set(&mut shared, &assets).await?;
         let mut case = stage.case().await?;
-        let told = match story(&mut case).await {
+        let result = match story(&mut case).await {
             Ok(()) => case.check_refusals(),
             failed => failed,
         };
-        if told.is_err() {
+        if result.is_err() {
             case.show_logs();
         }
-        told
+        result
     })
 }
 

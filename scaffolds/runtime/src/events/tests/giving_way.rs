@@ -72,7 +72,7 @@ async fn warnings_are_written_first_and_wait_for_a_second_at_most() {
     let running = Running::on(&server);
     let _slow = running.recorder.reconciles().begin(true);
     running.event("well", "x");
-    running.tell(EventType::Warning, "wrong", "x");
+    running.record_as(EventType::Warning, "wrong", "x");
     for _ in 0..4 {
         sleep(YIELD / 4).await;
         drop(running.recorder.reconciles().begin(true));

@@ -110,10 +110,10 @@ impl Running {
     }
 
     fn event(&self, name: &str, note: &str) {
-        self.tell(EventType::Normal, name, note);
+        self.record_as(EventType::Normal, name, note);
     }
 
-    fn tell(&self, type_: EventType, name: &str, note: &str) {
+    fn record_as(&self, type_: EventType, name: &str, note: &str) {
         let regarding = ObjectReference {
             api_version: Some("test.example.com/v1".to_owned()),
             kind: Some("FooBar".to_owned()),

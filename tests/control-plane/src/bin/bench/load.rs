@@ -43,7 +43,7 @@ pub struct Amount {
 pub struct Sample {
     pub wall: f64,
     /// Until the last event is written, which may be later.
-    pub told: f64,
+    pub events_written: f64,
     pub p50: f64,
     pub p99: f64,
     /// Milliseconds: min, median, max.
@@ -74,7 +74,7 @@ pub async fn measure(plane: &ControlPlane, binary: &Path, namespace: &str, amoun
     let began = Instant::now();
     let (wall, latencies) = all_at_once(&foobars, &names("load", amount.objects), &mut ready).await?;
     // Operators may write events later: events are part of the work.
-    let told = told(&client, namespace, amount.single + amount.objects).await? - began;
+    let written = all_events_written(&client, namespace, amount.single + amount.objects).await? - began;
     // The last metrics.
     sleep(Duration::from_secs(2)).await;
     let after = operator.usage()?;
@@ -84,7 +84,7 @@ pub async fn measure(plane: &ControlPlane, binary: &Path, namespace: &str, amoun
     let objects = amount.objects.max(1) as f64;
     Ok(Sample {
         wall,
-        told: told.as_secs_f64(),
+        events_written: written.as_secs_f64(),
         p50: quantile(&latencies, 0.5),
         p99: quantile(&latencies, 0.99),
         single: summary(&single),
@@ -164,15 +164,15 @@ pub async fn watch(foobars: Api<FooBar>) -> Result<Ready> {
         .unwrap_or_default();
     let (sender, receiver) = unbounded_channel();
     tokio::spawn(async move {
-        if let Err(error) = tell(foobars, version, sender).await {
+        if let Err(error) = send_ready(foobars, version, sender).await {
             eprintln!("the watch: {error:#}");
         }
     });
     Ok(receiver)
 }
 
-async fn tell(foobars: Api<FooBar>, version: String, ready: UnboundedSender<(String, Instant)>) -> Result<()> {
-    let mut told = std::collections::HashSet::new();
+async fn send_ready(foobars: Api<FooBar>, version: String, ready: UnboundedSender<(String, Instant)>) -> Result<()> {
+    let mut sent = std::collections::HashSet::new();
     let mut version = version;
     while !ready.is_closed() {
         let mut events = foobars.watch(&WatchParams::default(), &version).await?.boxed();
@@ -180,7 +180,7 @@ async fn tell(foobars: Api<FooBar>, version: String, ready: UnboundedSender<(Str
             match event {
                 WatchEvent::Added(foobar) | WatchEvent::Modified(foobar) => {
                     version = foobar.resource_version().unwrap_or_default();
-                    if foobar.is_ready() && told.insert(foobar.name_any()) {
+                    if foobar.is_ready() && sent.insert(foobar.name_any()) {
                         // The receiver is dropped: the round is over.
                         let Ok(()) = ready.send((foobar.name_any(), Instant::now())) else {
                             return Ok(());
@@ -197,7 +197,7 @@ async fn tell(foobars: Api<FooBar>, version: String, ready: UnboundedSender<(Str
 }
 
 /// Returns when there are this many events, or when there were no new ones for a minute.
-async fn told(client: &Client, namespace: &str, wanted: usize) -> Result<Instant> {
+async fn all_events_written(client: &Client, namespace: &str, wanted: usize) -> Result<Instant> {
     let events: Api<Event> = Api::namespaced(client.clone(), namespace);
     let deadline = Instant::now() + Duration::from_secs(60);
     loop {

@@ -176,7 +176,7 @@ async fn operators(ours: &Path, contenders: &[Contender], flags: &Flags) -> Resu
         reference: contenders.iter().position(|contender| contender.name == REFERENCE),
         rows: vec![
             of("all Ready, s", |sample| sample.wall),
-            of("all Ready and all events written, s", |sample| sample.told),
+            of("all Ready and all events written, s", |sample| sample.events_written),
             of("create → Ready, p50, s", |sample| sample.p50),
             of("create → Ready, p99, s", |sample| sample.p99),
             of("one at a time, min, ms", |sample| sample.single[0]),

@@ -175,13 +175,13 @@ impl Crew {
     }
 
     /// The last lines of all logs that contain `what`.
-    pub fn said(&self, what: &str) -> String {
-        let mut said = Vec::new();
+    pub fn log_lines(&self, what: &str) -> String {
+        let mut log_lines = Vec::new();
         for log in &self.logs {
             let text = std::fs::read_to_string(log).unwrap_or_default();
-            said.extend(text.lines().filter(|line| line.contains(what)).map(str::to_owned));
+            log_lines.extend(text.lines().filter(|line| line.contains(what)).map(str::to_owned));
         }
-        said[said.len().saturating_sub(15)..].join("\n")
+        log_lines[log_lines.len().saturating_sub(15)..].join("\n")
     }
 }
 

@@ -92,8 +92,8 @@ impl Scene {
             bail!("{what}")
         });
         let settled = settled.await.map_err(|error| {
-            let said = self.crew.said(&wrong);
-            anyhow!("oracle `{when}`: {error:#}\nwhat the operator said about `{wrong}`:\n{said}")
+            let log = self.crew.log_lines(&wrong);
+            anyhow!("oracle `{when}`: {error:#}\nthe operator's log about `{wrong}`:\n{log}")
         });
         settled.map(|foobars| (foobars, orphans))
     }
@@ -211,7 +211,7 @@ impl Cluster {
         let of = |foobar: &FooBar| (name(foobar).0, child_of(&foobar.name_any()));
         let wanted: BTreeSet<_> = self.foobars.iter().map(of).collect();
         match self.children.keys().find(|child| !wanted.contains(*child)) {
-            Some(stray) => Err((stray.1.clone(), format!("{stray:?} is nobody's"))),
+            Some(stray) => Err((stray.1.clone(), format!("{stray:?} has no owner"))),
             None => Ok(()),
         }
     }

@@ -26,8 +26,11 @@ impl Case<'_> {
             ensure!(pods.len() == replicas, "{} Pods", pods.len());
             for pod in pods {
                 let spec = pod.spec.context("a Pod has a spec")?;
-                let told = spec.containers[0].env.iter().flatten().find(|env| env.name == "TARGET");
-                ensure!(told.and_then(|env| env.value.as_deref()) == Some(target), "{told:?}");
+                let variable = spec.containers[0].env.iter().flatten().find(|env| env.name == "TARGET");
+                ensure!(
+                    variable.and_then(|env| env.value.as_deref()) == Some(target),
+                    "{variable:?}"
+                );
             }
             Ok(Some(()))
         })
