@@ -52,7 +52,7 @@ fn text_of_project_is_printed_escaped_and_never_becomes_code() {
         );
     }
     for (nth, case) in cases.iter().enumerate() {
-        assert_ne!(*case, text, "case {nth} is none");
+        assert_ne!(*case, text, "case {nth} changes nothing");
         fs::write(&path, case).unwrap();
         let before = everything(dir.path());
         // All of them read PROJECT first, with the same code.

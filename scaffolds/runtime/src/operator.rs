@@ -131,7 +131,7 @@ impl Operator {
     async fn start(self, setup: impl AsyncFnOnce(&Manager) -> Result<()>) -> Result<Started> {
         let watched = self.options.watched_namespaces();
         if self.namespaced && watched.is_empty() {
-            let text = "this operator works in named namespaces only, and none is named";
+            let text = "this operator works in named namespaces only, but none is set";
             return Err(Error::Setup(format!(
                 "{text}\n\nhint: pass --namespace NAME, or set WATCH_NAMESPACE"
             )));

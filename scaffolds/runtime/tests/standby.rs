@@ -218,7 +218,7 @@ async fn a_replica_whose_cache_cannot_be_filled_does_not_acquire_the_lease() {
     let lease = "/apis/coordination.k8s.io/v1/namespaces/default/leases/op";
     assert!(world.object(lease).is_none() && !election.is_leader());
     let error = running.await.unwrap().unwrap_err().to_string();
-    let expected = "the cache of `FooBar.test.example.com` in all namespaces is not filled, and nothing came for 120s: \
+    let expected = "the cache of `FooBar.test.example.com` in all namespaces is not filled, without progress for 120s: \
                     watch of foobars.test.example.com in all namespaces: 403 foobars is forbidden\n\nhint: run \
                     `make manifests` and apply config/rbac: the operator may not list it";
     assert_eq!(error, expected);

@@ -71,8 +71,8 @@ async fn a_control_plane_keeps_its_data_when_it_is_killed_and_restarted() -> Res
     )
     .await;
     plane.resume_etcd()?;
-    assert!(write.is_err(), "a write went through without etcd: {write:?}");
-    eventually("writes to go through again", PATIENCE, async || {
+    assert!(write.is_err(), "a write succeeded without etcd: {write:?}");
+    eventually("writes to succeed again", PATIENCE, async || {
         Ok(maps
             .create(&PostParams::default(), &config_map("later"))
             .await

@@ -262,7 +262,7 @@ fn not_synced(cache: &dyn Runs, limit: Duration) -> Error {
     };
     let error = error.unwrap_or_else(|| "the API server sent nothing".to_owned());
     Error::Setup(format!(
-        "the cache of {name} is not filled, and nothing came for {limit:?}: {error}\n\nhint: {hint}"
+        "the cache of {name} is not filled, without progress for {limit:?}: {error}\n\nhint: {hint}"
     ))
 }
 

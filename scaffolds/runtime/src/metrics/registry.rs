@@ -66,7 +66,12 @@ impl Registry {
             kind: new.kind(),
             series: BTreeMap::new(),
         });
-        assert_eq!(family.kind, new.kind(), "metric `{}` exists as another kind", name.name);
+        assert_eq!(
+            family.kind,
+            new.kind(),
+            "metric `{}` exists with another type",
+            name.name
+        );
         read(family.series.entry(label_text(name.labels)).or_insert(new))
     }
 
@@ -214,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "exists as another kind")]
+    #[should_panic(expected = "exists with another type")]
     fn one_name_has_one_metric_type() {
         let registry = Registry::default();
         let name = Name {

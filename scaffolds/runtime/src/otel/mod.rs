@@ -78,7 +78,7 @@ fn from_variables(service: &str, variable: impl Fn(&str) -> Option<String>) -> R
 fn start(service: &str, endpoint: &str, trust: &Trust) -> Result<Traces> {
     let uri: Uri = endpoint
         .parse()
-        .map_err(|error| Error::Setup(format!("the collector `{endpoint}` is no address: {error}")))?;
+        .map_err(|error| Error::Setup(format!("the collector's address `{endpoint}` is invalid: {error}")))?;
     let tls = match uri.scheme_str() {
         Some("http") => None,
         Some("https") => Some(trust.config()?),

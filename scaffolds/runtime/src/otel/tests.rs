@@ -226,7 +226,7 @@ fn an_invalid_collector_address_is_refused_at_the_start() {
     for (endpoint, expected) in [
         ("collector:4318", "begins neither with http:// nor with https://"),
         ("grpc://collector:4317", "begins neither with http:// nor with https://"),
-        ("http://a b", "is no address"),
+        ("http://a b", "is invalid"),
     ] {
         let error = start("foobar-operator", endpoint, &Trust::default())
             .unwrap_err()

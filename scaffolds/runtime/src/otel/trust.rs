@@ -31,7 +31,7 @@ impl Trust {
         };
         if let Some((_, name)) = named("CLIENT_CERTIFICATE").or_else(|| named("CLIENT_KEY")) {
             let text = format!("{name} is set: to show a collector a certificate of the client is not built in");
-            let hint = "name a collector in the cluster that asks for none, and let it send them on";
+            let hint = "name a collector in the cluster that requires none, and let it forward the spans";
             return Err(Error::Setup(format!("{text}\n\nhint: {hint}")));
         }
         Ok(Self(named("CERTIFICATE").map(|(path, name)| (name, path.into()))))

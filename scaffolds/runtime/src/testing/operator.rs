@@ -120,7 +120,7 @@ fn check_role(program: &str) -> io::Result<Result<()>> {
     }
     let said = [output.stdout, output.stderr].concat();
     let said = String::from_utf8_lossy(&said);
-    let text = format!("`config/rbac/role.yaml` is not what the controllers declare:\n{said}");
+    let text = format!("`config/rbac/role.yaml` differs from what the controllers declare:\n{said}");
     Ok(Err(Error::Setup(format!("{text}\n\nhint: run `make manifests`"))))
 }
 

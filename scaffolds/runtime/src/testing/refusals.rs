@@ -18,7 +18,7 @@ pub(super) fn describe(log: &str) -> Option<String> {
     let rules: Vec<_> = missing.iter().map(rule).collect();
     (!missing.is_empty()).then(|| {
         let (sentences, rules) = (sentences.join("\n"), rules.join("\n"));
-        format!("no role grants what the operator asked for:\n{sentences}\n\nhint: add to the controller, and run `make manifests`:\n{rules}")
+        format!("no role grants these requests of the operator:\n{sentences}\n\nhint: add to the controller, and run `make manifests`:\n{rules}")
     })
 }
 
@@ -57,7 +57,7 @@ mod tests {
         let said = describe(&format!("cannot find it\n{line}\n{line}\n{json}\n")).unwrap();
         assert_eq!(
             said,
-            "no role grants what the operator asked for:
+            "no role grants these requests of the operator:
   cannot list resource \"foobars/status\" in API group \"\"
   cannot list resource \"secrets\" in API group \"\"
 

@@ -70,7 +70,7 @@ fn check(missing: &Grant, life: &Life) {
         assert_eq!((*missed, refusals), (None, &BTreeSet::new()), "{missing:?} is used");
         return;
     }
-    assert!(missed.is_some(), "without {missing:?} all goes well: {refusals:?}");
+    assert!(missed.is_some(), "without {missing:?} nothing fails: {refusals:?}");
     let words = missing.refusal();
     assert!(
         !refusals.is_empty() && refusals.iter().all(|said| said.contains(&words)),

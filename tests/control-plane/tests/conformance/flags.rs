@@ -66,7 +66,7 @@ fn unnamed_namespaces_are_not_watched() -> Result<()> {
         let beyond = asked
             .iter()
             .find(|request| !namespaces[..2].contains(&request.namespace));
-        ensure!(beyond.is_none(), "asked for more than its namespaces: {beyond:#?}");
+        ensure!(beyond.is_none(), "requested more than its namespaces: {beyond:#?}");
         Ok(())
     })
 }

@@ -96,7 +96,7 @@ impl Case<'_> {
             let name = foobar.metadata.name.as_deref().unwrap_or_default();
             ensure!(
                 known.get(name) == Some(&foobar.spec.target),
-                "{foobar:?} is not what was asked for"
+                "{foobar:?} is not in its expected state"
             );
             ensure!(foobar.metadata.deletion_timestamp.is_none(), "`{name}` is held back");
         }

@@ -230,7 +230,7 @@ fn a_deleted_foobar_waits_for_its_cleanup() -> Result<()> {
 fn children_of_a_deleted_foobar_are_collected() -> Result<()> {
     case(async |case| {
         if !case.stage.plane.has_controllers() {
-            say("SKIPPED: no kube-controller-manager, so nothing collects garbage");
+            say("SKIPPED: no kube-controller-manager, so children are not deleted");
             return Ok(());
         }
         let _operator = case.operator(&[]).await?;
@@ -255,7 +255,7 @@ fn children_of_a_deleted_foobar_are_collected() -> Result<()> {
 fn a_foobar_with_foreground_deletion_is_deleted_after_its_child() -> Result<()> {
     case(async |case| {
         if !case.stage.plane.has_controllers() {
-            say("SKIPPED: no kube-controller-manager, so nothing collects garbage");
+            say("SKIPPED: no kube-controller-manager, so children are not deleted");
             return Ok(());
         }
         let _operator = case.operator(&[]).await?;

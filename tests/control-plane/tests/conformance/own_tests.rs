@@ -17,7 +17,7 @@ fn the_projects_own_tests_pass_on_an_existing_cluster_and_leave_no_objects() -> 
         let passed = "an_object_is_served_from_creation_to_deletion ... ok";
         ensure!(said.contains(passed), "{said}");
         if !case.stage.plane.has_controllers() {
-            say("SKIPPED: no kube-controller-manager, so no namespace ever goes");
+            say("SKIPPED: no kube-controller-manager, so namespaces are not deleted");
             return Ok(());
         }
         eventually("the test's namespace to be gone", PATIENCE, async || {

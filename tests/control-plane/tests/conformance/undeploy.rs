@@ -36,7 +36,7 @@ impl Case<'_> {
 fn undeploy_with_fifty_foobars_leaves_no_objects() -> Result<()> {
     case(async |case| {
         if !case.stage.plane.has_controllers() {
-            say("SKIPPED: no kube-controller-manager, so no namespace and no child ever goes");
+            say("SKIPPED: no kube-controller-manager, so namespaces and children are not deleted");
             return Ok(());
         }
         case.make("deploy")?;
@@ -71,7 +71,7 @@ fn undeploy_with_fifty_foobars_leaves_no_objects() -> Result<()> {
 fn children_that_the_garbage_collector_missed_are_deleted_before_their_kind() -> Result<()> {
     case(async |case| {
         if !case.stage.plane.has_controllers() {
-            say("SKIPPED: no kube-controller-manager, so no child ever goes");
+            say("SKIPPED: no kube-controller-manager, so children are not deleted");
             return Ok(());
         }
         case.make("install")?;
