@@ -1,5 +1,5 @@
-//! Calls the functions that describe types. kube-derive panics on types it cannot make structural; here a panic becomes
-//! a finding with the type's name and a way out.
+//! Calls the functions that make the CRDs of types. kube-derive panics on types for which it cannot make a structural schema; here a
+//! panic becomes a finding with the type's name and a remedy.
 
 use crate::{dropped, finding::Finding, parallel};
 use schemars::JsonSchema;
@@ -9,33 +9,33 @@ use serde_json::Value;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Mutex, PoisonError};
 
-/// Held while the panic hook is replaced: two threads that swapped it at once would leave the silent one behind.
+/// Locked while the panic hook is replaced: if two threads replaced it at the same time, the silent hook would stay.
 static HOOK: Mutex<()> = Mutex::new(());
 
-/// A type that describes itself: its name and a function, with or without a second one that shows the schema as it was
-/// written.
+/// A Rust type with the function that makes its CustomResourceDefinition, and optionally a second function that makes the schema as it
+/// was written.
 ///
-/// Functions and not their results, because describing a type can panic: who calls them can then say for which type. Several
-/// threads call them.
+/// The trait has functions instead of their results because they can panic: the caller then knows for which type. They are called on several
+/// threads.
 pub trait Describe: Sync {
     /// The path of the Rust type, for example `api::test::v1::FooBar`.
     fn type_name(&self) -> &'static str;
 
-    /// The type as a CustomResourceDefinition.
+    /// Makes the CustomResourceDefinition of the type.
     ///
     /// # Errors
-    /// It is no JSON.
+    /// The CustomResourceDefinition cannot be serialized to JSON.
     fn describe(&self) -> Result<Value, serde_json::Error>;
 
-    /// The schema of the whole resource before it became part of a CustomResourceDefinition, which has no field for keywords
-    /// that are misspelt.
-    fn written(&self) -> Option<Value>;
+    /// Makes the schema of the whole resource, as it is before it becomes part of a CustomResourceDefinition, which has no fields for
+    /// misspelt keywords. `None` if there is no such function.
+    fn schema(&self) -> Option<Value>;
 }
 
-/// The path of a Rust type and the function that describes it, for example `("api::test::v1::FooBar", FooBar::crd)`.
+/// The path of a Rust type and the function that makes its CRD, for example `("api::test::v1::FooBar", FooBar::crd)`.
 pub type Crd<C> = (&'static str, fn() -> C);
 
-/// `("FooBar", FooBar::crd)`: misspelt keywords of `#[schemars(extend(…))]` are not noticed.
+/// `("FooBar", FooBar::crd)`. Misspelt keywords of `#[schemars(extend(…))]` are not detected.
 impl<C: Serialize> Describe for (&'static str, fn() -> C) {
     fn type_name(&self) -> &'static str {
         self.0
@@ -45,13 +45,13 @@ impl<C: Serialize> Describe for (&'static str, fn() -> C) {
         serde_json::to_value((self.1)())
     }
 
-    fn written(&self) -> Option<Value> {
+    fn schema(&self) -> Option<Value> {
         None
     }
 }
 
-/// The Rust type of a custom resource, with its schema as it is written: misspelt keywords of `#[schemars(extend(…))]`, which
-/// its CustomResourceDefinition has no place for, are found.
+/// The Rust type of a custom resource, with its schema as it is written. So misspelt keywords of `#[schemars(extend(…))]` are detected,
+/// which the CustomResourceDefinition no longer has.
 ///
 /// ```
 /// # use schemars::JsonSchema;
@@ -61,7 +61,7 @@ impl<C: Serialize> Describe for (&'static str, fn() -> C) {
 /// # impl FooBar { fn crd() -> Value { json!({}) } }
 /// use kubewright_schema::CustomType;
 ///
-/// // `crd` is that of kube's `CustomResourceExt`.
+/// // `crd` is the function of kube's `CustomResourceExt`.
 /// let foobar = CustomType::of::<FooBar>(FooBar::crd);
 /// assert!(foobar.name.ends_with("::FooBar"));
 /// ```
@@ -76,7 +76,7 @@ pub struct CustomType<C> {
 }
 
 impl<C> CustomType<C> {
-    /// The type `K`, whose CustomResourceDefinition `crd` makes.
+    /// The type `K`; `crd` makes its CustomResourceDefinition.
     pub fn of<K: JsonSchema>(crd: fn() -> C) -> Self {
         Self {
             name: std::any::type_name::<K>(),
@@ -100,25 +100,25 @@ impl<C: Serialize> Describe for CustomType<C> {
         serde_json::to_value((self.crd)())
     }
 
-    fn written(&self) -> Option<Value> {
+    fn schema(&self) -> Option<Value> {
         Some((self.schema)())
     }
 }
 
-/// A type and the CRD it describes itself as.
+/// The name of a type and its CRD.
 pub(crate) struct Described {
     pub type_name: String,
     pub crd: Value,
 }
 
-/// What came of one type.
+/// The CRD or the findings of one type.
 #[derive(Default)]
 struct Outcome {
     described: Option<Described>,
     findings: Vec<Finding>,
 }
 
-/// Describes every type, and says which ones could not be.
+/// Makes the CRD of every type; findings for those that have none.
 pub(crate) fn all<D: Describe>(crds: &[D]) -> (Vec<Described>, Vec<Finding>) {
     let mut outcomes = Vec::new();
     silently(|| outcomes = parallel::each(crds.iter().collect(), one));
@@ -133,8 +133,8 @@ pub(crate) fn all<D: Describe>(crds: &[D]) -> (Vec<Described>, Vec<Finding>) {
 fn one<D: Describe>(one: &D) -> Outcome {
     let type_name = one.type_name();
     let mut outcome = Outcome::default();
-    // A schema that cannot be had says nothing; describing the type then fails for the same reason.
-    let schema = caught(|| one.written()).ok().flatten();
+    // If the schema cannot be made, making the CRD fails for the same reason, and that finding is enough.
+    let schema = caught(|| one.schema()).ok().flatten();
     let misfits = schema
         .as_ref()
         .map(|it| dropped::findings(type_name, it))
@@ -147,7 +147,7 @@ fn one<D: Describe>(one: &D) -> Outcome {
             let type_name = type_name.to_owned();
             outcome.described = Some(Described { type_name, crd });
         }
-        // What was found in the schema says it better.
+        // The findings about the schema are more precise than the panic.
         Err(panic) if panic.starts_with(NOT_A_CRD) && !misfits.is_empty() => {}
         Err(panic) => {
             let field = schema.as_ref().map(|it| dropped::place(&panic, it)).unwrap_or_default();
@@ -158,7 +158,7 @@ fn one<D: Describe>(one: &D) -> Outcome {
     outcome
 }
 
-/// Puts back what the derive dropped of a schema.
+/// Restores the keywords of a schema that the derive dropped.
 fn restore(crd: &mut Value, schema: &Value) {
     let versions = crd.pointer_mut("/spec/versions").and_then(Value::as_array_mut);
     let roots = versions.into_iter().flatten();
@@ -167,11 +167,11 @@ fn restore(crd: &mut Value, schema: &Value) {
     }
 }
 
-/// How kube-derive's panic over a schema of the wrong shape begins.
+/// The start of kube-derive's panic message for a schema that it cannot decode.
 const NOT_A_CRD: &str = "valid JSONSchemaProps";
 
-/// Calls a function in which, on whatever thread, nothing is printed of panics: the hook would show them raw, with a
-/// backtrace; the finding says the same in the user's terms.
+/// Calls a function while no thread prints panics: the default hook would print them with a backtrace, and the finding explains them
+/// better.
 fn silently(call: impl FnOnce()) {
     let _held = HOOK.lock().unwrap_or_else(PoisonError::into_inner);
     let hook = panic::take_hook();
@@ -183,7 +183,7 @@ fn silently(call: impl FnOnce()) {
     }
 }
 
-/// Calls a function that may panic; the panic's message. What the call was in the middle of is not looked at again.
+/// Calls a function that may panic, and returns the panic's message as the error. Values that the panic leaves half changed are not used again.
 fn caught<T>(call: impl FnOnce() -> T) -> Result<T, String> {
     panic::catch_unwind(AssertUnwindSafe(call)).map_err(|payload| {
         match (payload.downcast_ref::<String>(), payload.downcast_ref::<&str>()) {
@@ -194,32 +194,32 @@ fn caught<T>(call: impl FnOnce() -> T) -> Result<T, String> {
     })
 }
 
-/// kube-derive 5 has four panics; each says what it met in terms of its own types.
+/// Turns a panic of kube-derive 5 into a finding. It has four panics, whose messages are about kube-derive's own types.
 fn refusal(type_name: &str, field: String, panic: &str) -> Finding {
     let (message, remedy) = if panic.contains("was already defined as") && panic.starts_with("Property") {
         shared_property(panic)
     } else if panic.starts_with("Enum variant set") {
         (
             format!(
-                "an enum mixes the variant {} without fields and variants with fields, which no structural schema can say",
+                "an enum has the variant {} without fields and variants with fields, which a structural schema cannot express",
                 panic.split(['[', ']']).nth(1).map_or("name", quoted)
             ),
-            "give every variant fields (an empty struct variant will do: `Name {}`), or none",
+            "give fields to every variant (an empty struct variant is enough: `Name {}`), or to none",
         )
     } else if panic.starts_with("variant defined type") {
         (
-            "the variants of an enum have different types, which no structural schema can say".to_owned(),
-            "make every variant an object, or describe the field by hand with `#[schemars(schema_with = \"…\")]`",
+            "the variants of an enum have different types, which a structural schema cannot express".to_owned(),
+            "make every variant an object, or write the field's schema by hand with `#[schemars(schema_with = \"…\")]`",
         )
     } else if panic.starts_with(NOT_A_CRD) {
         (
-            format!("the schema holds something that a CustomResourceDefinition has no place for: {panic}"),
-            "look for `#[schemars(extend(…))]` and `schema_with` of the wrong shape",
+            format!("the schema contains something that a CustomResourceDefinition cannot represent: {panic}"),
+            "look for wrong values in `#[schemars(extend(…))]` and `schema_with`",
         )
     } else {
         (
             format!("cannot be described: {panic}"),
-            "the text before is a panic inside the type's `crd()`",
+            "the type's `crd()` panicked with this message",
         )
     };
     Finding {
@@ -230,21 +230,21 @@ fn refusal(type_name: &str, field: String, panic: &str) -> Finding {
     }
 }
 
-/// Two variants of an enum name the same property and describe it differently.
+/// Message and remedy for two variants of an enum that have the same property with different schemas.
 fn shared_property(panic: &str) -> (String, &'static str) {
     let property = panic.split('"').nth(1).unwrap_or("?");
     if panic.matches("enum_values: Some([").count() >= 2 {
         let message = format!(
-            "an enum carries its variant's name in the property `{property}` (`#[serde(tag = \"{property}\")]`); \
-             kube-derive has no structural schema for internally and adjacently tagged enums"
+            "an enum stores its variant's name in the property `{property}` (`#[serde(tag = \"{property}\")]`); \
+             kube-derive cannot make a structural schema for internally or adjacently tagged enums"
         );
-        let remedy = "drop `#[serde(tag = …)]`, so that each variant becomes a property of its own, or make it a struct with a \
-                      plain enum and optional fields";
+        let remedy = "remove `#[serde(tag = …)]`, so that each variant becomes a separate property, or use a struct with an \
+                      enum without data and optional fields";
         return (message, remedy);
     }
     let message = format!(
         "the variants of an enum share the property `{property}` but describe it differently; type, constraints and \
-         documentation must be the same in all of them"
+         doc comment must be the same in all of them"
     );
     (
         message,
@@ -252,7 +252,7 @@ fn shared_property(panic: &str) -> (String, &'static str) {
     )
 }
 
-/// The first string between quotes inside `text`, in backticks.
+/// The first string in quotes inside `text`.
 fn quoted(text: &str) -> &str {
     text.split('"').nth(1).unwrap_or("name")
 }

@@ -1,4 +1,4 @@
-//! What is wrong with a type, where, and what to do about it.
+//! A finding: what is wrong with a type, in which field, and the remedy.
 
 use std::fmt;
 
@@ -9,10 +9,10 @@ use std::fmt;
 pub struct Finding {
     /// The Rust type, as its [`Describe`](crate::Describe) names it.
     pub type_name: String,
-    /// The field inside a custom resource (`spec.items[].name`; `{}` stands for any key of a map), or the path in the
-    /// CRD where the finding is not about a field. Empty when it concerns the type as a whole.
+    /// The field inside a custom resource (`spec.items[].name`; `{}` stands for any key of a map), or, if the finding is not about a
+    /// field, the path in the CRD. Empty if it concerns the type as a whole.
     pub field: String,
-    /// What is wrong; where the API server has the rule, in its words.
+    /// What is wrong. If it violates a rule of the API server, this is the API server's message.
     pub message: String,
     /// What to change in the Rust code.
     pub remedy: Option<String>,

@@ -1,25 +1,25 @@
-//! From Rust types to Kubernetes manifests: takes the CustomResourceDefinitions that a derive makes of Rust types,
-//! merges the versions of one kind, repairs what the API server would refuse, warn about or silently drop, checks the
-//! rest by the API server's own rules, and writes YAML that every reader takes as written.
+//! From Rust types to Kubernetes manifests. This crate takes the CustomResourceDefinitions (CRDs) that a derive makes from Rust types and merges
+//! the versions of each kind. It repairs what the API server would refuse, warn about or silently drop, and checks the
+//! result by the API server's own rules. It writes YAML that every YAML parser reads in the same way.
 //!
-//! The crate knows CRDs only as JSON: it depends neither on a Kubernetes client nor on k8s-openapi.
+//! The crate handles CRDs only as JSON: it depends neither on a Kubernetes client nor on k8s-openapi.
 //!
 //! # Flow
-//! 1. [`Describe`]: a type's name and the function that describes it. A panic inside (kube-derive has several) becomes a
-//!    [`Finding`] that names type and field, and so does what the derive would drop in silence.
+//! 1. [`Describe`] has a type's name and the function that makes its CRD. A panic in that function (kube-derive has several) becomes a
+//!    [`Finding`] that names the type and the field. So does a keyword that the derive would drop silently.
 //! 2. The versions of one kind become one CRD, ordered by [Kubernetes version priority].
-//! 3. What the derive gets wrong is repaired, and [`lint`] checks the rest.
-//! 4. [`manifests::run`] writes one file per CRD; [`finish`] hands over the values, for an operator that installs its own.
+//! 3. Errors of the derive are repaired, and [`lint`] checks the result.
+//! 4. [`manifests::run`] writes one file per CRD; [`finish`] returns the CRDs as values, for an operator that installs its own.
 //!
 //! # Guarantees
-//! - All or nothing: one finding anywhere, and nothing is written.
+//! - All or nothing: if there is any finding, nothing is written.
 //! - The same types give the same bytes.
-//! - A CRD that passes is accepted by a real kube-apiserver (measured on v1.36), without warnings.
+//! - A CRD without findings is accepted by a real kube-apiserver (measured on v1.36), without warnings.
 //!
 //! # Modules
 //! Operators use [`Describe`], [`finish`], [`assemble`] and [`manifests`]; their runtime writes files and roles with [`files`],
-//! [`yaml`] and [`rbac`]. Servers use [`value`], which prunes, defaults and validates custom resources under the schema of a CRD,
-//! and [`lint`], [`cause`], [`meta`], [`go`] and [`version`], which answer in the words of kube-apiserver.
+//! [`yaml`] and [`rbac`]. API servers use [`value`], which prunes, defaults and validates custom resources by the schema of a CRD,
+//! and [`lint`], [`cause`], [`meta`], [`go`] and [`version`], whose messages are those of kube-apiserver.
 //!
 //! ```
 //! # use serde_json::{json, Value};

@@ -1,4 +1,4 @@
-//! The command line that a project's `manifests` crate is: reads the arguments, runs the pipeline, writes or compares.
+//! The command line of a project's `manifests` program: reads the arguments, runs the pipeline, writes or compares files.
 
 mod arguments;
 
@@ -13,25 +13,24 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Runs `make manifests` for `crds`, with the arguments of the process. `sources` is the folder of the types' source, where
-/// attributes are looked for that the derives ignore.
+/// Runs `make manifests` for `crds`, with the arguments of the process. `sources` is the folder with the source code of the types: it is
+/// searched for attributes that the derives ignore.
 ///
 /// # Flow
-/// All CRDs are [finished](finish) first. Then `<group>_<plural>.yaml` of each is
-/// [written](files::write_manifests) to `--out`, or with `--check` compared; with `--breaking-since` nothing is written, and
-/// the CRDs are compared with those of a git revision.
+/// First, all CRDs are [finished](finish). Then each is [written](files::write_manifests) to `<group>_<plural>.yaml` in `--out`, or, with
+/// `--check`, compared with that file. With `--breaking-since` nothing is written, and the CRDs are compared with those of a git revision.
 ///
-/// A run that finds its own program, its arguments, `sources` and `--out` as an earlier one left them, by the lengths and times of
-/// files, has nothing to do. `--check` and `--breaking-since` always look.
+/// If the program, its arguments, `sources` and `--out` have not changed since an earlier run, by the lengths and modification times of
+/// files, the run does nothing. `--check` and `--breaking-since` always compare.
 ///
 /// # Errors
-/// Exits with 1 when a type has a finding (every one is printed, nothing is written), a file cannot be read or written,
-/// `--check` finds stale files, or `--breaking-since` a break; with 2 when the arguments are wrong or the revision cannot be
+/// Exits with 1 when a type has a finding (all are printed, nothing is written), a file cannot be read or written,
+/// `--check` finds stale files, or `--breaking-since` finds a breaking change; with 2 when the arguments are wrong or the revision cannot be
 /// read.
 ///
 /// # Caveats
-/// A panic in a type's description becomes a finding only where panics unwind, as they do unless the profile says
-/// `panic = "abort"`.
+/// A panic while a type's CRD is made becomes a finding only if panics unwind, which is the default; with `panic = "abort"` in the profile the
+/// process ends.
 pub fn run<D: Describe>(crds: Vec<D>, sources: impl AsRef<Path>) -> ExitCode {
     let (sources, words): (_, Vec<String>) = (sources.as_ref(), std::env::args().skip(1).collect());
     let stamp = stamp(&words, sources);
@@ -53,14 +52,14 @@ pub fn run<D: Describe>(crds: Vec<D>, sources: impl AsRef<Path>) -> ExitCode {
     ExitCode::from(code)
 }
 
-/// Of a run that writes; those that only look always look.
+/// The stamp of a run that writes; `None` for a run that only compares, which always does its work.
 fn stamp(words: &[String], sources: &Path) -> Option<Stamp> {
     let arguments = parse(words.iter().cloned()).ok()??;
     let writes = arguments.mode == Mode::Write && arguments.since.is_none();
     writes.then(|| Stamp::of_this_program(words, vec![sources.to_owned(), arguments.out]))?
 }
 
-/// The exit code. A closed pipe on either stream is nobody's failure here.
+/// Runs, and returns the exit code. A closed output pipe is not an error.
 fn execute<D: Describe>(crds: &[D], sources: &Path, words: impl Iterator<Item = String>, streams: Streams<'_>) -> u8 {
     let arguments = match parse(words) {
         Ok(Some(arguments)) => arguments,
@@ -93,7 +92,7 @@ fn execute<D: Describe>(crds: &[D], sources: &Path, words: impl Iterator<Item = 
                 .map(|crd| (file_name(&crd), vec![crd]))
                 .collect::<BTreeMap<_, _>>();
             let result = files::write_manifests(&arguments.out, &files, arguments.mode);
-            files::tell(result, arguments.mode, streams)
+            files::report_to(result, arguments.mode, streams)
         }
         Err(findings) => {
             for finding in &findings {
@@ -101,13 +100,13 @@ fn execute<D: Describe>(crds: &[D], sources: &Path, words: impl Iterator<Item = 
             }
             let count = findings.len();
             let noun = if count == 1 { "finding" } else { "findings" };
-            _ = writeln!(streams.err, "nothing was written: {count} {noun} to repair first");
+            _ = writeln!(streams.err, "nothing was written: fix {count} {noun} first");
             1
         }
     }
 }
 
-/// Names what `finished` breaks of the API of a revision.
+/// Prints what `finished` breaks of the API of a revision.
 fn verify(arguments: &Arguments, finished: &[Value], streams: Streams<'_>) -> u8 {
     let Streams { out, err } = streams;
     let since = arguments.since.as_deref().unwrap_or_default();
@@ -119,7 +118,7 @@ fn verify(arguments: &Arguments, finished: &[Value], streams: Streams<'_>) -> u8
         }
     };
     let breaks = compat::breaking(&published, finished);
-    // A reader that closes its end has read enough.
+    // A closed pipe is not an error.
     if arguments.json {
         _ = writeln!(out, "{}", serde_json::json!(breaks));
     } else {
@@ -135,7 +134,7 @@ fn verify(arguments: &Arguments, finished: &[Value], streams: Streams<'_>) -> u8
     };
     _ = writeln!(
         err,
-        "error: {} {noun} what `{since}` promises\n\nhint: serve a new version beside the old one, or accept it with the release",
+        "error: {} {noun} the API of `{since}`\n\nhint: add a new version and keep the old one, or announce the break with the release",
         breaks.len()
     );
     1

@@ -1,4 +1,4 @@
-//! Several Rust types may be versions of one kind: their CRDs become one.
+//! Merges the CRDs of Rust types that are versions of one kind.
 
 use crate::describe::Described;
 use crate::{finding::Finding, version};
@@ -12,7 +12,7 @@ pub(crate) struct Kind {
     pub types: BTreeMap<String, String>,
 }
 
-/// Merges the CRDs that describe the same resource, by plural and group. What cannot be merged is left out and named.
+/// Merges the CRDs of the same resource (plural and group). CRDs that cannot be merged are left out, with findings.
 pub(crate) fn versions(described: Vec<Described>) -> (Vec<Kind>, Vec<Finding>) {
     let mut groups: BTreeMap<String, Vec<Described>> = BTreeMap::new();
     for one in described {
@@ -37,7 +37,7 @@ fn merge(group: Vec<Described>) -> Result<Kind, Vec<Finding>> {
     let mut types = BTreeMap::new();
     let mut all = Vec::new();
     let mut group = group.into_iter();
-    // `versions` makes no empty group.
+    // `versions` never passes an empty group.
     let Some(first) = group.next() else {
         return Err(findings);
     };
@@ -102,10 +102,7 @@ fn take_versions(
             findings.push(Finding {
                 type_name: type_name.to_owned(),
                 field: String::new(),
-                message: format!(
-                    "describes version `{}` of the same resource as `{earlier}`",
-                    name(&version)
-                ),
+                message: format!("has the same resource and version `{}` as `{earlier}`", name(&version)),
                 remedy: Some("give one of them another `version = \"…\"` or another `plural = \"…\"`".to_owned()),
             });
         } else {
@@ -132,8 +129,8 @@ fn mismatch(type_name: &str, base_name: &str, path: &str, base: &Value, other: &
     }
 }
 
-/// Exactly one version is stored. Every derive marks its own unless told otherwise, so with several versions the user
-/// has to say which; choosing for him could move his stored objects to another version unnoticed.
+/// Checks that exactly one version is the storage version. By default every derive marks its version as stored, so with several versions
+/// the author has to choose: a choice made here could store objects in another version without notice.
 fn storage(versions: &[Value], types: &BTreeMap<String, String>) -> Vec<Finding> {
     let stored: Vec<&str> = versions
         .iter()
@@ -148,8 +145,8 @@ fn storage(versions: &[Value], types: &BTreeMap<String, String>) -> Vec<Finding>
             .map(|version| Finding {
                 type_name: type_of(name(version)),
                 field: String::new(),
-                message: "no version is marked as the one that is stored".to_owned(),
-                remedy: Some("remove `storage = false` from the version to store".to_owned()),
+                message: "no version is marked as the storage version".to_owned(),
+                remedy: Some("remove `storage = false` from the version that should be stored".to_owned()),
             })
             .into_iter()
             .collect(),
@@ -158,11 +155,8 @@ fn storage(versions: &[Value], types: &BTreeMap<String, String>) -> Vec<Finding>
             .map(|version| Finding {
                 type_name: type_of(version),
                 field: String::new(),
-                message: format!(
-                    "versions {} are all marked as the one that is stored",
-                    stored.join(", ")
-                ),
-                remedy: Some("write `#[kube(storage = false)]` on all versions but the one to store".to_owned()),
+                message: format!("versions {} are all marked as the storage version", stored.join(", ")),
+                remedy: Some("write `#[kube(storage = false)]` on all versions except the storage version".to_owned()),
             })
             .collect(),
     }
@@ -181,7 +175,7 @@ fn unite_lists(base: &mut Value, other: &Value, path: &str) {
     }
 }
 
-/// Adds the entries of `other`; the key that has another value already, if any.
+/// Adds the entries of `other`; returns a key that already has another value, if any.
 fn unite_maps(base: &mut Value, other: &Value, path: &str) -> Option<String> {
     let Some(Value::Object(more)) = other.pointer(path) else {
         return None;
@@ -198,7 +192,7 @@ fn unite_maps(base: &mut Value, other: &Value, path: &str) -> Option<String> {
     None
 }
 
-/// The entry at a path of two names or three whose parents exist.
+/// The entry at a path of two or three names; all but the last must exist.
 fn at<'a>(crd: &'a mut Value, path: &str) -> Option<serde_json::map::Entry<'a>> {
     let (parent, key) = path.rsplit_once('/')?;
     Some(crd.pointer_mut(parent)?.as_object_mut()?.entry(key))

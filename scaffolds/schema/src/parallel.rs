@@ -1,14 +1,14 @@
-//! Work on many things by all cores. A project builds this crate without optimisation, and a kind with a Pod template takes
-//! a fifth of a second there.
+//! Runs work on all cores. A project builds this crate without optimisation, and a kind with a Pod template then takes a fifth of a
+//! second.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
 
-/// Of each thread: what the main one has. Schemas nest, and the code that walks them is not optimised.
+/// The stack size of each thread, as large as the main thread's: schemas nest, and the code that walks them is not optimised.
 const STACK: usize = 8 << 20;
 
-/// What `work` makes of each item, in their order. Where it panics, so does this.
+/// Applies `work` to each item; the results are in the order of the items. Panics if `work` panics.
 pub(crate) fn each<T: Send, R: Send + Sync>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
     let items: Vec<_> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();
     let results: Vec<OnceLock<R>> = items.iter().map(|_| OnceLock::new()).collect();
@@ -26,7 +26,7 @@ pub(crate) fn each<T: Send, R: Send + Sync>(items: Vec<T>, work: impl Fn(T) -> R
     let workers = thread::available_parallelism().map_or(1, usize::from).min(items.len());
     thread::scope(|scope| {
         for _ in 1..workers {
-            // Without this one there is a thread less; this one works too.
+            // If the thread cannot be started there is one less; the calling thread works too.
             _ = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, take);
         }
         take();
@@ -39,7 +39,7 @@ mod tests {
     use super::each;
 
     #[test]
-    fn what_comes_of_many_things_stands_in_their_order() {
+    fn results_are_in_the_order_of_the_items() {
         assert_eq!(
             each((0..200).collect(), |at| at * 2),
             (0..200).map(|at| at * 2).collect::<Vec<_>>()
@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_is_not_lost_on_whatever_thread() {
+    fn a_panic_on_any_thread_is_propagated() {
         let caught = std::panic::catch_unwind(|| each((0..20).collect(), |at: u8| assert_ne!(at, 7)));
         assert!(caught.is_err());
     }

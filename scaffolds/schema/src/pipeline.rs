@@ -1,4 +1,4 @@
-//! The steps in their order: describe, merge, normalise, lint.
+//! Runs the steps in order: describe, merge, normalise, lint.
 
 use serde_json::Value;
 
@@ -11,11 +11,11 @@ use crate::{
     parallel,
 };
 
-/// The CRDs of `crds` as [`finish`] makes them, but not linted: for an operator that hands them to an API server, which checks
-/// them itself. The linter is a tenth of an operator's code, and is not linked into one that calls only this.
+/// Makes the CRDs of `crds` as [`finish`] does, but without linting them: for an operator that sends them to an API server, which validates
+/// them itself. The linter is a tenth of an operator's code, and is not linked into an operator that calls only this function.
 ///
 /// # Errors
-/// Every type that cannot be described, or whose versions do not go together; never empty.
+/// A finding for every type whose CRD cannot be made, or whose versions contradict each other; never empty.
 pub fn assemble<D: Describe>(crds: &[D], options: &Options) -> Result<Vec<Value>, Vec<Finding>> {
     let (described, mut findings) = describe::all(crds);
     let (merged, refused) = merge::versions(described);
@@ -31,10 +31,10 @@ pub fn assemble<D: Describe>(crds: &[D], options: &Options) -> Result<Vec<Value>
     }
 }
 
-/// The finished CRDs of `crds`: merged, normalised, checked, sorted by name.
+/// Makes the finished CRDs of `crds`: merged, normalised, linted, sorted by name.
 ///
 /// # Errors
-/// Every finding of every type at once; never empty.
+/// All findings of all types; never empty.
 pub fn finish<D: Describe>(crds: &[D], options: &Options) -> Result<Vec<Value>, Vec<Finding>> {
     let (described, mut findings) = describe::all(crds);
     let (merged, refused) = merge::versions(described);

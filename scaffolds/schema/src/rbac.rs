@@ -1,4 +1,4 @@
-//! RBAC rules, normalised as controller-gen normalises them, so that a project which moves over sees the same YAML.
+//! RBAC rules, normalised as controller-gen does it, so that a project that moves from kubebuilder keeps the same YAML.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -8,19 +8,19 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, Debug, Default, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct PolicyRule {
-    /// API groups; the core group is `""`, and `core` is taken for it.
+    /// API groups. The core group is `""`; `core` is accepted for it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub api_groups: Vec<String>,
     /// Plural names of resources, with their subresource: `foobars/status`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub resources: Vec<String>,
-    /// Names of objects; empty for all. Cannot restrict `create`, whose object has no name yet.
+    /// Names of objects; empty for all. They cannot restrict `create`, because the object has no name yet.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub resource_names: Vec<String>,
     /// Paths outside the API's resources, such as `/metrics`; only in cluster roles.
     #[serde(rename = "nonResourceURLs", skip_serializing_if = "Vec::is_empty")]
     pub non_resource_urls: Vec<String>,
-    /// What may be done: `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection` or `*`.
+    /// The allowed verbs: `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection` or `*`.
     pub verbs: Vec<String>,
 }
 
@@ -34,20 +34,21 @@ struct Rule {
     verbs: BTreeSet<String>,
 }
 
-/// The least list of rules that grants what `rules` grant, always the same one.
+/// The shortest list of rules that grants what `rules` grant, in a fixed form.
 ///
 /// # Flow
-/// Each rule is split into one per resource; verbs of rules alike in all else are united; then rules that differ only
-/// in their resources are joined, then those only in their groups, then those only in their URLs. They are sorted by
-/// groups, resources, names and URLs, and verbs that contain `*` become just that.
+/// 1. Each rule is split into one rule per resource.
+/// 2. Rules that differ only in their verbs are joined, then those that differ only in their resources, only in their groups, and only in their
+///    URLs.
+/// 3. They are sorted by groups, resources, names and URLs. Verbs that contain `*` become only `*`.
 ///
 /// # Guarantees
 /// The result depends neither on the order of `rules` nor on the order inside them, and grants exactly what they grant.
 ///
 /// # Caveats
-/// As with controller-gen, rules that are alike only after `*` has swallowed their other verbs stay apart. Of two rules that
-/// come to differ in their verbs alone when their groups are joined (`get` in `apps` and in `batch`, `list` in both),
-/// controller-gen v0.21 writes one, now this, now that; both are kept here.
+/// As in controller-gen, rules that become equal only when `*` replaces their other verbs stay separate. If two rules differ only in their
+/// verbs after their groups were joined (`get` in `apps` and in `batch`, `list` in both), controller-gen v0.21 writes only one of them, chosen
+/// at random; here both are kept.
 pub fn normalise(rules: impl IntoIterator<Item = PolicyRule>) -> Vec<PolicyRule> {
     let rules = rules.into_iter().flat_map(split).collect();
     let rules = join(rules, |rule| &mut rule.verbs);
@@ -72,7 +73,7 @@ pub fn role(name: &str, namespace: Option<&str>, rules: impl IntoIterator<Item =
     })
 }
 
-/// As serde would write it, without a failure to handle.
+/// The rule as serde would serialize it, but infallible.
 fn rule_value(rule: PolicyRule) -> Value {
     let mut value = json!({"verbs": rule.verbs});
     for (key, list) in [
@@ -112,7 +113,7 @@ fn split(rule: PolicyRule) -> Vec<Rule> {
         .collect()
 }
 
-/// Joins the rules that differ in one field only.
+/// Joins the rules that differ only in one field.
 fn join(rules: Vec<Rule>, field: fn(&mut Rule) -> &mut BTreeSet<String>) -> Vec<Rule> {
     let mut joined: BTreeMap<Rule, BTreeSet<String>> = BTreeMap::new();
     for mut rule in rules {
@@ -126,7 +127,7 @@ fn join(rules: Vec<Rule>, field: fn(&mut Rule) -> &mut BTreeSet<String>) -> Vec<
     joined.into_iter().map(restore).collect()
 }
 
-/// controller-gen compares rules by this text, in which a missing list and an empty name look alike.
+/// controller-gen sorts rules by this text, which is the same for a missing list and for a list with an empty name.
 fn sort_key(rule: &Rule) -> (String, Vec<String>) {
     let list = |set: &BTreeSet<String>| set.iter().map(String::as_str).collect::<Vec<_>>().join("&");
     let key = [&rule.groups, &rule.resources, &rule.names, &rule.urls]

@@ -1,5 +1,5 @@
-//! What a run saw when it had brought a folder up to date: while all of it is as it was, there is nothing to do, as for make.
-//! Names, lengths and times of files, not their contents.
+//! A stamp file beside the program, written after a run has brought a folder up to date. While nothing has changed since, the next run has
+//! nothing to do, as with make. It records names, lengths and modification times of files, not their contents.
 
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -8,17 +8,17 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Of one program: the file beside it, and what has to be as it was.
+/// The stamp of one program: its file, and what must not have changed.
 pub(crate) struct Stamp {
     file: PathBuf,
-    /// The program, its arguments and where it ran.
+    /// The program, its arguments and its working directory.
     program: String,
     /// The folders that it reads and writes.
     folders: Vec<PathBuf>,
 }
 
 impl Stamp {
-    /// Of this program with these arguments; `None` when it cannot see itself, and then there is no stamp.
+    /// The stamp of this program with these arguments; `None` if the program's own file cannot be read: then every run does its work.
     pub(crate) fn of_this_program(words: &[String], folders: Vec<PathBuf>) -> Option<Self> {
         let program = std::env::current_exe().ok()?;
         Self::of(&program, words, folders).ok()
@@ -38,12 +38,12 @@ impl Stamp {
         })
     }
 
-    /// Whether everything is as the last run left it.
+    /// Whether nothing has changed since the last run.
     pub(crate) fn holds(&self) -> bool {
         matches!((fs::read_to_string(&self.file), self.seen()), (Ok(then), Ok(now)) if then == now)
     }
 
-    /// Remembers how things are; where that cannot be, the next run does its work again.
+    /// Writes the stamp. If that fails, the next run does its work again.
     pub(crate) fn set(&self) {
         let set = self.seen().and_then(|now| fs::write(&self.file, now));
         if set.is_err() {
@@ -60,7 +60,7 @@ impl Stamp {
     }
 }
 
-/// A file, or a folder with all that is in it.
+/// Adds a file, or a folder with everything in it, to `seen`.
 fn look(path: &Path, seen: &mut String) -> io::Result<()> {
     let metadata = fs::metadata(path)?;
     if metadata.is_dir() {
@@ -115,10 +115,7 @@ mod tests {
         });
         changes(&|| fs::remove_dir_all(&folder).unwrap());
         stamp(&[]).set();
-        assert!(
-            !stamp(&[]).holds(),
-            "a folder that is gone is no folder that is as it was"
-        );
+        assert!(!stamp(&[]).holds(), "a removed folder is a change");
         assert!(Stamp::of(Path::new("/nowhere/at/all"), &[], Vec::new()).is_err());
     }
 }

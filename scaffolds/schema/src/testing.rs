@@ -1,4 +1,4 @@
-//! What the tests of this workspace reach beyond the public API (feature `testing`). It may change with any release.
+//! Internal items for the tests of this workspace (feature `testing`). They may change with any release.
 
 #[cfg(feature = "cel")]
 pub use crate::cel::{Rules, check as check_rules};

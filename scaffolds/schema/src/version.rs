@@ -3,7 +3,7 @@
 use std::cmp::{Ordering, Reverse};
 
 /// Compares two version names so that the preferred one comes first: general availability before beta before alpha,
-/// the higher number first, and what is no Kubernetes version (`foo1`) last, by name.
+/// and higher numbers first. Names that are not Kubernetes versions (`foo1`) come last, in alphabetical order.
 pub fn priority(a: &str, b: &str) -> Ordering {
     match (parse(a), parse(b)) {
         (Some(a), Some(b)) => Reverse(a).cmp(&Reverse(b)),
@@ -36,7 +36,7 @@ fn numeral(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn versions_come_in_the_order_of_the_documentation() {
+    fn versions_are_sorted_as_kubernetes_documents() {
         let ordered = [
             "v10",
             "v2",

@@ -1,4 +1,4 @@
-//! What counts as breaking an API, and what does not.
+//! Tests which changes count as breaking an API, and which do not.
 
 use kubewright_schema::testing::breaking;
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ fn versioned(versions: Value) -> Value {
         "names": {"kind": "FooBar", "plural": "foobars", "shortNames": ["fb"]}, "versions": versions}})
 }
 
-/// The changes between two schemas of `spec`, `field: change`.
+/// The breaking changes between two schemas of `spec`, each as `field: change`.
 fn changes(old: Value, new: Value) -> Vec<String> {
     let found = breaking(&[crd(old)], &[crd(new)]);
     found.iter().map(|it| format!("{}: {}", it.field, it.change)).collect()
@@ -28,7 +28,7 @@ fn object(properties: Value) -> Value {
 }
 
 #[test]
-fn what_old_objects_and_clients_do_not_notice_breaks_nothing() {
+fn changes_without_effect_on_old_objects_and_clients_are_not_breaking() {
     let wider = [
         (
             json!({"type": "integer", "minimum": 2}),
@@ -63,11 +63,15 @@ fn what_old_objects_and_clients_do_not_notice_breaks_nothing() {
     }
     let mut required = object(json!({"a": {"type": "string", "default": "x"}}));
     required["required"] = json!(["a"]);
-    assert_eq!(changes(object(json!({})), required), [""; 0], "a default fills it in");
+    assert_eq!(
+        changes(object(json!({})), required),
+        [""; 0],
+        "a required field with a default"
+    );
 }
 
 #[test]
-fn each_narrowing_is_named_with_its_field() {
+fn each_narrower_constraint_is_reported_with_its_field() {
     let narrower = [
         (
             json!({"type": "number"}),
@@ -77,7 +81,7 @@ fn each_narrowing_is_named_with_its_field() {
         (
             json!({"type": "string"}),
             json!({"type": "string", "minLength": 1}),
-            "spec.a: `minLength` is 1 and was not there",
+            "spec.a: `minLength` is 1 and was not set",
         ),
         (
             json!({"type": "integer", "maximum": 5}),
@@ -97,7 +101,7 @@ fn each_narrowing_is_named_with_its_field() {
         (
             json!({"type": "string", "nullable": true}),
             json!({"type": "string"}),
-            "spec.a: null is not allowed any more",
+            "spec.a: null is no longer allowed",
         ),
         (
             json!({"type": "string", "default": "x"}),
@@ -107,12 +111,12 @@ fn each_narrowing_is_named_with_its_field() {
         (
             json!({"type": "object", "additionalProperties": {"type": "string"}}),
             json!({"type": "object"}),
-            "spec.a: arbitrary keys are not kept any more",
+            "spec.a: arbitrary keys are no longer allowed",
         ),
         (
             json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true}),
             json!({"type": "object"}),
-            "spec.a: unknown fields are not preserved any more",
+            "spec.a: unknown fields are no longer preserved",
         ),
         (
             json!({"type": "array", "items": {"type": "string"}}),
@@ -145,7 +149,7 @@ fn each_narrowing_is_named_with_its_field() {
 }
 
 #[test]
-fn versions_names_and_endpoints_are_promises_too() {
+fn removed_versions_names_and_endpoints_are_breaking() {
     let spec = || object(json!({}));
     let old = versioned(json!([version("v1", spec()), version("v1beta1", spec())]));
     let mut new = versioned(json!([version("v1", spec())]));
@@ -167,14 +171,14 @@ fn versions_names_and_endpoints_are_promises_too() {
     let found = breaking(std::slice::from_ref(&old), &[without_storage]);
     assert_eq!(
         found[0].consequence,
-        "objects are stored in it; keep it unserved until they are migrated"
+        "objects are stored in it; keep the version with `served: false` until they are migrated"
     );
     assert_eq!(breaking(&[old], &[])[0].change, "the kind is gone");
 }
 
-/// Every kind of change that the documentation names, one after the other.
+/// Every kind of breaking change that the documentation lists.
 #[test]
-fn each_promise_of_a_schema_is_kept_or_its_breach_is_named() {
+fn each_documented_breaking_change_of_a_schema_is_reported() {
     let text = || json!({"type": "string"});
     let map = |value: Value| json!({"type": "object", "additionalProperties": value});
     let list = |more: Value| {
@@ -200,16 +204,16 @@ fn each_promise_of_a_schema_is_kept_or_its_breach_is_named() {
             "spec.a: the type was any and is string",
         ),
         (text(), object(json!({})), "spec.a: the type was string and is object"),
-        // Bounds, each kind of them.
+        // Bounds.
         (
             text(),
             json!({"type": "string", "maxLength": 9}),
-            "spec.a: `maxLength` is 9 and was not there",
+            "spec.a: `maxLength` is 9 and was not set",
         ),
         (
             list(json!({})),
             list(json!({"minItems": 1})),
-            "spec.a: `minItems` is 1 and was not there",
+            "spec.a: `minItems` is 1 and was not set",
         ),
         (
             list(json!({"maxItems": 9})),
@@ -219,7 +223,7 @@ fn each_promise_of_a_schema_is_kept_or_its_breach_is_named() {
         (
             map(text()),
             json!({"type": "object", "additionalProperties": text(), "maxProperties": 3}),
-            "spec.a: `maxProperties` is 3 and was not there",
+            "spec.a: `maxProperties` is 3 and was not set",
         ),
         (
             json!({"type": "integer", "minimum": 1}),
@@ -251,11 +255,11 @@ fn each_promise_of_a_schema_is_kept_or_its_breach_is_named() {
             json!({"type": "object", "properties": {"x": text()}, "oneOf": [{"required": ["x"]}]}),
             "spec.a: `oneOf` is new",
         ),
-        // Inside of lists and maps.
+        // Inside lists and maps.
         (
             map(text()),
             map(json!({"type": "string", "minLength": 1})),
-            "spec.a{}: `minLength` is 1 and was not there",
+            "spec.a{}: `minLength` is 1 and was not set",
         ),
         (
             map(text()),
@@ -288,7 +292,7 @@ fn each_promise_of_a_schema_is_kept_or_its_breach_is_named() {
 }
 
 #[test]
-fn a_version_may_go_only_when_nothing_is_stored_in_it() {
+fn removing_a_version_is_breaking_unless_it_is_neither_served_nor_stored() {
     let spec = || object(json!({}));
     let named = |names: [&str; 2], served: [bool; 2], stored: usize| {
         let all = names.iter().enumerate().map(|(at, name)| {
@@ -310,7 +314,7 @@ fn a_version_may_go_only_when_nothing_is_stored_in_it() {
     assert_eq!(
         said(&old, &without),
         [
-            "`foobars.test.example.com`, `v1beta1`: the version is gone: objects are stored in it; keep it unserved until they are \
+            "`foobars.test.example.com`, `v1beta1`: the version is gone: objects are stored in it; keep the version with `served: false` until they are \
           migrated"
         ]
     );
@@ -323,11 +327,11 @@ fn a_version_may_go_only_when_nothing_is_stored_in_it() {
     let mut more = named(["v1", "v2"], [true, true], 0);
     more["spec"]["versions"][1]["schema"]["openAPIV3Schema"]["properties"]["spec"] =
         object(json!({"new": {"type": "string"}}));
-    assert_eq!(said(&without, &more), [""; 0], "a version more promises more");
+    assert_eq!(said(&without, &more), [""; 0], "a new version is not breaking");
 }
 
 #[test]
-fn scope_kind_and_what_queries_use_are_promises() {
+fn changes_of_scope_kind_and_selectable_fields_are_breaking() {
     let old = {
         let mut crd = versioned(json!([version("v1", object(json!({"a": {"type": "string"}})))]));
         crd["spec"]["versions"][0]["selectableFields"] = json!([{"jsonPath": ".spec.a"}]);
@@ -368,5 +372,5 @@ fn scope_kind_and_what_queries_use_are_promises() {
         assert_eq!(found, [expected]);
     }
     assert_eq!(breaking(std::slice::from_ref(&old), std::slice::from_ref(&old)), []);
-    assert_eq!(breaking(&[], &[old]), [], "a kind more breaks nothing");
+    assert_eq!(breaking(&[], &[old]), [], "a new kind is not breaking");
 }

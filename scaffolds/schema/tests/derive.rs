@@ -1,5 +1,5 @@
-//! What becomes of the types that people write: each row is a Rust type of a field and the schema that comes out, or
-//! what is said about it. kube-derive and schemars are the real ones.
+//! Tests the schemas of Rust types: each row is the Rust type of a field, and its schema or its finding. These tests use the real
+//! kube-derive and schemars.
 
 #![allow(missing_docs)]
 
@@ -27,7 +27,7 @@ fn field(describe: Describe, options: &Options) -> Result<Value, String> {
             assert_eq!(lint::warnings(&crds[0]), Vec::<String>::new());
             let mut again = crds[0].clone();
             kubewright_schema::testing::normalise(&mut again, options);
-            assert_eq!(again, crds[0], "normalising twice changes nothing");
+            assert_eq!(again, crds[0], "normalising is idempotent");
             Ok(spec(&crds[0])["f"].clone())
         }
         Err(findings) => {
@@ -50,10 +50,10 @@ fn spec(crd: &Value) -> &Value {
     &crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
 }
 
-/// Tests that a field of the given type gets the given schema.
+/// Tests that a field of the given type has the given schema.
 macro_rules! becomes {
     ($($(#[$meta:meta])* $name:ident: $type:ty => $schema:tt;)*) => {
-        /// All of them, for the server to judge.
+        /// All rows, for the test with a real server.
         const BECOMES: &[(&str, Describe)] = &[$((stringify!($name), $name::Other::crd)),*];
         $(
         mod $name {
@@ -75,7 +75,7 @@ macro_rules! becomes {
     )* };
 }
 
-/// Tests that a field of the given type is refused with a message that has all the given parts.
+/// Tests that a field of the given type is refused with a message that contains all the given parts.
 macro_rules! refuses {
     ($($(#[$meta:meta])* $name:ident: $type:ty => $parts:expr;)*) => { $(
         mod $name {
@@ -264,12 +264,12 @@ becomes! {
 }
 
 refuses! {
-    mixed: Mixed => ["an enum mixes the variant Nothing without fields and variants with fields"];
+    mixed: Mixed => ["an enum has the variant Nothing without fields and variants with fields"];
     internal: Internal => ["in the property `type` (`#[serde(tag = \"type\")]`)"];
     adjacent: Adjacent => ["in the property `type` (`#[serde(tag = \"type\")]`)"];
     shared: Shared => ["share the property `a` but describe it differently"];
     scalars: Scalars => ["spec.f: Required value: must not be empty for specified object fields"];
-    text_or_object: TextOrObject => ["spec.f: an untagged enum mixes objects and other values"];
+    text_or_object: TextOrObject => ["spec.f: an untagged enum has variants that are objects and variants that are not"];
     tuple: Vec<(String, i32)> => ["spec.f[]: Forbidden: items must be a schema object and not an array"];
     recursion: BTreeMap<String, Tree> => ["spec.f{}.children[]: Forbidden: $ref is not supported"];
     unit: () => ["spec.f: Required value: must not be empty for specified object fields"];
@@ -299,7 +299,7 @@ fn nullable_can_be_kept() {
 }
 
 #[test]
-fn descriptions_are_cut_everywhere_or_dropped() {
+fn all_descriptions_are_cut_or_removed() {
     let options = Options {
         max_description_length: Some(0),
         ..Options::default()
@@ -317,7 +317,7 @@ fn descriptions_are_cut_everywhere_or_dropped() {
 mod pod {
     use super::*;
 
-    /// The largest schema that operators commonly embed.
+    /// A Pod template, the largest schema that operators commonly embed.
     #[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
     #[kube(group = "test.example.com", version = "v1", kind = "Other", namespaced)]
     pub struct OtherSpec {
@@ -328,7 +328,7 @@ mod pod {
 }
 
 #[test]
-fn a_whole_pod_template_passes() {
+fn a_whole_pod_template_is_accepted() {
     let schema = field(pod::Other::crd, &Options::default()).unwrap();
     let containers = &schema["properties"]["spec"]["properties"]["containers"];
     assert_eq!(
@@ -339,7 +339,7 @@ fn a_whole_pod_template_passes() {
 }
 
 #[test]
-#[ignore = "writes the CRD that benches/manifests validates by, where POD_CRD says"]
+#[ignore = "writes the CRD for benches/manifests to the path in POD_CRD"]
 fn pod_crd() {
     let Some(path) = std::env::var_os("POD_CRD") else {
         return;
@@ -354,7 +354,7 @@ fn pod_crd() {
 
 #[test]
 #[ignore = "needs KUBEBUILDER_ASSETS"]
-fn the_server_accepts_all_of_them_without_a_warning() {
+fn the_server_accepts_every_type_without_a_warning() {
     let server = control_plane::ControlPlane::start();
     for (name, describe) in BECOMES.iter().chain(&[("pod", pod::Other::crd as Describe)]) {
         let crds = finish(&[("api::Other", *describe)], &Options::default()).unwrap();

@@ -1,4 +1,4 @@
-//! Files on the disk: whole or not at all, only ours, only when something changed.
+//! Tests of writing files: completely or not at all, only files with the header, only when their content changes.
 
 use kubewright_schema::files::{FilesError, HEADER, Mode, write_manifests};
 use serde_json::{Value, json};
@@ -25,17 +25,17 @@ fn names(dir: &Path) -> Vec<String> {
 }
 
 #[test]
-fn several_documents_follow_the_header_each_after_a_separator() {
+fn several_documents_are_written_after_the_header_with_separators() {
     let dir = tempfile::tempdir().unwrap();
     let all = BTreeMap::from([("role.yaml".to_owned(), vec![json!({"a": 1}), json!({"b": 2})])]);
     write_manifests(dir.path(), &all, Mode::Write).unwrap();
     let written = fs::read_to_string(dir.path().join("role.yaml")).unwrap();
     assert_eq!(written, format!("{HEADER}\n---\na: 1\n---\nb: 2\n"));
-    assert_eq!(names(dir.path()), ["role.yaml"], "nothing temporary is left");
+    assert_eq!(names(dir.path()), ["role.yaml"], "no temporary file is left");
 }
 
 #[test]
-fn an_unchanged_file_keeps_its_time_even_with_other_line_breaks() {
+fn an_unchanged_file_is_not_written_even_if_its_line_breaks_differ() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.yaml");
     let all = files(&[("a.yaml", json!({"a": 1}))]);
@@ -54,7 +54,7 @@ fn an_unchanged_file_keeps_its_time_even_with_other_line_breaks() {
 }
 
 #[test]
-fn a_changed_file_is_shown_as_a_diff_and_checking_touches_nothing() {
+fn a_changed_file_is_shown_as_a_diff_and_check_mode_writes_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let value = |n: i32| json!({"a": 1, "b": 2, "c": 3, "d": n, "e": 5, "f": 6, "g": 7, "h": 8});
     write_manifests(dir.path(), &files(&[("a.yaml", value(4))]), Mode::Write).unwrap();
@@ -70,7 +70,7 @@ fn a_changed_file_is_shown_as_a_diff_and_checking_touches_nothing() {
 }
 
 #[test]
-fn a_file_of_somebody_else_is_refused_before_anything_is_written() {
+fn a_file_without_the_header_is_refused_before_anything_is_written() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("b.yaml"), "b: mine\n").unwrap();
     let all = files(&[("a.yaml", json!({"a": 1})), ("b.yaml", json!({"b": 2}))]);
@@ -89,12 +89,12 @@ fn a_file_of_somebody_else_is_refused_before_anything_is_written() {
     assert_eq!(
         write_manifests(dir.path(), &all, Mode::Write).unwrap().written.len(),
         2,
-        "a licence may stand before"
+        "a licence before the header is accepted"
     );
 }
 
 #[test]
-fn only_our_own_stale_files_are_pruned() {
+fn only_stale_files_with_the_header_are_removed() {
     let dir = tempfile::tempdir().unwrap();
     let ours = format!("{HEADER}\n---\na: 1\n");
     for (name, content) in [
@@ -111,7 +111,7 @@ fn only_our_own_stale_files_are_pruned() {
 }
 
 #[test]
-fn no_folder_is_made_for_nothing_and_errors_name_the_path() {
+fn no_empty_folder_is_created_and_errors_name_the_path() {
     let dir = tempfile::tempdir().unwrap();
     let missing = dir.path().join("a/b");
     assert!(
@@ -125,7 +125,7 @@ fn no_folder_is_made_for_nothing_and_errors_name_the_path() {
     assert!(error.to_string().contains(&dir.path().display().to_string()), "{error}");
 }
 
-/// The version of `a.yaml` and `b.yaml` that a number stands for: long enough to take several writes.
+/// Version `number` of `a.yaml` and `b.yaml`, long enough to take several writes.
 fn numbered(number: usize) -> BTreeMap<String, Vec<Value>> {
     let value: Value = (0..2000)
         .map(|at| (format!("key{at:04}"), json!(number)))
@@ -134,9 +134,9 @@ fn numbered(number: usize) -> BTreeMap<String, Vec<Value>> {
     files(&[("a.yaml", value.clone()), ("b.yaml", value)])
 }
 
-/// The part of the tests below that runs in a process of its own: it writes one version after the other, or one.
+/// The part of the tests below that runs in a separate process: writes one version after the other, or a single one.
 #[test]
-#[ignore = "another test runs it"]
+#[ignore = "other tests run it in a separate process"]
 fn writer() {
     let Some(dir) = std::env::var_os("WRITE_INTO") else {
         return;
@@ -160,7 +160,7 @@ fn itself() -> Vec<String> {
 }
 
 #[test]
-fn a_run_that_is_killed_leaves_each_file_old_or_new_and_the_next_run_needs_no_help() {
+fn after_a_killed_run_each_file_is_old_or_new_and_the_next_run_succeeds() {
     let dir = tempfile::tempdir().unwrap();
     write_manifests(dir.path(), &numbered(0), Mode::Write).unwrap();
     for round in 0..3 {
@@ -171,7 +171,7 @@ fn a_run_that_is_killed_leaves_each_file_old_or_new_and_the_next_run_needs_no_he
             .stdout(Stdio::null())
             .spawn()
             .unwrap();
-        // Killed at another point each time, once it has written something: nothing depends on which.
+        // Each time the process is killed at another moment after its first write; the result must not depend on it.
         let before = fs::read(dir.path().join("a.yaml")).unwrap();
         while fs::read(dir.path().join("a.yaml")).unwrap() == before {
             assert_eq!(child.try_wait().unwrap(), None, "the writer ended by itself");
@@ -214,16 +214,16 @@ fn a_run_that_is_killed_leaves_each_file_old_or_new_and_the_next_run_needs_no_he
     assert_eq!(
         names(dir.path()),
         ["a.yaml", "b.yaml", "mine.tmp"],
-        "an hour later it is swept"
+        "an hour later it is removed"
     );
 }
 
 #[test]
-fn a_full_disk_is_named_and_the_old_files_stand() {
+fn a_full_disk_is_reported_and_the_old_files_stay() {
     let dir = tempfile::tempdir().unwrap();
     write_manifests(dir.path(), &numbered(0), Mode::Write).unwrap();
     let before = fs::read(dir.path().join("a.yaml")).unwrap();
-    // No file may grow over 8 KiB: what a write then fails with is an error, as on a full disk, once the signal is ignored.
+    // Limits files to 8 KiB. With the signal ignored, a write beyond that fails with an error, as on a full disk.
     let output = Command::new("bash")
         .args(["-c", "trap '' XFSZ; ulimit -f 8; exec \"$@\"", "bash"])
         .args(itself())
@@ -240,7 +240,7 @@ fn a_full_disk_is_named_and_the_old_files_stand() {
         "{output:?}"
     );
     assert_eq!(fs::read(dir.path().join("a.yaml")).unwrap(), before);
-    assert_eq!(names(dir.path()), ["a.yaml", "b.yaml"], "nothing temporary is left");
+    assert_eq!(names(dir.path()), ["a.yaml", "b.yaml"], "no temporary file is left");
 }
 
 #[cfg(unix)]
@@ -266,7 +266,7 @@ fn a_read_only_file_is_refused_before_anything_is_written_and_modes_are_kept() {
             .written
             .len(),
         2,
-        "comparing is allowed"
+        "check mode accepts read-only files"
     );
     chmod(&b, 0o600);
     write_manifests(dir.path(), &numbered(1), Mode::Write).unwrap();

@@ -1,4 +1,4 @@
-//! The kind of the README, from its Rust type to the bytes on the disk.
+//! Tests the kind of the README, from its Rust type to the bytes of the file.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
@@ -49,7 +49,7 @@ fn crds() -> Vec<Crd<CustomResourceDefinition>> {
 }
 
 #[test]
-fn a_foobar_becomes_the_file_that_is_committed() {
+fn the_crd_of_foobar_equals_the_committed_file() {
     let finished = finish(&crds(), &Options::default()).unwrap();
     let files: BTreeMap<String, Vec<Value>> = [("test.example.com_foobars.yaml".to_owned(), finished)].into();
     let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden");
@@ -62,7 +62,7 @@ fn a_foobar_becomes_the_file_that_is_committed() {
     assert_eq!(outcome.diff, "", "rerun with UPDATE_GOLDEN=1 if this is meant");
 }
 
-/// A default that its own rule refuses: nothing that keeps the CRD from being made, and what the linter is for.
+/// A default that violates its own schema: the CRD can be made, but the linter refuses it.
 #[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[kube(group = "test.example.com", version = "v1", kind = "Wrong", namespaced)]
 pub struct WrongSpec {
@@ -72,7 +72,7 @@ pub struct WrongSpec {
 }
 
 #[test]
-fn who_hands_crds_to_a_server_gets_them_unchecked() {
+fn assemble_does_not_lint() {
     let options = Options::default();
     assert_eq!(assemble(&crds(), &options).unwrap(), finish(&crds(), &options).unwrap());
 

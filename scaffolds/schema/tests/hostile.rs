@@ -1,11 +1,11 @@
-//! Nothing panics, whatever stands for a schema and for a value: it comes from whoever may reach a server.
+//! Fuzz tests: no schema and no value causes a panic. Both can come from any client of a server.
 
 use kubewright_schema::lint;
 use kubewright_schema::value::Structural;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-/// Keywords, so that random schemas say something, and names that mean something in resources.
+/// Keywords, so that random schemas have an effect, and names that have a meaning in resources.
 const KEYS: [&str; 44] = [
     "type",
     "properties",
@@ -121,7 +121,7 @@ fn run(schema: &Value, values: [Value; 2]) {
     structural.validate(&new);
     structural.validate_update(&new, &old);
     structural.validate_status(&new, &old);
-    // Nothing unknown is left, and defaults bring nothing that is.
+    // No unknown fields are left, and defaults add none.
     assert_eq!(structural.prune(&mut new), Vec::<String>::new());
 }
 
@@ -129,12 +129,12 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_schema_and_no_value_make_it_panic(schema in anything(), new in anything(), old in anything()) {
+    fn random_schemas_and_values_cause_no_panic(schema in anything(), new in anything(), old in anything()) {
         run(&schema, [new, old]);
     }
 
     #[test]
-    fn no_value_makes_a_schema_of_all_keywords_panic(mut spec in anything(), new in anything(), old in anything()) {
+    fn random_values_cause_no_panic_in_a_schema_with_all_keywords(mut spec in anything(), new in anything(), old in anything()) {
         if let Value::Object(spec) = &mut spec {
             spec.remove("$ref");
         }
@@ -150,7 +150,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_nested_as_deep_as_it_can_be_read_fits_the_stack() {
+fn the_deepest_json_that_can_be_parsed_fits_on_the_stack() {
     let nest = |open: &str, inner: &str, close: &str, times: usize| -> Value {
         serde_json::from_str(&format!("{}{inner}{}", open.repeat(times), close.repeat(times))).unwrap()
     };

@@ -1,4 +1,4 @@
-//! Several types that are versions of one kind become one CRD, or it is said why not.
+//! Tests that types that are versions of one kind become one CRD, or a finding.
 
 #![allow(missing_docs)]
 
@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// A version of the kind, with the attributes that matter.
+/// A version of the kind, with the given attributes.
 macro_rules! version {
     ($name:ident, $($attribute:tt)*) => {
         mod $name {
@@ -91,7 +91,7 @@ fn refusal(crds: &[Crd<CustomResourceDefinition>]) -> String {
 }
 
 #[test]
-fn versions_are_merged_and_come_in_the_order_of_their_priority() {
+fn versions_are_merged_and_sorted_by_priority() {
     let crds = finish(
         &[V1BETA1, ("api::v2alpha1::FooBar", v2alpha1::FooBar::crd), V1],
         &Options::default(),
@@ -130,25 +130,25 @@ fn versions_are_merged_and_come_in_the_order_of_their_priority() {
 }
 
 #[test]
-fn which_version_is_stored_is_said_by_the_user() {
+fn exactly_one_version_must_be_marked_as_stored() {
     let both = refusal(&[V1, ("api::v2::FooBar", stored_too::FooBar::crd)]);
     assert!(
-        both.starts_with("`api::v1::FooBar`: versions v2, v1 are all marked as the one that is stored\n\nhint: "),
+        both.starts_with("`api::v1::FooBar`: versions v2, v1 are all marked as the storage version\n\nhint: "),
         "{both}"
     );
     assert!(both.contains("#[kube(storage = false)]"), "{both}");
     let none = refusal(&[V1BETA1]);
     assert!(
-        none.starts_with("`api::v1beta1::FooBar`: no version is marked as the one that is stored"),
+        none.starts_with("`api::v1beta1::FooBar`: no version is marked as the storage version"),
         "{none}"
     );
 }
 
 #[test]
-fn versions_that_do_not_fit_together_are_named() {
+fn versions_that_contradict_each_other_are_reported() {
     let twice = refusal(&[V1, ("api::again::FooBar", v1_again::FooBar::crd)]);
     assert!(
-        twice.contains("`api::again::FooBar`: describes version `v1` of the same resource as `api::v1::FooBar`"),
+        twice.contains("`api::again::FooBar`: has the same resource and version `v1` as `api::v1::FooBar`"),
         "{twice}"
     );
     let scope = refusal(&[V1, ("api::v2::FooBar", cluster::FooBar::crd)]);
@@ -180,7 +180,7 @@ fn labels_and_annotations_of_all_versions_are_kept() {
     );
 }
 
-/// One kind in `v1`, which is stored, and in `v2`, with these specs.
+/// A kind with the storage version `v1` and another version `v2`, with these specs.
 fn shapes(v1: fn() -> Value, v2: fn() -> Value) -> Result<Vec<Value>, Vec<String>> {
     finish(&[("api::v1::Foo", v1), ("api::v2::Foo", v2)], &Options::default())
         .map_err(|findings| findings.iter().map(ToString::to_string).collect())
@@ -206,7 +206,7 @@ fn base() -> Value {
 }
 
 #[test]
-fn versions_without_a_conversion_have_the_same_shape() {
+fn versions_without_a_conversion_must_have_the_same_fields() {
     let refused = |v2: fn() -> Value| shapes(base, v2).unwrap_err();
     let more = || {
         let spec = json!({"type": "object", "properties": {
@@ -217,8 +217,8 @@ fn versions_without_a_conversion_have_the_same_shape() {
     assert_eq!(
         refused(more),
         [
-            "`api::v2::Foo`, `spec.b`: from version `v2` to `v1`, the field is gone\n\nhint: `v1` is stored, and without a \
-             conversion webhook, which is not built yet, `v2` needs the same shape: give both the same field, optional where it is new"
+            "`api::v2::Foo`, `spec.b`: from version `v2` to `v1`, the field is gone\n\nhint: `v1` is the storage version, and there are no \
+             conversion webhooks yet, so `v2` needs the same fields: add the field to both, as an optional field where it is new"
         ]
     );
     let fewer = || shape("v2", json!({"type": "object", "properties": {"a": {"type": "string"}}}));
@@ -228,13 +228,17 @@ fn versions_without_a_conversion_have_the_same_shape() {
         shape("v2", spec)
     };
     let both = refused(types);
-    assert_eq!(both.len(), 2, "each once, though it is so in both directions: {both:?}");
+    assert_eq!(
+        both.len(),
+        2,
+        "one finding per field, though both directions differ: {both:?}"
+    );
     assert!(both[0].contains("`spec.n`: from version `v2` to `v1`, the type was string and is integer"));
     assert!(both[1].contains("`spec.a`: from version `v1` to `v2`, the field is required"));
 }
 
 #[test]
-fn versions_may_differ_in_what_each_checks() {
+fn versions_may_differ_in_validation_and_defaults() {
     let stricter = || {
         let spec = json!({"type": "object", "description": "New.", "properties": {
             "a": {"type": "string", "maxLength": 5, "default": "x"}, "n": {"type": "integer", "minimum": 1},
@@ -242,6 +246,6 @@ fn versions_may_differ_in_what_each_checks() {
         shape("v2", spec)
     };
     shapes(base, stricter).unwrap();
-    // Nobody reads or writes a version that is not served.
+    // No client reads or writes a version that is not served.
     shapes(base, || shape("v3", json!({"type": "object"}))).unwrap();
 }

@@ -1,10 +1,10 @@
-//! The YAML emitter: what is written is read back as the same value, by a reader of YAML 1.2 and by one of YAML 1.1.
+//! Tests of the YAML writer: parsers of YAML 1.1 and of YAML 1.2 read the same value from its output.
 
 use kubewright_schema::yaml;
 use proptest::prelude::*;
 use serde_json::{Map, Number, Value, json};
 
-/// Strings of the kinds that go wrong: words, numbers, dates, indicators, line breaks, odd characters.
+/// Strings that often cause errors: words, numbers, dates, indicators, line breaks, unusual characters.
 fn text() -> impl Strategy<Value = String> {
     let words = prop::sample::select(vec![
         "y",
@@ -109,7 +109,7 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// The same number, however it is stored.
+/// Whether two values are equal; numbers are compared by their value.
 fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => a == b || a.as_f64() == b.as_f64(),
@@ -123,7 +123,7 @@ fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// What a reader of YAML 1.1 takes a plain scalar for, by the expressions of yaml.org/type; true when it is a string.
+/// Whether a YAML 1.1 parser reads a plain scalar as a string, by the expressions of yaml.org/type.
 fn string_in_yaml_1_1(plain: &str) -> bool {
     let digits = |text: &str, extra: &str| {
         !text.is_empty()
@@ -148,7 +148,7 @@ fn string_in_yaml_1_1(plain: &str) -> bool {
     !(number || word.contains(&plain.to_ascii_lowercase().as_str()))
 }
 
-/// Every scalar that stands bare in the text, keys and values alike; block and quoted ones are skipped.
+/// Every plain scalar in the text, keys and values; block and quoted scalars are skipped.
 fn bare_scalars(yaml: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut literal: Option<usize> = None;
@@ -190,14 +190,14 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases.max(2000), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_written_is_read_back(value in value()) {
+    fn the_output_is_parsed_as_the_same_value(value in value()) {
         let written = yaml::to_string(&value);
         let read: Value = serde_saphyr::from_str(&written).map_err(|error| TestCaseError::fail(format!("{error}\n{written}")))?;
         prop_assert!(same(&value, &read), "{written}\n{read}");
     }
 
     #[test]
-    fn no_string_stands_bare_that_an_older_reader_takes_for_something_else(text in text()) {
+    fn strings_that_yaml_1_1_parsers_read_as_other_types_are_quoted(text in text()) {
         let written = yaml::to_string(&json!({"key": text, "list": [text.as_str()]}));
         for bare in bare_scalars(&written) {
             prop_assert!(bare == "key" || bare == "list" || string_in_yaml_1_1(&bare), "{written}");
@@ -209,7 +209,7 @@ proptest! {
     }
 
     #[test]
-    fn lines_are_never_folded_and_never_end_in_a_blank(text in "[a-z ]{0,300}") {
+    fn lines_are_never_folded_and_never_end_with_a_space(text in "[a-z ]{0,300}") {
         let written = yaml::to_string(&json!({"key": text}));
         prop_assert_eq!(written.lines().count(), 1);
         prop_assert!(!written.ends_with(" \n"));
@@ -246,7 +246,7 @@ spec:
 }
 
 #[test]
-fn numbers_are_written_so_that_every_reader_takes_them_for_numbers() {
+fn every_parser_reads_numbers_as_numbers() {
     for (number, written) in [
         (json!(1.0), "1"),
         (json!(-0.5), "-0.5"),

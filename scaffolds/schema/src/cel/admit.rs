@@ -1,16 +1,16 @@
-//! What a server objects to in the rules of a schema when a CustomResourceDefinition comes in.
+//! Validates the rules of a schema when a CustomResourceDefinition is written.
 
 use super::declare::Declared;
 use super::rules::Compiled;
 use super::schema::Node;
 use crate::cause::{Cause, Path};
 
-/// What one rule may cost at most, by the estimate, and all rules of a schema together
+/// The limits of the estimated cost of one rule, and of all rules of a schema together
 /// (StaticEstimatedCostLimit and StaticEstimatedCRDCostLimit of apiextensions-apiserver).
 const MOST_PER_RULE: u64 = 10_000_000;
 const MOST_PER_SCHEMA: u64 = 100_000_000;
 
-/// So many of the most expensive rules are named.
+/// How many of the most expensive rules are reported.
 const NAMED: usize = 4;
 
 const ADVICE: &str = "(try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)";
@@ -22,14 +22,14 @@ struct Admission<'a> {
     expensive: Vec<(u64, Path)>,
 }
 
-/// Where a node stands.
+/// The position of a node.
 #[derive(Clone)]
 struct Place {
     path: Path,
     root: bool,
-    /// How many values of the node one object can have; `None` if nothing limits them.
+    /// How many values of the node one object can have; `None` if there is no limit.
     count: Option<u64>,
-    /// Below what old and new values cannot be told to belong together.
+    /// The outermost ancestor below which new values cannot be matched with old ones.
     uncorrelatable: Option<Path>,
 }
 
@@ -73,8 +73,8 @@ fn too_expensive(what: &str, cost: u64, limit: u64) -> String {
     format!("{what} exceeds budget by factor of {shown} {ADVICE}")
 }
 
-/// The node that a cause was found at: what makes a list a set or a map of its items is found at the list.
-fn said_of(cause: &Cause) -> &str {
+/// The path of the node that a cause is about. Causes about the items of a set or map are about the list.
+fn node_of(cause: &Cause) -> &str {
     const OF_A_LIST: [&str; 4] = [
         "as item of a list with x-kubernetes-list-type=set",
         "parent array's x-kubernetes-list-type is map",
@@ -96,7 +96,7 @@ impl Admission<'_> {
             count: place
                 .count
                 .and_then(|count| Some(count.saturating_mul(most_children(node)?))),
-            // The outermost is named.
+            // The outermost such ancestor is reported.
             uncorrelatable: (place.uncorrelatable.clone()).or_else(|| uncorrelatable.then(|| place.path.clone())),
         };
         if let Some(values) = &node.additional {
@@ -116,11 +116,11 @@ impl Admission<'_> {
         }
     }
 
-    /// Whether anything was already said of the node or of what is below it.
+    /// Whether the node or anything below it already has a cause.
     fn is_objected_to(&self, path: &Path) -> bool {
         let path = path.to_string();
         self.structural.iter().any(|cause| {
-            said_of(cause)
+            node_of(cause)
                 .strip_prefix(&path)
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
         })
@@ -193,7 +193,7 @@ impl Admission<'_> {
     }
 }
 
-/// How many children a value of the node has at most.
+/// The maximum number of children of a value of the node.
 fn most_children(node: &Node) -> Option<u64> {
     let limit = match node.kind.as_str() {
         "object" if node.any_additional => node.max_properties?,

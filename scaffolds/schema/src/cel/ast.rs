@@ -1,15 +1,15 @@
-//! Expressions as the parser makes them, macros already expanded.
+//! The syntax tree of an expression, with macros expanded.
 
 use std::sync::Arc;
 
 /// A node of an expression.
 #[derive(Clone, Debug)]
 pub(super) struct Expr {
-    /// Unique within one expression; the checker's findings are filed under it.
+    /// Unique within one expression; the key of the checker's results.
     pub(super) id: usize,
-    /// Where it stands, in characters: an operator or bracket where there is one.
+    /// The position in the source, in characters: that of the operator or bracket, if there is one.
     pub(super) at: usize,
-    /// How many operators, selections and method calls are within one another.
+    /// The nesting depth of operators, selections and method calls.
     pub(super) height: usize,
     pub(super) kind: Kind,
 }
@@ -21,7 +21,7 @@ pub(super) enum Kind {
     Select {
         operand: Box<Expr>,
         field: String,
-        /// Made by `has()`: asks for presence.
+        /// Whether it comes from `has()`, which tests for presence.
         test: bool,
     },
     Call {
@@ -29,13 +29,13 @@ pub(super) enum Kind {
         target: Option<Box<Expr>>,
         args: Vec<Expr>,
     },
-    /// Items; the flag marks `?item`.
+    /// Items; the flag is true for `?item`.
     List(Vec<(Expr, bool)>),
     Map(Vec<Entry>),
     /// `name{field: value}`: the name and the values.
     Struct(String, Vec<Expr>),
     Fold(Box<Fold>),
-    /// Stands for what could not be parsed.
+    /// A part that could not be parsed.
     Broken,
 }
 
@@ -57,7 +57,7 @@ pub(super) struct Entry {
     pub(super) optional: bool,
 }
 
-/// A loop: what `all`, `map` and their like become.
+/// A loop: the expansion of `all`, `map` and similar macros.
 #[derive(Clone, Debug)]
 pub(super) struct Fold {
     pub(super) range: Expr,
@@ -70,11 +70,11 @@ pub(super) struct Fold {
     pub(super) result: Expr,
 }
 
-/// The accumulator of every loop that a macro makes; no identifier of an author can be called that.
+/// The accumulator of every loop from a macro; no identifier in a rule can have this name.
 pub(super) const ACCUMULATOR: &str = "@result";
 
 impl Fold {
-    /// Whether this binds a variable and does not loop.
+    /// Whether this only binds a variable.
     pub(super) fn is_bind(&self) -> bool {
         matches!(&self.range.kind, Kind::List(items) if items.is_empty())
             && matches!(self.condition.kind, Kind::Literal(Literal::Bool(false)))
@@ -120,7 +120,7 @@ impl Expr {
 }
 
 impl Expr {
-    /// Gives every node of a copy an id of its own.
+    /// Gives every node of a copy a new id.
     pub(super) fn renumber(&mut self, next: &mut dyn FnMut() -> usize) {
         self.id = next();
         match &mut self.kind {

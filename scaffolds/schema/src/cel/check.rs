@@ -1,4 +1,4 @@
-//! The type checker: every node gets a type, every call its overloads.
+//! The type checker: finds the type of every node and the overloads of every call.
 
 use super::ast::{Expr, Fold, Kind, Literal};
 use super::library::{self, Overload};
@@ -14,7 +14,7 @@ pub(super) struct Scope {
     pub(super) old: Type,
 }
 
-/// What the checker found, by the ids of the nodes.
+/// The results of the checker, by node id.
 #[derive(Debug)]
 pub(super) struct Checked {
     types: Vec<Type>,
@@ -23,7 +23,7 @@ pub(super) struct Checked {
     pub(super) uses_old_self: bool,
 }
 
-/// What a name turned out to be.
+/// The meaning of a name.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Name {
     /// A variable of a loop, or an accumulator.
@@ -32,7 +32,7 @@ pub(super) enum Name {
     Old,
     /// The name of a type.
     Type(&'static str),
-    /// A function in a namespace: the node before the dot is no value.
+    /// A function in a namespace: the node before the dot is not a value.
     Function(&'static str),
 }
 
@@ -41,7 +41,7 @@ impl Checked {
         self.types.get(expr.id).unwrap_or(&Type::Dyn)
     }
 
-    /// The overloads that a call can mean; one, unless types are only known when it runs.
+    /// The overloads that a call can have; one, unless types are known only at runtime.
     pub(super) fn overloads(&self, expr: &Expr) -> &[&'static Overload] {
         self.overloads.get(expr.id).map_or(&[], Vec::as_slice)
     }
@@ -55,7 +55,7 @@ impl Checked {
     }
 }
 
-/// A function by the name that it is called by.
+/// A function and the name by which it is called.
 struct Function<'n> {
     name: &'n str,
     overloads: &'static [Overload],
@@ -108,7 +108,7 @@ impl Checker<'_> {
         self.wrong(at, format!("expected type '{expected}' but found '{found}'"))
     }
 
-    /// Checks a node and files its type.
+    /// Checks a node and records its type.
     fn check(&mut self, expr: &Expr) -> Type {
         let r#type = match &expr.kind {
             Kind::Literal(literal) => of_literal(literal),
@@ -136,7 +136,7 @@ impl Checker<'_> {
         r#type
     }
 
-    /// The type of a variable or type name, which is filed.
+    /// Finds the type of a variable or type name, and records it.
     fn lookup(&mut self, id: usize, name: &str) -> Option<Type> {
         let global = name.strip_prefix('.');
         let (found, r#type) = if let Some((_, local)) = self
@@ -186,7 +186,7 @@ impl Checker<'_> {
         let result = match &target {
             Type::Map(of) => of.1.clone(),
             Type::Object(object) => match object.fields.get(field).or_else(|| {
-                // Reserved words may also be written as they are, where the grammar takes them.
+                // Reserved words may also be written without escaping where the grammar accepts them.
                 let escaped = escape(field).filter(|escaped| *escaped == format!("__{field}__"))?;
                 object.fields.get(&escaped)
             }) {
@@ -248,7 +248,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Which overloads of a function fit the arguments, and what they give.
+    /// Finds the overloads that accept the arguments, and their result type.
     fn resolve(&mut self, expr: &Expr, function: Function<'_>, given: &[Type], args: &[Expr]) -> Type {
         let Function { name, overloads } = function;
         if matches!(name, "_&&_" | "_||_") {
@@ -303,7 +303,7 @@ impl Checker<'_> {
         if fits { Type::Bool } else { Type::Error }
     }
 
-    /// What an item adds to a literal: `?item` adds what is in the optional.
+    /// The type of an item in a literal; for `?item`, the type inside the optional.
     fn item(&mut self, item: &Expr, optional: bool) -> Type {
         let r#type = self.check(item);
         if !optional {
@@ -324,7 +324,7 @@ impl Checker<'_> {
         match before {
             None => r#type,
             Some(before) if self.unifier.assignable(&before, &r#type) => most_general(before, r#type),
-            // Whether that is allowed is decided when all types are known.
+            // Whether mixed types are allowed is checked when all types are known.
             Some(_) => Type::Dyn,
         }
     }
@@ -372,7 +372,7 @@ impl Checker<'_> {
         self.unifier.resolved(&result, false)
     }
 
-    /// The types of a loop's variables.
+    /// The types of the variables of a loop.
     fn ranged(&mut self, fold: &Fold, range: &Type) -> (Type, Type) {
         match range {
             Type::List(of) if fold.var2.is_some() => (Type::Int, (**of).clone()),

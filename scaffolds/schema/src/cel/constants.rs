@@ -1,4 +1,4 @@
-//! Constants in expressions: what the server checks of them when it compiles, and computes before it evaluates.
+//! Constants in expressions: what the server validates when it compiles, and computes before it evaluates.
 
 use super::ast::{Expr, Kind, Literal};
 use super::check::Checked;
@@ -11,7 +11,7 @@ use super::value::{Fault, Key, Map, Outcome, Val};
 use crate::pattern::Pattern;
 use std::collections::{BTreeMap, HashMap};
 
-/// Functions that are computed at once when their argument is constant.
+/// Functions that are computed when the expression is compiled, if their argument is constant.
 const CONVERSIONS: [&str; 10] = [
     "bool",
     "bytes",
@@ -25,9 +25,9 @@ const CONVERSIONS: [&str; 10] = [
     "uint",
 ];
 
-/// Marks what the server computes once and for all, by the ids of the nodes. Whether the node itself is such.
+/// Marks, by node id, the nodes that the server computes when it compiles. Returns whether `expr` is one of them.
 pub(super) fn mark(expr: &Expr, constant: &mut [bool]) -> bool {
-    // Every part is looked at, also behind one that is not constant.
+    // Visits every part, even after one that is not constant.
     let parts = expr.children().into_iter().filter(|part| !mark(part, constant)).count() == 0;
     let can_be = match &expr.kind {
         Kind::Literal(_) => true,
@@ -46,7 +46,7 @@ pub(super) fn mark(expr: &Expr, constant: &mut [bool]) -> bool {
     parts && can_be
 }
 
-/// Whether membership in a constant list is looked up, at no price: its items are simple.
+/// Whether the server looks up membership in a constant list in a set, without cost. That is so for scalar items.
 pub(super) fn is_set(list: &Expr) -> bool {
     let simple = |(item, _): &(Expr, bool)| {
         matches!(
@@ -82,7 +82,7 @@ pub(super) fn value(expr: &Expr) -> Outcome<Val<'_>> {
     }
 }
 
-/// Computes what is constant: gives the regular expressions, by the ids of the calls. The error is the server's.
+/// Computes the constants. Returns the compiled regular expressions by the ids of the calls. The error is the server's message.
 pub(super) fn compute(expr: &Expr, constant: &[bool]) -> Result<HashMap<usize, Pattern>, String> {
     let mut patterns = Ok(HashMap::new());
     expr.walk(&mut |node| {
@@ -110,7 +110,7 @@ pub(super) fn compute(expr: &Expr, constant: &[bool]) -> Result<HashMap<usize, P
     patterns
 }
 
-/// What can be said of literals once the types are known.
+/// Validates literals; needs the types.
 pub(super) fn check(expr: &Expr, checked: &Checked, issues: &mut Issues) {
     let mut formats = Vec::new();
     expr.walk(&mut |node| {
@@ -146,7 +146,7 @@ pub(super) fn check(expr: &Expr, checked: &Checked, issues: &mut Issues) {
     }
 }
 
-/// Items of a literal must have one type, unless they are for a format.
+/// Checks that all items of a literal have the same type, unless they are arguments of a format.
 fn homogeneous(expr: &Expr, checked: &Checked, issues: &mut Issues, exempt: bool) {
     let mut mismatch = |at: usize, expected: &Type, found: &Type| {
         if expected != found && !exempt {
@@ -191,7 +191,7 @@ fn homogeneous(expr: &Expr, checked: &Checked, issues: &mut Issues, exempt: bool
     }
 }
 
-/// Whether the clauses of a format fit the items for them.
+/// Checks that the clauses of a format match their arguments.
 fn clauses(text: &str, items: &[(Expr, bool)], checked: &Checked) -> Result<(), (Option<usize>, String)> {
     let (mut rest, mut count) = (text, 0);
     while !rest.is_empty() {
@@ -220,7 +220,7 @@ fn clauses(text: &str, items: &[(Expr, bool)], checked: &Checked) -> Result<(), 
     Ok(())
 }
 
-/// The part of an item that a clause cannot show.
+/// The part of an item that a clause cannot format.
 fn misfit<'a>(letter: char, item: &'a Expr, checked: &Checked) -> Option<&'a Expr> {
     let r#type = checked.of(item);
     let fits = match letter {

@@ -1,4 +1,4 @@
-//! What a schema declares to rules: a type, and how large its values can get within one request.
+//! The declarations of a schema for its rules: types, and how large their values can be in one request.
 
 use super::escape::escape;
 use super::schema::Node;
@@ -6,16 +6,16 @@ use super::types::{Object, Type};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The largest request that the server prices rules for: 3 MiB (celconfig.MaxRequestSizeBytes).
+/// The largest request that the server's cost estimate assumes: 3 MiB (celconfig.MaxRequestSizeBytes).
 pub(super) const LARGEST_REQUEST: i64 = 3 * 1024 * 1024;
 
 /// A type with sizes.
 #[derive(Debug)]
 pub(super) struct Declared {
     pub(super) shape: Shape,
-    /// The most characters, bytes, items or entries.
+    /// The maximum number of characters, bytes, items or entries.
     pub(super) most: u64,
-    /// The fewest bytes of JSON.
+    /// The minimum size as JSON, in bytes.
     least_bytes: i64,
 }
 
@@ -24,12 +24,12 @@ pub(super) enum Shape {
     Scalar(Type),
     List(Arc<Declared>),
     Map(Arc<Declared>),
-    /// Fields bear their escaped names.
+    /// Fields by their escaped names.
     Object(BTreeMap<String, Arc<Declared>>),
 }
 
 impl Declared {
-    /// `None` where rules cannot see the value: what a schema preserves without describing it.
+    /// `None` if rules cannot access the value, because the schema only preserves it.
     pub(super) fn of(node: &Node, root: bool) -> Option<Self> {
         if node.int_or_string {
             return Some(scalar(
@@ -59,7 +59,7 @@ impl Declared {
             "object" => match node.additional.as_deref() {
                 Some(values) => {
                     let value = Self::below(values)?;
-                    // Two quotes, colon, comma and the shortest of keys.
+                    // Two quotes, a colon, a comma and the shortest key.
                     let fit = (LARGEST_REQUEST - 2) / (value.least_bytes + 6);
                     let most = unsigned(node.max_properties.unwrap_or(fit));
                     Self {
@@ -89,7 +89,7 @@ impl Declared {
             let Some(declared) = Self::below(property) else {
                 continue;
             };
-            // What has a default need not be sent.
+            // A field with a default may be missing from the request.
             if node.required.contains(name) && !property.defaulted {
                 least_bytes += i64::try_from(name.len()).unwrap_or(0) + declared.least_bytes + 4;
             }
@@ -104,12 +104,12 @@ impl Declared {
         }
     }
 
-    /// How often such a value can stand in one request.
+    /// How many such values one request can have.
     pub(super) fn most_in_a_request(&self) -> u64 {
         unsigned(LARGEST_REQUEST / (self.least_bytes + 1))
     }
 
-    /// The type, with objects named after where they stand below `name`.
+    /// The type; objects are named by their path below `name`.
     pub(super) fn r#type(&self, name: &str) -> Type {
         match &self.shape {
             Shape::Scalar(r#type) => r#type.clone(),
@@ -138,12 +138,12 @@ fn scalar(r#type: Type, least_bytes: i64, most: i64) -> Declared {
     }
 }
 
-/// A limit in characters, in bytes: the server counts four for each.
+/// Converts a limit in characters to bytes: the server counts four bytes per character.
 fn by_characters(max_length: i64) -> i64 {
     max_length.max(0).saturating_mul(4)
 }
 
-/// Strings by format; the sizes are those of apiserver's `pkg/cel/limits.go`.
+/// Declares a string by its format; the sizes are from apiserver's `pkg/cel/limits.go`.
 fn text(node: &Node) -> Declared {
     let unlimited = LARGEST_REQUEST - 2;
     match node.format.as_str() {

@@ -1,6 +1,6 @@
-//! Names of properties as identifiers of rules, and back.
+//! Escapes property names to identifiers in rules, and unescapes them.
 
-/// Words of the language, which are no names of variables and functions: a property of that name is written `__name__`.
+/// Reserved words of CEL, which cannot be identifiers: a property with such a name is written `__name__`.
 pub(super) const RESERVED: [&str; 21] = [
     "true",
     "false",
@@ -32,7 +32,7 @@ const ESCAPES: [(&str, &str); 4] = [
     ("/", "__slash__"),
 ];
 
-/// The identifier for a property; `None` where rules cannot reach it.
+/// The identifier of a property; `None` if rules cannot access it.
 pub(super) fn escape(name: &str) -> Option<String> {
     if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
         return None;
@@ -56,7 +56,7 @@ pub(super) fn escape(name: &str) -> Option<String> {
     Some(out)
 }
 
-/// The property that an identifier stands for; `None` if it stands for none.
+/// The property of an identifier; `None` if it is not a valid escaped name.
 pub(super) fn unescape(identifier: &str) -> Option<String> {
     let mut out = String::new();
     let mut rest = identifier;

@@ -1,4 +1,4 @@
-//! Evaluation, with the costs that the server counts while it evaluates.
+//! Evaluates expressions, and counts the cost as the server does.
 
 use super::ast::{ACCUMULATOR, Expr, Fold, Kind};
 use super::check::{Checked, Name};
@@ -11,14 +11,14 @@ use super::value::{Fault, Key, List, Map, Outcome, Val};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// What the variables of a rule stand for.
+/// The values of a rule's variables.
 pub(super) struct Variables<'a> {
     pub(super) this: Outcome<Val<'a>>,
     pub(super) old: Option<Outcome<Val<'a>>>,
 }
 
 impl Program {
-    /// The value of the expression, or the error; and what it cost to find out.
+    /// The value of the expression, or the error; and the cost of the evaluation.
     pub(super) fn run<'a>(&'a self, variables: &Variables<'a>) -> (Outcome<Val<'a>>, u64) {
         let mut evaluator = Evaluator {
             program: self,
@@ -40,12 +40,12 @@ struct Evaluator<'a, 'v> {
     meter: Meter,
 }
 
-/// What a qualifier picks from.
+/// The key of a selection, and where it comes from.
 #[derive(Clone, Copy)]
 enum Pick<'x, 'a> {
-    /// By a name or a constant.
+    /// A name or a constant.
     Constant(&'x Val<'a>),
-    /// By what a variable holds, or something selected from one.
+    /// A variable, or a selection from one.
     Attribute(&'x Val<'a>),
     Computed(&'x Val<'a>),
 }
@@ -85,7 +85,7 @@ impl<'a> Evaluator<'a, '_> {
         }
     }
 
-    /// The value before a `.` or `[`. What is not selected from a variable costs one more.
+    /// The value before a `.` or `[`. If it is not a variable or a selection from one, the cost is one more.
     fn operand(&mut self, operand: &'a Expr) -> Outcome<Val<'a>> {
         let value = self.value(operand);
         if !is_attribute(operand) {
@@ -112,7 +112,7 @@ impl<'a> Evaluator<'a, '_> {
         self.qualify(value, Pick::Constant(&key), false)
     }
 
-    /// `value.key` or `value[key]`; of an optional, or when `optional`, an optional.
+    /// `value.key` or `value[key]`. The result is an optional if `value` is one, or with `optional`.
     fn qualify(&mut self, value: Val<'a>, pick: Pick<'_, 'a>, optional: bool) -> Outcome<Val<'a>> {
         let (key, price) = match pick {
             Pick::Constant(key) | Pick::Computed(key) => (key, 1),
@@ -194,7 +194,7 @@ impl<'a> Evaluator<'a, '_> {
         }
     }
 
-    /// What `?:` chose. The server does not charge for reaching a variable there, only for what is selected from it.
+    /// The chosen branch of `?:`. There, the server counts no cost for a variable itself, only for selections from it.
     fn branch(&mut self, expr: &'a Expr) -> Outcome<Val<'a>> {
         let free = match &expr.kind {
             Kind::Call { function, .. } => function != "_?_:_" && is_attribute(expr),
@@ -207,7 +207,7 @@ impl<'a> Evaluator<'a, '_> {
         value
     }
 
-    /// `&&` and `||`: one term can decide, whatever errors the others are.
+    /// `&&` and `||`: one term can decide the result even if others are errors.
     fn logical(&mut self, terms: &'a [Expr], decides: bool) -> Outcome<Val<'a>> {
         let mut fault = None;
         for term in terms {
@@ -256,7 +256,7 @@ impl<'a> Evaluator<'a, '_> {
             match self.value(arg) {
                 Ok(value) => values.push(value),
                 Err(Fault::Budget) => return Err(Fault::Budget),
-                // Both sides of an operator are evaluated, however the first ends.
+                // Both sides of an operator are evaluated, even if the first is an error.
                 Err(error) => {
                     fault = fault.or(Some(error));
                     values.push(Val::Null);
@@ -281,7 +281,7 @@ impl<'a> Evaluator<'a, '_> {
         result
     }
 
-    /// `accumulator + [item]`: the list is taken out of its variable, so that it grows in place.
+    /// `accumulator + [item]`: takes the list out of its variable, so that the item can be appended in place.
     fn append(&mut self, expr: &'a Expr, accu: &'a Expr, item: &'a Expr) -> Outcome<Val<'a>> {
         let Kind::List(items) = &item.kind else {
             return self.function(
@@ -389,7 +389,7 @@ impl<'a> Evaluator<'a, '_> {
 
 type Pair<'a> = (Outcome<Val<'a>>, Outcome<Val<'a>>);
 
-/// What a loop runs over: items or keys; with two variables, indices and items or keys and values.
+/// The entries of a loop's range: items or keys; with two variables, indices and items, or keys and values.
 fn entries<'a>(range: &Val<'a>, two: bool) -> Outcome<Vec<Pair<'a>>> {
     let index = |at: usize| Ok(Val::Int(i64::try_from(at).unwrap_or(i64::MAX)));
     Ok(match range {
@@ -420,7 +420,7 @@ fn entries<'a>(range: &Val<'a>, two: bool) -> Outcome<Vec<Pair<'a>>> {
     })
 }
 
-/// What stands at a key, or nothing.
+/// The value at a key, if there is one.
 fn present<'a>(value: &Val<'a>, key: &Val<'a>) -> Outcome<Option<Val<'a>>> {
     match value {
         Val::Map(map) => map.find(key),
@@ -445,8 +445,8 @@ fn present<'a>(value: &Val<'a>, key: &Val<'a>) -> Outcome<Option<Val<'a>>> {
     }
 }
 
-/// What is in an optional, as selections from it see it: fields of an object by their own names and types, for the
-/// server forgets the schema there.
+/// The content of an optional for selections from it. The server does not use the schema there, so fields have their unescaped names
+/// and their JSON types.
 fn opened<'a>(inner: &Rc<Val<'a>>) -> Val<'a> {
     match &**inner {
         Val::Map(Map::Json(map, Some(_))) => Val::Map(Map::json(map, None)),
@@ -455,7 +455,7 @@ fn opened<'a>(inner: &Rc<Val<'a>>) -> Val<'a> {
     }
 }
 
-/// The value of a variable: if it is an optional, the server looks into it at once.
+/// The value of a variable; if it is an optional, its content.
 fn reached(value: Val<'_>) -> Val<'_> {
     match value {
         Val::Optional(Some(inner)) if matches!(&*inner, Val::Map(_) | Val::List(_)) => opened(&inner).some(),
@@ -463,7 +463,7 @@ fn reached(value: Val<'_>) -> Val<'_> {
     }
 }
 
-/// Whether an expression is a variable or selected from one, which the server evaluates in one go.
+/// Whether an expression is a variable or a selection from one, which the server evaluates in one step.
 fn is_attribute(expr: &Expr) -> bool {
     match &expr.kind {
         Kind::Ident(_) | Kind::Select { test: false, .. } => true,

@@ -1,8 +1,8 @@
-//! `fieldPath` of a rule: `.a.b['c']`, followed through the schema.
+//! Resolves the `fieldPath` of a rule, such as `.a.b['c']`, in the schema.
 
 use super::schema::Node;
 
-/// The path as causes write it; `None` if it leads nowhere.
+/// The path in the form that causes have; `None` if there is no such field.
 pub(super) fn follow(path: &str, node: &Node) -> Option<String> {
     let mut out = String::new();
     let (mut node, mut rest) = (node, path);
@@ -36,7 +36,7 @@ pub(super) fn follow(path: &str, node: &Node) -> Option<String> {
     Some(out)
 }
 
-/// Where the quote closes.
+/// The position of the closing quote.
 fn closing(text: &str) -> Option<usize> {
     text.char_indices()
         .find(|(at, c)| *c == '\'' && !text[..*at].ends_with('\\'))

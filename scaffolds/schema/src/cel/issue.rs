@@ -1,11 +1,11 @@
-//! Errors of compilation with their place in the source, shown as the server shows them.
+//! Compilation errors with their position in the source, formatted as on the server.
 
 use std::fmt::Write;
 
-/// The server stops counting there.
+/// The server reports at most this many errors.
 const MOST: usize = 100;
 
-/// Longer lines are not repeated under the message.
+/// The length in characters up to which a line is printed under the message.
 const LONGEST_SNIPPET: usize = 16384;
 
 #[derive(Debug, Default)]
@@ -16,7 +16,7 @@ pub(super) struct Issues {
 
 #[derive(Debug)]
 struct Issue {
-    /// In characters; `None` where the server knows no place.
+    /// The position in characters; `None` if the server has none.
     at: Option<usize>,
     message: String,
 }
@@ -33,7 +33,7 @@ impl Issues {
         self.all.is_empty()
     }
 
-    /// All of them, by place, each with the line it stands in and a mark below.
+    /// All issues, sorted by position, each with its line and a marker below.
     pub(super) fn show(mut self, source: &str) -> String {
         self.all
             .sort_by_key(|issue| issue.at.map_or(-1, |at| i64::try_from(at).unwrap_or(i64::MAX)));
@@ -66,7 +66,7 @@ impl Issue {
         }
         _ = write!(out, "\n | {snippet}\n | ");
         let mut chars = snippet.chars();
-        // Characters of more than one byte are marked by wide dots.
+        // Below characters of more than one byte the server prints wide dots.
         out.extend(
             chars
                 .by_ref()

@@ -1,11 +1,11 @@
-//! Characters to tokens.
+//! The lexer: splits an expression into tokens.
 
 use super::issue::Issues;
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Token {
     Ident,
-    /// Between backticks; known to the grammar, refused by the server.
+    /// An identifier in backticks; part of the grammar, but refused by the server.
     EscapedIdent,
     Int,
     Uint,
@@ -21,7 +21,7 @@ pub(super) enum Token {
 pub(super) struct Lexeme {
     pub(super) token: Token,
     pub(super) text: String,
-    /// Where it starts, in characters.
+    /// The start, in characters.
     pub(super) at: usize,
 }
 
@@ -30,7 +30,7 @@ const SIGNS: [&str; 25] = [
     "/", "%", "//",
 ];
 
-/// The function that a binary operator stands for, and how tightly it binds.
+/// The function and the precedence of a binary operator.
 pub(super) fn binary(sign: &str) -> Option<(&'static str, u8)> {
     Some(match sign {
         "==" => ("_==_", 1),
@@ -49,7 +49,7 @@ pub(super) fn binary(sign: &str) -> Option<(&'static str, u8)> {
     })
 }
 
-/// All tokens of an expression; what is none becomes an issue. The last one is the end.
+/// All tokens of an expression; the last one marks the end. Text that is not a token becomes an issue.
 pub(super) fn tokens(source: &str, issues: &mut Issues) -> Vec<Lexeme> {
     let chars: Vec<char> = source.chars().collect();
     let mut out = Vec::new();
@@ -87,7 +87,7 @@ pub(super) fn tokens(source: &str, issues: &mut Issues) -> Vec<Lexeme> {
     out
 }
 
-/// How much is dropped where no token begins: an open string goes to the end of its line.
+/// How many characters to skip where no token starts. A string without closing quotes is skipped to the end of its line.
 fn unknown(rest: &[char]) -> usize {
     let quote = rest.iter().take(3).position(|c| matches!(c, '"' | '\''));
     let opens = quote.is_some_and(|at| rest[..at].iter().all(|c| matches!(c, 'r' | 'R' | 'b' | 'B')));
@@ -102,7 +102,7 @@ fn unknown(rest: &[char]) -> usize {
     let mut at = from;
     while at < rest.len() && rest[at] != '\n' && rest[at] != '\r' {
         if rest[at] == '\\' && escape(&rest[at..]).is_none() {
-            // The lexer gives up at the first character that cannot continue the escape.
+            // The server's lexer stops at the first character that cannot continue the escape sequence.
             return (at + 2).min(rest.len());
         }
         at += if rest[at] == '\\' {
@@ -175,7 +175,7 @@ fn number(rest: &[char]) -> (Token, usize) {
     }
 }
 
-/// A string or bytes, with the length of its text.
+/// A string or bytes literal, with its length.
 fn text(rest: &[char]) -> Option<(Token, usize)> {
     let bytes = matches!(rest[0], 'b' | 'B');
     let mut at = usize::from(bytes);
@@ -192,7 +192,7 @@ fn text(rest: &[char]) -> Option<(Token, usize)> {
     closed(&rest[at + 1..], &[quote], raw).map(|end| (token, at + 1 + end))
 }
 
-/// Where the closing quotes end.
+/// The end of the closing quotes.
 fn closed(rest: &[char], quotes: &[char], raw: bool) -> Option<usize> {
     let mut at = 0;
     while at < rest.len() {

@@ -1,10 +1,10 @@
-//! The values of literals.
+//! Parses the values of literals.
 
 use super::ast::Literal;
 use super::lex::{Lexeme, Token};
 use std::sync::Arc;
 
-/// The value of a literal's token; `minus` when a sign belongs to it. The error is the server's.
+/// The value of a literal's token; `minus` if it has a minus sign. The error is the server's message.
 pub(super) fn value(lexeme: &Lexeme, minus: bool) -> Result<Literal, &'static str> {
     let text = lexeme.text.as_str();
     let signed = |text: &str| if minus { format!("-{text}") } else { text.to_owned() };
@@ -38,7 +38,7 @@ pub(super) fn value(lexeme: &Lexeme, minus: bool) -> Result<Literal, &'static st
 }
 
 fn unescape(quoted: &str, bytes: bool) -> Result<Vec<u8>, &'static str> {
-    // Every kind of line break reads as one.
+    // Every kind of line break becomes LF.
     let quoted = quoted.replace("\r\n", "\n").replace('\r', "\n");
     let raw = quoted.starts_with(['r', 'R']);
     let text = if raw { &quoted[1..] } else { quoted.as_str() };

@@ -1,12 +1,13 @@
-//! Macros: calls that become loops, bindings and tests of presence before anything is checked.
+//! Expands macros: calls that become loops, bindings and presence tests before type checking.
 
 use super::ast::{ACCUMULATOR, Expr, Fold, Kind, Literal};
 use super::parse::Parser;
 
-/// Chained `optMap`s double what stands before them. The server expands them all, and then refuses the cost.
+/// The limit of nodes after expansion. Each chained `optMap` doubles the expression before it; the server expands them all, and then refuses
+/// the cost.
 const MOST_NODES: usize = 100_000;
 
-/// A loop in the making: what it runs over and under which names.
+/// A loop under construction: its range and its variables.
 struct Loop {
     at: usize,
     range: Expr,
@@ -22,13 +23,13 @@ pub(super) struct Method<'a> {
     pub args: Vec<Expr>,
 }
 
-/// A value that has a name in one expression.
+/// A variable for one expression.
 struct Binding {
     name: String,
     value: Expr,
 }
 
-/// A call of a free function.
+/// Expands a call without a receiver, or leaves it a call.
 pub(super) fn function(parser: &mut Parser<'_>, at: usize, name: &str, mut args: Vec<Expr>) -> Expr {
     if name != "has" || args.len() != 1 {
         return parser.call(at, name, args);
@@ -71,7 +72,7 @@ pub(super) fn method(parser: &mut Parser<'_>, call: Method<'_>) -> Expr {
     }
 }
 
-/// The loop over the receiver of a call, and what is left of its arguments: the first `count` name the variables.
+/// The loop over the receiver of a call, and the remaining arguments: the first `count` arguments are the variables.
 fn begin(parser: &mut Parser<'_>, call: Method<'_>, count: usize, refusal: &str) -> Result<(Loop, Vec<Expr>), Expr> {
     let mut args = call.args;
     let mut names = Vec::new();
@@ -187,7 +188,7 @@ fn quantifier(parser: &mut Parser<'_>, call: Method<'_>) -> Expr {
     this.finish(parser, parts)
 }
 
-/// A loop that appends `item` to a list, where `filter` lets it.
+/// A loop that appends `item` to a list if `filter` is true.
 fn collect(parser: &mut Parser<'_>, this: Loop, filter: Option<Expr>, item: Expr) -> Expr {
     let at = this.at;
     let init = parser.node(at, Kind::List(Vec::new()));
@@ -248,7 +249,7 @@ fn transform(parser: &mut Parser<'_>, call: Method<'_>) -> Expr {
     this.finish(parser, [init, condition, step, result])
 }
 
-/// Computes `result` with a binding: a loop over nothing.
+/// Computes `result` with a binding: a loop over an empty list.
 fn bind(parser: &mut Parser<'_>, at: usize, Binding { name, value }: Binding, result: Expr) -> Expr {
     let range = parser.node(at, Kind::List(Vec::new()));
     let condition = literal(parser, at, Literal::Bool(false));
@@ -340,7 +341,7 @@ fn sort_by(parser: &mut Parser<'_>, call: Method<'_>) -> Expr {
     bind(parser, at, input, sorted)
 }
 
-/// A copy with ids of its own.
+/// A copy with new ids.
 fn renumbered(parser: &mut Parser<'_>, expr: &Expr) -> Expr {
     let mut copy = expr.clone();
     copy.renumber(&mut || {

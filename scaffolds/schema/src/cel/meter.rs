@@ -1,9 +1,9 @@
-//! What an evaluation has cost so far.
+//! Counts the cost of an evaluation.
 
 use super::cost::{REGEX, TRAVERSAL, compares_sizes, is_flat, scaled};
 use super::value::{Fault, Foreign, List, Outcome, Val};
 
-/// What one evaluation of an expression may cost (celconfig.PerCallLimit).
+/// The cost limit of one evaluation of an expression (celconfig.PerCallLimit).
 const MOST: u64 = 1_000_000;
 
 #[derive(Default)]
@@ -21,12 +21,12 @@ impl Meter {
         if self.spent > MOST { Err(Fault::Budget) } else { Ok(()) }
     }
 
-    /// Takes back what was charged too much.
+    /// Subtracts a cost that was counted too much.
     pub(super) fn refund(&mut self, cost: u64) {
         self.spent = self.spent.saturating_sub(cost);
     }
 
-    /// Pays for a call, now that its arguments and (`None` after an error) its result are known.
+    /// Counts the cost of a call by its arguments and its result (`None` after an error).
     pub(super) fn call(
         &mut self,
         function: &str,
@@ -53,7 +53,7 @@ fn read(value: Option<&Val<'_>>, factor: f64) -> u64 {
     scaled(size(value), TRAVERSAL * factor)
 }
 
-/// cel-go's lists and sets.
+/// Costs of cel-go's list and set functions.
 fn extension(overload: &str, args: &[Val<'_>], result: Option<&Val<'_>>) -> Option<u64> {
     let allocates = |factor: f64, count: u64| (count as f64 * factor) as u64 + 11;
     if overload.starts_with("list_") && (overload.ends_with("_sort") || overload.ends_with("_sortByAssociatedKeys")) {
@@ -84,7 +84,7 @@ fn compare_all(list: &Val<'_>, allocates: impl Fn(f64, u64) -> u64) -> u64 {
     allocates(if texts { 2.0 + TRAVERSAL } else { 2.0 }, count.saturating_mul(count))
 }
 
-/// What apiserver's `pkg/cel/library/cost.go` prices.
+/// Costs from apiserver's `pkg/cel/library/cost.go`.
 fn kubernetes(function: &str, overload: &str, args: &[Val<'_>], result: Option<&Val<'_>>) -> Option<u64> {
     let (first, second) = (args.first(), args.get(1));
     Some(match function {
@@ -123,7 +123,7 @@ fn contains(function: &str, overload: &str, first: Option<&Val<'_>>, second: Opt
     cost
 }
 
-/// The price of reading a text once more than it is long: expressions can cost even on an empty one.
+/// The cost of reading a text, counted as one character longer, so that an empty text has a cost too.
 fn text_cost(value: Option<&Val<'_>>) -> u64 {
     scaled(size(value).saturating_add(1), TRAVERSAL)
 }
@@ -132,7 +132,7 @@ fn regex(text: Option<&Val<'_>>, pattern: Option<&Val<'_>>) -> u64 {
     text_cost(text).saturating_mul(scaled(size(pattern), REGEX))
 }
 
-/// What cel-go's `interpreter/runtimecost.go` prices itself.
+/// Costs from cel-go's `interpreter/runtimecost.go`.
 fn standard(overload: &str, function: &str, args: &[Val<'_>]) -> u64 {
     let (first, second) = (args.first(), args.get(1));
     match overload {
@@ -142,7 +142,7 @@ fn standard(overload: &str, function: &str, args: &[Val<'_>]) -> u64 {
         "add_string" | "add_bytes" => scaled(size(first).saturating_add(size(second)), TRAVERSAL),
         "matches_string" => regex(first, second),
         "contains_string" => read(first, 1.0).saturating_mul(read(second, 1.0)),
-        // The server knows these operators by one name, whatever the types.
+        // On the server these operators have one name for all types.
         _ if compares_sizes(overload) || matches!(function, "_==_" | "_!=_") => {
             scaled(size(first).min(size(second)), TRAVERSAL)
         }

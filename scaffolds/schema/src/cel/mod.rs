@@ -1,28 +1,28 @@
-//! Validation rules (`x-kubernetes-validations`) exactly as kube-apiserver 1.36 compiles, prices and evaluates them.
+//! Validation rules (`x-kubernetes-validations`): compiles, estimates and evaluates them exactly as kube-apiserver 1.36 does.
 //!
-//! Two doors, both of which walk the schema themselves:
-//! - [`check`](fn@check) says what a server objects to in the rules of a schema (compile errors, types, estimated cost, `oldSelf`
-//!   where nothing correlates);
-//! - [`Rules`] are the compiled rules of one `openAPIV3Schema`; [`Rules::evaluate`] runs them on a whole object.
+//! Two entry points:
+//! - [`check`](fn@check) returns the causes for which a server refuses the rules of a schema (compilation errors, types, estimated cost,
+//!   `oldSelf` where old and new values cannot be correlated);
+//! - [`Rules`] are the compiled rules of one `openAPIV3Schema`; [`Rules::evaluate`] evaluates them on a whole object.
 //!
 //! # Why not a crate
-//! The existing implementations of CEL evaluate, but do not check types and do not count costs. A server's verdict on a rule
-//! and the text of its errors come out of a type checker, a static estimate and a runtime budget over one syntax tree, and
-//! the Kubernetes libraries reach into all three; little but the parser would have been left to share.
+//! The existing implementations of CEL evaluate, but neither check types nor count costs. A server's verdict on a rule
+//! and its error messages come from a type checker, a static estimate and a runtime budget that share one syntax tree, and
+//! the Kubernetes libraries are part of all three. Little more than the parser could have been reused.
 //!
 //! # Flow
-//! `lex` → `parse` (with `macros`) → `check` against what the schema declares (`declare`) → `constants` → `cost` make a
-//! `program`; `eval` runs it on `value`s, paying from a `meter`. `admit` and `walk` do so for whole schemas and objects.
+//! `lex` → `parse` (with `macros`) → `check` with the types that the schema declares (`declare`) → `constants` → `cost` make a
+//! `program`. `eval` evaluates it on `value`s, and counts the cost in a `meter`. `admit` does this for whole schemas, `walk` for whole objects.
 //!
 //! # Guarantees
-//! Pure, `Send` and `Sync`; no input panics, nests without bound, or runs longer than the server's budgets let it.
+//! Pure, `Send` and `Sync`. No input causes a panic, unlimited nesting, or a run beyond the server's budgets.
 //!
-//! # What differs from the server
-//! - Time zones other than UTC and fixed offsets are unknown.
-//! - Messages of protocol buffers (`google.protobuf.Int64Value{value: 1}`) cannot be written.
-//! - After a syntax error the server tries to go on, and may find more of them; here the first is often the only one.
-//! - Keys of a map that a rule writes are booleans, whole numbers or strings.
-//! - Quantities beyond 1.7e29 are all the same.
+//! # Differences from the server
+//! - Time zones other than UTC and fixed offsets are not supported.
+//! - Messages of protocol buffers (`google.protobuf.Int64Value{value: 1}`) are not supported.
+//! - After a syntax error the server continues and may report more; here often only the first is reported.
+//! - Keys of a map literal are booleans, integers or strings.
+//! - Quantities beyond 1.7e29 are all equal.
 
 mod admit;
 mod ast;
@@ -55,18 +55,18 @@ use crate::cause::{Cause, Objections, Path};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// What a server says of the rules of `schema`, one version's `openAPIV3Schema`; `path` is the prefix of the causes' fields,
+/// The causes for which a server refuses the rules of `schema`, one version's `openAPIV3Schema`. `path` is the prefix of the causes' fields:
 /// `spec.validation.openAPIV3Schema` or `spec.versions[0].schema.openAPIV3Schema`.
 ///
-/// `structural` is what was already said of this schema: rules at or above a node that was objected to are not looked at.
-/// If the schema is not structural, or its defaults are invalid, a server looks at no rule at all: do not call then.
+/// `structural` are the causes already found in this schema: rules at or above a node with a cause are not compiled.
+/// If the schema is not structural, or its defaults are invalid, a server compiles no rule at all: do not call this function then.
 pub fn check(schema: &Value, path: &str, structural: &[Cause]) -> Vec<Cause> {
     let root = schema::Node::read(schema);
     stack::with_stack(stack::is_deep(&root), || admit::check(&root, path, structural))
         .unwrap_or_else(|cause| vec![cause])
 }
 
-/// What a server says of a default at `path` by the rules of its schema.
+/// The causes for which a default at `path` violates the rules of its schema.
 pub(crate) fn of_default(default: &Value, schema: &Value, path: &Path) -> Vec<Cause> {
     let node = Arc::new(schema::Node::read(schema));
     let work = || {
@@ -100,11 +100,11 @@ impl Rules {
         Some(Self { checks, deep })
     }
 
-    /// Runs the rules on `object`, which has been pruned and defaulted and has passed the schema's own validation; `old` is
+    /// Evaluates the rules on `object`, which has to be pruned, defaulted and valid by the schema's other keywords. `old` is
     /// the object before an update.
     ///
     /// # Caveats
-    /// A server that found types, lengths, counts or formats wrong does not run rules; neither should the caller.
+    /// If types, lengths, counts or formats are invalid, a server does not evaluate rules. Do not call this function then.
     pub fn evaluate(&self, object: &Value, old: Option<&Value>) -> Objections {
         let outcome = match &self.checks {
             Ok(checks) => stack::with_stack(self.deep, || checks.evaluate(object, old)),

@@ -1,4 +1,4 @@
-//! Arithmetic, order, membership and conversion.
+//! Arithmetic, ordering, membership and conversion.
 
 use super::value::moment::{self, Moment};
 use super::value::{Fault, Foreign, List, Outcome, Val};
@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 use std::rc::Rc;
 
 impl<'a> Val<'a> {
-    /// The order of two numbers, whatever their types; `None` if one is none, or is not a number.
+    /// The order of two numbers of any types; `None` if one of the values is NaN or not a number.
     pub(super) fn compare_numbers(&self, other: &Self) -> Option<Ordering> {
         match (self, other) {
             (Self::Int(one), Self::Int(other)) => Some(one.cmp(other)),
@@ -22,7 +22,7 @@ impl<'a> Val<'a> {
         }
     }
 
-    /// Which comes first.
+    /// The order of two values.
     pub(super) fn order(&self, other: &Self) -> Outcome<Ordering> {
         Ok(match (self, other) {
             (Self::Bool(one), Self::Bool(other)) => one.cmp(other),
@@ -52,7 +52,7 @@ impl<'a> Val<'a> {
     }
 }
 
-/// An integer, as a double, against a double that may be beyond its range.
+/// Compares an integer, as a double, with a double that may be outside of `range`, the integer's range.
 fn against(integer: f64, double: f64, range: RangeInclusive<f64>) -> Option<Ordering> {
     if double < *range.start() {
         Some(Ordering::Greater)
@@ -84,9 +84,9 @@ pub(super) fn arithmetic<'a>(operator: &str, left: Val<'a>, right: Val<'a>) -> O
     }
 }
 
-/// The left operand has no such operator at all.
+/// The error if the type of the left operand does not have the operator.
 fn unfit(operator: &str, left: &Val<'_>) -> Fault {
-    // These look for methods of that name themselves.
+    // For these types the server's error does not name the operator.
     if matches!(left, Val::String(_) | Val::Timestamp(_) | Val::Duration(_)) {
         return Fault::no_overload();
     }
@@ -195,13 +195,13 @@ pub(super) fn within<'a>(item: &Val<'a>, container: &Val<'a>) -> Outcome<Val<'a>
     }
 }
 
-/// `list + [item]`, in place where nobody else holds the list.
+/// `list + [item]`, in place if there is no other reference to the list.
 pub(super) fn append<'a>(mut list: List<'a>, item: Val<'a>) -> Outcome<Val<'a>> {
     list.push(item)?;
     Ok(Val::List(list))
 }
 
-/// `to(value)`: `to` is the function's name, which is a type's.
+/// `to(value)`: `to` is the name of a conversion function, and of its type.
 pub(super) fn convert<'a>(to: &str, value: &Val<'a>) -> Outcome<Val<'a>> {
     let overflow = || {
         Fault::new(if to == "uint" {
@@ -232,7 +232,7 @@ pub(super) fn convert<'a>(to: &str, value: &Val<'a>) -> Outcome<Val<'a>> {
         | ("uint", Val::Uint(_)) => value.clone(),
         ("int", Val::Uint(value)) => Val::Int(i64::try_from(*value).map_err(|_| overflow())?),
         ("uint", Val::Int(value)) => Val::Uint(u64::try_from(*value).map_err(|_| overflow())?),
-        // Both ends are excluded: the largest integers are no doubles.
+        // Both ends are excluded, because doubles cannot represent the largest integers exactly.
         ("int", Val::Double(value)) if *value > i64::MIN as f64 && *value < i64::MAX as f64 => Val::Int(*value as i64),
         ("uint", Val::Double(value)) if *value >= 0.0 && *value < u64::MAX as f64 => Val::Uint(*value as u64),
         ("int" | "uint", Val::Double(_)) => return Err(overflow()),
@@ -248,7 +248,7 @@ pub(super) fn convert<'a>(to: &str, value: &Val<'a>) -> Outcome<Val<'a>> {
 fn parse<'a>(to: &str, text: &str) -> Option<Outcome<Val<'a>>> {
     Some(Ok(match to {
         "int" => Val::Int(text.parse().ok()?),
-        // Unlike Rust, Go takes no sign here.
+        // Unlike Rust, Go accepts no sign here.
         "uint" => Val::Uint(text.parse().ok().filter(|_| !text.starts_with('+'))?),
         "double" => Val::Double(double(text)?),
         "bool" => Val::Bool(match text {
@@ -266,7 +266,7 @@ fn parse<'a>(to: &str, text: &str) -> Option<Outcome<Val<'a>>> {
     }))
 }
 
-/// A number as Go reads one; too large ones are errors, not infinite.
+/// Parses a number as Go does; a number that is too large is an error, not infinite.
 fn double(text: &str) -> Option<f64> {
     let bare = text.strip_prefix(['+', '-']).unwrap_or(text);
     let number: f64 = text.parse().ok()?;

@@ -1,5 +1,5 @@
-//! Tokens to expressions: the grammar of CEL by precedence climbing, with the server's limits on depth and its recovery
-//! after the mistakes that people make.
+//! The parser: parses CEL by precedence climbing, with the server's limits on depth and its recovery after common
+//! mistakes.
 
 use super::ast::{Entry, Expr, Kind, Literal};
 use super::escape::RESERVED;
@@ -7,16 +7,16 @@ use super::issue::Issues;
 use super::lex::{Lexeme, Token, binary, tokens};
 use super::{literal, macros};
 
-/// How deep the server lets one rule of the grammar nest.
+/// The server's limit on the nesting of one rule of the grammar.
 const DEEPEST: usize = 250;
 
-/// How many characters the server reads.
+/// The server's limit on the length of an expression, in characters.
 const LONGEST: usize = 100_000;
 
 const OPERAND: &str =
     "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
 
-/// Stops the parser after an error that it cannot recover from; the issue is recorded.
+/// Stops the parser after an unrecoverable error, whose issue is already recorded.
 struct Stop;
 
 type Parsed<T = Expr> = Result<T, Stop>;
@@ -26,14 +26,14 @@ pub(super) struct Parser<'a> {
     next: usize,
     pub(super) ids: usize,
     pub(super) issues: &'a mut Issues,
-    /// How many expressions are open.
+    /// How deep the current expression is nested.
     open: usize,
     too_high: bool,
-    /// What else the server would take at a place than an operand.
+    /// A position, and the tokens other than an operand that the server expects there.
     also: (usize, &'static str),
 }
 
-/// The expression and how many ids it uses; what is wrong with it stands in `issues`.
+/// Parses `source`. Returns the expression and how many ids it uses; errors are added to `issues`.
 pub(super) fn parse(source: &str, issues: &mut Issues) -> (Expr, usize) {
     let broken = Expr {
         id: 0,
@@ -62,7 +62,7 @@ pub(super) fn parse(source: &str, issues: &mut Issues) -> (Expr, usize) {
 }
 
 impl Parser<'_> {
-    /// A node with an id of its own. What gets too high is cut off, so that no tree can exhaust a stack.
+    /// A node with a new id. A tree that would get too deep is cut off, so that no tree can exhaust a stack.
     pub(super) fn node(&mut self, at: usize, kind: Kind) -> Expr {
         let step = match &kind {
             Kind::Select { .. } | Kind::Fold(_) | Kind::Call { target: Some(_), .. } => 1,
@@ -106,14 +106,14 @@ impl Parser<'_> {
         )
     }
 
-    /// Records what is wrong, and goes on with a node that stands for nothing.
+    /// Records an error, and returns a broken node, so that parsing continues.
     pub(super) fn wrong(&mut self, at: usize, message: impl Into<String>) -> Expr {
         self.issues.add(Some(at), message.into());
         self.node(at, Kind::Broken)
     }
 
     fn peek(&self) -> &Lexeme {
-        // The last one is the end, and nothing steps over it.
+        // The last token is the end, which is never passed.
         &self.lexemes[self.next.min(self.lexemes.len() - 1)]
     }
 
@@ -145,7 +145,7 @@ impl Parser<'_> {
         Err(Stop)
     }
 
-    /// A closing sign: one too many before it is skipped, a missing one is made up.
+    /// Reads a closing sign. As on the server, one superfluous token before it is skipped, and a missing one is assumed.
     fn close(&mut self, sign: &str) -> Parsed<()> {
         if self.eat(sign).is_some() {
             return Ok(());
@@ -205,7 +205,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `term op term op …` becomes one node with all terms, however many.
+    /// `term op term op …` becomes one node with all terms.
     fn logical(&mut self, sign: &str, function: &str, term: impl Fn(&mut Self) -> Parsed) -> Parsed {
         let first = term(self)?;
         let Some(at) = self.eat(sign) else {
@@ -218,7 +218,7 @@ impl Parser<'_> {
         Ok(self.call(at, function, terms))
     }
 
-    /// Operators that bind at least as tightly as `least`; they group to the left.
+    /// Reads operators with at least the precedence `least`; they are left-associative.
     fn operators(&mut self, least: u8) -> Parsed {
         let mut left = self.unary()?;
         while self.peek().token == Token::Sign
@@ -248,7 +248,7 @@ impl Parser<'_> {
             return self.dead_end("-");
         }
         let operand = self.member()?;
-        // Pairs cancel out before anything is checked.
+        // Pairs cancel out, before type checking.
         if count % 2 == 0 {
             return Ok(operand);
         }
@@ -371,14 +371,14 @@ impl Parser<'_> {
         }
     }
 
-    /// `before` has been read, and nothing that comes can follow it.
+    /// The error if the next token cannot follow `before`.
     fn dead_end<T>(&mut self, before: &str) -> Parsed<T> {
         let message = format!("no viable alternative at input '{before}{}'", self.peek().text);
         self.syntax(&message);
         Err(Stop)
     }
 
-    /// What can stand here, in the order of the grammar.
+    /// The tokens that are expected here, in the order of the grammar.
     fn expected(&self) -> String {
         match self.also {
             (at, ")") if at == self.next => OPERAND.replacen("'(', ", "'(', ')', ", 1),
@@ -394,7 +394,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A variable, a function's call, or a message: all three begin with a name.
+    /// Reads a variable, a function call or a message, which all start with a name.
     fn name(&mut self, name: Lexeme, dot: &str) -> Parsed {
         if let Some(last) = self.message_name() {
             let mut full = format!("{dot}{}", name.text);
@@ -408,7 +408,7 @@ impl Parser<'_> {
         if let Some(at) = self.eat("(") {
             let start = self.peek().at;
             let args = self.arguments().inspect_err(|_| {
-                // The server looks at the macro in spite of what is wrong within.
+                // The server expands the macro in spite of the errors in it.
                 if full == "has" {
                     self.issues
                         .add(Some(start), "invalid argument to has() macro".to_owned());
@@ -425,7 +425,7 @@ impl Parser<'_> {
         Ok(self.node(name.at, Kind::Ident(full)))
     }
 
-    /// Where the `{` of `a.b.c{` stands, when that is what comes.
+    /// The position of the `{`, if the next tokens are of the form `a.b.c{`.
     fn message_name(&self) -> Option<usize> {
         let mut at = self.next;
         while is_sign(self.lexemes.get(at)?, ".") && self.lexemes.get(at + 1)?.token == Token::Ident {
@@ -434,12 +434,12 @@ impl Parser<'_> {
         is_sign(self.lexemes.get(at)?, "{").then_some(at)
     }
 
-    /// Whether a list ends here: one comma too many is allowed.
+    /// Whether a list ends here, possibly after a trailing comma.
     fn ends(&self, close: &str) -> bool {
         self.is(close) || (self.is(",") && is_sign(self.after(), close))
     }
 
-    /// What stands between braces or brackets, with commas in between; the opening one has been read.
+    /// Reads items separated by commas, and the closing brace or bracket; the opening one has been read.
     fn separated<T>(&mut self, close: &str, mut item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
         let mut items = Vec::new();
         while !self.ends(close) {
@@ -459,7 +459,7 @@ impl Parser<'_> {
         Ok(items)
     }
 
-    /// `: value`.
+    /// Reads `: value`.
     fn value(&mut self) -> Parsed {
         if self.eat(":").is_none() {
             if !begins(self.peek()) {
@@ -506,7 +506,7 @@ fn is_sign(lexeme: &Lexeme, sign: &str) -> bool {
     lexeme.token == Token::Sign && lexeme.text == sign
 }
 
-/// Whether an operand can begin with it.
+/// Whether an operand can start with the token.
 fn begins(lexeme: &Lexeme) -> bool {
     match lexeme.token {
         Token::End | Token::EscapedIdent => false,
@@ -515,7 +515,7 @@ fn begins(lexeme: &Lexeme) -> bool {
     }
 }
 
-/// Whether it can come after an operand.
+/// Whether the token can follow an operand.
 fn follows(lexeme: &Lexeme) -> bool {
     match lexeme.token {
         Token::End => true,

@@ -1,4 +1,4 @@
-//! One expression, compiled: parsed, checked, priced, and with its constants tried out.
+//! Compiles one expression: parses and type-checks it, estimates its cost, and computes its constants.
 
 use super::ast::{Expr, Kind, Literal};
 use super::check::{Checked, Name, Scope, check};
@@ -16,27 +16,27 @@ use std::collections::HashMap;
 pub(super) struct Program {
     pub(super) expr: Expr,
     pub(super) checked: Checked,
-    /// By the ids of the nodes: whether the value is known beforehand.
+    /// By node id: whether the value is computed when the expression is compiled.
     constant: Vec<bool>,
     /// Regular expressions that are constant, by the ids of the calls that search for them.
     pub(super) patterns: HashMap<usize, Pattern>,
-    /// The most that it can cost.
+    /// The estimated maximum cost.
     pub(super) most: u64,
 }
 
-/// Why an expression was refused.
+/// The reason for which an expression is refused.
 #[derive(Debug)]
 pub(super) enum Refusal {
-    /// It does not parse, or types do not fit; with the places.
+    /// Errors of the parser or the type checker, with their positions.
     Compilation(String),
-    /// It gives something else than is wanted.
+    /// The expression does not have the wanted type.
     Type,
     /// A constant in it cannot be computed.
     Instantiation(String),
 }
 
 impl Program {
-    /// Compiles `source`, which must give `wanted`.
+    /// Compiles `source`, whose type must be `wanted`.
     pub(super) fn compile(source: &str, scope: &Scope, declared: &Declared, wanted: &Type) -> Result<Self, Refusal> {
         let mut issues = Issues::default();
         let (expr, ids) = parse(source, &mut issues);
@@ -53,7 +53,7 @@ impl Program {
         if checked.of(&expr) != wanted {
             return Err(Refusal::Type);
         }
-        // The checker knows these two names, the runtime only their long ones.
+        // The type checker accepts these two names; the server's runtime knows only the long ones.
         for name in checked.names() {
             if let Name::Type(name @ ("duration" | "timestamp")) = name {
                 return Err(Refusal::Instantiation(format!("reference to undefined type: {name}")));

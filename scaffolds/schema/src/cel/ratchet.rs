@@ -1,14 +1,14 @@
-//! What an update left alone: which old value a new one has, and whether the two are equal.
+//! Ratcheting: matches new values with old ones, and compares them.
 
 use super::schema::Node;
 use serde_json::Value;
 
-/// Whether an update left the value alone.
+/// Whether an update left the value unchanged.
 #[derive(Clone, Copy)]
 pub(super) enum Ratchet {
-    /// The value has an old one; were they equal?
+    /// The value has an old value; whether they are equal.
     Known(bool),
-    /// It has none, but something around it has.
+    /// The value has no old value, but an ancestor has; whether those are equal.
     Around(bool),
     /// There is no old object.
     None,
@@ -19,7 +19,7 @@ impl Ratchet {
         matches!(self, Self::Known(true) | Self::Around(true))
     }
 
-    /// How a value below relates to its old one.
+    /// The state of a value below; `equal` is `None` if it has no old value.
     pub(super) fn further(self, equal: Option<bool>) -> Self {
         match (self, equal) {
             (Self::None, _) => Self::None,
@@ -35,14 +35,14 @@ pub(super) fn with_same_keys<'a>(item: &Value, others: &'a [Value], keys: &[Stri
     if keys.is_empty() || !keys.iter().all(|key| item.get(key).is_some_and(scalar)) {
         return None;
     }
-    // With several items of the same keys, which only an older schema can have let in, the first counts.
+    // If several items have the same keys, which only an older schema can have allowed, the first counts.
     others
         .iter()
         .find(|other| keys.iter().all(|key| other.get(key) == item.get(key)))
 }
 
-/// Equality for which the order of keyed lists does not count, and which what has a field that the schema does not know
-/// never has, not even with itself.
+/// Whether two values are equal. The order of lists of type map does not matter. A value with a field that the schema does not specify
+/// never equals another, not even itself.
 pub(super) fn same(one: &Value, other: &Value, node: &Node) -> bool {
     match (one, other) {
         (Value::Array(items), Value::Array(others)) => {

@@ -1,4 +1,4 @@
-//! The rules of one node of a schema, compiled.
+//! Compiles the rules of one node of a schema.
 
 use super::check::Scope;
 use super::declare::Declared;
@@ -13,14 +13,14 @@ use crate::go;
 /// The longest result of a `messageExpression`, in bytes.
 const LONGEST_MESSAGE: usize = 5 * 1024;
 
-/// A rule with its expressions.
+/// A rule with its compiled expressions.
 #[derive(Debug)]
 pub(super) struct Compiled {
     pub(super) rule: Rule,
-    /// `None` where the rule is blank. The error is the detail of the server's cause.
+    /// `None` if the rule is blank. The error is the detail of the server's cause.
     pub(super) program: Option<Result<Program, String>>,
     pub(super) message: Option<Result<Program, String>>,
-    /// Where the cause is to point, below the value.
+    /// The path of the cause, relative to the value.
     pub(super) field_path: Option<String>,
 }
 
@@ -29,7 +29,7 @@ impl Compiled {
         if node.rules.is_empty() {
             return Vec::new();
         }
-        // The server makes up a number each time, lest anybody relies on the name.
+        // The server uses a random number, so that nobody relies on the name.
         let this = declared.r#type("selfType0");
         node.rules
             .iter()
@@ -81,7 +81,7 @@ impl Compiled {
         matches!(&self.program, Some(Ok(program)) if program.checked.uses_old_self)
     }
 
-    /// What a cause calls the rule: its message, or itself.
+    /// The rule's text in causes: its message, or else its expression.
     pub(super) fn title(&self) -> &str {
         if self.rule.message.is_empty() {
             self.rule.rule.trim()
@@ -101,7 +101,7 @@ pub(super) fn usable(message: Result<Val<'_>, Fault>) -> Option<String> {
 }
 
 impl Rule {
-    /// An objection to the rule, which the server shows as JSON of its own Go type.
+    /// A cause with the rule as its value, which the server prints as JSON of its Go type.
     pub(super) fn invalid(&self, field: &str, detail: &str) -> Cause {
         let text = |text: &str| go::json(&text.into());
         let reason = self.reason.as_deref().map_or("null".to_owned(), text);

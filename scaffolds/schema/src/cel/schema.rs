@@ -1,4 +1,4 @@
-//! The part of a structural schema that rules see: types, limits, lists' keys, and the rules themselves.
+//! The part of a structural schema that rules use: types, limits, list keys, and the rules themselves.
 
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -7,23 +7,23 @@ use std::sync::Arc;
 /// A node of the schema.
 #[derive(Debug, Default)]
 pub(super) struct Node {
-    /// `type`; empty where there is none.
+    /// `type`; empty if there is none.
     pub(super) kind: String,
     pub(super) format: String,
     pub(super) nullable: bool,
     pub(super) int_or_string: bool,
     pub(super) embedded: bool,
-    /// Whether it is a field of every resource, for rules, of which the schema has no word.
+    /// Whether it is a field that every resource has for rules although the schema does not specify it.
     pub(super) given: bool,
     pub(super) preserve: bool,
     pub(super) defaulted: bool,
     pub(super) list_type: Option<String>,
     pub(super) list_keys: Vec<String>,
     pub(super) map_type: Option<String>,
-    /// `None` where the schema names none.
+    /// `None` if the schema has no `properties`.
     pub(super) properties: Option<BTreeMap<String, Arc<Node>>>,
     pub(super) additional: Option<Arc<Node>>,
-    /// Whether `additionalProperties` is there at all, also as a boolean.
+    /// Whether the schema has `additionalProperties`, even as a boolean.
     pub(super) any_additional: bool,
     pub(super) items: Option<Arc<Node>>,
     pub(super) all_of: Vec<Arc<Node>>,
@@ -31,7 +31,7 @@ pub(super) struct Node {
     pub(super) max_items: Option<i64>,
     pub(super) max_properties: Option<i64>,
     pub(super) required: Vec<String>,
-    /// The length in bytes of the longest string in `enum`, if there is one at all.
+    /// The length in bytes of the longest string in `enum`, if there is one.
     pub(super) longest_enum: Option<usize>,
     pub(super) rules: Vec<Rule>,
 }
@@ -99,7 +99,7 @@ impl Node {
         if node.embedded { node.with_meta() } else { node }
     }
 
-    /// Whether rules know a field, or an entry of a map.
+    /// Whether rules can access a field or an entry of a map.
     pub(super) fn knows(&self, key: &str) -> bool {
         match &self.properties {
             Some(properties) => properties.contains_key(key),
@@ -107,7 +107,7 @@ impl Node {
         }
     }
 
-    /// The node with the fields that every resource has for rules, whatever its schema says.
+    /// The node with the fields that every resource has for rules, even if the schema does not specify them.
     pub(super) fn with_meta(&self) -> Self {
         let text = || {
             Arc::new(Self {
@@ -163,7 +163,7 @@ impl Node {
         }
     }
 
-    /// The node with other rules: those of a branch of `allOf`, which apply to the same values.
+    /// Whether this node or any below it has rules.
     pub(super) fn has_rules(&self) -> bool {
         !self.rules.is_empty()
             || self.items.as_ref().is_some_and(|it| it.has_rules())
@@ -175,7 +175,7 @@ impl Node {
                 .any(|it| it.has_rules())
     }
 
-    /// Whether old and new values of the fields of this map belong together.
+    /// Whether new values of this map's fields can be matched with old ones.
     pub(super) fn is_correlatable(&self) -> bool {
         self.map_type
             .as_deref()

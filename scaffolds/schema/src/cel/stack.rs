@@ -1,18 +1,18 @@
-//! Stacks for rules that nest deeply: a server lets expressions nest some hundred levels, more than the stack of an
-//! ordinary thread holds when nothing is optimised.
+//! Runs deeply nested rules on a thread with a large stack. A server accepts expressions that nest some hundred levels, which is more than the
+//! stack of an ordinary thread can hold in a build without optimisation.
 
 use super::schema::{Node, Rule};
 use crate::cause::Cause;
 use std::collections::BTreeMap;
 
-/// Enough for the deepest expression that is not refused.
+/// The stack size: enough for the deepest expression that is accepted.
 const STACK: usize = 64 << 20;
 
-/// Up to so many levels of brackets, and so many operators and dots, a rule needs no stack of its own.
+/// Rules with at most this many levels of brackets, and this many operators and dots, run on the caller's stack.
 const LEVELS: usize = 16;
 const SIGNS: usize = 100;
 
-/// Does `work`, on a thread of its own if `deep`. The error is a cause for when there is no such thread to be had.
+/// Runs `work`, on a separate thread if `deep`. If the thread cannot be started, the error is a cause that reports it.
 pub(super) fn with_stack<T: Send>(deep: bool, work: impl FnOnce() -> T + Send) -> Result<T, Cause> {
     if !deep {
         return Ok(work());
@@ -23,7 +23,7 @@ pub(super) fn with_stack<T: Send>(deep: bool, work: impl FnOnce() -> T + Send) -
             Err(error) => Err(Cause {
                 reason: "InternalError",
                 field: "<nil>".to_owned(),
-                message: format!("Internal error: no room for a deeply nested validation rule: {error}"),
+                message: format!("Internal error: cannot start a thread for a deeply nested validation rule: {error}"),
             }),
         },
     )

@@ -1,11 +1,11 @@
-//! The types of expressions, and how the server spells them in its messages.
+//! The types of expressions, and their spelling in the server's messages.
 
 use super::ast::Literal;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// A type that the checker infers, or that a signature asks for.
+/// A type that the checker infers, or that a signature requires.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum Type {
     Bool,
@@ -13,7 +13,7 @@ pub(super) enum Type {
     Double,
     Duration,
     Dyn,
-    /// What follows from an expression that was already objected to; fits everywhere, so that one mistake gives one error.
+    /// The type of an expression that already has an error. It is assignable to every type, so that one mistake gives one error.
     Error,
     Int,
     List(Arc<Type>),
@@ -32,11 +32,11 @@ pub(super) enum Type {
     /// The type of a type.
     Meta(Option<Arc<Type>>),
     Uint,
-    /// Still to be inferred.
+    /// Not inferred yet.
     Var(u32),
 }
 
-/// An object of the schema: what can be selected from it. Fields bear their escaped names.
+/// An object of the schema, with its fields by their escaped names.
 #[derive(Debug)]
 pub(super) struct Object {
     pub(super) name: String,
@@ -44,7 +44,7 @@ pub(super) struct Object {
 }
 
 impl PartialEq for Object {
-    /// Names are unique within one rule: they say where the object stands below `self`.
+    /// Compares only names, which are unique within one rule: they are the path below `self`.
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
     }
@@ -65,7 +65,7 @@ impl Type {
         Self::Opaque("optional_type", Arc::from([of]))
     }
 
-    /// What is inside an optional.
+    /// The type inside an optional.
     pub(super) fn unwrapped(&self) -> Option<&Self> {
         match self {
             Self::Opaque("optional_type", of) => of.first(),
@@ -81,7 +81,7 @@ impl Type {
         matches!(self, Self::Dyn | Self::Error)
     }
 
-    /// Types that `null` can be used for.
+    /// Whether `null` is assignable to the type.
     pub(super) fn is_nullable(&self) -> bool {
         matches!(
             self,
@@ -89,7 +89,7 @@ impl Type {
         )
     }
 
-    /// The types that this one is made of.
+    /// The type's parameters.
     pub(super) fn parameters(&self) -> Vec<&Self> {
         match self {
             Self::List(of) => vec![of],
@@ -100,7 +100,7 @@ impl Type {
         }
     }
 
-    /// The same kind of type around `change`d parameters.
+    /// The same type with its parameters replaced by `change`.
     pub(super) fn rebuilt(&self, change: &mut dyn FnMut(&Self) -> Self) -> Self {
         match self {
             Self::List(of) => Self::list(change(of)),
@@ -150,7 +150,7 @@ impl fmt::Display for Type {
     }
 }
 
-/// Names of types, and the type that each is the type of.
+/// The type with this name, and its name as a static string.
 pub(super) fn type_named(name: &str) -> Option<(&'static str, Type)> {
     let open = Type::Dyn;
     Some(match name {
@@ -175,7 +175,7 @@ pub(super) fn type_named(name: &str) -> Option<(&'static str, Type)> {
     })
 }
 
-/// A signature's type with its letters replaced.
+/// A signature's type with its parameters replaced.
 pub(super) fn instance(r#type: &Type, fresh: &[(char, Type)]) -> Type {
     match r#type {
         Type::Param(letter) => fresh

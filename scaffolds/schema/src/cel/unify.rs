@@ -1,13 +1,13 @@
-//! Which type can stand where which is asked for, and what that says of types that are still open.
+//! Type inference: which types are assignable to which, and what follows for types that are still unknown.
 
 use super::types::Type;
 use std::collections::HashMap;
 
-/// What is known of open types so far.
+/// The inferred types so far.
 #[derive(Debug, Default)]
 pub(super) struct Unifier {
     known: HashMap<u32, Type>,
-    /// What to take back when an attempt fails.
+    /// The changes to undo if an attempt fails.
     trail: Vec<(u32, Option<Type>)>,
     next: u32,
 }
@@ -19,7 +19,7 @@ impl Unifier {
         Type::Var(self.next - 1)
     }
 
-    /// Whether each of `given` can stand for its counterpart. What was learned is forgotten if one cannot.
+    /// Whether each of `given` is assignable to its counterpart. If one is not, all inferences of this call are undone.
     pub(super) fn all_assignable(&mut self, given: &[Type], wanted: &[Type]) -> bool {
         self.trail.clear();
         let fits = given.len() == wanted.len() && given.iter().zip(wanted).all(|(one, other)| self.fits(one, other));
@@ -38,7 +38,7 @@ impl Unifier {
         self.all_assignable(std::slice::from_ref(given), std::slice::from_ref(wanted))
     }
 
-    /// The type with what is known filled in; what is not stays open, or becomes `dyn` when `close`.
+    /// The type with all inferred types inserted. Types that are still unknown stay, or become `dyn` with `close`.
     pub(super) fn resolved(&self, r#type: &Type, close: bool) -> Type {
         match r#type {
             Type::Var(var) => match self.known.get(var) {
@@ -86,7 +86,7 @@ impl Unifier {
         }
     }
 
-    /// Whether the open type `var` can be `r#type`; if so, that is known from then on.
+    /// Whether the unknown type `var` can be `r#type`; if so, `var` is `r#type` from then on.
     fn stands_for(&mut self, r#type: &Type, var: u32) -> Substitution {
         if *r#type == Type::Var(var) {
             return Substitution::Valid;
@@ -115,7 +115,7 @@ impl Unifier {
         Substitution::Unknown
     }
 
-    /// Whether `var` does not occur within the type.
+    /// Whether the type does not contain `var`.
     fn absent(&self, var: u32, within: &Type) -> bool {
         match within {
             Type::Var(other) if *other == var => false,
@@ -134,7 +134,7 @@ enum Substitution {
     Unknown,
 }
 
-/// The more general of two types that agree.
+/// The more general of two compatible types.
 pub(super) fn most_general(one: Type, other: Type) -> Type {
     if less_specific(&one, &other) { one } else { other }
 }

@@ -1,4 +1,4 @@
-//! Rules on an object: the walk that finds each value's rules and its old value, and what becomes of their results.
+//! Evaluates the rules of a schema on an object: finds each value's rules and its old value, and turns the results into causes.
 
 use super::declare::{Declared, Shape};
 use super::ratchet::{Ratchet, same, with_same_keys};
@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What all rules may cost on one object together (celconfig.RuntimeCELCostBudget).
+/// The cost limit of all rules on one object together (celconfig.RuntimeCELCostBudget).
 const BUDGET: u64 = 10_000_000;
 
 /// The rules of a node and of those below it.
@@ -18,7 +18,7 @@ const BUDGET: u64 = 10_000_000;
 pub(super) struct Checks {
     node: Arc<Node>,
     rules: Vec<Compiled>,
-    /// Rules cannot name the type of the value, and there are some.
+    /// Whether there are rules although the type of the value cannot be declared.
     undeclared: bool,
     items: Option<Box<Checks>>,
     properties: BTreeMap<String, Checks>,
@@ -26,7 +26,7 @@ pub(super) struct Checks {
     all_of: Vec<Checks>,
 }
 
-/// A value, its old one, and how far the two correspond.
+/// A value, its old value, and whether they are equal.
 #[derive(Clone, Copy)]
 struct Pair<'a> {
     new: &'a Value,
@@ -43,7 +43,7 @@ impl Checks {
         Self::of(&node, &node, declared)
     }
 
-    /// For a value anywhere inside of a resource.
+    /// For a value anywhere inside a resource.
     pub(super) fn compile_inner(node: Arc<Node>) -> Option<Self> {
         let declared = Declared::of(&node, node.embedded).map(Arc::new);
         Self::of(&node, &node, declared)
@@ -108,8 +108,8 @@ impl Checks {
         self.run(&Path::root(), Pair { new, old, ratchet })
     }
 
-    /// What the rules say of a default at `path`: where it stood before, and if they are content, where it is new. That it is
-    /// the same excuses nothing.
+    /// The causes for which a default at `path` violates the rules: first as an unchanged value, and if there are none, as a new value. There is
+    /// no ratcheting.
     pub(super) fn of_default(&self, default: &Value, path: &Path) -> Vec<Cause> {
         let told = |old| {
             let (new, ratchet) = (default, Ratchet::None);
@@ -124,7 +124,7 @@ impl Checks {
             outcome: Objections::default(),
             budget: BUDGET,
         };
-        // Running out of budget ends the walk; what was found stays.
+        // If the budget is exhausted, the walk ends; the causes found so far stay.
         _ = run.node(self, path, pair);
         run.outcome
     }
@@ -146,7 +146,7 @@ fn compile(rules: &Node, node: &Node, declared: &Declared) -> Vec<Compiled> {
 /// The budget is used up.
 struct Spent;
 
-/// A rule that a value does not keep.
+/// A rule that a value violates.
 struct Broken<'r, 'a> {
     compiled: &'a Compiled,
     pair: Pair<'r>,
@@ -167,7 +167,7 @@ impl Run {
         }
         self.rules(checks, path, pair)?;
         for branch in &checks.all_of {
-            // A branch is not ratcheted by the value itself, only by what is around it.
+            // A branch is not ratcheted by the value itself, only by its ancestors.
             let around = match pair.ratchet {
                 Ratchet::Around(unchanged) => Ratchet::Around(unchanged),
                 _ => Ratchet::None,
@@ -269,7 +269,7 @@ impl Run {
                 Some(Ok(program)) => program,
             };
             let optional = compiled.rule.optional_old_self == Some(true);
-            // A transition needs two states.
+            // A transition rule needs an old value.
             if compiled.uses_old_self() && old.is_none() && !optional {
                 continue;
             }
@@ -277,7 +277,7 @@ impl Run {
             let this = Val::of(pair.new, Some(&checks.node));
             let before = match (optional, before) {
                 (true, None) => Some(Ok(Val::Optional(None))),
-                // To the server an optional may hold an error, which shows when it is asked for; that of `self` shows before.
+                // On the server an optional may contain an error, which is reported when it is read; an error of `self` is reported first.
                 (true, Some(Err(fault))) => Some(Err(this.clone().err().unwrap_or_else(|| fault.unwrapped()))),
                 (true, Some(Ok(before))) => Some(Ok(before.some())),
                 (false, before) => before,
@@ -334,7 +334,7 @@ impl Run {
         Err(Spent)
     }
 
-    /// A rule is broken: says so in the words that it asks for.
+    /// Adds the cause of a violated rule, with the rule's message.
     fn failed(&mut self, path: &Path, broken: &Broken<'_, '_>) -> Result<(), Spent> {
         let Broken {
             compiled,
@@ -381,7 +381,7 @@ impl Run {
     }
 }
 
-/// The cause by the rule's `reason`. Values of objects and lists are not shown.
+/// The cause with the rule's `reason`. Values of objects and lists are not printed.
 fn cause(broken: &Broken<'_, '_>, at: &Path, detail: &str) -> Cause {
     let (value, hidden) = (broken.pair.new, matches!(broken.kind, "object" | "array"));
     let bare = |reason: &'static str, message: String| Cause {

@@ -1,5 +1,5 @@
-//! Whether the versions of one kind can do without a conversion: the API server then keeps an object in the stored version,
-//! changes `apiVersion` for those who ask for another, and drops what the other's schema does not know.
+//! Checks that the versions of one kind need no conversion webhook. Without one, the API server stores an object in the storage version,
+//! changes only `apiVersion` for requests in another version, and prunes the fields that the other version's schema lacks.
 
 use super::schema::{self, Change};
 use super::{by_name, root};
@@ -7,12 +7,12 @@ use crate::finding::Finding;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// What the versions of this CRD disagree about, though nothing converts between them.
+/// The differences between the served versions of this CRD that need a conversion webhook.
 ///
 /// # Guarantees
-/// Limits, patterns, rules and defaults may differ: each version checks what is written through it. The fields may not, not
-/// even optional ones: measured on kube-apiserver 1.36, any write through a version that lacks a field, a patch of the
-/// status too, takes that field out of the stored object.
+/// Limits, patterns, rules and defaults may differ: each version validates what is written through it. The fields may not differ, not
+/// even optional ones: measured on kube-apiserver 1.36, any write through a version that lacks a field, even a patch of the
+/// status, removes that field from the stored object.
 pub(crate) fn findings(crd: &Value, types: &BTreeMap<String, String>) -> Vec<Finding> {
     if crd["spec"]["conversion"]["strategy"] == "Webhook" {
         return Vec::new();
@@ -42,7 +42,7 @@ pub(crate) fn findings(crd: &Value, types: &BTreeMap<String, String>) -> Vec<Fin
     }
     let mut findings: Vec<Finding> = Vec::new();
     for (other, from, to, Change { field, change, .. }) in found {
-        // What is so in both directions is said once.
+        // A difference in both directions is one finding.
         let known = |it: &Finding| it.field == field && it.type_name == name(types, other);
         if !findings.iter().any(known) {
             findings.push(Finding {
@@ -50,8 +50,8 @@ pub(crate) fn findings(crd: &Value, types: &BTreeMap<String, String>) -> Vec<Fin
                 field,
                 message: format!("from version `{from}` to `{to}`, {change}"),
                 remedy: Some(format!(
-                    "`{stored}` is stored, and without a conversion webhook, which is not built yet, `{other}` needs the same \
-                     shape: give both the same field, optional where it is new"
+                    "`{stored}` is the storage version, and there are no conversion webhooks yet, so `{other}` needs the same \
+                     fields: add the field to both, as an optional field where it is new"
                 )),
             });
         }
@@ -59,7 +59,7 @@ pub(crate) fn findings(crd: &Value, types: &BTreeMap<String, String>) -> Vec<Fin
     findings
 }
 
-/// Whether stored objects lose something, or cannot be read.
+/// Whether stored objects lose data, or cannot be read.
 fn matters(change: &Change) -> bool {
     [schema::REFUSED, schema::DROPPED, schema::INCOMPLETE, schema::MERGES].contains(&change.consequence)
 }

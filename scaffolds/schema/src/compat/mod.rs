@@ -1,6 +1,6 @@
-//! What a change of CRDs would break: objects that are stored, and clients that read and write them.
+//! Finds what a change of CRDs would break: stored objects, and clients that read and write them.
 //!
-//! Compares CRDs as they were published with CRDs as they are now.
+//! Compares the published CRDs with the current ones.
 
 pub(crate) mod conversion;
 mod names;
@@ -12,19 +12,19 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// One promise that would be broken.
+/// One breaking change.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct Break {
     /// The name of the CRD, `foobars.test.example.com`.
     pub crd: String,
-    /// The version whose promise it is; empty for the kind as a whole.
+    /// The version that it breaks; empty for the kind as a whole.
     pub version: String,
     /// The field inside a custom resource (`spec.items[].name`; `{}` stands for any key of a map); empty where it is not
     /// about a field.
     pub field: String,
     /// What changed.
     pub change: String,
-    /// Whom it hurts, and how.
+    /// Who is affected, and how.
     pub consequence: &'static str,
 }
 
@@ -38,16 +38,16 @@ impl fmt::Display for Break {
     }
 }
 
-/// Everything that `new` breaks of what `old` promised, sorted. CRDs are told apart by their names.
+/// All breaking changes from `old` to `new`, sorted. CRDs are matched by their names.
 ///
 /// # Guarantees
-/// Additions that old objects and old clients do not notice are no breaks: optional fields, wider types and bounds, more
-/// enum values, more versions. What can only be decided by running it counts as a break when it is new or differs:
+/// Additions that do not affect old objects and old clients are not breaking: optional fields, wider types and bounds, more
+/// enum values, more versions. Constraints that cannot be compared without evaluating them are breaking when they are new or changed:
 /// patterns, `allOf`/`anyOf`/`oneOf`/`not`, rules of `x-kubernetes-validations`.
 ///
 /// # Caveats
-/// A version that is gone is compared with nothing: that it went is the break. Which versions the objects of a
-/// cluster are stored in is not known here; the former storage version counts as one.
+/// For a version that was removed, the removal is the only break; its schema is not compared. It is not known here in which versions the objects of
+/// a cluster are stored; the former storage version is assumed to be one of them.
 pub fn breaking(old: &[Value], new: &[Value]) -> Vec<Break> {
     let mut found = Vec::new();
     for before in old {
@@ -60,10 +60,7 @@ pub fn breaking(old: &[Value], new: &[Value]) -> Vec<Break> {
             consequence,
         };
         match new.iter().find(|after| text(after, "/metadata/name") == name) {
-            None => found.push(kind(
-                "the kind is gone".to_owned(),
-                "all its objects are deleted with it",
-            )),
+            None => found.push(kind("the kind is gone".to_owned(), "all its objects are deleted")),
             Some(after) => {
                 found.extend(names::changes(before, after).map(|(change, consequence)| kind(change, consequence)));
                 found.extend(versions(name, before, after));
@@ -94,7 +91,7 @@ fn versions(crd: &str, before: &Value, after: &Value) -> Vec<Break> {
                 add(
                     String::new(),
                     "the version is gone".to_owned(),
-                    "objects are stored in it; keep it unserved until they are migrated",
+                    "objects are stored in it; keep the version with `served: false` until they are migrated",
                 );
             }
             None if served => add(

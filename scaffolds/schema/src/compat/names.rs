@@ -1,10 +1,10 @@
-//! What is promised beside the fields: scope, names, endpoints.
+//! Compares what is not a field: scope, names, subresources and selectable fields.
 
 use super::text;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// What changed about the kind as a whole, and whom it hurts.
+/// Changes of the kind as a whole, and who is affected.
 pub(super) fn changes(before: &Value, after: &Value) -> impl Iterator<Item = (String, &'static str)> {
     let mut found = Vec::new();
     for (what, pointer, consequence) in [
@@ -37,7 +37,7 @@ pub(super) fn changes(before: &Value, after: &Value) -> impl Iterator<Item = (St
     found.into_iter()
 }
 
-/// What changed about the endpoints of a version.
+/// Changes of the endpoints of a version, and who is affected.
 pub(super) fn of_version(was: &Value, is: &Value) -> Vec<(String, &'static str)> {
     let mut found = Vec::new();
     for subresource in ["status", "scale"] {
@@ -52,12 +52,12 @@ pub(super) fn of_version(was: &Value, is: &Value) -> Vec<(String, &'static str)>
             }
             (None, Some(_)) if subresource == "status" => {
                 let change = "the subresource `status` is new".to_owned();
-                found.push((change, "writers that set the status with the object are ignored"));
+                found.push((change, "the status in writes of the whole object is ignored"));
             }
             (Some(had), Some(has)) if had != has => {
                 found.push((
                     format!("the paths of the subresource `{subresource}` changed"),
-                    "autoscalers read other fields",
+                    "autoscalers read and write other fields",
                 ));
             }
             _ => {}
@@ -70,7 +70,7 @@ pub(super) fn of_version(was: &Value, is: &Value) -> Vec<(String, &'static str)>
     for field in fields(was).difference(&fields(is)) {
         found.push((
             format!("the selectable field `{field}` is gone"),
-            "queries with it get a 400",
+            "requests with it in a field selector get a 400",
         ));
     }
     found

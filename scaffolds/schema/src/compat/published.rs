@@ -1,25 +1,25 @@
-//! The CRDs of a git revision, as they were committed.
+//! Reads the CRDs of a git revision.
 
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
 
-/// The documents of every `.yaml` directly in `folder` at `revision`; none where the folder was not there yet.
+/// The documents of every `.yaml` file directly in `folder` at `revision`; none if the folder did not exist.
 ///
 /// # Errors
-/// A sentence that names the command or the file: git is missing, the revision is not known, a file is no YAML.
+/// Git is missing, the revision does not exist, or a file is not YAML; the message names the command or the file.
 pub(crate) fn at(revision: &str, folder: &Path) -> Result<Vec<Value>, String> {
     in_folder(Path::new("."), revision, folder)
 }
 
-/// The same, of the repository that `root` is in; `folder` is below it.
+/// As [`at`], in the repository that contains `root`; `folder` is relative to `root`.
 pub(crate) fn in_folder(root: &Path, revision: &str, folder: &Path) -> Result<Vec<Value>, String> {
     let git = |arguments: &[&str]| git(root, arguments);
     git(&["rev-parse", "--git-dir"])
-        .map_err(|error| format!("{error}\n\nhint: git init, and commit what is published"))?;
+        .map_err(|error| format!("{error}\n\nhint: git init, and commit the published manifests"))?;
     git(&["rev-parse", "--verify", "--quiet", &format!("{revision}^{{commit}}")]).map_err(|_| {
         format!(
-            "`{revision}` is no revision of this git repository\n\n\
+            "`{revision}` is not a revision of this git repository\n\n\
              hint: `git fetch` it, or name another: `make verify-api BASE=HEAD`"
         )
     })?;
@@ -44,6 +44,6 @@ fn git(root: &Path, arguments: &[&str]) -> Result<String, String> {
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
-    let said = String::from_utf8_lossy(&output.stderr);
-    Err(format!("`git {}` failed: {}", arguments.join(" "), said.trim()))
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    Err(format!("`git {}` failed: {}", arguments.join(" "), stderr.trim()))
 }

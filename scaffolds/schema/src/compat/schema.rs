@@ -1,22 +1,22 @@
-//! Field by field: what was allowed and is not, what was kept and is dropped.
+//! Compares two schemas field by field: values that are no longer allowed, and values that are no longer kept.
 
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// What changed in a field, and whom it hurts.
+/// A change of a field, and who is affected.
 pub(super) struct Change {
     pub field: String,
     pub change: String,
     pub consequence: &'static str,
 }
 
-pub(super) const REFUSED: &str = "objects that hold it are refused when they are next written";
-pub(super) const DROPPED: &str = "what objects hold there is dropped when they are next written";
-const MAY_REFUSE: &str = "objects that were valid may be refused when they are next written";
-pub(super) const INCOMPLETE: &str = "objects without it are refused when they are next written";
-pub(super) const MERGES: &str = "appliers own and merge its items in another way";
+pub(super) const REFUSED: &str = "objects with this value are refused at their next write";
+pub(super) const DROPPED: &str = "values that objects have there are lost at their next write";
+const MAY_REFUSE: &str = "objects that were valid may be refused at their next write";
+pub(super) const INCOMPLETE: &str = "objects without it are refused at their next write";
+pub(super) const MERGES: &str = "server-side apply merges it differently";
 
-/// Everything that was promised by `old` and is not by `new`.
+/// All breaking changes from `old` to `new`.
 pub(super) fn changes(old: &Value, new: &Value) -> Vec<Change> {
     let mut found = Vec::new();
     node("", old, new, &mut found);
@@ -33,7 +33,7 @@ fn node(field: &str, old: &Value, new: &Value, found: &mut Vec<Change>) {
     };
     if let Some(change) = types(old, new) {
         add(change, REFUSED);
-        // Below, everything differs for that reason.
+        // The fields below differ only because the type differs.
         return;
     }
     for (change, consequence) in bounds(old, new).into_iter().chain(sets(old, new)).chain(kept(old, new)) {
@@ -47,7 +47,7 @@ fn node(field: &str, old: &Value, new: &Value, found: &mut Vec<Change>) {
     }
 }
 
-/// The type that is not allowed any more.
+/// The change of the type, unless the new type allows all values of the old one.
 fn types(old: &Value, new: &Value) -> Option<String> {
     let name = |schema: &Value| match schema["x-kubernetes-int-or-string"] == true {
         true => "int-or-string".to_owned(),
@@ -61,7 +61,7 @@ fn types(old: &Value, new: &Value) -> Option<String> {
     (!wider).then(|| format!("the type was {was} and is {is}"))
 }
 
-/// Lower and upper bounds, and what only their equality keeps.
+/// Bounds, and constraints that are compatible only if they are equal.
 fn bounds(old: &Value, new: &Value) -> Vec<(String, &'static str)> {
     let mut found = Vec::new();
     for (keys, tighter) in [
@@ -77,7 +77,7 @@ fn bounds(old: &Value, new: &Value) -> Vec<(String, &'static str)> {
         for key in keys {
             let (was, is) = (old[key].as_f64(), new[key].as_f64());
             match (was, is) {
-                (None, Some(_)) => found.push((format!("`{key}` is {} and was not there", new[key]), MAY_REFUSE)),
+                (None, Some(_)) => found.push((format!("`{key}` is {} and was not set", new[key]), MAY_REFUSE)),
                 (Some(was), Some(is)) if is.partial_cmp(&was) == Some(tighter) => {
                     found.push((format!("`{key}` was {} and is {}", old[key], new[key]), MAY_REFUSE));
                 }
@@ -97,7 +97,7 @@ fn bounds(old: &Value, new: &Value) -> Vec<(String, &'static str)> {
         }
     }
     if old["nullable"] == true && new["nullable"] != true {
-        found.push(("null is not allowed any more".to_owned(), REFUSED));
+        found.push(("null is no longer allowed".to_owned(), REFUSED));
     }
     found
 }
@@ -127,15 +127,15 @@ fn sets(old: &Value, new: &Value) -> Vec<(String, &'static str)> {
     found
 }
 
-/// What decides which values are kept, filled in and merged.
+/// Pruning, defaulting and merging.
 fn kept(old: &Value, new: &Value) -> Vec<(String, &'static str)> {
     let mut found = Vec::new();
     let preserves = |schema: &Value| schema["x-kubernetes-preserve-unknown-fields"] == true;
     if preserves(old) && !preserves(new) {
-        found.push(("unknown fields are not preserved any more".to_owned(), DROPPED));
+        found.push(("unknown fields are no longer preserved".to_owned(), DROPPED));
     }
     if !old["additionalProperties"].is_null() && new["additionalProperties"].is_null() && !preserves(new) {
-        found.push(("arbitrary keys are not kept any more".to_owned(), DROPPED));
+        found.push(("arbitrary keys are no longer allowed".to_owned(), DROPPED));
     }
     if !old["default"].is_null() && old["default"] != new["default"] {
         let is = if new["default"].is_null() {
@@ -144,14 +144,14 @@ fn kept(old: &Value, new: &Value) -> Vec<(String, &'static str)> {
             new["default"].to_string()
         };
         let change = format!("the default was {} and is {is}", old["default"]);
-        found.push((change, "objects that leave it out mean something else"));
+        found.push((change, "objects that leave it out get another value"));
     }
     for key in [
         "x-kubernetes-list-type",
         "x-kubernetes-list-map-keys",
         "x-kubernetes-map-type",
     ] {
-        // Left out, a list is atomic and a map is granular.
+        // The defaults: lists are atomic, maps are granular.
         let meant = |schema: &Value| match &schema[key] {
             Value::Null if key.ends_with("list-type") => Value::from("atomic"),
             Value::Null if key.ends_with("map-type") => Value::from("granular"),
@@ -196,7 +196,7 @@ fn properties(field: &str, old: &Value, new: &Value, found: &mut Vec<Change>) {
         .flatten()
         .filter_map(Value::as_str)
     {
-        // Defaults are filled in before the check.
+        // Defaulting happens before validation.
         if !required(old, name) && new["properties"][name]["default"].is_null() {
             found.push(Change {
                 field: path(name),

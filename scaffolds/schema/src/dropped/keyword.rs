@@ -1,8 +1,8 @@
-//! The keywords that the schema of a CustomResourceDefinition has, and what their values look like.
+//! The keywords of CustomResourceDefinition schemas, and the types of their values.
 
 use serde_json::Value;
 
-/// What the value of a keyword has to be.
+/// The type of a keyword's value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Shape {
     Text,
@@ -12,14 +12,14 @@ pub(super) enum Shape {
     Number,
     Any,
     AnyList,
-    /// A schema of its own.
+    /// A schema.
     Schema,
     Schemas,
-    /// Schemas by name.
+    /// A map from names to schemas.
     Named,
     /// `true`, `false` or a schema.
     SchemaOrFlag,
-    /// One schema; the API server refuses the list, in words of its own.
+    /// A schema, or a list of schemas, which the API server refuses with its own message.
     Items,
     /// `externalDocs`.
     Docs,
@@ -75,7 +75,7 @@ const KEYWORDS: [(&str, Shape); 44] = [
     ("x-kubernetes-validations", Shape::Rules),
 ];
 
-/// What schemars writes beside them. It constrains nothing, so nothing is lost with it.
+/// Other keywords that schemars writes. They constrain nothing, so they may be dropped.
 const REMARKS: [&str; 9] = [
     "$comment",
     "$defs",
@@ -88,7 +88,7 @@ const REMARKS: [&str; 9] = [
     "writeOnly",
 ];
 
-/// The fields of a rule.
+/// The fields of a validation rule.
 pub(super) const RULE: [(&str, Shape); 6] = [
     ("fieldPath", Shape::Text),
     ("message", Shape::Text),
@@ -105,7 +105,7 @@ pub(super) fn shape(keyword: &str) -> Option<Shape> {
     if REMARKS.contains(&keyword) {
         return Some(Shape::Any);
     }
-    // kube-derive's own misspelling, which `normalise` puts right.
+    // kube-derive misspells this key; `normalise` corrects it.
     let keyword = if keyword == super::STRUCT_TYPE {
         "x-kubernetes-map-type"
     } else {
@@ -118,7 +118,7 @@ pub(super) fn shape(keyword: &str) -> Option<Shape> {
 }
 
 impl Shape {
-    /// What the value should be, unless it is.
+    /// A description of the expected value, if `value` is something else.
     pub(super) fn missed_by(self, value: &Value) -> Option<&'static str> {
         let all = |test: fn(&Value) -> bool| value.as_array().is_some_and(|list| list.iter().all(test));
         let (fits, wanted) = match self {
@@ -126,37 +126,37 @@ impl Shape {
             Shape::Text => (value.is_string(), "a string"),
             Shape::Texts => (all(Value::is_string), "a list of strings"),
             Shape::Flag => (value.is_boolean(), "true or false"),
-            Shape::Count => (value.is_u64(), "a whole number, not negative"),
+            Shape::Count => (value.is_u64(), "a non-negative integer"),
             Shape::Number => (value.is_number(), "a number"),
             Shape::AnyList => (value.is_array(), "a list"),
             Shape::Schema => (value.is_object(), "a schema"),
             Shape::Schemas => (all(Value::is_object), "a list of schemas"),
             Shape::Named => (
                 value.as_object().is_some_and(|map| map.values().all(Value::is_object)),
-                "schemas by name",
+                "a map from names to schemas",
             ),
             Shape::SchemaOrFlag => (value.is_object() || value.is_boolean(), "a schema, true or false"),
             Shape::Items => (value.is_object() || value.is_array(), "a schema"),
             Shape::Docs => (value.is_object(), "an object with `url` and `description`"),
-            Shape::Rules => (all(Value::is_object), "a list of rules"),
+            Shape::Rules => (all(Value::is_object), "a list of validation rules"),
         };
         (!fits).then_some(wanted)
     }
 }
 
-/// The keyword that was probably meant.
+/// The keyword that the author probably meant.
 pub(super) fn nearest(misspelt: &str) -> Option<&'static str> {
     near(misspelt, KEYWORDS.iter().map(|(known, _)| *known))
 }
 
-/// Of some names the one that is nearest, when it is near.
+/// The most similar name, if one is similar enough.
 pub(super) fn near<'n>(misspelt: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let longest = (misspelt.len() / 4).max(2);
     let far = names.map(|name| (distance(&misspelt.to_lowercase(), &name.to_lowercase()), name));
     far.filter(|(far, _)| *far <= longest).min().map(|(_, name)| name)
 }
 
-/// How many letters are to be put in, taken out or changed (Levenshtein).
+/// The Levenshtein distance: how many letters have to be inserted, deleted or replaced.
 fn distance(from: &str, to: &str) -> usize {
     let to: Vec<char> = to.chars().collect();
     let mut row: Vec<usize> = (0..=to.len()).collect();
@@ -177,7 +177,7 @@ mod tests {
     use super::nearest;
 
     #[test]
-    fn a_slip_of_the_pen_finds_the_keyword_and_another_word_none() {
+    fn a_typo_suggests_the_keyword_and_an_unrelated_word_suggests_none() {
         assert_eq!(nearest("x-kubernetes-lst-type"), Some("x-kubernetes-list-type"));
         assert_eq!(nearest("x-kubernetes-listType"), Some("x-kubernetes-list-type"));
         assert_eq!(nearest("maxlength"), Some("maxLength"));

@@ -1,9 +1,9 @@
-//! Keywords that kube-derive drops: it reads a schema into a type that does not have them. Before that,
-//! what would be dropped in silence, or make the derive panic, is found here and named.
+//! Finds keywords of a schema that kube-derive would drop silently, because its Rust type for schemas has no such field, and values that would
+//! make it panic.
 //!
 //! # Misspelt attributes do not compile
-//! The derives refuse words that they do not know. Only `extend` takes any, and that is what this module is for. Of each pair
-//! below the second differs from the first in one word.
+//! The derives refuse attributes that they do not know. Only `extend` accepts any key, and this module checks those keys. In each pair
+//! of examples below, the second one has one misspelt word.
 #![doc = include_str!("misspelt.md")]
 
 mod keyword;
@@ -15,10 +15,10 @@ use crate::finding::Finding;
 use keyword::Shape;
 use serde_json::{Map, Value};
 
-/// What kube-derive's `merge_strategy = StructMerge` writes; the API server's word is `x-kubernetes-map-type`.
+/// The key that kube-derive writes for `merge_strategy = StructMerge`; in the API server it is `x-kubernetes-map-type`.
 pub(crate) const STRUCT_TYPE: &str = "x-kubernetes-struct-type";
 
-/// Everything in a schema that no CustomResourceDefinition has a place for.
+/// Everything in a schema that a CustomResourceDefinition cannot represent.
 pub(crate) fn findings(type_name: &str, schema: &Value) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut report = |field: &str, message: String, remedy: String| {
@@ -35,7 +35,7 @@ pub(crate) fn findings(type_name: &str, schema: &Value) -> Vec<Finding> {
     findings
 }
 
-/// Gives the schema of a CRD what kube-derive's misspelling has cost it. Branches of `oneOf` and the like hold no such keyword.
+/// Restores in a CRD's schema the keywords that kube-derive misspelt and therefore dropped. Branches of `oneOf`, `anyOf` and `allOf` never have them.
 pub(crate) fn restore(crd: &mut Value, written: &Value) {
     let (Value::Object(node), Value::Object(written)) = (crd, written) else {
         return;
@@ -70,7 +70,7 @@ fn check(node: &Map<String, Value>, field: &str, report: &mut impl FnMut(&str, S
     }
 }
 
-/// The fields of what is no schema itself.
+/// Checks the fields of objects that are not schemas themselves: validation rules and `externalDocs`.
 fn members(key: &str, shape: Shape, value: &Value, field: &str, report: &mut impl FnMut(&str, String, String)) {
     let known: &[(&str, Shape)] = match shape {
         Shape::Rules => &keyword::RULE,
@@ -101,11 +101,11 @@ fn members(key: &str, shape: Shape, value: &Value, field: &str, report: &mut imp
 }
 
 fn unknown(key: &str) -> String {
-    format!("`{key}` is no keyword of a CustomResourceDefinition's schema: it would be dropped in silence")
+    format!("`{key}` is not a keyword of CustomResourceDefinition schemas: the derive would drop it silently")
 }
 
 fn wrong(key: &str, wanted: &str, value: &Value) -> String {
-    format!("`{key}` must be {wanted}, and is {value}")
+    format!("`{key}` must be {wanted}, but is {value}")
 }
 
 fn remedy(key: &str) -> String {
@@ -113,12 +113,12 @@ fn remedy(key: &str) -> String {
         return format!("did you mean `{meant}`?");
     }
     match key {
-        "propertyNames" => "check the keys of a map by a rule: `self.all(key, …)`".to_owned(),
+        "propertyNames" => "check the keys of the map with a validation rule: `self.all(key, …)`".to_owned(),
         "contains" | "minContains" | "maxContains" => {
-            "check the items of a list by a rule: `self.exists(item, …)`".to_owned()
+            "check the items of the list with a validation rule: `self.exists(item, …)`".to_owned()
         }
         "if" | "then" | "else" | "dependentRequired" | "dependentSchemas" => {
-            "say it as a rule: `#[x_kube(validation = \"…\")]` on a type that derives `KubeSchema`".to_owned()
+            "write a validation rule: `#[x_kube(validation = \"…\")]` on a type that derives `KubeSchema`".to_owned()
         }
         _ => format!(
             "look for `{key}` in `#[schemars(extend(…))]`, `transform` or `schema_with` on the field and its type"
@@ -135,11 +135,11 @@ fn how(key: &str) -> String {
                 ("maximum", "max")
             };
             format!(
-                "the bound itself is `{}`: `#[schemars(range({} = …), extend(\"{key}\" = true))]`",
+                "set the bound with `{}`: `#[schemars(range({} = …), extend(\"{key}\" = true))]`",
                 bound.0, bound.1
             )
         }
-        "type" => "a field has one type; for a number or a string use `IntOrString`, for anything `serde_json::Value`"
+        "type" => "a field has one type; for a number or a string use `IntOrString`, for any value `serde_json::Value`"
             .to_owned(),
         _ => format!(
             "look for `{key}` in `#[schemars(extend(…))]`, `transform` or `schema_with` on the field and its type"
@@ -147,7 +147,7 @@ fn how(key: &str) -> String {
     }
 }
 
-/// Visits every node of a schema with the field that it describes.
+/// Calls `visit` for every node of a schema, with the path of its field.
 fn walk(value: &Value, field: String, visit: &mut impl FnMut(&Map<String, Value>, &str)) {
     let Value::Object(node) = value else { return };
     visit(node, &field);

@@ -1,8 +1,8 @@
-//! Where in a schema the thing stands that made kube-derive panic: its words name no field.
+//! Finds the field that made kube-derive panic, because the panic's message does not name it.
 
 use serde_json::{Map, Value};
 
-/// The field of a panic's cause; empty when the schema does not show it.
+/// The field that caused the panic; empty if it cannot be found in the schema.
 pub(crate) fn place(panic: &str, schema: &Value) -> String {
     let mut found = None;
     let property = panic.split('"').nth(1).unwrap_or_default();
@@ -37,7 +37,7 @@ fn shares(node: &Map<String, Value>, property: &str) -> bool {
     all.any(|other| other != first)
 }
 
-/// Whether the variants, and what stands beside them, have several types.
+/// Whether the variants and the schema that holds them have different types.
 fn mixes(node: &Map<String, Value>) -> bool {
     let mut types = branches(node)
         .filter_map(|branch| branch.get("type"))

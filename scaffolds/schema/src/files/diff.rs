@@ -1,12 +1,12 @@
-//! The difference of two texts as `diff -u` shows it, by Myers' greedy algorithm.
+//! The unified diff of two texts, as `diff -u` prints it, by Myers' greedy algorithm.
 
 use std::fmt::Write;
 
 /// Unchanged lines around a change, as in `diff -u`.
 const CONTEXT: usize = 3;
 
-/// Past this many changed lines the search for the shortest script costs more than the script is worth, and what
-/// lies between the common beginning and end is shown as replaced.
+/// The most changed lines for which the shortest edit script is searched. Beyond that the search is too expensive, and everything
+/// between the common start and end is shown as replaced.
 const LONGEST_SCRIPT: usize = 2000;
 
 #[derive(Clone, Copy, PartialEq)]
@@ -60,7 +60,7 @@ fn script(before: &[&str], after: &[&str]) -> Vec<Edit> {
     script
 }
 
-/// The shortest script, found by reaching as far as possible with 0, 1, 2… changes on every diagonal.
+/// The shortest edit script: reaches as far as possible with 0, 1, 2… changes on every diagonal.
 fn myers(before: &[&str], after: &[&str]) -> Option<Vec<Edit>> {
     let (n, m) = (before.len() as isize, after.len() as isize);
     let limit = (n + m).min(LONGEST_SCRIPT as isize);
@@ -114,7 +114,7 @@ fn walk_back(trace: &[Vec<isize>], end: (isize, isize), slot: impl Fn(isize) -> 
     edits
 }
 
-/// Ranges of the script that hold a change and its context; changes whose context touches share one.
+/// Ranges of the script with a change and its context. Changes whose contexts touch are in one range.
 fn hunks(script: &[Edit]) -> Vec<std::ops::Range<usize>> {
     let mut hunks: Vec<std::ops::Range<usize>> = Vec::new();
     for (at, edit) in script.iter().enumerate() {
@@ -140,7 +140,7 @@ fn write_hunk(out: &mut String, script: &[Edit], hunk: std::ops::Range<usize>, t
         count(&script[hunk.clone()], Edit::Add),
         count(&script[hunk.clone()], Edit::Remove),
     );
-    // An empty side is numbered by the line before it.
+    // An empty side has the number of the line before it.
     let first = |line: usize, count: usize| if count == 0 { line } else { line + 1 };
     // Writing to a string cannot fail.
     _ = writeln!(
@@ -170,7 +170,7 @@ mod tests {
     use super::{Edit, script, unified};
     use proptest::prelude::*;
 
-    /// What a script makes of the old text.
+    /// The old and the new text of an edit script.
     fn apply<'a>(script: &[Edit], before: &[&'a str], after: &[&'a str]) -> (Vec<&'a str>, Vec<&'a str>) {
         let (mut old, mut new) = (Vec::new(), Vec::new());
         for edit in script {
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_far_apart_have_hunks_of_their_own_and_new_files_come_from_nowhere() {
+    fn distant_changes_are_separate_hunks_and_new_files_are_diffed_with_dev_null() {
         let text = |n: usize| {
             (1..=20)
                 .map(|i| format!("{}\n", if i == n { 0 } else { i }))

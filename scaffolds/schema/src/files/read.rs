@@ -1,11 +1,11 @@
-//! Manifests that others wrote.
+//! Reads manifests from a folder.
 
 use serde_json::Value;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// Every document of every `.yaml` file in `folder`, in the order of their names; none where there is no such folder.
+/// Every document of every `.yaml` file in `folder`, in the order of the file names; none if the folder does not exist.
 ///
 /// # Errors
 /// The first file that cannot be read, with the reason.

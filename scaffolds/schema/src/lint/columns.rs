@@ -1,4 +1,4 @@
-//! Printer columns and the scale subresource: small records that hold JSON paths.
+//! The rules of printer columns and of the scale subresource, which both contain JSON paths.
 
 use crate::cause::{Cause, Path};
 use serde_json::Value;
@@ -15,7 +15,7 @@ const FORMATS: [&str; 8] = [
     "password",
 ];
 
-/// One of `additionalPrinterColumns`.
+/// Checks one of `additionalPrinterColumns`.
 pub(super) fn check(column: &Value, path: &Path) -> Vec<Cause> {
     let text = |key: &str| column[key].as_str().unwrap_or_default();
     let mut causes = Vec::new();
@@ -36,7 +36,7 @@ pub(super) fn check(column: &Value, path: &Path) -> Vec<Cause> {
             causes.push(path.child("format").invalid(other, &formats));
         }
     }
-    // The server calls the field so, although it is `jsonPath` in the manifest.
+    // The server's name of the field; in the manifest it is `jsonPath`.
     let at = path.child("JSONPath");
     match text("jsonPath") {
         "" => causes.push(at.required("")),
@@ -45,7 +45,7 @@ pub(super) fn check(column: &Value, path: &Path) -> Vec<Cause> {
     causes
 }
 
-/// `subresources.scale`.
+/// Checks `subresources.scale`.
 pub(super) fn scale(scale: &Value, path: &Path) -> Vec<Cause> {
     if !scale.is_object() {
         return Vec::new();

@@ -1,10 +1,10 @@
-//! How objects are converted between versions.
+//! The rules of `spec.conversion`.
 
 use crate::cause::{Cause, Path};
 use crate::meta::names::{self, Unit};
 use serde_json::Value;
 
-/// Versions of ConversionReview that API servers speak.
+/// Versions of ConversionReview that API servers support.
 const REVIEWS: [&str; 2] = ["v1", "v1beta1"];
 
 pub(super) fn check(conversion: &Value, path: &Path) -> Vec<Cause> {
@@ -14,7 +14,7 @@ pub(super) fn check(conversion: &Value, path: &Path) -> Vec<Cause> {
     let webhook = &conversion["webhook"];
     let (client, reviews) = (&webhook["clientConfig"], &webhook["conversionReviewVersions"]);
     let reviews = reviews.as_array().map(Vec::as_slice).unwrap_or_default();
-    // The server sees these one level higher than the manifest writes them.
+    // In the server's paths these fields are one level higher than in the manifest.
     let client_path = path.child("webhookClientConfig");
     let reviews_path = path.child("conversionReviewVersions");
     let mut causes = Vec::new();
@@ -52,7 +52,7 @@ fn client_config(client: &Value, path: &Path) -> Vec<Cause> {
     let path = path.child("service");
     let text = |key: &str| service[key].as_str().unwrap_or_default();
     let mut causes = Vec::new();
-    // The server gives its check the name and the namespace in each other's place.
+    // The server passes name and namespace to this check in the wrong order.
     for (key, value) in [("name", text("namespace")), ("namespace", text("name"))] {
         if value.is_empty() {
             causes.push(path.child(key).required(""));
@@ -111,7 +111,7 @@ fn path_causes(url_path: &str, path: &Path) -> Vec<Cause> {
     if !url_path.starts_with('/') {
         causes.push(path.invalid(url_path, "must start with a '/'"));
     }
-    // The server takes the first byte off whatever it is.
+    // The server removes the first byte, even if it is not a slash.
     let inner = url_path.get(1..).unwrap_or_default();
     for (index, step) in inner.strip_suffix('/').unwrap_or(inner).split('/').enumerate() {
         if step.is_empty() {

@@ -1,14 +1,14 @@
-//! Paths that lead to a field of a schema: selectable fields, and the `fieldPath` of validation rules.
+//! The rules of paths to fields of a schema: selectable fields, and the `fieldPath` of validation rules.
 
 use crate::cause::{Cause, Path};
 use serde_json::{Map, Value};
 
 type Schema = Map<String, Value>;
 
-/// The server's limit (KEP-4358).
+/// The server's limit of selectable fields (KEP-4358).
 const MOST_SELECTABLE: usize = 8;
 
-/// `selectableFields` of a version.
+/// Checks the `selectableFields` of a version.
 pub(super) fn selectable(fields: &[Value], root: &Schema, path: &Path) -> Vec<Cause> {
     let mut causes = Vec::new();
     let mut seen: Vec<Vec<String>> = Vec::new();
@@ -47,12 +47,12 @@ pub(super) fn selectable(fields: &[Value], root: &Schema, path: &Path) -> Vec<Ca
     causes
 }
 
-/// Whether `fieldPath` leads to a field below `schema`.
+/// Whether `field_path` leads to a field below `schema`.
 pub(super) fn leads_somewhere(field_path: &str, schema: &Schema) -> bool {
     follow(field_path, schema, true).is_ok()
 }
 
-/// The steps of a path and the schema at its end, if it has one; else why it leads nowhere.
+/// The steps of a path, and the schema at its end, if there is one. The error says why the path is invalid.
 fn follow<'a>(path: &str, root: &'a Schema, brackets: bool) -> Result<(Vec<String>, Option<&'a Schema>), String> {
     let mut tokens = tokens(path).into_iter();
     let mut steps = Vec::new();
@@ -93,7 +93,7 @@ fn step<'a>(schema: Option<&'a Schema>, name: &str) -> Option<&'a Schema> {
     }
 }
 
-/// Splits at `.`, `[` and `]`, which are tokens of their own, but not inside single quotes.
+/// Splits a path into tokens: `.`, `[`, `]` and the text between them. Single quotes protect these characters.
 fn tokens(path: &str) -> Vec<&str> {
     let mut tokens = Vec::new();
     let mut rest = path;

@@ -1,9 +1,9 @@
-//! Keywords on a type that they say nothing about. A server takes them, and nothing ever comes of them.
+//! Keywords that do not apply to the type of their field. The API server accepts them, but they have no effect.
 
 use super::remedy::walk;
 use serde_json::Value;
 
-/// Keywords, what they are about, and the types that it concerns.
+/// Keywords, the values to which they apply, and the types that these values have.
 const ABOUT: [(&[&str], &str, &[&str]); 4] = [
     (&["minLength", "maxLength", "pattern"], "strings", &["string"]),
     (&["minItems", "maxItems", "uniqueItems"], "lists", &["array"]),
@@ -40,8 +40,8 @@ pub(super) fn findings(schema: &Value) -> Vec<(String, String, String)> {
                 {
                     found.push((
                         field.to_owned(),
-                        format!("`{keyword}` is about {subject} and says nothing about type {kind}"),
-                        format!("look for `{keyword}` in `#[schemars(extend(…))]`, and put it where it belongs"),
+                        format!("`{keyword}` applies to {subject}, so it has no effect on type {kind}"),
+                        format!("look for `{keyword}` in `#[schemars(extend(…))]`, and remove it or move it to the right type"),
                     ));
                 }
             }

@@ -1,9 +1,9 @@
-//! Formats: a server ignores those it does not know, with a warning.
+//! Finds formats that the server does not support. It ignores them, with a warning.
 
 use serde_json::{Map, Value};
 
-/// What `format` may be on strings (k8s.io/apiextensions-apiserver v0.36, pkg/apiserver/validation/formats.go), where
-/// dashes do not count.
+/// The supported formats of strings (k8s.io/apiextensions-apiserver v0.36, pkg/apiserver/validation/formats.go); dashes in a format's
+/// name are ignored.
 const OF_STRINGS: [&str; 26] = [
     "bsonobjectid",
     "uri",
@@ -33,7 +33,7 @@ const OF_STRINGS: [&str; 26] = [
     "k8slongname",
 ];
 
-/// The unknown formats of a CRD or schema, each with the path of its field.
+/// The unsupported formats of a CRD or schema, each with the path of its field.
 pub(super) fn unknown(value: &Value) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let versions = value.pointer("/spec/versions").and_then(Value::as_array);
@@ -48,7 +48,7 @@ pub(super) fn unknown(value: &Value) -> Vec<(String, String)> {
     found
 }
 
-/// The unknown formats of a schema as field, message and remedy.
+/// The unsupported formats of a schema, each as field, message and remedy.
 pub(super) fn findings(schema: &Value) -> Vec<(String, String, String)> {
     let describe = |(field, format): (String, String)| {
         let message = format!("unrecognized format \"{format}\"; the API server ignores it, with a warning");

@@ -1,4 +1,4 @@
-//! Kinds of lists and maps: what server-side apply merges by.
+//! The rules of list types and map types, by which server-side apply merges.
 
 use crate::cause::{Cause, Path};
 use serde_json::{Map, Value};
@@ -64,14 +64,14 @@ fn must_be(wanted: &str, because: &str, kind: &str, path: &Path, causes: &mut Ve
     }
 }
 
-/// Items of a set are compared whole.
+/// Checks the items of a set: they are compared as a whole, so they must be scalar or atomic.
 fn set_items(schema: &Schema, path: &Path, causes: &mut Vec<Cause>) {
     let Some(Value::Object(items)) = schema.get("items") else {
         return;
     };
     let text = |key: &str| items.get(key).and_then(Value::as_str);
     const DETAIL: &str = "must be atomic as item of a list with x-kubernetes-list-type=set";
-    // The server shows the list type in both messages.
+    // The server prints the list type in both messages.
     let shown = items.get("x-kubernetes-list-type").cloned().unwrap_or(Value::Null);
     match text("type") {
         Some("array") if text("x-kubernetes-list-type").is_some_and(|it| it != "atomic") => {
@@ -92,7 +92,7 @@ fn set_items(schema: &Schema, path: &Path, causes: &mut Vec<Cause>) {
     }
 }
 
-/// Items of a map list are found by their keys, which each of them must therefore have.
+/// Checks the items of a list of type map: each item must have all keys.
 fn map_items(schema: &Schema, keys: &[&str], path: &Path, causes: &mut Vec<Cause>) {
     let at_keys = path.child("x-kubernetes-list-map-keys");
     let at_items = path.child("items");
@@ -138,7 +138,7 @@ fn map_items(schema: &Schema, keys: &[&str], path: &Path, causes: &mut Vec<Cause
                 }
                 Some(Some("array" | "object")) => {
                     let detail = "must be a scalar type if parent array's x-kubernetes-list-type is map";
-                    // The server shows the type of the item, which is always this one.
+                    // The server prints the type of the item, which is always object.
                     causes.push(at.child("type").invalid("object", detail));
                 }
                 Some(_) => {}

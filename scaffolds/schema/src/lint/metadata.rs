@@ -1,4 +1,4 @@
-//! The metadata of a CustomResourceDefinition: its name, labels and annotations.
+//! The rules of a CustomResourceDefinition's metadata: name, labels and annotations.
 
 use crate::cause::{Cause, Path};
 use crate::meta::{

@@ -1,9 +1,9 @@
-//! Checks a CustomResourceDefinition by the API server's own rules, in its own words, without one.
+//! Validates a CustomResourceDefinition by the API server's own rules and with its messages, without an API server.
 //!
 //! Measured against kube-apiserver v1.36: the same verdict and the same causes for every CRD of the recorded set
-//! (`tests/server/`), which holds at least one for each rule.
+//! (`tests/server/`), which has at least one CRD for each rule.
 //!
-//! Without the feature `cel`, expressions of `x-kubernetes-validations` are not looked at.
+//! Without the feature `cel`, expressions of `x-kubernetes-validations` are not compiled.
 
 mod columns;
 mod conversion;
@@ -24,12 +24,12 @@ use crate::finding::Finding;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Everything that a v1 API server would refuse in `crd` on creation, as the causes of its answer. Empty when it would
-/// accept. Sorted, without duplicates.
+/// The causes for which a v1 API server would refuse to create `crd`; empty if it would accept it. Sorted, without
+/// duplicates.
 ///
 /// # Errors
-/// None: what is no CustomResourceDefinition at all has causes too. A server refuses wrong JSON types (`maximum: "3"`)
-/// earlier, when decoding; here they are read as absent.
+/// None: a value that is not a CustomResourceDefinition at all also gets causes. A server refuses wrong JSON types (`maximum: "3"`)
+/// earlier, when it decodes the object; here such values are ignored.
 pub fn causes(crd: &Value) -> Vec<Cause> {
     let mut causes = spec::check(crd);
     causes.sort();
@@ -37,7 +37,7 @@ pub fn causes(crd: &Value) -> Vec<Cause> {
     causes
 }
 
-/// The warnings of a v1 API server for `crd`: formats that it does not know and therefore ignores.
+/// The warnings of a v1 API server for `crd`: formats that it does not support and therefore ignores.
 pub fn warnings(crd: &Value) -> Vec<String> {
     formats::unknown(crd)
         .into_iter()
@@ -45,8 +45,8 @@ pub fn warnings(crd: &Value) -> Vec<String> {
         .collect()
 }
 
-/// Everything that keeps `crd` from being accepted without warnings, and what in it would not do what the Rust type
-/// says, for its author. `types` names the Rust type of each version.
+/// The findings for the author of the Rust types: everything for which an API server would refuse `crd` or warn about it, and keywords that
+/// would not have the effect that the Rust type suggests. `types` has the name of the Rust type of each version.
 pub fn findings(crd: &Value, types: &BTreeMap<String, String>) -> Vec<Finding> {
     let all = types.values().cloned().collect::<Vec<_>>().join("`, `");
     let versions: Vec<&str> = crd["spec"]["versions"]
@@ -63,7 +63,7 @@ pub fn findings(crd: &Value, types: &BTreeMap<String, String>) -> Vec<Finding> {
             .unwrap_or(all.clone())
     };
     let mut findings = Vec::new();
-    // The server's own copy of the first version's name: the same is said of the version itself.
+    // `spec.version` is the server's copy of the first version's name, which has the same causes.
     for cause in causes(crd).into_iter().filter(|cause| cause.field != "spec.version") {
         let place = remedy::place(&cause.field);
         findings.push(Finding {

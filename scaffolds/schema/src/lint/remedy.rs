@@ -1,17 +1,17 @@
-//! From the server's words to the Rust type: which field a cause speaks of, and what to change there.
+//! Translates the API server's causes for the author of the Rust type: the field, and what to change there.
 
 use crate::cause::Cause;
 use serde_json::{Map, Value};
 
-/// Where a cause points, in the terms of the type's author.
+/// The version and field of a cause.
 pub(super) struct Place {
-    /// The position of the version; `None` when all have it alike or it concerns none.
+    /// The index of the version; `None` if the cause concerns all versions or none.
     pub version: Option<usize>,
-    /// `spec.items[].name`, or the path in the CRD when it is not about a field of the resource.
+    /// `spec.items[].name`, or the path in the CRD if the cause is not about a field of the resource.
     pub field: String,
 }
 
-/// Reads the path of a cause.
+/// Parses the path of a cause.
 pub(super) fn place(path: &str) -> Place {
     let (version, rest) = match path
         .strip_prefix("spec.versions[")
@@ -30,12 +30,12 @@ pub(super) fn place(path: &str) -> Place {
     Place { version, field }
 }
 
-/// `.properties[spec].properties[a.b].items.type` → `spec.a.b[]`: keeps what leads to a field and stops at keywords.
+/// `.properties[spec].properties[a.b].items.type` → `spec.a.b[]`: the path of the field, up to the first other keyword.
 fn field(mut path: &str) -> String {
     let mut field = String::new();
     loop {
         if let Some(rest) = path.strip_prefix(".properties[") {
-            // Names may hold brackets themselves, but not one that is followed by a dot or the end.
+            // A name may contain brackets, but the bracket that ends it is followed by a dot or the end of the path.
             let end = rest
                 .match_indices(']')
                 .map(|(at, _)| at)
@@ -63,7 +63,7 @@ fn field(mut path: &str) -> String {
     }
 }
 
-/// What follows a branch of `oneOf` and the like.
+/// The rest of the path after a branch of `allOf`, `anyOf` or `oneOf`.
 fn junctor(path: &str) -> Option<&str> {
     for key in [".allOf[", ".anyOf[", ".oneOf["] {
         if let Some((_, rest)) = path.strip_prefix(key).and_then(|rest| rest.split_once(']')) {
@@ -74,7 +74,7 @@ fn junctor(path: &str) -> Option<&str> {
         .filter(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-/// The message without a value that would fill the screen: the server shows whole schemas and lists of versions.
+/// The message, without its value if that is long: the server prints whole schemas and lists of versions.
 pub(super) fn short(message: String) -> String {
     const LONGEST: usize = 200;
     let value = message
@@ -86,35 +86,38 @@ pub(super) fn short(message: String) -> String {
     }
 }
 
-/// What to change in the Rust code so that the cause goes away, where that can be said.
+/// What to change in the Rust code to remove the cause, if that is known.
 pub(super) fn of(cause: &Cause) -> Option<String> {
     let keyword = cause.field.rsplit('.').next().unwrap_or_default();
-    let says = |words: &str| cause.message.contains(words);
-    if says("structural") && cause.field.contains("x-kubernetes-validations") {
-        return Some("a rule may not stand inside `oneOf` and the like; put it on the field or the struct".to_owned());
+    let message_has = |words: &str| cause.message.contains(words);
+    if message_has("structural") && cause.field.contains("x-kubernetes-validations") {
+        return Some(
+            "a validation rule cannot be inside `oneOf`, `anyOf` or `allOf`; put it on the field or the struct"
+                .to_owned(),
+        );
     }
     let remedy = if keyword == "openAPIV3Schema" && cause.reason == "FieldValueRequired" {
         "derive `JsonSchema` for the spec and leave out `#[kube(schema = \"disabled\")]`"
     } else if keyword == "$ref" {
-        "the type contains itself, which no structural schema can say; keep the Rust type and describe the field where the \
-         cycle closes as anything: `#[schemars(with = \"Vec<serde_json::Value>\")]`"
-    } else if keyword == "items" && says("not an array") {
-        "tuples have a type per position, which no structural schema can say; make it a struct, or a list of one type"
+        "the type contains itself, which a structural schema cannot express; keep the Rust type, and allow any value for the field that \
+         refers back to it: `#[schemars(with = \"Vec<serde_json::Value>\")]`"
+    } else if keyword == "items" && message_has("not an array") {
+        "tuples have a type per position, which a structural schema cannot express; make it a struct, or a list of one type"
     } else if keyword == "patternProperties" {
         "the keys of a map are strings; use `BTreeMap<String, _>` and check the keys by a validation rule"
-    } else if says("must not be empty for specified") {
-        "the field's Rust type has no single JSON type; for a number or a string use `IntOrString`, for anything \
-         `serde_json::Value`, else say it with `#[schemars(schema_with = \"…\")]`"
-    } else if keyword == "additionalProperties" && says("mutual exclusive") {
-        "a flattened map beside named fields holds values of one type, which no structural schema can say; give the map a \
-         name of its own, or make it `BTreeMap<String, serde_json::Value>`"
-    } else if says("to be structural") {
-        "inside `oneOf`, `anyOf`, `allOf` and `not` only constraints may stand; look for `#[schemars(extend(…))]` or \
-         `schema_with` there"
+    } else if message_has("must not be empty for specified") {
+        "the field's Rust type has no single JSON type; for a number or a string use `IntOrString`, for any value \
+         `serde_json::Value`, otherwise write the schema by hand with `#[schemars(schema_with = \"…\")]`"
+    } else if keyword == "additionalProperties" && message_has("mutual exclusive") {
+        "a structural schema cannot have named fields and a flattened map with values of one type; make the map a field of its own, \
+         or a `BTreeMap<String, serde_json::Value>`"
+    } else if message_has("to be structural") {
+        "only constraints are allowed inside `oneOf`, `anyOf`, `allOf` and `not`; look for `#[schemars(extend(…))]` or \
+         `schema_with` on the variants"
     } else if keyword == "pattern" {
-        "the API server has Go's regular expressions: no look-around, no backreferences, no possessive repetition"
+        "patterns use Go's regular expressions: no look-around, no backreferences, no possessive repetition"
     } else if keyword == "group" {
-        "write a group with a dot in `#[kube(group = \"…\")]`, such as `apps.example.com`"
+        "write a group with at least one dot in `#[kube(group = \"…\")]`, such as `apps.example.com`"
     } else if cause.field.starts_with("spec.names.") {
         "names come from `#[kube(kind = …, plural = …, singular = …, shortname = …, category = …)]`"
     } else if cause.field.contains("rinterColumns") {
@@ -125,26 +128,26 @@ pub(super) fn of(cause: &Cause) -> Option<String> {
         "the scale subresource comes from `#[kube(scale = …)]`"
     } else if keyword == "version" || (keyword == "name" && cause.field.starts_with("spec.versions[")) {
         "versions are named `v1`, `v1beta1`, `v2alpha3`… in `#[kube(version = \"…\")]`"
-    } else if says("x-kubernetes-list-type=set") {
-        "items of a set are compared whole: make them scalars, or put \
+    } else if message_has("x-kubernetes-list-type=set") {
+        "items of a set are compared as a whole: make them scalars, or put \
          `#[schemars(extend(\"x-kubernetes-map-type\" = \"atomic\"))]` on their type"
-    } else if says("exceeds budget") || says("exceeding cost limit") {
-        "the API server estimates what a rule costs; give the lists, maps and strings that it looks at an end: \
+    } else if message_has("exceeds budget") || message_has("exceeding cost limit") {
+        "the API server estimates the cost of a validation rule; limit the size of the lists, maps and strings that it reads: \
          `#[schemars(length(max = …))]`, `inner(length(max = …))` for items, `extend(\"maxProperties\" = …)` for maps"
     } else if keyword == "deprecationWarning" {
         "the warning comes from `#[kube(deprecated = \"…\")]`"
     } else if keyword == "uniqueItems" {
-        "`#[schemars(extend(\"x-kubernetes-list-type\" = \"set\"))]` says the same to the API server"
-    } else if keyword == "nullable" && says("list-type") {
-        "items of a set or map list cannot be optional; drop the `Option`"
-    } else if says("x-kubernetes-list-map-keys, so it must have a default") {
+        "use `#[schemars(extend(\"x-kubernetes-list-type\" = \"set\"))]`, which the API server enforces in the same way"
+    } else if keyword == "nullable" && message_has("list-type") {
+        "items of a list of type set or map cannot be optional; remove the `Option`"
+    } else if message_has("x-kubernetes-list-map-keys, so it must have a default") {
         "make the key field required (no `Option`, no `#[serde(default)]`), or give it a default"
     } else if cause.field.starts_with("metadata.annotations") {
         "annotations come from `#[kube(annotation(\"key\", \"value\"))]`"
     } else if cause.field == "metadata.labels" {
         "labels come from `#[kube(label(\"key\", \"value\"))]`"
     } else if cause.field.starts_with("metadata.name") {
-        "the name is made of `#[kube(plural = …, group = …)]`"
+        "the name consists of `#[kube(plural = …, group = …)]`"
     } else if cause.field.contains("openAPIV3Schema") {
         let keyword = cause
             .field
@@ -161,8 +164,8 @@ pub(super) fn of(cause: &Cause) -> Option<String> {
     Some(remedy.to_owned())
 }
 
-/// What the API server would accept although it is not what the Rust type says: kube-derive empties the variants of
-/// an untagged enum that are no objects. As field, message and remedy.
+/// Schemas that the API server accepts although they do not match the Rust type: kube-derive empties the variants of
+/// an untagged enum that are not objects. Each as field, message and remedy.
 pub(super) fn lost(schema: &Value) -> Vec<(String, String, String)> {
     let mut found = Vec::new();
     walk(schema, String::new(), &mut |schema, field| {
@@ -171,16 +174,16 @@ pub(super) fn lost(schema: &Value) -> Vec<(String, String, String)> {
         if schema.contains_key("type") && branches.is_some_and(|branches| branches.iter().any(emptied)) {
             found.push((
                 field.to_owned(),
-                "an untagged enum mixes objects and other values, of which the schema keeps only the objects"
+                "an untagged enum has variants that are objects and variants that are not; the schema describes only the objects"
                     .to_owned(),
-                "make every variant a struct, or take any value with `serde_json::Value`".to_owned(),
+                "make every variant a struct, or allow any value with `serde_json::Value`".to_owned(),
             ));
         }
     });
     found
 }
 
-/// Visits every node of the structure with the field that it describes.
+/// Calls `visit` for every node of the structural schema, with the path of its field.
 pub(super) fn walk(value: &Value, field: String, visit: &mut impl FnMut(&Map<String, Value>, &str)) {
     let Value::Object(schema) = value else { return };
     visit(schema, &field);

@@ -1,4 +1,4 @@
-//! What can be said of validation rules (`x-kubernetes-validations`) without compiling their expressions.
+//! The rules of `x-kubernetes-validations` that can be checked without compiling the expressions.
 
 use super::fields;
 use crate::cause::{Cause, Path};

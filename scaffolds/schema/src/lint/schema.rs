@@ -1,4 +1,4 @@
-//! The rules that the API server has for every node of a schema, structural or not.
+//! The API server's rules for every node of a schema, structural or not.
 
 use super::{lists, rules};
 use crate::cause::{Cause, Path};
@@ -8,8 +8,7 @@ type Schema = Map<String, Value>;
 
 const TYPES: [&str; 6] = ["array", "boolean", "integer", "number", "object", "string"];
 
-/// What a resource with a status subresource may have at its root, in the server's own spelling: the schema of the
-/// status is taken from there alone.
+/// The keywords that are allowed at the root of a schema if the status subresource is enabled, in the server's spelling.
 const AT_ROOT: [&str; 22] = [
     "Description",
     "Type",
@@ -35,14 +34,14 @@ const AT_ROOT: [&str; 22] = [
     "XValidations",
 ];
 
-/// What a node inherits from its ancestors.
+/// Context that a node inherits from its ancestors.
 #[derive(Clone, Copy, Default)]
 struct Scope<'a> {
-    /// Nothing: the node is the root itself.
+    /// Whether the node is the root.
     root: bool,
-    /// Inside the type and object metadata of a resource.
+    /// Whether the node is inside the type or object metadata of a resource.
     resource_meta: bool,
-    /// Why defaults are refused here, if they are.
+    /// The reason for which defaults are refused here, if they are.
     no_defaults: Option<&'a str>,
 }
 
@@ -57,11 +56,11 @@ pub(super) fn check(root: &Schema, path: &Path) -> Vec<Cause> {
     causes
 }
 
-/// The root of a resource whose status is a subresource.
+/// Checks the root of a resource with a status subresource.
 pub(super) fn root_with_status(root: &Schema, path: &Path) -> Option<Cause> {
     let set = |key: &str, value: &Value| match value {
         Value::Null => false,
-        // A flag that is off is as good as absent; a default or a ban on more properties that says `false` is not.
+        // For a flag, `false` is the same as absent; for these keywords it is not.
         Value::Bool(false) => ["additionalProperties", "additionalItems", "default"].contains(&key),
         Value::String(text) => !text.is_empty() || key == "default",
         Value::Array(list) => !list.is_empty() || key == "default",
@@ -90,7 +89,7 @@ pub(super) fn root_with_status(root: &Schema, path: &Path) -> Option<Cause> {
         })
 }
 
-/// Whether any node of any schema below `value` answers to `test`.
+/// Whether `test` is true for any node of any schema below `value`.
 pub(super) fn any(value: &Value, test: fn(&Schema) -> bool) -> bool {
     match value {
         Value::Object(map) => test(map) || map.values().any(|value| any(value, test)),
@@ -168,7 +167,7 @@ fn properties(schema: &Schema, path: &Path, scope: Scope, causes: &mut Vec<Cause
     }
 }
 
-/// Keywords that are unknown to CRDs, or that stand where they must not.
+/// Checks for keywords that CRDs do not support, or that are not allowed at this place.
 fn keywords(schema: &Schema, path: &Path, scope: Scope, causes: &mut Vec<Cause>) {
     let kind = schema.get("type").and_then(Value::as_str).unwrap_or_default();
     if !kind.is_empty() && !TYPES.contains(&kind) {

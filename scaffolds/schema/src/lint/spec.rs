@@ -1,4 +1,4 @@
-//! The rules about a CustomResourceDefinition outside its schemas.
+//! The rules of a CustomResourceDefinition's spec, without its schemas.
 
 use super::{columns, conversion, fields, metadata, schema, structural};
 use crate::cause::{Cause, Path};
@@ -6,8 +6,8 @@ use crate::meta::names::{self, Unit};
 use crate::value::defaults;
 use serde_json::{Map, Value, json};
 
-/// What a version may have of its own and what the server moves to the top when all versions have it alike; with
-/// the name it has there.
+/// The fields that each version may have, and that the server moves to the top of the spec if they are the same in all versions; with
+/// their names there.
 const SHARED: [(&str, &str); 4] = [
     ("schema", "validation"),
     ("subresources", "subresources"),
@@ -67,7 +67,7 @@ fn group(spec: &Value, path: &Path) -> Option<Cause> {
     }
 }
 
-/// Groups of the Kubernetes community need its approval.
+/// Checks that a group of the Kubernetes community has the approval annotation.
 fn approval(crd: &Value) -> Option<Cause> {
     const ANNOTATION: &str = "api-approved.kubernetes.io";
     let group = crd["spec"]["group"].as_str().unwrap_or_default();
@@ -108,7 +108,7 @@ fn all_names(all: &Value, path: &Path) -> Vec<Cause> {
     let text = |key: &str| all[key].as_str().unwrap_or_default();
     let (kind, list_kind) = (text("kind"), text("listKind"));
     let mut causes = Vec::new();
-    // The server fills in `singular` and `listKind` from the kind before it looks.
+    // The server sets `singular` and `listKind` from the kind before it validates.
     for key in ["plural", "kind"] {
         if text(key).is_empty() {
             causes.push(path.child(key).required(""));
@@ -190,7 +190,7 @@ fn versions_as_a_whole(spec: &Value, versions: &[Value], path: &Path) -> Vec<Cau
         .map(name)
         .collect();
     let mut causes = Vec::new();
-    // The server keeps the first version's name in a field of its own too.
+    // The server also has the first version's name in `spec.version`.
     if let Some(first) = versions.first().map(name).filter(|first| !first.is_empty()) {
         let errors = names::label_1035(&first, Unit::Characters);
         if !errors.is_empty() {
@@ -265,7 +265,7 @@ fn has_status(version: &Value) -> bool {
     version["subresources"]["status"].is_object()
 }
 
-/// One of the [`SHARED`] parts, at the top or in a version. `at` is where the server sees it and whether there is a
+/// Checks one of the [`SHARED`] fields, at the top of the spec or in a version. `at` is its path on the server, and whether there is a
 /// status subresource.
 fn shared(key: &str, value: &Value, version: &Value, at: (&Path, bool)) -> Vec<Cause> {
     let (path, status) = at;
@@ -289,8 +289,8 @@ fn shared(key: &str, value: &Value, version: &Value, at: (&Path, bool)) -> Vec<C
     }
 }
 
-/// A schema from its root. As on the server, the structural rules are left out when the schema holds what no
-/// structural schema can.
+/// Checks a schema from its root. As on the server, the structural rules are skipped if the schema contains keywords that a
+/// structural schema never supports.
 fn one_schema(root: &Map<String, Value>, path: &Path, status: bool) -> Vec<Cause> {
     let at = path.child("openAPIV3Schema");
     let mut causes = Vec::new();
@@ -306,7 +306,7 @@ fn one_schema(root: &Map<String, Value>, path: &Path, status: bool) -> Vec<Cause
     let unsupported = structural::unsupported(root);
     let mut unsound = structural::check(root, &at);
     if unsound.is_empty() {
-        // Only a structural schema says what becomes of its defaults.
+        // Defaults are defined only for a structural schema.
         unsound = defaults::check(root, &at);
     }
     let found = schema::check(root, &at);

@@ -1,5 +1,5 @@
-//! The rules of structural schemas: each value has one known shape, said outside of `allOf`, `anyOf`, `oneOf` and `not`,
-//! which only validate.
+//! The rules of structural schemas: each value has one type, which is specified outside of `allOf`, `anyOf`, `oneOf` and `not`;
+//! those only validate.
 
 use crate::cause::{Cause, Path};
 use crate::pattern;
@@ -14,7 +14,7 @@ enum Level {
     Field,
 }
 
-/// What no structural schema can hold, anywhere below `schema`; the other rules are not checked then.
+/// The first unsupported keyword anywhere below `schema`. If there is one, the other rules are not checked.
 pub(super) fn unsupported(schema: &Schema) -> Option<String> {
     for (key, name) in [
         ("id", "id"),
@@ -68,7 +68,7 @@ fn children(schema: &Schema) -> impl Iterator<Item = &Schema> {
 pub(super) fn check(root: &Schema, path: &Path) -> Vec<Cause> {
     let mut causes = Vec::new();
     invariants(root, Level::Root, path, &mut causes);
-    // As on the server, only what stands at the root itself is compared with the structure.
+    // As on the server, only the root's own junctors are compared with the structure.
     complete(root, Some(root), (path, path), &mut causes);
     causes
 }
@@ -133,7 +133,7 @@ fn extensions(schema: &Schema, path: &Path, causes: &mut Vec<Cause>) {
     }
 }
 
-/// The type of a node, which says its shape.
+/// Checks the type of a node.
 fn shape(schema: &Schema, level: Level, path: &Path, causes: &mut Vec<Cause>) {
     let kind = text(schema, "type");
     let embedded = flag(schema, "x-kubernetes-embedded-resource");
@@ -162,7 +162,7 @@ fn shape(schema: &Schema, level: Level, path: &Path, causes: &mut Vec<Cause>) {
     }
 }
 
-/// `apiVersion`, `kind` and `metadata` of the resource itself and of embedded ones.
+/// Checks `apiVersion`, `kind` and `metadata` of the resource and of embedded resources.
 fn resource(schema: &Schema, level: Level, path: &Path, causes: &mut Vec<Cause>) {
     let embedded = flag(schema, "x-kubernetes-embedded-resource");
     let properties = schema.get("properties").and_then(Value::as_object);
@@ -189,7 +189,7 @@ fn resource(schema: &Schema, level: Level, path: &Path, causes: &mut Vec<Cause>)
     }
 }
 
-/// The schema of the root's metadata is the server's; a CRD may only narrow two of its names.
+/// Whether a schema of metadata specifies only `name` and `generateName`. The server has its own schema of the root's metadata.
 fn only_names(metadata: &Schema) -> bool {
     metadata.iter().all(|(key, value)| match (key.as_str(), value) {
         ("type" | "default", _) | (_, Value::Null | Value::Bool(false)) => true,
@@ -214,8 +214,8 @@ fn first_all_of_is_int_or_string(schema: &Schema) -> bool {
     first.is_some_and(|first| is_int_or_string(first.get("anyOf")))
 }
 
-/// The junctors and the pattern of a node. `skip` says that `anyOf`, or that of the first `allOf`, is the one form in
-/// which types may stand there.
+/// Checks the junctors and the pattern of a node. `skip` is true for the `anyOf`, and for that of the first `allOf`, of an int-or-string:
+/// the only form in which a junctor may contain types.
 fn validations(schema: &Schema, skip: (bool, bool), path: &Path, causes: &mut Vec<Cause>) {
     for key in ["anyOf", "allOf", "oneOf"] {
         if key == "anyOf" && skip.0 {
@@ -242,7 +242,7 @@ fn validations(schema: &Schema, skip: (bool, bool), path: &Path, causes: &mut Ve
     }
 }
 
-/// A node inside a junctor.
+/// Checks a node inside a junctor.
 fn nested(value: &Value, skip_any_of: bool, path: &Path, causes: &mut Vec<Cause>) {
     let Value::Object(schema) = value else { return };
     validations(schema, (skip_any_of, false), path, causes);
@@ -300,12 +300,12 @@ fn nested(value: &Value, skip_any_of: bool, path: &Path, causes: &mut Vec<Cause>
     }
 }
 
-/// Every property and item that a junctor speaks of also stands in the structure. `paths` are those of the structure
-/// and of the validation.
+/// Checks that every property and item in a junctor is also specified outside of it. `paths` are the paths outside and
+/// inside the junctor.
 fn complete(validation: &Schema, structure: Option<&Schema>, paths: (&Path, &Path), causes: &mut Vec<Cause>) {
-    let (at, said) = paths;
+    let (at, inside) = paths;
     if let Some(branch) = validation.get("not") {
-        complete_nested(branch, structure, (at, &said.child("not")), causes);
+        complete_nested(branch, structure, (at, &inside.child("not")), causes);
     }
     for key in ["allOf", "anyOf", "oneOf"] {
         for (index, branch) in validation
@@ -315,22 +315,22 @@ fn complete(validation: &Schema, structure: Option<&Schema>, paths: (&Path, &Pat
             .flatten()
             .enumerate()
         {
-            complete_nested(branch, structure, (at, &said.child(key).index(index)), causes);
+            complete_nested(branch, structure, (at, &inside.child(key).index(index)), causes);
         }
     }
 }
 
 fn complete_nested(value: &Value, structure: Option<&Schema>, paths: (&Path, &Path), causes: &mut Vec<Cause>) {
     let Value::Object(validation) = value else { return };
-    let (at, said) = paths;
+    let (at, inside) = paths;
     let Some(structure) = structure else {
-        causes.push(at.required(&format!("because it is defined in {said}")));
+        causes.push(at.required(&format!("because it is defined in {inside}")));
         return;
     };
     complete(validation, Some(structure), paths, causes);
     if let Some(items) = validation.get("items") {
         let below = structure.get("items").and_then(Value::as_object);
-        complete_nested(items, below, (&at.child("items"), &said.child("items")), causes);
+        complete_nested(items, below, (&at.child("items"), &inside.child("items")), causes);
     }
     for (name, property) in validation
         .get("properties")
@@ -342,6 +342,6 @@ fn complete_nested(value: &Value, structure: Option<&Schema>, paths: (&Path, &Pa
             .get("properties")
             .and_then(|it| it.get(name))
             .and_then(Value::as_object);
-        complete_nested(property, below, (&at.property(name), &said.property(name)), causes);
+        complete_nested(property, below, (&at.property(name), &inside.property(name)), causes);
     }
 }

@@ -10,17 +10,17 @@ Writes the CustomResourceDefinitions of this project, one file per kind.
 Usage: manifests [OPTIONS]
 
 Options:
-      --out DIR                     The folder to keep up to date [default: config/crd/bases]
-      --check                       Write nothing; show what is stale as a diff, and exit with 1 if anything is
-      --breaking-since REVISION     Write nothing; name what breaks the API that --out held at this git revision, and
-                                    exit with 1 if anything does
-  -o, --output text|json            How --breaking-since prints it [default: text]
-      --max-description-length N    Cut descriptions to N characters; 0 drops them
+      --out DIR                     The folder of the CRDs [default: config/crd/bases]
+      --check                       Write nothing; print a diff of the files that are out of date, and exit with 1 if there are any
+      --breaking-since REVISION     Write nothing; list what breaks the API that --out had at this git revision, and exit with 1
+                                    if anything does
+  -o, --output text|json            The format of --breaking-since [default: text]
+      --max-description-length N    Cut descriptions to N characters; 0 removes them
       --keep-nullable               Keep `nullable: true` on optional fields
   -h, --help                        Print this help
 ";
 
-/// What was asked for.
+/// The parsed arguments.
 #[derive(Debug)]
 pub(super) struct Arguments {
     pub out: PathBuf,
@@ -30,7 +30,7 @@ pub(super) struct Arguments {
     pub options: Options,
 }
 
-/// The arguments; `None` when help was asked for.
+/// The arguments; `None` for `--help`.
 pub(super) fn parse(mut words: impl Iterator<Item = String>) -> Result<Option<Arguments>, String> {
     let mut arguments = Arguments {
         out: PathBuf::from("config/crd/bases"),

@@ -1,4 +1,4 @@
-//! Runs of `make manifests`, by what they write and print.
+//! Tests of `make manifests`: what a run writes and prints.
 
 use super::execute;
 use crate::files::Streams;
@@ -60,7 +60,7 @@ fn run(crds: &[Crd<Value>], dir: &Path, more: &[&str]) -> (u8, String, String) {
 const BOTH: [Crd<Value>; 2] = [("api::Foo", foo), ("api::Bar", bar)];
 
 #[test]
-fn a_kind_comes_changes_and_goes_and_its_file_with_it() {
+fn the_file_of_a_kind_is_written_changed_and_removed() {
     let dir = tempfile::tempdir().unwrap();
     let dir = &dir.path().join("config/crd/bases");
     let wrote = "wrote DIR/test.example.com_bars.yaml\nwrote DIR/test.example.com_foos.yaml\n";
@@ -68,7 +68,7 @@ fn a_kind_comes_changes_and_goes_and_its_file_with_it() {
     assert_eq!(
         run(&BOTH, dir, &[]),
         (0, "".into(), "".into()),
-        "nothing to do a second time"
+        "the second run has nothing to do"
     );
     assert_eq!(run(&BOTH, dir, &["--check"]), (0, "".into(), "".into()));
     fs::write(dir.join("mine.yaml"), "a: 1\n").unwrap();
@@ -88,11 +88,11 @@ fn a_kind_comes_changes_and_goes_and_its_file_with_it() {
         run(&BOTH[..1], dir, &[]),
         (0, "removed DIR/test.example.com_bars.yaml\n".into(), "".into())
     );
-    assert!(dir.join("mine.yaml").exists(), "what is not ours stays");
+    assert!(dir.join("mine.yaml").exists(), "a file without the header stays");
 }
 
 #[test]
-fn a_finding_in_one_type_keeps_all_from_being_written() {
+fn a_finding_in_one_type_prevents_all_writes() {
     let dir = tempfile::tempdir().unwrap();
     let crds: [Crd<Value>; 3] = [("api::Foo", foo), ("api::Bar", refused), ("api::Baz", panicking)];
     let (code, out, err) = run(&crds, dir.path(), &[]);
@@ -106,15 +106,12 @@ fn a_finding_in_one_type_keeps_all_from_being_written() {
         "{err}"
     );
     assert!(err.contains("make it a struct"), "{err}");
-    assert!(
-        err.ends_with("nothing was written: 2 findings to repair first\n"),
-        "{err}"
-    );
+    assert!(err.ends_with("nothing was written: fix 2 findings first\n"), "{err}");
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
 }
 
 #[test]
-fn an_attribute_that_does_nothing_is_a_finding_too() {
+fn an_attribute_without_effect_is_a_finding() {
     let dir = tempfile::tempdir().unwrap();
     let sources = tempfile::tempdir().unwrap();
     let file = sources.path().join("v1/foo.rs");
@@ -132,7 +129,7 @@ fn an_attribute_that_does_nothing_is_a_finding_too() {
     };
     let code = execute(&BOTH, sources.path(), words, streams);
     let err = String::from_utf8(err).unwrap();
-    let found = "error: `FooSpec`, `target`: `range(…)` says nothing about this type and is ignored (v1/foo.rs:1)";
+    let found = "error: `FooSpec`, `target`: `range(…)` does not apply to this type and is ignored (v1/foo.rs:1)";
     assert!(code == 1 && err.starts_with(found), "{err}");
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
 
@@ -141,11 +138,11 @@ fn an_attribute_that_does_nothing_is_a_finding_too() {
         err: &mut Vec::new(),
     };
     let gone = execute(&BOTH, &sources.path().join("gone"), std::iter::empty(), streams);
-    assert_eq!(gone, 1, "a folder that is not there is no folder without mistakes");
+    assert_eq!(gone, 1, "a missing source folder is an error");
 }
 
 #[test]
-fn what_breaks_a_published_api_is_named_and_a_wrong_revision_too() {
+fn breaking_changes_and_unknown_revisions_are_reported() {
     let repository = tempfile::tempdir().unwrap();
     let git = |arguments: &[&str]| {
         let status = std::process::Command::new("git")
@@ -166,10 +163,10 @@ fn what_breaks_a_published_api_is_named_and_a_wrong_revision_too() {
     assert_eq!(breaks.len(), 1);
     assert_eq!(
         breaks[0].to_string(),
-        "`bars.test.example.com`: the kind is gone: all its objects are deleted with it"
+        "`bars.test.example.com`: the kind is gone: all its objects are deleted"
     );
     let unknown = compat::published::in_folder(repository.path(), "nowhere", Path::new("bases"));
-    let wanted = "`nowhere` is no revision of this git repository\n\nhint: `git fetch` it, or name another: ";
+    let wanted = "`nowhere` is not a revision of this git repository\n\nhint: `git fetch` it, or name another: ";
     assert!(unknown.as_ref().unwrap_err().starts_with(wanted), "{unknown:?}");
 
     let elsewhere = tempfile::tempdir().unwrap();
@@ -179,7 +176,7 @@ fn what_breaks_a_published_api_is_named_and_a_wrong_revision_too() {
 }
 
 #[test]
-fn arguments_may_be_attached_and_wrong_ones_are_named() {
+fn values_may_follow_an_equals_sign_and_wrong_arguments_are_reported() {
     let dir = tempfile::tempdir().unwrap();
     let usage = |more: &[&str]| run(&BOTH, dir.path(), more);
     assert_eq!(usage(&["--max-description-length=0"]).0, 0);

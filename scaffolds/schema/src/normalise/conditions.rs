@@ -1,9 +1,9 @@
-//! Lists of Kubernetes conditions: k8s-openapi's type says nothing of the constraints that the Kubernetes API
-//! documents for it, nor that such lists merge by `type`.
+//! Normalises lists of Kubernetes conditions. k8s-openapi's type lacks the constraints that the Kubernetes API
+//! documents for conditions, and the list type map with the key `type`.
 
 use serde_json::{Map, Value, json};
 
-/// The fields of `metav1.Condition`, all of them.
+/// All fields of `metav1.Condition`.
 const FIELDS: [&str; 6] = [
     "lastTransitionTime",
     "message",
@@ -13,7 +13,7 @@ const FIELDS: [&str; 6] = [
     "type",
 ];
 
-/// The markers on `metav1.Condition` (k8s.io/apimachinery, pkg/apis/meta/v1/types.go), field by field.
+/// The constraints of the markers on `metav1.Condition` (k8s.io/apimachinery, pkg/apis/meta/v1/types.go), by field.
 fn constraints() -> Value {
     json!({
         "message": {"maxLength": 32768},
@@ -30,7 +30,7 @@ fn constraints() -> Value {
     })
 }
 
-/// Makes a list of conditions a map list by `type`, unless the user said what kind of list it is.
+/// Gives a list of conditions the list type map with the key `type`, unless the author has set a list type.
 pub(super) fn normalise(schema: &mut Map<String, Value>) {
     let Some(Value::Object(items)) = schema.get_mut("items") else {
         return;

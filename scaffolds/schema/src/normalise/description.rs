@@ -1,8 +1,8 @@
-//! Descriptions, cut to a length.
+//! Cuts descriptions to a length.
 
 use serde_json::{Map, Value};
 
-/// Cuts the description of one node to `most` characters; 0 drops it.
+/// Cuts the description of one node to `most` characters; 0 removes it.
 pub(super) fn limit(schema: &mut Map<String, Value>, most: Option<usize>) {
     let text = schema.get("description").and_then(Value::as_str);
     match (text, most) {
@@ -15,7 +15,7 @@ pub(super) fn limit(schema: &mut Map<String, Value>, most: Option<usize>) {
     }
 }
 
-/// At most `most` characters of `text`: whole sentences if there is one, else whole words, else what fits.
+/// At most `most` characters of `text`: whole sentences if at least one fits, else whole words, else as many characters as fit.
 fn cut(text: &str, most: usize) -> &str {
     let Some((end, _)) = text.char_indices().nth(most) else {
         return text;
@@ -41,7 +41,7 @@ mod tests {
     use super::cut;
 
     #[test]
-    fn a_description_is_cut_at_a_sentence_then_at_a_word_then_anywhere() {
+    fn a_description_is_cut_at_a_sentence_else_at_a_word_else_anywhere() {
         let text = "Uses v1.2 of it. Then more";
         assert_eq!(cut(text, 100), text);
         assert_eq!(cut(text, 20), "Uses v1.2 of it.");

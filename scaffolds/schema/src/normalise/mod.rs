@@ -1,27 +1,27 @@
-//! Repairs a CustomResourceDefinition as a derive makes it: what the API server would refuse, warn about or silently
-//! drop although the Rust type is clear. What is not clear is left for [`lint`](crate::lint) to refuse.
+//! Repairs a CustomResourceDefinition that a derive made: whatever the API server would refuse, warn about or silently
+//! drop, if the Rust type shows what was meant. Everything else is left for [`lint`](crate::lint) to report.
 //!
-//! | A derive writes | Here it becomes |
+//! | The derive writes | It becomes |
 //! |---|---|
 //! | `format: uint8` … `uint64`, `int8`, `int16`, `int`, 128-bit ones | `int32` or `int64` with `minimum` and `maximum` |
 //! | `minimum: 1.0` and other integral floats | integers |
 //! | `nullable: true` on a property that is not required | nothing ([`Options::keep_nullable`] keeps it) |
 //! | `default: null`, nulls inside defaults | nothing |
-//! | `additionalProperties: true` | values of any shape, kept |
+//! | `additionalProperties: true` | values of any type, without pruning |
 //! | a map with integer keys (`patternProperties`) | `additionalProperties` |
 //! | `additionalProperties: false` | nothing: the API server prunes anyway |
-//! | no type and no constraint at all (`serde_json::Value`) | any value, kept |
-//! | `type: object` alone (`RawExtension`) | any object, kept; `#[serde(deny_unknown_fields)]` says it is empty |
-//! | a list of `Condition` | a map list by `type`, with the constraints that Kubernetes documents for conditions |
+//! | no type and no constraint at all (`serde_json::Value`) | any value, without pruning |
+//! | `type: object` alone (`RawExtension`) | any object, without pruning; with `#[serde(deny_unknown_fields)]` an empty object |
+//! | a list of `Condition` | a list of type map with the key `type` and the constraints that Kubernetes documents for conditions |
 //! | `format: ip` | `ipv4` or `ipv6` |
-//! | formats of schemars alone (`partial-date-time`) | no format |
-//! | titles inside `oneOf` and the like, the type's name as title of the root | nothing |
+//! | formats that only schemars has (`partial-date-time`) | no format |
+//! | titles inside `oneOf`, `anyOf` and `allOf`; the type's name as title of the root | nothing |
 //! | a root without `apiVersion`, `kind`, `metadata` | a root with them |
 //! | no `listKind`, no `singular` | both |
 //! | kube-derive's `x-kubernetes-struct-type` | `x-kubernetes-map-type` |
-//! | kube-derive's own words for the root | those of the spec |
+//! | kube-derive's generated description of the root | the description of the spec |
 //!
-//! What a derive has dropped already cannot be seen here: keywords that k8s-openapi's schema type has no field for
+//! What the derive has already dropped cannot be repaired here: keywords for which k8s-openapi's schema type has no field
 //! ([`dropped`](crate::dropped)), `length()` on a map, `scale` without a status ([`source`](crate::source)).
 
 mod conditions;
@@ -33,10 +33,10 @@ mod root;
 use crate::{options::Options, version};
 use serde_json::{Map, Value, json};
 
-/// The annotation that says which release of this crate finished a CRD.
+/// The annotation with the release of this crate that finished a CRD.
 pub const VERSION_ANNOTATION: &str = "kubewright/schema-version";
 
-/// Repairs one CustomResourceDefinition in place. Doing it twice changes nothing more.
+/// Repairs one CustomResourceDefinition in place. Idempotent.
 pub fn crd(crd: &mut Value, options: &Options) {
     let Some(top) = crd.as_object_mut() else { return };
     top.remove("status");
@@ -67,7 +67,7 @@ pub fn crd(crd: &mut Value, options: &Options) {
     }
 }
 
-/// Fills in the names that the API server would default, so that what is written is what is stored; the kind.
+/// Sets the names that the API server would default, so that the manifest equals the stored object. Returns the kind.
 fn names(spec: &mut Map<String, Value>) -> String {
     let Some(names) = spec.get_mut("names").and_then(Value::as_object_mut) else {
         return String::new();

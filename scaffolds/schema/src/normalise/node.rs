@@ -1,4 +1,4 @@
-//! One node of a schema, then its children.
+//! Normalises one node of a schema, then its children.
 
 use super::{conditions, description, number};
 use crate::options::Options;
@@ -6,12 +6,12 @@ use serde_json::{Map, Value, json};
 
 type Schema = Map<String, Value>;
 
-/// Where a node stands.
+/// The position of a node.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Place {
     /// The whole custom resource.
     Root,
-    /// Its `metadata`, which the API server has its own schema for.
+    /// Its `metadata`, for which the API server has its own schema.
     Metadata,
     /// A property that may be left out.
     Optional,
@@ -21,7 +21,7 @@ pub(super) enum Place {
 
 const JUNCTORS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 
-/// Formats that schemars writes and no API server knows; what they say is lost on a server either way.
+/// Formats that schemars writes and no API server supports: they are removed, because API servers ignore them anyway.
 const FOREIGN_FORMATS: [&str; 1] = ["partial-date-time"];
 
 pub(super) fn normalise(schema: &mut Schema, place: Place, options: &Options) {
@@ -35,7 +35,7 @@ pub(super) fn normalise(schema: &mut Schema, place: Place, options: &Options) {
     conditions::normalise(schema);
     defaults(schema);
     if let Some(kind) = schema.remove("x-kubernetes-struct-type") {
-        // kube-derive's `merge_strategy = StructMerge` names a key that does not exist.
+        // kube-derive's `merge_strategy = StructMerge` writes a key that does not exist.
         schema.entry("x-kubernetes-map-type").or_insert(kind);
     }
 }
@@ -74,7 +74,7 @@ fn descend(value: &mut Value, place: Place, options: &Options) {
     }
 }
 
-/// A branch of a junctor and everything below it is validation only.
+/// Normalises a branch of a junctor, which only validates, and everything below it.
 fn nest(value: &mut Value, options: &Options) {
     let Value::Object(schema) = value else { return };
     description::limit(schema, options.max_description_length);
@@ -116,14 +116,14 @@ fn sort_required(schema: &mut Schema) -> Vec<String> {
     names
 }
 
-/// Maps, in the one form that CRDs have for them.
+/// Converts maps to `additionalProperties`, the only form that CRDs support.
 fn maps(schema: &mut Schema) {
     let no_properties = schema
         .get("properties")
         .and_then(Value::as_object)
         .is_none_or(Map::is_empty);
     match schema.get("patternProperties").and_then(Value::as_object) {
-        // Keys of a JSON object are strings whatever the Rust type says; that they look like numbers is not expressible.
+        // Keys of a JSON object are strings, whatever the Rust type is; a CRD cannot require that they look like numbers.
         Some(patterns) if patterns.len() == 1 && no_properties => {
             let values = patterns.values().next().cloned();
             schema.remove("patternProperties");
@@ -133,7 +133,7 @@ fn maps(schema: &mut Schema) {
         _ => {}
     }
     match schema.get("additionalProperties") {
-        // Written as `true` the values are kept, but whatever is inside them is pruned.
+        // With `true`, the values would be kept, but everything inside them would be pruned.
         Some(Value::Bool(true)) if no_properties => {
             schema.insert("additionalProperties".into(), json!({}));
         }
@@ -143,7 +143,7 @@ fn maps(schema: &mut Schema) {
         }
         Some(Value::Bool(false)) => {
             schema.remove("additionalProperties");
-            // Says that there are none, and keeps it from being taken for an object of any shape.
+            // No fields at all, so that it does not count as an object of any shape.
             if no_properties {
                 schema.insert("properties".into(), json!({}));
             }
@@ -184,13 +184,13 @@ fn nullable(schema: &mut Schema, place: Place, options: &Options) {
     }
 }
 
-/// A node that says nothing about its content accepts any content in Rust; the API server would refuse it, or prune
-/// what is inside.
+/// Preserves unknown fields in a node that has no keywords except annotations and `type: object`. The Rust type accepts any content; otherwise
+/// the API server would refuse the schema, or prune the content.
 fn open(schema: &mut Schema, place: Place) {
     if matches!(place, Place::Root | Place::Metadata) {
         return;
     }
-    // That it is a resource says nothing of what else is in it.
+    // An embedded resource may also have any other content.
     const ANNOTATIONS: [&str; 7] = [
         "description",
         "title",
@@ -210,7 +210,7 @@ fn open(schema: &mut Schema, place: Place) {
 
 fn defaults(schema: &mut Schema) {
     for key in ["default", "example"] {
-        // The API server reads a null here as nothing at all.
+        // The API server reads null here as absent.
         if schema.get(key) == Some(&Value::Null) {
             schema.remove(key);
         }
@@ -221,7 +221,7 @@ fn defaults(schema: &mut Schema) {
     }
 }
 
-/// serde writes absent options as nulls, which the API server refuses inside a default unless the schema allows them.
+/// Drops nulls from a default. serde serializes `None` as null, which the API server refuses inside a default unless the schema allows it.
 fn drop_nulls(value: &mut Value, schema: &Schema) {
     match value {
         Value::Object(map) => {

@@ -1,12 +1,12 @@
-//! Numbers: Kubernetes knows int32, int64, float and double, and prints integral values without a fraction.
+//! Normalises numbers: Kubernetes supports int32, int64, float and double, and prints integral values without a fraction.
 
 use serde_json::{Map, Number, Value};
 
 /// Keywords whose value is a number.
 const KEYWORDS: [&str; 3] = ["minimum", "maximum", "multipleOf"];
 
-/// What each of Rust's integer types becomes: the format, and the bounds that the format does not imply. An unsigned
-/// 64-bit maximum is beyond int64, whose own bound is then the one that counts.
+/// For each of Rust's integer types: the format, and the bounds that the format does not imply. The maximum of an unsigned
+/// 64-bit integer is beyond int64, so only the bound of int64 applies.
 const INTEGERS: [(&str, &str, Option<i64>, Option<i64>); 11] = [
     ("uint8", "int32", Some(0), Some(u8::MAX as i64)),
     ("uint16", "int32", Some(0), Some(u16::MAX as i64)),
@@ -35,7 +35,7 @@ pub(super) fn normalise(schema: &mut Map<String, Value>) {
     for (exclusive, bound) in [("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")] {
         match schema.get(exclusive) {
             Some(Value::Bool(false)) => _ = schema.remove(exclusive),
-            // JSON schema 2020-12 has the bound itself here; OpenAPI 3.0, which CRDs speak, a flag beside it.
+            // In JSON Schema 2020-12 the value is the bound itself; in OpenAPI 3.0, which CRDs use, it is a flag beside the bound.
             Some(Value::Number(limit)) if !schema.contains_key(bound) => {
                 let mut limit = Value::Number(limit.clone());
                 integral(&mut limit);
@@ -57,7 +57,7 @@ fn width(schema: &mut Map<String, Value>) {
     };
     schema.insert("format".into(), format.into());
     let bound = |key: &str| schema.get(key).and_then(Value::as_f64);
-    // The user's own bound stays when it is the tighter one.
+    // The author's own bound stays if it is tighter.
     let minimum = least.filter(|least| bound("minimum").is_none_or(|own| own < *least as f64));
     let maximum = most.filter(|most| bound("maximum").is_none_or(|own| own > *most as f64));
     if let Some(minimum) = minimum {
@@ -68,7 +68,7 @@ fn width(schema: &mut Map<String, Value>) {
     }
 }
 
-/// Turns floats without a fraction into integers, all the way down.
+/// Turns floats without a fraction into integers, recursively.
 fn integral(value: &mut Value) {
     match value {
         Value::Number(number) => {

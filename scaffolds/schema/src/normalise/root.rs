@@ -1,10 +1,10 @@
-//! The root of a schema: the parts of every custom resource that a derive leaves out.
+//! Normalises the root of a schema: adds the fields of every custom resource that the derive leaves out.
 
 use super::node::{self, Place};
 use crate::options::Options;
 use serde_json::{Map, Value, json};
 
-/// How kube-derive describes the root when the user did not (`#[kube(doc = "…")]`).
+/// The start of kube-derive's description of the root if the author has set none (`#[kube(doc = "…")]`).
 const GENERATED: &str = "Auto-generated derived type for ";
 
 const API_VERSION: &str = "The version of the API that this object is written in, as GROUP/VERSION. Servers convert \
@@ -30,7 +30,7 @@ pub(super) fn normalise(schema: &mut Map<String, Value>, kind: &str, options: &O
     node::normalise(schema, Place::Root, options);
 }
 
-/// The users' words are on the spec: kube-derive gives them no other place unless `doc` is set.
+/// Replaces kube-derive's generated description of the root with that of the spec, where kube-derive puts the author's doc comment.
 fn describe(schema: &mut Map<String, Value>) {
     let generated = schema
         .get("description")

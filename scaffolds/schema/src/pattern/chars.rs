@@ -1,4 +1,4 @@
-//! Single characters and classes of them.
+//! Parses and translates single characters and character classes.
 
 use super::{
     names::{self, Class},
@@ -6,7 +6,7 @@ use super::{
 };
 
 impl<'a> Reader<'a> {
-    /// `\d`, `\pL`, `\p{Greek}` and their like, if one is next.
+    /// Translates a class such as `\d`, `\pL` or `\p{Greek}`, if one is next.
     pub(super) fn class_escape(&mut self, inside: bool) -> Result<bool, Error> {
         let start = self.rest;
         let mut chars = start.chars();
@@ -45,7 +45,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Writes `\pL`, `\P{Lu}` or `\p{^Lu}`.
+    /// Translates `\pL`, `\P{Lu}` or `\p{^Lu}`.
     fn unicode_class(&mut self, written: &'a str) -> Result<(), Error> {
         let name = written.get(2..).unwrap_or_default().trim_matches(['{', '}']);
         let (name, inverted) = name.strip_prefix('^').map_or((name, false), |name| (name, true));
@@ -66,12 +66,12 @@ impl<'a> Reader<'a> {
     pub(super) fn literal(&mut self, code: u32) {
         match char::from_u32(code) {
             Some(_) => self.out.push_str(&format!("\\x{{{code:X}}}")),
-            // A half of a surrogate pair occurs in no text.
+            // No text contains a surrogate.
             None => self.out.push_str(r"[^\x00-\x{10FFFF}]"),
         }
     }
 
-    /// Writes a range of a class. Surrogates at its ends are left out.
+    /// Writes a range of a class, without surrogates at its ends.
     fn range(&mut self, low: u32, high: u32) {
         let low = if char::from_u32(low).is_none() { 0xE000 } else { low };
         let high = if char::from_u32(high).is_none() { 0xD7FF } else { high };
@@ -82,7 +82,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A character, escaped or not; its code point.
+    /// Reads a character, escaped or not; returns its code point.
     pub(super) fn character(&mut self) -> Result<u32, Error> {
         let start = self.rest;
         let mut next = || {
@@ -128,8 +128,8 @@ impl<'a> Reader<'a> {
         code
     }
 
-    /// `\x` is behind the reader: two digits, or any number of them in braces. `None`, with what was wrong taken too,
-    /// when they are not there.
+    /// Reads the digits after `\x`: two digits, or any number of digits in braces. If they are missing, consumes the wrong text and
+    /// returns `None`.
     fn hexadecimal(&mut self) -> Option<u32> {
         let braces = self.rest.starts_with('{');
         if braces {
@@ -145,7 +145,7 @@ impl<'a> Reader<'a> {
             if braces || digits == 1 {
                 code = code * 16 + digit?;
             } else {
-                // Of two plain digits Go takes both before it looks at either.
+                // Without braces Go consumes two characters before it checks that they are digits.
                 code = digit.unwrap_or(u32::MAX / 32);
             }
             digits += 1;
@@ -199,7 +199,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// `[:alpha:]` and its like, if one is next.
+    /// Translates a class such as `[:alpha:]`, if one is next.
     fn named_class(&mut self) -> Result<bool, Error> {
         const NAMES: [&str; 14] = [
             "alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space", "upper",

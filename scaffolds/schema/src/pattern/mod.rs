@@ -1,8 +1,8 @@
-//! Patterns, which to the API server are regular expressions of Go's `regexp` (RE2): no look-around, no backreferences.
-//! Read by Go's rules, and rewritten for the `regex` crate, whose syntax differs in the corners: `\d`, `\b` and `\Q`,
+//! Patterns. In the API server they are regular expressions of Go's `regexp` (RE2): no look-around, no backreferences.
+//! They are parsed by Go's rules and translated for the `regex` crate, whose syntax differs in details: `\d`, `\b` and `\Q`,
 //! literal braces, classes in classes.
 //!
-//! One thing is taken on trust: that the expression is not too large for Go to compile.
+//! Not checked: whether the expression is too large for Go to compile.
 
 mod chars;
 mod names;
@@ -19,7 +19,7 @@ impl Pattern {
     /// Compiles `pattern`.
     ///
     /// # Errors
-    /// What is wrong with it, in Go's words; or, where it is only too large for the engine at hand, in those of that.
+    /// Go's error message; or the message of the `regex` crate, if the pattern is valid but too large for that crate.
     pub fn new(pattern: &str) -> Result<Self, String> {
         let translated = translate(pattern)?;
         let regex = RegexBuilder::new(&translated)
@@ -34,7 +34,7 @@ impl Pattern {
         if text.is_ascii() {
             return self.0.is_match(text.as_bytes());
         }
-        // `\B` is found between the bytes of a character too, where Go does not look.
+        // The `regex` crate also matches `\B` between the bytes of a character; Go does not.
         let mut found = self.0.find_iter(text.as_bytes());
         found.any(|found| text.is_char_boundary(found.start()))
     }
@@ -43,18 +43,18 @@ impl Pattern {
     #[cfg(feature = "cel")]
     pub fn find_all<'t>(&self, text: &'t str) -> impl Iterator<Item = &'t str> {
         let found = self.0.find_iter(text.as_bytes());
-        // A match that ends within a character is none in a text.
+        // A match that starts or ends inside a character is not a match in Go.
         found.filter_map(|found| text.get(found.range()))
     }
 }
 
-/// How deep Go lets groups nest.
+/// How deep groups may nest in Go.
 const MOST_NESTED: u32 = 1000;
 
-/// Of a compiled pattern. Go has a bound of the same order, counted in instructions.
+/// The largest size of a compiled pattern. Go's limit is of the same order, but counts instructions.
 const MOST_BYTES: usize = 32 << 20;
 
-/// What is wrong with `pattern`, in Go's words.
+/// Checks `pattern`; the error is Go's message.
 pub(crate) fn check(pattern: &str) -> Result<(), String> {
     translate(pattern).map(|_| ())
 }
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_mean_what_they_mean_to_go() {
+    fn patterns_match_as_in_go() {
         for (pattern, yes, no) in [
             (r"^\d+$", "123", "١٢٣"),
             (r"^\w$", "_", "é"),

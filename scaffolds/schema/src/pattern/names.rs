@@ -1,7 +1,7 @@
-//! The names of classes of Unicode (`\p{Greek}`) that Go knows, and their forms in the `regex` crate.
+//! The names of Unicode classes (`\p{Greek}`) that Go supports, and their names in the `regex` crate.
 
-/// Categories with their aliases, and scripts, in lower case. Scripts of several words, such as `Old_Italic`, are none: Go
-/// (1.26) takes the space out of the name that it looks for, and not out of those that it knows.
+/// Categories with their aliases, and scripts, in lower case. Scripts of several words, such as `Old_Italic`, are missing: Go
+/// (1.26) removes the underscore from the name that it looks up, but not from the names in its table, so it never finds them.
 const NAMES: &str = "\
     adlam ahom any arabic armenian ascii assigned avestan balinese bamum batak bengali bhaiksuki bopomofo brahmi \
     braille buginese buhid c carian casedletter cc cf chakma cham cherokee chorasmian closepunctuation cn cntrl co \
@@ -19,11 +19,11 @@ const NAMES: &str = "\
     telugu thaana thai tibetan tifinagh tirhuta titlecaseletter toto ugaritic unassigned uppercaseletter vai vithkuqi \
     wancho yezidi yi z zl zp zs";
 
-/// What there is of a name between `\p{` and `}`, or after `\p`.
+/// The class for a name between `\p{` and `}`, or after `\p`.
 pub(super) enum Class {
-    /// The `regex` crate knows it by this name.
+    /// The class has this name in the `regex` crate.
     Named(String),
-    /// Halves of surrogate pairs, of which no text consists.
+    /// The surrogates, which no text contains.
     Surrogates,
 }
 
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_engine_knows_every_class_that_go_knows() {
+    fn the_regex_crate_supports_every_class_that_go_supports() {
         for name in NAMES.split_ascii_whitespace() {
             if let Some(Class::Named(name)) = class(name) {
                 assert!(regex::Regex::new(&format!("\\p{{{name}}}")).is_ok(), "{name}");

@@ -1,14 +1,14 @@
-//! Reads an expression by Go's rules, from its beginning, and writes it as it goes.
+//! Parses an expression by Go's rules, from left to right, and writes its translation at the same time.
 
 use std::collections::BTreeMap;
 
-/// Go's bound on counted repetition, nested ones multiplied.
+/// Go's limit for counted repetition; the counts of nested repetitions are multiplied.
 const MOST_REPEATS: u64 = 1000;
 
-/// `pattern` in the syntax of the `regex` crate.
+/// Translates `pattern` to the syntax of the `regex` crate.
 ///
 /// # Errors
-/// What is wrong with it, in Go's words.
+/// Go's error message.
 pub(super) fn translate(pattern: &str) -> Result<String, String> {
     let mut reader = Reader {
         whole: pattern,
@@ -24,11 +24,11 @@ pub(super) fn translate(pattern: &str) -> Result<String, String> {
 }
 
 pub(super) enum Error {
-    /// What is wrong and with which part of the pattern.
+    /// The error, and the part of the pattern that has it.
     At(&'static str, String),
 }
 
-/// What has been read of a group: how often its last operand, and any before it, may repeat.
+/// The repetition counts of the current group: of its last operand, and the highest of those before.
 #[derive(Default)]
 struct Group {
     operand: Option<u64>,
@@ -39,15 +39,15 @@ pub(super) struct Reader<'a> {
     whole: &'a str,
     pub(super) rest: &'a str,
     groups: Vec<Group>,
-    /// What was read, rewritten.
+    /// The translation so far.
     pub(super) out: String,
-    /// Where in it the last operand ends: flags, which are none, may stand between it and its repetition.
+    /// The end of the last operand in `out`. Flags, which are not operands, may be between an operand and its repetition.
     end: usize,
 }
 
 impl<'a> Reader<'a> {
     fn read(&mut self) -> Result<(), Error> {
-        // The repetition that was read just before, from its beginning.
+        // The pattern from the start of the repetition that was read just before.
         let mut repeated: Option<&'a str> = None;
         while let Some(c) = self.rest.chars().next() {
             let start = self.rest;
@@ -105,7 +105,7 @@ impl<'a> Reader<'a> {
         self.rest = self.rest.get(bytes..).unwrap_or_default();
     }
 
-    /// The text from `start`, where the reader stood before, to where it stands.
+    /// The text from `start`, an earlier position, to the current position.
     pub(super) fn since(&self, start: &'a str) -> &'a str {
         &start[..start.len() - self.rest.len()]
     }
@@ -118,7 +118,7 @@ impl<'a> Reader<'a> {
         &mut self.groups[last]
     }
 
-    /// What can be repeated was just written.
+    /// Called after an operand, which can be repeated, was written.
     fn operand(&mut self, weight: u64) {
         self.end = self.out.len();
         let group = self.group();
@@ -131,7 +131,7 @@ impl<'a> Reader<'a> {
         group.most = group.most.max(group.operand.take().unwrap_or(0));
     }
 
-    /// `{n}`, `{n,}` or `{n,m}`, with `None` for a number that is out of all bounds; anything else is a literal brace.
+    /// Reads `{n}`, `{n,}` or `{n,m}`, with an inner `None` for a number that is too large for 64 bits. Anything else is a literal brace.
     fn counts(&mut self) -> Option<(Option<u64>, Option<u64>)> {
         let inner = self.rest[1..].split_once('}')?.0;
         let number = |text: &str| {
@@ -140,7 +140,7 @@ impl<'a> Reader<'a> {
         };
         let counts = match inner.split_once(',') {
             None => number(inner).map(|n| (n, n)),
-            // No upper bound repeats as often as the lower one for the purpose of the limit.
+            // Without an upper bound, the lower one counts for the limit.
             Some((least, "")) => number(least).map(|n| (n, n)),
             Some((least, most)) => number(least).and_then(|least| Some((least, number(most)?))),
         }?;
@@ -177,7 +177,7 @@ impl<'a> Reader<'a> {
             return self.error("invalid repeat count", whole);
         }
         self.group().operand = Some(weight);
-        // The end of an operand lies within the text that it is a part of.
+        // `end` is always a position inside `out`.
         self.out.insert_str(self.end, whole);
         self.end += whole.len();
         Ok(())
@@ -211,10 +211,10 @@ impl<'a> Reader<'a> {
         self.flags(start)
     }
 
-    /// `(?i)`, `(?i-s:…)`, `(?:…)`; the reader stands behind the question mark.
+    /// Reads `(?i)`, `(?i-s:…)` or `(?:…)`, from after the question mark.
     fn flags(&mut self, start: &'a str) -> Result<(), Error> {
         let (mut negated, mut seen) = (false, false);
-        // Of a flag that is given twice the last one counts.
+        // If a flag is given twice, the last one counts.
         let mut flags = BTreeMap::new();
         while let Some(c) = self.rest.chars().next() {
             self.take(c.len_utf8());
@@ -266,7 +266,7 @@ impl<'a> Reader<'a> {
         match self.rest[1..].chars().next() {
             Some(c @ ('A' | 'b' | 'B' | 'z')) => {
                 self.take(2);
-                // A word is one of ASCII letters, digits and underscores to Go.
+                // In Go, a word consists of ASCII letters, digits and underscores.
                 self.out.push_str(&format!("(?-u:\\{c})"));
                 self.operand(1);
             }

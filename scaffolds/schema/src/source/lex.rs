@@ -1,12 +1,12 @@
-//! Rust in pieces: words, string literals and marks, each with its line. Comments are left out. What is no Rust gives pieces too,
-//! of which nothing will be said.
+//! Splits Rust source into words, string literals and punctuation marks, each with its line. Comments are left out. Text that is not Rust
+//! is split too, without errors.
 
 /// A piece of source.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Piece<'s> {
     /// A name, a keyword or a number.
     Word(&'s str),
-    /// A string or a character; what is in it does not matter here.
+    /// A string or a character, without its content.
     Literal,
     Mark(char),
 }
@@ -20,7 +20,7 @@ pub(super) fn pieces(source: &str) -> Vec<(usize, Piece<'_>)> {
         if let Some(piece) = piece {
             found.push((line, piece));
         }
-        // `next` never takes less than the first character, nor more than there is.
+        // `next` returns at least the length of the first character, and at most the length of `rest`.
         let (taken, left) = rest.split_at(length);
         line += taken.matches('\n').count();
         rest = left;
@@ -28,7 +28,7 @@ pub(super) fn pieces(source: &str) -> Vec<(usize, Piece<'_>)> {
     found
 }
 
-/// The piece at the start of `rest`, if it is one, and how many bytes it takes.
+/// The piece at the start of `rest`, if there is one, and its length in bytes.
 fn next(rest: &str, first: char) -> (Option<Piece<'_>>, usize) {
     if rest.starts_with("//") {
         return (None, rest.find('\n').unwrap_or(rest.len()));
@@ -43,7 +43,7 @@ fn next(rest: &str, first: char) -> (Option<Piece<'_>>, usize) {
         '"' => (Some(Piece::Literal), string(rest)),
         '\'' => match character(rest) {
             Some(length) => (Some(Piece::Literal), length),
-            // A lifetime: its name comes as a word.
+            // A lifetime: its name is the next word.
             None => (Some(Piece::Mark('\'')), 1),
         },
         _ if is_word(first) => {
@@ -59,7 +59,7 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// Block comments hold others.
+/// The length of a block comment; block comments nest.
 fn block_comment(rest: &str) -> usize {
     let (mut depth, mut at) = (0, 0);
     while at < rest.len() {
@@ -80,7 +80,7 @@ fn block_comment(rest: &str) -> usize {
     rest.len()
 }
 
-/// `r"…"`, `r#"…"#`, and those of bytes and C.
+/// The length of a raw string: `r"…"`, `r#"…"#`, and raw byte and C strings.
 fn raw_string(rest: &str) -> Option<usize> {
     let start = ["r", "br", "cr"].into_iter().find(|start| {
         let after = rest.strip_prefix(start).map(|it| it.trim_start_matches('#'));
@@ -109,7 +109,7 @@ fn string(rest: &str) -> usize {
     rest.len()
 }
 
-/// A character in quotes; `None` for a lifetime.
+/// The length of a character literal; `None` for a lifetime.
 fn character(rest: &str) -> Option<usize> {
     let mut inside = rest[1..].char_indices();
     let (_, first) = inside.next()?;
@@ -126,7 +126,7 @@ mod tests {
     use super::{Piece, pieces};
 
     #[test]
-    fn comments_and_strings_hide_what_is_in_them() {
+    fn the_contents_of_comments_and_strings_are_skipped() {
         let source = "a /* b /* c */ d */ // e\n'x' '\\'' '\\u{1}' 'life r#\"f\"g\"# \"h\\\"i\" b\"j\" k_1";
         let all: Vec<_> = pieces(source).into_iter().map(|(_, piece)| piece).collect();
         let words: Vec<_> = all.iter().filter(|it| matches!(it, Piece::Word(_))).collect();
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_rust_ends_too() {
+    fn lexing_text_that_is_not_rust_terminates() {
         for source in ["'", "\"", "/*", "r#\"", "'\\", "'é", "r", "\\\"", "b'"] {
             pieces(source);
         }

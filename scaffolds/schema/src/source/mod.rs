@@ -1,7 +1,7 @@
-//! Attributes that the derives read and then do nothing with: `length(…)` on a map, `range(…)` on a string, `scale(…)` without a
-//! status. Nothing of them is left in what a type says of itself, so they are looked for in the source.
+//! Finds attributes that the derives accept and then ignore: `length(…)` on a map, `range(…)` on a string, `scale(…)` without a
+//! status. The schema of the type does not contain them, so they are searched in the source code.
 //!
-//! This is no parser of Rust. Where the type of a field is not plain to see (an alias, a type of one's own), nothing is said.
+//! This is not a Rust parser. If the name of a field's type does not show its JSON type (an alias, the author's own type), there is no finding.
 
 mod lex;
 
@@ -11,7 +11,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What the attributes in the `.rs` files of a folder, and of those below it, say without any effect.
+/// The attributes without effect in the `.rs` files of a folder and its subfolders.
 ///
 /// # Errors
 /// A file or folder cannot be read; the error names it.
@@ -72,7 +72,7 @@ fn in_source(source: &str, file: &str) -> Vec<Finding> {
             Piece::Word("struct" | "enum") => {
                 container = word(&pieces, at + 1).unwrap_or_default();
                 if let Some(remedy) = scale_without_status(&attributes) {
-                    let message = "`scale(…)` without `status = …` makes no subresource at all".to_owned();
+                    let message = "`scale(…)` without `status = …` generates no subresource".to_owned();
                     report(container, "", message, remedy);
                 }
                 attributes.clear();
@@ -98,7 +98,7 @@ fn in_source(source: &str, file: &str) -> Vec<Finding> {
                             } else {
                                 format!("{validator}(…)")
                             };
-                            let message = format!("`{attribute}` says nothing about this type and is ignored");
+                            let message = format!("`{attribute}` does not apply to this type and is ignored");
                             report(container, name, message, remedy.to_owned());
                         }
                     }
@@ -121,7 +121,7 @@ fn word<'s>(pieces: &Pieces<'s>, at: usize) -> Option<&'s str> {
     }
 }
 
-/// Where the bracket at `open` is closed; the last piece if nowhere.
+/// The index of the bracket that closes the one at `open`; the last piece if there is none.
 fn closing(pieces: &Pieces, open: usize) -> usize {
     let mut depth = 0usize;
     for (at, (_, piece)) in pieces.iter().enumerate().skip(open) {
@@ -137,7 +137,7 @@ fn closing(pieces: &Pieces, open: usize) -> usize {
     pieces.len().saturating_sub(1)
 }
 
-/// The words of an attribute by depth: `schemars(length(min = 1))` has `length` at 1.
+/// The words of an attribute with their depth: in `schemars(length(min = 1))`, `length` has depth 1.
 fn words<'p, 's>(attribute: &'p Pieces<'s>) -> impl Iterator<Item = (usize, usize, &'s str)> + 'p {
     let mut depth = 0;
     attribute.iter().enumerate().filter_map(move |(at, (_, piece))| {
@@ -151,7 +151,7 @@ fn words<'p, 's>(attribute: &'p Pieces<'s>) -> impl Iterator<Item = (usize, usiz
     })
 }
 
-/// What an attribute of schemars checks, and whether it does so of the items.
+/// The validators of a schemars attribute, and whether each applies to the items.
 fn validators<'s>(attribute: &Pieces<'s>) -> Vec<(bool, &'s str)> {
     const NAMES: [&str; 5] = ["length", "range", "regex", "pattern", "contains"];
     if !matches!(word(attribute, 0), Some("schemars" | "validate" | "garde")) {
@@ -173,11 +173,11 @@ fn validators<'s>(attribute: &Pieces<'s>) -> Vec<(bool, &'s str)> {
 fn scale_without_status(attributes: &[&Pieces]) -> Option<String> {
     let kube = || attributes.iter().filter(|attribute| word(attribute, 0) == Some("kube"));
     let has = |name: &str| kube().any(|attribute| words(attribute).any(|(_, depth, word)| depth == 1 && word == name));
-    let remedy = "add `status = \"…\"` to `#[kube(…)]`: the number of replicas that there are is read from the status";
+    let remedy = "add `status = \"…\"` to `#[kube(…)]`: the current number of replicas is read from the status";
     (has("scale") && !has("status")).then(|| remedy.to_owned())
 }
 
-/// What the JSON of a type looks like, as far as its name tells.
+/// The JSON type of a Rust type, as far as its name shows it.
 #[derive(Debug, PartialEq)]
 enum Shape {
     Text,
@@ -189,7 +189,7 @@ enum Shape {
 }
 
 impl Shape {
-    /// Of the type at the start of `pieces`.
+    /// The shape of the type at the start of `pieces`.
     fn of(pieces: &Pieces) -> Self {
         let (mut at, mut name) = (0, "");
         loop {
@@ -221,7 +221,7 @@ impl Shape {
         }
     }
 
-    /// What to write instead of a validator that such a type does not have.
+    /// If `validator` does not apply to this type: what to write instead.
     fn ignores(&self, validator: &str) -> Option<&'static str> {
         let text = matches!(validator, "regex" | "pattern" | "contains");
         match (self, validator) {
@@ -231,12 +231,12 @@ impl Shape {
                 Some("for a map: `#[schemars(extend(\"minProperties\" = …, \"maxProperties\" = …))]`")
             }
             (Shape::Map, _) => {
-                Some("give the values a newtype of their own with this attribute, or check them by a rule")
+                Some("put this attribute on a newtype for the values, or check them with a validation rule")
             }
             (Shape::List(_), _) => Some("for the items of a list: `#[schemars(inner(…))]`"),
             (Shape::Text, _) => Some("for a string: `#[schemars(length(…))]`"),
             (Shape::Number, _) => Some("for a number: `#[schemars(range(…))]`"),
-            (Shape::Flag, _) => Some("true and false need no check"),
+            (Shape::Flag, _) => Some("remove it: a boolean needs no validation"),
         }
     }
 }
@@ -245,12 +245,12 @@ impl Shape {
 mod tests {
     use super::in_source;
 
-    fn said(source: &str) -> Vec<String> {
+    fn messages(source: &str) -> Vec<String> {
         in_source(source, "a.rs").iter().map(ToString::to_string).collect()
     }
 
     #[test]
-    fn what_is_ignored_is_named_with_type_field_line_and_remedy() {
+    fn an_ignored_attribute_is_reported_with_type_field_line_and_remedy() {
         let source = "
             #[derive(JsonSchema)]
             pub struct Spec {
@@ -261,16 +261,16 @@ mod tests {
             }
         ";
         assert_eq!(
-            said(source),
+            messages(source),
             [
-                "`Spec`, `tags`: `length(…)` says nothing about this type and is ignored (a.rs:7)\n\n\
+                "`Spec`, `tags`: `length(…)` does not apply to this type and is ignored (a.rs:7)\n\n\
               hint: for a map: `#[schemars(extend(\"minProperties\" = …, \"maxProperties\" = …))]`"
             ]
         );
     }
 
     #[test]
-    fn each_pair_of_validator_and_type_that_does_not_fit_is_found_and_no_other() {
+    fn exactly_the_validators_that_do_not_apply_to_a_type_are_reported() {
         for (attribute, kind, found) in [
             ("length(max = 3)", "String", false),
             ("length(max = 3)", "Option<Vec<u8>>", false),
@@ -292,9 +292,9 @@ mod tests {
             ("length(max = 3)", "Mine", false),
             ("title = \"length\", extend(\"a\" = {\"range\": 1})", "u8", false),
         ] {
-            let named = said(&format!("struct A {{ #[schemars({attribute})] a: {kind}, b: u8 }}"));
+            let named = messages(&format!("struct A {{ #[schemars({attribute})] a: {kind}, b: u8 }}"));
             assert_eq!(!named.is_empty(), found, "{attribute} {kind}: {named:?}");
-            let unnamed = said(&format!("struct A(#[schemars({attribute})] pub {kind});"));
+            let unnamed = messages(&format!("struct A(#[schemars({attribute})] pub {kind});"));
             assert_eq!(unnamed.is_empty(), named.is_empty(), "{attribute} {kind}: {unnamed:?}");
         }
     }
@@ -303,8 +303,8 @@ mod tests {
     fn scale_needs_a_status() {
         let kind = |attributes: &str| format!("#[kube(kind = \"A\", {attributes})]\npub struct ASpec {{}}");
         let scale = "scale(spec_replicas_path = \".spec.a\", status_replicas_path = \".status.a\")";
-        assert_eq!(said(&kind(&format!("{scale}, status = \"AStatus\""))), [""; 0]);
-        let found = said(&kind(scale));
+        assert_eq!(messages(&kind(&format!("{scale}, status = \"AStatus\""))), [""; 0]);
+        let found = messages(&kind(scale));
         assert_eq!(found.len(), 1);
         assert!(
             found[0].starts_with("`ASpec`: `scale(…)` without `status = …`"),
@@ -314,14 +314,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_rust_is_nobodys_mistake() {
+    fn a_file_that_is_not_rust_has_no_findings() {
         for source in [
             "#[schemars(length",
             "struct A { #[schemars(length(min=1))]",
             "#[schemars(length())] : [",
             ")]}",
         ] {
-            said(source);
+            messages(source);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Holds a value against a schema, keyword by keyword in the order of the server.
+//! Validates a value by a schema, keyword by keyword, in the server's order.
 
 use super::correlate::Old;
 use super::node::{Additional, Node};
@@ -9,7 +9,7 @@ use super::{junctors, kinds};
 use crate::go;
 use serde_json::{Map, Value, json};
 
-/// Checks `value`, and drops the objections to what is as it was before.
+/// Validates `value`, without objections to unchanged values (ratcheting).
 pub(super) fn ratcheted(value: &Value, node: &Node, at: &At, old: Option<&Old>) -> Verdict {
     let mut verdict = plain(value, node, at, old);
     if let Some(old) = old.filter(|_| !verdict.is_valid())
@@ -20,7 +20,7 @@ pub(super) fn ratcheted(value: &Value, node: &Node, at: &At, old: Option<&Old>) 
     verdict
 }
 
-/// Checks `value`. `old` is what stood in its place, for the values in it.
+/// Validates `value`. `old` is the value before the update, for ratcheting inside `value`.
 pub(super) fn plain(value: &Value, node: &Node, at: &At, old: Option<&Old>) -> Verdict {
     let mut verdict = kinds::check(value, node, at);
     if value.is_null() {
@@ -56,7 +56,7 @@ pub(super) fn plain(value: &Value, node: &Node, at: &At, old: Option<&Old>) -> V
     verdict
 }
 
-/// Length, pattern and format. Of length and pattern only the first that is broken is named.
+/// Validates length, pattern and format. Of length and pattern only the first violation is reported.
 fn strings(text: &str, node: &Node, at: &At, verdict: &mut Verdict) {
     let length = i64::try_from(text.chars().count()).unwrap_or(i64::MAX);
     let rules = &node.text;
@@ -65,15 +65,16 @@ fn strings(text: &str, node: &Node, at: &At, verdict: &mut Verdict) {
             let what = format!("should be at most {most} chars long");
             Some(at.other(&what, |path| path.too_long(usize::try_from(most).ok())))
         }
-        (_, Some(least), _) if length < least => {
-            Some(at.invalid(text.into(), at.says(&format!("should be at least {least} chars long"))))
-        }
+        (_, Some(least), _) if length < least => Some(at.invalid(
+            text.into(),
+            at.in_body(&format!("should be at least {least} chars long")),
+        )),
         (.., Some((written, compiled))) => match compiled {
             Ok(pattern) if pattern.is_match(text) => None,
-            Ok(_) => Some(at.invalid(text.into(), at.says(&format!("should match '{written}'")))),
+            Ok(_) => Some(at.invalid(text.into(), at.in_body(&format!("should match '{written}'")))),
             Err(error) => {
                 let what = format!("should match '{written}, but pattern is invalid: {error}'");
-                Some(at.invalid(text.into(), at.says(&what)))
+                Some(at.invalid(text.into(), at.in_body(&what)))
             }
         },
         _ => None,
@@ -108,8 +109,8 @@ fn enumeration(value: &Value, node: &Node, at: &At) -> Verdict {
     at.other(&what, |path| path.unsupported(value.clone(), &names)).into()
 }
 
-/// Equal after Go's conversion to the type of the allowed value, which cuts off fractions and takes an integer for the
-/// character of that code.
+/// Whether the values are equal after Go's conversion to the type of the allowed value, which truncates fractions and converts an integer to
+/// the character with that code.
 fn is_same(value: &Value, allowed: &Value) -> bool {
     match (value, allowed) {
         (_, Value::Null) | (Value::Null, _) => false,
@@ -144,7 +145,7 @@ fn items(list: &[Value], node: &Node, at: &At, old: Option<&Old>) -> Verdict {
     }
     let size = i64::try_from(list.len()).unwrap_or(i64::MAX);
     if let Some(least) = node.item_count.least.filter(|least| size < *least) {
-        verdict.add(at.invalid(size.into(), at.says(&format!("should have at least {least} items"))));
+        verdict.add(at.invalid(size.into(), at.in_body(&format!("should have at least {least} items"))));
     }
     if let Some(most) = node.item_count.most.filter(|most| size > *most) {
         let what = format!("should have at most {most} items");
@@ -160,7 +161,7 @@ fn fields(object: &Map<String, Value>, node: &Node, at: &At, old: Option<&Old>) 
     if let Some(least) = node.property_count.least.filter(|least| size < *least) {
         verdict.add(at.invalid(
             size.into(),
-            at.says(&format!("should have at least {least} properties")),
+            at.in_body(&format!("should have at least {least} properties")),
         ));
     }
     if let Some(most) = node.property_count.most.filter(|most| size > *most) {
@@ -193,11 +194,11 @@ fn fields(object: &Map<String, Value>, node: &Node, at: &At, old: Option<&Old>) 
     verdict
 }
 
-/// One field; `above` is the object that it stands in, and what stood there before.
+/// Validates one field. `above` is the object that contains it, and that object before the update.
 fn field(field: (&str, &Value), node: &Node, at: &At, above: (&At, Option<&Old>)) -> Verdict {
     let (name, value) = field;
     let (object, old) = above;
-    // Old and new objects were converted to the same version, so that a change of these would go unseen.
+    // Old and new objects are converted to the same version, so the old values of these fields are not comparable.
     let is_type = object.place.is_start() && matches!(name, "apiVersion" | "kind");
     let old = old.filter(|_| !is_type).and_then(|old| old.field(name));
     ratcheted(value, node, at, old.as_ref())

@@ -1,5 +1,5 @@
-//! Which old value a new one replaces, and whether it is the same. Objections to what has not changed are dropped on
-//! update.
+//! Ratcheting: finds the old value that a new value replaces, and whether they are equal. On update, objections to unchanged values are
+//! dropped.
 
 use super::node::{ListType, Node};
 use super::number::Numeric;
@@ -7,11 +7,11 @@ use crate::go;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// What stood in the place of a value before.
+/// A value before the update.
 #[derive(Clone, Copy)]
 pub(super) struct Old<'a>(pub &'a Value);
 
-/// What stood in a list before, by key. Only the items of lists that are maps can be told apart.
+/// The items of a list before the update, by key. Only items of lists of type map can be matched.
 #[derive(Default)]
 pub(super) struct OldItems<'a> {
     keys: &'a [String],
@@ -39,14 +39,14 @@ impl<'a> Old<'a> {
         }
     }
 
-    /// Whether `value` is what it was. Lists that are maps may have changed their order.
+    /// Whether `value` is unchanged. The order of lists of type map does not matter.
     pub fn equals(&self, value: &Value, node: &Node) -> bool {
         match (self.0, value) {
             (Value::Array(old), Value::Array(new)) => old.len() == new.len() && self.equals_list(new, node),
             (Value::Object(old), Value::Object(new)) => {
                 old.len() == new.len()
                     && new.iter().all(|(name, value)| {
-                        // What the schema does not speak of is never taken for the same.
+                        // Fields that the schema does not specify count as changed.
                         match (old.get(name), node.property(name)) {
                             (Some(old), Some(node)) => Old(old).equals(value, node),
                             _ => false,
@@ -76,8 +76,8 @@ impl<'a> OldItems<'a> {
     }
 }
 
-/// The values of all keys, if all are there and scalars. A single key tells an integer from a float; of several, floats
-/// count to six decimals, as on the server.
+/// The values of all keys, if all exist and are scalars. A single key distinguishes an integer from a float; with several keys, floats
+/// are compared to six decimals, as on the server.
 fn key(item: &Value, keys: &[String]) -> Option<String> {
     let item = item.as_object().filter(|_| !keys.is_empty())?;
     keys.iter().map(|key| part(item, key, keys.len() == 1)).collect()

@@ -1,4 +1,4 @@
-//! Fills in defaults, also inside of defaults that were just filled in.
+//! Defaulting: sets defaults, also inside values that were just set by a default.
 
 use super::node::Node;
 use serde_json::Value;
@@ -32,7 +32,7 @@ pub(super) fn fill(value: &mut Value, node: &Node) {
     }
 }
 
-/// An item of a list or a value of a map: there when its default is, as a null.
+/// Sets the default of a list item or a map value that is null.
 fn entry(value: &mut Value, node: &Node) {
     if value.is_null()
         && !node.nullable

@@ -1,4 +1,4 @@
-//! Whether the defaults of a schema are values that the schema itself would take.
+//! Validates the defaults of a schema by the schema itself.
 
 use super::node::Node;
 use super::read::Reading;
@@ -7,7 +7,7 @@ use crate::cause::{Cause, Path};
 use crate::go;
 use serde_json::{Map, Value, json};
 
-/// The objections to the defaults in the schema of a resource, which stands at `path`.
+/// The causes for which defaults in the schema of a resource, at `path`, are invalid.
 pub(crate) fn check(schema: &Map<String, Value>, path: &Path) -> Vec<Cause> {
     let mut causes = Vec::new();
     let scope = Scope {
@@ -19,14 +19,14 @@ pub(crate) fn check(schema: &Map<String, Value>, path: &Path) -> Vec<Cause> {
     causes
 }
 
-/// What a node stands in.
+/// The surroundings of a node.
 #[derive(Clone)]
 struct Scope<'a> {
     /// The schema of the innermost resource.
     resource: &'a Map<String, Value>,
-    /// The way from there.
+    /// The steps from there to the node.
     steps: Vec<Step<'a>>,
-    /// Whether that leads through its metadata.
+    /// Whether the node is inside the resource's metadata.
     inside_meta: bool,
 }
 
@@ -43,7 +43,7 @@ impl<'a> Scope<'a> {
         below
     }
 
-    /// A resource that has `value` in this place and nothing else.
+    /// A resource that has only `value`, at this place.
     fn resource_around(&self, value: Value) -> Value {
         let inner = self.steps.iter().rev().fold(value, |value, step| match step {
             Step::Property(name) => json!({*name: value}),
@@ -73,7 +73,7 @@ fn walk<'a>(schema: &'a Map<String, Value>, path: &Path, scope: &Scope<'a>, caus
             anywhere(default, schema, &path, scope.steps.is_empty())
         });
     }
-    // Below `additionalProperties` nothing is checked, on the server either.
+    // As on the server, nothing below `additionalProperties` is checked.
     if let Some(Value::Object(items)) = schema.get("items") {
         walk(items, &path.child("items"), &scope.step(Step::Item), causes);
     }
@@ -92,7 +92,7 @@ fn walk<'a>(schema: &'a Map<String, Value>, path: &Path, scope: &Scope<'a>, caus
     }
 }
 
-/// A default inside of the metadata of a resource, which must come out as one that is valid.
+/// Checks a default inside the metadata of a resource: the metadata must be valid with it.
 fn in_metadata(default: &Value, schema: &Map<String, Value>, path: &Path, scope: &Scope) -> Vec<Cause> {
     let mut resource_node = Node::of(scope.resource, Reading::Defaults);
     resource_node.become_resource();
@@ -136,7 +136,7 @@ fn anywhere(default: &Value, schema: &Map<String, Value>, path: &Path, resource:
     causes
 }
 
-/// What keywords, and if they have no objection, rules say of a default.
+/// Validates a default by the keywords, and if those have no objection, by the validation rules.
 fn by_schema(default: &Value, schema: &Map<String, Value>, node: &Node, path: &Path) -> Vec<Cause> {
     let causes = object_causes(default, None, node, path);
     if causes.is_empty() && node.has_rules {
@@ -150,7 +150,7 @@ fn by_rules(_: &Value, _: &Map<String, Value>, _: &Path) -> Vec<Cause> {
     Vec::new()
 }
 
-/// A default must pass both where it has not changed and where it is new.
+/// Validates a default by the rules, both as an unchanged value and as a new one.
 #[cfg(feature = "cel")]
 fn by_rules(default: &Value, schema: &Map<String, Value>, path: &Path) -> Vec<Cause> {
     crate::cel::of_default(default, &Value::Object(schema.clone()), path)

@@ -1,4 +1,4 @@
-//! `anyOf`, `oneOf`, `allOf` and `not`.
+//! Validates `anyOf`, `oneOf`, `allOf` and `not`.
 
 use super::check::plain;
 use super::node::Node;
@@ -28,7 +28,7 @@ pub(super) fn check(value: &Value, node: &Node, at: &At) -> Verdict {
     verdict
 }
 
-/// Of the branches that fail, the one that got furthest; the first of those that got equally far.
+/// Keeps the failed branch that passed the most checks; the first of several.
 fn keep_best(best: &mut Option<Verdict>, failed: Verdict) {
     if best.as_ref().is_none_or(|best| failed.checks > best.checks) {
         *best = Some(failed);

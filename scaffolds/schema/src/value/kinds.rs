@@ -1,4 +1,4 @@
-//! JSON types, as `type`, `nullable` and `format` ask for them.
+//! Validates JSON types: `type`, `nullable`, and the `format` that implies a type.
 
 use super::node::Node;
 use super::number::{Numeric, is_integral};
@@ -51,7 +51,7 @@ pub(super) fn check(value: &Value, node: &Node, at: &At) -> Verdict {
         Some(format) if !texts && !fits && format.name != own_format => {
             return at.type_invalid(&format.name, own_format).into();
         }
-        // The format decides, and of lists nothing does.
+        // The format decides; the type of lists is not checked here.
         Some(_) if texts && !node.has_type("number") && !node.has_type("integer") => return fine,
         _ => {}
     }

@@ -1,4 +1,4 @@
-//! Lists that are sets or maps hold nothing twice.
+//! Checks that lists of type set or map have no duplicates.
 
 use super::node::{ListType, Node};
 use crate::cause::{Cause, Path};
@@ -6,7 +6,7 @@ use crate::go;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// The objections to the lists in `value`, each with its second occurrence.
+/// One cause for each duplicate in the lists of `value`, at its second occurrence.
 pub(super) fn check(value: &Value, node: &Node, path: &Path) -> Vec<Cause> {
     let mut causes = Vec::new();
     walk(value, node, path, &mut causes);
@@ -17,7 +17,7 @@ fn walk(value: &Value, node: &Node, path: &Path, causes: &mut Vec<Cause>) {
     match value {
         Value::Object(object) => {
             for (name, value) in object {
-                // Where a schema has both, which it must not, the server checks by both.
+                // A schema must not have both `properties` and `additionalProperties`; if it does, the server checks both.
                 if let Some(values) = node.additional.schema().filter(|it| it.has_lists) {
                     walk(value, values, &path.key(name), causes);
                 }
@@ -62,7 +62,7 @@ fn map(list: &[Value], keys: &[String], path: &Path, causes: &mut Vec<Cause>) {
     };
     let all: Vec<Value> = list.iter().map(|item| key_of(item).into()).collect();
     let identities = all.iter().map(|key| match keys {
-        // A single key is compared as what it is, so that a float is no integer.
+        // A single key is compared with its type, so a float never equals an integer.
         [one] => key.get(one).map_or(String::new(), identity),
         _ => go::json(key),
     });
@@ -74,7 +74,7 @@ fn map(list: &[Value], keys: &[String], path: &Path, causes: &mut Vec<Cause>) {
     }
 }
 
-/// The place of each second occurrence.
+/// The index of each item that occurred before.
 fn second(all: impl Iterator<Item = String>) -> Vec<usize> {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     let mut places = Vec::new();
@@ -88,8 +88,8 @@ fn second(all: impl Iterator<Item = String>) -> Vec<usize> {
     places
 }
 
-/// Equal for equal values and for no others. An integer is no float, except inside of a list or an object, whose text
-/// is what is compared.
+/// A text that is the same only for equal values. An integer differs from a float, except inside a list or an object, which are compared
+/// by their text.
 fn identity(value: &Value) -> String {
     match value {
         Value::Number(number) if number.as_i64().is_none() => format!("float {}", go::json(value)),

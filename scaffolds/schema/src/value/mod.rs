@@ -1,10 +1,10 @@
-//! Custom resources under their structural schema: what an API server drops from them, fills in, and refuses.
+//! Pruning, defaulting and validation of custom resources by their structural schema, as in an API server.
 //!
 //! # Flow
-//! A server takes an object that it was sent through [`prune`](Structural::prune), [`coerce`](Structural::coerce) and
-//! [`default`](Structural::default), in this order, and then [`validate`](Structural::validate)s it;
-//! on update with [`validate_update`](Structural::validate_update), which forgives what was wrong before. The metadata
-//! of the object itself is not the schema's, and is left alone.
+//! An API server calls [`prune`](Structural::prune), [`coerce`](Structural::coerce) and [`default`](Structural::default) on each object that a
+//! client sends, in this order. Then it [`validate`](Structural::validate)s the object; on update with
+//! [`validate_update`](Structural::validate_update), which ignores errors in unchanged values (ratcheting). The object's own metadata is not
+//! part of the schema, and is not changed.
 //!
 //! ```
 //! use kubewright_schema::value::Structural;
@@ -26,14 +26,14 @@
 //! ```
 //!
 //! # Guarantees
-//! Verdict, reason, field and message of every cause, what is dropped and what is filled in are those of kube-apiserver
-//! v1.36: the tests replay what it said of some thousand values. Where it goes through a map in random order, the order
-//! here is that of the names.
+//! The causes (reason, field and message), the pruned fields and the defaults are those of kube-apiserver
+//! v1.36: the tests compare with its recorded responses for some thousand values. Where kube-apiserver iterates over a map in random order,
+//! here the order is that of the names.
 //!
 //! # Caveats
-//! - The schema is one that a server accepts, see [`lint`](crate::lint). What has no meaning in others is ignored.
+//! - The schema has to be one that an API server accepts, see [`lint`](crate::lint). In other schemas, invalid parts are ignored.
 //! - Numbers are an `int64` or a `float64`, as on the server; `serde_json`'s `arbitrary_precision` is not supported.
-//! - The walk descends as deep as schema and value both go. What `serde_json` reads, 128 levels, fits any stack.
+//! - The recursion is as deep as schema and value both are. `serde_json` parses at most 128 levels, for which any stack suffices.
 
 mod check;
 mod correlate;
@@ -69,7 +69,7 @@ pub struct Structural {
 }
 
 impl Structural {
-    /// Compiles a schema that a server accepts.
+    /// Compiles a schema that an API server accepts.
     pub fn compile(schema: &Value) -> Self {
         let mut root = Node::read(schema, Reading::Objects);
         root.prune_defaults();
@@ -80,7 +80,7 @@ impl Structural {
         }
     }
 
-    /// Drops fields that the schema does not know, and nulls where it does not allow them and has no default instead.
+    /// Drops unknown fields, and nulls where the schema neither allows them nor has a default.
     /// Returns the paths of the unknown fields, sorted (`spec.list[0].x`).
     pub fn prune(&self, object: &mut Value) -> Vec<String> {
         let unknown = self.prune_unknown(object);
@@ -88,48 +88,48 @@ impl Structural {
         unknown
     }
 
-    /// [`prune`](Self::prune) that leaves nulls where they are: a server objects to those that an apply leaves behind.
+    /// As [`prune`](Self::prune), but keeps nulls: an API server refuses those that a server-side apply leaves.
     pub fn prune_unknown(&self, object: &mut Value) -> Vec<String> {
         prune::unknown_fields(object, &self.root)
     }
 
-    /// Reads the metadata of resources inside of the object (`x-kubernetes-embedded-resource`) and writes it as an
-    /// ObjectMeta does. Drops what that does not know and returns the paths, sorted.
+    /// Decodes the metadata of embedded resources (`x-kubernetes-embedded-resource`) as ObjectMeta, and encodes it again.
+    /// Drops unknown fields of it, and returns their paths, sorted.
     ///
     /// # Errors
-    /// Metadata, kind or apiVersion of a wrong type: a server answers 400, or drops it when it reads from its storage.
+    /// Metadata, kind or apiVersion has a wrong type. An API server responds with 400, or drops the value when it reads from its storage.
     pub fn coerce(&self, object: &mut Value) -> Result<Vec<String>, Cause> {
         resource::coerce(object, &self.root, &Path::root())
     }
 
-    /// Fills in defaults, also inside of those that were just filled in.
+    /// Sets defaults, also inside values that were just set by a default.
     pub fn default(&self, object: &mut Value) {
         default::fill(object, &self.root);
     }
 
-    /// Everything that is wrong with a new object.
+    /// The causes for which a new object is invalid.
     pub fn validate(&self, object: &Value) -> Vec<Cause> {
         let mut causes = self.check(object, None);
         causes.extend(self.check_rules(object, None, &causes).causes);
         causes
     }
 
-    /// Everything that is wrong with a changed object, but for what has not changed.
+    /// The causes for which a changed object is invalid, without those for unchanged values (ratcheting).
     pub fn validate_update(&self, object: &Value, old: &Value) -> Vec<Cause> {
         let mut causes = self.check(object, Some(old));
         causes.extend(self.check_rules(object, Some(old), &causes).causes);
         causes
     }
 
-    /// Everything that is wrong with an object whose status changed. Of the schema only that of the status counts, but
-    /// lists and rules are checked throughout.
+    /// The causes for which an object with a changed status is invalid. Only the status is validated by the schema, but
+    /// list types and validation rules are checked in the whole object.
     pub fn validate_status(&self, object: &Value, old: &Value) -> Vec<Cause> {
         let mut causes = self.check_status(object, old);
         causes.extend(self.check_rules(object, Some(old), &causes).causes);
         causes
     }
 
-    /// [`validate_status`](Self::validate_status) without the rules.
+    /// As [`validate_status`](Self::validate_status), without the validation rules.
     pub fn check_status(&self, object: &Value, old: &Value) -> Vec<Cause> {
         let mut causes = Vec::new();
         if let (Some(node), Some(status)) = (self.root.properties.get("status"), object.get("status")) {
@@ -140,8 +140,8 @@ impl Structural {
         causes
     }
 
-    /// [`validate`](Self::validate) or [`validate_update`](Self::validate_update) without the rules, for servers that
-    /// have something to say in between.
+    /// As [`validate`](Self::validate) or [`validate_update`](Self::validate_update), without the validation rules, for servers that
+    /// do checks of their own in between.
     pub fn check(&self, object: &Value, old: Option<&Value>) -> Vec<Cause> {
         let mut causes = object_causes(object, old, &self.root, &Path::root());
         resource::check(object, &self.root, &Path::root(), &mut causes);
@@ -149,9 +149,9 @@ impl Structural {
         causes
     }
 
-    /// What the validation rules say of the object; or, when what was `found` before keeps them from being run, that.
+    /// Evaluates the validation rules. If the causes `found` before prevent that, the result is a cause that reports it.
     ///
-    /// Without the feature `cel` no rule is run.
+    /// Without the feature `cel` no rule is evaluated.
     #[cfg_attr(not(feature = "cel"), expect(unused_variables, reason = "only rules look at them"))]
     pub fn check_rules(&self, object: &Value, old: Option<&Value>, found: &[Cause]) -> Objections {
         const BLOCKING: [&str; 5] = [
@@ -176,7 +176,7 @@ impl Structural {
         Objections::default()
     }
 
-    /// Lists that had something twice before may have it again.
+    /// The causes for duplicates in lists. Lists that had duplicates before the update may still have them.
     fn list_causes(&self, object: &Value, old: Option<&Value>) -> Vec<Cause> {
         if !self.root.has_lists || old.is_some_and(|old| !lists::check(old, &self.root, &Path::root()).is_empty()) {
             return Vec::new();
@@ -185,7 +185,7 @@ impl Structural {
     }
 }
 
-/// Causes as Go shows a list of errors; `None` if there are none.
+/// The causes in the form in which Go prints a list of errors; `None` if there are none.
 fn aggregate(causes: &[Cause]) -> Option<String> {
     match causes {
         [] => None,
@@ -197,7 +197,7 @@ fn aggregate(causes: &[Cause]) -> Option<String> {
     }
 }
 
-/// What the keywords of a schema say of a value, which stands at `path`, and stood there before.
+/// The causes for which the value at `path` violates the keywords of a schema; `old` is the value before the update.
 fn object_causes(value: &Value, old: Option<&Value>, node: &Node, path: &Path) -> Vec<Cause> {
     let at = At {
         part: path,

@@ -5,15 +5,15 @@ use crate::pattern::Pattern;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// What is said of the values at one place.
+/// The schema of the values at one place.
 #[derive(Debug, Default)]
 pub(crate) struct Node {
-    /// None, one, or integer and string.
+    /// No type, one type, or integer and string.
     pub types: Vec<String>,
-    /// Only one that the server knows for the type; it ignores others.
+    /// Only a format that the server supports for the type; it ignores others.
     pub format: Option<Format>,
     pub nullable: bool,
-    /// Pruned by the schema.
+    /// The default, pruned.
     pub default: Option<Value>,
     pub one_of_values: Vec<Value>,
     pub number: Bounds,
@@ -29,11 +29,11 @@ pub(crate) struct Node {
     pub embedded: bool,
     pub list_type: ListType,
     pub map_keys: Vec<String>,
-    /// Whether this or anything below is a list of things that differ.
+    /// Whether this node or any below it is a list of type set or map.
     pub has_lists: bool,
-    /// Whether this or anything below is a resource.
+    /// Whether this node or any below it is a resource.
     pub has_resources: bool,
-    /// Whether this or anything below has validation rules.
+    /// Whether this node or any below it has validation rules.
     pub has_rules: bool,
 }
 
@@ -86,23 +86,23 @@ pub(crate) struct Junctors {
 }
 
 impl Node {
-    /// The nodes of the values inside a value of this one.
+    /// The nodes of the properties, additional properties and items.
     pub fn children(&self) -> impl Iterator<Item = &Node> {
         let single = self.items.as_deref().into_iter().chain(self.additional.schema());
         single.chain(self.properties.values())
     }
 
-    /// Makes this the node of a resource, as that at the root of a schema is one, said or not.
+    /// Makes this the node of a resource. The root of a schema always is one, even without `x-kubernetes-embedded-resource`.
     pub fn become_resource(&mut self) {
         self.embedded = true;
         self.has_resources = true;
     }
 
-    /// Drops from every default what the schema would drop from an object.
+    /// Prunes every default as an object would be pruned.
     pub fn prune_defaults(&mut self) {
         if let Some(mut default) = self.default.take() {
             super::prune::unknown_in(&mut default, self);
-            // What cannot be read, the server drops; it does not accept such a schema to begin with.
+            // The server drops metadata that it cannot decode; it does not accept a schema with such a default anyway.
             _ = super::resource::coerce(&mut default, self, &crate::cause::Path::root());
             self.default = Some(default);
         }
@@ -115,7 +115,7 @@ impl Node {
         self.properties.values_mut().for_each(Node::prune_defaults);
     }
 
-    /// The schema of a property: its own, or the one of all others.
+    /// The schema of a property: from `properties`, or else from `additionalProperties`.
     pub fn property(&self, name: &str) -> Option<&Node> {
         self.properties.get(name).or(self.additional.schema())
     }
@@ -133,7 +133,7 @@ impl Additional {
         }
     }
 
-    pub fn is_said(&self) -> bool {
+    pub fn is_specified(&self) -> bool {
         !matches!(self, Self::Unsaid)
     }
 }

@@ -1,4 +1,4 @@
-//! Numbers: an `int64` where the text of the number is one, a `float64` otherwise; and what schemas ask of them.
+//! Validates numbers. A number is an `int64` if its text is one, otherwise a `float64`.
 
 use super::node::{Bounds, Node};
 use super::verdict::{At, Objection, Verdict};
@@ -15,7 +15,7 @@ impl Numeric {
     pub fn of(number: &Number) -> Self {
         match number.as_i64() {
             Some(integer) => Self::Integer(integer),
-            // Without arbitrary precision every number is one or the other.
+            // Without arbitrary precision every number that is not an integer is a float.
             None => Self::Float(number.as_f64().unwrap_or(f64::NAN)),
         }
     }
@@ -41,8 +41,8 @@ impl Numeric {
         }
     }
 
-    /// A bound in the type of the number that is held against it. Go, on the processors that it is measured on, makes
-    /// the lowest integer of a float that does not fit.
+    /// A bound, converted to the type of the number that is compared with it. For a float that does not fit, Go gives the lowest integer
+    /// on the processors on which this was measured.
     fn bound(self, bound: f64) -> Self {
         match self {
             Self::Integer(_) => Self::Integer(go::int64(bound)),
@@ -51,7 +51,7 @@ impl Numeric {
     }
 }
 
-/// Whether a float is taken for an integer: within a relative 1e-9 of one, and one that JavaScript can hold.
+/// Whether a float counts as an integer: it differs from one by less than a relative 1e-9, and JavaScript can represent it.
 pub(super) fn is_integral(float: f64) -> bool {
     const MOST: f64 = 9_007_199_254_740_991.0;
     if !(-MOST..=MOST).contains(&float) {
@@ -61,7 +61,7 @@ pub(super) fn is_integral(float: f64) -> bool {
     if float == whole {
         return true;
     }
-    // The server compares with the conversion to an unsigned integer, which of a negative float is far away.
+    // The server compares with the conversion to an unsigned integer, which for a negative float is far from it.
     let (near, size) = if float > 0.0 { (whole, float) } else { return false };
     near != 0.0 && (float - near).abs() / (size + near) < 1e-9
 }
@@ -84,7 +84,7 @@ pub(super) fn check(number: Numeric, node: &Node, at: &At) -> Verdict {
     ];
     for (name, bound, rule) in rules {
         let Some(bound) = bound else { continue };
-        // A bound that the type cannot hold is held against the number all the same, as a float.
+        // A bound outside of the type's range is compared with the number as a float.
         let (number, bound) = match range(Numeric::Float(bound), node, name, at) {
             Some(objection) => {
                 verdict.add(objection);
@@ -102,7 +102,7 @@ pub(super) fn check(number: Numeric, node: &Node, at: &At) -> Verdict {
 
 type Rule = fn(Numeric, Numeric, &Node, &At) -> Option<Objection>;
 
-/// Whether the type and format can hold a number.
+/// The objection if a number is outside of the range of the type and format.
 fn range(number: Numeric, node: &Node, name: &str, at: &At) -> Option<Objection> {
     let [kind] = node.types.as_slice() else { return None };
     let format = node.format.as_ref().map_or("", |format| format.name.as_str());
@@ -143,7 +143,7 @@ fn multiple(number: Numeric, factor: Numeric, _: &Node, at: &At) -> Option<Objec
         _ => is_integral(number.float() / factor.float()),
     };
     (!fits).then(|| {
-        let text = at.says(&format!("should be a multiple of {}", factor.shown()));
+        let text = at.in_body(&format!("should be a multiple of {}", factor.shown()));
         at.invalid(number.value(), text)
     })
 }
@@ -159,7 +159,12 @@ fn least(number: Numeric, bound: Numeric, node: &Node, at: &At) -> Option<Object
     } else {
         "greater than or equal to"
     };
-    (!fits).then(|| at.invalid(number.value(), at.says(&format!("should be {words} {}", bound.shown()))))
+    (!fits).then(|| {
+        at.invalid(
+            number.value(),
+            at.in_body(&format!("should be {words} {}", bound.shown())),
+        )
+    })
 }
 
 fn most(number: Numeric, bound: Numeric, node: &Node, at: &At) -> Option<Objection> {
@@ -173,5 +178,10 @@ fn most(number: Numeric, bound: Numeric, node: &Node, at: &At) -> Option<Objecti
     } else {
         "less than or equal to"
     };
-    (!fits).then(|| at.invalid(number.value(), at.says(&format!("should be {words} {}", bound.shown()))))
+    (!fits).then(|| {
+        at.invalid(
+            number.value(),
+            at.in_body(&format!("should be {words} {}", bound.shown())),
+        )
+    })
 }

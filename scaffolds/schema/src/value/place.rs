@@ -1,14 +1,14 @@
-//! Where a walk through a value stands: a chain of steps on the stack, written out only when there is something to say.
+//! The current place in a walk through a value: a linked list on the stack, formatted only for messages.
 
 use std::fmt;
 
 #[derive(Clone, Copy)]
 pub(super) enum Place<'a> {
-    /// Where the walk began; has no name.
+    /// The start of the walk, which has no name.
     Start,
-    /// A property that the schema names.
+    /// A property of the schema.
     Property(&'a Place<'a>, &'a str),
-    /// An entry of a map. Unlike a property it has a dot in front even at the start.
+    /// An entry of a map. Unlike a property, it is printed with a leading dot even at the start.
     Entry(&'a Place<'a>, &'a str),
     Item(&'a Place<'a>, usize),
 }

@@ -1,4 +1,4 @@
-//! Drops what the schema does not know, and nulls where none may stand.
+//! Pruning: drops unknown fields, and nulls that the schema does not allow.
 
 use super::node::Node;
 use serde_json::{Map, Value};
@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 const META: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
-/// Drops unknown fields below a resource's root, and returns their paths, sorted.
+/// Drops unknown fields of a resource, and returns their paths, sorted.
 pub(super) fn unknown_fields(object: &mut Value, root: &Node) -> Vec<String> {
     let mut pruner = Pruner::default();
     if let Value::Object(object) = object {
@@ -23,24 +23,24 @@ pub(super) fn unknown_fields(object: &mut Value, root: &Node) -> Vec<String> {
     pruner.unknown
 }
 
-/// Drops unknown fields from a value that may be anything.
+/// Drops unknown fields from any value.
 pub(super) fn unknown_in(value: &mut Value, node: &Node) {
     Pruner::default().value(value, Some(node));
 }
 
 #[derive(Default)]
 struct Pruner {
-    /// The path to where the walk stands.
+    /// The path of the current value.
     path: String,
     unknown: Vec<String>,
 }
 
-/// What sort of object fields are in.
+/// The object that contains a field.
 #[derive(Clone, Copy)]
 struct Within {
-    /// It is a resource, with `metadata`.
+    /// Whether it is a resource, with `metadata`.
     resource: bool,
-    /// Unknown fields stay.
+    /// Whether unknown fields are preserved.
     keeps: bool,
 }
 
@@ -84,16 +84,17 @@ impl Pruner {
         });
     }
 
-    /// Prunes the value of a field that the schema speaks of. Values that it only allows have no schema of their own.
+    /// Prunes the value of a known field. With `additionalProperties: true`, every field is known, but has no schema by which its value
+    /// could be pruned.
     fn known(&mut self, name: &str, value: &mut Value, node: &Node) -> bool {
-        let known = node.properties.contains_key(name) || node.additional.is_said();
+        let known = node.properties.contains_key(name) || node.additional.is_specified();
         if known {
             self.at_key(name, |this| this.value(value, node.property(name)));
         }
         known
     }
 
-    /// Where unknown fields are kept, also in the items of a list, those that the schema knows are pruned all the same.
+    /// Prunes inside a value whose unknown fields are preserved: only the values of known fields are pruned, also in the items of a list.
     fn preserved(&mut self, value: &mut Value, node: &Node) {
         match (value, &node.items) {
             (Value::Object(object), _) => self.fields(
@@ -125,14 +126,14 @@ impl Pruner {
 
     fn at_index(&mut self, index: usize, then: impl FnOnce(&mut Self)) {
         let length = self.path.len();
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         _ = write!(self.path, "[{index}]");
         then(self);
         self.path.truncate(length);
     }
 }
 
-/// Drops nulls from objects, where the schema does not allow them and has no default in their place.
+/// Drops nulls from objects where the schema neither allows them nor has a default.
 pub(super) fn nulls(value: &mut Value, node: &Node) {
     match value {
         Value::Object(object) => object.retain(|name, value| match node.property(name) {

@@ -1,4 +1,4 @@
-//! From the JSON of a schema to its nodes.
+//! Reads a schema from JSON into nodes.
 
 use super::formats::Format;
 use super::node::{Additional, Bounds, Count, Junctors, ListType, Node, Text};
@@ -9,17 +9,17 @@ use std::collections::BTreeMap;
 
 type Schema = Map<String, Value>;
 
-/// What the schema is read for: the server has two ways of it.
+/// The purpose for which a schema is read. The server has a different reading for each.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Reading {
-    /// To check objects. An integer or string is of these types, and formats that the server does not know are dropped.
+    /// To validate objects. An int-or-string has these two types, and formats that the server does not support are dropped.
     Objects,
-    /// To check defaults. An integer or string is of no type, and every format counts as one.
+    /// To validate defaults. An int-or-string has no type, and every format is kept.
     Defaults,
 }
 
 impl Node {
-    /// Reads a schema as the server does: what has the wrong JSON type, which it refuses when decoding, is absent here.
+    /// Reads a schema as the server does. Values of the wrong JSON type, which the server refuses when it decodes the CRD, are ignored here.
     pub fn read(schema: &Value, reading: Reading) -> Self {
         match schema {
             Value::Object(schema) => Self::of(schema, reading),
@@ -27,7 +27,7 @@ impl Node {
         }
     }
 
-    /// [`read`](Self::read), of what is known to be a schema.
+    /// As [`read`](Self::read), for a JSON object.
     pub fn of(schema: &Schema, reading: Reading) -> Self {
         let mut node = Self::read_object(schema, reading);
         node.has_lists = node.list_type != ListType::Atomic || node.children().any(|it| it.has_lists);
@@ -39,7 +39,7 @@ impl Node {
     fn read_object(schema: &Schema, reading: Reading) -> Self {
         let (types, format) = types(schema, reading);
         let as_read = |value: Value| match reading {
-            // The definition has been stored by now.
+            // The default is in the form in which the stored CRD has it.
             Reading::Objects => go::stored(value),
             Reading::Defaults => value,
         };

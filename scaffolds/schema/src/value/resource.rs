@@ -1,4 +1,4 @@
-//! Resources inside of resources: what the server asks of their `apiVersion`, `kind` and `metadata` beside the schema.
+//! Embedded resources: checks of their `apiVersion`, `kind` and `metadata` that the schema does not contain.
 
 use super::node::Node;
 use super::object_meta;
@@ -6,11 +6,10 @@ use crate::cause::{Cause, Path};
 use crate::meta::names::{self, Unit};
 use serde_json::{Map, Value};
 
-/// Reads the metadata of every resource in `value` as an ObjectMeta and writes it back as one. What is unknown there is
-/// dropped and its path returned.
+/// Decodes the metadata of every resource in `value` as ObjectMeta, and encodes it again. Drops unknown fields and returns their paths.
 ///
 /// # Errors
-/// The first thing of a wrong type.
+/// The first value of a wrong type.
 pub(super) fn coerce(value: &mut Value, node: &Node, path: &Path) -> Result<Vec<String>, Cause> {
     let mut unknown = Vec::new();
     walk(value, node, path, &mut unknown)?;
@@ -66,7 +65,7 @@ fn read(resource: &mut Map<String, Value>, path: &Path) -> Result<Vec<String>, C
     }
 }
 
-/// What is wrong with the resources in `value`, which have been through [`coerce`].
+/// Validates the resources in `value`, after [`coerce`].
 pub(super) fn check(value: &Value, node: &Node, path: &Path, causes: &mut Vec<Cause>) {
     if !node.has_resources {
         return;

@@ -1,21 +1,22 @@
-//! What a schema says of a value: objections, and how many checks were made, by which the best of several alternatives is
+//! The result of validating a value: objections, and the number of checks, by which the best of several alternatives is
 //! chosen.
 
 use super::place::Place;
 use crate::cause::{Cause, Path};
 use serde_json::Value;
 
-/// The outcome of checking a value, or a part of it.
+/// The result of validating a value, or a part of it.
 #[derive(Debug, Default)]
 pub(super) struct Verdict {
     pub objections: Vec<Objection>,
-    /// The server counts its validators rather than the keywords, and so must we: it shows through `anyOf` and `oneOf`.
+    /// How many checks were made. As on the server, these are validators, not keywords, because their number decides which branch of `anyOf` and
+    /// `oneOf` is reported.
     pub checks: u64,
 }
 
 #[derive(Debug)]
 pub(super) struct Objection {
-    /// What is said only once of a value.
+    /// The text by which duplicates for one value are found.
     text: String,
     pub cause: Cause,
 }
@@ -25,7 +26,7 @@ impl Verdict {
         self.objections.is_empty()
     }
 
-    /// Adds what `other` found and did.
+    /// Adds the objections and checks of `other`.
     pub fn merge(&mut self, other: Self) {
         self.checks += other.checks;
         for objection in other.objections {
@@ -49,17 +50,17 @@ impl From<Objection> for Verdict {
     }
 }
 
-/// Where objections are made: the part of the object that is checked, and the value's place in it.
+/// The location of objections: the part of the object that is validated, and the value's place in it.
 #[derive(Clone, Copy)]
 pub(super) struct At<'a> {
-    /// The path of the part: that of `status`, or of a default in a schema.
+    /// The path of the part: for example `status`, or a default in a schema.
     pub part: &'a Path,
     pub place: Place<'a>,
 }
 
 impl At<'_> {
-    /// As the server words most objections: `spec.size in body …`.
-    pub fn says(&self, what: &str) -> String {
+    /// The message that the server has for most objections: `spec.size in body …`.
+    pub fn in_body(&self, what: &str) -> String {
         format!("{} in body {what}", self.place)
     }
 
@@ -71,15 +72,15 @@ impl At<'_> {
         }
     }
 
-    /// The value breaks a rule: `text` says which.
+    /// The value violates a constraint; `text` names it.
     pub fn invalid(&self, value: Value, text: String) -> Objection {
         let cause = self.path().invalid(value, &text);
         Objection { text, cause }
     }
 
-    /// The value is of another type or format. `found` is what the server shows in its place.
+    /// The value has another type or format. `found` is what the server prints instead of the value.
     pub fn type_invalid(&self, wanted: &str, found: &str) -> Objection {
-        let text = self.says(&format!("must be of type {wanted}: {}", crate::go::quote(found)));
+        let text = self.in_body(&format!("must be of type {wanted}: {}", crate::go::quote(found)));
         let cause = self.path().type_invalid(found, &text);
         Objection { text, cause }
     }
@@ -90,10 +91,10 @@ impl At<'_> {
         Objection { text, cause }
     }
 
-    /// An objection with a form of its own.
+    /// An objection of any other form.
     pub fn other(&self, what: &str, cause: impl FnOnce(&Path) -> Cause) -> Objection {
         Objection {
-            text: self.says(what),
+            text: self.in_body(what),
             cause: cause(&self.path()),
         }
     }

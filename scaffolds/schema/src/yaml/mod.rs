@@ -1,5 +1,5 @@
-//! YAML into JSON values, and out of them in one fixed style: block collections, sorted keys, two spaces, lists flush with their
-//! key, literal blocks for text of several lines. Reads back as the same value under YAML 1.1 and 1.2 alike.
+//! Reads YAML into JSON values, and writes JSON values as YAML in one fixed style: block collections, sorted keys, an indentation of two spaces,
+//! lists at the indentation of their key, literal blocks for text of several lines. The output is the same value in YAML 1.1 and 1.2.
 
 mod read;
 mod scalar;
@@ -8,16 +8,16 @@ use serde_json::Value;
 
 pub use read::{YamlError, documents};
 
-/// The longest implicit key that every reader accepts is 1024 characters (YAML 1.2.2, section 8.2.2); longer ones are
-/// written in the explicit form.
+/// Longer keys are written in the explicit form. The longest implicit key that every parser accepts is 1024 characters (YAML 1.2.2,
+/// section 8.2.2).
 const LONGEST_IMPLICIT_KEY: usize = 1000;
 
 /// Writes `value` as one YAML document, without the leading `---`, ending in a line break.
 ///
 /// # Guarantees
 /// - The same value gives the same bytes, whatever order its keys were inserted in.
-/// - A reader of YAML 1.1 (Go's, Python's) and one of YAML 1.2 see the value as given: what either would take for
-///   another type (`on`, `no`, `~`, `1e3`, `0o7`, `12:30`, `2001-01-01`, …) is quoted.
+/// - Parsers of YAML 1.1 (Go's, Python's) and of YAML 1.2 read the same value: strings that either of them would read as
+///   another type (`on`, `no`, `~`, `1e3`, `0o7`, `12:30`, `2001-01-01`, …) are quoted.
 /// - Lines are never folded.
 ///
 /// ```
@@ -37,11 +37,11 @@ pub fn to_string(value: &Value) -> String {
     out
 }
 
-/// Writes a collection that is not empty; the cursor stands where its first line begins, already indented.
+/// Writes a collection that is not empty. The cursor is at the start of its first line, after the indentation.
 fn block(value: &Value, indent: usize, out: &mut String) {
     match value {
         Value::Object(map) => {
-            // With serde_json's `preserve_order` switched on anywhere in the build, the map itself is not sorted.
+            // If any crate of the build enables serde_json's `preserve_order`, the map is not sorted.
             let mut entries: Vec<_> = map.iter().collect();
             entries.sort_by(|a, b| a.0.cmp(b.0));
             for (position, (key, value)) in entries.into_iter().enumerate() {
@@ -73,7 +73,7 @@ fn block(value: &Value, indent: usize, out: &mut String) {
     }
 }
 
-/// The value of a key, the cursor being right after its colon.
+/// Writes the value of a key. The cursor is right after the colon.
 fn member(value: &Value, indent: usize, out: &mut String) {
     match value {
         Value::Object(map) if !map.is_empty() => {
@@ -93,7 +93,7 @@ fn member(value: &Value, indent: usize, out: &mut String) {
     }
 }
 
-/// An item of a list, the cursor being right after its dash.
+/// Writes an item of a list. The cursor is right after the dash.
 fn element(value: &Value, indent: usize, out: &mut String) {
     match value {
         Value::Object(map) if !map.is_empty() => block(value, indent + 2, out),
@@ -124,7 +124,7 @@ fn inline(value: &Value) -> String {
     }
 }
 
-/// Whole strings at once: every line is padded, and most of the time in a build that is not optimised.
+/// Adds the indentation in whole strings: every line needs it, and most builds of this crate are not optimised.
 fn pad(indent: usize, out: &mut String) {
     const BLANKS: &str = "                                                                ";
     let mut left = indent;

@@ -1,16 +1,16 @@
-//! YAML into JSON values.
+//! Reads YAML into JSON values.
 
 use serde_json::Value;
 
-/// A text is no YAML, or none that JSON can express.
+/// The text is not YAML, or JSON cannot express it.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct YamlError(String);
 
-/// The documents of a text, one after the other; empty ones are left out.
+/// The documents of a text, in order; empty ones are left out.
 ///
 /// # Errors
-/// With the line and what is wrong there.
+/// A message with the line.
 ///
 /// ```
 /// let documents = kubewright_schema::yaml::documents("a: 1\n---\n---\nb: [x]\n").expect("YAML");

@@ -1,10 +1,10 @@
-//! How one string or number is written: plain where no reader could take it for anything else, else in single
-//! quotes, in double quotes when it needs escapes, or as a literal block when it has several lines.
+//! Writes one string or number: plain if no parser could read it as another type, otherwise in single
+//! quotes, in double quotes if it needs escapes, or as a literal block if it has several lines.
 
 use serde_json::Number;
 use std::fmt::Write;
 
-/// Words that some reader resolves to a boolean, null, a number, a merge key or a default value
+/// Words that some parser resolves to a boolean, null, a number, a merge key or a default value
 /// (yaml.org/type of YAML 1.1, and the core schema of YAML 1.2).
 const RESERVED: [&str; 13] = [
     "y", "n", "yes", "no", "true", "false", "on", "off", "null", "nan", "inf", ".nan", ".inf",
@@ -23,13 +23,13 @@ pub(super) fn flow(text: &str) -> String {
     }
 }
 
-/// A string of several lines as a literal block, its header included and the last line break left out; `None` when
-/// the text cannot stand in one as it is.
+/// A string of several lines as a literal block, with its header and without the last line break; `None` if a literal block cannot
+/// represent the text.
 pub(super) fn literal(text: &str, indent: usize) -> Option<String> {
     let body = text.trim_end_matches('\n');
     let fits = body.contains('\n')
         && body.chars().all(|c| c == '\n' || c == '\t' || printable(c))
-        // The first line sets the indentation, and a line of blanks alone is read differently by different readers.
+        // The first line sets the indentation, and parsers differ in how they read a line with only spaces.
         && !body.starts_with(['\n', ' ', '\t'])
         && body.split('\n').all(|line| line.is_empty() || !line.trim_matches([' ', '\t']).is_empty());
     if !fits {
@@ -52,8 +52,8 @@ pub(super) fn literal(text: &str, indent: usize) -> Option<String> {
     Some(out)
 }
 
-/// A number as every reader takes it: integral ones without a fraction, exponents with a point and a sign, which
-/// YAML 1.1 demands of a float.
+/// A number in a form that every parser reads as a number: integral ones without a fraction, exponents with a point and a sign, which
+/// YAML 1.1 requires of a float.
 pub(super) fn number(number: &Number) -> String {
     if number.is_i64() || number.is_u64() {
         return number.to_string();
@@ -61,7 +61,7 @@ pub(super) fn number(number: &Number) -> String {
     let Some(float) = number.as_f64() else {
         return number.to_string();
     };
-    // Up to 2^53 every integral float is exact as an integer, and Go prints it as one.
+    // Up to 2^53 every integral float is an exact integer, and Go prints it as one.
     if float.fract() == 0.0 && float.abs() <= 9_007_199_254_740_992.0 {
         return format!("{float:.0}");
     }
@@ -76,7 +76,7 @@ pub(super) fn number(number: &Number) -> String {
     format!("{mantissa}{point}e{sign}{exponent}")
 }
 
-/// Whether `text` may stand bare. Deliberately narrow: what starts like a number (`.e+3` is one to some), a date or an
+/// Whether `text` needs no quotes. Deliberately strict: text that starts like a number (some parsers read `.e+3` as one), a date or an
 /// indicator is quoted.
 fn plain(text: &str) -> bool {
     let mut chars = text.chars();
@@ -95,7 +95,7 @@ fn plain(text: &str) -> bool {
         && !RESERVED.iter().any(|word| word.eq_ignore_ascii_case(text))
 }
 
-/// Of text that is ASCII, as nearly all is, bytes say it, at a fraction of the time.
+/// Whether all characters are [`printable`]. For ASCII text, which is nearly all text, checking bytes is much faster.
 fn all_printable(text: &str) -> bool {
     if text.is_ascii() {
         text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
@@ -104,7 +104,7 @@ fn all_printable(text: &str) -> bool {
     }
 }
 
-/// Characters that every reader takes raw inside quotes: printable ASCII and the letters of the basic plane.
+/// Whether every parser accepts the character unescaped inside quotes: printable ASCII and the letters of the basic plane.
 fn printable(c: char) -> bool {
     matches!(c, ' '..='~' | '\u{a0}'..='\u{2027}' | '\u{202a}'..='\u{d7ff}' | '\u{e000}'..='\u{fefe}' | '\u{ff00}'..='\u{fffd}')
 }

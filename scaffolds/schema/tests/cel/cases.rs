@@ -1,9 +1,9 @@
-//! What is sent to the server: one expression a line in `rules.txt`, and schemas for all else.
+//! The cases: one expression per line of `rules.txt`, and schemas for everything else.
 
 use super::{Case, Try};
 use serde_json::{Value, json};
 
-/// A line that begins with `=` is a `messageExpression`: what it gives shows in the cause.
+/// A line that starts with `=` is a `messageExpression`, whose result is the cause's message.
 const RULES: &str = include_str!("rules.txt");
 
 pub fn all() -> Vec<Case> {
@@ -16,7 +16,7 @@ pub fn all() -> Vec<Case> {
     cases
 }
 
-/// An object as the server takes it.
+/// A complete object with these fields.
 fn object(fields: Value) -> Value {
     let mut object = json!({"apiVersion": "cel.example.com/v1", "kind": "Rule", "metadata": {"name": "one"}});
     for (key, value) in fields.as_object().into_iter().flatten() {
@@ -73,14 +73,14 @@ fn expression(line: &str) -> Case {
     case(line, schema, vec![created(fields)])
 }
 
-/// A rule at `spec`, whose other keywords are given.
+/// A schema with rules at `spec`, and the given other keywords.
 fn spec(mut spec: Value, rules: Value) -> Value {
     spec["type"] = json!("object");
     spec["x-kubernetes-validations"] = rules;
     json!({"type": "object", "properties": {"spec": spec}})
 }
 
-/// What a schema makes visible, and as what.
+/// Which fields of a schema rules can access, and with which types.
 fn schemas() -> Vec<Case> {
     let text = json!({"type": "string"});
     let names = json!({"a-b": text, "a.b": text, "a/b": text, "a__b": text, "a_b": text, "namespace": text, "_x": text, "$x": text, "1x": text});
@@ -197,7 +197,7 @@ fn schemas() -> Vec<Case> {
     cases
 }
 
-/// How a broken rule is reported.
+/// How a violated rule is reported.
 fn reports() -> Vec<Case> {
     let i = json!({"properties": {"i": {"type": "integer"}, "m": {"type": "object", "additionalProperties": {"type": "object", "properties": {"x.y": {"type": "string"}}}}}});
     let one = || vec![created(json!({"spec": {"i": 1}}))];
@@ -328,7 +328,7 @@ fn reports() -> Vec<Case> {
     cases
 }
 
-/// `oldSelf`, and what an update forgives.
+/// `oldSelf` and ratcheting.
 fn transitions() -> Vec<Case> {
     let text = |rules: Value| json!({"type": "string", "maxLength": 10, "x-kubernetes-validations": rules});
     let within = |schema: Value| json!({"type": "object", "properties": {"v": schema, "w": {"type": "integer"}}});
@@ -469,7 +469,7 @@ fn transitions() -> Vec<Case> {
     ]
 }
 
-/// Where rules can stand.
+/// The places of a schema that can have rules.
 fn places() -> Vec<Case> {
     let root = |rule: &str| json!({"type": "object", "properties": {"a": {"type": "string"}}, "x-kubernetes-validations": [{"rule": rule}]});
     let mut cases: Vec<Case> = [
@@ -568,7 +568,7 @@ fn places() -> Vec<Case> {
     cases
 }
 
-/// What rules may cost.
+/// The cost limits of rules.
 fn expensive() -> Vec<Case> {
     let list = |limit: Option<u64>, item: Value| {
         let mut list = json!({"type": "array", "items": item});

@@ -1,5 +1,5 @@
-//! Validation rules beside a real kube-apiserver. What the server said is recorded in `recorded.json`, so that the
-//! comparison needs no server. To record it anew, with a control plane in KUBEBUILDER_ASSETS:
+//! Compares validation rules with a real kube-apiserver, whose responses are recorded in `recorded.json`, so that the
+//! comparison needs no server. To record them again, with a control plane in KUBEBUILDER_ASSETS:
 //!
 //! `KUBEBUILDER_ASSETS=… cargo test -p kubewright-schema --test cel -- --ignored record`
 #![cfg(feature = "cel")]
@@ -21,11 +21,11 @@ use std::fmt::Write;
 
 const RECORDED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cel/recorded.json");
 
-/// A schema with rules, and objects that are sent under it.
+/// A schema with rules, and objects of it that are sent.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 struct Case {
     name: String,
-    /// Of the whole object.
+    /// The schema of the whole object.
     schema: Value,
     tries: Vec<Try>,
 }
@@ -49,9 +49,9 @@ struct Verdict {
 #[derive(Deserialize, Serialize)]
 struct Recorded {
     case: Case,
-    /// Of the CustomResourceDefinition.
+    /// The causes for the CustomResourceDefinition.
     definition: Causes,
-    /// Of each try, if the definition was accepted.
+    /// The verdict on each object, if the definition was accepted.
     objects: Vec<Verdict>,
 }
 
@@ -84,7 +84,7 @@ fn recorded() -> Vec<Recorded> {
 }
 
 #[test]
-fn schemas_are_refused_for_what_the_server_refused_them() {
+fn schemas_have_the_same_causes_as_on_the_server() {
     let mut report = String::new();
     for Recorded { case, definition, .. } in recorded() {
         let ours = set(lint::causes(&crd(&case.schema)));
@@ -96,7 +96,7 @@ fn schemas_are_refused_for_what_the_server_refused_them() {
 }
 
 #[test]
-fn objects_get_the_server_s_verdict_with_its_causes_and_warnings() {
+fn objects_have_the_same_causes_and_warnings_as_on_the_server() {
     let mut report = String::new();
     for Recorded {
         case,

@@ -1,5 +1,5 @@
-//! Asks a real API server. Objects are sent with `dryRun`; what they replace is stored first, under a definition of its
-//! own that takes anything.
+//! Records the responses of a real API server. Objects are sent with `dryRun`; the objects that they replace are stored before, with a schema that
+//! accepts anything.
 
 use super::control_plane::ControlPlane;
 use super::{Case, Causes, Recorded, Try, Verdict, crd, made_up::without_numbers};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const RULES: &str = "/apis/cel.example.com/v1/namespaces/default/rules";
 
-/// Asks for one case after the other.
+/// Records one case after the other.
 pub fn record(cases: Vec<Case>) -> Vec<Recorded> {
     let server = ControlPlane::start();
     let free = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
@@ -71,8 +71,8 @@ fn verdict(server: &ControlPlane, (method, path): (&str, &str), object: &Value) 
     }
 }
 
-/// Gives the definition another schema, and waits until objects are looked at by it: a probe that is refused with a word
-/// of the new schema is sent until it is.
+/// Replaces the schema of the definition, and waits until the server validates objects by it: sends a probe until it is refused with a text
+/// from the new schema.
 fn define(server: &ControlPlane, schema: &Value) {
     let path = format!("{CRDS}/rules.cel.example.com");
     let mut marked = schema.clone();
@@ -107,7 +107,10 @@ fn next() -> u64 {
 fn wait(server: &ControlPlane, mut done: impl FnMut(&ControlPlane) -> bool) {
     let deadline = Instant::now() + Duration::from_secs(60);
     while !done(server) {
-        assert!(Instant::now() < deadline, "the server does not come to it");
+        assert!(
+            Instant::now() < deadline,
+            "the server does not reach the expected state in time"
+        );
         std::thread::sleep(Duration::from_millis(20));
     }
 }

@@ -1,11 +1,11 @@
-//! Asks controller-gen what it makes of lists of rules: all at once, each as the Role of a namespace of its own.
+//! Runs controller-gen on lists of rules: many at once, each as the Role of a separate namespace.
 
 use super::Recorded;
 use kubewright_schema::{rbac::PolicyRule, yaml};
 use serde_json::Value;
 use std::{collections::BTreeMap, fmt::Write, fs, process::Command};
 
-/// Sets in one run: no reader of YAML takes documents without end.
+/// The number of lists in one run: YAML parsers limit the number of documents.
 const SHARE: usize = 500;
 
 pub fn ask(sets: Vec<Vec<PolicyRule>>) -> Vec<Recorded> {

@@ -1,5 +1,5 @@
-//! RBAC rules, normalised: what must hold for any rules, and what controller-gen makes of random ones. That is recorded in
-//! `recorded.json`, so that the comparison needs no Go. To record it anew, with controller-gen v0.21.0 and Go:
+//! Tests of normalised RBAC rules: properties of any rules, and a comparison with controller-gen's output for random rules. That output is
+//! recorded in `recorded.json`, so that the comparison needs no Go. To record it again, with controller-gen v0.21.0 and Go:
 //!
 //! `CONTROLLER_GEN=… cargo test -p kubewright-schema --test rbac -- --ignored record`
 
@@ -23,7 +23,7 @@ fn list(words: &str) -> Vec<String> {
         .collect()
 }
 
-/// A rule as a marker writes it: groups, resources, verbs.
+/// A rule in the form of a marker: groups, resources, verbs.
 fn rule(groups: &str, resources: &str, verbs: &str) -> PolicyRule {
     PolicyRule {
         api_groups: list(groups),
@@ -51,7 +51,7 @@ fn verbs_of_one_resource_are_united_and_sorted() {
 }
 
 #[test]
-fn a_rule_of_several_resources_meets_those_of_one() {
+fn a_rule_for_several_resources_is_joined_with_rules_for_one() {
     let rules = [
         rule("apps", "deployments;statefulsets", "get"),
         rule("apps", "deployments", "list"),
@@ -81,7 +81,7 @@ fn resources_of_one_group_with_equal_verbs_are_joined_then_groups_then_urls() {
 }
 
 #[test]
-fn names_keep_rules_apart_and_a_star_swallows_the_other_verbs() {
+fn rules_with_different_names_stay_separate_and_a_star_replaces_other_verbs() {
     let named = PolicyRule {
         resource_names: list("one"),
         ..rule("\"\"", "secrets", "get")
@@ -91,13 +91,13 @@ fn names_keep_rules_apart_and_a_star_swallows_the_other_verbs() {
         [rule("\"\"", "secrets", "get"), named]
     );
     assert_eq!(normalise([rule("a.b", "cs", "get;*")]), [rule("a.b", "cs", "*")]);
-    // Collapsed last, as controller-gen does: rules joined only then would have been too few.
+    // As in controller-gen, `*` replaces the other verbs only after joining, so these two rules are not joined.
     let rules = [rule("a.b", "cs", "*;get"), rule("a.b", "ds", "*")];
     assert_eq!(normalise(rules), [rule("a.b", "cs", "*"), rule("a.b", "ds", "*")]);
 }
 
 #[test]
-fn rules_that_come_to_differ_in_their_verbs_alone_are_both_kept() {
+fn rules_that_differ_only_in_verbs_after_joining_are_both_kept() {
     let rules = [
         rule("apps", "pods", "get"),
         rule("batch", "pods", "get"),
@@ -108,7 +108,7 @@ fn rules_that_come_to_differ_in_their_verbs_alone_are_both_kept() {
 }
 
 #[test]
-fn the_role_of_a_foobar_operator_reads_as_controller_gen_writes_it() {
+fn the_role_of_a_foobar_operator_is_the_same_as_from_controller_gen() {
     let rules = [
         rule("test.example.com", "foobars", "get;list;watch"),
         rule("test.example.com", "foobars/status", "get;patch;update"),
@@ -172,7 +172,7 @@ rules:
 }
 
 #[test]
-fn a_rule_is_serialised_under_the_names_of_kubernetes() {
+fn a_rule_is_serialised_with_the_field_names_of_kubernetes() {
     let rule: PolicyRule = serde_json::from_str(r#"{"nonResourceURLs": ["/metrics"], "verbs": ["get"]}"#).unwrap();
     assert_eq!(rule, urls("/metrics", "get"));
     assert_eq!(
@@ -199,7 +199,7 @@ fn any_rule() -> impl Strategy<Value = PolicyRule> {
     )
 }
 
-/// Every single thing that rules allow: group, resource, name, verb.
+/// Every single permission that rules grant: group, resource, name, verb.
 fn grants(rules: &[PolicyRule]) -> BTreeSet<(String, String, String, String)> {
     let mut grants = BTreeSet::new();
     for rule in rules {
@@ -221,7 +221,7 @@ fn grants(rules: &[PolicyRule]) -> BTreeSet<(String, String, String, String)> {
             }
         }
     }
-    // A star makes every other verb on the same thing redundant.
+    // A star makes every other verb redundant.
     let stars: Vec<_> = grants.iter().filter(|it| it.3 == "*").cloned().collect();
     grants.retain(|it| {
         it.3 == "*"
@@ -246,17 +246,17 @@ proptest! {
 
 const RECORDED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/rbac/recorded.json");
 
-/// Rules, and what controller-gen made of them.
+/// Rules, and controller-gen's rules for them.
 #[derive(Deserialize, Serialize)]
 struct Recorded {
     rules: Vec<PolicyRule>,
     theirs: Value,
 }
 
-/// How controller-gen's rules compare with ours.
+/// The result of comparing controller-gen's rules with ours.
 enum Verdict {
     Same,
-    /// Of two rules that come to differ in their verbs alone it has kept one, now this, now that.
+    /// Of two rules that differ only in their verbs after joining, controller-gen has kept one, chosen at random.
     Cut,
     Different(String),
 }
@@ -279,7 +279,7 @@ fn compare(Recorded { rules, theirs }: &Recorded) -> Verdict {
     Verdict::Different(format!("{}\n  theirs {theirs:?}\n  ours   {ours:?}\n", json!(rules)))
 }
 
-/// That controller-gen makes the same of all these; it may have cut some.
+/// Checks that controller-gen's rules are the same as ours, except where it has cut some.
 fn check(recorded: &[Recorded]) {
     let (mut cut, mut different) = (0, String::new());
     for verdict in recorded.iter().map(compare) {
@@ -295,7 +295,7 @@ fn check(recorded: &[Recorded]) {
 }
 
 #[test]
-fn rules_become_what_controller_gen_makes_of_them() {
+fn rules_are_normalised_as_by_controller_gen() {
     let recorded: Vec<Recorded> = serde_json::from_str(&std::fs::read_to_string(RECORDED).unwrap()).unwrap();
     assert!(recorded.len() >= 200, "the recording is incomplete");
     check(&recorded);
@@ -312,7 +312,7 @@ fn record() {
 
 #[test]
 #[ignore = "needs CONTROLLER_GEN and Go"]
-fn random_rules_become_what_controller_gen_makes_of_them() {
+fn random_rules_are_normalised_as_by_controller_gen() {
     let first = dice::number("SEED", 1000);
     let seeds = first..first + dice::number("CASES", 2000);
     check(&controller_gen::ask(seeds.map(random::rules).collect()));

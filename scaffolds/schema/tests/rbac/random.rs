@@ -1,4 +1,4 @@
-//! Random lists of rules, over few words, so that there is much to join.
+//! Random lists of rules with few different words, so that many rules can be joined.
 
 use super::dice::Dice;
 use kubewright_schema::rbac::PolicyRule;
@@ -9,7 +9,7 @@ const NAMES: [&str; 3] = ["x", "y-1", "z.w"];
 const URLS: [&str; 4] = ["/metrics", "/healthz", "/api/*", "/"];
 const VERBS: [&str; 6] = ["get", "list", "watch", "create", "deletecollection", "*"];
 
-/// The rules of a seed. A quarter is of so few words that most of it meets.
+/// The rules for a seed. A quarter of the lists use so few words that most of their rules can be joined.
 pub fn rules(seed: u64) -> Vec<PolicyRule> {
     let mut dice = Dice::of(seed);
     let narrow = dice.once_in(4);
@@ -34,7 +34,7 @@ fn rule(dice: &mut Dice, narrow: bool) -> PolicyRule {
     rule
 }
 
-/// One to `most` of these, the same twice now and then.
+/// One to `most` of these, sometimes with duplicates.
 fn some(dice: &mut Dice, of: &[&str], most: usize) -> Vec<String> {
     (0..1 + dice.below(most)).map(|_| dice.pick(of).to_owned()).collect()
 }

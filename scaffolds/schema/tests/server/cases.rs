@@ -1,4 +1,4 @@
-//! CustomResourceDefinitions by hand: for each rule one that breaks it, and some that come close and do not.
+//! Handwritten CustomResourceDefinitions: for each rule some that violate it, and some that almost do.
 
 use serde_json::{Value, json};
 
@@ -45,7 +45,7 @@ fn version(name: &str) -> Value {
     })
 }
 
-/// The base with something changed in it.
+/// The base with a change.
 fn with(change: impl FnOnce(&mut Value)) -> Value {
     let mut crd = base();
     change(&mut crd);
@@ -72,7 +72,7 @@ fn root(key: &str, value: Value) -> Value {
     set(&format!("{ROOT}/{key}"), value)
 }
 
-/// A second version, alike or not.
+/// The base with a second version, which `change` may change.
 fn second(change: impl FnOnce(&mut Value)) -> Value {
     with(|crd| {
         let mut other = version("v1beta1");
@@ -1075,12 +1075,12 @@ fn patterns() -> Vec<(&'static str, Value)> {
         .collect()
 }
 
-/// Cases are named by static text; a pattern is its own name.
+/// The name of a pattern's case: the pattern.
 fn name(pattern: &'static str) -> &'static str {
     Box::leak(format!("pattern {pattern}").into_boxed_str())
 }
 
-/// Defaults that the schema itself takes or refuses.
+/// Defaults that are valid or invalid by their own schema.
 fn defaults() -> Vec<(&'static str, Value)> {
     let embedded = |metadata: Value| {
         node(json!({
@@ -1268,7 +1268,7 @@ fn defaults() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// Validation rules; how their expressions are judged has tests of its own.
+/// Validation rules; their expressions are tested in `tests/cel`.
 fn rules() -> Vec<(&'static str, Value)> {
     let rule = |rule: &str| json!([{"rule": rule}]);
     let with_rules = |mut schema: Value, rules: Value| {

@@ -1,7 +1,7 @@
-//! What an API server demands of a CustomResourceDefinition, line by line: the cases that keep each demand and those that break
-//! it. A demand without both is nowhere tested.
+//! The API server's rules for a CustomResourceDefinition. For each rule: cases that follow it, and cases that violate it. A rule without
+//! both is not tested.
 
-/// The demand, cases that are accepted, cases that are refused.
+/// The rule, cases that are accepted, cases that are refused.
 pub type Line = (&'static str, &'static [&'static str], &'static [&'static str]);
 
 pub const CHECKLIST: [Line; 39] = [
@@ -50,7 +50,7 @@ pub const CHECKLIST: [Line; 39] = [
         &["no storage version", "two storage versions", "no versions"],
     ),
     (
-        "versions have names of their own",
+        "versions have unique names",
         &["two versions alike"],
         &[
             "two versions of one name",
@@ -64,12 +64,12 @@ pub const CHECKLIST: [Line; 39] = [
         &["schema absent", "schema empty", "two versions, one without schema"],
     ),
     (
-        "preserveUnknownFields is over",
+        "preserveUnknownFields is no longer allowed",
         &["base"],
         &["preserveUnknownFields", "preserveUnknownFields with a default"],
     ),
     (
-        "a deprecation warning has 256 bytes",
+        "a deprecation warning has at most 256 bytes",
         &["deprecation warning", "deprecation warning, as long as can be"],
         &[
             "deprecation warning, too long",
@@ -91,7 +91,7 @@ pub const CHECKLIST: [Line; 39] = [
         ],
     ),
     (
-        "eight selectable fields",
+        "at most eight selectable fields",
         &["selectable fields", "selectable eight times"],
         &["selectable nine times", "selectable twice"],
     ),
@@ -119,7 +119,7 @@ pub const CHECKLIST: [Line; 39] = [
         ],
     ),
     (
-        "a conversion webhook is whole",
+        "a conversion webhook is complete",
         &["conversion none", "conversion by service", "conversion by url"],
         &[
             "conversion unknown",
@@ -161,12 +161,12 @@ pub const CHECKLIST: [Line; 39] = [
         ],
     ),
     (
-        "kinds of lists are on lists",
+        "list types are only for arrays",
         &["list atomic", "list set", "list map"],
         &["list type on a string", "list type without a type", "list unknown"],
     ),
     (
-        "kinds of maps are on objects",
+        "map types are only for objects",
         &["map atomic"],
         &["map type on a string", "map type without a type", "map unknown"],
     ),
@@ -181,7 +181,7 @@ pub const CHECKLIST: [Line; 39] = [
         ],
     ),
     (
-        "keys of a map list are there, scalar, required or defaulted",
+        "keys of a list of type map exist, are scalar, and are required or have a default",
         &["list map", "list map by a default"],
         &[
             "list map without keys",
@@ -230,7 +230,7 @@ pub const CHECKLIST: [Line; 39] = [
         ],
     ),
     (
-        "rules compile and say true or false",
+        "rules compile and are of type bool",
         &["rule", "rule on a text"],
         &[
             "rule that does not compile",
@@ -275,7 +275,7 @@ pub const CHECKLIST: [Line; 39] = [
         &["root a list", "root without a type", "root with additional properties"],
     ),
     (
-        "the root beside a status",
+        "the root with a status subresource",
         &["root with status", "root with status and rules"],
         &[
             "root with status and a branch",
@@ -285,7 +285,7 @@ pub const CHECKLIST: [Line; 39] = [
         ],
     ),
     (
-        "metadata restricts names alone",
+        "the schema of metadata restricts only names",
         &["metadata plain", "metadata named"],
         &[
             "metadata described",
@@ -305,7 +305,7 @@ pub const CHECKLIST: [Line; 39] = [
     ),
     ("lists have items", &["list atomic"], &["items missing"]),
     (
-        "branches constrain and say nothing else",
+        "branches contain only constraints",
         &["branch not", "branch with known properties"],
         &[
             "branch with a type",
@@ -321,12 +321,12 @@ pub const CHECKLIST: [Line; 39] = [
         ],
     ),
     (
-        "what a branch names is in the structure",
+        "fields in a branch are also in the structure",
         &["root branch with known properties"],
         &["root branch with unknown properties", "root branch with unknown items"],
     ),
     (
-        "integers or strings",
+        "x-kubernetes-int-or-string",
         &[
             "int or string",
             "int or string with its types",

@@ -1,4 +1,4 @@
-//! A real API server on loopback for as long as the value lives, reached over plain HTTP through `kubectl proxy`.
+//! A real API server on loopback, reached over plain HTTP through `kubectl proxy`. It runs until the value is dropped.
 
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// What a request was answered with.
+/// The response to a request.
 pub struct Answer {
     pub status: u16,
     pub body: Value,
@@ -31,8 +31,8 @@ impl Drop for ControlPlane {
 }
 
 impl ControlPlane {
-    /// Starts etcd, kube-apiserver and the proxy from the folder in KUBEBUILDER_ASSETS, and waits until they answer; or
-    /// takes a server that already runs behind `kubectl proxy`, whose address is in CONTROL_PLANE.
+    /// Starts etcd, kube-apiserver and the proxy from the folder in KUBEBUILDER_ASSETS, and waits until they respond; or
+    /// uses a running server behind a `kubectl proxy` with the address in CONTROL_PLANE.
     pub fn start() -> Self {
         if let Ok(proxy) = std::env::var("CONTROL_PLANE") {
             return Self {
@@ -92,7 +92,7 @@ impl ControlPlane {
         self.request("POST", path, &body.to_string())
     }
 
-    /// HTTP/1.0, so that the answer ends where the connection does.
+    /// Sends a request with HTTP/1.0, so that the end of the connection is the end of the response.
     pub fn request(&self, method: &str, path: &str, body: &str) -> Answer {
         let kind = if method == "PATCH" {
             "application/apply-patch+yaml"

@@ -1,10 +1,10 @@
-//! Chance that is the same everywhere.
+//! A random number generator with the same numbers on every platform.
 
 /// xorshift64*: enough for a test.
 pub struct Dice(u64);
 
 impl Dice {
-    /// The dice of a seed.
+    /// The generator for a seed.
     pub fn of(seed: u64) -> Self {
         let mut dice = Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
         for _ in 0..8 {
@@ -20,7 +20,7 @@ impl Dice {
         (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) as usize % sides
     }
 
-    /// True once in so many throws.
+    /// True with the probability `1 / throws`.
     pub fn once_in(&mut self, throws: usize) -> bool {
         self.below(throws) == 0
     }
@@ -30,7 +30,7 @@ impl Dice {
     }
 }
 
-/// What an environment variable says, such as CASES or SEED.
+/// The number in an environment variable such as CASES or SEED.
 pub fn number(name: &str, otherwise: u64) -> u64 {
     let said = std::env::var(name).ok();
     said.and_then(|it| it.parse().ok()).unwrap_or(otherwise)

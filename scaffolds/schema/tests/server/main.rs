@@ -1,5 +1,5 @@
-//! The linter beside a real kube-apiserver. What the server said about each case is recorded in `verdicts.json`, so that
-//! the comparison needs no server. To record it anew, with a control plane in KUBEBUILDER_ASSETS:
+//! Compares the linter with a real kube-apiserver, whose verdict on each case is recorded in `verdicts.json`, so that
+//! the comparison needs no server. To record them again, with a control plane in KUBEBUILDER_ASSETS:
 //!
 //! `KUBEBUILDER_ASSETS=… cargo test -p kubewright-schema --test server -- --ignored record`
 
@@ -21,7 +21,7 @@ use std::path::PathBuf;
 const VERDICTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/server/verdicts.json");
 const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
-/// What the server answered.
+/// The server's verdict on a CRD.
 #[derive(Debug, Deserialize, PartialEq, Serialize)]
 struct Verdict {
     accepted: bool,
@@ -53,7 +53,7 @@ fn linted(crd: &Value) -> Verdict {
     }
 }
 
-/// A server shows values of several fields as its own Go types; what it shows is not compared then.
+/// The verdict without the values that the server prints as Go types, which are not compared.
 fn comparable(verdict: Verdict) -> Verdict {
     let simple = |message: String| match message.strip_prefix("Invalid value: ") {
         Some(rest) if rest.starts_with(['{', '[']) || rest.starts_with("null") => {
@@ -84,10 +84,10 @@ fn differences(name: &str, ours: Verdict, theirs: Verdict) -> String {
         );
     }
     for cause in theirs.causes.difference(&ours.causes) {
-        _ = writeln!(out, "{name}: only the server says {cause:?}");
+        _ = writeln!(out, "{name}: only the server has {cause:?}");
     }
     for cause in ours.causes.difference(&theirs.causes) {
-        _ = writeln!(out, "{name}: only we say {cause:?}");
+        _ = writeln!(out, "{name}: only the linter has {cause:?}");
     }
     if ours.warnings != theirs.warnings {
         _ = writeln!(out, "{name}: warnings {:?}, ours {:?}", theirs.warnings, ours.warnings);
@@ -96,7 +96,7 @@ fn differences(name: &str, ours: Verdict, theirs: Verdict) -> String {
 }
 
 #[test]
-fn the_linter_says_what_the_server_said() {
+fn the_linter_reports_the_same_causes_as_the_server() {
     let recorded: BTreeMap<String, Recorded> =
         serde_json::from_str(&std::fs::read_to_string(VERDICTS).unwrap()).unwrap();
     assert!(recorded.len() > 100, "the recording is incomplete");
@@ -108,7 +108,7 @@ fn the_linter_says_what_the_server_said() {
 }
 
 #[test]
-fn each_line_of_the_checklist_is_kept_by_some_cases_and_broken_by_others() {
+fn each_rule_of_the_checklist_has_valid_and_invalid_cases() {
     let recorded: BTreeMap<String, Recorded> =
         serde_json::from_str(&std::fs::read_to_string(VERDICTS).unwrap()).unwrap();
     for (line, kept, broken) in checklist::CHECKLIST {
@@ -190,13 +190,13 @@ fn random_schemas_get_the_same_verdict() {
     assert!(report.is_empty(), "\n{report}");
 }
 
-/// CASES seeds from SEED on.
+/// The seeds from SEED on; CASES is their number.
 fn seeds(count: u64) -> std::ops::Range<u64> {
     let first = dice::number("SEED", 0);
     first..first + dice::number("CASES", count)
 }
 
-/// Server-side apply of a manifest as it stands in the file, as `make install` does it.
+/// Applies the text of a manifest server-side, as `make install` does.
 fn apply(server: &ControlPlane, path: &str, yaml: &str) -> control_plane::Answer {
     server.request(
         "PATCH",
@@ -205,7 +205,7 @@ fn apply(server: &ControlPlane, path: &str, yaml: &str) -> control_plane::Answer
     )
 }
 
-/// The CRDs of the golden projects, and the one of this crate: file and content, one for each name of a CRD.
+/// The CRDs of the golden projects and of this crate: file and content, one for each name of a CRD.
 fn golden_crds() -> BTreeMap<String, String> {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/golden");
     let mut files = vec![PathBuf::from(FOOBAR)];
@@ -215,7 +215,7 @@ fn golden_crds() -> BTreeMap<String, String> {
     }
     files.retain(|path| path.extension().is_some_and(|it| it == "yaml") && !path.ends_with("kustomization.yaml"));
     files.sort();
-    // The same file in several projects is asked about once.
+    // The same file in several projects is tested once.
     let crds: BTreeMap<String, String> = files
         .iter()
         .map(|path| (std::fs::read_to_string(path).unwrap(), path.display().to_string()))
@@ -229,7 +229,7 @@ const FOOBAR: &str = concat!(
 );
 
 #[test]
-fn the_linter_takes_the_crds_of_all_golden_projects() {
+fn the_linter_accepts_the_crds_of_all_golden_projects() {
     let goldens = golden_crds();
     assert!(goldens.len() > 2, "{:?}", goldens.keys());
     for (path, yaml) in goldens {
@@ -240,7 +240,7 @@ fn the_linter_takes_the_crds_of_all_golden_projects() {
 
 #[test]
 #[ignore = "needs KUBEBUILDER_ASSETS"]
-fn what_was_written_is_stored_as_written_and_applying_it_again_changes_nothing() {
+fn manifests_are_stored_unchanged_and_applying_them_again_changes_nothing() {
     let server = ControlPlane::start();
     for (file, yaml) in golden_crds() {
         let written: Value = serde_saphyr::from_str(&yaml).unwrap();
@@ -249,7 +249,7 @@ fn what_was_written_is_stored_as_written_and_applying_it_again_changes_nothing()
         assert!(matches!(first.status, 200 | 201), "{file}: {}", first.body);
         assert_eq!(first.warnings, BTreeSet::new(), "{file}");
         let mut stored = established(&server, &path);
-        // What the server adds of its own: no conversion but the name of the version.
+        // The server adds the conversion strategy `None`.
         let spec = stored["spec"].as_object_mut().unwrap();
         assert_eq!(spec.remove("conversion"), Some(json!({"strategy": "None"})), "{file}");
         assert_eq!(stored["spec"], written["spec"], "{file}");
@@ -261,13 +261,13 @@ fn what_was_written_is_stored_as_written_and_applying_it_again_changes_nothing()
         assert_eq!(server.request("DELETE", &path, "").status, 200, "{file}");
         let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
         while server.request("GET", &path, "").status == 200 {
-            assert!(std::time::Instant::now() < deadline, "{file} does not go away");
+            assert!(std::time::Instant::now() < deadline, "{file} is not deleted in time");
             std::thread::sleep(std::time::Duration::from_millis(100));
         }
     }
 }
 
-/// The CRD once it is served and no write of the server's own is to come.
+/// Waits until the CRD is served and the server has finished its own writes to it, and returns it.
 fn established(server: &ControlPlane, path: &str) -> Value {
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
     loop {
@@ -287,7 +287,7 @@ fn established(server: &ControlPlane, path: &str) -> Value {
 
 #[test]
 #[ignore = "needs KUBEBUILDER_ASSETS"]
-fn a_foobar_is_taken_as_its_schema_says() {
+fn a_foobar_is_accepted_or_refused_by_its_schema() {
     let server = ControlPlane::start();
     let path = format!("{CRDS}/foobars.test.example.com");
     let first = apply(&server, &path, &std::fs::read_to_string(FOOBAR).unwrap());
@@ -296,7 +296,7 @@ fn a_foobar_is_taken_as_its_schema_says() {
     objects(&server);
 }
 
-/// What the schema lets in. But for server-side apply, a null is dropped where it is not allowed.
+/// Checks which objects the schema accepts. A null that is not allowed is dropped, except by server-side apply.
 fn objects(server: &ControlPlane) {
     let path = "/apis/test.example.com/v1/namespaces/default/foobars";
     let foobar = |name: &str, spec: Value| json!({"apiVersion": "test.example.com/v1", "kind": "FooBar", "metadata": {"name": name}, "spec": spec});
@@ -311,7 +311,7 @@ fn objects(server: &ControlPlane) {
     assert_eq!(
         apply(server, &format!("{path}/applied"), &applied).status,
         422,
-        "only apply takes a null at its word"
+        "server-side apply refuses a null"
     );
     for spec in [
         json!({}),
@@ -346,7 +346,7 @@ fn random_patterns_get_the_same_verdict() {
 
 #[test]
 #[ignore = "needs KUBEBUILDER_ASSETS"]
-fn go_reads_the_strings_that_were_written() {
+fn go_parses_the_strings_that_were_written() {
     let server = ControlPlane::start();
     let texts = [
         "on",
@@ -442,7 +442,7 @@ fn go_reads_the_strings_that_were_written() {
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(30);
     let answer = loop {
         let answer = apply(&server, "/api/v1/namespaces/default/configmaps/texts", &yaml);
-        // The namespace is there a moment after the server is.
+        // The namespace exists only a moment after the server is ready.
         if answer.status != 404 || std::time::Instant::now() > deadline {
             break answer;
         }

@@ -1,9 +1,9 @@
-//! Random schemas that are mostly right: each keyword is put where it belongs more often than not.
+//! Random schemas that are mostly valid: most keywords are on a type to which they apply.
 
 use super::{cases, dice::Dice};
 use serde_json::{Map, Value, json};
 
-/// The CRD of a seed.
+/// The CRD for a seed.
 pub fn crd(seed: u64) -> Value {
     let mut dice = Dice::of(seed);
     let mut crd = cases::base();

@@ -1,4 +1,4 @@
-//! Schemas by hand: for each keyword values that it takes and values that it refuses.
+//! Handwritten schemas: for each keyword, values that it accepts and values that it refuses.
 
 use super::{Case, Place, Try};
 use serde_json::{Value, json};
@@ -38,7 +38,7 @@ fn case(name: &str, schema: Value, values: Value) -> Case {
     }
 }
 
-/// Each pair is what was there before and what comes after.
+/// A case of updates: each pair is an old and a new value.
 fn update(name: &str, schema: Value, pairs: Value) -> Case {
     let tries = pairs.as_array().unwrap().iter();
     Case {
@@ -1252,7 +1252,7 @@ fn rules() -> Vec<Case> {
     ]
 }
 
-/// Rules over what could not be stored under its schema, and was there before: what random ones have shown.
+/// Rules on old values that violate their schema, because they were stored before it: cases that random tests found.
 fn broken_before() -> Vec<Case> {
     let rule = |rule: &str| json!([{"rule": rule}]);
     let optional = json!([{"rule": "!oldSelf.hasValue() || self == oldSelf.value()", "optionalOldSelf": true}]);

@@ -1,5 +1,5 @@
-//! Custom resources beside a real kube-apiserver. What the server made of each value is recorded in `recorded.json`, so
-//! that the comparison needs no server. To record it anew, with a control plane in KUBEBUILDER_ASSETS:
+//! Compares custom resources with a real kube-apiserver. Its outcome for each value is recorded in `recorded.json`, so
+//! that the comparison needs no server. To record it again, with a control plane in KUBEBUILDER_ASSETS:
 //!
 //! `KUBEBUILDER_ASSETS=… cargo test -p kubewright-schema --all-features --test values -- --ignored record`
 
@@ -23,11 +23,11 @@ use std::fmt::Write;
 
 const RECORDED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/values/recorded.json");
 
-/// A schema and values that are sent under it.
+/// A schema, and values of it that are sent.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 struct Case {
     name: String,
-    /// Of the field of `spec` that has the case's key, or of the object as a whole.
+    /// The schema of the field of `spec` with the case's key, or of the whole object.
     schema: Value,
     place: Place,
     tries: Vec<Try>,
@@ -43,7 +43,7 @@ enum Place {
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 struct Try {
     value: Value,
-    /// What stood there before, when the value replaces another one.
+    /// The old value, for an update.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     old: Option<Value>,
 }
@@ -51,16 +51,16 @@ struct Try {
 /// Reason, field and message of each cause.
 type Causes = BTreeSet<(String, String, String)>;
 
-/// What became of a value.
+/// The outcome for a value.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 enum Outcome {
-    /// It would be stored like this; what was unknown in it was dropped.
+    /// The value as it would be stored, and the paths of the unknown fields that were dropped.
     Stored(Value, BTreeSet<String>),
     /// Reason, field and message of each cause.
     Invalid(Causes),
-    /// It was not even read.
+    /// It could not be decoded.
     Unreadable(String),
-    /// The server failed over it, which is nothing to compare.
+    /// The server failed, so there is nothing to compare.
     Broken(String),
 }
 
@@ -83,7 +83,7 @@ impl Case {
         }
     }
 
-    /// An object with `value` in its place.
+    /// An object with `value` at the case's place.
     fn object(&self, key: &str, value: &Value) -> Value {
         let mut object = json!({"apiVersion": "values.example.com/v2", "kind": "Foo", "metadata": {"name": "foo"}});
         match self.place {
@@ -99,7 +99,7 @@ impl Case {
     }
 }
 
-/// What is compared of an object.
+/// The part of an object that is compared.
 fn content(mut object: Value) -> Value {
     for key in ["metadata", "apiVersion", "kind"] {
         object.as_object_mut().unwrap().remove(key);
@@ -107,7 +107,7 @@ fn content(mut object: Value) -> Value {
     object
 }
 
-/// What we make of a value.
+/// Our outcome for a value.
 fn ours(case: &Case, key: &str, it: &Try) -> Outcome {
     let schema = Structural::compile(&case.whole(key));
     let mut object = case.object(key, &it.value);
@@ -122,7 +122,7 @@ fn ours(case: &Case, key: &str, it: &Try) -> Outcome {
         Some(old) => {
             let mut old = case.object(key, &go::stored(old.clone()));
             schema.prune(&mut old);
-            // What is no metadata of an embedded object is dropped from what is stored.
+            // The server drops invalid metadata of embedded objects from stored objects.
             _ = schema.coerce(&mut old);
             if case.place == Place::Status {
                 schema.validate_status(&object, &old)
@@ -140,14 +140,14 @@ fn ours(case: &Case, key: &str, it: &Try) -> Outcome {
     Outcome::Invalid(causes.collect())
 }
 
-/// Whether a difference is one of chance, or there is nothing to compare. By hand nothing is left to chance.
+/// Whether a difference is random, or there is nothing to compare. Handwritten cases have no random differences.
 fn is_excused(case: &Case, ours: &Outcome, theirs: &Outcome) -> bool {
     match (ours, theirs) {
         (_, Outcome::Broken(_)) => true,
         _ if !case.name.starts_with("random") => false,
-        // Of several embedded objects in a map Go names any one.
+        // If several embedded objects in a map are invalid, Go names a random one.
         (Outcome::Unreadable(_), Outcome::Unreadable(_)) => true,
-        // Of two maps Go compares the fields in any order, and ends with the first that differs or that it cannot read.
+        // Go compares the fields of two maps in random order, and stops at the first that differs or that it cannot read.
         (Outcome::Invalid(ours), Outcome::Invalid(theirs)) => {
             let places = |one: &Causes, other: &Causes| -> BTreeSet<String> {
                 one.difference(other).map(|(_, field, _)| field.clone()).collect()
@@ -160,7 +160,7 @@ fn is_excused(case: &Case, ours: &Outcome, theirs: &Outcome) -> bool {
     }
 }
 
-/// One entry per value of which the server made something else.
+/// One entry for each value whose outcome on the server is different.
 fn differences(recorded: &Recorded) -> String {
     let mut report = String::new();
     for (it, theirs) in recorded.case.tries.iter().zip(&recorded.outcomes) {
@@ -184,7 +184,7 @@ fn recorded() -> Vec<Recorded> {
 }
 
 #[test]
-fn values_become_what_the_server_made_of_them() {
+fn values_have_the_same_outcome_as_on_the_server() {
     let recorded = recorded();
     assert!(recorded.len() > 100, "the recording is incomplete");
     let report: String = recorded.iter().map(differences).collect();
@@ -213,7 +213,7 @@ fn record() {
     std::fs::write(RECORDED, format!("[\n{}\n]\n", lines.join(",\n"))).unwrap();
 }
 
-/// What the server says otherwise of the random cases that `make` makes; CASES and SEED say how many and which.
+/// The differences for the random cases of `make`. CASES is their number, SEED the first seed.
 fn disagreements(make: fn(u64) -> Vec<Case>, default: u64) -> String {
     let server = ControlPlane::start();
     let cases = usize::try_from(dice::number("CASES", default)).unwrap();
@@ -227,28 +227,28 @@ fn disagreements(make: fn(u64) -> Vec<Case>, default: u64) -> String {
 
 #[test]
 #[ignore = "needs KUBEBUILDER_ASSETS; takes a minute"]
-fn random_values_become_what_the_server_makes_of_them() {
+fn random_values_have_the_same_outcome_as_on_the_server() {
     let report = disagreements(|seed| vec![random::case(seed)], 500);
     assert!(report.is_empty(), "\n{report}");
 }
 
 #[test]
 #[ignore = "needs KUBEBUILDER_ASSETS; takes a minute"]
-fn random_values_become_what_the_server_makes_of_them_under_rules() {
+fn random_values_with_rules_have_the_same_outcome_as_on_the_server() {
     let report = disagreements(|seed| vec![rich::case(seed)], 500);
     assert!(report.is_empty(), "\n{report}");
 }
 
 #[test]
 #[ignore = "needs KUBEBUILDER_ASSETS"]
-fn random_texts_fit_the_formats_that_they_fit_on_the_server() {
+fn random_texts_match_the_same_formats_as_on_the_server() {
     let report = disagreements(random::formats, 140);
     assert!(report.is_empty(), "\n{report}");
 }
 
 #[test]
 #[ignore = "needs KUBEBUILDER_ASSETS"]
-fn random_patterns_match_what_they_match_on_the_server() {
+fn random_patterns_match_the_same_texts_as_on_the_server() {
     let report = disagreements(|seed| vec![random::pattern(seed)], 300);
     assert!(report.is_empty(), "\n{report}");
 }

@@ -1,4 +1,4 @@
-//! Random schemas, and values that fit them more often than not.
+//! Random schemas, and values that usually match them.
 
 use super::{Case, Place, Try, dice::Dice};
 use serde_json::{Map, Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 const TEXTS: [&str; 8] = ["", "a", "b", "ab", "abc", "xyz", "2024-01-01", "é"];
 
-/// The case of a seed: some values that are new, and some that replace others.
+/// The case for a seed: some new values, and some updates.
 pub fn case(seed: u64) -> Case {
     let mut dice = Dice::of(seed);
     let schema = node(&mut dice, 0);
@@ -101,7 +101,7 @@ fn keyed(dice: &mut Dice, depth: usize) -> Value {
     json!({"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["a"], "items": items})
 }
 
-/// A keyword that more often than not is about values of this kind.
+/// Adds a keyword that usually applies to values of this type.
 fn rule(dice: &mut Dice, schema: &mut Map<String, Value>, kind: &str) {
     let kind = if dice.once_in(10) { "" } else { kind };
     let (key, value) = match kind {
@@ -137,7 +137,7 @@ fn rule(dice: &mut Dice, schema: &mut Map<String, Value>, kind: &str) {
     schema.insert(key.into(), value);
 }
 
-/// What may stand inside of a junctor: rules for the value, or for properties that the structure names.
+/// A branch of a junctor: constraints of the value, or of properties that the structure specifies.
 fn branch(dice: &mut Dice, schema: &Map<String, Value>, kind: &str) -> Value {
     let mut branch = Map::new();
     rule(dice, &mut branch, kind);
@@ -194,7 +194,7 @@ pub fn value(dice: &mut Dice, schema: &Value, depth: usize) -> Value {
     }
 }
 
-/// An object as Kubernetes knows them, now and then with something wrong.
+/// A Kubernetes object, sometimes with an error.
 fn embedded(dice: &mut Dice, schema: &Value, depth: usize) -> Value {
     let mut object = json!({
         "apiVersion": dice.pick(&["v1", "apps/v1", "a/b/c"]), "kind": dice.pick(&["Pod", "Foo"]),
@@ -227,7 +227,7 @@ fn anything(dice: &mut Dice, depth: usize) -> Value {
     }
 }
 
-/// The same value but for a part of it.
+/// The value with a part of it changed.
 pub fn changed(dice: &mut Dice, old: &Value, schema: &Value, depth: usize) -> Value {
     if dice.once_in(4) {
         return value(dice, schema, depth);
@@ -254,7 +254,7 @@ pub fn changed(dice: &mut Dice, old: &Value, schema: &Value, depth: usize) -> Va
     new
 }
 
-/// Texts of the right characters for each format.
+/// For each format, random texts of characters that occur in it.
 pub fn formats(seed: u64) -> Vec<Case> {
     const PARTS: [(&str, &[&str]); 14] = [
         (
@@ -434,7 +434,7 @@ pub fn formats(seed: u64) -> Vec<Case> {
     PARTS.iter().map(|(name, parts)| texts(name, parts)).collect()
 }
 
-/// A pattern, and texts of its own characters.
+/// A pattern, and texts of characters that occur in it.
 pub fn pattern(seed: u64) -> Case {
     const PARTS: [&str; 48] = [
         "a",

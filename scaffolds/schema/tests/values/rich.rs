@@ -1,15 +1,15 @@
-//! Random schemas once more, with what is Kubernetes' own: rules, of which some look at what stood there before, embedded
+//! Random schemas with the extensions of Kubernetes: validation rules, some of them transition rules, embedded
 //! objects, atomic lists and maps, lists with several keys.
 
 use super::{Case, Place, Try, dice::Dice, random};
 use serde_json::{Map, Value, json};
 
-/// The case of a seed: some values that are new, and more that replace others.
+/// The case for a seed: some new values, and more updates.
 pub fn case(seed: u64) -> Case {
     let mut dice = Dice::of(seed);
     let mut schema = random::node(&mut dice, 0);
     enrich(&mut dice, &mut schema, 0);
-    // Cases with rules share a definition: each has one.
+    // Cases with rules share a definition, so each gets a rule.
     if !schema.to_string().contains("x-kubernetes-validations") {
         schema["x-kubernetes-validations"] = json!([{"rule": "self == self"}]);
     }
@@ -31,7 +31,7 @@ pub fn case(seed: u64) -> Case {
     }
 }
 
-/// Adds to a schema and those in it.
+/// Adds extensions to a schema and the schemas in it.
 fn enrich(dice: &mut Dice, schema: &mut Value, depth: usize) {
     let Some(node) = schema.as_object_mut() else { return };
     if depth > 0 && dice.once_in(12) {
@@ -45,12 +45,12 @@ fn enrich(dice: &mut Dice, schema: &mut Value, depth: usize) {
     }
     let properties = node.get_mut("properties").and_then(Value::as_object_mut);
     for (name, inner) in properties.into_iter().flatten() {
-        // Keys of a list are scalars, and stay what they are.
+        // `a` may be the key of a list, which has to stay a scalar.
         if name != "a" || depth == 0 {
             enrich(dice, inner, depth + 1);
         }
     }
-    // What Go says of dates that are none is its own; with rules it is repeated for what has stood there before.
+    // Go's message for an invalid date is not compared; with rules it would also occur for old values.
     if node.get("format") == Some(&json!("date")) {
         node.remove("format");
     }
@@ -61,7 +61,7 @@ fn enrich(dice: &mut Dice, schema: &mut Value, depth: usize) {
     }
 }
 
-/// What lists and maps are to those who merge them.
+/// Adds list types and map types.
 fn topology(dice: &mut Dice, node: &mut Map<String, Value>) {
     match node.get("x-kubernetes-list-type").and_then(Value::as_str) {
         Some("map") if dice.once_in(2) => {
@@ -96,13 +96,13 @@ fn embedded(dice: &mut Dice) -> Value {
     schema
 }
 
-/// A rule that more often than not fits the node's type.
+/// A rule that usually fits the node's type.
 fn rule(dice: &mut Dice, node: &Map<String, Value>) -> Value {
     let kind = match node.get("type").and_then(Value::as_str) {
         None => "any",
         Some("object") if node.contains_key("additionalProperties") => "map",
         Some("array") if node.contains_key("x-kubernetes-list-map-keys") => "keyed",
-        // The union of sets with something in them that does not fit is a set of errors.
+        // A union of sets with items that do not match the schema is a set of errors.
         Some("array") if node.get("x-kubernetes-list-type") == Some(&json!("set")) => "set",
         Some(kind) => kind,
     };
@@ -192,7 +192,7 @@ fn about_properties(dice: &mut Dice, node: &Map<String, Value>) -> String {
     }
 }
 
-/// One of the properties, or what is none.
+/// The name of one of the properties, or of none.
 fn name(dice: &mut Dice, node: &Map<String, Value>) -> String {
     let properties = node.get("properties").and_then(Value::as_object);
     let names: Vec<_> = properties.into_iter().flatten().map(|(name, _)| name.clone()).collect();

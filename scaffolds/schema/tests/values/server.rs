@@ -1,5 +1,5 @@
-//! Asks a real API server what becomes of values. The schemas of many cases share one CustomResourceDefinition, whose
-//! version v1 takes anything, so that what v2 would refuse can stand there before an update.
+//! Records the outcome of values on a real API server. The schemas of many cases share one CustomResourceDefinition. Its version v1 accepts
+//! anything, so that objects that v2 would refuse can exist before an update.
 
 use super::control_plane::{Answer, ControlPlane};
 use super::made_up::without_numbers;
@@ -12,22 +12,23 @@ use std::time::{Duration, Instant};
 
 const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const GROUP: &str = "values.example.com";
-/// Schemas in one definition.
+/// How many schemas one definition has.
 const SHARE: usize = 80;
-/// Schemas with rules in one definition, whose estimated costs add up.
+/// How many schemas with rules one definition has; fewer, because their estimated costs add up.
 const SHARE_WITH_RULES: usize = 20;
 
-/// What the server said.
+/// The server's responses.
 #[derive(Default)]
 pub struct Asked {
-    /// Of values, by case.
+    /// The outcomes of values, by case.
     pub recorded: Vec<Recorded>,
-    /// Of schemas, where it is not what we say.
+    /// The differences between the server's causes for schemas and ours.
     pub report: String,
 }
 
 pub fn ask(server: &ControlPlane, cases: Vec<Case>) -> Asked {
-    // Rules show in what is said of other values too: that they were not run. Random cases with rules all have some.
+    // Rules also affect the causes of other schemas in a definition: the server reports that they were not evaluated. All random cases of
+    // `rich` have rules, so they can share one.
     let has_rules = |case: &Case| case.schema.to_string().contains("x-kubernetes-validations");
     let is_random = |case: &Case| case.name.starts_with("random");
     let is_shared = |case: &Case| case.place == Place::Spec && (!has_rules(case) || is_random(case));
@@ -85,12 +86,12 @@ impl Asked {
         server.request("DELETE", &path, "");
         let deadline = Instant::now() + Duration::from_secs(60);
         while server.request("GET", &path, "").status == 200 {
-            assert!(Instant::now() < deadline, "{path} does not go away");
+            assert!(Instant::now() < deadline, "{path} is not deleted in time");
             std::thread::sleep(Duration::from_millis(50));
         }
     }
 
-    /// Random schemas are not always acceptable.
+    /// Whether the server accepts the schema; it refuses some random schemas.
     fn is_accepted(&mut self, server: &ControlPlane, key: &str, case: &Case) -> bool {
         let definition = definition("foos", &case.whole(key));
         let answer = server.post(&format!("{CRDS}?dryRun=All"), &definition);
@@ -204,7 +205,7 @@ fn read(answer: Answer, sent: &Value) -> Outcome {
             let start = "Foo in version \"v2\" cannot be handled as a Foo: ";
             Outcome::Unreadable(message.strip_prefix(start).unwrap_or(&message).to_owned())
         }
-        // What stood there before is no object to it; without the other version it could not stand there.
+        // The server cannot decode the old object by v2's schema. Without v1, such an object could not exist.
         500 => Outcome::Broken(text(&answer.body["message"])),
         status => panic!("{status} {}\n{sent}", answer.body),
     }

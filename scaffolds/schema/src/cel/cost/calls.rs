@@ -1,4 +1,4 @@
-//! The prices of calls.
+//! Estimates the cost of calls.
 
 use super::range::{REGEX, Range, TRAVERSAL};
 use super::{Entries, Estimator, LIST, declared_size};
@@ -6,7 +6,7 @@ use crate::cel::ast::{Expr, Kind, Literal};
 use crate::cel::check::Name;
 use crate::cel::types::Type;
 
-/// The price of a call alone, and the size of what it gives.
+/// The cost of a call without its arguments, and the size of its result.
 #[derive(Clone, Copy)]
 struct Price {
     cost: Range,
@@ -32,7 +32,7 @@ struct Call<'a> {
     args: &'a [Expr],
 }
 
-/// Longest regular expression of a named format that the server reckons with.
+/// The length of the regular expression that the server assumes for a named format.
 const FORMAT_REGEX: f64 = 128.0;
 
 impl<'a> Estimator<'a> {
@@ -100,7 +100,7 @@ impl<'a> Estimator<'a> {
         before.plus(cost)
     }
 
-    /// The price with that of the arguments, which a few operators do not all need.
+    /// The cost including that of the arguments; a few operators do not evaluate all arguments.
     fn price(&mut self, call: &Call<'a>, costs: &[Range]) -> Price {
         match call.overload {
             "logical_and" | "logical_or" => {
@@ -143,7 +143,7 @@ impl<'a> Estimator<'a> {
         }
     }
 
-    /// cel-go's lists and sets.
+    /// Costs of cel-go's list and set functions.
     fn extension(&mut self, call: &Call<'a>) -> Option<Price> {
         let allocates =
             |factor: f64, size: Range| Price::sized(size.scaled(factor).plus(Range::exactly(1 + LIST)), size);
@@ -161,7 +161,7 @@ impl<'a> Estimator<'a> {
             "list_slice" => {
                 let most = self.size_or_unknown(call.target?).max;
                 let (start, end) = (number(call.args.first()?, 0), number(call.args.get(1)?, most));
-                // The server does not notice that an end before the start wraps around.
+                // As on the server, an end before the start wraps around.
                 allocates(1.0, Range::exactly(end.wrapping_sub(start)))
             }
             "lists_range" => allocates(1.0, Range::exactly(number(call.args.first()?, u64::MAX))),
@@ -189,7 +189,7 @@ impl<'a> Estimator<'a> {
         })
     }
 
-    /// What apiserver's `pkg/cel/library/cost.go` prices.
+    /// Costs from apiserver's `pkg/cel/library/cost.go`.
     fn kubernetes(&mut self, call: &Call<'a>) -> Option<Price> {
         let one = Price::of(Range::exactly(1));
         Some(match call.function {
@@ -235,7 +235,7 @@ impl<'a> Estimator<'a> {
         })
     }
 
-    /// Functions that look at every item of a list, or at every character of a string.
+    /// Functions that read every item of a list, or every character of a string.
     fn scan(&mut self, call: &Call<'a>) -> Option<Price> {
         let target = call.target?;
         let size = self.size_or_unknown(target);
@@ -249,7 +249,7 @@ impl<'a> Estimator<'a> {
         Some(Price::of(size.times(each)))
     }
 
-    /// The size of a list's items, where the schema tells.
+    /// The size of a list's items, if the schema specifies it.
     fn item_size(&self, list: &Expr) -> Range {
         match self.place(list) {
             super::Place::Nowhere => Range::UNKNOWN,
@@ -337,7 +337,7 @@ impl<'a> Estimator<'a> {
         })
     }
 
-    /// What cel-go's `checker/cost.go` prices itself.
+    /// Costs from cel-go's `checker/cost.go`.
     fn standard(&mut self, call: &Call<'a>) -> Option<Price> {
         let (first, second) = (call.args.first(), call.args.get(1));
         Some(match call.overload {
@@ -407,7 +407,7 @@ impl<'a> Estimator<'a> {
     }
 }
 
-/// Comparisons that cost as much as the smaller side is long.
+/// Whether the cost of a comparison is the size of the smaller side.
 pub(in crate::cel) fn compares_sizes(overload: &str) -> bool {
     let ordered = ["less", "greater", "less_equals", "greater_equals"];
     matches!(overload, "equals" | "not_equals")
@@ -424,7 +424,7 @@ fn number(expr: &Expr, otherwise: u64) -> u64 {
     }
 }
 
-/// Functions that cost one, whatever they are given (`pkg/cel/library/cost.go`). The first ones are the authorizer's.
+/// Functions whose cost is one for all arguments (`pkg/cel/library/cost.go`). The first ones are those of the authorizer.
 const FLAT: [&str; 38] = [
     "serviceAccount",
     "path",
@@ -466,7 +466,7 @@ const FLAT: [&str; 38] = [
     "getQuery",
 ];
 
-/// Whether a call of the function costs one, estimated and counted alike.
+/// Whether a call of the function costs one, in the estimate and at runtime.
 pub(in crate::cel) fn is_flat(function: &str) -> bool {
     FLAT.contains(&function)
 }

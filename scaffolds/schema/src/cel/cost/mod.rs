@@ -1,4 +1,4 @@
-//! What an expression can cost at most, before it ever runs: the estimate that the server admits rules by.
+//! Estimates the maximum cost of an expression before it is evaluated. The server accepts or refuses rules by this estimate.
 
 mod calls;
 mod range;
@@ -17,15 +17,15 @@ const LIST: u64 = 10;
 const MAP: u64 = 30;
 const STRUCT: u64 = 40;
 
-/// Where in the schema a value comes from. The server keeps a path and drops its first step, so that what comes from
-/// nowhere (an item of a list that the rule made) is taken for `self`.
+/// The place in the schema from which a value comes. The server keeps a path and drops its first step, so a value that is not from the schema
+/// (an item of a list that the rule creates) counts as `self`.
 #[derive(Clone, Copy)]
 enum Place<'a> {
     Nowhere,
     At(&'a Declared),
-    /// A key of a map: a string of no size.
+    /// A key of a map: a string without a known size.
     Key,
-    /// Somewhere that the schema does not describe.
+    /// A place that the schema does not specify.
     Lost,
 }
 
@@ -53,7 +53,7 @@ struct Estimator<'a> {
     locals: Vec<Local<'a>>,
 }
 
-/// The most that `expr` can cost when `self` is as `root` says.
+/// The maximum cost of `expr` if `self` is declared by `root`.
 pub(super) fn most(expr: &Expr, checked: &Checked, root: &Declared) -> u64 {
     let mut estimator = Estimator {
         checked,
@@ -201,7 +201,7 @@ impl<'a> Estimator<'a> {
         });
     }
 
-    /// A loop's variable: the key of each entry, its value, or (`None`) what a loop of one variable runs over.
+    /// Adds a loop's variable: the key of each entry, its value, or, with `None`, the only variable of a loop.
     fn push_entry(&mut self, name: &'a str, range: &'a Expr, key: Option<bool>) {
         let entries = self.entry_sizes(range);
         let list = entries.map_or_else(|| matches!(self.checked.of(range), Type::List(_)), |it| it.list);
@@ -235,7 +235,7 @@ impl<'a> Estimator<'a> {
         self.places.get(&expr.id).copied().unwrap_or(Place::Nowhere)
     }
 
-    /// One step further: to a field, or into entries.
+    /// The place of a field, or of an entry.
     fn step(&self, place: Place<'a>, field: Option<&str>, entry: &str) -> Place<'a> {
         let declared = match place {
             Place::Nowhere => return Place::At(self.root),
@@ -310,7 +310,7 @@ fn declared_size(place: Place<'_>) -> Option<Range> {
     }
 }
 
-/// The size that shows in the expression itself.
+/// The size of a literal.
 fn own_size(expr: &Expr) -> Option<u64> {
     let size = match &expr.kind {
         Kind::Literal(Literal::String(text)) => text.chars().count(),

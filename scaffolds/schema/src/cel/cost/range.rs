@@ -1,4 +1,4 @@
-//! Ranges of sizes and costs; sums and products stop at the largest number.
+//! Ranges of sizes and costs; sums and products saturate.
 
 /// The cost of reading a string once, for each of its characters (cel-go's StringTraversalCostFactor).
 pub(in super::super) const TRAVERSAL: f64 = 0.1;
@@ -6,7 +6,7 @@ pub(in super::super) const TRAVERSAL: f64 = 0.1;
 /// The cost of a regular expression, for each of its characters (cel-go's RegexStringLengthCostFactor).
 pub(in super::super) const REGEX: f64 = 0.25;
 
-/// At least and at most.
+/// A minimum and a maximum.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Range {
     pub(super) min: u64,
@@ -54,7 +54,7 @@ impl Range {
     }
 }
 
-/// The product, rounded up; the conversion stops at the largest number by itself.
+/// The product, rounded up; the conversion saturates.
 pub(in super::super) fn scaled(number: u64, factor: f64) -> u64 {
     (number as f64 * factor).ceil() as u64
 }

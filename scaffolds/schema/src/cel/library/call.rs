@@ -1,14 +1,14 @@
-//! Calls of functions with values: which function it is, by name and by the types that the arguments turn out to have.
+//! Calls functions: selects the implementation by name and by the runtime types of the arguments.
 
 use super::{format, formats, lists, net, quantity, semver, text, url};
 use crate::cel::operators;
 use crate::cel::value::{Fault, Foreign, Outcome, Val, moment};
 use std::rc::Rc;
 
-/// What a function gives. The overload's id is empty where the checker did not know it.
+/// The result of a function. The overload's id is empty if the checker could not determine it.
 pub(in crate::cel) fn call<'a>(function: &'static str, overload: &str, args: &[Val<'a>]) -> Outcome<Val<'a>> {
     match (function, args) {
-        // The sum of no items has the type of the items.
+        // The sum of an empty list has the type of the list's items.
         ("sum", [Val::List(list)]) if list.len() == 0 => Ok(match overload {
             "list_uint_sum_uint" => Val::Uint(0),
             "list_double_sum_double" => Val::Double(0.0),
@@ -29,7 +29,7 @@ pub(in crate::cel) fn call<'a>(function: &'static str, overload: &str, args: &[V
             [value],
         ) => converted(function, value),
         ("size", [value]) => match value.size() {
-            // No value has more entries than fit.
+            // No value has more entries than fit into an integer.
             Some(size) if !matches!(value, Val::Foreign(_)) => Ok(Val::Int(i64::try_from(size).unwrap_or(i64::MAX))),
             _ => Err(Fault::new("no such overload: size")),
         },
@@ -37,7 +37,7 @@ pub(in crate::cel) fn call<'a>(function: &'static str, overload: &str, args: &[V
     }
 }
 
-/// Only what has an overload is converted, though the conversion itself could do more.
+/// Converts a value if there is an overload; the conversion itself would accept more types.
 fn converted<'a>(to: &'static str, value: &Val<'a>) -> Outcome<Val<'a>> {
     let fits = match to {
         "dyn" | "type" => true,
@@ -71,7 +71,7 @@ fn converted<'a>(to: &'static str, value: &Val<'a>) -> Outcome<Val<'a>> {
     }
 }
 
-/// No form of the function takes values like these.
+/// The error if no overload accepts the values.
 fn unfit(function: &str, args: &[Val<'_>]) -> Fault {
     if matches!(function, "contains" | "startsWith" | "endsWith") {
         return Fault::no_overload();
@@ -95,7 +95,7 @@ fn library<'a>(function: &'static str, args: &[Val<'a>]) -> Option<Outcome<Val<'
     .or_else(|| free(function, args))
 }
 
-/// Functions of no particular first argument.
+/// Functions whose first argument has no fixed type.
 fn free<'a>(function: &'static str, args: &[Val<'a>]) -> Option<Outcome<Val<'a>>> {
     Some(Ok(match (function, args) {
         ("optional.none", []) => Val::Optional(None),
@@ -136,7 +136,7 @@ fn is_zero(value: &Val<'_>) -> bool {
     }
 }
 
-/// Values of the Kubernetes libraries, made from texts.
+/// Functions that parse a text into a value of the Kubernetes libraries.
 fn made<'a>(function: &'static str, text: &str, rest: &[Val<'a>]) -> Option<Outcome<Val<'a>>> {
     let flag = match rest {
         [] => false,

@@ -1,9 +1,9 @@
-//! `string.format`: a text with clauses such as `%s` or `%.2f`, and how values fill them.
+//! `string.format`: formats values by the clauses of a text, such as `%s` or `%.2f`.
 
 use crate::cel::value::{Fault, Outcome, Val};
 use crate::go::quote;
 
-/// A clause: what it converts to, and the decimals asked for.
+/// A clause: its letter and its number of decimals.
 #[derive(Clone, Copy)]
 pub(in crate::cel) struct Clause {
     pub(in crate::cel) letter: char,
@@ -58,7 +58,7 @@ pub(in crate::cel) fn piece(rest: &str) -> Result<(Piece<'_>, &str), String> {
     Ok((Piece::Clause(Clause { letter, decimals }), &clause[letter.len_utf8()..]))
 }
 
-/// Why a clause does not take a type.
+/// The error if a clause does not accept a type.
 pub(in crate::cel) fn refusal(letter: char, r#type: &str) -> String {
     let why = match letter {
         's' => {
@@ -74,7 +74,7 @@ pub(in crate::cel) fn refusal(letter: char, r#type: &str) -> String {
     format!("error during formatting: {why}, was given {}", r#type)
 }
 
-/// The text with its clauses filled.
+/// The text with its clauses replaced by the values.
 pub(super) fn format(text: &str, args: &[Val<'_>]) -> Outcome<String> {
     let (mut out, mut rest, mut index) = (String::new(), text, 0);
     while !rest.is_empty() {
@@ -152,7 +152,7 @@ fn double(value: &Val<'_>) -> Option<f64> {
     }
 }
 
-/// What is not finite.
+/// The text of a number that is not finite.
 fn special(number: f64) -> Option<String> {
     if number.is_finite() {
         return None;
@@ -169,7 +169,7 @@ fn special(number: f64) -> Option<String> {
     )
 }
 
-/// With commas between thousands, as in English.
+/// A number with fixed decimals and commas between thousands.
 fn fixed(number: f64, decimals: usize) -> String {
     if let Some(text) = special(number) {
         return text;
@@ -193,7 +193,7 @@ fn fixed(number: f64, decimals: usize) -> String {
     out
 }
 
-/// `1.5×10⁰³`, as in print.
+/// A number in scientific notation: `1.5×10⁰³`.
 fn scientific(number: f64, decimals: usize) -> String {
     if let Some(text) = special(number) {
         return text;
@@ -216,7 +216,7 @@ fn scientific(number: f64, decimals: usize) -> String {
     format!("{mantissa}×10{sign}{digits}")
 }
 
-/// As `%s` shows a value; inside of lists and maps, texts are quoted and times named.
+/// The text of a value for `%s`; inside lists and maps, strings are quoted, and times have their type's name.
 fn shown(value: &Val<'_>, inside: bool) -> Option<String> {
     let text = |value: &Val<'_>| match crate::cel::operators::convert("string", value) {
         Ok(Val::String(text)) => Some(text.into_owned()),

@@ -1,4 +1,4 @@
-//! Named formats: names and labels of Kubernetes, and a few of the web.
+//! The named formats: names and labels of Kubernetes, and some formats of the web.
 
 use super::url;
 use crate::cel::value::{Moment, Val};
@@ -7,16 +7,16 @@ use crate::meta::{
     names::{self, Unit},
 };
 
-/// A format that texts can be validated against.
+/// A format by which texts can be validated.
 #[derive(Debug)]
 pub(in crate::cel) struct NamedFormat {
     pub(in crate::cel) name: &'static str,
-    /// How long its regular expression is, or would be: the price of validating goes by it.
+    /// The length of its regular expression, real or assumed, which determines the cost of validation.
     pub(in crate::cel) regex: f64,
     check: fn(&str) -> Vec<String>,
 }
 
-/// By the names of the functions that give them; sizes are those of apiserver's `format.go`.
+/// The formats by the names of their functions; the sizes are those of apiserver's `format.go`.
 static FORMATS: [(&str, NamedFormat); 13] = [
     (
         "dns1123Label",
@@ -131,7 +131,7 @@ pub(super) fn named(name: &str) -> Option<&'static NamedFormat> {
         .map(|(_, format)| format)
 }
 
-/// What is wrong with a text, if anything is.
+/// The errors of a text, as an optional.
 pub(super) fn validate<'a>(format: &NamedFormat, text: &str) -> Val<'a> {
     let troubles = (format.check)(text);
     if troubles.is_empty() {
@@ -144,7 +144,7 @@ fn unless(valid: bool, trouble: &str) -> Vec<String> {
     if valid { Vec::new() } else { vec![trouble.to_owned()] }
 }
 
-/// Hyphens may be left out.
+/// A UUID, with or without hyphens.
 fn is_uuid(text: &str) -> bool {
     let mut rest = text;
     for (index, length) in [8, 4, 4, 4, 12].into_iter().enumerate() {
@@ -170,7 +170,7 @@ fn is_base64(text: &str) -> bool {
             .all(|c| c.is_ascii_alphanumeric() || matches!(c, b'+' | b'/'))
 }
 
-/// Letters of either case; hours, minutes and seconds are bounded, the zone is not.
+/// A date and time, with letters in either case; hours, minutes and seconds have to be in range, the zone does not.
 fn is_date_time(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     let mut parts = lower.split('t');
@@ -190,7 +190,7 @@ fn is_date_time(text: &str) -> bool {
         return false;
     }
     let mut rest = time.get(8..).unwrap_or_default();
-    // The pattern lets any character stand before the decimals.
+    // The server's pattern allows any character before the decimals.
     if let Some(after) = rest.char_indices().nth(1).map(|(at, _)| &rest[at..]) {
         let count = after.bytes().take_while(u8::is_ascii_digit).count();
         if count > 0 && !rest.starts_with(['+', '-']) {

@@ -1,4 +1,4 @@
-//! Functions of lists and of sets.
+//! Functions on lists and sets.
 
 use crate::cel::operators::arithmetic;
 use crate::cel::value::{Fault, List, Outcome, Val};
@@ -45,7 +45,7 @@ fn nth<'a>(list: &List<'a>, index: usize) -> Val<'a> {
 }
 
 pub(super) fn range<'a>(count: i64) -> Outcome<Val<'a>> {
-    // What it costs is only known afterwards; this is more than any rule may spend.
+    // The cost is only counted afterwards, so the length is limited to more than any rule may cost.
     const MOST: i64 = 1_000_001;
     if count > MOST {
         return Err(Fault::Budget);

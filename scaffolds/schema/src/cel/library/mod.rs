@@ -1,4 +1,4 @@
-//! The functions that a rule can call: their signatures as kube-apiserver 1.36 declares them for CRDs, and what they do.
+//! The functions that a rule can call, with the signatures that kube-apiserver 1.36 declares for CRDs.
 
 mod call;
 pub(super) mod format;
@@ -22,18 +22,18 @@ use super::types::Type;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
-/// One line per overload: function, id, and signature; a receiver stands before the dot.
+/// One line per overload: function, id and signature; the receiver is before the dot.
 const SIGNATURES: &str = include_str!("signatures.txt");
 
-/// One form of a function.
+/// One overload of a function.
 #[derive(Debug)]
 pub(super) struct Overload {
     pub(super) id: &'static str,
-    /// Whether the first argument stands before the dot.
+    /// Whether the first argument is the receiver, before the dot.
     pub(super) member: bool,
     pub(super) args: Vec<Type>,
     pub(super) result: Type,
-    /// The letters that stand for any type.
+    /// The type parameters.
     pub(super) parameters: Vec<char>,
 }
 
@@ -47,12 +47,12 @@ static FUNCTIONS: LazyLock<HashMap<&'static str, Vec<Overload>>> = LazyLock::new
     functions
 });
 
-/// All forms of a function, if there is such a function.
+/// All overloads of a function, if it exists.
 pub(super) fn overloads(function: &str) -> Option<&'static [Overload]> {
     FUNCTIONS.get(function).map(Vec::as_slice)
 }
 
-/// The name of a function as the table has it.
+/// The name of a function as a static string.
 pub(super) fn name(function: &str) -> Option<&'static str> {
     FUNCTIONS.get_key_value(function).map(|(name, _)| *name)
 }
@@ -84,7 +84,7 @@ fn overload(line: &'static str) -> Option<(&'static str, Overload)> {
     ))
 }
 
-/// Splits at the commas that are in no parentheses.
+/// Splits at the commas outside of parentheses.
 fn split(list: &'static str) -> Vec<&'static str> {
     let (mut depth, mut start, mut parts) = (0, 0, Vec::new());
     for (at, c) in list.char_indices() {

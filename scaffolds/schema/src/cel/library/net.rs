@@ -1,4 +1,4 @@
-//! IP addresses and networks, as Go's `net/netip` reads them.
+//! IP addresses and networks, as Go's `net/netip` parses them.
 
 use crate::cel::value::{Fault, Foreign, Outcome, Val};
 use crate::go::quote;
@@ -48,7 +48,7 @@ fn refuse_mapped(address: IpAddr, text: &str) -> Outcome<()> {
     }
 }
 
-/// Why Go does not read an address.
+/// Go's error for an invalid address.
 fn unreadable(text: &str) -> String {
     let what = quote(text);
     let why = match text.find(['.', ':', '%']) {
@@ -106,7 +106,7 @@ fn v6_trouble(text: &str) -> String {
 }
 
 pub(super) fn prefix(text: &str) -> Outcome<Prefix> {
-    // The server says twice what was being done.
+    // The server's message contains this text twice.
     const DOING: &str = "network address parse error during conversion from string: ";
     let fail = |why: &str| Fault::new(format!("{DOING}{DOING}netip.ParsePrefix({}): {why}", quote(text)));
     let (address, bits) = text.rsplit_once('/').ok_or_else(|| fail("no '/'"))?;

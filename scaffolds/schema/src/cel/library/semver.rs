@@ -1,10 +1,10 @@
-//! Semantic versions, as `github.com/blang/semver` reads them.
+//! Semantic versions, as `github.com/blang/semver` parses them.
 
 use crate::cel::value::{Fault, Foreign, Outcome, Val};
 use crate::go::quote;
 use std::cmp::Ordering;
 
-/// A version; build metadata plays no part in its order.
+/// A version; build metadata does not affect the order.
 #[derive(Clone, Debug)]
 pub(in crate::cel) struct Version {
     numbers: [u64; 3],
@@ -32,7 +32,7 @@ impl Version {
     }
 }
 
-/// `lenient`: with a `v` before it, short, or with leading zeros.
+/// Parses a version. With `lenient`, it may have a `v` before it, fewer than three parts, and leading zeros.
 pub(super) fn parse(text: &str, lenient: bool) -> Outcome<Version> {
     let normal;
     let text = if lenient {
@@ -164,7 +164,7 @@ pub(super) fn of<'a>(function: &str, version: &Version, rest: &[Val<'a>]) -> Opt
                 "patch" => patch,
                 _ => return None,
             };
-            // As Go converts: the bits stay.
+            // As in Go, the conversion keeps the bits.
             return Some(Ok(Val::Int(number as i64)));
         }
         [Val::Foreign(other)] => match &**other {

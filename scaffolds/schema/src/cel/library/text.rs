@@ -1,4 +1,4 @@
-//! Functions of strings. Places are counted in characters.
+//! Functions on strings. Positions are counted in characters.
 
 use super::call::formatted;
 use crate::cel::value::{Fault, Outcome, Val};
@@ -45,7 +45,7 @@ fn texts<'a>(list: Vec<String>) -> Val<'a> {
 pub(in crate::cel) fn search<'a>(function: &str, pattern: &Pattern, args: &[Val<'a>]) -> Outcome<Val<'a>> {
     let (text, most) = match args {
         [Val::String(text), _] => (text, usize::MAX),
-        // A negative number means all of them.
+        // A negative number means all matches.
         [Val::String(text), _, Val::Int(most)] => (text, usize::try_from(*most).unwrap_or(usize::MAX)),
         _ => return Err(Fault::no_overload()),
     };
@@ -118,7 +118,7 @@ fn last_index_of<'a>(text: &str, part: &str, from: Option<i64>) -> Outcome<Val<'
     found.map_or(Ok(Val::Int(-1)), |(index, _)| number(index))
 }
 
-/// The first `most` occurrences replaced; all of them if that is negative.
+/// Replaces the first `most` occurrences; all of them if `most` is negative.
 fn replace(text: &str, what: &str, with: &str, most: i64) -> String {
     match usize::try_from(most) {
         Ok(most) => text.replacen(what, with, most),
@@ -126,7 +126,7 @@ fn replace(text: &str, what: &str, with: &str, most: i64) -> String {
     }
 }
 
-/// At most `most` parts; as many as there are if that is negative.
+/// Splits into at most `most` parts; without limit if `most` is negative.
 fn split(text: &str, by: &str, most: i64) -> Vec<String> {
     let most = usize::try_from(most).unwrap_or(usize::MAX);
     if most == 0 {

@@ -1,4 +1,4 @@
-//! URLs, as Go's `net/url` reads them.
+//! URLs, as Go's `net/url` parses them.
 
 use crate::cel::value::{Fault, Key, Map, Outcome, Val};
 use crate::go::quote;
@@ -20,7 +20,7 @@ pub(super) fn is_uri(text: &str) -> bool {
     read(text, true).is_ok()
 }
 
-/// What is wrong with a URI, in Go's words.
+/// Go's error for an invalid URI.
 pub(super) fn trouble(text: &str) -> Option<String> {
     read(text, true)
         .err()
@@ -44,7 +44,7 @@ pub(super) fn parse(text: &str) -> Outcome<Url> {
     })
 }
 
-/// `request`: as in a request line, where a URI is absolute or a path.
+/// Parses a URL. With `request`, as in a request line: an absolute URI or an absolute path.
 fn read(text: &str, request: bool) -> Result<Url, String> {
     if text.bytes().any(|c| c < 0x20 || c == 0x7f) {
         return Err("net/url: invalid control character in URL".to_owned());
@@ -96,7 +96,7 @@ fn split_scheme(text: &str) -> Result<(&str, &str), String> {
     Ok(("", text))
 }
 
-/// The host, with its port, behind what may stand before an `@`.
+/// The host with its port, without the user information before an `@`.
 fn authority(text: &str) -> Result<String, String> {
     let host = match text.rsplit_once('@') {
         Some((user, host)) => {
@@ -130,7 +130,7 @@ fn authority(text: &str) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&host).into_owned())
 }
 
-/// Without `%XX`.
+/// Decodes `%XX`.
 fn unescaped(text: &str) -> Result<Vec<u8>, String> {
     let bytes = text.as_bytes();
     let (mut out, mut at) = (Vec::with_capacity(bytes.len()), 0);
@@ -155,14 +155,14 @@ fn unescaped(text: &str) -> Result<Vec<u8>, String> {
 }
 
 impl Url {
-    /// As it was written, where that is well escaped.
+    /// The path as it was written, if its escaping is valid.
     fn escaped_path(&self) -> String {
         let valid = |c: char| c.is_ascii_alphanumeric() || "-_.~$&+,/:;=@!'()*[]%".contains(c);
         if self.path.chars().all(valid) {
             return self.path.clone();
         }
         let mut out = String::new();
-        // It was read before, so the escapes are right.
+        // The path was parsed before, so its escapes are valid.
         for byte in unescaped(&self.path).unwrap_or_default() {
             let c = char::from(byte);
             if c.is_ascii_alphanumeric() || "-_.~$&+,/:;=@".contains(c) {

@@ -1,4 +1,4 @@
-//! From JSON, by the schema.
+//! Converts JSON to CEL values, by the schema.
 
 use super::{Fault, List, Map, Moment, Outcome, Val};
 use crate::cel::schema::Node;
@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 impl<'a> Val<'a> {
-    /// A value of an object, as `node` types it; as JSON types it where no schema does.
+    /// A value of an object with the type from `node`, or, without a schema, with its JSON type.
     pub(in crate::cel) fn of(value: &'a Value, node: Option<&'a Node>) -> Outcome<Self> {
         let Some(node) = node else {
             return Ok(raw(value));
@@ -98,7 +98,7 @@ fn formatted<'a>(text: &'a str, format: &str) -> Outcome<Val<'a>> {
     }
 }
 
-/// Base64 in the alphabet of URLs, padded; line breaks do not count. Where it is none, the place that Go names.
+/// Decodes URL-safe base64 with padding, and ignores line breaks. The error is the position that Go reports.
 fn bytes(text: &str) -> Result<Vec<u8>, usize> {
     let text = text.as_bytes();
     let (mut at, mut out) = (0, Vec::new());
@@ -118,7 +118,7 @@ fn bytes(text: &str) -> Result<Vec<u8>, usize> {
                 b'\r' | b'\n' => continue,
                 b'=' if taken >= 2 => {
                     padded(text, at, taken)?;
-                    // Of 12 bits 8 count, of 18 there are 16.
+                    // 12 bits have 8 bits of data, 18 bits have 16.
                     let bytes = (bits << (32 - 6 * taken)).to_be_bytes();
                     out.extend(&bytes[..taken - 1]);
                     return Ok(out);
@@ -132,7 +132,8 @@ fn bytes(text: &str) -> Result<Vec<u8>, usize> {
     }
 }
 
-/// What has to follow the first `=`, after which `at` stands: a second one where two characters are missing, and no more.
+/// Checks the padding after the first `=`; `at` is the position after it. If two characters are missing, a second `=` has to follow, and then
+/// nothing else.
 fn padded(text: &[u8], mut at: usize, taken: usize) -> Result<(), usize> {
     let next = |at: usize| {
         let breaks = text[at..].iter().take_while(|c| matches!(c, b'\r' | b'\n'));
@@ -155,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn base64_is_read_as_go_reads_it() {
+    fn base64_is_decoded_as_in_go() {
         for (text, read) in [
             ("", Ok("")),
             ("YQ==", Ok("a")),

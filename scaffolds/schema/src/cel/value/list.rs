@@ -1,16 +1,16 @@
-//! Lists, those that are sets or keyed like maps included.
+//! Lists, including those of type set and map.
 
 use super::{Fault, Outcome, Val};
 use crate::cel::schema::Node;
 use serde_json::Value;
 use std::rc::Rc;
 
-/// What a schema says of a list with `x-kubernetes-list-type`; it decides what equality and `+` mean.
+/// The `x-kubernetes-list-type` of a list, which decides how equality and `+` work.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::cel) enum Kind<'a> {
     Atomic,
     Set,
-    /// By these keys of its items.
+    /// A list of type map, with these keys.
     Keyed(&'a [String]),
 }
 
@@ -39,7 +39,7 @@ impl<'a> List<'a> {
         }
     }
 
-    /// The list without what a schema says of it.
+    /// The list without its schema.
     pub(in crate::cel) fn untyped(&self) -> Self {
         let items = match &self.items {
             Items::Json(items, _) => Items::Json(items, None),
@@ -58,7 +58,7 @@ impl<'a> List<'a> {
         }
     }
 
-    /// Whether it comes from an object, with a schema.
+    /// Whether it comes from an object and has a schema.
     pub(super) fn is_typed(&self) -> bool {
         matches!(self.items, Items::Json(_, Some(_)))
     }
@@ -67,7 +67,7 @@ impl<'a> List<'a> {
         matches!(self.items, Items::Json(..))
     }
 
-    /// What stands in the object.
+    /// The items in the object.
     pub(super) fn as_json(&self) -> Option<&'a [Value]> {
         match self.items {
             Items::Json(items, _) => Some(items),
@@ -99,7 +99,7 @@ impl<'a> List<'a> {
         self.iter().collect()
     }
 
-    /// Appends in place if nobody else holds the list.
+    /// Appends an item, in place if there is no other reference to the list.
     pub(in crate::cel) fn push(&mut self, item: Val<'a>) -> Outcome<()> {
         if self.is_json() {
             self.items = Items::Own(Rc::new(self.all()?));
@@ -139,7 +139,7 @@ impl<'a> List<'a> {
             Kind::Set => {
                 self.as_json().into_iter().flatten().try_for_each(hashed)?;
                 for item in other.iter() {
-                    // What is not as the schema says is an error, and no error is in the set.
+                    // An item that does not match the schema is an error, which never equals an item of the set.
                     let Ok(item) = item else { return Ok(false) };
                     let found = match self.as_json() {
                         Some(items) => items.iter().any(|one| item.is_json(one)),
@@ -176,7 +176,7 @@ impl<'a> List<'a> {
         }
     }
 
-    /// Where the item with the same keys as `item` stands.
+    /// The index of the item with the same keys as `item`.
     fn keyed(&self, keys: &[String], item: &Val<'a>) -> Outcome<Option<usize>> {
         for (index, other) in self.iter().enumerate() {
             if same_keys(keys, &other?, item)? {
@@ -186,7 +186,7 @@ impl<'a> List<'a> {
         Ok(None)
     }
 
-    /// `self + other`: a union for sets, a merge for keyed lists.
+    /// `self + other`: a union for lists of type set, a merge for lists of type map.
     pub(in crate::cel) fn plus(&self, other: &Self) -> Outcome<Self> {
         let mut sum = Self {
             items: Items::Own(Rc::new(self.all()?)),
@@ -213,7 +213,7 @@ impl<'a> List<'a> {
     }
 }
 
-/// Go finds the items of a set or a keyed list in a map, and breaks over what is no scalar there.
+/// The server's error for an item that is not scalar: it looks up the items of a list of type set or map in a Go map, which panics.
 fn hashed(value: &Value) -> Outcome<()> {
     let kind = match value {
         Value::Object(_) => "map[string]interface {}",
@@ -224,7 +224,7 @@ fn hashed(value: &Value) -> Outcome<()> {
     Err(Fault::new(text))
 }
 
-/// The same for the keys of an item.
+/// As [`hashed`], for the keys of an item.
 fn hash(keys: &[String], item: &Value) -> Outcome<()> {
     keys.iter().filter_map(|key| item.get(key)).try_for_each(hashed)
 }

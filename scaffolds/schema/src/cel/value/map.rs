@@ -14,7 +14,7 @@ pub(in crate::cel) enum Map<'a> {
     Own(Rc<BTreeMap<Key, Val<'a>>>),
 }
 
-/// A key of a map that a rule made.
+/// A key of a map that a rule creates.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(in crate::cel) enum Key {
     Bool(bool),
@@ -60,7 +60,7 @@ impl<'a> Map<'a> {
         }
     }
 
-    /// A property by its own name, not as rules write it.
+    /// A property by its unescaped name.
     pub(super) fn field(&self, name: &str) -> Option<Outcome<Val<'a>>> {
         let Self::Json(map, node) = self else {
             return self.find(&Val::text(name)).transpose();
@@ -70,7 +70,7 @@ impl<'a> Map<'a> {
             return Some(Val::of(value, None));
         };
         match (&node.properties, &node.additional) {
-            // A null field of an object is no field.
+            // A null field of an object counts as absent.
             (Some(properties), _) => {
                 let property = properties.get(name).filter(|_| !value.is_null())?;
                 Some(Val::of(value, Some(property)))
@@ -103,7 +103,7 @@ impl<'a> Map<'a> {
         }
     }
 
-    /// The keys, as rules write them; without those that the schema does not know.
+    /// The keys, escaped as in rules, without fields that the schema does not specify.
     pub(in crate::cel) fn keys(&self) -> Vec<Val<'a>> {
         match self {
             Self::Own(entries) => entries.keys().map(Key::value).collect(),
@@ -141,7 +141,7 @@ impl<'a> Map<'a> {
         let mut unknown = one.iter().filter(|(key, _)| !node.knows(key));
         match other {
             Self::Json(other, Some(_)) => Ok(unknown.all(|(key, value)| other.get(key).is_none_or(|it| it == value))),
-            // An optional `oldSelf` has no schema, and then Go cannot look at its fields.
+            // An optional `oldSelf` has no schema, so Go cannot compare its fields.
             _ if unknown.next().is_some() => Err(Fault::no_overload()),
             _ => Ok(true),
         }
@@ -160,7 +160,7 @@ impl<'a> Map<'a> {
     }
 }
 
-/// The keys that are equal to a value: whole numbers of every type.
+/// The keys that are equal to a value: for an integral number, one of each number type.
 fn alike(key: &Val<'_>) -> Vec<Key> {
     let whole = |number: i128| {
         let (int, uint) = (i64::try_from(number).ok(), u64::try_from(number).ok());
@@ -169,7 +169,7 @@ fn alike(key: &Val<'_>) -> Vec<Key> {
     match key {
         Val::Int(number) => whole(i128::from(*number)),
         Val::Uint(number) => whole(i128::from(*number)),
-        // The conversion is exact: it was asked for whole numbers of less than 64 bits.
+        // The conversion is exact, because the number is integral and in range.
         Val::Double(number) if number.fract() == 0.0 && number.abs() < 1e19 => whole(*number as i128),
         other => Key::of(other).into_iter().collect(),
     }

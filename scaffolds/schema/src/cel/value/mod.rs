@@ -1,4 +1,4 @@
-//! Values of expressions. What comes from an object stays where it is, beside the schema that gives it its types.
+//! Values of expressions. A value from an object is a reference to its JSON and its schema, not a copy.
 
 mod foreign;
 mod json;
@@ -16,12 +16,12 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::rc::Rc;
 
-/// Why there is no value.
+/// The reason for which an expression has no value.
 #[derive(Clone, Debug)]
 pub(super) enum Fault {
-    /// An error that operators can absorb, in the server's words.
+    /// An error, with the server's message. Some operators absorb errors.
     Error(Rc<str>),
-    /// The expression cost more than one may; nothing absorbs that.
+    /// The expression exceeded its cost limit; no operator absorbs that.
     Budget,
 }
 
@@ -30,7 +30,7 @@ impl Fault {
         Self::Error(Rc::from(message.as_ref()))
     }
 
-    /// The error where an optional would have been made of it.
+    /// The error in the form that the server has if the value would have become an optional.
     pub(super) fn unwrapped(self) -> Self {
         match self {
             Self::Error(text) => Self::new(format!(
@@ -75,7 +75,7 @@ pub(super) enum Val<'a> {
     Optional(Option<Rc<Val<'a>>>),
     /// A value of a Kubernetes library.
     Foreign(Rc<Foreign>),
-    /// What the schema preserves without describing it: only equality is defined.
+    /// A value that the schema preserves without specifying it: only equality is defined.
     Unknown(&'a Value),
 }
 
@@ -129,7 +129,7 @@ impl<'a> Val<'a> {
         }
     }
 
-    /// How many characters, bytes, items or entries it has, if it has a size.
+    /// The number of characters, bytes, items or entries, if the type has a size.
     pub(super) fn size(&self) -> Option<u64> {
         let size = match self {
             Self::String(text) => text.chars().count(),
@@ -142,7 +142,7 @@ impl<'a> Val<'a> {
         Some(size as u64)
     }
 
-    /// As messages show keys and indices.
+    /// The value in the form in which messages print keys and indices.
     pub(super) fn shown(&self) -> String {
         match self {
             Self::Null => "null".to_owned(),
@@ -155,8 +155,8 @@ impl<'a> Val<'a> {
         }
     }
 
-    /// Whether two values of an object are equal, where each may not be as its schema says. No number or text is equal to such a
-    /// one; lists and maps cannot tell.
+    /// Whether two values of an object are equal. A value that does not match its schema is an error. An error of `one` is returned; an error of
+    /// `other` counts as unequal if `one` is a scalar, and is returned if `one` is a list or a map.
     fn same(one: Outcome<Self>, other: Outcome<Self>) -> Outcome<bool> {
         match (one?, other) {
             (one, Ok(other)) => one.equal(&other),
@@ -165,7 +165,7 @@ impl<'a> Val<'a> {
         }
     }
 
-    /// Whether it is this value of an object as Go has it there: 1 is not 1.0.
+    /// Whether it is the same as this value of an object, in Go's types: 1 is not 1.0.
     fn is_json(&self, value: &Value) -> bool {
         match (self, value) {
             (Self::Unknown(one), other) => *one == other,
@@ -182,7 +182,7 @@ impl<'a> Val<'a> {
         }
     }
 
-    /// Equality, for which numbers of all types are numbers.
+    /// Equality; numbers of different types can be equal.
     pub(super) fn equal(&self, other: &Self) -> Outcome<bool> {
         Ok(match (self, other) {
             (Self::Null, Self::Null) => true,
@@ -198,7 +198,7 @@ impl<'a> Val<'a> {
             (Self::Optional(Some(one)), Self::Optional(Some(other))) => one.equal(other)?,
             (Self::Foreign(one), Self::Foreign(other)) => one.equal(other)?,
             (Self::Unknown(one), other) => other.is_json(one),
-            // Those of an object are not even unequal to what is no list or map; those that a rule made are.
+            // Comparing a list or map of an object with another type is an error; one that a rule created is unequal.
             (Self::List(list), other) if list.is_typed() && !matches!(other, Self::Null) => {
                 return Err(Fault::no_overload());
             }

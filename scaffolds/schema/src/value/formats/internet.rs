@@ -1,4 +1,4 @@
-//! Names and addresses of hosts.
+//! Formats for names and addresses of hosts.
 
 use super::matches;
 use crate::pattern::Pattern;
@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::OnceLock;
 
 /// One name without dots, or labels and a top-level domain of at least two letters. Letters and symbols of any script
-/// may stand in it.
+/// are allowed.
 const HOSTNAME: &str = concat!(
     r"^([a-zA-Z0-9\p{S}\p{L}](-?[a-zA-Z0-9\p{S}\p{L}]{0,62})?",
     r"|([a-zA-Z0-9\p{S}\p{L}]([-a-zA-Z0-9\p{S}\p{L}]{0,61}[a-zA-Z0-9\p{S}\p{L}])?\.)+[a-zA-Z\p{L}]{2,63})$"
@@ -17,7 +17,7 @@ pub(super) fn is_hostname(text: &str) -> bool {
     text.len() <= 255 && text.split('.').all(|label| label.len() <= 63) && matches(HOSTNAME, &COMPILED, text)
 }
 
-/// Also takes an IPv6 address that ends in an IPv4 one.
+/// Also accepts an IPv6 address that ends in an IPv4 address.
 pub(super) fn is_ipv4(text: &str) -> bool {
     text.contains('.') && (sloppy_v4(text).is_some() || sloppy_v6(text).is_some())
 }
@@ -38,7 +38,7 @@ pub(super) fn is_cidr(text: &str) -> bool {
     digits(mask).is_some_and(|mask| mask <= bits)
 }
 
-/// Takes leading zeros, which mean nothing, as Go did before 1.17 and Kubernetes still does.
+/// Accepts and ignores leading zeros, as Go did before 1.17 and Kubernetes still does.
 fn sloppy_v4(text: &str) -> Option<Ipv4Addr> {
     let mut octets = [0u8; 4];
     let mut parts = text.split('.');
@@ -62,13 +62,13 @@ fn sloppy_v6(text: &str) -> Option<Ipv6Addr> {
     plain.join(":").parse().ok()
 }
 
-/// A number in plain digits, below Go's bound for such.
+/// A decimal number below the limit of Go's parser.
 fn digits(text: &str) -> Option<u32> {
     let plain = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     plain.then(|| text.parse().ok()).flatten().filter(|it| *it < 0xFF_FFFF)
 }
 
-/// Of 6, 8 or 20 bytes: in pairs of digits with colons, dashes or nothing between, or in fours with dots.
+/// 6, 8 or 20 bytes, as pairs of digits separated by colons, dashes or nothing, or as groups of four separated by dots.
 pub(super) fn is_mac(text: &str) -> bool {
     let (separator, width) = match (text.as_bytes().get(2), text.as_bytes().get(4)) {
         (Some(b':'), _) => (":", 2),
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_read_as_sloppily_as_the_server_does() {
+    fn addresses_are_parsed_as_leniently_as_on_the_server() {
         for yes in ["1.2.3.4", "01.002.3.4", "::ffff:1.2.3.4"] {
             assert!(is_ipv4(yes), "{yes}");
         }

@@ -1,4 +1,4 @@
-//! What Go's `mail.ParseAddress` takes: `a@b`, `A Name <a@b>`, a group of one, with comments between.
+//! Mail addresses, as Go's `mail.ParseAddress` accepts them: `a@b`, `A Name <a@b>`, a group of one, with comments in between.
 
 use std::net::IpAddr;
 
@@ -7,13 +7,13 @@ pub(super) fn is_address(text: &str) -> bool {
     reader.addresses(true) == Some(1) && reader.comments().is_some() && reader.rest.is_empty()
 }
 
-/// Reads from the front; each step takes what it names, or is `None`.
+/// A parser. Each method consumes what its name says, or returns `None`.
 struct Reader<'a> {
     rest: &'a str,
 }
 
 impl Reader<'_> {
-    /// One address, or a group of them; how many.
+    /// One address or a group of addresses; returns their number.
     fn addresses(&mut self, groups: bool) -> Option<usize> {
         self.blanks();
         if self.rest.is_empty() {
@@ -77,7 +77,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Words in front of an address: at least one.
+    /// The display name of an address: one or more words.
     fn phrase(&mut self) -> Option<()> {
         let mut words = 0;
         loop {
@@ -106,7 +106,7 @@ impl Reader<'_> {
         (!atom.is_empty()).then_some(atom)
     }
 
-    /// A text in quotes; how long it is without them. When there is none, the reader stays.
+    /// A text in quotes; returns its length without them. Consumes nothing if there is none.
     fn quoted(&mut self) -> Option<usize> {
         let mut escaped = false;
         let mut length = 0;
@@ -143,7 +143,7 @@ impl Reader<'_> {
         Some(())
     }
 
-    /// The rest of a comment, whose opening parenthesis is taken. They nest.
+    /// The rest of a comment after its opening parenthesis. Comments nest.
     fn comment(&mut self) -> Option<()> {
         let mut depth = 1;
         let mut escaped = false;
@@ -190,7 +190,7 @@ fn is_atom(c: char) -> bool {
     is_visible(c) && !"()<>[]:;@\\,\"".contains(c)
 }
 
-/// Encoded words (RFC 2047) are refused in an unknown character set.
+/// Whether an encoded word (RFC 2047) has a known character set; other words always pass.
 fn is_decodable(word: &str) -> bool {
     let parts: Vec<&str> = match word.strip_prefix("=?").and_then(|rest| rest.strip_suffix("?=")) {
         Some(inner) => inner.split('?').collect(),
@@ -209,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_read_as_go_reads_them() {
+    fn addresses_are_parsed_as_in_go() {
         for yes in [
             "a@b",
             "a.b@c.d",

@@ -1,4 +1,4 @@
-//! The formats of strings that the server checks, each as the Go library that it uses reads it; it ignores all others.
+//! The formats of strings that the server validates, each as the server's Go library does. The server ignores all others.
 
 mod internet;
 mod mail;
@@ -45,16 +45,16 @@ const OF_STRINGS: [(&str, Check); 26] = [
     ("k8slongname", |text| text.len() <= 253 && names::is_subdomain(text)),
 ];
 
-/// A format that the server knows.
+/// A format that the server supports.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Format {
-    /// As the schema spells it.
+    /// The name as the schema spells it.
     pub name: String,
     check: Option<usize>,
 }
 
 impl Format {
-    /// The format of that name, if there is one for the type; no type counts as string.
+    /// The format of that name, if the type has one; a schema without a type counts as string.
     pub fn known(kind: &str, name: &str) -> Option<Self> {
         let plain = name.replace('-', "");
         let check = match kind {
@@ -69,7 +69,7 @@ impl Format {
         })
     }
 
-    /// The format of that name, of whatever type; one that the server does not know fits every text.
+    /// The format of that name, for any type. Every text fits a format that the server does not support.
     pub fn any(name: &str) -> Option<Self> {
         let plain = name.replace('-', "");
         (!name.is_empty()).then(|| Self {
@@ -83,7 +83,7 @@ impl Format {
         self.check.is_some()
     }
 
-    /// Whether `text` is of this format. Those of numbers say nothing about texts.
+    /// Whether `text` has this format. Every text fits the formats of numbers.
     pub fn fits(&self, text: &str) -> bool {
         self.check
             .and_then(|at| OF_STRINGS.get(at))
@@ -91,7 +91,7 @@ impl Format {
     }
 }
 
-/// A pattern of this crate's own, compiled on its first use.
+/// Whether `text` matches a built-in pattern, which is compiled on its first use.
 fn matches(pattern: &'static str, compiled: &OnceLock<Option<Pattern>>, text: &str) -> bool {
     compiled
         .get_or_init(|| Pattern::new(pattern).ok())

@@ -1,4 +1,4 @@
-//! Formats that are digits and letters by count: identifiers, check digits, colours, base 64.
+//! Formats with a fixed number of digits and letters: identifiers, check digits, colours, base 64.
 
 use super::matches;
 use crate::pattern::Pattern;
@@ -13,7 +13,7 @@ pub(super) fn is_uuid(text: &str) -> bool {
     )
 }
 
-/// A UUID of one version. `variant` asks for that of RFC 4122 as well.
+/// A UUID of one version. With `variant`, it must also have the variant of RFC 4122.
 pub(super) fn is_uuid_of(text: &str, version: char, variant: bool) -> bool {
     let digits: Vec<char> = text.chars().filter(|c| *c != '-').collect();
     is_uuid(text)
@@ -56,7 +56,7 @@ pub(super) fn is_isbn13(text: &str) -> bool {
     })
 }
 
-/// Other characters than digits are left out first.
+/// Characters other than digits are removed first.
 pub(super) fn is_credit_card(text: &str) -> bool {
     static COMPILED: OnceLock<Option<Pattern>> = OnceLock::new();
     const ISSUERS: &str = concat!(
@@ -77,7 +77,7 @@ pub(super) fn is_credit_card(text: &str) -> bool {
     matches(ISSUERS, &COMPILED, &text) && sum.is_multiple_of(10)
 }
 
-/// Of eleven characters, so with both separators.
+/// Eleven characters, so both separators are required.
 pub(super) fn is_social_security(text: &str) -> bool {
     let shape: String = text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
     matches!(
@@ -101,7 +101,7 @@ pub(super) fn is_rgb_color(text: &str) -> bool {
     matches(PART, &COMPILED, text)
 }
 
-/// At least one group of four, padded.
+/// At least one group of four characters, with padding.
 pub(super) fn is_base64(text: &str) -> bool {
     let body = text.strip_suffix("==").or(text.strip_suffix('=')).unwrap_or(text);
     let plain = |b: u8| b.is_ascii_alphanumeric() || b == b'+' || b == b'/';
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn check_digits_are_checked() {
+    fn check_digits_are_verified() {
         assert!(is_isbn10("1-61729-085-8") && is_isbn10("3 401 01319 X") && !is_isbn10("1-61729-085-7"));
         assert!(is_isbn13("978-0321751041") && !is_isbn13("978-0321751042"));
         assert!(is_credit_card("4220-8554-2622-2389") && !is_credit_card("4220855426213389"));

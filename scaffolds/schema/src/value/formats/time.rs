@@ -1,4 +1,4 @@
-//! Dates, times and durations.
+//! Formats for dates, times and durations.
 
 /// `2006-01-02`.
 pub(super) fn is_date(text: &str) -> bool {
@@ -25,7 +25,7 @@ fn days(year: u32, month: u32) -> u32 {
     }
 }
 
-/// A date and a time of day with an offset. The server is as lax as this about fractions and offsets.
+/// A date and a time of day with an offset. Fractions and offsets are parsed as leniently as on the server.
 pub(super) fn is_date_time(text: &str) -> bool {
     let text = text.to_lowercase();
     let mut parts = text.split('t');
@@ -51,7 +51,7 @@ fn is_time(text: &str) -> bool {
     within && (is_offset(rest) || is_offset(behind_fraction(rest)))
 }
 
-/// What follows a fraction, which begins with any character at all.
+/// The text after the fraction. As on the server, any character may start the fraction.
 fn behind_fraction(text: &str) -> &str {
     let mut chars = text.chars();
     match chars.next() {
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_read_as_go_reads_them() {
+    fn times_are_parsed_as_in_go() {
         for yes in ["2024-02-29", "2000-02-29", "0000-01-01"] {
             assert!(is_date(yes), "{yes}");
         }

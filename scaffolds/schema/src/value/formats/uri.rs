@@ -1,4 +1,4 @@
-//! What Go's `url.ParseRequestURI` takes: an absolute URI or an absolute path.
+//! URIs, as Go's `url.ParseRequestURI` accepts them: an absolute URI or an absolute path.
 
 use std::net::Ipv6Addr;
 
@@ -14,7 +14,7 @@ pub(super) fn is_request_uri(text: &str) -> bool {
     };
     let rest = rest.split_once('?').map_or(rest, |(rest, _)| rest);
     if !rest.starts_with('/') {
-        // After a scheme, what is no path may be anything.
+        // After a scheme, anything that does not start with a slash is accepted.
         return !scheme.is_empty();
     }
     let path = match rest.strip_prefix("//").filter(|_| !scheme.is_empty()) {
@@ -31,7 +31,7 @@ pub(super) fn is_request_uri(text: &str) -> bool {
     is_escaped(path, |_| true)
 }
 
-/// The scheme, empty if there is none, and the rest. `None` when a colon comes first.
+/// The scheme, empty if there is none, and the rest. `None` if the text starts with a colon.
 fn scheme(text: &str) -> Option<(&str, &str)> {
     for (at, c) in text.char_indices() {
         match c {
@@ -64,7 +64,7 @@ fn is_host(host: &str, scheme: &str) -> bool {
         }
         Some(_) => false,
         None => {
-            // Only these two are strict about a second colon.
+            // Only for these two schemes Go refuses a second colon.
             let strict = matches!(scheme, "http" | "https");
             let colon = if strict { host.find(':') } else { host.rfind(':') };
             colon.is_none_or(|at| is_port(&host[at..])) && is_host_text(host)
@@ -79,7 +79,7 @@ fn is_port(port: &str) -> bool {
             .is_some_and(|it| it.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// An IPv6 address, with a zone behind `%25`.
+/// An IPv6 address, with an optional zone after `%25`.
 fn is_literal(text: &str) -> bool {
     let (address, zone) = match text.split_once("%25") {
         Some((address, zone)) => (address, Some(zone)),
@@ -101,13 +101,13 @@ fn is_host_text(host: &str) -> bool {
     host.bytes().all(|b| b == b'%' || b >= 0x80 || in_host(b)) && is_escaped(host, |b| b >= 0x80 || b == b'%')
 }
 
-/// Whether each percent sign has two hexadecimal digits behind it, for a byte that `allowed` takes.
+/// Whether two hexadecimal digits follow each percent sign, for a byte that `allowed` accepts.
 fn is_escaped(text: &str, allowed: impl Fn(u8) -> bool) -> bool {
     let digit = |b: Option<&u8>| b.and_then(|b| char::from(*b).to_digit(16));
     let bytes = text.as_bytes();
     bytes.iter().enumerate().filter(|(_, b)| **b == b'%').all(|(at, _)| {
         match (digit(bytes.get(at + 1)), digit(bytes.get(at + 2))) {
-            // Two digits make a byte.
+            // Two hexadecimal digits fit into a byte.
             (Some(high), Some(low)) => allowed((high * 16 + low) as u8),
             _ => false,
         }
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn uris_are_read_as_go_reads_them() {
+    fn uris_are_parsed_as_in_go() {
         for yes in [
             "http://foo.bar/#com",
             "/abs/dir",

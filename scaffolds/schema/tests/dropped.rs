@@ -1,5 +1,5 @@
-//! Keywords that kube-derive drops, or that make it panic, by way of `#[schemars(extend(…))]`: each is named with type, field
-//! and remedy. kube-derive and schemars are the real ones.
+//! Keywords in `#[schemars(extend(…))]` that kube-derive drops, or that make it panic: each is a finding with type, field and remedy.
+//! These tests use the real kube-derive and schemars.
 
 #![allow(missing_docs)]
 
@@ -20,7 +20,7 @@ fn kind<K: CustomResourceExt + JsonSchema>() -> Kind {
     }
 }
 
-/// Tests that a field is refused with these words: field, message and remedy.
+/// Tests that a field is refused with exactly this finding: field, message and remedy.
 macro_rules! refuses {
     ($($(#[$meta:meta])* $name:ident: $type:ty => $said:expr;)*) => { $(
         mod $name {
@@ -78,55 +78,55 @@ fn either(_: &mut schemars::SchemaGenerator) -> Schema {
 
 refuses! {
     #[schemars(extend("x-kubernetes-lst-type" = "set"))] misspelt: Vec<String> =>
-        "`spec.f`: `x-kubernetes-lst-type` is no keyword of a CustomResourceDefinition's schema: it would be dropped in silence\
+        "`spec.f`: `x-kubernetes-lst-type` is not a keyword of CustomResourceDefinition schemas: the derive would drop it silently\
          \n\nhint: did you mean `x-kubernetes-list-type`?";
     #[schemars(extend("x-kubernetes-owner" = "a"))] unknown: String =>
-        "`spec.f`: `x-kubernetes-owner` is no keyword of a CustomResourceDefinition's schema: it would be dropped in silence\
+        "`spec.f`: `x-kubernetes-owner` is not a keyword of CustomResourceDefinition schemas: the derive would drop it silently\
          \n\nhint: look for `x-kubernetes-owner` in `#[schemars(extend(…))]`, `transform` or `schema_with` on the field and its type";
     deep: Deep =>
-        "`spec.f.by_name{}.g`: `minlength` is no keyword of a CustomResourceDefinition's schema: it would be dropped in silence\
+        "`spec.f.by_name{}.g`: `minlength` is not a keyword of CustomResourceDefinition schemas: the derive would drop it silently\
          \n\nhint: did you mean `minLength`?";
     #[schemars(extend("propertyNames" = {"pattern": "^a"}))] names_of_keys: BTreeMap<String, String> =>
-        "`spec.f`: `propertyNames` is no keyword of a CustomResourceDefinition's schema: it would be dropped in silence\
-         \n\nhint: check the keys of a map by a rule: `self.all(key, …)`";
+        "`spec.f`: `propertyNames` is not a keyword of CustomResourceDefinition schemas: the derive would drop it silently\
+         \n\nhint: check the keys of the map with a validation rule: `self.all(key, …)`";
     #[schemars(extend("maximum" = "9"))] text_for_a_number: i32 =>
-        "`spec.f`: `maximum` must be a number, and is \"9\"\
+        "`spec.f`: `maximum` must be a number, but is \"9\"\
          \n\nhint: look for `maximum` in `#[schemars(extend(…))]`, `transform` or `schema_with` on the field and its type";
     #[schemars(extend("minLength" = -1))] negative: String =>
-        "`spec.f`: `minLength` must be a whole number, not negative, and is -1\
+        "`spec.f`: `minLength` must be a non-negative integer, but is -1\
          \n\nhint: look for `minLength` in `#[schemars(extend(…))]`, `transform` or `schema_with` on the field and its type";
     #[schemars(extend("exclusiveMinimum" = 3))] bound_for_a_flag: i32 =>
-        "`spec.f`: `exclusiveMinimum` must be true or false, and is 3\
-         \n\nhint: the bound itself is `minimum`: `#[schemars(range(min = …), extend(\"exclusiveMinimum\" = true))]`";
+        "`spec.f`: `exclusiveMinimum` must be true or false, but is 3\
+         \n\nhint: set the bound with `minimum`: `#[schemars(range(min = …), extend(\"exclusiveMinimum\" = true))]`";
     #[schemars(extend("x-kubernetes-list-map-keys" = "name"))] key_for_keys: Vec<Part> =>
-        "`spec.f`: `x-kubernetes-list-map-keys` must be a list of strings, and is \"name\"\
+        "`spec.f`: `x-kubernetes-list-map-keys` must be a list of strings, but is \"name\"\
          \n\nhint: look for `x-kubernetes-list-map-keys` in `#[schemars(extend(…))]`, `transform` or `schema_with` on the field and its type";
     #[schemars(extend("x-kubernetes-validations" = [{"rule": "self != ''", "massage": "is empty"}]))] word_in_a_rule: String =>
-        "`spec.f`: `x-kubernetes-validations.massage` is no keyword of a CustomResourceDefinition's schema: it would be dropped in \
-         silence\n\nhint: did you mean `message`?";
+        "`spec.f`: `x-kubernetes-validations.massage` is not a keyword of CustomResourceDefinition schemas: the derive would drop it \
+         silently\n\nhint: did you mean `message`?";
     #[schemars(extend("externalDocs" = "https://example.com"))] docs_of_text: String =>
-        "`spec.f`: `externalDocs` must be an object with `url` and `description`, and is \"https://example.com\"\
+        "`spec.f`: `externalDocs` must be an object with `url` and `description`, but is \"https://example.com\"\
          \n\nhint: look for `externalDocs` in `#[schemars(extend(…))]`, `transform` or `schema_with` on the field and its type";
     #[schemars(schema_with = "super::either")] two_types: String =>
-        "`spec.f`: `type` must be a string, and is [\"string\",\"integer\"]\
-         \n\nhint: a field has one type; for a number or a string use `IntOrString`, for anything `serde_json::Value`";
+        "`spec.f`: `type` must be a string, but is [\"string\",\"integer\"]\
+         \n\nhint: a field has one type; for a number or a string use `IntOrString`, for any value `serde_json::Value`";
     #[schemars(extend("minLength" = 1))] of_text_on_a_number: i32 =>
-        "`spec.f`: `minLength` is about strings and says nothing about type integer\
-         \n\nhint: look for `minLength` in `#[schemars(extend(…))]`, and put it where it belongs";
+        "`spec.f`: `minLength` applies to strings, so it has no effect on type integer\
+         \n\nhint: look for `minLength` in `#[schemars(extend(…))]`, and remove it or move it to the right type";
     #[schemars(extend("minProperties" = 1))] of_maps_on_a_list: Vec<String> =>
-        "`spec.f`: `minProperties` is about objects and says nothing about type array\
-         \n\nhint: look for `minProperties` in `#[schemars(extend(…))]`, and put it where it belongs";
+        "`spec.f`: `minProperties` applies to objects, so it has no effect on type array\
+         \n\nhint: look for `minProperties` in `#[schemars(extend(…))]`, and remove it or move it to the right type";
     mixed: Holder =>
-        "`spec.f.mixed[]`: an enum mixes the variant Nothing without fields and variants with fields, which no structural schema \
-         can say\n\nhint: give every variant fields (an empty struct variant will do: `Name {}`), or none";
+        "`spec.f.mixed[]`: an enum has the variant Nothing without fields and variants with fields, which a structural schema cannot \
+         express\n\nhint: give fields to every variant (an empty struct variant is enough: `Name {}`), or to none";
     shared: Option<Shared> =>
         "`spec.f`: the variants of an enum share the property `a` but describe it differently; type, constraints and \
-         documentation must be the same in all of them\n\nhint: use one type for the shared field in every variant, with the \
+         doc comment must be the same in all of them\n\nhint: use one type for the shared field in every variant, with the \
          same doc comment, or rename one of them";
     internal: Internal =>
-        "`spec.f`: an enum carries its variant's name in the property `type` (`#[serde(tag = \"type\")]`); kube-derive has no \
-         structural schema for internally and adjacently tagged enums\n\nhint: drop `#[serde(tag = …)]`, so that each variant \
-         becomes a property of its own, or make it a struct with a plain enum and optional fields";
+        "`spec.f`: an enum stores its variant's name in the property `type` (`#[serde(tag = \"type\")]`); kube-derive cannot make a \
+         structural schema for internally or adjacently tagged enums\n\nhint: remove `#[serde(tag = …)]`, so that each variant \
+         becomes a separate property, or use a struct with an enum without data and optional fields";
 }
 
 mod endless_rule {
@@ -190,7 +190,7 @@ mod remarks {
     }
 
     #[test]
-    fn what_constrains_nothing_may_be_dropped() {
+    fn keywords_without_constraints_may_be_dropped() {
         let crds = finish(&[kind::<Other>()], &Options::default()).unwrap();
         let spec = &crds[0]["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"];
         assert_eq!(spec["properties"]["f"], json!({"type": "string"}));
