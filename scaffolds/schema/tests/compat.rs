@@ -303,7 +303,7 @@ fn removing_a_version_is_breaking_unless_it_is_neither_served_nor_stored() {
         });
         versioned(all.collect())
     };
-    let said = |old: &Value, new: &Value| -> Vec<String> {
+    let breaks = |old: &Value, new: &Value| -> Vec<String> {
         breaking(std::slice::from_ref(old), std::slice::from_ref(new))
             .iter()
             .map(ToString::to_string)
@@ -312,7 +312,7 @@ fn removing_a_version_is_breaking_unless_it_is_neither_served_nor_stored() {
     let old = named(["v1", "v1beta1"], [true, true], 1);
     let without = versioned(json!([version("v1", spec())]));
     assert_eq!(
-        said(&old, &without),
+        breaks(&old, &without),
         [
             "`foobars.test.example.com`, `v1beta1`: the version is gone: objects are stored in it; keep the version with `served: false` until they are \
           migrated"
@@ -320,14 +320,14 @@ fn removing_a_version_is_breaking_unless_it_is_neither_served_nor_stored() {
     );
     let unserved = named(["v1", "v1beta1"], [true, false], 0);
     assert_eq!(
-        said(&old, &unserved),
+        breaks(&old, &unserved),
         ["`foobars.test.example.com`, `v1beta1`: the version is not served: clients of it get a 404"]
     );
-    assert_eq!(said(&unserved, &without), [""; 0], "neither served nor stored");
+    assert_eq!(breaks(&unserved, &without), [""; 0], "neither served nor stored");
     let mut more = named(["v1", "v2"], [true, true], 0);
     more["spec"]["versions"][1]["schema"]["openAPIV3Schema"]["properties"]["spec"] =
         object(json!({"new": {"type": "string"}}));
-    assert_eq!(said(&without, &more), [""; 0], "a new version is not breaking");
+    assert_eq!(breaks(&without, &more), [""; 0], "a new version is not breaking");
 }
 
 #[test]

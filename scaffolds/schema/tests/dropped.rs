@@ -22,7 +22,7 @@ fn kind<K: CustomResourceExt + JsonSchema>() -> Kind {
 
 /// Tests that a field is refused with exactly this finding: field, message and remedy.
 macro_rules! refuses {
-    ($($(#[$meta:meta])* $name:ident: $type:ty => $said:expr;)*) => { $(
+    ($($(#[$meta:meta])* $name:ident: $type:ty => $finding:expr;)*) => { $(
         mod $name {
             use super::*;
 
@@ -36,8 +36,8 @@ macro_rules! refuses {
             #[test]
             fn refused() {
                 let findings = finish(&[kind::<Other>()], &Options::default()).unwrap_err();
-                let said: Vec<String> = findings.iter().map(ToString::to_string).collect();
-                assert_eq!(said, [concat!("`api::Other`, ", $said)]);
+                let messages: Vec<String> = findings.iter().map(ToString::to_string).collect();
+                assert_eq!(messages, [concat!("`api::Other`, ", $finding)]);
             }
         }
     )* };

@@ -144,7 +144,7 @@ fn writer() {
     let dir = Path::new(&dir);
     if std::env::var_os("ONCE").is_some() {
         let error = write_manifests(dir, &numbered(1), Mode::Write).unwrap_err();
-        println!("said: {error}");
+        println!("error: {error}");
         return;
     }
     for number in 1.. {
@@ -231,10 +231,10 @@ fn a_full_disk_is_reported_and_the_old_files_stay() {
         .env("ONCE", "1")
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
+    let stdout = String::from_utf8_lossy(&output.stdout);
     assert!(
-        said.contains(&format!(
-            "said: cannot write `{}`: ",
+        stdout.contains(&format!(
+            "error: cannot write `{}`: ",
             dir.path().join("a.yaml").display()
         )),
         "{output:?}"

@@ -152,8 +152,8 @@ fn versions_that_contradict_each_other_are_reported() {
         "{twice}"
     );
     let scope = refusal(&[V1, ("api::v2::FooBar", cluster::FooBar::crd)]);
-    let said = "`api::v2::FooBar`, `spec.scope`: is \"Cluster\" here and \"Namespaced\" in `api::v1::FooBar`";
-    assert!(scope.contains(said), "{scope}");
+    let expected = "`api::v2::FooBar`, `spec.scope`: is \"Cluster\" here and \"Namespaced\" in `api::v1::FooBar`";
+    assert!(scope.contains(expected), "{scope}");
     let plural = refusal(&[V1, ("api::v2::FooBar", other_plural::FooBar::crd)]);
     assert!(
         plural.contains("the kind `FooBar` has two plurals, `foobars` and `foobarz`"),

@@ -32,6 +32,6 @@ impl Dice {
 
 /// The number in an environment variable such as CASES or SEED.
 pub fn number(name: &str, otherwise: u64) -> u64 {
-    let said = std::env::var(name).ok();
-    said.and_then(|it| it.parse().ok()).unwrap_or(otherwise)
+    let value = std::env::var(name).ok();
+    value.and_then(|it| it.parse().ok()).unwrap_or(otherwise)
 }

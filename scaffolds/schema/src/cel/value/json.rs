@@ -98,7 +98,7 @@ fn formatted<'a>(text: &'a str, format: &str) -> Outcome<Val<'a>> {
     }
 }
 
-/// Decodes URL-safe base64 with padding, and ignores line breaks. The error is the position that Go reports.
+/// Base64 in the alphabet of URLs, padded; line breaks do not count. Where it is none, the place that Go names.
 fn bytes(text: &str) -> Result<Vec<u8>, usize> {
     let text = text.as_bytes();
     let (mut at, mut out) = (0, Vec::new());
@@ -118,7 +118,7 @@ fn bytes(text: &str) -> Result<Vec<u8>, usize> {
                 b'\r' | b'\n' => continue,
                 b'=' if taken >= 2 => {
                     padded(text, at, taken)?;
-                    // 12 bits have 8 bits of data, 18 bits have 16.
+                    // Of 12 bits 8 count, of 18 there are 16.
                     let bytes = (bits << (32 - 6 * taken)).to_be_bytes();
                     out.extend(&bytes[..taken - 1]);
                     return Ok(out);
@@ -132,8 +132,7 @@ fn bytes(text: &str) -> Result<Vec<u8>, usize> {
     }
 }
 
-/// Checks the padding after the first `=`; `at` is the position after it. If two characters are missing, a second `=` has to follow, and then
-/// nothing else.
+/// What has to follow the first `=`, after which `at` stands: a second one where two characters are missing, and no more.
 fn padded(text: &[u8], mut at: usize, taken: usize) -> Result<(), usize> {
     let next = |at: usize| {
         let breaks = text[at..].iter().take_while(|c| matches!(c, b'\r' | b'\n'));
@@ -156,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn base64_is_decoded_as_in_go() {
+    fn base64_is_read_as_go_reads_it() {
         for (text, read) in [
             ("", Ok("")),
             ("YQ==", Ok("a")),
