@@ -1,4 +1,4 @@
-//! What people write, one example after the other. What stands between `// [name]` and `// [/]` is shown in the book.
+//! The examples of the page. The book shows the lines between `// [name]` and `// [/]`.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use k8s_openapi::apimachinery::pkg::runtime::RawExtension;
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 #[path = "whole.rs"]
 mod whole;
 
-/// As a generated project's `api::crds` lists a kind.
+/// A kind in the form in which a generated project's `api::crds` lists it.
 pub type Kind = CustomType<CustomResourceDefinition>;
 
 fn kind<K: CustomResourceExt + JsonSchema>() -> Kind {
@@ -315,7 +315,7 @@ fn three() -> u8 {
     3
 }
 
-/// What several examples are about.
+/// A type that several examples use.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[schemars(description = "")]
 pub struct Part {

@@ -1,5 +1,5 @@
-//! docs/src/reference/markers.md: each row is a marker of controller-gen, an example that is compiled here, and the YAML
-//! that comes of it. `KUBEWRIGHT_BLESS=1 cargo test -p kubewright-schema --test markers` writes the page.
+//! Tests and writes docs/src/reference/markers.md. Each row has a marker of controller-gen, an example that is compiled here,
+//! and the YAML generated from it. `KUBEWRIGHT_BLESS=1 cargo test -p kubewright-schema --test markers` writes the page.
 
 #![allow(missing_docs, dead_code)]
 
@@ -9,7 +9,7 @@ mod examples;
 mod rows;
 
 use kubewright_schema::{Finding, Options, finish, yaml};
-use rows::{PARTS, Row, Says};
+use rows::{Equivalent, PARTS, Row};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -22,15 +22,15 @@ const TOP: &str = "\
 <!-- Written by scaffolds/schema/tests/markers: KUBEWRIGHT_BLESS=1 cargo test -p kubewright-schema --test markers -->
 # Markers and attributes
 
-Everything that a marker of controller-gen (v0.23) says, and what says it here. Each example is compiled, and the YAML beside it is
-what `make manifests` makes of it; a test holds both, and the list of markers is controller-gen's own.
+This page lists every marker of controller-gen (v0.23) with its equivalent in Rust and the YAML that `make manifests` writes for it. A test
+compiles each example, compares its YAML, and compares the list of markers with controller-gen's own.
 
-`#[kube(…)]` stands on the spec, `#[schemars(…)]`, `#[serde(…)]` and `#[x_kube(…)]` on fields and types. A misspelt word in them
-does not compile. `#[schemars(extend(…))]` takes any key: there `make manifests` refuses what no CRD has, with the type, the field and
-the word that was meant.
+Put `#[kube(…)]` on the spec, and `#[schemars(…)]`, `#[serde(…)]` and `#[x_kube(…)]` on fields and types. A misspelt attribute in them
+does not compile, except in `#[schemars(extend(…))]`, which takes any key: `make manifests` refuses a key that CRDs do not have, names the
+type and the field, and suggests the correct key.
 ";
 
-/// The lines of an example, shifted to the left.
+/// The lines of an example, without their common indentation.
 fn shown(name: &str) -> String {
     let start = format!("// [{name}]\n");
     let source = SOURCES
@@ -47,7 +47,7 @@ fn shown(name: &str) -> String {
         .unwrap_or(0);
     let mut text: String = lines.iter().map(|line| format!("{}\n", &line[margin..])).collect();
     if text.ends_with("{\n") {
-        // The fields are beside the point.
+        // The page leaves out the fields of the struct.
         text.push_str("    // …\n}\n");
     }
     text
@@ -57,14 +57,14 @@ fn finished(name: &str) -> Result<Vec<Value>, Vec<Finding>> {
     finish(&examples::kinds(name), &Options::default())
 }
 
-/// What is shown of a CRD: the values at these places under their last words.
+/// The YAML for the page: the values of the CRD at these JSON pointers, each under its last segment.
 fn part(crd: &Value, places: &[&str]) -> String {
     let mut part = Map::new();
     for place in places {
         let (_, key) = place.rsplit_once('/').unwrap();
         let mut value = match crd.pointer(place) {
             Some(value) => value.clone(),
-            // That nothing is required is shown by nothing.
+            // Without required fields there is no `required`.
             None if key == "required" => continue,
             None => panic!("{place}: {crd}"),
         };
@@ -84,7 +84,7 @@ fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// Markdown in the cell of a table of HTML.
+/// Converts Markdown to HTML for a table cell: code spans and one link.
 fn words(text: &str) -> String {
     let mut html = String::new();
     for (at, piece) in escape(text).split('`').enumerate() {
@@ -106,13 +106,13 @@ fn words(text: &str) -> String {
     }
 }
 
-fn line(Row { marker, says }: &Row) -> String {
-    match says {
-        Says::Words(text) => format!(
+fn line(Row { marker, equivalent }: &Row) -> String {
+    match equivalent {
+        Equivalent::Explained(text) => format!(
             "<tr><td><code>{marker}</code></td><td colspan=\"2\">{}</td></tr>\n",
             words(text)
         ),
-        Says::Example(name, places, more) => {
+        Equivalent::Example(name, places, more) => {
             let crds = finished(name).unwrap_or_else(|findings| panic!("{name}: {findings:#?}"));
             let more = if more.is_empty() {
                 String::new()
@@ -136,7 +136,7 @@ fn page() -> String {
         if !part.words.is_empty() {
             _ = write!(page, "{}\n\n", part.words);
         }
-        page.push_str("<table>\n<tr><th>marker</th><th>here</th><th>in the CRD</th></tr>\n");
+        page.push_str("<table>\n<tr><th>marker</th><th>in Rust</th><th>in the CRD</th></tr>\n");
         part.rows.iter().for_each(|row| page.push_str(&line(row)));
         page.push_str("</table>\n");
     }
@@ -144,7 +144,7 @@ fn page() -> String {
 }
 
 #[test]
-fn the_page_shows_what_comes_of_each_example() {
+fn the_page_is_up_to_date() {
     let page = page();
     if std::env::var_os("KUBEWRIGHT_BLESS").is_some() {
         std::fs::write(PAGE, &page).unwrap();
@@ -157,7 +157,7 @@ fn the_page_shows_what_comes_of_each_example() {
 }
 
 #[test]
-fn every_marker_of_controller_gen_has_a_row_and_no_row_is_of_another() {
+fn the_page_has_one_row_for_each_marker_of_controller_gen() {
     let markers: BTreeSet<&str> = MARKERS
         .lines()
         .filter(|line| !line.starts_with('#'))
@@ -170,13 +170,13 @@ fn every_marker_of_controller_gen_has_a_row_and_no_row_is_of_another() {
 }
 
 #[test]
-fn every_example_is_shown() {
+fn every_example_has_a_row() {
     let used: BTreeSet<&str> = PARTS
         .iter()
         .flat_map(|part| part.rows)
-        .filter_map(|row| match row.says {
-            Says::Example(name, ..) => Some(name),
-            Says::Words(_) => None,
+        .filter_map(|row| match row.equivalent {
+            Equivalent::Example(name, ..) => Some(name),
+            Equivalent::Explained(_) => None,
         })
         .collect();
     for source in SOURCES {
@@ -191,11 +191,11 @@ fn every_example_is_shown() {
 
 #[test]
 #[ignore = "needs KUBEBUILDER_ASSETS"]
-fn the_server_takes_every_example_as_it_stands_there() {
+fn the_api_server_stores_every_example_unchanged() {
     let server = control_plane::ControlPlane::start();
     let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions?dryRun=All&fieldValidation=Strict";
     for row in PARTS.iter().flat_map(|part| part.rows) {
-        let Says::Example(name, places, _) = row.says else {
+        let Equivalent::Example(name, places, _) = row.equivalent else {
             continue;
         };
         let crd = finished(name).unwrap().remove(0);

@@ -1,20 +1,20 @@
-//! The table: for each marker of controller-gen what takes its place, or why nothing does.
+//! The table of the page: for each marker of controller-gen its equivalent in Rust, or why it needs none.
 
 /// One row.
 pub struct Row {
     pub marker: &'static str,
-    pub says: Says,
+    pub equivalent: Equivalent,
 }
 
-pub enum Says {
-    /// An example, the places in the CRD that show what became of it, and what there is to add.
+pub enum Equivalent {
+    /// The name of an example, JSON pointers to the parts of its CRD to show, and a note.
     Example(&'static str, &'static [&'static str], &'static str),
-    /// Nothing to write.
-    Words(&'static str),
+    /// An explanation of why there is no attribute.
+    Explained(&'static str),
 }
 
-const fn row(marker: &'static str, says: Says) -> Row {
-    Row { marker, says }
+const fn row(marker: &'static str, equivalent: Equivalent) -> Row {
+    Row { marker, equivalent }
 }
 
 /// A field `f` of the spec.
@@ -25,15 +25,15 @@ const SPEC: &[&str] = &[
 ];
 
 const fn field(marker: &'static str, example: &'static str, more: &'static str) -> Row {
-    row(marker, Says::Example(example, F, more))
+    row(marker, Equivalent::Example(example, F, more))
 }
 
 const fn crd(marker: &'static str, example: &'static str, shown: &'static [&'static str], more: &'static str) -> Row {
-    row(marker, Says::Example(example, shown, more))
+    row(marker, Equivalent::Example(example, shown, more))
 }
 
 const fn none(marker: &'static str, words: &'static str) -> Row {
-    row(marker, Says::Words(words))
+    row(marker, Equivalent::Explained(words))
 }
 
 /// A part of the page.
@@ -46,13 +46,13 @@ pub struct Part {
 pub const PARTS: [Part; 5] = [
     Part {
         title: "Fields and types",
-        words: "What stands on a field may also stand on a newtype, `struct Port(#[schemars(range(min = 1))] u16)`, and then holds wherever \
+        words: "An attribute of a field can also be on a newtype, `struct Port(#[schemars(range(min = 1))] u16)`. It then applies wherever \
                 the type is used.",
         rows: &FIELDS,
     },
     Part {
         title: "Items of lists",
-        words: "`inner(…)` holds for the items. What schemars has no word for stands on a newtype.",
+        words: "`inner(…)` applies to the items. For a marker without an equivalent inside `inner(…)`, use a newtype.",
         rows: &ITEMS,
     },
     Part {
@@ -62,11 +62,11 @@ pub const PARTS: [Part; 5] = [
     },
     Part {
         title: "The kind",
-        words: "All of them stand on the spec.",
+        words: "All of these attributes are on the spec.",
         rows: &KIND,
     },
     Part {
-        title: "What is no matter of CRDs",
+        title: "Markers that do not change the CRD",
         words: "",
         rows: &OTHERS,
     },
@@ -78,30 +78,30 @@ const FIELDS: [Row; 44] = [
         "kubebuilder:validation:Required",
         "required",
         SPEC,
-        "On a package: nothing. A field is required unless its type says otherwise.",
+        "The marker on a package has no equivalent: every field is required unless it is an `Option` or has a default.",
     ),
     crd("k8s:required", "required", SPEC, ""),
-    crd("optional", "optional", SPEC, "Or `#[serde(default)]` on any type."),
+    crd("optional", "optional", SPEC, "Or `#[serde(default)]`, for any type."),
     crd(
         "kubebuilder:validation:Optional",
         "optional",
         SPEC,
-        "On a package: nothing.",
+        "The marker on a package has no equivalent.",
     ),
     crd("k8s:optional", "optional", SPEC, ""),
     crd(
         "nullable",
         "nullable",
         SPEC,
-        "Only for fields that have to be given; one that may be left out says the same by being left out.",
+        "Only for required fields. An optional field needs no `null`: leave it out instead.",
     ),
     field("default", "default", ""),
     field(
         "kubebuilder:default",
         "default",
-        "`#[serde(default)]` alone takes that of the type.",
+        "`#[serde(default)]` alone uses the `Default` of the field's type.",
     ),
-    field("kubebuilder:example", "example", "A text: `example = &\"text\"`."),
+    field("kubebuilder:example", "example", "For a string: `example = &\"text\"`."),
     field("kubebuilder:title", "title", ""),
     field("kubebuilder:externalDocs", "docs", ""),
     field("kubebuilder:validation:Maximum", "maximum", ""),
@@ -116,7 +116,7 @@ const FIELDS: [Row; 44] = [
     field(
         "kubebuilder:validation:Pattern",
         "pattern",
-        "An expression of Go's kind, which is checked: no look-around, no backreferences.",
+        "A regular expression in Go's syntax, without look-around and backreferences. `make manifests` checks it.",
     ),
     field("kubebuilder:validation:MaxItems", "max_items", ""),
     field("k8s:maxItems", "max_items", ""),
@@ -124,29 +124,29 @@ const FIELDS: [Row; 44] = [
     field(
         "kubebuilder:validation:UniqueItems",
         "unique_items",
-        "API servers refuse `uniqueItems: true`; a set is the same, and they take it.",
+        "API servers refuse `uniqueItems: true`. A list of type `set` has the same effect.",
     ),
     field(
         "kubebuilder:validation:MaxProperties",
         "max_properties",
-        "`length(…)` is not for maps, and `make manifests` refuses it there.",
+        "Not `length(…)`: `make manifests` refuses it on maps.",
     ),
     field("kubebuilder:validation:MinProperties", "min_properties", ""),
     field(
         "kubebuilder:validation:Enum",
         "variants",
-        "A type of its own; its documentation is the field's.",
+        "The enum is a separate type; its doc comment becomes the description of a field without one.",
     ),
     field("k8s:enum", "variants", ""),
     field(
         "kubebuilder:validation:Format",
         "format",
-        "Short for some: `email`, `url`, `ipv4`, `ipv6`. One that API servers do not know is refused.",
+        "Some formats have a short form: `email`, `url`, `ipv4`, `ipv6`. `make manifests` refuses a format that API servers do not support.",
     ),
     field(
         "kubebuilder:validation:Type",
         "type_override",
-        "`schema_with = \"function\"` says the whole schema by hand.",
+        "`schema_with = \"function\"` replaces the whole schema.",
     ),
     field("kubebuilder:validation:XIntOrString", "int_or_string", ""),
     field("kubebuilder:validation:EmbeddedResource", "embedded", ""),
@@ -154,30 +154,30 @@ const FIELDS: [Row; 44] = [
     field(
         "kubebuilder:validation:Schemaless",
         "preserve",
-        "Any value, kept as it is.",
+        "Any value, without pruning.",
     ),
     field(
         "kubebuilder:validation:XValidation",
         "rule",
-        "Short: `validation = \"rule\"` or `(\"rule\", \"message\")`. On a struct for rules about several fields; `.field_path(…)` says which one is wrong.",
+        "Short forms: `validation = \"rule\"` and `validation = (\"rule\", \"message\")`. Put rules about several fields on the struct; `.field_path(…)` names the field that the error reports.",
     ),
     field(
         "k8s:immutable",
         "immutable",
-        "Also on a struct. What may be set later is optional: a rule is not asked when a field comes or goes.",
+        "Also on a struct. An optional field can still be set or removed later: a rule that reads `oldSelf` does not run when the field has no old or no new value.",
     ),
     field("kubebuilder:validation:AtMostOneOf", "at_most_one", ""),
     field("kubebuilder:validation:AtLeastOneOf", "at_least_one", ""),
     field(
         "kubebuilder:validation:ExactlyOneOf",
         "exactly_one",
-        "An enum is what Rust has for it. As a rule: `[has(self.a), has(self.b)].exists_one(it, it)`.",
+        "An enum with data. As a validation rule: `[has(self.a), has(self.b)].exists_one(it, it)`.",
     ),
     field("kubebuilder:validation:XPreserveUnknownFields", "preserve_struct", ""),
     field("kubebuilder:pruning:PreserveUnknownFields", "preserve_struct", ""),
     none(
         "kubebuilder:skip",
-        "A module makes no CRDs; a type that derives `CustomResource` does, when `api::crds()` lists it.",
+        "Not needed: only types that derive `CustomResource` and that `api::crds()` lists have CRDs.",
     ),
 ];
 
@@ -214,7 +214,7 @@ const TOPOLOGY: [Row; 8] = [
     field(
         "listType",
         "list_type",
-        "A list that does not say is atomic. A list of `Condition` is a map by `type` without asking.",
+        "The default is `atomic`. `make manifests` makes a list of `Condition` a `map` with the key `type`.",
     ),
     field("k8s:listType", "list_type", ""),
     field("listMapKey", "list_map_key", ""),
@@ -236,13 +236,13 @@ const KIND: [Row; 12] = [
         "kubebuilder:resource",
         "resource",
         &["/spec/names", "/spec/scope"],
-        "Without `namespaced` a kind belongs to the cluster; `create api` writes it.",
+        "A kind without `namespaced` is cluster-scoped. `create api` writes `namespaced` unless you pass `--cluster`.",
     ),
     crd(
         "kubebuilder:storageversion",
         "storage",
         &["/spec/versions/1/name", "/spec/versions/1/storage"],
-        "The other way round: on all versions but the one to store.",
+        "The reverse of the marker: put it on every version except the storage version.",
     ),
     crd(
         "kubebuilder:unservedversion",
@@ -266,7 +266,7 @@ const KIND: [Row; 12] = [
         "kubebuilder:subresource:scale",
         "scale",
         &["/spec/versions/0/subresources"],
-        "Needs `status`: `make manifests` refuses it without.",
+        "`make manifests` refuses `scale` without `status`.",
     ),
     crd(
         "kubebuilder:printcolumn",
@@ -288,28 +288,31 @@ const KIND: [Row; 12] = [
     ),
     none(
         "kubebuilder:skipversion",
-        "A version is left out by not listing it: `kubewright delete api`, or by hand in `api::crds()`.",
+        "Not needed: `api::crds()` lists the versions. Remove one with `kubewright delete api`, or by hand.",
     ),
 ];
 
 const OTHERS: [Row; 7] = [
     none(
         "kubebuilder:rbac",
-        "Permissions follow from what a controller watches and owns; `.rule(groups, resources, verbs)` adds to them. See [Permissions](rbac.md).",
+        "Permissions are derived from what a controller watches and owns; `.rule(groups, resources, verbs)` adds others. See [Permissions](rbac.md).",
     ),
-    none(
-        "kubebuilder:webhook",
-        "There are no webhooks yet: `create webhook` is not a command.",
-    ),
-    none("kubebuilder:webhookconfiguration", "The same."),
+    none("kubebuilder:webhook", "Webhooks are not supported yet."),
+    none("kubebuilder:webhookconfiguration", "Webhooks are not supported yet."),
     none(
         "kubebuilder:object:root",
-        "`#[derive(CustomResource)]` makes the root type.",
+        "`#[derive(CustomResource)]` generates the root type.",
     ),
     none(
         "kubebuilder:object:generate",
-        "Nothing is generated: `#[derive(Clone)]` is what deep copies are for.",
+        "Not needed: `#[derive(Clone)]` replaces deep copies.",
     ),
-    none("k8s:deepcopy-gen", "The same."),
-    none("k8s:deepcopy-gen:interfaces", "The same."),
+    none(
+        "k8s:deepcopy-gen",
+        "Not needed: `#[derive(Clone)]` replaces deep copies.",
+    ),
+    none(
+        "k8s:deepcopy-gen:interfaces",
+        "Not needed: `#[derive(Clone)]` replaces deep copies.",
+    ),
 ];

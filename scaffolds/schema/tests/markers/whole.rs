@@ -1,4 +1,4 @@
-//! Examples with types of their own.
+//! The examples that need more than the fields of a spec.
 
 use super::*;
 
@@ -216,7 +216,7 @@ mod variants {
     // [/]
 }
 
-/// A struct with two fields of which the rules say how many may be set.
+/// A kind with a field `f` of the type `Source`, whose rules limit how many of its two fields are set.
 macro_rules! one_of {
     ($name:ident { $($item:tt)* }) => {
         mod $name {
@@ -265,7 +265,7 @@ one_of! { exactly_one {
     // [/]
 } }
 
-/// A list of a type of its own.
+/// A kind with a list of `Item`s.
 macro_rules! items {
     ($($name:ident { $($item:tt)* })*) => { $(
         mod $name {
