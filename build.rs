@@ -9,7 +9,7 @@ const SHIPPED: [&str; 5] = ["Cargo.toml", "LICENSE-APACHE", "LICENSE-MIT", "READ
 /// A package cannot hold a folder with a `Cargo.toml`, so `make package` gives the manifests this ending.
 const PACKAGED: &str = ".verbatim";
 /// Crates that `init` vendors, and the folder of files that it copies as they are.
-const SCAFFOLDS: [&str; 4] = ["apiserver", "runtime", "schema", "project"];
+const SCAFFOLDS: [&str; 5] = ["apiserver", "machinery", "runtime", "schema", "project"];
 
 fn main() -> io::Result<()> {
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets it"));

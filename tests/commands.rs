@@ -202,6 +202,17 @@ fn a_registry_that_a_merge_made_correct_gets_its_hash() {
 }
 
 #[test]
+fn a_deleted_crate_that_only_other_crates_use_is_missing() {
+    let dir = project();
+    fs::remove_dir_all(dir.path().join("crates/machinery")).unwrap();
+    assert_eq!(state(dir.path(), "crates/machinery"), "missing");
+    for name in ["apiserver", "runtime", "schema"] {
+        fs::remove_dir_all(dir.path().join("crates").join(name)).unwrap();
+    }
+    assert_eq!(state(dir.path(), "crates/machinery"), "ejected");
+}
+
+#[test]
 fn an_ejected_crate_is_not_checked_or_replaced() {
     let dir = project();
     assert_eq!(state(dir.path(), "crates/runtime"), "clean");

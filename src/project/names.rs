@@ -319,7 +319,7 @@ fn is_image_path(part: &str) -> bool {
 
 /// Names of Cargo's own build folders, of crates that every Rust program has, and of packages of the generated
 /// workspace.
-const TAKEN_PACKAGES: [&str; 15] = [
+const TAKEN_PACKAGES: [&str; 16] = [
     "alloc",
     "api",
     "build",
@@ -333,6 +333,7 @@ const TAKEN_PACKAGES: [&str; 15] = [
     "std",
     "test",
     "kubewright-apiserver",
+    "kubewright-machinery",
     "kubewright-runtime",
     "kubewright-schema",
 ];

@@ -12,7 +12,9 @@ pub fn templates() -> BTreeMap<&'static str, &'static str> {
 
 /// The crates to vendor, by the name of their folder.
 pub fn crates() -> Vec<String> {
-    ["apiserver", "runtime", "schema"].map(str::to_owned).to_vec()
+    ["apiserver", "machinery", "runtime", "schema"]
+        .map(str::to_owned)
+        .to_vec()
 }
 
 /// The files of a crate to vendor, by their path in it.

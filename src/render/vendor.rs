@@ -8,6 +8,11 @@ use std::collections::BTreeMap;
 /// The file in a vendored crate that names its release and hash.
 pub const VERSION: &str = "VERSION";
 
+/// The crates to vendor, by the name of their folder.
+pub fn names() -> Vec<String> {
+    embedded::crates()
+}
+
 /// The files of a crate, below its target folder.
 pub fn files(folder: &RelPath, name: &str, version: &str) -> Result<Rendered> {
     let texts = embedded::crate_files(name);

@@ -23,7 +23,7 @@ pub enum Origin {
 /// The state of a vendored crate.
 pub fn vendored_state(root: &Root, folder: &RelPath, name: &str) -> Result<State> {
     if !root.is_folder(folder)? {
-        return Ok(match needed(root, folder)? {
+        return Ok(match needed(root, folder, name)? {
             true => State::Missing,
             false => State::Ejected,
         });
@@ -60,11 +60,22 @@ pub fn vendored_origin(root: &Root, folder: &RelPath, name: &str) -> Result<Orig
     })
 }
 
-/// Whether a manifest of the project uses the crate; a crate that was deleted with all its uses is not missing.
-fn needed(root: &Root, folder: &RelPath) -> Result<bool> {
+/// Whether the project or another vendored crate uses the crate; a crate that was deleted with all its uses is not missing.
+fn needed(root: &Root, folder: &RelPath, name: &str) -> Result<bool> {
     for manifest in ["Cargo.toml", "dev/Cargo.toml", "manifests/Cargo.toml"] {
         let text = root.read(&manifest.parse()?)?.unwrap_or_default();
         if String::from_utf8_lossy(&text).contains(folder.as_str()) {
+            return Ok(true);
+        }
+    }
+    for other in vendor::names() {
+        let text = root
+            .read(&format!("crates/{other}/Cargo.toml").parse()?)?
+            .unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        // Projects do not get the tests of a crate.
+        let dependencies = text.split("[dev-dependencies]").next().unwrap_or_default();
+        if dependencies.contains(&format!("\"../{name}\"")) {
             return Ok(true);
         }
     }

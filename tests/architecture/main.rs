@@ -17,7 +17,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each crate: the folder of its source, and its name in other crates.
-const CRATES: [(&str, &str); 4] = [
+const CRATES: [(&str, &str); 5] = [
+    ("scaffolds/machinery/src", "kubewright_machinery"),
     ("scaffolds/schema/src", "kubewright_schema"),
     ("scaffolds/runtime/src", "kubewright_runtime"),
     ("scaffolds/apiserver/src", "kubewright_apiserver"),

@@ -6,7 +6,7 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use kubewright_schema::Cause;
+use kubewright_machinery::Cause;
 use serde_json::Value;
 
 /// The owners, by the text of the value that they hold.

@@ -1,6 +1,6 @@
 //! Failed requests: the API's Status objects, with the messages, reasons and details of kube-apiserver 1.36.
 
-use kubewright_schema::Cause;
+use kubewright_machinery::Cause;
 use serde_json::{Map, Value, json};
 
 /// A failed request: `kind: Status`, `status: Failure`.
@@ -304,5 +304,5 @@ fn qualified((group, name): Subject) -> String {
 
 /// A string in the notation of Go's `%q`.
 fn quoted(text: &str) -> String {
-    kubewright_schema::go::quote(text)
+    kubewright_machinery::go::quote(text)
 }

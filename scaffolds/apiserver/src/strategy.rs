@@ -3,7 +3,7 @@
 
 use std::{borrow::Cow, sync::Arc};
 
-use kubewright_schema::{Cause, cause::Objections};
+use kubewright_machinery::{Cause, cause::Objections};
 use serde_json::Value;
 use tokio::sync::watch;
 

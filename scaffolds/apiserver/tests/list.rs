@@ -4,8 +4,8 @@
 
 mod common;
 
-use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use common::{Wire, wire};
+use kubewright_machinery::base64::{self, Encoding};
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -119,7 +119,7 @@ fn field(name: &str, value: Value, names: &Names) -> Value {
 }
 
 fn token(text: &str, names: &Names) -> Value {
-    let mut token: Value = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(text).unwrap()).unwrap();
+    let mut token: Value = serde_json::from_slice(&base64::decode(text, Encoding::RawUrl).unwrap()).unwrap();
     if token["rv"].as_i64() > Some(0) {
         token["rv"] = named(&token["rv"].to_string(), names);
     }

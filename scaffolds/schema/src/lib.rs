@@ -19,7 +19,7 @@
 //! # Modules
 //! Operators use [`Describe`], [`finish`], [`assemble`] and [`manifests`]; their runtime writes files and roles with [`files`],
 //! [`yaml`] and [`rbac`]. API servers use [`value`], which prunes, defaults and validates custom resources by the schema of a CRD,
-//! and [`lint`], [`cause`], [`meta`], [`go`] and [`version`], whose messages are those of kube-apiserver.
+//! and [`lint`], [`cause`] and [`version`], whose messages are those of kube-apiserver.
 //!
 //! ```
 //! # use serde_json::{json, Value};
@@ -59,12 +59,9 @@ mod pipeline;
 mod source;
 mod stamp;
 
-pub mod cause;
 pub mod files;
-pub mod go;
 pub mod lint;
 pub mod manifests;
-pub mod meta;
 pub mod rbac;
 #[cfg(feature = "testing")]
 pub mod testing;
@@ -72,9 +69,9 @@ pub mod value;
 pub mod version;
 pub mod yaml;
 
-pub use cause::Cause;
 pub use describe::{Crd, CustomType, Describe};
 pub use finding::Finding;
+pub use kubewright_machinery::cause::{self, Cause};
 pub use options::Options;
 pub use pipeline::{assemble, finish};
 

@@ -1,6 +1,6 @@
 //! Conflicts: fields that an applier sets to values other than their owners', with the server's messages.
 
-use kubewright_schema::go::quote;
+use kubewright_machinery::go::quote;
 
 use super::{
     element::{Path, display},

@@ -2,7 +2,7 @@
 
 use std::{cmp::Ordering, fmt};
 
-use kubewright_schema::go::{json as go_json, quote};
+use kubewright_machinery::go::{json as go_json, quote};
 use serde_json::Value;
 
 use super::{go, value};

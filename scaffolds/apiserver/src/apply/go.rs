@@ -1,6 +1,6 @@
 //! Formats values as Go formats an `interface{}`, for messages that quote values of applied objects.
 
-use kubewright_schema::go::{plain as number, quote};
+use kubewright_machinery::go::{plain as number, quote};
 use serde_json::Value;
 
 /// `%v`: `map[a:1 b:[x y]]`.

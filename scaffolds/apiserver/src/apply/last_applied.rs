@@ -2,7 +2,7 @@
 //! applying on the client: fields that still have the annotation's values may be taken over without force, and the
 //! annotation is updated.
 
-use kubewright_schema::go;
+use kubewright_machinery::go;
 use serde_json::Value;
 
 use super::{

@@ -1,6 +1,6 @@
 //! Interprets values by their types: as a scalar, a list or a map, and with which keys a list's items.
 
-use kubewright_schema::go::quote;
+use kubewright_machinery::go::quote;
 use serde_json::Value;
 
 use super::{

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kubewright_schema::go::quote;
+use kubewright_machinery::go::quote;
 use serde_json::Value;
 
 use super::{

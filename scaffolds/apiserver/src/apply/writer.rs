@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use kubewright_schema::go;
+use kubewright_machinery::go;
 use serde_json::Value;
 
 use super::{

@@ -1,6 +1,6 @@
 //! Access reviews: may I, may they, and what may I do.
 
-use kubewright_schema::{Cause, cause::Path};
+use kubewright_machinery::{Cause, cause::Path};
 use serde_json::{Value, json};
 
 use super::{Asked, User};

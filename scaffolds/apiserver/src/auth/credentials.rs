@@ -93,7 +93,7 @@ impl Authenticator {
 
 /// A list of strings in Go's notation.
 fn list<'a>(items: impl Iterator<Item = &'a str>) -> String {
-    let items: Vec<String> = items.map(kubewright_schema::go::quote).collect();
+    let items: Vec<String> = items.map(kubewright_machinery::go::quote).collect();
     format!("[{}]", items.join(" "))
 }
 

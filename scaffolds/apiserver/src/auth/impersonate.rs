@@ -223,7 +223,7 @@ impl Mode {
 
 /// A user in Go's notation of its struct.
 fn go_struct(user: &User) -> String {
-    let quote = kubewright_schema::go::quote;
+    let quote = kubewright_machinery::go::quote;
     let texts = |list: &[String]| list.iter().map(|it| quote(it)).collect::<Vec<_>>().join(", ");
     let groups = match user.groups.as_slice() {
         [] => "[]string(nil)".to_owned(),

@@ -1,5 +1,6 @@
 //! Reviews: questions about users and their permissions, answered and never stored.
 
+use kubewright_machinery::time;
 use serde_json::{Value, json};
 
 use super::{AUDIENCE, Authenticator, User, access};
@@ -31,7 +32,7 @@ pub struct Asked<'a> {
 pub fn review(asked: &Asked, plural: &str, mut object: Value) -> Result<Value, Status> {
     let status = match plural {
         "selfsubjectreviews" => {
-            meta::set_text(&mut object, "creationTimestamp", &meta::time::text(asked.now));
+            meta::set_text(&mut object, "creationTimestamp", &time::text(asked.now));
             json!({"userInfo": asked.user.body()})
         }
         "tokenreviews" => token(asked, &object["spec"])?,

@@ -3,8 +3,8 @@
 //! A token is a JWT with the same claims as the real server's. Only this server can verify it: the key is generated
 //! when the server starts, and is not stored.
 
-use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD as BASE64};
-use kubewright_schema::meta::names;
+use kubewright_machinery::base64::{self, Encoding};
+use kubewright_machinery::names;
 use ring::{hmac, rand::SystemRandom};
 use serde_json::{Value, json};
 
@@ -80,9 +80,14 @@ impl Tokens {
             "aud": claims.audiences, "exp": now.saturating_add(lifetime), "iat": now, "nbf": now, "iss": AUDIENCE,
             "jti": generate::uid(), "sub": username(namespace, name), "kubernetes.io": own,
         });
-        let signed = format!("{}.{}", BASE64.encode(HEADER), BASE64.encode(claims.to_string()));
+        let base64 = |bytes: &[u8]| base64::encode(bytes, Encoding::RawUrl);
+        let signed = format!(
+            "{}.{}",
+            base64(HEADER.as_bytes()),
+            base64(claims.to_string().as_bytes())
+        );
         let tag = hmac::sign(&self.key, signed.as_bytes());
-        format!("{signed}.{}", BASE64.encode(tag.as_ref()))
+        format!("{signed}.{}", base64(tag.as_ref()))
     }
 
     /// Verifies a token at `now`; `None` for a token that was not issued here.
@@ -96,10 +101,14 @@ impl Tokens {
 
     fn claims(&self, token: &str) -> Option<Value> {
         let (signed, tag) = token.rsplit_once('.')?;
-        let tag = BASE64.decode(tag).ok()?;
-        hmac::verify(&self.key, signed.as_bytes(), &tag).ok()?;
+        let bytes = base64::decode(tag, Encoding::RawUrl).ok()?;
+        hmac::verify(&self.key, signed.as_bytes(), &bytes).ok()?;
+        // No other text of the same bytes is this token.
+        if base64::encode(&bytes, Encoding::RawUrl) != tag {
+            return None;
+        }
         let (_, claims) = signed.split_once('.')?;
-        serde_json::from_slice(&BASE64.decode(claims).ok()?).ok()
+        serde_json::from_slice(&base64::decode(claims, Encoding::RawUrl).ok()?).ok()
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, LazyLock};
 
-use kubewright_schema::cause::Path;
+use kubewright_machinery::cause::Path;
+use kubewright_machinery::time;
 use serde_json::{Value, json};
 
 use super::{AUDIENCE, Authenticator, service_account::Claims};
@@ -53,7 +54,7 @@ pub fn token(
     for field in ["name", "namespace", "uid"] {
         meta::set_text(&mut request, field, meta::text(&found, field));
     }
-    meta::set_text(&mut request, "creationTimestamp", &meta::time::text(now));
+    meta::set_text(&mut request, "creationTimestamp", &time::text(now));
     let (audiences, lifetime) = complete(&mut request)?;
     let bound = bound(store, account, &request["spec"]["boundObjectRef"])?;
     let audiences: Vec<&str> = audiences.iter().map(String::as_str).collect();
@@ -65,7 +66,7 @@ pub fn token(
     };
     request["status"] = json!({
         "token": authenticator.issued.issue(&claims),
-        "expirationTimestamp": meta::time::text(now.saturating_add(lifetime)),
+        "expirationTimestamp": time::text(now.saturating_add(lifetime)),
     });
     Ok(request)
 }
@@ -133,7 +134,7 @@ fn bound(store: &Store, account: &Key, reference: &Value) -> Result<Option<(Stri
     };
     let object = read(store, &key)?;
     if kind == "Pod" && object["spec"]["serviceAccountName"] != account.name.as_str() {
-        let account = kubewright_schema::go::quote(&account.name);
+        let account = kubewright_machinery::go::quote(&account.name);
         return Err(Status::bad_request(format!(
             "cannot bind token for serviceaccount {account} to pod running with different serviceaccount name."
         )));

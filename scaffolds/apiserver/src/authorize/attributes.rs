@@ -1,6 +1,6 @@
 //! The attributes of a request that authorization uses, and the message for a refusal.
 
-use kubewright_schema::go;
+use kubewright_machinery::go;
 
 use crate::{
     request::{Info, Query},

@@ -102,7 +102,10 @@ impl Write<'_> {
         }
         said.sort_unstable();
         said.dedup();
-        let (who, groups) = (kubewright_schema::go::quote(&self.user.name), quoted(&self.user.groups));
+        let (who, groups) = (
+            kubewright_machinery::go::quote(&self.user.name),
+            quoted(&self.user.groups),
+        );
         let mut why = format!(
             "user {who} (groups={groups}) is attempting to grant RBAC permissions not currently held:\n{}",
             said.join("\n")

@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use kubewright_schema::go;
+use kubewright_machinery::go;
 use serde::Deserialize;
 
 use super::{Attributes, Decision, Rule};

@@ -1,6 +1,6 @@
 //! One rule of a role: the requests that it allows, the rules that it covers, and its notation in messages.
 
-use kubewright_schema::go;
+use kubewright_machinery::go;
 use serde::Deserialize;
 
 use super::Attributes;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use kubewright_machinery::time;
 use serde_json::{Value, json};
 
 use super::act;
@@ -10,7 +11,6 @@ use crate::{
     authorize,
     call::{Call, Verb},
     effects::Cluster,
-    meta,
     state::Core,
     store::Key,
 };
@@ -44,7 +44,7 @@ pub async fn bootstrap(cluster: &Arc<Cluster>, port: u16) {
 
 /// Stores the missing roles and bindings exactly as a real server created them.
 fn roles(core: &Core) {
-    let now = meta::time::text(core.now());
+    let now = time::text(core.now());
     for object in authorize::bootstrap::objects() {
         if core.store.get(&object.key).is_none() {
             // This cannot conflict: there is no other writer yet.

@@ -15,7 +15,7 @@ use std::{
     sync::Arc,
 };
 
-use kubewright_schema::meta::owners::group_version;
+use kubewright_machinery::names::group_version;
 use serde_json::json;
 
 use super::{

@@ -8,6 +8,7 @@ use std::{
     sync::Arc,
 };
 
+use kubewright_machinery::time;
 use serde_json::{Value, json};
 
 use super::{
@@ -183,7 +184,7 @@ async fn tell(cluster: &Arc<Cluster>, mut namespace: Value, left: &Left) -> Opti
         .unwrap_or_else(|| json!([]));
     let mut after = before.clone();
     for condition in left.conditions() {
-        set(&mut after, condition, &meta::time::text(cluster.core.now()));
+        set(&mut after, condition, &time::text(cluster.core.now()));
     }
     if before == after {
         return Some(namespace);

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use kubewright_schema::meta::owners::group_version;
+use kubewright_machinery::names::group_version;
 
 use super::graph::{Owner, Uid};
 use crate::catalogue::Snapshot;

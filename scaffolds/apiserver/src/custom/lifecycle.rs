@@ -13,13 +13,13 @@ use super::{
 };
 use crate::{
     call::{Call, Verb},
-    meta,
     registry::{self, Reply},
     resource::Resource,
     state::Core,
     store::{Key, Range, Record},
 };
 use bytes::Bytes;
+use kubewright_machinery::time;
 use serde_json::Value;
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -129,7 +129,7 @@ async fn step(core: &Core, name: &str, known: &mut Known) -> Option<Changed> {
     known.groups.put(name, Some(&crd));
     publish(core, (&crd, revision), &mut known.served);
     let mut next = crd.clone();
-    let now = meta::time::text(core.now());
+    let now = time::text(core.now());
     if has_finalizer(&crd) && !crd["metadata"]["deletionTimestamp"].is_null() {
         let emptied = known.served.get_mut(name).map(|served| &mut served.emptied);
         terminate(core, (&mut next, emptied), &now).await?;

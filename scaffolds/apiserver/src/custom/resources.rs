@@ -6,9 +6,9 @@ use super::{
 };
 use crate::{
     digest,
-    kinds::base64,
     resource::{Names, Resource, Subresource},
 };
+use kubewright_machinery::base64::{self, Encoding};
 use serde_json::Value;
 use std::sync::Arc;
 use tokio::sync::watch;
@@ -117,5 +117,6 @@ fn subresources(group: &str, version: &Value, kind: &str) -> Vec<Subresource> {
 
 /// The first eight bytes of the SHA-256 of `group/version/Kind`, in base64.
 pub(crate) fn storage_version_hash(group: &str, version: &str, kind: &str) -> String {
-    base64::encode(&digest::sha256_start(&format!("{group}/{version}/{kind}")))
+    let hash = digest::sha256_start(&format!("{group}/{version}/{kind}"));
+    base64::encode(&hash, Encoding::Standard)
 }

@@ -84,6 +84,7 @@ fn identity(named: &Value) -> (Value, Value) {
 pub(super) mod tests {
     use super::*;
     use crate::server::Options;
+    use kubewright_machinery::base64::{self, Encoding};
 
     fn binding(kind: &str, account: &str) -> Value {
         json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": format!("{kind}Binding"),
@@ -146,7 +147,7 @@ pub(super) mod tests {
         let server = ApiServer::new(Options::default());
         let account = Account::make(&server, rbac("Role")).await.unwrap();
         let claims = account.token.split('.').nth(1).unwrap();
-        let claims = base64::Engine::decode(&base64::engine::general_purpose::URL_SAFE_NO_PAD, claims).unwrap();
+        let claims = base64::decode(claims, Encoding::RawUrl).unwrap();
         let claims: Value = serde_json::from_slice(&claims).unwrap();
         let years = (claims["exp"].as_u64().unwrap() - claims["iat"].as_u64().unwrap()) / (365 * 24 * 3600);
         assert_eq!(years, 136);

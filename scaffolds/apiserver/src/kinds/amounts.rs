@@ -1,5 +1,6 @@
 //! Amounts of resources: requests, limits, quotas.
 
+use kubewright_machinery::quantity::Quantity;
 use std::cmp::Ordering;
 
 use crate::kinds::{
@@ -7,7 +8,6 @@ use crate::kinds::{
     format::qualified,
     kind::Warnings,
     located::Located,
-    quantity::Quantity,
 };
 
 pub(in crate::kinds) const NEGATIVE: &str = "must be greater than or equal to 0";
@@ -75,7 +75,7 @@ fn resource_amount(name: &str, amount: &Located<'_>, faults: &mut Faults) {
 
 /// The quantity at a path.
 pub(in crate::kinds) fn quantity(at: &Located<'_>) -> Option<Quantity> {
-    Quantity::parse(at.value.as_str()?).ok()
+    Quantity::parse_exact(at.value.as_str()?).ok()
 }
 
 fn is_for_containers(name: &str) -> bool {
@@ -198,7 +198,9 @@ const BYTES: [&str; 13] = [
 /// Warns if a quantity is not a whole number of bytes.
 pub(in crate::kinds) fn warn_of_fraction(amounts: &Located<'_>, name: &str, warnings: &mut Warnings) {
     let text = amounts.get(name).str();
-    let Ok(amount) = Quantity::parse(text) else { return };
+    let Ok(amount) = Quantity::parse_exact(text) else {
+        return;
+    };
     if !amount.rounded_to_milli().is_whole() {
         warnings.push(format!(
             "{}[{name}]: fractional byte value {} is invalid, must be an integer",

@@ -1,6 +1,6 @@
 //! The [`Strategy`] of a built-in kind: combines its recorded shape with the rules in its file.
 
-use kubewright_schema::{Cause, cause::Objections};
+use kubewright_machinery::{Cause, cause::Objections};
 use serde_json::Value;
 
 use super::{

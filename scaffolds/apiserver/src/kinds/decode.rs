@@ -2,14 +2,14 @@
 //! the right types, unknown fields are removed, nulls and zeros are removed or kept according to each field's tags, and
 //! quantities, times and bytes get their canonical form.
 
+use kubewright_machinery::{
+    base64::{self, Encoding},
+    quantity::Quantity,
+    time::Moment,
+};
 use serde_json::{Map, Value, json};
 
-use super::{
-    base64,
-    quantity::Quantity,
-    shapes::{self, Field, Shape, Type},
-    time,
-};
+use super::shapes::{self, Field, Shape, Type};
 
 /// Limits the recursion in the schemas of CustomResourceDefinitions; bodies of this depth have been refused before.
 const DEEPEST: usize = 200;
@@ -162,8 +162,8 @@ impl Reader {
 
     fn bytes(&mut self, go: &str, value: Value) -> Result<Value, String> {
         match value {
-            Value::String(text) => match base64::decode(&text) {
-                Ok(bytes) => Ok(Value::String(base64::encode(&bytes))),
+            Value::String(text) => match base64::decode(&text, Encoding::Standard) {
+                Ok(bytes) => Ok(Value::String(base64::encode(&bytes, Encoding::Standard))),
                 Err(at) if self.converts => Err(format!(
                     "error decoding from json: illegal base64 data at input byte {at}"
                 )),
@@ -184,7 +184,7 @@ impl Reader {
                         None => _ = self.wrong(&Type::Bytes, &item, "uint8"),
                     }
                 }
-                Ok(Value::String(base64::encode(&bytes)))
+                Ok(Value::String(base64::encode(&bytes, Encoding::Standard)))
             }
             other if self.converts => Err(inconvertible(&Type::Bytes, &other, go)),
             other => Ok(self.wrong(&Type::Bytes, &other, go)),
@@ -195,8 +195,8 @@ impl Reader {
         match (name, value) {
             ("~api.resource.Quantity", value) => quantity(&value),
             ("~util.intstr.IntOrString", value) => self.int_or_string(value),
-            ("~apis.meta.v1.Time", value) => self.time(value, time::seconds),
-            ("~apis.meta.v1.MicroTime", value) => self.time(value, time::micros),
+            ("~apis.meta.v1.Time", value) => self.time(value, |text| Ok(Moment::parse(text)?.utc())),
+            ("~apis.meta.v1.MicroTime", value) => self.time(value, |text| Ok(Moment::parse_micro(text)?.utc_micro())),
             (raw, value) if is_raw(raw) => Ok(value),
             (_, Value::Null) => self.structure(name, Map::new()),
             (_, Value::Object(fields)) => self.structure(name, fields),
@@ -232,7 +232,7 @@ impl Reader {
     fn mismatch(&self, value: &Value, go: &str) -> String {
         let found = match value {
             Value::Number(number) if takes_numbers(go) => format!("number {number}"),
-            _ => kubewright_schema::go::kind(value).to_owned(),
+            _ => kubewright_machinery::go::kind(value).to_owned(),
         };
         if self.converts {
             return format!("json: cannot unmarshal {found} into Go value of type {go}");
@@ -313,7 +313,7 @@ fn quantity(value: &Value) -> Result<Value, String> {
         Value::String(text) => text.trim().to_owned(),
         other => other.to_string(),
     };
-    Ok(Value::String(Quantity::parse(&text)?.canonical()))
+    Ok(Value::String(Quantity::parse_exact(&text)?.canonical()))
 }
 
 /// Whether Go's encoder omits the field with this value, ignoring lists and maps.

@@ -3,12 +3,12 @@
 
 use std::collections::HashMap;
 
+use kubewright_machinery::quantity::Quantity;
 use serde_json::{Map, Value};
 
 use super::{
     edit::Fields,
     kind::StructDefault,
-    quantity::Quantity,
     shapes::{self, Field, Shape, Type},
 };
 
@@ -79,7 +79,7 @@ fn recorded(field: &Field) -> Option<Value> {
 /// Rounds quantities of resources to thousandths.
 fn round(value: &mut Value) {
     for amount in value.as_object_mut().into_iter().flat_map(Map::values_mut) {
-        if let Some(Ok(quantity)) = amount.as_str().map(Quantity::parse) {
+        if let Some(Ok(quantity)) = amount.as_str().map(Quantity::parse_exact) {
             *amount = Value::String(quantity.rounded_to_milli().canonical());
         }
     }

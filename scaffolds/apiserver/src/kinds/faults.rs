@@ -1,6 +1,6 @@
 //! The validation errors of an object, in the order in which they were found, with the server's messages.
 
-use kubewright_schema::Cause;
+use kubewright_machinery::Cause;
 use serde_json::Value;
 
 use crate::kinds::{
@@ -190,5 +190,5 @@ fn shown(value: &Value) -> String {
 
 /// A string in the notation of Go's `%q`.
 pub(in crate::kinds) fn quoted(text: &str) -> String {
-    kubewright_schema::go::quote(text)
+    kubewright_machinery::go::quote(text)
 }

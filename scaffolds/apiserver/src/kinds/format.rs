@@ -1,8 +1,8 @@
 //! Formats of texts, with the server's messages.
 
-use kubewright_schema::meta::names::{self, Unit};
+use kubewright_machinery::names::{self, Unit};
 
-pub(in crate::kinds) use kubewright_schema::meta::{
+pub(in crate::kinds) use kubewright_machinery::{
     labels::{key as qualified, value as label_value},
     names::wildcard,
 };

@@ -1,11 +1,11 @@
 //! The data of ConfigMaps and Secrets.
 
 use crate::kinds::{
-    base64,
     faults::{Faults, quoted},
     format::config_key,
     located::Located,
 };
+use kubewright_machinery::base64::{self, Encoding};
 
 /// The maximum size of a ConfigMap or Secret, in bytes: 1 MiB.
 pub(in crate::kinds) const MOST: usize = 1024 * 1024;
@@ -19,7 +19,7 @@ pub(in crate::kinds) fn keys(key: &str, at: &Located<'_>, faults: &mut Faults) {
 }
 
 pub(in crate::kinds) fn bytes(at: &Located<'_>) -> Vec<u8> {
-    base64::decode(at.str()).unwrap_or_default()
+    base64::decode(at.str(), Encoding::Standard).unwrap_or_default()
 }
 
 /// Checks that an immutable object is unchanged and remains immutable.

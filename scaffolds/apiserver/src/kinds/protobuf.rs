@@ -2,14 +2,13 @@
 //! message whose field numbers are in the recorded shapes. The result is the object that the same client would have
 //! sent as JSON.
 
+use kubewright_machinery::{base64, time};
 use serde_json::{Map, Value, json};
 
 use super::{
-    base64,
     shapes::{self, Field, Shape, Type},
     wire::{Message, Wire},
 };
-use crate::meta;
 
 /// The first bytes of every body.
 const MAGIC: &[u8] = b"k8s\0";
@@ -39,8 +38,8 @@ pub fn read(body: &[u8]) -> Result<Fields, String> {
     let (version, kind) = (meta.text(1)?, meta.text(2)?);
     let shape = shapes::of_kind(&version, &kind).ok_or_else(|| {
         let (version, kind) = (
-            kubewright_schema::go::quote(&version),
-            kubewright_schema::go::quote(&kind),
+            kubewright_machinery::go::quote(&version),
+            kubewright_machinery::go::quote(&kind),
         );
         format!("no kind {kind} is registered for version {version} in scheme \"pkg/api/legacyscheme/scheme.go:30\"")
     })?;
@@ -138,7 +137,7 @@ fn entry(item: &Type, wire: Wire, depth: usize) -> Result<(String, Value), Strin
 fn value(kind: &Type, wire: Wire, depth: usize) -> Result<Value, String> {
     Ok(match (kind, wire) {
         (Type::Str, Wire::Bytes(bytes)) => String::from_utf8_lossy(bytes).into_owned().into(),
-        (Type::Bytes, Wire::Bytes(bytes)) => base64::encode(bytes).into(),
+        (Type::Bytes, Wire::Bytes(bytes)) => base64::encode(bytes, base64::Encoding::Standard).into(),
         (Type::Bool, Wire::Number(number)) => (number != 0).into(),
         (Type::I32 | Type::I64, Wire::Number(number)) => number.cast_signed().into(),
         (Type::F64, Wire::Number(number)) => f64::from_bits(number).into(),
@@ -173,7 +172,7 @@ fn time(name: &str, message: &Message) -> Result<Value, String> {
     if seconds == 0 && nanos == 0 {
         return Ok(Value::Null);
     }
-    let text = meta::time::text(seconds);
+    let text = time::text(seconds);
     Ok(match name.ends_with("MicroTime") {
         true => format!("{}.{:06}Z", text.trim_end_matches('Z'), nanos / 1_000).into(),
         false => text.into(),

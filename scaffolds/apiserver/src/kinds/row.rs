@@ -1,8 +1,9 @@
 //! Prints an object as a row of a Table.
 
+use kubewright_machinery::time::{self, human_duration};
 use serde_json::{Value, json};
 
-use crate::kinds::{located::Located, time};
+use crate::kinds::located::Located;
 
 /// An object to be printed.
 pub(in crate::kinds) struct Row<'a> {
@@ -43,31 +44,9 @@ impl<'a> Row<'a> {
 }
 
 pub(in crate::kinds) fn since(at: &Located<'_>, now: i64) -> String {
-    match time::epoch(at.str()) {
-        Some(then) => duration(now.saturating_sub(then)),
+    match time::seconds(at.str()) {
+        Some(then) => human_duration(now.saturating_sub(then)),
         None => "<unknown>".to_owned(),
-    }
-}
-
-/// A duration for people, as apimachinery's `HumanDuration`.
-pub(in crate::kinds) fn duration(seconds: i64) -> String {
-    let (minutes, hours) = (seconds / 60, seconds / 3_600);
-    let two = |large: i64, unit: char, small: i64, rest: char| match small {
-        0 => format!("{large}{unit}"),
-        _ => format!("{large}{unit}{small}{rest}"),
-    };
-    match seconds {
-        i64::MIN..-1 => "<invalid>".to_owned(),
-        -1 => "0s".to_owned(),
-        0..120 => format!("{seconds}s"),
-        120..600 => two(minutes, 'm', seconds % 60, 's'),
-        600..10_800 => format!("{minutes}m"),
-        10_800..28_800 => two(hours, 'h', minutes % 60, 'm'),
-        28_800..172_800 => format!("{hours}h"),
-        172_800..691_200 => two(hours / 24, 'd', hours % 24, 'h'),
-        691_200..63_072_000 => format!("{}d", hours / 24),
-        63_072_000..252_288_000 => two(hours / 24 / 365, 'y', hours / 24 % 365, 'd'),
-        _ => format!("{}y", hours / 24 / 365),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Finalizers: what built-in kinds ask of them besides, and those that the garbage collector works on.
 
-pub use kubewright_schema::meta::finalizers::{FOREGROUND, ORPHAN};
-use kubewright_schema::{Cause, cause::Path, go};
+pub use kubewright_machinery::object_meta::finalizers::{FOREGROUND, ORPHAN};
+use kubewright_machinery::{Cause, cause::Path, go};
 
 /// What is wrong with the names of finalizers of most built-in kinds: those without a domain are Kubernetes' own.
 pub fn standard(finalizers: &[&str], path: &Path) -> Vec<Cause> {

@@ -1,12 +1,10 @@
 //! `metadata`, the same for every kind: what it must be, what the server fills in and what nobody may change. Objects
-//! that come here have a metadata of the right types, see [`decode`].
+//! that come here have a metadata of the right types, see [`object_meta::decode`](kubewright_machinery::object_meta::decode).
 
-pub mod decode;
 pub mod finalizers;
 pub mod generate;
 pub mod owners;
 pub mod system;
-pub mod time;
 mod update;
 mod validate;
 pub mod validation_passes;

@@ -1,9 +1,9 @@
 //! What is wrong with a change of metadata.
 
-use kubewright_schema::{Cause, cause::Path};
+use kubewright_machinery::{Cause, cause::Path, object_meta};
 use serde_json::Value;
 
-use super::{finalizers, is_deleting, of, text, texts, validate};
+use super::{finalizers, is_deleting, of, text, texts};
 
 /// What nobody may change, in the order of the server's objections.
 const IMMUTABLE: [&str; 6] = [
@@ -27,7 +27,7 @@ pub fn update(new: &Value, old: &Value) -> Vec<Cause> {
         let at = path.child("resourceVersion");
         causes.push(at.invalid("", "must be specified for an update"));
     }
-    causes.extend(validate::generation(new, &path));
+    causes.extend(object_meta::generation(of(new), &path));
     for field in IMMUTABLE {
         let (now, before) = (of(new).get(field), of(old).get(field));
         if now != before {
@@ -35,6 +35,6 @@ pub fn update(new: &Value, old: &Value) -> Vec<Cause> {
             causes.push(path.child(field).invalid(shown, "field is immutable"));
         }
     }
-    causes.extend(validate::free(new, &path));
+    causes.extend(object_meta::changeable(of(new), &path));
     causes
 }

@@ -1,17 +1,14 @@
 //! What is wrong with the metadata of an object.
 
-use kubewright_schema::{
+use kubewright_machinery::{
     Cause,
     cause::Path,
-    meta::{
-        labels,
-        names::{self, Unit},
-        owners,
-    },
+    names::{self, Unit},
+    object_meta,
 };
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::{finalizers, number, of, text, texts};
+use super::{finalizers, of, text, texts};
 use crate::strategy::NameRule;
 
 /// All rules but those of changes. `rule` is about the name; `namespaced` about the namespace.
@@ -30,9 +27,9 @@ pub fn validate(object: &Value, rule: NameRule, namespaced: bool) -> Vec<Cause> 
         (false, "") => {}
         (false, _) => causes.push(at.forbidden("not allowed on this type")),
     }
-    causes.extend(generation(object, &path));
-    causes.extend(free(object, &path));
-    causes.extend(kubewright_schema::meta::finalizers::check(
+    causes.extend(object_meta::generation(of(object), &path));
+    causes.extend(object_meta::changeable(of(object), &path));
+    causes.extend(object_meta::finalizers::check(
         &texts(object, "finalizers"),
         &path.child("finalizers"),
     ));
@@ -73,24 +70,4 @@ fn name_faults(rule: NameRule, name: &str, prefix: bool) -> Vec<String> {
         NameRule::Label1035 => names::label_1035(&masked, Unit::Characters),
         NameRule::PathSegment => names::path_segment(name, prefix),
     }
-}
-
-pub(super) fn generation(object: &Value, path: &Path) -> Option<Cause> {
-    let generation = number(object, "generation").filter(|it| *it < 0)?;
-    Some(
-        path.child("generation")
-            .invalid(generation, "must be greater than or equal to 0"),
-    )
-}
-
-/// Labels, annotations and owners, which clients may change at any time.
-pub(super) fn free(object: &Value, path: &Path) -> Vec<Cause> {
-    let none = Map::new();
-    let entries = |field: &str| of(object).get(field).and_then(Value::as_object).unwrap_or(&none);
-    let mut causes = labels::labels(entries("labels"), &path.child("labels"));
-    causes.extend(labels::annotations(entries("annotations"), &path.child("annotations")));
-    let references = of(object).get("ownerReferences").and_then(Value::as_array);
-    let references = references.map(Vec::as_slice).unwrap_or_default();
-    causes.extend(owners::check(references, &path.child("ownerReferences")));
-    causes
 }

@@ -1,6 +1,6 @@
 //! How often metadata is checked: by the registry, and then by the kind itself.
 
-use kubewright_schema::Cause;
+use kubewright_machinery::Cause;
 use serde_json::Value;
 
 use super::{finalizer_names, update, validate};

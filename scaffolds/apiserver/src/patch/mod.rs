@@ -9,7 +9,7 @@ mod merge;
 mod pointer;
 mod strategic;
 
-use kubewright_schema::{cause::Path, go};
+use kubewright_machinery::{cause::Path, go};
 use serde_json::Value;
 
 pub use self::{json::json, merge::merge, strategic::strategic};
@@ -64,6 +64,6 @@ fn document(body: &[u8], prefix: &str) -> Result<Document, Status> {
 
 /// Go's error for JSON that is not of the expected type.
 fn unmarshal(value: &Value, into: &str) -> String {
-    let name = kubewright_schema::go::kind(value);
+    let name = kubewright_machinery::go::kind(value);
     format!("json: cannot unmarshal {name} into Go {into}")
 }

@@ -1,6 +1,6 @@
 //! Reads the object that a client sent: checks its kind, types, namespace and name, and sets defaults.
 
-use kubewright_schema::go;
+use kubewright_machinery::{go, object_meta};
 use serde_json::{Value, json};
 
 use super::{options::Validation, strict, work::Work};
@@ -64,9 +64,11 @@ fn read_as(work: &mut Work, decode: Decode, object: &mut Value) -> Result<Vec<St
     let mut strict_errors = decode(resource.strategy.as_ref(), object)?;
     work.has_empties = resource.strategy.empties(object, Empties::Meaningful);
     if let Some(metadata) = object.get_mut("metadata").filter(|_| !resource.rules().is_built_in) {
-        match meta::decode::decode(metadata) {
-            Ok(unknown) => {
-                strict_errors.extend(unknown.iter().map(|path| format!("unknown field {}", go::quote(path))));
+        match object_meta::decode(metadata, "") {
+            Ok(decoded) => {
+                *metadata = decoded.metadata;
+                let unknown = decoded.unknown.iter().map(|path| format!("metadata.{path}"));
+                strict_errors.extend(unknown.map(|path| format!("unknown field {}", go::quote(&path))));
             }
             Err(why) => return Err(Status::bad_request(format!("{}: {why}", cannot(object, resource)))),
         }
@@ -120,7 +122,7 @@ pub(super) fn check_type(work: &Work, object: &mut Value) -> Result<(), WrongTyp
 
 /// The real server's sentence, which names the Go types of built-in kinds.
 fn by_scheme(work: &Work, api_version: &str, kind: &str) -> String {
-    let (group, version) = kubewright_schema::meta::owners::group_version(api_version);
+    let (group, version) = kubewright_machinery::names::group_version(api_version);
     let snapshot = work.core.catalogue.snapshot();
     let known = snapshot.is_built_in(group) && snapshot.resources(group, version).any(|it| it.names.kind == kind);
     if known || ["Status", "DeleteOptions"].contains(&kind) {
@@ -169,7 +171,7 @@ pub(super) fn cannot(object: &Value, resource: &Resource) -> String {
     let wanted = &resource.names.kind;
     let kind = text("kind").unwrap_or(wanted);
     let version = text("apiVersion").map_or(resource.version.as_str(), |it| {
-        kubewright_schema::meta::owners::group_version(it).1
+        kubewright_machinery::names::group_version(it).1
     });
     format!(
         "{kind} in version {} cannot be handled as a {wanted}",

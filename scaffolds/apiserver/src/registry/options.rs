@@ -1,6 +1,6 @@
 //! The options of writes, from the query or, for deletions, from the body.
 
-use kubewright_schema::{Cause, cause::Path, go};
+use kubewright_machinery::{Cause, cause::Path, go};
 use serde_json::{Map, Value, json};
 
 use crate::{call::Call, request, status::Status};
@@ -197,7 +197,7 @@ fn flag(value: &Value, field: &str) -> Result<bool, Status> {
 }
 
 fn mismatch(value: &Value, field: &str, wanted: &str) -> Status {
-    let found = kubewright_schema::go::kind(value);
+    let found = kubewright_machinery::go::kind(value);
     let message = format!("json: cannot unmarshal {found} into Go struct field DeleteOptions.{field} of type {wanted}");
     Status::bad_request(message)
 }

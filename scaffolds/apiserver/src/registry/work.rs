@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use kubewright_machinery::time;
 use serde_json::Value;
 
 use crate::{
@@ -41,7 +42,7 @@ impl<'a> Work<'a> {
         Self {
             core,
             call,
-            now: meta::time::text(core.now()),
+            now: time::text(core.now()),
             warnings: Vec::new(),
             has_empties: false,
             versions: versions.collect(),

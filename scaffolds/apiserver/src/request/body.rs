@@ -97,7 +97,7 @@ fn typed((value, duplicates): json::Document) -> Result<Object, String> {
         Value::Object(object) => object,
         Value::Null => Map::new(),
         other => {
-            let found = kubewright_schema::go::kind(&other);
+            let found = kubewright_machinery::go::kind(&other);
             return Err(format!(
                 "{AMISS}; json parse error: json: cannot unmarshal {found} into Go value of type {STRUCT}"
             ));
@@ -105,7 +105,7 @@ fn typed((value, duplicates): json::Document) -> Result<Object, String> {
     };
     for field in ["apiVersion", "kind"] {
         if let Some(value) = object.get(field).filter(|value| !value.is_string() && !value.is_null()) {
-            let found = kubewright_schema::go::kind(value);
+            let found = kubewright_machinery::go::kind(value);
             let why = format!("json: cannot unmarshal {found} into Go struct field .{field} of type string");
             return Err(format!("{AMISS}; json parse error: {why}"));
         }

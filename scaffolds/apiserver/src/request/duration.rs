@@ -29,7 +29,7 @@ pub fn timeout(query: &Query) -> Result<Duration, Status> {
 
 /// Parses a duration; negative ones become zero, because no timeout is negative.
 fn parse(text: &str) -> Result<Duration, String> {
-    let nanoseconds = kubewright_schema::go::duration(text)?;
+    let nanoseconds = kubewright_machinery::go::duration(text)?;
     Ok(Duration::from_nanos(nanoseconds.try_into().unwrap_or(0)))
 }
 

@@ -90,7 +90,7 @@ impl Reader<'_> {
             if object.insert(key, value).is_some() {
                 let field = self.shown_path();
                 self.duplicates
-                    .push(format!("duplicate field {}", kubewright_schema::go::quote(&field)));
+                    .push(format!("duplicate field {}", kubewright_machinery::go::quote(&field)));
             }
             self.path.pop();
             if self.ends(b'}', "after object key:value pair")? {
@@ -300,7 +300,7 @@ fn invalid(byte: u8, whereabouts: &str) -> String {
         b'\'' => "'\\''".to_owned(),
         b'"' => "'\"'".to_owned(),
         byte => {
-            let quoted = kubewright_schema::go::quote(&char::from(byte).to_string());
+            let quoted = kubewright_machinery::go::quote(&char::from(byte).to_string());
             format!("'{}'", quoted.trim_matches('"'))
         }
     };

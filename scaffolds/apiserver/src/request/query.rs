@@ -68,7 +68,7 @@ pub fn integer(text: &str) -> Result<i64, String> {
     };
     Err(format!(
         "strconv.ParseInt: parsing {}: {why}",
-        kubewright_schema::go::quote(text)
+        kubewright_machinery::go::quote(text)
     ))
 }
 

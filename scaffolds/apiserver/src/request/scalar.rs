@@ -1,6 +1,6 @@
 //! The values of plain scalars in YAML 1.1, by the rules of go-yaml v2, which sigs.k8s.io/yaml uses.
 
-use base64::{Engine, engine::general_purpose::STANDARD};
+use kubewright_machinery::base64::{self, Encoding};
 use serde_json::Value;
 
 use super::json::number;
@@ -20,9 +20,8 @@ pub fn resolve(text: &str) -> Result<Value, String> {
 
 /// The string of a `!!binary` scalar.
 pub fn binary(text: &str) -> Result<String, String> {
-    let decoded = STANDARD
-        .decode(text)
-        .map_err(|_| "yaml: !!binary value contains invalid base64 data")?;
+    let decoded =
+        base64::decode(text, Encoding::Standard).map_err(|_| "yaml: !!binary value contains invalid base64 data")?;
     Ok(String::from_utf8_lossy(&decoded).into_owned())
 }
 

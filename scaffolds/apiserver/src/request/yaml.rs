@@ -131,7 +131,7 @@ impl<'a> Reader<'a> {
             }
             let key = name(&key)?;
             if map.contains_key(&key) {
-                let quoted = kubewright_schema::go::quote(&key);
+                let quoted = kubewright_machinery::go::quote(&key);
                 self.duplicates
                     .push(format!("line {line}: key {quoted} already set in map"));
             }
@@ -166,7 +166,7 @@ fn name(key: &Value) -> Result<String, String> {
     match key {
         Value::String(text) => Ok(text.clone()),
         Value::Bool(flag) => Ok(flag.to_string()),
-        Value::Number(number) => Ok(kubewright_schema::go::plain(number)),
+        Value::Number(number) => Ok(kubewright_machinery::go::plain(number)),
         other => Err(format!("unsupported map key: {other}")),
     }
 }

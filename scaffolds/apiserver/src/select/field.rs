@@ -131,7 +131,7 @@ fn has_own_fields(resource: &Resource) -> bool {
 }
 
 fn unsupported(resource: &Resource, field: &str) -> String {
-    let quoted = kubewright_schema::go::quote(field);
+    let quoted = kubewright_machinery::go::quote(field);
     if (resource.group.as_str(), resource.names.plural.as_str()) == ("batch", "jobs") {
         return format!("field label {quoted} not supported for Job");
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kubewright_schema::{go, meta::labels};
+use kubewright_machinery::{go, labels};
 
 /// A requirement for a label.
 #[derive(Clone, Debug, Eq, PartialEq)]

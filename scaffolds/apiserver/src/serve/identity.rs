@@ -1,10 +1,11 @@
 //! The user of a client certificate: the common name is the user's name, the organisations are the groups. The caller
 //! has verified the certificate's signature.
 
-use super::{
-    certificate::{COMMON_NAME, ORGANIZATION},
+use kubewright_machinery::{
     der::{EXPLICIT_0, OID, SEQUENCE, each, read},
+    x509::{COMMON_NAME, ORGANIZATION},
 };
+
 use crate::{
     auth::{CREDENTIAL, User},
     digest,

@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-use base64::{Engine, engine::general_purpose::STANDARD};
+use kubewright_machinery::base64::{self, Encoding};
 use serde_json::{Value, json};
 
 use super::{Listener, private};
@@ -61,7 +61,7 @@ pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
 
 /// PEM (RFC 7468) in base64, as kubeconfigs embed it.
 fn pem(label: &str, der: &[u8]) -> String {
-    let text = STANDARD.encode(der);
+    let text = base64::encode(der, Encoding::Standard);
     let mut pem = format!("-----BEGIN {label}-----\n");
     for (index, digit) in text.chars().enumerate() {
         pem.push(digit);
@@ -72,5 +72,6 @@ fn pem(label: &str, der: &[u8]) -> String {
     if !pem.ends_with('\n') {
         pem.push('\n');
     }
-    STANDARD.encode(format!("{pem}-----END {label}-----\n"))
+    let pem = format!("{pem}-----END {label}-----\n");
+    base64::encode(pem.as_bytes(), Encoding::Standard)
 }

@@ -4,7 +4,6 @@
 mod certificate;
 mod compress;
 mod connection;
-mod der;
 mod identity;
 mod kubeconfig;
 mod private;

@@ -60,7 +60,7 @@ fn health(path: &str, query: &Query) -> Option<Answer> {
         .pairs()
         .iter()
         .filter(|(name, value)| name == "exclude" && !checks.contains(&value.as_str()))
-        .map(|(_, value)| kubewright_schema::go::quote(value))
+        .map(|(_, value)| kubewright_machinery::go::quote(value))
         .collect();
     let warning = match unknown.join(", ") {
         none if none.is_empty() => String::new(),

@@ -75,7 +75,7 @@ pub fn check_names(info: &Info) -> Result<(), Status> {
         return Err(Status::new(
             500,
             "",
-            format!("invalid key: {}", kubewright_schema::go::quote(&key)),
+            format!("invalid key: {}", kubewright_machinery::go::quote(&key)),
         ));
     }
     let why = match info.name.as_str() {
@@ -83,7 +83,7 @@ pub fn check_names(info: &Info) -> Result<(), Status> {
         name if name.contains('%') => "may not contain '%'".to_owned(),
         _ => return Ok(()),
     };
-    let name = kubewright_schema::go::quote(&info.name);
+    let name = kubewright_machinery::go::quote(&info.name);
     Err(Status::bad_request(format!("Name parameter invalid: {name}: {why}")))
 }
 

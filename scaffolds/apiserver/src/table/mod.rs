@@ -50,7 +50,7 @@ impl View {
             "None" => Include::Nothing,
             _ if shape != Shape::Table => Include::Metadata,
             other => {
-                let other = kubewright_schema::go::quote(other);
+                let other = kubewright_machinery::go::quote(other);
                 return Err(Status::bad_request(format!(
                     "Unable to convert to Table as requested: includeObject: Invalid value: {other}: must be 'Metadata', \
                      'Object', 'None', or empty"

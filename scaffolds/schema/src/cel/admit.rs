@@ -3,7 +3,7 @@
 use super::declare::Declared;
 use super::rules::Compiled;
 use super::schema::Node;
-use crate::cause::{Cause, Path};
+use kubewright_machinery::cause::{Cause, Path};
 
 /// The limits of the estimated cost of one rule, and of all rules of a schema together
 /// (StaticEstimatedCostLimit and StaticEstimatedCRDCostLimit of apiextensions-apiserver).

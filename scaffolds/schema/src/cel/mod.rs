@@ -51,7 +51,7 @@ mod unify;
 mod value;
 mod walk;
 
-use crate::cause::{Cause, Objections, Path};
+use kubewright_machinery::cause::{Cause, Objections, Path};
 use serde_json::Value;
 use std::sync::Arc;
 

@@ -2,6 +2,7 @@
 
 use super::value::moment::{self, Moment};
 use super::value::{Fault, Foreign, List, Outcome, Val};
+use kubewright_machinery::go;
 use std::cmp::Ordering;
 use std::ops::RangeInclusive;
 use std::rc::Rc;
@@ -128,7 +129,7 @@ fn plus<'a>(left: Val<'a>, right: Val<'a>) -> Outcome<Val<'a>> {
             Val::Duration(left.checked_add(right).ok_or_else(|| Fault::new("integer overflow"))?)
         }
         (Val::Duration(duration), Val::Timestamp(moment)) | (Val::Timestamp(moment), Val::Duration(duration)) => {
-            Val::Timestamp(moment.plus(duration)?)
+            Val::Timestamp(moment::plus(moment, duration)?)
         }
         (
             Val::Int(_)
@@ -150,9 +151,9 @@ fn minus<'a>(left: &Val<'a>, right: &Val<'a>) -> Outcome<Val<'a>> {
     Ok(match (left, right) {
         (Val::Duration(left), Val::Duration(right)) => Val::Duration(left.checked_sub(*right).ok_or_else(overflow)?),
         (Val::Timestamp(left), Val::Duration(right)) => {
-            Val::Timestamp(left.plus(right.checked_neg().ok_or_else(overflow)?)?)
+            Val::Timestamp(moment::plus(*left, right.checked_neg().ok_or_else(overflow)?)?)
         }
-        (Val::Timestamp(left), Val::Timestamp(right)) => Val::Duration(left.minus(*right)?),
+        (Val::Timestamp(left), Val::Timestamp(right)) => Val::Duration(moment::minus(*left, *right)?),
         (Val::Int(_) | Val::Uint(_) | Val::Double(_) | Val::Duration(_) | Val::Timestamp(_), _) => {
             return Err(Fault::no_overload());
         }
@@ -240,7 +241,7 @@ pub(super) fn convert<'a>(to: &str, value: &Val<'a>) -> Outcome<Val<'a>> {
         ("int", Val::Timestamp(value)) => Val::Int(value.seconds),
         ("double", Val::Int(value)) => Val::Double(*value as f64),
         ("double", Val::Uint(value)) => Val::Double(*value as f64),
-        ("timestamp", Val::Int(value)) => Val::Timestamp(Moment::unix(*value)?),
+        ("timestamp", Val::Int(value)) => Val::Timestamp(moment::unix(*value)?),
         _ => return Err(failed()),
     })
 }
@@ -257,10 +258,10 @@ fn parse<'a>(to: &str, text: &str) -> Option<Outcome<Val<'a>>> {
             _ => return None,
         }),
         "bytes" => Val::Bytes(Rc::from(text.as_bytes())),
-        "duration" => Val::Duration(crate::go::duration(text).ok()?),
+        "duration" => Val::Duration(go::duration(text).ok()?),
         "timestamp" => {
-            let moment = Moment::parse(text)?;
-            return Some(Moment::unix(moment.seconds).map(|_| Val::Timestamp(moment)));
+            let moment = Moment::parse(text).ok()?;
+            return Some(moment::unix(moment.seconds).map(|_| Val::Timestamp(moment)));
         }
         _ => return None,
     }))
@@ -308,6 +309,6 @@ fn double_text(value: f64) -> String {
             "-Inf".to_owned()
         }
     } else {
-        crate::go::decimal(value)
+        go::decimal(value)
     }
 }

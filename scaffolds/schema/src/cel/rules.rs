@@ -7,8 +7,8 @@ use super::program::{Program, Refusal};
 use super::schema::{Node, Rule};
 use super::types::Type;
 use super::value::{Fault, Val};
-use crate::cause::Cause;
-use crate::go;
+use kubewright_machinery::cause::Cause;
+use kubewright_machinery::go;
 
 /// The longest result of a `messageExpression`, in bytes.
 const LONGEST_MESSAGE: usize = 5 * 1024;

@@ -2,7 +2,7 @@
 //! stack of an ordinary thread can hold in a build without optimisation.
 
 use super::schema::{Node, Rule};
-use crate::cause::Cause;
+use kubewright_machinery::cause::Cause;
 use std::collections::BTreeMap;
 
 /// The stack size: enough for the deepest expression that is accepted.

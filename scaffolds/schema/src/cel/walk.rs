@@ -5,7 +5,7 @@ use super::ratchet::{Ratchet, same, with_same_keys};
 use super::rules::{Compiled, usable};
 use super::{escape::escape, eval::Variables};
 use super::{schema::Node, value::Fault, value::Val};
-use crate::cause::{Cause, Objections, Path};
+use kubewright_machinery::cause::{Cause, Objections, Path};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -362,7 +362,7 @@ impl Run {
                 return Err(Spent);
             }
             if let Err(Fault::Budget) = message {
-                let source = crate::go::quote(&compiled.rule.message_expression);
+                let source = kubewright_machinery::go::quote(&compiled.rule.message_expression);
                 say(at.invalid(kind, &format!("no further validation rules will be run due to call cost exceeds limit for messageExpression: {source}")));
                 return Err(Spent);
             }

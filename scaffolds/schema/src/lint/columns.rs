@@ -1,6 +1,6 @@
 //! The rules of printer columns and of the scale subresource, which both contain JSON paths.
 
-use crate::cause::{Cause, Path};
+use kubewright_machinery::cause::{Cause, Path};
 use serde_json::Value;
 
 const TYPES: [&str; 5] = ["boolean", "date", "integer", "number", "string"];

@@ -1,7 +1,7 @@
 //! The rules of `spec.conversion`.
 
-use crate::cause::{Cause, Path};
-use crate::meta::names::{self, Unit};
+use kubewright_machinery::cause::{Cause, Path};
+use kubewright_machinery::names::{self, Unit};
 use serde_json::Value;
 
 /// Versions of ConversionReview that API servers support.

@@ -1,6 +1,6 @@
 //! The rules of paths to fields of a schema: selectable fields, and the `fieldPath` of validation rules.
 
-use crate::cause::{Cause, Path};
+use kubewright_machinery::cause::{Cause, Path};
 use serde_json::{Map, Value};
 
 type Schema = Map<String, Value>;

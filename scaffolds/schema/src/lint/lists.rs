@@ -1,6 +1,6 @@
 //! The rules of list types and map types, by which server-side apply merges.
 
-use crate::cause::{Cause, Path};
+use kubewright_machinery::cause::{Cause, Path};
 use serde_json::{Map, Value};
 
 type Schema = Map<String, Value>;

@@ -1,7 +1,7 @@
 //! The rules of a CustomResourceDefinition's metadata: name, labels and annotations.
 
-use crate::cause::{Cause, Path};
-use crate::meta::{
+use kubewright_machinery::cause::{Cause, Path};
+use kubewright_machinery::{
     labels,
     names::{self, Unit},
 };

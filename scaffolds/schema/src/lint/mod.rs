@@ -18,7 +18,7 @@ mod schema;
 mod spec;
 mod structural;
 
-pub use crate::cause::Cause;
+pub use kubewright_machinery::Cause;
 
 use crate::finding::Finding;
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! Translates the API server's causes for the author of the Rust type: the field, and what to change there.
 
-use crate::cause::Cause;
+use kubewright_machinery::cause::Cause;
 use serde_json::{Map, Value};
 
 /// The version and field of a cause.

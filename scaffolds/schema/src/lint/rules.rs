@@ -1,7 +1,7 @@
 //! The rules of `x-kubernetes-validations` that can be checked without compiling the expressions.
 
 use super::fields;
-use crate::cause::{Cause, Path};
+use kubewright_machinery::cause::{Cause, Path};
 use serde_json::{Map, Value};
 
 const REASONS: [&str; 4] = [

@@ -1,7 +1,7 @@
 //! The API server's rules for every node of a schema, structural or not.
 
 use super::{lists, rules};
-use crate::cause::{Cause, Path};
+use kubewright_machinery::cause::{Cause, Path};
 use serde_json::{Map, Value};
 
 type Schema = Map<String, Value>;

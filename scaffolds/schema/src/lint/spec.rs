@@ -1,9 +1,9 @@
 //! The rules of a CustomResourceDefinition's spec, without its schemas.
 
 use super::{columns, conversion, fields, metadata, schema, structural};
-use crate::cause::{Cause, Path};
-use crate::meta::names::{self, Unit};
 use crate::value::defaults;
+use kubewright_machinery::cause::{Cause, Path};
+use kubewright_machinery::names::{self, Unit};
 use serde_json::{Map, Value, json};
 
 /// The fields that each version may have, and that the server moves to the top of the spec if they are the same in all versions; with

@@ -6,7 +6,7 @@ use super::number::{self, Numeric};
 use super::place::Place;
 use super::verdict::{At, Verdict};
 use super::{junctors, kinds};
-use crate::go;
+use kubewright_machinery::go;
 use serde_json::{Map, Value, json};
 
 /// Validates `value`, without objections to unchanged values (ratcheting).

@@ -3,7 +3,7 @@
 
 use super::node::{ListType, Node};
 use super::number::Numeric;
-use crate::go;
+use kubewright_machinery::go;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 

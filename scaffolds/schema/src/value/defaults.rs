@@ -3,8 +3,8 @@
 use super::node::Node;
 use super::read::Reading;
 use super::{aggregate, object_causes, prune, resource};
-use crate::cause::{Cause, Path};
-use crate::go;
+use kubewright_machinery::cause::{Cause, Path};
+use kubewright_machinery::go;
 use serde_json::{Map, Value, json};
 
 /// The causes for which defaults in the schema of a resource, at `path`, are invalid.

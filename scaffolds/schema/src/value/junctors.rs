@@ -3,7 +3,7 @@
 use super::check::plain;
 use super::node::Node;
 use super::verdict::{At, Verdict};
-use crate::go;
+use kubewright_machinery::go;
 use serde_json::Value;
 
 pub(super) fn check(value: &Value, node: &Node, at: &At) -> Verdict {

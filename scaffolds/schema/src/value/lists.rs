@@ -1,8 +1,8 @@
 //! Checks that lists of type set or map have no duplicates.
 
 use super::node::{ListType, Node};
-use crate::cause::{Cause, Path};
-use crate::go;
+use kubewright_machinery::cause::{Cause, Path};
+use kubewright_machinery::go;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 

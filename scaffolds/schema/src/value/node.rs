@@ -103,7 +103,7 @@ impl Node {
         if let Some(mut default) = self.default.take() {
             super::prune::unknown_in(&mut default, self);
             // The server drops metadata that it cannot decode; it does not accept a schema with such a default anyway.
-            _ = super::resource::coerce(&mut default, self, &crate::cause::Path::root());
+            _ = super::resource::coerce(&mut default, self, &kubewright_machinery::cause::Path::root());
             self.default = Some(default);
         }
         if let Some(items) = &mut self.items {

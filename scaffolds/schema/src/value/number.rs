@@ -2,7 +2,7 @@
 
 use super::node::{Bounds, Node};
 use super::verdict::{At, Objection, Verdict};
-use crate::go;
+use kubewright_machinery::go;
 use serde_json::{Number, Value, json};
 
 #[derive(Clone, Copy, Debug, PartialEq)]

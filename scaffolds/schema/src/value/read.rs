@@ -2,8 +2,8 @@
 
 use super::formats::Format;
 use super::node::{Additional, Bounds, Count, Junctors, ListType, Node, Text};
-use crate::go;
 use crate::pattern::Pattern;
+use kubewright_machinery::go;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 

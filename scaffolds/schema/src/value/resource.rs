@@ -1,9 +1,10 @@
 //! Embedded resources: checks of their `apiVersion`, `kind` and `metadata` that the schema does not contain.
 
+use super::metadata;
 use super::node::Node;
-use super::object_meta;
-use crate::cause::{Cause, Path};
-use crate::meta::names::{self, Unit};
+use kubewright_machinery::cause::{Cause, Path};
+use kubewright_machinery::names::{self, Unit};
+use kubewright_machinery::object_meta;
 use serde_json::{Map, Value};
 
 /// Decodes the metadata of every resource in `value` as ObjectMeta, and encodes it again. Drops unknown fields and returns their paths.
@@ -56,10 +57,14 @@ fn read(resource: &mut Map<String, Value>, path: &Path) -> Result<Vec<String>, C
         return Ok(Vec::new());
     };
     let path = path.child("metadata");
-    match object_meta::read(metadata) {
-        Ok((read, unknown)) => {
-            *metadata = read;
-            Ok(unknown.iter().map(|field| path.child(field).to_string()).collect())
+    match object_meta::decode(metadata, "") {
+        Ok(decoded) => {
+            *metadata = decoded.metadata;
+            Ok(decoded
+                .unknown
+                .iter()
+                .map(|field| path.child(field).to_string())
+                .collect())
         }
         Err(error) => Err(path.invalid(metadata.clone(), &error)),
     }
@@ -115,7 +120,7 @@ fn resource(object: &Map<String, Value>, path: &Path, causes: &mut Vec<Cause>) {
             Some(other) => causes.push(at.invalid(other.clone(), "must be a string")),
         }
     }
-    if let Some(metadata) = object.get("metadata") {
-        object_meta::check(metadata, &path.child("metadata"), causes);
+    if let Some(found) = object.get("metadata") {
+        metadata::check(found, &path.child("metadata"), causes);
     }
 }

@@ -2,7 +2,7 @@
 //! chosen.
 
 use super::place::Place;
-use crate::cause::{Cause, Path};
+use kubewright_machinery::cause::{Cause, Path};
 use serde_json::Value;
 
 /// The result of validating a value, or a part of it.
@@ -80,7 +80,10 @@ impl At<'_> {
 
     /// The value has another type or format. `found` is what the server prints instead of the value.
     pub fn type_invalid(&self, wanted: &str, found: &str) -> Objection {
-        let text = self.in_body(&format!("must be of type {wanted}: {}", crate::go::quote(found)));
+        let text = self.in_body(&format!(
+            "must be of type {wanted}: {}",
+            kubewright_machinery::go::quote(found)
+        ));
         let cause = self.path().type_invalid(found, &text);
         Objection { text, cause }
     }

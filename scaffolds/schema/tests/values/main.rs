@@ -15,7 +15,8 @@ mod rich;
 mod server;
 
 use control_plane::ControlPlane;
-use kubewright_schema::{go, value::Structural};
+use kubewright_machinery::go;
+use kubewright_schema::value::Structural;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;

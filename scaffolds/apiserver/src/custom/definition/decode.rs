@@ -73,7 +73,7 @@ impl Reader {
     fn wrong(&mut self, value: &Value, type_name: &str, place: &Place) {
         let what = match value {
             Value::Number(number) if matches!(type_name, "int32" | "int64") => format!("number {number}"),
-            _ => kubewright_schema::go::kind(value).to_owned(),
+            _ => kubewright_machinery::go::kind(value).to_owned(),
         };
         let Place { owner, fields, .. } = place;
         self.error.get_or_insert_with(|| {

@@ -13,7 +13,8 @@ use crate::{
     status::Status,
     strategy::{Column, Empties, MetadataPass, Rules, Strategy, StrictErrors},
 };
-use kubewright_schema::{Cause, cause::Objections, lint};
+use kubewright_machinery::{Cause, cause::Objections};
+use kubewright_schema::lint;
 use serde_json::{Value, json};
 use std::sync::Arc;
 

@@ -1,7 +1,8 @@
 //! What the server would object to in a CustomResourceDefinition, in the order in which it does.
 
 use crate::custom::{approval, conditions::holds};
-use kubewright_schema::{Cause, lint};
+use kubewright_machinery::Cause;
+use kubewright_schema::lint;
 use serde_json::{Value, json};
 
 /// Objections to a new definition. Those to its name's and labels' syntax are the registry's.

@@ -4,7 +4,7 @@ use crate::{
     custom::{age, path::Path},
     strategy::Column,
 };
-use kubewright_schema::go;
+use kubewright_machinery::go;
 use serde_json::{Value, json};
 
 /// One column, and the path of its value.

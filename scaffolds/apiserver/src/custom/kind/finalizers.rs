@@ -1,6 +1,6 @@
 //! Warnings about finalizers whose names other writers may use as well.
 
-use kubewright_schema::go;
+use kubewright_machinery::go;
 use serde_json::Value;
 
 /// Kubernetes' own finalizers, which have no domain.

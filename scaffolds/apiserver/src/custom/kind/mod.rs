@@ -15,7 +15,8 @@ use crate::{
     strategy::{Rules, Strategy, StrictErrors},
 };
 use columns::Printed;
-use kubewright_schema::{Cause, cause::Objections, value::Structural};
+use kubewright_machinery::{Cause, cause::Objections};
+use kubewright_schema::value::Structural;
 use serde_json::{Number, Value, json};
 use std::{collections::BTreeMap, sync::Arc};
 use tokio::sync::watch;
@@ -126,7 +127,7 @@ impl Custom {
         let kind = object["kind"].as_str().unwrap_or_default();
         if kind != self.family.kind {
             let cause =
-                kubewright_schema::cause::Path::new("kind").invalid(kind, &format!("must be {}", self.family.kind));
+                kubewright_machinery::cause::Path::new("kind").invalid(kind, &format!("must be {}", self.family.kind));
             let name = object["metadata"]["name"].as_str().unwrap_or_default();
             return Err(Status::invalid((&self.family.group, kind), name, &[cause]));
         }

@@ -1,7 +1,7 @@
 //! Validates the replicas and the selector of the scale subresource.
 
 use crate::strategy::Scale;
-use kubewright_schema::{Cause, cause::Path, go};
+use kubewright_machinery::{Cause, cause::Path, go};
 use serde_json::Value;
 
 /// The error in the desired replicas.

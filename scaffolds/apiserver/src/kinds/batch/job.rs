@@ -1,5 +1,6 @@
 //! Jobs.
 
+use kubewright_machinery::time::{self, human_duration};
 use serde_json::{Value, json};
 
 use crate::{
@@ -10,8 +11,7 @@ use crate::{
         kind::{Change, Kind, Selectable, Warnings},
         labels::{is_sound, selector, selects, shown},
         located::Located,
-        row::{Row, duration},
-        time,
+        row::Row,
         workload::{is_another, matches, new_name_warnings, with_containers},
     },
     strategy::{Deletion, MetadataPass, Rules},
@@ -242,9 +242,9 @@ fn cells(row: &Row<'_>) -> Vec<Value> {
         (None, 2..) => format!("{succeeded}/1 of {parallelism}"),
         _ => format!("{succeeded}/1"),
     };
-    let time = |path: &str| time::epoch(row.get(path).str());
+    let time = |path: &str| time::seconds(row.get(path).str());
     let took = time("status.startTime").map(|start| time("status.completionTime").unwrap_or(row.now) - start);
-    let took = took.map(duration).unwrap_or_default();
+    let took = took.map(human_duration).unwrap_or_default();
     let cells = vec![
         row.name(),
         json!(print_status(row)),

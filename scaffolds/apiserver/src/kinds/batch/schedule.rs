@@ -59,7 +59,7 @@ fn descriptor(text: &str) -> Result<(), String> {
         return Ok(());
     }
     match text.strip_prefix("@every ") {
-        Some(duration) => kubewright_schema::go::duration(duration)
+        Some(duration) => kubewright_machinery::go::duration(duration)
             .map(drop)
             .map_err(|why| format!("failed to parse duration {text}: time: {why}")),
         None => Err(format!("unrecognized descriptor: {text}")),

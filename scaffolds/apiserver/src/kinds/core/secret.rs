@@ -1,10 +1,10 @@
 //! Secrets.
 
+use kubewright_machinery::base64::{self, Encoding};
 use serde_json::{Value, json};
 
 use crate::{
     kinds::{
-        base64,
         edit::{section, set_text},
         faults::Faults,
         keyed_data::{MOST, bytes, fixed, keys},
@@ -44,7 +44,7 @@ fn decoded(object: &mut Value) {
     let Some(data) = section(object, "data") else { return };
     for (key, text) in texts {
         let bytes = text.as_str().unwrap_or_default().as_bytes();
-        data.insert(key, json!(base64::encode(bytes)));
+        data.insert(key, json!(base64::encode(bytes, Encoding::Standard)));
     }
 }
 
@@ -131,7 +131,7 @@ fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
 /// Warns about a key or a certificate that is not PEM.
 fn warnings(Change { new: at, .. }: Change<'_, '_>) -> Warnings {
     let has_block = |name: &str| {
-        let bytes = base64::decode(at.get("data").get(name).str()).unwrap_or_default();
+        let bytes = base64::decode(at.get("data").get(name).str(), Encoding::Standard).unwrap_or_default();
         String::from_utf8_lossy(&bytes).contains("-----BEGIN ")
     };
     let missing = [("tls.crt", "certificate"), ("tls.key", "key")];

@@ -1,6 +1,6 @@
 //! IngressClasses.
 
-use kubewright_schema::meta::names::{self, Unit};
+use kubewright_machinery::names::{self, Unit};
 use serde_json::{Value, json};
 
 use crate::{

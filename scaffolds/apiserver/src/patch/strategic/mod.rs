@@ -144,7 +144,7 @@ fn field<'a>(shape: Option<Shape<'a>>, name: &str) -> Merged<(Shape<'a>, &'a Pat
         ))
     })?;
     let field = shape.field(name).ok_or_else(|| {
-        let name = kubewright_schema::go::quote(name);
+        let name = kubewright_machinery::go::quote(name);
         Bad::Other(format!(
             "unable to find api field in struct {} for the json field {name}",
             shape.name()

@@ -3,7 +3,7 @@
 
 use std::cell::LazyCell;
 
-use kubewright_schema::{Cause, cause::Path};
+use kubewright_machinery::{Cause, cause::Path};
 
 use crate::{
     call::Call,

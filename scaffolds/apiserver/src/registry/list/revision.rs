@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kubewright_schema::go;
+use kubewright_machinery::go;
 
 use crate::{status::Status, store::Store};
 

@@ -1,18 +1,12 @@
 //! Continue tokens: the end of a page, as the opaque text that the client sends back, in upstream's format.
 
-use base64::{
-    Engine, alphabet,
-    engine::general_purpose::{GeneralPurpose, NO_PAD},
-};
+use kubewright_machinery::base64::{self, Encoding};
 use serde_json::{Value, json};
 
 use crate::{request::json, status::Status};
 
 /// The only version of the format.
 const VERSION: &str = "meta.k8s.io/v1";
-
-/// Decodes like Go, which ignores unused trailing bits.
-const BASE64: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, NO_PAD.with_decode_allow_trailing_bits(true));
 
 /// A position in a list.
 #[derive(Debug, Eq, PartialEq)]
@@ -46,7 +40,7 @@ impl Token {
         let revision = self.revision.map_or(json!(-1), |revision| json!(revision));
         // Formatted by hand, because the order of the fields is part of the token.
         let text = format!(r#"{{"v":"{VERSION}","rv":{revision},"start":{}}}"#, json!(start));
-        BASE64.encode(text)
+        base64::encode(text.as_bytes(), Encoding::RawUrl)
     }
 
     /// Decodes a token that a client sent.
@@ -57,13 +51,7 @@ impl Token {
         let wrong =
             |why: String| Status::bad_request(format!("invalid continue token: continue key is not valid: {why}"));
         let illegal = |at: usize| wrong(format!("illegal base64 data at input byte {at}"));
-        if let Some(at) = first_illegal(text) {
-            return Err(illegal(at));
-        }
-        let solid: Vec<u8> = text.bytes().filter(|byte| !is_line_end(*byte)).collect();
-        let bytes = BASE64
-            .decode(solid)
-            .map_err(|_| illegal(text.len().saturating_sub(1)))?;
+        let bytes = base64::decode(text, Encoding::RawUrl).map_err(illegal)?;
         let (fields, _) = json::read(&bytes).map_err(wrong)?;
         Self::read(&fields).map_err(wrong)
     }
@@ -72,11 +60,11 @@ impl Token {
         if !(fields.is_object() || fields.is_null()) {
             return Err(format!(
                 "json: cannot unmarshal {} into Go value of type storage.continueToken",
-                kubewright_schema::go::kind(fields)
+                kubewright_machinery::go::kind(fields)
             ));
         }
         let mismatch = |field: &str, wanted: &str| {
-            let found = kubewright_schema::go::kind(&fields[field]);
+            let found = kubewright_machinery::go::kind(&fields[field]);
             format!("json: cannot unmarshal {found} into Go struct field continueToken.{field} of type {wanted}")
         };
         let text = |field: &str| match &fields[field] {
@@ -108,14 +96,4 @@ impl Token {
             start: path.to_owned(),
         })
     }
-}
-
-/// The position of the first byte that Go's decoder rejects. It skips line ends.
-fn first_illegal(text: &str) -> Option<usize> {
-    let is_legal = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
-    text.bytes().position(|byte| !is_legal(byte) && !is_line_end(byte))
-}
-
-fn is_line_end(byte: u8) -> bool {
-    matches!(byte, b'\r' | b'\n')
 }

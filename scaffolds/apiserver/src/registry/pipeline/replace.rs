@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use kubewright_schema::cause::Path;
+use kubewright_machinery::cause::Path;
 use serde_json::{Value, json};
 
 use super::{Attempt, Done, Live, Prepared, Work};
@@ -155,7 +155,7 @@ fn part(subresource: &str) -> &str {
 }
 
 fn no_number(text: &str) -> Status {
-    let shown = kubewright_schema::go::quote(text);
+    let shown = kubewright_machinery::go::quote(text);
     let out_of_range = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let why = if out_of_range {
         "value out of range"

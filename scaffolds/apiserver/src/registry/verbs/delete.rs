@@ -1,5 +1,6 @@
 //! DELETE: marks an object as being deleted, or removes it from the store if no finalizer keeps it.
 
+use kubewright_machinery::time;
 use serde_json::{Value, json};
 
 use super::grace::{self, Grace};
@@ -124,7 +125,7 @@ fn mark(work: &Work, object: &mut Value) {
     if !meta::is_deleting(object) {
         meta::system::next_generation(object);
     }
-    let end = meta::time::seconds(meta::text(object, "deletionTimestamp"));
+    let end = time::seconds(meta::text(object, "deletionTimestamp"));
     if end.is_none_or(|end| end > work.core.now()) {
         meta::set(object, "deletionTimestamp", Some(json!(work.now)));
     }

@@ -1,5 +1,6 @@
 //! Graceful deletion: an object with running processes (a Pod) is marked first, and removed once they have stopped.
 
+use kubewright_machinery::time;
 use serde_json::{Value, json};
 
 use crate::{meta, resource::Resource};
@@ -38,7 +39,7 @@ fn again(object: &mut Value, asked: Option<i64>, now: i64) -> Grace {
     let Some(asked) = asked.filter(|asked| *asked < had) else {
         return Grace::Pending;
     };
-    let end = meta::time::seconds(meta::text(object, "deletionTimestamp")).unwrap_or(now);
+    let end = time::seconds(meta::text(object, "deletionTimestamp")).unwrap_or(now);
     let begun = end.saturating_sub(had);
     let end = begun.saturating_add(asked);
     let (end, period) = if end < now { (now, asked.min(1)) } else { (end, asked) };
@@ -47,6 +48,6 @@ fn again(object: &mut Value, asked: Option<i64>, now: i64) -> Grace {
 }
 
 fn mark(object: &mut Value, end: i64, period: i64) {
-    meta::set(object, "deletionTimestamp", Some(json!(meta::time::text(end))));
+    meta::set(object, "deletionTimestamp", Some(json!(time::text(end))));
     meta::set(object, "deletionGracePeriodSeconds", Some(json!(period)));
 }

@@ -1,6 +1,6 @@
 //! Decodes the result of a patch as an object of its kind. Errors blame the patch.
 
-use kubewright_schema::cause::Path;
+use kubewright_machinery::cause::Path;
 use serde_json::Value;
 
 use super::patch::{Format, document};
@@ -61,14 +61,14 @@ fn wrong_type(work: &Work, object: &Value, (why, refuse): (WrongType, &dyn Fn(&s
             Status::internal("Object 'apiVersion' is missing in 'object has no apiVersion field'")
         }
         WrongType::Missing(what) => {
-            let shown = kubewright_schema::go::json(object);
+            let shown = kubewright_machinery::go::json(object);
             refuse(&format!("Object '{what}' is missing in '{shown}'"))
         }
         WrongType::Version(version) => {
             let kind = object.get("kind").and_then(Value::as_str).unwrap_or_default();
             let rule = format!("must be {}", work.resource().api_version());
             let cause = Path::new("apiVersion").invalid(version.as_str(), &rule);
-            let group = kubewright_schema::meta::owners::group_version(&version).0;
+            let group = kubewright_machinery::names::group_version(&version).0;
             Status::invalid((group, kind), meta::text(object, "name"), &[cause])
         }
     }

@@ -208,13 +208,13 @@ fn clock<'a>(function: &'static str, moment: moment::Moment, rest: &[Val<'a>]) -
         },
         _ => return None,
     };
-    let civil = moment.civil(offset);
+    let civil = moment::civil(&moment, offset);
     Some(Ok(Val::Int(match function {
-        "getFullYear" => civil.year,
-        "getMonth" => civil.month - 1,
+        "getFullYear" => civil.date.year,
+        "getMonth" => civil.date.month - 1,
         "getDayOfYear" => civil.day_of_year,
-        "getDayOfMonth" => civil.day - 1,
-        "getDate" => civil.day,
+        "getDayOfMonth" => civil.date.day - 1,
+        "getDate" => civil.date.day,
         "getDayOfWeek" => civil.weekday,
         "getHours" => civil.second / 3600,
         "getMinutes" => civil.second / 60 % 60,

@@ -1,7 +1,7 @@
 //! `string.format`: formats values by the clauses of a text, such as `%s` or `%.2f`.
 
 use crate::cel::value::{Fault, Outcome, Val};
-use crate::go::quote;
+use kubewright_machinery::go::quote;
 
 /// A clause: its letter and its number of decimals.
 #[derive(Clone, Copy)]

@@ -1,8 +1,8 @@
 //! The named formats: names and labels of Kubernetes, and some formats of the web.
 
 use super::url;
-use crate::cel::value::{Moment, Val};
-use crate::meta::{
+use crate::cel::value::{Val, moment};
+use kubewright_machinery::{
     labels,
     names::{self, Unit},
 };
@@ -111,7 +111,7 @@ static FORMATS: [(&str, NamedFormat); 13] = [
         NamedFormat {
             name: "date",
             regex: 71.0,
-            check: |text| unless(Moment::date(text).is_some(), "invalid date"),
+            check: |text| unless(moment::date(text).is_some(), "invalid date"),
         },
     ),
     (
@@ -182,7 +182,7 @@ fn is_date_time(text: &str) -> bool {
     let clock =
         digits(0..2) && digits(3..5) && digits(6..8) && bytes.get(2) == Some(&b':') && bytes.get(5) == Some(&b':');
     if !clock
-        || Moment::date(date).is_none()
+        || moment::date(date).is_none()
         || time.get(..2) > Some("23")
         || time.get(3..5) > Some("59")
         || time.get(6..8) > Some("59")

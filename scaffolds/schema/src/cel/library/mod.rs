@@ -13,7 +13,6 @@ mod url;
 pub(super) use call::call;
 pub(super) use formats::NamedFormat;
 pub(super) use net::Prefix;
-pub(super) use quantity::Quantity;
 pub(super) use semver::Version;
 pub(super) use text::search;
 pub(super) use url::Url;

@@ -1,7 +1,7 @@
 //! IP addresses and networks, as Go's `net/netip` parses them.
 
 use crate::cel::value::{Fault, Foreign, Outcome, Val};
-use crate::go::quote;
+use kubewright_machinery::go::quote;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

@@ -1,7 +1,7 @@
 //! Semantic versions, as `github.com/blang/semver` parses them.
 
 use crate::cel::value::{Fault, Foreign, Outcome, Val};
-use crate::go::quote;
+use kubewright_machinery::go::quote;
 use std::cmp::Ordering;
 
 /// A version; build metadata does not affect the order.

@@ -1,7 +1,7 @@
 //! URLs, as Go's `net/url` parses them.
 
 use crate::cel::value::{Fault, Key, Map, Outcome, Val};
-use crate::go::quote;
+use kubewright_machinery::go::quote;
 use std::collections::BTreeMap;
 
 /// A URL in its parts.

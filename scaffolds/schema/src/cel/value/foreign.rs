@@ -1,7 +1,8 @@
 //! Values of the Kubernetes libraries.
 
 use super::{Fault, Outcome};
-use crate::cel::library::{NamedFormat, Prefix, Quantity, Url, Version};
+use crate::cel::library::{NamedFormat, Prefix, Url, Version};
+use kubewright_machinery::quantity::Quantity;
 use std::net::IpAddr;
 
 #[derive(Clone, Debug)]
@@ -40,7 +41,7 @@ impl Foreign {
             (Self::Ip(one), Self::Ip(other)) => one == other,
             (Self::Cidr(one), Self::Cidr(other)) => one == other,
             (Self::Url(one), Self::Url(other)) => one.raw == other.raw,
-            (Self::Quantity(one), Self::Quantity(other)) => one.cmp(other).is_eq(),
+            (Self::Quantity(one), Self::Quantity(other)) => one.compare(other).is_eq(),
             (Self::Semver(one), Self::Semver(other)) => one.cmp(other).is_eq(),
             (Self::Format(one), Self::Format(other)) => one.name == other.name,
             _ => return Err(Fault::no_overload()),

@@ -149,7 +149,7 @@ impl<'a> Val<'a> {
             Self::Bool(value) => value.to_string(),
             Self::Int(value) => value.to_string(),
             Self::Uint(value) => value.to_string(),
-            Self::Double(value) => crate::go::decimal(*value),
+            Self::Double(value) => kubewright_machinery::go::decimal(*value),
             Self::String(text) => text.clone().into_owned(),
             other => other.type_name().to_owned(),
         }

@@ -6,9 +6,9 @@ mod numbers;
 mod time;
 mod uri;
 
-use crate::go;
-use crate::meta::names;
 use crate::pattern::Pattern;
+use kubewright_machinery::go;
+use kubewright_machinery::names;
 use std::sync::OnceLock;
 
 type Check = fn(&str) -> bool;

@@ -1,5 +1,7 @@
 //! Formats for dates, times and durations.
 
+use kubewright_machinery::calendar::Date;
+
 /// `2006-01-02`.
 pub(super) fn is_date(text: &str) -> bool {
     let mut parts = text.split('-');
@@ -7,22 +9,12 @@ pub(super) fn is_date(text: &str) -> bool {
         let part = parts.next().filter(|it| it.len() == width)?;
         part.bytes()
             .all(|b| b.is_ascii_digit())
-            .then(|| part.parse::<u32>().ok())?
+            .then(|| part.parse::<i64>().ok())?
     };
     let (Some(year), Some(month), Some(day)) = (part(4), part(2), part(2)) else {
         return false;
     };
-    parts.next().is_none() && (1..=days(year, month)).contains(&day)
-}
-
-fn days(year: u32, month: u32) -> u32 {
-    let leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
-    match month {
-        2 => 28 + u32::from(leap),
-        4 | 6 | 9 | 11 => 30,
-        1..=12 => 31,
-        _ => 0,
-    }
+    parts.next().is_none() && Date { year, month, day }.is_valid()
 }
 
 /// A date and a time of day with an offset. Fractions and offsets are parsed as leniently as on the server.

@@ -1,6 +1,6 @@
 //! The values that Services are allocated: cluster IPs and node ports.
 
-use kubewright_schema::Cause;
+use kubewright_machinery::Cause;
 use serde_json::Value;
 
 use crate::{

@@ -1,5 +1,6 @@
 //! Decodes a Scale that a client sent.
 
+use kubewright_machinery::object_meta::{self, Decoded};
 use serde_json::{Map, Value, json};
 
 use super::API_VERSION;
@@ -14,8 +15,8 @@ pub fn decode(scale: &mut Value) -> Result<Vec<String>, String> {
     let (version, kind) = (text("apiVersion", API_VERSION), text("kind", "Scale"));
     if (version.as_str(), kind.as_str()) != (API_VERSION, "Scale") {
         let (kind, version) = (
-            kubewright_schema::go::quote(&kind),
-            kubewright_schema::go::quote(&version),
+            kubewright_machinery::go::quote(&kind),
+            kubewright_machinery::go::quote(&version),
         );
         return Err(format!(
             "no kind {kind} is registered for version {version} in scheme \"pkg/runtime/scheme.go:111\""
@@ -23,9 +24,9 @@ pub fn decode(scale: &mut Value) -> Result<Vec<String>, String> {
     }
     let mut strict_errors = Vec::new();
     let metadata = meta::of_mut(scale);
-    let mut metadata = Value::Object(std::mem::take(metadata));
-    strict_errors
-        .extend(meta::decode::decode(&mut metadata).map_err(|why| why.replace("ObjectMeta.", "ObjectMeta.metadata."))?);
+    let metadata = Value::Object(std::mem::take(metadata));
+    let Decoded { metadata, unknown } = object_meta::decode(&metadata, "metadata")?;
+    strict_errors.extend(unknown.iter().map(|path| format!("metadata.{path}")));
     let mut spec = scale.get("spec").cloned().unwrap_or_default();
     strict_errors.extend(replicas_only(&mut spec, "spec")?);
     let known = ["apiVersion", "kind", "metadata", "spec", "status"];
@@ -40,7 +41,7 @@ pub fn decode(scale: &mut Value) -> Result<Vec<String>, String> {
     *scale = json!({"kind": "Scale", "apiVersion": API_VERSION, "metadata": metadata, "spec": spec, "status": status});
     Ok(strict_errors
         .iter()
-        .map(|path| format!("unknown field {}", kubewright_schema::go::quote(path)))
+        .map(|path| format!("unknown field {}", kubewright_machinery::go::quote(path)))
         .collect())
 }
 

@@ -4,7 +4,7 @@ mod decode;
 
 use std::{borrow::Cow, sync::LazyLock};
 
-use kubewright_schema::cause::Path;
+use kubewright_machinery::cause::Path;
 use serde_json::{Map, Value, json};
 
 use self::decode::{cannot, decode};

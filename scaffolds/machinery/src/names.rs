@@ -105,6 +105,15 @@ pub fn as_prefix(text: &str) -> String {
     }
 }
 
+/// The group and version of an `apiVersion`; both empty when it is none.
+pub fn group_version(api_version: &str) -> (&str, &str) {
+    match api_version.split('/').collect::<Vec<_>>().as_slice() {
+        [version] => ("", version),
+        [group, version] => (group, version),
+        _ => ("", ""),
+    }
+}
+
 /// Whether it is made of DNS-1123 labels of any length.
 pub fn is_subdomain(text: &str) -> bool {
     text.split('.').all(is_label)

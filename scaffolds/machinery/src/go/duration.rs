@@ -1,5 +1,7 @@
 //! Durations in nanoseconds: `time.ParseDuration` of Go, and what the OpenAPI format `duration` allows beside it.
 
+use super::quote_bytes;
+
 /// What an `int64` holds, and one more, which only a negative duration reaches.
 const MOST: u64 = 1 << 63;
 
@@ -19,7 +21,7 @@ const UNITS: [(&str, u64); 8] = [
 /// # Errors
 /// Go's sentence without its `time: `.
 pub fn duration(text: &str) -> Result<i64, String> {
-    let invalid = || format!("invalid duration {}", shown(text));
+    let invalid = || format!("invalid duration {}", quote_bytes(text));
     let negative = text.starts_with('-');
     let mut rest = text.strip_prefix(['-', '+']).unwrap_or(text);
     if rest == "0" {
@@ -37,28 +39,18 @@ pub fn duration(text: &str) -> Result<i64, String> {
                 .unwrap_or(rest.len()),
         );
         if unit.is_empty() {
-            return Err(format!("missing unit in duration {}", shown(text)));
+            return Err(format!("missing unit in duration {}", quote_bytes(text)));
         }
         let (_, unit) = UNITS
             .iter()
             .find(|(name, _)| *name == unit)
-            .ok_or_else(|| format!("unknown unit {} in duration {}", shown(unit), shown(text)))?;
+            .ok_or_else(|| format!("unknown unit {} in duration {}", quote_bytes(unit), quote_bytes(text)))?;
         sum = added(sum, whole, fraction, *unit).ok_or_else(invalid)?;
     }
     if negative {
         return Ok(0i64.wrapping_sub_unsigned(sum));
     }
     i64::try_from(sum).map_err(|_| invalid())
-}
-
-/// As the package `time` quotes, byte by byte.
-fn shown(text: &str) -> String {
-    let inner = text.bytes().map(|byte| match byte {
-        b'"' | b'\\' => format!("\\{}", char::from(byte)),
-        b' '..0x80 => char::from(byte).to_string(),
-        _ => format!("\\x{byte:02x}"),
-    });
-    format!("\"{}\"", inner.collect::<String>())
 }
 
 /// The digits before and behind a point, of which there is at least one, and what follows.
@@ -105,7 +97,7 @@ const WORDS: [(&[&str], i64); 8] = [
 
 /// A duration as the format `duration` allows it: as [`duration`] does, or the sum of what has a unit in words anywhere in
 /// the text (`2 days`, `1 week 3h`). `None` where nothing has one, or a number with letters behind it does not fit.
-pub(crate) fn loose_duration(text: &str) -> Option<i64> {
+pub fn loose_duration(text: &str) -> Option<i64> {
     if let Ok(exact) = duration(text) {
         return Some(exact);
     }

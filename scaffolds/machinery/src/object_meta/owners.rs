@@ -1,7 +1,7 @@
 //! `ownerReferences` of any object.
 
 use crate::cause::{Cause, Path};
-use crate::go;
+use crate::{go, names::group_version};
 use serde_json::Value;
 
 /// What is wrong with the owner references of an object.
@@ -46,15 +46,6 @@ fn one(reference: &Value, path: &Path) -> Vec<Cause> {
         causes.push(path.invalid_shown(&show(reference), rule));
     }
     causes
-}
-
-/// The group and version of an `apiVersion`; both empty when it is none.
-pub fn group_version(api_version: &str) -> (&str, &str) {
-    match api_version.split('/').collect::<Vec<_>>().as_slice() {
-        [version] => ("", version),
-        [group, version] => (group, version),
-        _ => ("", ""),
-    }
 }
 
 /// As Go writes one: its fields in the order of the struct.

@@ -2,8 +2,7 @@
 
 mod duration;
 
-pub use duration::duration;
-pub(crate) use duration::loose_duration;
+pub use duration::{duration, loose_duration};
 
 use serde_json::{Number, Value};
 use std::fmt::Write;
@@ -56,7 +55,7 @@ pub fn decimal(float: f64) -> String {
 }
 
 /// The conversion of a `float64` to an `int64`: cut off, and on amd64 the lowest of all where it does not fit.
-pub(crate) fn int64(float: f64) -> i64 {
+pub fn int64(float: f64) -> i64 {
     const BOUND: f64 = 9_223_372_036_854_775_808.0;
     if (-BOUND..BOUND).contains(&float) {
         float as i64
@@ -81,7 +80,7 @@ pub fn stored(value: Value) -> Value {
 }
 
 /// `reflect.DeepEqual` of decoded JSON: an integer is no float of the same value.
-pub(crate) fn equal(one: &Value, other: &Value) -> bool {
+pub fn equal(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(one), Value::Number(other)) => match (one.as_i64(), other.as_i64()) {
             (None, None) => one.as_f64() == other.as_f64(),
@@ -99,7 +98,7 @@ pub(crate) fn equal(one: &Value, other: &Value) -> bool {
 }
 
 /// [`equal`] of lists.
-pub(crate) fn equal_lists(one: &[Value], other: &[Value]) -> bool {
+pub fn equal_lists(one: &[Value], other: &[Value]) -> bool {
     one.len() == other.len() && one.iter().zip(other).all(|(one, other)| equal(one, other))
 }
 
@@ -126,6 +125,16 @@ pub fn quote(text: &str) -> String {
     }
     out.push('"');
     out
+}
+
+/// A text as the package `time` quotes it, byte by byte.
+pub fn quote_bytes(text: &str) -> String {
+    let inner = text.bytes().map(|byte| match byte {
+        b'"' | b'\\' => format!("\\{}", char::from(byte)),
+        b' '..0x80 => char::from(byte).to_string(),
+        _ => format!("\\x{byte:02x}"),
+    });
+    format!("\"{}\"", inner.collect::<String>())
 }
 
 /// Letters, marks, numbers, punctuation, symbols and the plain space: what Go calls printable is what Rust's debug form

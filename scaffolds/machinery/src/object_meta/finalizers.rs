@@ -1,7 +1,7 @@
 //! Finalizers of any object.
 
-use super::labels;
 use crate::cause::{Cause, Path};
+use crate::labels;
 use serde_json::Value;
 
 /// Set by a deletion that leaves the dependents alone; the garbage collector takes it away.

@@ -1,7 +1,7 @@
 //! Keys and values of labels and annotations (k8s.io/apimachinery, pkg/api/validate/content/kube.go).
 
-use super::names::{self, Unit};
 use crate::cause::{Cause, Path};
+use crate::names::{self, Unit};
 use serde_json::{Map, Value};
 
 const LONGEST: usize = 63;

@@ -1,12 +1,11 @@
-//! What an ObjectMeta must be, wherever it stands. The resource may be of any kind, so that its name is only asked to fit
+//! What the ObjectMeta of a resource inside of another must be. The resource may be of any kind, so that its name is only asked to fit
 //! into a path, and its namespace may be missing.
 
-use crate::cause::{Cause, Path};
-use crate::go;
-use crate::meta::{
-    finalizers, labels,
+use kubewright_machinery::cause::{Cause, Path};
+use kubewright_machinery::{
+    go,
     names::{self, Unit},
-    owners,
+    object_meta::{self, finalizers},
 };
 use serde_json::{Map, Value};
 
@@ -16,10 +15,8 @@ const LONGEST_SUBRESOURCE: usize = 256;
 
 type Object = Map<String, Value>;
 
-pub(in crate::value) fn check(metadata: &Value, path: &Path, causes: &mut Vec<Cause>) {
+pub(super) fn check(metadata: &Value, path: &Path, causes: &mut Vec<Cause>) {
     let Value::Object(meta) = metadata else { return };
-    let empty = Map::new();
-    let map = |key: &str| meta.get(key).and_then(Value::as_object).unwrap_or(&empty);
     for key in ["generateName", "name"] {
         let name = text(meta, key);
         let errors = names::path_segment(name, key == "generateName");
@@ -34,16 +31,8 @@ pub(in crate::value) fn check(metadata: &Value, path: &Path, causes: &mut Vec<Ca
                 .map(|error| at.invalid(namespace, error)),
         );
     }
-    if let Some(generation) = meta.get("generation").and_then(Value::as_i64).filter(|it| *it < 0) {
-        let at = path.child("generation");
-        causes.push(at.invalid(generation, "must be greater than or equal to 0"));
-    }
-    causes.extend(labels::labels(map("labels"), &path.child("labels")));
-    causes.extend(labels::annotations(map("annotations"), &path.child("annotations")));
-    causes.extend(owners::check(
-        list(meta, "ownerReferences"),
-        &path.child("ownerReferences"),
-    ));
+    causes.extend(object_meta::generation(meta, path));
+    causes.extend(object_meta::changeable(meta, path));
     let names: Vec<&str> = list(meta, "finalizers").iter().filter_map(Value::as_str).collect();
     causes.extend(finalizers::check(&names, &path.child("finalizers")));
     for (index, entry) in list(meta, "managedFields").iter().enumerate() {

@@ -1,24 +1,39 @@
-//! Reads and writes DER (X.690), as far as certificates of one form need it.
+//! Reads and writes DER (X.690), as far as certificates of one form need it. Not the crate `der`, whose derives for all of ASN.1
+//! would compile in every project.
 
-/// Tags of DER values.
+/// A tag.
 pub const BOOLEAN: u8 = 0x01;
+/// A tag.
 pub const INTEGER: u8 = 0x02;
+/// A tag.
 pub const BIT_STRING: u8 = 0x03;
+/// A tag.
 pub const OCTET_STRING: u8 = 0x04;
+/// A tag.
 pub const OID: u8 = 0x06;
+/// A tag.
 pub const UTF8_STRING: u8 = 0x0c;
+/// A tag.
 pub const UTC_TIME: u8 = 0x17;
+/// A tag.
 pub const GENERALIZED_TIME: u8 = 0x18;
+/// A tag.
 pub const SEQUENCE: u8 = 0x30;
+/// A tag.
 pub const SET: u8 = 0x31;
+/// A tag.
 pub const KEY_IDENTIFIER: u8 = 0x80;
+/// A tag.
 pub const DNS_NAME: u8 = 0x82;
+/// A tag.
 pub const IP_ADDRESS: u8 = 0x87;
+/// A tag.
 pub const EXPLICIT_0: u8 = 0xa0;
+/// A tag.
 pub const EXPLICIT_3: u8 = 0xa3;
 
 /// Encodes a value: tag, length and contents.
-pub fn der(tag: u8, parts: &[&[u8]]) -> Vec<u8> {
+pub fn encode(tag: u8, parts: &[&[u8]]) -> Vec<u8> {
     let contents = parts.concat();
     let mut encoded = vec![tag];
     match u8::try_from(contents.len()) {
@@ -37,7 +52,7 @@ pub fn der(tag: u8, parts: &[&[u8]]) -> Vec<u8> {
 
 /// A bit string without unused bits.
 pub fn bits(bytes: &[u8]) -> Vec<u8> {
-    der(BIT_STRING, &[&[0], bytes])
+    encode(BIT_STRING, &[&[0], bytes])
 }
 
 /// The first value of `bytes`: its tag, its contents, and the bytes after it.
@@ -76,7 +91,7 @@ mod tests {
     fn what_is_written_can_be_read() {
         for length in [0, 1, 0x7f, 0x80, 0xff, 0x100, 70_000] {
             let contents = vec![7; length];
-            let written = der(OCTET_STRING, &[&contents]);
+            let written = encode(OCTET_STRING, &[&contents]);
             assert_eq!(read(&written), Some((OCTET_STRING, contents.as_slice(), [].as_slice())));
         }
     }

@@ -79,7 +79,7 @@ impl Path {
     }
 
     /// `properties[name]` of a schema.
-    pub(crate) fn property(&self, name: &str) -> Self {
+    pub fn property(&self, name: &str) -> Self {
         self.child("properties").key(name)
     }
 
@@ -99,7 +99,7 @@ impl Path {
     }
 
     /// [`invalid`](Self::invalid) with the value in the form that the server shows it in.
-    pub(crate) fn invalid_shown(&self, value: &str, detail: &str) -> Cause {
+    pub fn invalid_shown(&self, value: &str, detail: &str) -> Cause {
         self.cause("FieldValueInvalid", format!("Invalid value: {value}"), detail)
     }
 

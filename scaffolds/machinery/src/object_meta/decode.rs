@@ -1,7 +1,6 @@
 //! From JSON to an ObjectMeta and back: types must fit; what is unknown, null or empty is left out.
 
-use super::time;
-use crate::go;
+use crate::{go, time::Moment};
 use serde_json::{Map, Value};
 
 /// What a field holds (k8s.io/apimachinery, pkg/apis/meta/v1/types.go).
@@ -60,20 +59,33 @@ const MANAGED_FIELDS: Fields = &[
     ("time", Type::Time),
 ];
 
-/// `metadata` as an ObjectMeta writes it, and the paths of what it does not know.
+/// Go's zero time, which counts as not set.
+const ZERO_TIME: &str = "0001-01-01T00:00:00Z";
+
+/// An ObjectMeta.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decoded {
+    /// As Go's encoder writes it.
+    pub metadata: Value,
+    /// The paths of fields that an ObjectMeta does not have: `ownerReferences[0].foo`.
+    pub unknown: Vec<String>,
+}
+
+/// Decodes an ObjectMeta. `within` is the field of the decoded struct that holds it, as sentences name it; empty where the
+/// ObjectMeta itself is decoded, as in custom resources.
 ///
 /// # Errors
 /// The first value of a wrong type, in the words of Go's decoder.
-pub(in crate::value) fn read(metadata: &Value) -> Result<(Value, Vec<String>), String> {
+pub fn decode(metadata: &Value, within: &str) -> Result<Decoded, String> {
     let mut unknown = Vec::new();
-    let read = match metadata {
+    let metadata = match metadata {
         Value::Null => Map::new(),
         Value::Object(fields) => {
             let mut decoder = Decoder {
                 unknown: &mut unknown,
                 type_name: "ObjectMeta",
                 path: String::new(),
-                names: Vec::new(),
+                names: Vec::from_iter((!within.is_empty()).then(|| within.to_owned())),
             };
             decoder.structure(fields, OBJECT_META)?
         }
@@ -84,7 +96,8 @@ pub(in crate::value) fn read(metadata: &Value) -> Result<(Value, Vec<String>), S
             ));
         }
     };
-    Ok((Value::Object(read), unknown))
+    let metadata = Value::Object(metadata);
+    Ok(Decoded { metadata, unknown })
 }
 
 struct Decoder<'a> {
@@ -163,7 +176,10 @@ impl Decoder<'_> {
                 Some(_) => Ok(Some(value.clone())),
                 None => Err(self.mismatch(value, "int64")),
             },
-            (Type::Time, Value::String(text)) => Ok(time::read(text)?.map(Value::String)),
+            (Type::Time, Value::String(text)) => {
+                let time = Moment::parse(text)?.utc();
+                Ok((time != ZERO_TIME).then_some(Value::String(time)))
+            }
             (Type::Texts, Value::Object(texts)) => {
                 let texts: Result<Map<_, _>, _> = texts
                     .iter()

@@ -1,0 +1,27 @@
+//! What the crates of kubewright share of Kubernetes' apimachinery and of Go's standard library, in the words of
+//! kube-apiserver 1.36: formats, times, quantities, names, labels, object metadata and causes.
+//!
+//! Everything is a pure function of its arguments. The crate depends on `serde_json` alone, because every project compiles it
+//! before anything else of its own.
+//!
+//! ```
+//! use kubewright_machinery::{go, quantity::Quantity, time::Moment};
+//!
+//! assert_eq!(go::duration("1h30m"), Ok(5_400_000_000_000));
+//! assert_eq!(Quantity::parse("1000m").unwrap().canonical(), "1");
+//! assert_eq!(Moment::parse("2026-01-02T03:04:05+01:00").unwrap().utc(), "2026-01-02T02:04:05Z");
+//! ```
+
+pub mod base64;
+pub mod calendar;
+pub mod cause;
+pub mod der;
+pub mod go;
+pub mod labels;
+pub mod names;
+pub mod object_meta;
+pub mod quantity;
+pub mod time;
+pub mod x509;
+
+pub use cause::Cause;

@@ -1,0 +1,265 @@
+//! Resource quantities: `100m`, `1.5Gi`, `2e3`. Parsed, compared and written the way apimachinery does.
+
+mod parse;
+
+use parse::{Format, NUMERIC, SUFFIX, WRONG, interpret, is_canonical, nanos, small, take_apart};
+use std::cmp::Ordering;
+
+/// An amount, exact to 10⁻⁹; what is finer was rounded away from zero.
+///
+/// # Caveats
+/// Amounts beyond ±1.7·10²⁹, which no resource has, all count as that, see [`parse_exact`](Self::parse_exact). Upstream keeps
+/// those that have a decimal suffix.
+#[derive(Clone, Debug)]
+pub struct Quantity {
+    nanos: i128,
+    is_exact: bool,
+    /// The number and the power of ten that the server keeps it as, if it is one that it calculates with quickly; only
+    /// those can be integers for a rule.
+    small: Option<(i64, i32)>,
+    format: Format,
+    /// What was parsed, where that counts as canonical.
+    text: Option<String>,
+}
+
+const NANO: i128 = 1_000_000_000;
+const MILLI: i128 = 1_000_000;
+impl Quantity {
+    /// Reads a quantity.
+    ///
+    /// # Errors
+    /// The sentence of the server.
+    pub fn parse(text: &str) -> Result<Self, &'static str> {
+        if text.is_empty() {
+            return Err(WRONG);
+        }
+        let parts = take_apart(text)?;
+        let scale = interpret(parts.suffix).ok_or(SUFFIX)?;
+        if !parts.has_digits && !text.trim_start_matches(['-', '+']).is_empty() {
+            return Err(NUMERIC);
+        }
+        let found = nanos(&parts, scale);
+        let mut format = scale.format;
+        let mut nanos = found.unwrap_or(i128::MAX);
+        if format == Format::BinarySi {
+            nanos = nanos.min(i128::from(i64::MAX) * NANO);
+            if nanos > 0 && nanos < NANO {
+                format = Format::DecimalSi;
+            }
+        }
+        let small = small(&parts, scale);
+        Ok(Self {
+            nanos: if parts.negative { -nanos } else { nanos },
+            is_exact: found.is_some() || scale.format == Format::BinarySi,
+            small: small.map(|(number, power)| (if parts.negative { -number } else { number }, power)),
+            format,
+            text: is_canonical(&parts, scale).then(|| text.to_owned()),
+        })
+    }
+
+    /// Like [`parse`](Self::parse), but refuses amounts that are too large to be written.
+    ///
+    /// # Errors
+    /// The sentence of the server.
+    pub fn parse_exact(text: &str) -> Result<Self, &'static str> {
+        let quantity = Self::parse(text)?;
+        if quantity.is_exact { Ok(quantity) } else { Err(NUMERIC) }
+    }
+
+    /// So many whole ones.
+    pub fn of(number: i64) -> Self {
+        Self {
+            nanos: i128::from(number) * NANO,
+            is_exact: true,
+            small: Some((number, 0)),
+            format: Format::DecimalSi,
+            text: None,
+        }
+    }
+
+    /// Below, at or above zero.
+    pub fn sign(&self) -> Ordering {
+        self.nanos.cmp(&0)
+    }
+
+    /// Compares the amounts.
+    pub fn compare(&self, other: &Self) -> Ordering {
+        self.nanos.cmp(&other.nanos)
+    }
+
+    /// Whether it is a whole number.
+    pub fn is_whole(&self) -> bool {
+        self.nanos % NANO == 0
+    }
+
+    /// The whole number that the server's fast form of it is, if that is one.
+    pub fn integer(&self) -> Option<i64> {
+        let (number, power) = self.small?;
+        scaled(number, u32::try_from(power).ok()?)
+    }
+
+    /// The nearest float.
+    pub fn float(&self) -> f64 {
+        match self.small {
+            Some((number, 0)) => number as f64,
+            Some((number, power)) => number as f64 * 10f64.powi(power),
+            None => self.nanos as f64 * 1e-9,
+        }
+    }
+
+    /// The sum.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        Self {
+            nanos: self.nanos.saturating_add(other.nanos),
+            small: self.small.zip(other.small).and_then(|(one, other)| sum(one, other)),
+            is_exact: self.is_exact && other.is_exact,
+            format: self.format,
+            text: None,
+        }
+    }
+
+    /// The same below zero, or above.
+    #[must_use]
+    pub fn negated(&self) -> Self {
+        let negated = |(number, power): (i64, i32)| Some((number.checked_neg()?, power));
+        Self {
+            nanos: self.nanos.saturating_neg(),
+            small: self.small.and_then(negated),
+            text: None,
+            ..*self
+        }
+    }
+
+    /// What it is rounded up to thousandths.
+    #[must_use]
+    pub fn rounded_to_milli(self) -> Self {
+        let rest = self.nanos % MILLI;
+        if rest == 0 {
+            return self;
+        }
+        let nanos = self.nanos - rest + if rest > 0 { MILLI } else { -MILLI };
+        Self {
+            nanos,
+            small: None,
+            text: None,
+            ..self
+        }
+    }
+
+    /// How the server writes it.
+    pub fn canonical(&self) -> String {
+        if let Some(text) = &self.text {
+            return text.clone();
+        }
+        if self.nanos == 0 {
+            return "0".to_owned();
+        }
+        let small = self.nanos.abs() < 1024 * NANO;
+        match self.format {
+            Format::BinarySi if !small && self.is_whole() => binary(self.nanos / NANO),
+            Format::DecimalExponent => decimal(self.nanos, true),
+            _ => decimal(self.nanos, false),
+        }
+    }
+}
+
+fn scaled(number: i64, power: u32) -> Option<i64> {
+    if number == 0 {
+        Some(0)
+    } else {
+        number.checked_mul(10i64.checked_pow(power)?)
+    }
+}
+
+fn sum(one: (i64, i32), other: (i64, i32)) -> Option<(i64, i32)> {
+    if other.0 == 0 {
+        return Some(one);
+    }
+    if one.0 == 0 {
+        return Some(other);
+    }
+    let power = one.1.min(other.1);
+    let at = |(number, from): (i64, i32)| scaled(number, u32::try_from(from - power).ok()?);
+    Some((at(one)?.checked_add(at(other)?)?, power))
+}
+
+fn binary(mut number: i128) -> String {
+    let mut suffixes = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"].iter();
+    let mut suffix = suffixes.next();
+    while number % 1024 == 0 {
+        let Some(next) = suffixes.next() else { break };
+        suffix = Some(next);
+        number /= 1024;
+    }
+    format!("{number}{}", suffix.unwrap_or(&""))
+}
+
+fn decimal(mut nanos: i128, as_exponent: bool) -> String {
+    let mut exponent = -9;
+    while nanos % 1000 == 0 && (as_exponent || exponent < 18) {
+        nanos /= 1000;
+        exponent += 3;
+    }
+    if as_exponent && exponent != 0 {
+        return format!("{nanos}e{exponent}");
+    }
+    let suffix = match exponent {
+        -9 => "n",
+        -6 => "u",
+        -3 => "m",
+        3 => "k",
+        6 => "M",
+        9 => "G",
+        12 => "T",
+        15 => "P",
+        18 => "E",
+        _ => "",
+    };
+    format!("{nanos}{suffix}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantities_are_written_as_the_server_writes_them() {
+        for (text, written) in [
+            ("0", "0"),
+            ("1000m", "1"),
+            ("1.5Gi", "1536Mi"),
+            ("0.5Ki", "512"),
+            ("1e3", "1e3"),
+            ("-100m", "-100m"),
+            ("1.0000000001", "1000000001n"),
+            ("100Ei", "9223372036854775807"),
+        ] {
+            assert_eq!(Quantity::parse(text).unwrap().canonical(), written, "{text}");
+        }
+        for (text, sentence) in [
+            ("", WRONG),
+            ("1x", WRONG),
+            ("1mm", SUFFIX),
+            ("Ki", NUMERIC),
+            (".", NUMERIC),
+        ] {
+            assert_eq!(Quantity::parse(text).unwrap_err(), sentence, "{text}");
+        }
+    }
+
+    #[test]
+    fn vast_amounts_are_refused_or_count_as_the_largest() {
+        assert!(Quantity::parse_exact("1e29").is_ok());
+        assert_eq!(Quantity::parse_exact("1e30").unwrap_err(), NUMERIC);
+        let vast = Quantity::parse("1e30").unwrap();
+        assert_eq!(vast.compare(&Quantity::parse("1e29").unwrap()), Ordering::Greater);
+    }
+
+    #[test]
+    fn sums_stay_integers_while_the_server_calculates_quickly() {
+        let sum = Quantity::parse("1k").unwrap().plus(&Quantity::of(1).negated());
+        assert_eq!((sum.integer(), sum.float()), (Some(999), 999.0));
+        assert_eq!(Quantity::parse("1.5").unwrap().integer(), None);
+    }
+}
