@@ -8,8 +8,8 @@ use crate::project::{Domain, License, Owner, Project, ProjectName, Refused, file
 use crate::render::{Templates, render};
 use crate::write::{Change, Intent, Root, compare, parent_line};
 use anyhow::{Result, bail};
+use k8s_openapi::jiff::{Timestamp, tz::TimeZone};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Flags of `init`.
 #[derive(Debug, clap::Args)]
@@ -173,14 +173,6 @@ fn owner(text: &str) -> Result<Owner, Refused> {
 
 /// The year by UTC.
 fn this_year() -> u16 {
-    let days = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |since| since.as_secs() / 86_400);
-    // Howard Hinnant's civil calendar, counted from 0000-03-01.
-    let shifted = days + 719_468;
-    let (era, day) = (shifted / 146_097, shifted % 146_097);
-    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-    let day_of_year = day - (365 * year + year / 4 - year / 100);
-    let after_december = u64::from(day_of_year >= 306);
-    u16::try_from(era * 400 + year + after_december).unwrap_or(u16::MAX)
+    let now = Timestamp::now().to_zoned(TimeZone::UTC);
+    u16::try_from(now.year()).unwrap_or_default()
 }

@@ -1,5 +1,6 @@
 //! A stamp file beside the program, written after a run has brought a folder up to date. While nothing has changed since, the next run has
 //! nothing to do, as with make. It records names, lengths and modification times of files, not their contents.
+//! Not make's own rules, which see neither arguments nor files that were deleted.
 
 use std::ffi::OsString;
 use std::fmt::Write;

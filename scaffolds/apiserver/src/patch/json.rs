@@ -1,4 +1,5 @@
-//! JSON patch, RFC 6902.
+//! JSON patch, RFC 6902. Not the crate `json-patch`: the library of kube-apiserver differs from the RFC in nulls, negative indices and
+//! limits, and its sentences reach clients.
 
 use serde_json::{Map, Value};
 

@@ -1,4 +1,5 @@
 //! Serves HTTP/1.1 to untrusted clients: connections, headers and silence are limited. Paths are handled elsewhere.
+//! hyper reads and writes the protocol; the frameworks on it add routes, and none of these limits.
 
 use std::{convert::Infallible, future::Future, io, net::IpAddr, sync::Arc, time::Duration};
 

@@ -1,4 +1,5 @@
 //! The unified diff of two texts, as `diff -u` prints it, by Myers' greedy algorithm.
+//! Not `similar`, which every project would compile for the diff of a stale manifest.
 
 use std::fmt::Write;
 

@@ -1,6 +1,7 @@
 //! Patterns. In the API server they are regular expressions of Go's `regexp` (RE2): no look-around, no backreferences.
 //! They are parsed by Go's rules and translated for the `regex` crate, whose syntax differs in details: `\d`, `\b` and `\Q`,
 //! literal braces, classes in classes.
+//! No crate reads Go's syntax, and RE2 itself would need a C++ compiler.
 //!
 //! Not checked: whether the expression is too large for Go to compile.
 

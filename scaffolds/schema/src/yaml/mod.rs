@@ -1,5 +1,6 @@
 //! Reads YAML into JSON values, and writes JSON values as YAML in one fixed style: block collections, sorted keys, an indentation of two spaces,
 //! lists at the indentation of their key, literal blocks for text of several lines. The output is the same value in YAML 1.1 and 1.2.
+//! Not a serializer of a crate: the files are committed, so their style must not change with a dependency.
 
 mod read;
 mod scalar;
