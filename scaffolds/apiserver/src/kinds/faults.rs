@@ -1,7 +1,7 @@
 //! The validation errors of an object, in the order in which they were found, with the server's messages.
 
-use kubewright_machinery::Cause;
-use serde_json::Value;
+use kubewright_machinery::{Cause, cause::Path};
+use serde_json::{Map, Value};
 
 use crate::kinds::{
     format::{Format, port_name, port_number},
@@ -106,6 +106,13 @@ impl Faults {
     pub fn too_many(&mut self, at: &Located<'_>, most: usize) {
         let message = format!("Too many: {}: must have at most {most} items", at.len());
         self.note("FieldValueTooMany", at, message);
+    }
+
+    /// What `rule` finds in the map at `at`.
+    pub fn extend_of_map(&mut self, at: &Located<'_>, rule: fn(&Map<String, Value>, &Path) -> Vec<Cause>) {
+        if let Value::Object(map) = at.value {
+            self.0.extend(rule(map, &Path::new(&at.path)));
+        }
     }
 
     fn note(&mut self, reason: &'static str, at: &Located<'_>, message: String) {

@@ -1,38 +1,23 @@
 //! Labels, annotations and label selectors: validation and printing.
 
+use kubewright_machinery::labels;
 use serde_json::{Value, json};
 
 use crate::kinds::{
-    faults::{Faults, quoted},
+    faults::Faults,
     format::{label_value, qualified},
     located::Located,
     row::or,
 };
 
-/// Validates labels; every error is reported for the whole field.
+/// Checks labels of an object inside of another; every fault is about the field as a whole.
 pub(in crate::kinds) fn labels(at: &Located<'_>, faults: &mut Faults) {
-    for (key, value) in at.entries() {
-        for sentence in qualified(key) {
-            faults.invalid_as(at, &quoted(key), &sentence);
-        }
-        for sentence in label_value(value.str()) {
-            faults.invalid_as(at, &quoted(value.str()), &sentence);
-        }
-    }
+    faults.extend_of_map(at, labels::labels);
 }
 
-/// Validates annotations: keys like those of labels but ignoring case, and at most 256 KiB in total.
+/// Checks annotations of an object inside of another.
 pub(in crate::kinds) fn annotations(at: &Located<'_>, faults: &mut Faults) {
-    let mut size = 0;
-    for (key, value) in at.entries() {
-        for sentence in qualified(&key.to_lowercase()) {
-            faults.invalid_as(at, &quoted(key), &sentence);
-        }
-        size += key.len() + value.str().len();
-    }
-    if size > 256 * 1024 {
-        faults.too_long(at, 256 * 1024);
-    }
+    faults.extend_of_map(at, labels::annotations);
 }
 
 /// Validates a LabelSelector.

@@ -37,7 +37,7 @@ pub mod protobuf;
 mod rbac;
 mod row;
 mod scheduling;
-mod shapes;
+pub(crate) mod shapes;
 mod storage;
 mod volume;
 mod wire;

@@ -25,7 +25,7 @@ struct Entry {
 }
 
 /// One definition.
-pub(super) struct Shape {
+pub(crate) struct Shape {
     /// Its name in Go: `DeploymentSpec`.
     pub go: &'static str,
     /// For example `t=` and `k=`.
@@ -35,7 +35,7 @@ pub(super) struct Shape {
 }
 
 /// A field of a [`Shape`].
-pub(super) struct Field {
+pub(crate) struct Field {
     pub name: &'static str,
     pub pointer: bool,
     pub omit_empty: bool,
@@ -46,7 +46,7 @@ pub(super) struct Field {
 }
 
 /// The type of a field, or of the items of a list or map.
-pub(super) enum Type {
+pub(crate) enum Type {
     Str,
     Bytes,
     I32,
@@ -60,13 +60,13 @@ pub(super) enum Type {
 }
 
 /// The shape of a definition, by its short name.
-pub(super) fn shape(name: &str) -> Option<&'static Shape> {
+pub(crate) fn shape(name: &str) -> Option<&'static Shape> {
     let entry = INDEX.get(name)?;
     Some(entry.shape.get_or_init(|| parse(entry.text)))
 }
 
 /// The shape of a kind, for example `apps/v1` and `Deployment`. Every group has `DeleteOptions`.
-pub(super) fn of_kind(version: &str, kind: &str) -> Option<&'static Shape> {
+pub(crate) fn of_kind(version: &str, kind: &str) -> Option<&'static Shape> {
     if kind == "DeleteOptions" {
         return shape("~apis.meta.v1.DeleteOptions");
     }
@@ -83,7 +83,7 @@ pub(super) fn of_kind(version: &str, kind: &str) -> Option<&'static Shape> {
 }
 
 /// The short names of all definitions.
-pub(super) fn names() -> impl Iterator<Item = &'static str> {
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     INDEX.keys().copied()
 }
 

@@ -1,8 +1,19 @@
 //! Reads a CustomResourceDefinition as the server's typed decoder does: wrong JSON types are refused in its words,
-//! unknown fields dropped and named, empty values written the way it writes them.
+//! unknown fields dropped and named, empty values written the way it writes them. Not the decoder of the built-in kinds, which
+//! reads the same recorded shapes: schemas have parts that decode themselves, and numbers are written anew.
 
-use super::shape::{DEFINITION, Empty, Field, Kind, ONE_SCHEMA, Shape};
+use std::sync::LazyLock;
+
 use serde_json::{Map, Number, Value, json};
+
+use crate::kinds::shapes::{self, Field, Type};
+
+const DEFINITION: &str = super::SHAPE;
+const SCHEMA: &str = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps";
+
+static ONE_SCHEMA: Type = Type::Ref(SCHEMA, false);
+static SCHEMAS: LazyLock<Type> = LazyLock::new(|| Type::List(Box::new(Type::Ref(SCHEMA, false))));
+static NAMES: LazyLock<Type> = LazyLock::new(|| Type::List(Box::new(Type::Str)));
 
 /// Brings `crd` into the form in which the server shows it and returns the fields that it does not know.
 /// `metadata` is left alone.
@@ -17,13 +28,13 @@ pub(super) fn read(crd: &mut Value) -> Result<Vec<String>, String> {
     let (kept, rest): (Map<_, _>, Map<_, _>) = object
         .into_iter()
         .partition(|(key, _)| matches!(key.as_str(), "apiVersion" | "kind" | "metadata"));
-    let place = Place::default();
-    let mut read = reader.object(Value::Object(rest), &DEFINITION, &place)?;
+    let mut read = reader.object(Value::Object(rest), DEFINITION, &Place::default())?;
     if let (Value::Object(fields), Some(error)) = (&mut read, &reader.error) {
         fields.clear();
         return Err(error.clone());
     }
     if let Value::Object(fields) = &mut read {
+        fields.remove("metadata");
         fields.extend(kept);
     }
     *crd = read;
@@ -36,29 +47,37 @@ struct Place {
     owner: &'static str,
     fields: String,
     path: String,
+    /// Go's name of the type that the value must have.
+    go: String,
     /// Inside `items` and `additionalProperties` unknown fields go unnoticed: those parts decode themselves.
     quiet: bool,
 }
 
 impl Place {
-    fn field(&self, owner: &'static str, name: &str) -> Self {
-        let join = |base: &str| {
-            if base.is_empty() {
-                name.to_owned()
-            } else {
-                format!("{base}.{name}")
-            }
-        };
+    fn field(&self, owner: &'static str, field: &Field) -> Self {
         Self {
             owner,
-            fields: join(&self.fields),
-            path: join(&self.path),
+            fields: joined(&self.fields, field.name),
+            path: joined(&self.path, field.name),
+            go: field.go_type(),
             quiet: self.quiet,
         }
     }
 
-    fn at(&self, path: String) -> Self {
-        Self { path, ..self.clone() }
+    fn item(&self, path: String, kind: &Type) -> Self {
+        Self {
+            path,
+            go: kind.go(),
+            ..self.clone()
+        }
+    }
+}
+
+fn joined(base: &str, name: &str) -> String {
+    if base.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{base}.{name}")
     }
 }
 
@@ -83,72 +102,86 @@ impl Reader {
 
     /// `value` in the server's form; errors that end the reading at once are those of types with a decoder of
     /// their own.
-    fn value(&mut self, value: Value, kind: Kind, place: &Place) -> Result<Value, String> {
+    fn value(&mut self, value: Value, kind: &'static Type, place: &Place) -> Result<Value, String> {
         Ok(match (kind, value) {
-            (Kind::Any, value) => value,
-            (Kind::SchemaOrBool, value) => return self.schema_or_bool(value, place),
-            (Kind::SchemaOrList | Kind::SchemaOrNames, value) => return self.schema_or_array(value, kind, place),
-            (Kind::Object(shape), value) => return self.object(value, shape, place),
-            (Kind::List(_, item), Value::Array(items)) => return self.list(items, *item, place),
-            (Kind::Map(_, item), Value::Object(entries)) => return self.map(entries, *item, place),
+            (Type::Ref(name, _), value) => return self.reference(value, name, place),
+            (Type::List(item), Value::Array(items)) => return self.list(items, item, place),
+            (Type::Map(item), Value::Object(entries)) => return self.map(entries, item, place),
             (_, Value::Null) => zero(kind),
-            (Kind::Text(_) | Kind::Bytes | Kind::Time, value @ Value::String(_)) => value,
-            (Kind::Flag, value @ Value::Bool(_)) => value,
-            (Kind::Float, Value::Number(number)) => Value::Number(shortest(number)),
-            (Kind::Int64, Value::Number(number)) if number.is_i64() => Value::Number(number),
-            (Kind::Int32, Value::Number(number)) if number.as_i64().is_some_and(|it| i32::try_from(it).is_ok()) => {
+            (Type::Str | Type::Bytes, value @ Value::String(_)) => value,
+            (Type::Bool, value @ Value::Bool(_)) => value,
+            (Type::F64, Value::Number(number)) => Value::Number(shortest(number)),
+            (Type::I64, Value::Number(number)) if number.is_i64() => Value::Number(number),
+            (Type::I32, Value::Number(number)) if number.as_i64().is_some_and(|it| i32::try_from(it).is_ok()) => {
                 Value::Number(number)
             }
             (_, value) => {
-                self.wrong(&value, type_name(kind), place);
+                self.wrong(&value, &place.go, place);
                 zero(kind)
             }
         })
     }
 
-    fn object(&mut self, value: Value, shape: &'static Shape, place: &Place) -> Result<Value, String> {
-        let mut entries = match value {
+    fn reference(&mut self, value: Value, name: &'static str, place: &Place) -> Result<Value, String> {
+        match (name.rsplit('.').next().unwrap_or_default(), value) {
+            ("JSON", value) | ("Time", value @ (Value::Null | Value::String(_))) => Ok(value),
+            ("Time", value) => {
+                self.wrong(&value, "string", place);
+                Ok(Value::Null)
+            }
+            ("JSONSchemaPropsOrBool", value) => self.schema_or_bool(value, place),
+            ("JSONSchemaPropsOrArray", value) => self.schema_or_array(value, &SCHEMAS, place),
+            ("JSONSchemaPropsOrStringArray", value) => self.schema_or_array(value, &NAMES, place),
+            (_, value) => self.object(value, name, place),
+        }
+    }
+
+    fn object(&mut self, value: Value, name: &'static str, place: &Place) -> Result<Value, String> {
+        let Some(shape) = shapes::shape(name) else {
+            return Ok(value);
+        };
+        let entries = match value {
             Value::Object(entries) => entries,
             Value::Null => Map::new(),
             other => {
-                self.wrong(&other, &format!("v1.{}", shape.name), place);
+                self.wrong(&other, &format!("v1.{}", shape.go), place);
                 Map::new()
             }
         };
         let mut out = Map::new();
-        for (name, value) in std::mem::take(&mut entries) {
-            let Some(field) = shape.fields.iter().find(|field| field.name == name) else {
+        for (name, value) in entries {
+            let Some(field) = shape.field(&name) else {
                 if !place.quiet {
-                    self.unknown
-                        .push(format!("unknown field \"{}\"", place.field("", &name).path));
+                    let path = joined(&place.path, &name);
+                    self.unknown.push(format!("unknown field \"{path}\""));
                 }
                 continue;
             };
             let absent = value.is_null();
-            let place = place.field(shape.name, &name);
-            let value = self.value(value, field.kind, &place)?;
-            if shown(field, absent, &value) {
+            let value = self.value(value, &field.kind, &place.field(shape.go, field))?;
+            if is_always_shown(field) || is_shown(field, absent, &value) {
                 out.insert(name, value);
             }
         }
-        for field in shape.fields.iter().filter(|field| field.empty == Empty::Shown) {
+        for field in shape.fields.iter().filter(|field| is_always_shown(field)) {
             if !out.contains_key(field.name) {
-                out.insert(field.name.to_owned(), self.value(Value::Null, field.kind, place)?);
+                out.insert(field.name.to_owned(), self.value(Value::Null, &field.kind, place)?);
             }
         }
         Ok(Value::Object(out))
     }
 
-    fn list(&mut self, items: Vec<Value>, kind: Kind, place: &Place) -> Result<Value, String> {
+    fn list(&mut self, items: Vec<Value>, kind: &'static Type, place: &Place) -> Result<Value, String> {
         let items = items.into_iter().enumerate();
-        let items = items.map(|(index, item)| self.value(item, kind, &place.at(format!("{}[{index}]", place.path))));
+        let items =
+            items.map(|(index, item)| self.value(item, kind, &place.item(format!("{}[{index}]", place.path), kind)));
         items.collect::<Result<Vec<_>, _>>().map(Value::Array)
     }
 
-    fn map(&mut self, entries: Map<String, Value>, kind: Kind, place: &Place) -> Result<Value, String> {
+    fn map(&mut self, entries: Map<String, Value>, kind: &'static Type, place: &Place) -> Result<Value, String> {
         let mut out = Map::new();
         for (key, value) in entries {
-            let value = self.value(value, kind, &place.at(format!("{}.{key}", place.path)))?;
+            let value = self.value(value, kind, &place.item(format!("{}.{key}", place.path), kind))?;
             out.insert(key, value);
         }
         Ok(Value::Object(out))
@@ -157,27 +190,25 @@ impl Reader {
     fn schema_or_bool(&mut self, value: Value, place: &Place) -> Result<Value, String> {
         match value {
             value @ (Value::Bool(_) | Value::Null) => Ok(value),
-            Value::Object(_) => self.apart(value, ONE_SCHEMA, place),
+            Value::Object(_) => self.apart(value, &ONE_SCHEMA, place),
             _ => Err("boolean or JSON schema expected".to_owned()),
         }
     }
 
-    fn schema_or_array(&mut self, value: Value, kind: Kind, place: &Place) -> Result<Value, String> {
-        const NAMES: Kind = Kind::List("[]string", &Kind::Text("string"));
-        match (&value, kind) {
-            (Value::Object(_), _) => self.apart(value, ONE_SCHEMA, place),
-            (Value::Array(items), _) if items.is_empty() => Ok(Value::Null),
-            (Value::Array(_), Kind::SchemaOrNames) => self.apart(value, NAMES, place),
-            (Value::Array(_), _) => self.apart(value, Kind::List("[]v1.JSONSchemaProps", &ONE_SCHEMA), place),
+    /// A schema, or a list of `listed`.
+    fn schema_or_array(&mut self, value: Value, listed: &'static Type, place: &Place) -> Result<Value, String> {
+        match &value {
+            Value::Object(_) => self.apart(value, &ONE_SCHEMA, place),
+            Value::Array(items) if !items.is_empty() => self.apart(value, listed, place),
             _ => Ok(Value::Null),
         }
     }
 
     /// A part that decodes itself: its first error ends everything.
-    fn apart(&mut self, value: Value, kind: Kind, place: &Place) -> Result<Value, String> {
+    fn apart(&mut self, value: Value, kind: &'static Type, place: &Place) -> Result<Value, String> {
         let place = Place {
             quiet: true,
-            ..place.clone()
+            ..place.item(place.path.clone(), kind)
         };
         let earlier = self.error.take();
         let read = self.value(value, kind, &place)?;
@@ -191,40 +222,32 @@ impl Reader {
     }
 }
 
-fn shown(field: &Field, absent: bool, value: &Value) -> bool {
-    match field.empty {
-        Empty::Shown => true,
-        Empty::Kept => !absent,
-        Empty::Dropped => match value {
-            Value::Null => false,
-            Value::Bool(flag) => *flag,
-            Value::Number(number) => number.as_f64() != Some(0.0),
-            Value::String(text) => !text.is_empty(),
-            Value::Array(items) => !items.is_empty(),
-            Value::Object(entries) => !entries.is_empty(),
-        },
+/// Whether Go's encoder writes the field whatever it holds: to a struct, `omitempty` means nothing.
+fn is_always_shown(field: &Field) -> bool {
+    !field.omit_empty || !field.pointer && matches!(field.kind, Type::Ref(..))
+}
+
+/// Whether Go's encoder writes a field that may be left out: a pointer wherever there is one, other values unless empty.
+fn is_shown(field: &Field, absent: bool, value: &Value) -> bool {
+    if field.pointer {
+        return !absent;
+    }
+    match value {
+        Value::Null => false,
+        Value::Bool(flag) => *flag,
+        Value::Number(number) => number.as_f64() != Some(0.0),
+        Value::String(text) => !text.is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(entries) => !entries.is_empty(),
     }
 }
 
-fn zero(kind: Kind) -> Value {
+fn zero(kind: &Type) -> Value {
     match kind {
-        Kind::Text(_) => json!(""),
-        Kind::Flag => json!(false),
-        Kind::Int32 | Kind::Int64 | Kind::Float => json!(0),
+        Type::Str => json!(""),
+        Type::Bool => json!(false),
+        Type::I32 | Type::I64 | Type::F64 => json!(0),
         _ => Value::Null,
-    }
-}
-
-fn type_name(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Text(name) | Kind::List(name, _) | Kind::Map(name, _) => name,
-        Kind::Flag => "bool",
-        Kind::Int32 => "int32",
-        Kind::Int64 => "int64",
-        Kind::Float => "float64",
-        Kind::Bytes => "[]uint8",
-        Kind::Time => "string",
-        _ => "",
     }
 }
 

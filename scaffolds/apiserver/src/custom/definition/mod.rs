@@ -2,7 +2,6 @@
 
 mod decode;
 mod defaults;
-mod shape;
 mod validate;
 
 use super::{conditions::Condition, resources::storage_version_hash};
