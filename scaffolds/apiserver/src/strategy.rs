@@ -150,6 +150,8 @@ pub struct Deletion {
     /// For kinds with graceful deletion: the grace period of an object in seconds, given the one in the request. With 0
     /// the object is removed at once.
     pub grace_seconds: Option<fn(&Value, Option<i64>) -> i64>,
+    /// For kinds some of whose objects cannot be deleted one by one: why not the object of this name.
+    pub forbids: Option<fn(&str) -> Option<&'static str>>,
 }
 
 /// How an object grants permissions.

@@ -1,15 +1,22 @@
 //! Admission: what may refuse or change a write between authorization and the store. All members are in one list,
 //! [`ORDER`], which the registry's pipeline calls. So members see the writes of every verb, and no verb knows a member.
 
+mod default_class;
 mod escalation;
 mod lifecycle;
+mod priority;
 #[cfg(test)]
 pub(crate) mod probe;
 mod termination;
 
 use serde_json::Value;
 
-use crate::{call::Call, meta, state::Core, status::Status};
+use crate::{
+    call::Call,
+    meta,
+    state::Core,
+    status::{Status, Subject},
+};
 
 /// When a member sees a write.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -29,6 +36,14 @@ pub enum Member {
     ForbidCreate,
     /// The plugin of this name: no new objects in a terminating namespace; some namespaces cannot be deleted.
     NamespaceLifecycle,
+    /// The plugin `Priority`, of Pods: they get the priority of their class.
+    PodPriority,
+    /// The plugin `Priority`, of PriorityClasses: one of them at most is the default.
+    DefaultPriority,
+    /// The plugin of this name: a PersistentVolumeClaim without a class gets the default one.
+    DefaultStorageClass,
+    /// The plugin of this name: an Ingress without a class gets the default one.
+    DefaultIngressClass,
     /// The policy-based storage of RBAC: nobody grants rights that they do not have.
     RoleEscalation,
     /// Records writes in tests.
@@ -51,9 +66,13 @@ pub enum Member {
 pub const ORDER: &[(Phase, Member)] = &[
     (Phase::Mutating, Member::ForbidCreate),
     (Phase::Mutating, Member::NamespaceLifecycle),
+    (Phase::Mutating, Member::PodPriority),
+    (Phase::Mutating, Member::DefaultStorageClass),
+    (Phase::Mutating, Member::DefaultIngressClass),
     #[cfg(test)]
     (Phase::Mutating, Member::Probe(Phase::Mutating)),
     (Phase::Storage, Member::RoleEscalation),
+    (Phase::Validating, Member::DefaultPriority),
     #[cfg(test)]
     (Phase::Validating, Member::Probe(Phase::Validating)),
 ];
@@ -79,6 +98,18 @@ pub struct Attributes<'a> {
     pub dry_run: bool,
 }
 
+impl Attributes<'_> {
+    /// Whether the write is one of the resource itself, and not of a subresource.
+    fn is_about(&self, subject: Subject<'_>) -> bool {
+        self.call.subject() == subject && self.call.subresource.is_empty()
+    }
+
+    /// The refusal of a member.
+    fn forbid(&self, objects: &Objects<'_>, why: &str) -> Status {
+        Status::forbidden(self.call.subject(), objects.given_name(), why)
+    }
+}
+
 /// The states of the object that is written; for a subresource with a kind of its own (`scale`) objects of that kind.
 pub struct Objects<'a> {
     /// The next one; none for a deletion.
@@ -95,10 +126,8 @@ impl Objects<'_> {
 
     /// The object's name as refusals quote it: what the generated one will begin with while there is none.
     pub fn given_name(&self) -> &str {
-        match self.name() {
-            "" => self.text("generateName"),
-            name => name,
-        }
+        let given = [self.name(), self.text("generateName")];
+        given.into_iter().find(|name| !name.is_empty()).unwrap_or("Unknown")
     }
 
     fn text(&self, field: &str) -> &str {
@@ -128,6 +157,10 @@ impl Member {
         match self {
             Self::ForbidCreate => termination::admit(attributes, objects),
             Self::NamespaceLifecycle => lifecycle::admit(core, attributes, objects),
+            Self::PodPriority => priority::admit(core, attributes, objects),
+            Self::DefaultPriority => priority::only_default(core, attributes, objects),
+            Self::DefaultStorageClass => default_class::STORAGE.admit(core, attributes, objects),
+            Self::DefaultIngressClass => default_class::INGRESS.admit(core, attributes, objects),
             Self::RoleEscalation => escalation::admit(core, attributes, objects),
             #[cfg(test)]
             Self::Probe(phase) => probe::admit(phase, attributes, objects).await,

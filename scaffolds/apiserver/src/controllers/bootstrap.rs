@@ -1,4 +1,4 @@
-//! Creates the objects that a server has from the beginning: namespaces, the Service `kubernetes`, roles.
+//! Creates the objects that a server has from the beginning: namespaces, the Service `kubernetes`, PriorityClasses, roles.
 
 use std::sync::Arc;
 
@@ -22,6 +22,20 @@ const NAMESPACES: [&str; 4] = ["kube-system", "kube-public", "kube-node-lease", 
 /// The first address of the range for Services.
 const ADDRESS: &str = "10.0.0.1";
 
+/// The PriorityClasses, in the order in which a real server creates them: name, value, and what they are for.
+const PRIORITY_CLASSES: [(&str, i64, &str); 2] = [
+    (
+        "system-node-critical",
+        2_000_001_000,
+        "Used for system critical pods that must not be moved from their current node.",
+    ),
+    (
+        "system-cluster-critical",
+        2_000_000_000,
+        "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.",
+    ),
+];
+
 /// Creates the objects that do not exist. `port` is where the server listens, 443 if it has no socket.
 pub async fn bootstrap(cluster: &Arc<Cluster>, port: u16) {
     for name in NAMESPACES {
@@ -39,6 +53,15 @@ pub async fn bootstrap(cluster: &Arc<Cluster>, port: u16) {
         },
     });
     create(cluster, &Key::new("/services", "default", "kubernetes"), &service).await;
+    for (name, value, description) in PRIORITY_CLASSES {
+        let class = json!({"metadata": {"name": name}, "value": value, "description": description});
+        create(
+            cluster,
+            &Key::new("scheduling.k8s.io/priorityclasses", "", name),
+            &class,
+        )
+        .await;
+    }
     roles(&cluster.core);
 }
 

@@ -257,7 +257,11 @@ fn members_stand_in_the_order_of_the_real_server() {
     let expected = [
         (Phase::Mutating, Member::ForbidCreate),
         (Phase::Mutating, Member::NamespaceLifecycle),
+        (Phase::Mutating, Member::PodPriority),
+        (Phase::Mutating, Member::DefaultStorageClass),
+        (Phase::Mutating, Member::DefaultIngressClass),
         (Phase::Storage, Member::RoleEscalation),
+        (Phase::Validating, Member::DefaultPriority),
     ];
     assert_eq!(members, expected);
 }

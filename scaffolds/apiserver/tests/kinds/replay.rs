@@ -147,6 +147,7 @@ fn act(resource: &Resource, record: &Record) -> Result<(Value, Vec<Value>), Stri
         }
     }
     strategy.default(&mut object);
+    prioritise(record, &mut object);
     let causes = match &record.old {
         None => {
             strategy.prepare_for_create("", &mut object);
@@ -169,6 +170,18 @@ fn act(resource: &Resource, record: &Record) -> Result<(Value, Vec<Value>), Stri
         .filter(|cause| cause.field != "metadata.name")
         .map(|cause| json!({"reason": cause.reason, "field": cause.field, "message": cause.message}));
     Ok((object, causes.collect()))
+}
+
+/// Gives a Pod the priority that admission gives it if there are no classes.
+fn prioritise(record: &Record, object: &mut Value) {
+    let Some(spec) = object.get_mut("spec").and_then(Value::as_object_mut) else {
+        return;
+    };
+    if record.kind == "v1 Pod" {
+        spec.entry("priority").or_insert_with(|| json!(0));
+        spec.entry("preemptionPolicy")
+            .or_insert_with(|| json!("PreemptLowerPriority"));
+    }
 }
 
 /// The causes that the kind reports, sorted; those about metadata are the registry's. The real server iterates over Go

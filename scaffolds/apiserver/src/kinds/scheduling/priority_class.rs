@@ -4,18 +4,23 @@ use serde_json::{Value, json};
 
 use crate::{
     kinds::{edit::set, faults::Faults, kind::Kind, located::Located, row::Row},
-    strategy::Rules,
+    meta,
+    strategy::{Deletion, Rules},
 };
 
 pub(in crate::kinds) fn kind() -> Kind {
     Kind {
         rules: Rules {
-            counts_generation: true,
+            deletion: Deletion {
+                forbids: Some(forbids),
+                ..Deletion::default()
+            },
             ..Rules::default()
         },
         defaults: &[("scheduling.v1.PriorityClass", |class| {
             set(class, "preemptionPolicy", "PreemptLowerPriority");
         })],
+        prepare_create: |class| meta::set(class, "generation", Some(json!(1))),
         validate,
         validate_update,
         cells,
@@ -28,6 +33,12 @@ const SYSTEM: [(&str, i64); 2] = [
     ("system-node-critical", 2_000_001_000),
     ("system-cluster-critical", 2_000_000_000),
 ];
+
+/// A collection is deleted with them in it.
+fn forbids(name: &str) -> Option<&'static str> {
+    let is_system = SYSTEM.iter().any(|(known, _)| *known == name);
+    is_system.then_some("this is a system priority class and cannot be deleted")
+}
 
 fn validate(at: &Located<'_>, faults: &mut Faults) {
     let (name, value) = (at.at("metadata.name"), at.get("value"));

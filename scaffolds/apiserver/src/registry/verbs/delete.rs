@@ -23,6 +23,10 @@ use crate::{
 pub async fn delete(work: &mut Work<'_>) -> Result<Reply, Status> {
     let options = DeleteOptions::read(work.call)?;
     warn(work, &options);
+    let forbids = work.resource().rules().deletion.forbids;
+    if let Some(why) = forbids.and_then(|forbids| forbids(&work.call.name)) {
+        return Err(Status::forbidden(work.subject(), &work.call.name, why));
+    }
     let removal = one(work, &work.call.name, &options).await?;
     let is_gone = [Fate::Gone, Fate::Marked].contains(&removal.fate);
     let mut reply = if removal.fate == Fate::Kept {

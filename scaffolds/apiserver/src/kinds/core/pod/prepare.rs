@@ -1,4 +1,4 @@
-//! Prepares Pods before validation: status, quality of service class, priority and tolerations.
+//! Prepares Pods before validation: status, quality of service class and tolerations.
 
 use serde_json::{Value, json};
 
@@ -13,9 +13,6 @@ pub(in crate::kinds) fn create(object: &mut Value) {
         fields.insert("status".to_owned(), json!({"phase": "Pending", "qosClass": class}));
     }
     let Some(spec) = section(object, "spec") else { return };
-    spec.entry("priority").or_insert_with(|| json!(0));
-    spec.entry("preemptionPolicy")
-        .or_insert_with(|| json!("PreemptLowerPriority"));
     let grace = spec.get("terminationGracePeriodSeconds").and_then(Value::as_i64);
     if grace.is_some_and(|grace| grace < 0) {
         spec.insert("terminationGracePeriodSeconds".to_owned(), json!(1));
@@ -32,15 +29,9 @@ pub(in crate::kinds) fn create(object: &mut Value) {
     tolerate(spec, "node.kubernetes.io/unreachable");
 }
 
-/// An update keeps the priority and adds the default tolerations.
-pub(in crate::kinds) fn update(new: &mut Value, old: &Value) {
+/// An update adds the default tolerations.
+pub(in crate::kinds) fn update(new: &mut Value, _: &Value) {
     let Some(spec) = section(new, "spec") else { return };
-    for name in ["priority", "preemptionPolicy"] {
-        let before = old.get("spec").and_then(|spec| spec.get(name));
-        if let (None, Some(value)) = (spec.get(name), before) {
-            spec.insert(name.to_owned(), value.clone());
-        }
-    }
     tolerate(spec, "node.kubernetes.io/not-ready");
     tolerate(spec, "node.kubernetes.io/unreachable");
 }
