@@ -37,11 +37,13 @@
 //! | `openapi` | the shapes of all kinds, for clients |
 //! | `custom` | CustomResourceDefinitions and the kinds that they define |
 //! | `effects` | what follows from writes |
+//! | `actions` | what requests do to Pods besides storing something: bindings and evictions |
 //! | [`controllers`] | the garbage collector, the end of namespaces, roles that aggregate others |
 //! | [`server`] | the server: routes requests to all of the above |
 //! | `serve` | HTTPS on loopback |
 //! | `dev` | an operator and a server in one process |
 
+mod actions;
 mod admission;
 mod allocation;
 pub mod apply;

@@ -56,6 +56,8 @@ pub struct Rules {
     /// Whether `spec.finalizers` keep an object until the subresource `finalize` has removed them, as those of
     /// Namespaces.
     pub has_spec_finalizers: bool,
+    /// Another version in which bodies of the same shape are taken.
+    pub also_read_as: Option<&'static str>,
     /// How objects are deleted.
     pub deletion: Deletion,
     /// How objects grant permissions, if they do: their writers need those permissions themselves.
@@ -103,6 +105,7 @@ impl Default for Rules {
             status_metadata_passes: MetadataPass::USUAL,
             reset_by_status: &["spec"],
             has_spec_finalizers: false,
+            also_read_as: None,
             deletion: Deletion::default(),
             grants: None,
             held: None,

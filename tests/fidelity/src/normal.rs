@@ -207,7 +207,7 @@ fn drawn_port(text: &str) -> Option<&str> {
 
 /// The text after a version in a message, if `text` begins with the words before it.
 fn said_version(text: &str) -> Option<&str> {
-    let said = ["current: ", "in record ("]
+    let said = ["current: ", "in record (", "ResourceVersion in object meta: "]
         .iter()
         .find_map(|words| text.strip_prefix(words))?;
     let after = said.trim_start_matches(|c: char| c.is_ascii_digit());

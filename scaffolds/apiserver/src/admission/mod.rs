@@ -8,6 +8,7 @@ mod priority;
 #[cfg(test)]
 pub(crate) mod probe;
 mod termination;
+mod topology;
 
 use serde_json::Value;
 
@@ -44,6 +45,8 @@ pub enum Member {
     DefaultStorageClass,
     /// The plugin of this name: an Ingress without a class gets the default one.
     DefaultIngressClass,
+    /// The plugin of this name: a Pod that comes onto a node gets the labels of the node's zone and region.
+    PodTopologyLabels,
     /// The policy-based storage of RBAC: nobody grants rights that they do not have.
     RoleEscalation,
     /// Records writes in tests.
@@ -69,6 +72,7 @@ pub const ORDER: &[(Phase, Member)] = &[
     (Phase::Mutating, Member::PodPriority),
     (Phase::Mutating, Member::DefaultStorageClass),
     (Phase::Mutating, Member::DefaultIngressClass),
+    (Phase::Mutating, Member::PodTopologyLabels),
     #[cfg(test)]
     (Phase::Mutating, Member::Probe(Phase::Mutating)),
     (Phase::Storage, Member::RoleEscalation),
@@ -161,6 +165,10 @@ impl Member {
             Self::DefaultPriority => priority::only_default(core, attributes, objects),
             Self::DefaultStorageClass => default_class::STORAGE.admit(core, attributes, objects),
             Self::DefaultIngressClass => default_class::INGRESS.admit(core, attributes, objects),
+            Self::PodTopologyLabels => {
+                topology::admit(core, attributes, objects);
+                Ok(())
+            }
             Self::RoleEscalation => escalation::admit(core, attributes, objects),
             #[cfg(test)]
             Self::Probe(phase) => probe::admit(phase, attributes, objects).await,

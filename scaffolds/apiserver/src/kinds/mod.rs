@@ -10,6 +10,7 @@ mod authentication;
 mod autoscaling;
 mod batch;
 mod built_in;
+mod conditions;
 mod coordination;
 mod core;
 mod decode;
@@ -58,7 +59,8 @@ use names::Named;
 type Listed = (&'static str, &'static str, fn() -> Kind);
 
 /// All kinds. Those without rules of their own are `Kind::default`.
-const KINDS: [Listed; 43] = [
+const KINDS: [Listed; 45] = [
+    ("", "Binding", Kind::default),
     ("", "ConfigMap", core::config_map::kind),
     ("", "Endpoints", core::endpoints::kind),
     ("", "Event", core::event::kind),
@@ -103,6 +105,7 @@ const KINDS: [Listed; 43] = [
     ("networking.k8s.io", "Ingress", networking::ingress::kind),
     ("networking.k8s.io", "IngressClass", networking::ingress_class::kind),
     ("networking.k8s.io", "NetworkPolicy", networking::network_policy::kind),
+    ("policy", "Eviction", policy::eviction::kind),
     ("policy", "PodDisruptionBudget", policy::pod_disruption_budget::kind),
     ("rbac.authorization.k8s.io", "ClusterRole", rbac::cluster_role::kind),
     (
@@ -143,6 +146,16 @@ pub(crate) fn token_request() -> Resource {
     ))
 }
 
+/// What `pods/NAME/binding` reads: also a resource of its own, of which nothing is kept.
+pub(crate) fn binding() -> Resource {
+    resource(names::resource("v1 Binding bindings binding namespaced create"))
+}
+
+/// What `pods/NAME/eviction` reads: no resource of its own.
+pub(crate) fn eviction() -> Resource {
+    resource(names::resource("policy/v1 Eviction pods eviction namespaced create"))
+}
+
 fn resource(named: Named) -> Resource {
     let strategy = BuiltIn::new(&named, kind(&named), &DEFAULTS);
     Resource {
@@ -178,7 +191,10 @@ mod tests {
     fn the_table_has_what_is_recorded_and_nothing_else() {
         let recorded = names::all().into_iter().map(|named| (named.group, named.names.kind));
         let mut recorded: BTreeSet<_> = recorded.collect();
-        recorded.insert(("authentication.k8s.io".to_owned(), "TokenRequest".to_owned()));
+        // What subresources read, and is no resource of its own.
+        for (group, kind) in [("authentication.k8s.io", "TokenRequest"), ("policy", "Eviction")] {
+            recorded.insert((group.to_owned(), kind.to_owned()));
+        }
         let listed = KINDS
             .iter()
             .map(|(group, kind, _)| ((*group).to_owned(), (*kind).to_owned()));

@@ -112,6 +112,9 @@ pub(super) fn check_type(work: &Work, object: &mut Value) -> Result<(), WrongTyp
     if kind.is_empty() {
         kind.clone_from(&resource.names.kind);
     }
+    if Some(version.as_str()) == resource.rules().also_read_as {
+        version = resource.api_version();
+    }
     if (version == resource.api_version()) && kind == resource.names.kind {
         object["apiVersion"] = json!(version);
         object["kind"] = json!(kind);

@@ -3,6 +3,7 @@
 //! next state of the object, and the [`pipeline`] writes that to the store.
 
 mod body;
+pub mod direct;
 mod list;
 mod options;
 mod pipeline;
@@ -14,8 +15,9 @@ mod verbs;
 mod watch;
 mod work;
 
+pub use options::DeleteOptions;
 pub use reply::{Answer, Reply};
-pub use verbs::{read, read_review};
+pub use verbs::{Posted, read, read_posted};
 pub use watch::{Event, Events};
 
 use crate::{call::Call, state::Core, status::Status};

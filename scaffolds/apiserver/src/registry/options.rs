@@ -3,7 +3,11 @@
 use kubewright_machinery::{Cause, cause::Path, go};
 use serde_json::{Map, Value, json};
 
-use crate::{call::Call, request, status::Status};
+use crate::{
+    call::Call,
+    meta, request,
+    status::{Status, Subject},
+};
 
 /// How unknown and duplicate fields are treated.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -71,8 +75,8 @@ impl Options {
 
 /// The options of a deletion.
 #[derive(Clone, Debug, Default)]
-pub(super) struct DeleteOptions {
-    pub dry_run: bool,
+pub struct DeleteOptions {
+    pub dry_run: Vec<String>,
     /// In seconds; a negative period has become 1.
     pub grace: Option<i64>,
     pub orphan_dependents: Option<bool>,
@@ -85,15 +89,31 @@ pub(super) struct DeleteOptions {
 impl DeleteOptions {
     /// From the body, or from the query if there is no body.
     pub fn read(call: &Call) -> Result<Self, Status> {
-        let (mut options, dry_run) = if call.body.is_empty() {
+        let options = if call.body.is_empty() {
             Self::of_query(call)
         } else {
-            Self::of_body(call)
+            let (body, _) = request::body::options(&call.content_type, &call.body)?;
+            check_kind(&body)?;
+            Self::of(&body)
         }?;
+        options.check()?;
+        Ok(options)
+    }
+
+    /// Whether nothing is deleted in the end.
+    pub fn is_dry_run(&self) -> bool {
+        !self.dry_run.is_empty()
+    }
+
+    /// Refuses options that are unknown or contradict each other.
+    ///
+    /// # Errors
+    /// 422.
+    pub fn check(&self) -> Result<(), Status> {
         let mut causes = Vec::new();
-        if let Some(policy) = &options.propagation {
+        if let Some(policy) = &self.propagation {
             let at = Path::new("propagationPolicy");
-            if options.orphan_dependents.is_some() {
+            if self.orphan_dependents.is_some() {
                 causes.push(at.invalid(
                     policy.as_str(),
                     "orphanDependents and deletionPropagation cannot be both set",
@@ -103,39 +123,60 @@ impl DeleteOptions {
                 causes.push(at.unsupported(policy.as_str(), &["Foreground", "Background", "Orphan", "nil"]));
             }
         }
-        let dry_run: Vec<&str> = dry_run.iter().map(String::as_str).collect();
+        let dry_run: Vec<&str> = self.dry_run.iter().map(String::as_str).collect();
         causes.extend(check_dry_run(&dry_run));
-        refuse("DeleteOptions", &causes)?;
-        options.dry_run = !dry_run.is_empty();
-        options.grace = options.grace.map(|seconds| if seconds < 0 { 1 } else { seconds });
-        Ok(options)
+        refuse("DeleteOptions", &causes)
     }
 
-    fn of_query(call: &Call) -> Result<(Self, Vec<String>), Status> {
+    /// Checks that an object of a kind (with its group) is the one that the client means.
+    ///
+    /// # Errors
+    /// 409.
+    pub fn matches(&self, kind: Subject, object: &Value) -> Result<(), Status> {
+        let conflict = |why: String| Err(Status::conflict(kind, meta::text(object, "name"), &why));
+        let uid = meta::text(object, "uid");
+        if let Some(wanted) = self.uid.as_deref().filter(|wanted| *wanted != uid) {
+            return conflict(format!(
+                "the UID in the precondition ({wanted}) does not match the UID in record ({uid}). The object might have \
+                 been deleted and then recreated"
+            ));
+        }
+        let version = meta::text(object, "resourceVersion");
+        if let Some(wanted) = self.resource_version.as_deref().filter(|wanted| *wanted != version) {
+            return conflict(format!(
+                "the ResourceVersion in the precondition ({wanted}) does not match the ResourceVersion in record \
+                 ({version}). The object might have been modified"
+            ));
+        }
+        Ok(())
+    }
+
+    fn of_query(call: &Call) -> Result<Self, Status> {
         let number = |text: &str| request::query::integer(text).map_err(Status::bad_request);
-        let options = Self {
-            grace: call.parameter("gracePeriodSeconds").map(number).transpose()?,
+        let grace = call.parameter("gracePeriodSeconds").map(number).transpose()?;
+        Ok(Self {
+            dry_run: call.parameters("dryRun").map(str::to_owned).collect(),
+            grace: grace.map(at_least_one),
             orphan_dependents: call.parameter("orphanDependents").map(is_true),
             propagation: call.parameter("propagationPolicy").map(str::to_owned),
             ..Self::default()
-        };
-        Ok((options, call.parameters("dryRun").map(str::to_owned).collect()))
+        })
     }
 
-    fn of_body(call: &Call) -> Result<(Self, Vec<String>), Status> {
-        let (body, _) = request::body::options(&call.content_type, &call.body)?;
-        check_kind(&body)?;
+    /// From an object, which need not be checked yet.
+    ///
+    /// # Errors
+    /// 400 for a field of another type.
+    pub fn of(body: &Map<String, Value>) -> Result<Self, Status> {
         let field = |name: &str| body.get(name).filter(|value| !value.is_null());
         let none = Value::Null;
         let preconditions = field("preconditions").unwrap_or(&none);
         if !(preconditions.is_object() || preconditions.is_null()) {
             return Err(mismatch(preconditions, "preconditions", "v1.Preconditions"));
         }
-        let options = Self {
-            dry_run: false,
-            grace: field("gracePeriodSeconds")
-                .map(|it| whole(it, "gracePeriodSeconds"))
-                .transpose()?,
+        let grace = field("gracePeriodSeconds").map(|it| whole(it, "gracePeriodSeconds"));
+        Ok(Self {
+            grace: grace.transpose()?.map(at_least_one),
             orphan_dependents: field("orphanDependents")
                 .map(|it| flag(it, "orphanDependents"))
                 .transpose()?,
@@ -144,14 +185,18 @@ impl DeleteOptions {
                 .transpose()?,
             uid: precondition(preconditions, "uid")?,
             resource_version: precondition(preconditions, "resourceVersion")?,
-        };
-        let dry_run = match field("dryRun") {
-            None => Vec::new(),
-            Some(Value::Array(items)) => items.iter().map(|it| text(it, "dryRun")).collect::<Result<_, _>>()?,
-            Some(other) => return Err(mismatch(other, "dryRun", "[]string")),
-        };
-        Ok((options, dry_run))
+            dry_run: match field("dryRun") {
+                None => Vec::new(),
+                Some(Value::Array(items)) => items.iter().map(|it| text(it, "dryRun")).collect::<Result<_, _>>()?,
+                Some(other) => return Err(mismatch(other, "dryRun", "[]string")),
+            },
+        })
     }
+}
+
+/// The grace period that a client asks for, in seconds.
+fn at_least_one(seconds: i64) -> i64 {
+    if seconds < 0 { 1 } else { seconds }
 }
 
 /// Checks the options' `kind`, which may be empty; their `apiVersion` may name any group.

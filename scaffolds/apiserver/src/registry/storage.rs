@@ -1,6 +1,7 @@
 //! The etcd keys of the real server, which some answers quote.
 
-use crate::{resource::Resource, store::Key};
+use super::work::Work;
+use crate::{resource::Resource, status::Status, store::Key};
 
 /// The key that the real server uses for an object. Some resources have older names there; the keys of custom kinds and
 /// CustomResourceDefinitions contain the group.
@@ -15,4 +16,14 @@ pub fn quoted(resource: &Resource, key: &Key) -> String {
         "" => format!("/registry/{directory}/{}", key.name),
         namespace => format!("/registry/{directory}/{namespace}/{}", key.name),
     }
+}
+
+/// 409 for an object that is not the one that a request means; `failed` says what differs.
+pub fn failed_precondition(work: &Work, name: &str, failed: &str) -> Status {
+    let key = quoted(work.resource(), &work.key(name));
+    let why = format!(
+        "StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: \
+         {failed}"
+    );
+    Status::conflict(work.subject(), name, &why)
 }

@@ -9,7 +9,7 @@ use http::{HeaderMap, header, header::HeaderName, request::Parts};
 
 use super::{ApiServer, route};
 use crate::{
-    auth,
+    actions, auth,
     call::{Call, Verb},
     registry,
     request::{
@@ -73,7 +73,10 @@ impl ApiServer {
     async fn serve(&self, call: Call, (wanted, warnings): (Wanted, &mut Vec<String>)) -> Answered {
         let view = View::new(wanted.shape, &call, self.shared.core().now());
         let resource = Arc::clone(&call.resource);
-        let answer = self.shared.cluster.serve(call, warnings).await;
+        let answer = match actions::of(&call) {
+            Some(action) => action.run(&self.shared.cluster, call, warnings).await,
+            None => self.shared.cluster.serve(call, warnings).await,
+        };
         // Nothing may be reported that a crash could still undo.
         if self.shared.core().store.settled().await.is_err() {
             return Err(Status::internal("the data directory is no longer writable"));
@@ -91,7 +94,7 @@ impl ApiServer {
     }
 
     fn review(&self, call: &Call, (wanted, warnings): (Wanted, &mut Vec<String>)) -> Answered {
-        let object = registry::read_review(self.shared.core(), call, warnings)?;
+        let object = registry::read_posted(self.shared.core(), call, warnings)?.object;
         let asked = auth::Asked {
             authenticator: &self.shared.authenticator,
             authorizer: &self.shared.core().authorizer,
@@ -106,7 +109,7 @@ impl ApiServer {
     fn token(&self, mut call: Call, (wanted, warnings): (Wanted, &mut Vec<String>)) -> Answered {
         let account = call.key(&call.name);
         call.resource = auth::token_kind();
-        let request = registry::read_review(self.shared.core(), &call, warnings)?;
+        let request = registry::read_posted(self.shared.core(), &call, warnings)?.object;
         let at = (&self.shared.core().store, self.shared.core().now());
         let answer = auth::token(&self.shared.authenticator, at, &account, request)?;
         Ok(response::object(201, &answer, wanted.format))

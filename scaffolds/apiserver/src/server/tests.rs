@@ -260,6 +260,7 @@ fn members_stand_in_the_order_of_the_real_server() {
         (Phase::Mutating, Member::PodPriority),
         (Phase::Mutating, Member::DefaultStorageClass),
         (Phase::Mutating, Member::DefaultIngressClass),
+        (Phase::Mutating, Member::PodTopologyLabels),
         (Phase::Storage, Member::RoleEscalation),
         (Phase::Validating, Member::DefaultPriority),
     ];

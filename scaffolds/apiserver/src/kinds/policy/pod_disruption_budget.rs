@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::{
     kinds::{
+        conditions::conditions,
         faults::Faults,
         int_or_percent::{amount, at_most_all},
         kind::Kind,
@@ -25,6 +26,7 @@ pub(in crate::kinds) fn kind() -> Kind {
         },
         validate,
         validate_update: |new, _, faults| validate(new, faults),
+        validate_status: |new, _, faults| validate_status(&new.get("status"), faults),
         cells,
         ..Kind::default()
     }
@@ -52,6 +54,13 @@ fn validate(at: &Located<'_>, faults: &mut Faults) {
     let policy = spec.get("unhealthyPodEvictionPolicy");
     if policy.is_set() {
         faults.one_of(&policy, &["AlwaysAllow", "IfHealthyBudget"]);
+    }
+}
+
+fn validate_status(status: &Located<'_>, faults: &mut Faults) {
+    conditions(&status.get("conditions"), faults);
+    for count in ["disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"] {
+        faults.not_negative(&status.get(count));
     }
 }
 

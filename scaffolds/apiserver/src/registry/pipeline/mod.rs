@@ -11,7 +11,7 @@ mod remove;
 mod replace;
 
 pub use live::Live;
-pub use remove::{Fate, Removal, remove};
+pub use remove::{Fate, Removal, remove, remove_directly};
 pub use replace::spec_finalizers;
 
 use std::borrow::Cow;
@@ -175,12 +175,7 @@ impl Plan<'_> {
         if self.uid.is_empty() || self.uid == found {
             return Ok(());
         }
-        let why = format!(
-            "StorageError: invalid object, Code: 4, Key: {}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID \
-             in precondition: {}, UID in object meta: {found}",
-            storage::quoted(work.resource(), &work.key(name)),
-            self.uid
-        );
-        Err(Status::conflict(work.subject(), name, &why))
+        let failed = format!("UID in precondition: {}, UID in object meta: {found}", self.uid);
+        Err(storage::failed_precondition(work, name, &failed))
     }
 }

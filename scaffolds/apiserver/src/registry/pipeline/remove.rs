@@ -43,12 +43,8 @@ pub async fn remove(work: &Work<'_>, name: &str, dry_run: bool, decide: &Decide<
         call: work.call,
         dry_run,
     };
-    let key = work.key(name);
     loop {
-        let Some(live) = Live::read(work, &key)? else {
-            return Err(work.not_found(name));
-        };
-        let removal = decide(work, &live.object)?;
+        let (live, removal) = decided(work, name, decide)?;
         if removal.fate == Fate::Pending {
             return Ok(removal);
         }
@@ -63,6 +59,28 @@ pub async fn remove(work: &Work<'_>, name: &str, dry_run: bool, decide: &Decide<
             return Ok(done);
         }
     }
+}
+
+/// Deletes one object without admission.
+///
+/// # Errors
+/// 404, and what `decide` says.
+pub fn remove_directly(work: &Work<'_>, name: &str, dry_run: bool, decide: &Decide<'_>) -> Result<Removal, Status> {
+    loop {
+        let (live, removal) = decided(work, name, decide)?;
+        if let Some(done) = live.remove(work, removal, dry_run) {
+            return Ok(done);
+        }
+    }
+}
+
+/// An object as it is now, and what becomes of it.
+fn decided(work: &Work<'_>, name: &str, decide: &Decide<'_>) -> Result<(Live, Removal), Status> {
+    let Some(live) = Live::read(work, &work.key(name))? else {
+        return Err(work.not_found(name));
+    };
+    let removal = decide(work, &live.object)?;
+    Ok((live, removal))
 }
 
 impl Live {

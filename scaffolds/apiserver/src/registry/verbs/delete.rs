@@ -45,21 +45,29 @@ pub async fn delete(work: &mut Work<'_>) -> Result<Reply, Status> {
 /// # Errors
 /// 404, or 409 when the object does not meet the preconditions.
 pub async fn one(work: &Work<'_>, name: &str, options: &DeleteOptions) -> Result<Removal, Status> {
-    pipeline::remove(work, name, options.dry_run, &|work, live| {
-        check(work, live, options)?;
-        Ok(match begun(work, live) {
-            Some(object) => Removal {
-                fate: Fate::Kept,
-                object,
-            },
-            None => decide(work, live.clone(), options),
-        })
+    pipeline::remove(work, name, options.is_dry_run(), &|work, live| {
+        decide(work, live, options)
     })
     .await
 }
 
+/// The fate of an object.
+///
+/// # Errors
+/// 409 when the object does not meet the preconditions.
+pub fn decide(work: &Work, live: &Value, options: &DeleteOptions) -> Result<Removal, Status> {
+    options.matches(work.kind(), live)?;
+    Ok(match begun(work, live) {
+        Some(object) => Removal {
+            fate: Fate::Kept,
+            object,
+        },
+        None => ended(work, live.clone(), options),
+    })
+}
+
 /// The fate of an object whose deletion does not wait for a controller to clean up first.
-fn decide(work: &Work, mut object: Value, options: &DeleteOptions) -> Removal {
+fn ended(work: &Work, mut object: Value, options: &DeleteOptions) -> Removal {
     let grace = grace::decide(work.resource(), &mut object, options.grace, work.core.now());
     if grace == Grace::Pending {
         return Removal {
@@ -102,26 +110,6 @@ fn begun(work: &Work, live: &Value) -> Option<Value> {
         .strategy
         .begin_deletion(&mut object, &work.now)
         .then_some(object)
-}
-
-fn check(work: &Work, object: &Value, options: &DeleteOptions) -> Result<(), Status> {
-    let name = meta::text(object, "name");
-    let conflict = |why: String| Err(Status::conflict(work.kind(), name, &why));
-    let uid = meta::text(object, "uid");
-    if let Some(wanted) = options.uid.as_deref().filter(|wanted| *wanted != uid) {
-        return conflict(format!(
-            "the UID in the precondition ({wanted}) does not match the UID in record ({uid}). The object might have been \
-             deleted and then recreated"
-        ));
-    }
-    let version = meta::text(object, "resourceVersion");
-    if let Some(wanted) = options.resource_version.as_deref().filter(|wanted| *wanted != version) {
-        return conflict(format!(
-            "the ResourceVersion in the precondition ({wanted}) does not match the ResourceVersion in record ({version}). \
-             The object might have been modified"
-        ));
-    }
-    Ok(())
 }
 
 /// Marks an object that finalizers keep as being deleted.

@@ -3,17 +3,17 @@
 
 mod collection;
 mod create;
-mod delete;
+pub mod delete;
 mod finalize;
 mod get;
 mod grace;
 mod patch;
 mod patched;
-mod review;
+mod posted;
 mod scale;
 mod update;
 
-pub use review::read as read_review;
+pub use posted::{Posted, read as read_posted};
 
 use super::{Answer, Reply, list, watch, work::Work};
 use crate::{

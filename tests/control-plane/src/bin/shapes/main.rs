@@ -20,7 +20,7 @@ use serde_json::Value;
 const RECORDED: [(&str, &str); 15] = [
     (
         "api/v1",
-        "configmaps endpoints events limitranges namespaces nodes persistentvolumeclaims persistentvolumes pods \
+        "bindings configmaps endpoints events limitranges namespaces nodes persistentvolumeclaims persistentvolumes pods \
          podtemplates replicationcontrollers resourcequotas secrets serviceaccounts services",
     ),
     ("apis/apps/v1", "*"),

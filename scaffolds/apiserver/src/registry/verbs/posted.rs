@@ -1,4 +1,4 @@
-//! Reads reviews: objects whose create is answered but never stored.
+//! Reads objects whose create is answered but never stored: reviews, bindings, evictions.
 
 use serde_json::Value;
 
@@ -9,11 +9,19 @@ use crate::{
     status::Status,
 };
 
+/// The body of a create that stores nothing.
+pub struct Posted {
+    /// The object, with its defaults.
+    pub object: Value,
+    /// Whether the request is a dry run.
+    pub dry_run: bool,
+}
+
 /// The object that the client sent, read as by every create.
 ///
 /// # Errors
 /// Those of a create, up to validation.
-pub fn read(core: &Core, call: &Call, warnings: &mut Vec<String>) -> Result<Value, Status> {
+pub fn read(core: &Core, call: &Call, warnings: &mut Vec<String>) -> Result<Posted, Status> {
     let options = Options::read(call, "CreateOptions")?;
     let mut work = Work::new(core, call);
     let object = body::read(&mut work, options.validation).and_then(|mut object| {
@@ -22,5 +30,6 @@ pub fn read(core: &Core, call: &Call, warnings: &mut Vec<String>) -> Result<Valu
         Ok(object)
     });
     warnings.append(&mut work.warnings);
-    object
+    let dry_run = options.dry_run;
+    object.map(|object| Posted { object, dry_run })
 }

@@ -1,0 +1,202 @@
+//! The disruption budget of a Pod: which it is, what it allows, and how it notes a disruption.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use bytes::Bytes;
+use serde_json::{Value, json};
+
+use super::pod;
+use crate::{
+    call::{Call, Verb},
+    effects::Cluster,
+    meta,
+    select::LabelSelector,
+    state::Core,
+    status::Status,
+    store::{Key, Range},
+};
+
+/// Where the store keeps PodDisruptionBudgets.
+const BUDGETS: &str = "policy/poddisruptionbudgets";
+/// Who writes their status here.
+const MANAGER: &str = "kube-apiserver";
+/// Disruptions that a budget may have noted and its controller not yet seen.
+const MOST_DISRUPTED: usize = 2000;
+const VIOLATION: &str = "Cannot evict pod as it would violate the pod's disruption budget.";
+/// The reason of causes that name a budget.
+const CAUSE: &str = "DisruptionBudget";
+
+/// A PodDisruptionBudget.
+#[derive(Clone)]
+pub(super) struct Budget(Value);
+
+/// Whether a disruption is allowed.
+pub(super) enum Verdict {
+    /// The budget with the disruption noted.
+    Allowed(Budget),
+    /// The answer to the client.
+    Refused(Status),
+}
+
+/// The budgets that select a Pod.
+pub(super) fn of(core: &Core, pod: &Value) -> Result<Vec<Budget>, Status> {
+    let labels = meta::of(pod).get("labels").and_then(Value::as_object);
+    let labels: BTreeMap<String, String> = labels
+        .into_iter()
+        .flatten()
+        .map(|(key, value)| (key.clone(), value.as_str().unwrap_or_default().to_owned()))
+        .collect();
+    let range = Range::new(BUDGETS, meta::text(pod, "namespace"));
+    let page = core.store.list(&range, None, None, 0);
+    let records = page.into_iter().flat_map(|page| page.records);
+    let mut budgets = Vec::new();
+    for record in records {
+        let budget = Budget::read(&record.object)?;
+        let selector = &budget.0["spec"]["selector"];
+        if selector.is_object() && LabelSelector::of(selector).matches(&labels) {
+            budgets.push(budget);
+        }
+    }
+    Ok(budgets)
+}
+
+impl Budget {
+    fn read(text: &[u8]) -> Result<Self, Status> {
+        let object = serde_json::from_slice(text).map_err(|error| Status::internal(&error.to_string()))?;
+        Ok(Self(object))
+    }
+
+    /// What it is called.
+    pub fn name(&self) -> &str {
+        meta::text(&self.0, "name")
+    }
+
+    /// The same budget as it is now.
+    ///
+    /// # Errors
+    /// 404.
+    pub fn again(&self, core: &Core) -> Result<Self, Status> {
+        let key = Key::new(BUDGETS, meta::text(&self.0, "namespace"), self.name());
+        let missing = || Status::not_found(("policy", "poddisruptionbudgets"), self.name());
+        Self::read(&core.store.get(&key).ok_or_else(missing)?.object)
+    }
+
+    fn number(&self, field: &str) -> i64 {
+        self.0["status"][field].as_i64().unwrap_or_default()
+    }
+
+    /// Whether a Pod may go without counting: one that is not ready, while enough others are or they need not be.
+    pub fn ignores(&self, pod: &Value) -> bool {
+        let wanted = self.number("desiredHealthy");
+        let is_undisrupted = wanted > 0 && self.number("currentHealthy") >= wanted;
+        let always = self.0["spec"]["unhealthyPodEvictionPolicy"] == "AlwaysAllow";
+        !pod::is(pod, "Ready") && (always || is_undisrupted)
+    }
+
+    /// 429: its controller has yet to count.
+    pub fn is_busy(&self) -> Status {
+        let cause = format!(
+            "The disruption budget {} is still being processed by the server.",
+            self.name()
+        );
+        Status::too_many_requests(VIOLATION, 10).because(CAUSE, &cause, "")
+    }
+
+    /// Notes that a Pod goes at `now`.
+    pub fn disrupted(&self, pod: &str, now: i64) -> Verdict {
+        let generation = meta::number(&self.0, "generation").unwrap_or_default();
+        if self.number("observedGeneration") < generation {
+            return Verdict::Refused(self.is_busy());
+        }
+        let disrupted = self.0["status"]["disruptedPods"].as_object();
+        if disrupted.is_some_and(|pods| pods.len() > MOST_DISRUPTED) {
+            let why = "DisruptedPods map too big - too many evictions not confirmed by PDB controller";
+            return Verdict::Refused(Status::forbidden(("policy", "poddisruptionbudget"), self.name(), why));
+        }
+        let allowed = self.number("disruptionsAllowed");
+        if allowed == 0 {
+            let refusal = Status::too_many_requests(VIOLATION, 0).because(CAUSE, &self.why_not(), "");
+            return Verdict::Refused(refusal);
+        }
+        let mut next = self.clone();
+        next.note(pod, allowed - 1, now);
+        Verdict::Allowed(next)
+    }
+
+    fn why_not(&self) -> String {
+        let (name, none) = (self.name(), Value::Null);
+        let condition = self.condition().unwrap_or(&none);
+        let text = |field: &str| condition[field].as_str().unwrap_or_default();
+        let (reason, message) = (text("reason"), text("message"));
+        let is_explained = text("status") == "False" && !message.is_empty();
+        let (has, needs) = (self.number("currentHealthy"), self.number("desiredHealthy"));
+        if is_explained && reason == "SyncFailed" {
+            return format!(
+                "The disruption budget {name} does not allow evicting pods currently because it failed sync: {message}"
+            );
+        }
+        if has <= needs {
+            return format!("The disruption budget {name} needs {needs} healthy pods and has {has} currently");
+        }
+        if is_explained {
+            return format!(
+                "The disruption budget {name} does not allow evicting pods currently ({reason}): {message}"
+            );
+        }
+        format!("The disruption budget {name} does not allow evicting pods currently")
+    }
+
+    fn condition(&self) -> Option<&Value> {
+        let conditions = self.0["status"]["conditions"].as_array()?;
+        conditions.iter().find(|it| it["type"] == "DisruptionAllowed")
+    }
+
+    fn note(&mut self, pod: &str, allowed: i64, now: i64) {
+        let (now, observed) = (meta::time::text(now), self.number("observedGeneration"));
+        let Some(status) = pod::section(&mut self.0, "status") else {
+            return;
+        };
+        status.insert("disruptionsAllowed".to_owned(), json!(allowed));
+        let pods = status.entry("disruptedPods").or_insert_with(|| json!({}));
+        pods[pod] = json!(now);
+        if allowed > 0 {
+            return;
+        }
+        let conditions = status.entry("conditions").or_insert_with(|| json!([]));
+        let Some(conditions) = conditions.as_array_mut() else {
+            return;
+        };
+        let mut next = json!({"type": "DisruptionAllowed", "status": "False", "reason": "InsufficientPods", "message": "",
+            "lastTransitionTime": now});
+        if observed > 0 {
+            next["observedGeneration"] = json!(observed);
+        }
+        match conditions.iter_mut().find(|it| it["type"] == "DisruptionAllowed") {
+            Some(before) => {
+                if before["status"] == "False" {
+                    next["lastTransitionTime"] = before["lastTransitionTime"].take();
+                }
+                *before = next;
+            }
+            None => conditions.push(next),
+        }
+    }
+
+    /// Writes its status, as the server does.
+    ///
+    /// # Errors
+    /// 409 when it is another one by now, and as of every write.
+    pub async fn store(&self, cluster: &Arc<Cluster>) -> Result<(), Status> {
+        let budgets = cluster.core.catalogue.resource("policy", "v1", "poddisruptionbudgets");
+        let budgets = budgets.ok_or_else(Status::no_such_resource)?;
+        let call = Call {
+            namespace: meta::text(&self.0, "namespace").to_owned(),
+            name: self.name().to_owned(),
+            subresource: "status".to_owned(),
+            content_type: "application/json".to_owned(),
+            body: Bytes::from(self.0.to_string()),
+            ..Call::by_server(MANAGER, Verb::Update, budgets)
+        };
+        cluster.write(call, &mut Vec::new()).await.map(|_| ())
+    }
+}

@@ -1,0 +1,62 @@
+//! Changes and deletions that the server makes itself in the course of another request (a binding, an eviction): upstream
+//! does them in its storage, without admission and without the checks of an update.
+
+use serde_json::Value;
+
+use super::{
+    options::DeleteOptions,
+    pipeline::{self, Live},
+    storage,
+    verbs::delete,
+    work::Work,
+};
+use crate::{call::Call, meta, state::Core, status::Status};
+
+/// The next state of an object, from the present one.
+pub type Change<'c> = dyn Fn(&mut Value) -> Result<(), Status> + Send + Sync + 'c;
+
+/// Changes the object of a call, and returns it as it then is.
+///
+/// # Errors
+/// 404, and what `change` says.
+pub fn amend(core: &Core, call: &Call, dry_run: bool, change: &Change<'_>) -> Result<Value, Status> {
+    let work = Work::new(core, call);
+    let key = work.key(&call.name);
+    loop {
+        let live = Live::read(&work, &key)?.ok_or_else(|| work.not_found(&call.name))?;
+        let mut new = live.object.clone();
+        change(&mut new)?;
+        if live.write(&work, &mut new, dry_run).is_some() {
+            return Ok(new);
+        }
+    }
+}
+
+/// Deletes the object of a call, or begins to.
+///
+/// # Errors
+/// 404, 409 when it is not the one that the options mean, 422 for options that contradict each other.
+pub fn delete(core: &Core, call: &Call, options: &DeleteOptions) -> Result<(), Status> {
+    options.check()?;
+    let work = Work::new(core, call);
+    let decide = |work: &Work<'_>, live: &Value| delete::decide(work, live, options);
+    pipeline::remove_directly(&work, &call.name, options.is_dry_run(), &decide)?;
+    Ok(())
+}
+
+/// Checks that an object has the uid and the revision that a request wants, unless these are empty.
+///
+/// # Errors
+/// 409, as upstream's storage says it.
+pub fn check(core: &Core, call: &Call, wanted: [&str; 2], object: &Value) -> Result<(), Status> {
+    let work = Work::new(core, call);
+    let fields = [("UID", "uid"), ("ResourceVersion", "resourceVersion")];
+    for ((name, field), wanted) in fields.into_iter().zip(wanted) {
+        let found = meta::text(object, field);
+        if !wanted.is_empty() && wanted != found {
+            let failed = format!("{name} in precondition: {wanted}, {name} in object meta: {found}");
+            return Err(storage::failed_precondition(&work, &call.name, &failed));
+        }
+    }
+    Ok(())
+}
