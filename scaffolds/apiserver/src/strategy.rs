@@ -7,7 +7,7 @@ use kubewright_machinery::{Cause, cause::Objections};
 use serde_json::Value;
 use tokio::sync::watch;
 
-use crate::{allocation::Held, apply::Schema, status::Status};
+use crate::{allocation::Held, apply::Schema, status::Status, user::User};
 
 /// The errors of strict decoding, in the server's words: `unknown field "spec.foo"`, `duplicate field "spec.a"`.
 pub type StrictErrors = Vec<String>;
@@ -51,8 +51,16 @@ pub struct Rules {
     pub metadata_passes: &'static [MetadataPass],
     /// The same in an update of the status, or of a namespace's `finalize`.
     pub status_metadata_passes: &'static [MetadataPass],
+    /// The fields that an update of the object does not change if status is a subresource, so it does not own them.
+    pub reset_by_update: &'static [&'static str],
     /// The fields that a write of the status does not change, so it does not own them.
     pub reset_by_status: &'static [&'static str],
+    /// The same for a write of the subresource `approval`.
+    pub reset_by_approval: &'static [&'static str],
+    /// Writes the user who creates an object into it.
+    pub records_user: Option<fn(&mut Value, &User)>,
+    /// Writes the time into an update of a subresource, given the new object, the old one and the time.
+    pub dates_update: Option<fn(&mut Value, &Value, &str)>,
     /// Whether `spec.finalizers` keep an object until the subresource `finalize` has removed them, as those of
     /// Namespaces.
     pub has_spec_finalizers: bool,
@@ -103,7 +111,11 @@ impl Default for Rules {
             updates_unconditionally: true,
             metadata_passes: MetadataPass::USUAL,
             status_metadata_passes: MetadataPass::USUAL,
+            reset_by_update: &["status"],
             reset_by_status: &["spec"],
+            reset_by_approval: &[],
+            records_user: None,
+            dates_update: None,
             has_spec_finalizers: false,
             also_read_as: None,
             deletion: Deletion::default(),

@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use bytes::Bytes;
+use kubewright_machinery::time;
 use serde_json::{Value, json};
 
 use super::pod;
@@ -152,7 +153,7 @@ impl Budget {
     }
 
     fn note(&mut self, pod: &str, allowed: i64, now: i64) {
-        let (now, observed) = (meta::time::text(now), self.number("observedGeneration"));
+        let (now, observed) = (time::text(now), self.number("observedGeneration"));
         let Some(status) = pod::section(&mut self.0, "status") else {
             return;
         };

@@ -1,8 +1,9 @@
 //! What both actions do with Pods: find them, read their conditions and set them.
 
+use kubewright_machinery::time;
 use serde_json::{Map, Value, json};
 
-use crate::{call::Call, meta, state::Core, status::Status};
+use crate::{call::Call, state::Core, status::Status};
 
 /// A condition of a Pod.
 pub(super) struct Condition<'a> {
@@ -46,7 +47,7 @@ pub(super) fn set(pod: &mut Value, condition: &Condition<'_>, now: i64) {
         "type": condition.name,
         "status": "True",
         "lastProbeTime": null,
-        "lastTransitionTime": meta::time::text(now),
+        "lastTransitionTime": time::text(now),
     });
     for (field, text) in [("reason", condition.reason), ("message", condition.message)] {
         if !text.is_empty() {

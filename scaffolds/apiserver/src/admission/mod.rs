@@ -1,6 +1,7 @@
 //! Admission: what may refuse or change a write between authorization and the store. All members are in one list,
 //! [`ORDER`], which the registry's pipeline calls. So members see the writes of every verb, and no verb knows a member.
 
+mod certificates;
 mod default_class;
 mod escalation;
 mod lifecycle;
@@ -43,6 +44,12 @@ pub enum Member {
     DefaultPriority,
     /// The plugin of this name: a PersistentVolumeClaim without a class gets the default one.
     DefaultStorageClass,
+    /// The plugin of this name: who may approve CertificateSigningRequests.
+    CertificateApproval,
+    /// The plugin of this name: who may sign them.
+    CertificateSigning,
+    /// The plugin of this name: what they may not ask for.
+    CertificateSubjectRestriction,
     /// The plugin of this name: an Ingress without a class gets the default one.
     DefaultIngressClass,
     /// The plugin of this name: a Pod that comes onto a node gets the labels of the node's zone and region.
@@ -77,6 +84,9 @@ pub const ORDER: &[(Phase, Member)] = &[
     (Phase::Mutating, Member::Probe(Phase::Mutating)),
     (Phase::Storage, Member::RoleEscalation),
     (Phase::Validating, Member::DefaultPriority),
+    (Phase::Validating, Member::CertificateApproval),
+    (Phase::Validating, Member::CertificateSigning),
+    (Phase::Validating, Member::CertificateSubjectRestriction),
     #[cfg(test)]
     (Phase::Validating, Member::Probe(Phase::Validating)),
 ];
@@ -164,6 +174,9 @@ impl Member {
             Self::PodPriority => priority::admit(core, attributes, objects),
             Self::DefaultPriority => priority::only_default(core, attributes, objects),
             Self::DefaultStorageClass => default_class::STORAGE.admit(core, attributes, objects),
+            Self::CertificateApproval => certificates::approval(core, attributes, objects),
+            Self::CertificateSigning => certificates::signing(core, attributes, objects),
+            Self::CertificateSubjectRestriction => certificates::subject(attributes, objects),
             Self::DefaultIngressClass => default_class::INGRESS.admit(core, attributes, objects),
             Self::PodTopologyLabels => {
                 topology::admit(core, attributes, objects);

@@ -114,6 +114,10 @@ impl Strategy for BuiltIn {
                 keep_all_but(new, old, &["metadata", "status"]);
                 (self.kind.prepare_status)(new, old);
             }
+            "approval" => {
+                keep_all_but(new, old, &["metadata", "status"]);
+                (self.kind.prepare_approval)(new, old);
+            }
             _ => {
                 if self.kind.rules.has_status {
                     keep(new, old, "status");
@@ -148,12 +152,15 @@ impl Strategy for BuiltIn {
     fn validate_update(&self, subresource: &str, new: &Value, old: &Value) -> Objections {
         let mut faults = Faults::default();
         let (at, old) = (Located::root(new), Located::root(old));
-        if subresource == "status" {
-            (self.kind.validate_status)(&at, &old, &mut faults);
-            return faults.into_causes().into();
+        match subresource {
+            "status" => (self.kind.validate_status)(&at, &old, &mut faults),
+            "approval" => (self.kind.validate_approval)(&at, &old, &mut faults),
+            _ => {
+                (self.kind.validate_update)(&at, &old, &mut faults);
+                return self.with_allocation(faults.into_causes(), new, false).into();
+            }
         }
-        (self.kind.validate_update)(&at, &old, &mut faults);
-        self.with_allocation(faults.into_causes(), new, false).into()
+        faults.into_causes().into()
     }
 
     fn warnings(&self, object: &Value) -> Vec<String> {

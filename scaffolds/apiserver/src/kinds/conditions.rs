@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use kubewright_schema::go;
+use kubewright_machinery::go;
 
 use crate::kinds::{faults::Faults, format::qualified, located::Located};
 

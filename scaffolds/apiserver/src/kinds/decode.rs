@@ -342,6 +342,8 @@ fn zero(field: &Field) -> Option<Value> {
     match &field.kind {
         Type::Ref(..) => Some(zero_of(&field.kind)),
         _ if field.omit_empty => None,
+        // In a map no bytes are empty ones.
+        Type::Bytes => Some(Value::Null),
         kind => Some(zero_of(kind)),
     }
 }

@@ -37,12 +37,16 @@ pub(super) struct Kind {
     pub prepare_update: fn(&mut Value, &Value),
     /// Prepares an update of the status, after all but metadata and status was copied from the old object.
     pub prepare_status: fn(&mut Value, &Value),
+    /// Prepares an approval, after all but metadata and status was copied from the old object.
+    pub prepare_approval: fn(&mut Value, &Value),
     /// Validates a new object, except its metadata.
     pub validate: fn(&Located<'_>, &mut Faults),
     /// Validates an update, given the new and the old object.
     pub validate_update: fn(&Located<'_>, &Located<'_>, &mut Faults),
     /// Validates an update of the status, given the new and the old object.
     pub validate_status: fn(&Located<'_>, &Located<'_>, &mut Faults),
+    /// Validates an approval, given the new and the old object.
+    pub validate_approval: fn(&Located<'_>, &Located<'_>, &mut Faults),
     /// For kinds whose first deletion only marks an object: sets the marks, given the time.
     pub begin_deletion: Option<fn(&mut Value, &str)>,
     /// The warnings about an accepted object.
@@ -70,9 +74,11 @@ impl Default for Kind {
             prepare_create: |_| {},
             prepare_update: |_, _| {},
             prepare_status: |_, _| {},
+            prepare_approval: |_, _| {},
             validate: |_, _| {},
             validate_update: |_, _, _| {},
             validate_status: |_, _, _| {},
+            validate_approval: |_, _, _| {},
             begin_deletion: None,
             warnings: |_| Warnings::new(),
             status_warnings: |_| Warnings::new(),

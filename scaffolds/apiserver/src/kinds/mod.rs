@@ -10,6 +10,7 @@ mod authentication;
 mod autoscaling;
 mod batch;
 mod built_in;
+pub(crate) mod certificates;
 mod conditions;
 mod coordination;
 mod core;
@@ -59,7 +60,7 @@ use names::Named;
 type Listed = (&'static str, &'static str, fn() -> Kind);
 
 /// All kinds. Those without rules of their own are `Kind::default`.
-const KINDS: [Listed; 45] = [
+const KINDS: [Listed; 46] = [
     ("", "Binding", Kind::default),
     ("", "ConfigMap", core::config_map::kind),
     ("", "Endpoints", core::endpoints::kind),
@@ -99,6 +100,11 @@ const KINDS: [Listed; 45] = [
     ),
     ("batch", "CronJob", batch::cron_job::kind),
     ("batch", "Job", batch::job::kind),
+    (
+        "certificates.k8s.io",
+        "CertificateSigningRequest",
+        certificates::certificate_signing_request::kind,
+    ),
     ("coordination.k8s.io", "Lease", coordination::lease::kind),
     ("discovery.k8s.io", "EndpointSlice", discovery::endpoint_slice::kind),
     ("events.k8s.io", "Event", events::event::kind),

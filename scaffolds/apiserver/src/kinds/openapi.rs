@@ -89,7 +89,7 @@ fn property(field: &Field) -> Value {
     for (key, value) in &field.attributes {
         let (name, value) = match *key {
             "d" => ("default", parsed(value)),
-            "e" => ("enum", words(value, '|')),
+            "e" => ("enum", values(value)),
             "l" => ("x-kubernetes-list-type", json!(value)),
             "lk" => ("x-kubernetes-list-map-keys", words(value, ',')),
             "m" => ("x-kubernetes-map-type", json!(value)),
@@ -136,12 +136,17 @@ fn container(name: &str, inner: &str, item: &Type, values: Option<&str>) -> Map<
         schema.insert("default".to_owned(), default);
     }
     if let Some(values) = values {
-        schema.insert("enum".to_owned(), json!(values.split('|').collect::<Vec<_>>()));
+        schema.insert("enum".to_owned(), self::values(values));
     }
     Map::from_iter([
         ("type".to_owned(), json!(name)),
         (inner.to_owned(), Value::Object(schema)),
     ])
+}
+
+/// The values that a field is limited to.
+fn values(text: &str) -> Value {
+    text.split('|').map(|value| value.replace("%20", " ")).collect()
 }
 
 fn reference(name: &str) -> String {
@@ -151,4 +156,17 @@ fn reference(name: &str) -> String {
 /// Parses a recorded value. Null stands for one that cannot be parsed; no definition contains null.
 fn parsed(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_may_have_blanks() {
+        let spec = definition("io.k8s.api.certificates.v1.CertificateSigningRequestSpec").unwrap();
+        let usages = spec.pointer("/properties/usages").unwrap();
+        assert_eq!(usages["items"]["enum"][1], "cert sign");
+        assert_eq!(usages["x-kubernetes-list-type"], "atomic");
+    }
 }

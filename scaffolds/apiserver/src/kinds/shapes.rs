@@ -7,8 +7,8 @@
 //! `z` omitzero, `-` none of them), type (`str`, `str:byte`, `i32`, `i64`, `f64`, `bool`, `[items]`, `{values}`,
 //! `&definition` by `allOf`, `$definition` by `$ref`), then attributes `g=` the Go type where it does not follow,
 //! `v=` the embedded Go structs that it stands in, `b=` its numbers in protobuf (those of such structs first),
-//! `d=` default, `e=` and `ie=` values (of the items), `l=` and `lk=` list type and keys, `m=` map type, `p=` and `pk=`
-//! patch strategy and merge key, `!` required.
+//! `d=` default, `e=` and `ie=` values (of the items; blanks as `%20`), `l=` and `lk=` list type and keys, `m=` map type,
+//! `p=` and `pk=` patch strategy and merge key, `!` required.
 
 use std::{
     collections::HashMap,

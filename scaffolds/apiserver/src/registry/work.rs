@@ -159,7 +159,9 @@ impl<'a> Work<'a> {
         let rules = self.resource().rules();
         match (self.call.subresource.as_str(), rules.has_status) {
             ("status", _) => rules.reset_by_status,
-            ("", true) | ("finalize", _) => &["status"],
+            ("approval", _) => rules.reset_by_approval,
+            ("", true) => rules.reset_by_update,
+            ("finalize", _) => &["status"],
             _ => &[],
         }
     }

@@ -263,6 +263,9 @@ fn members_stand_in_the_order_of_the_real_server() {
         (Phase::Mutating, Member::PodTopologyLabels),
         (Phase::Storage, Member::RoleEscalation),
         (Phase::Validating, Member::DefaultPriority),
+        (Phase::Validating, Member::CertificateApproval),
+        (Phase::Validating, Member::CertificateSigning),
+        (Phase::Validating, Member::CertificateSubjectRestriction),
     ];
     assert_eq!(members, expected);
 }

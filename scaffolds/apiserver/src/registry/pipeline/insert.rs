@@ -48,6 +48,9 @@ async fn create(work: &mut Work<'_>, attributes: &Attributes<'_>, mut object: Va
     resource
         .strategy
         .prepare_for_create(&work.call.subresource, &mut object);
+    if let Some(record_user) = resource.rules().records_user {
+        record_user(&mut object, &work.call.user);
+    }
     if resource.rules().counts_generation {
         meta::set(&mut object, "generation", Some(json!(1)));
     }

@@ -90,6 +90,9 @@ impl Live {
             "finalize" => put(new, "status", live.get("status").cloned()),
             subresource => strategy.prepare_for_update(part(subresource), new, live),
         }
+        if let (Some(date), false) = (rules.dates_update, work.call.subresource.is_empty()) {
+            date(new, live, &work.now);
+        }
         if rules.counts_generation && self.is_another_generation(work, new) {
             meta::system::next_generation(new);
         }
@@ -151,7 +154,10 @@ impl Live {
 
 /// The part of an object that a subresource writes: `scale` writes the object itself.
 fn part(subresource: &str) -> &str {
-    if subresource == "status" { "status" } else { "" }
+    match subresource {
+        part @ ("status" | "approval") => part,
+        _ => "",
+    }
 }
 
 fn no_number(text: &str) -> Status {

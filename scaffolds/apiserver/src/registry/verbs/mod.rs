@@ -28,7 +28,7 @@ use crate::{
 /// The Status to answer with.
 pub async fn read(core: &Core, call: &Call) -> Result<Answer, Status> {
     match (call.verb, call.subresource.as_str()) {
-        (Verb::Get, "" | "status") => get::get(core, call).await.map(Answer::Object),
+        (Verb::Get, "" | "status" | "approval") => get::get(core, call).await.map(Answer::Object),
         (Verb::List, "") => list::list(core, call).await.map(Answer::Object),
         (Verb::Watch, "") => watch::watch(core, call).await.map(Answer::Events),
         (Verb::Get, "scale") => scale::get(&Work::new(core, call)).map(Answer::Object),
@@ -44,8 +44,8 @@ pub async fn write(work: &mut Work<'_>) -> Result<Reply, Status> {
     let call = work.call;
     match (call.verb, call.subresource.as_str()) {
         (Verb::Create, "") => create::create(work).await,
-        (Verb::Update, "" | "status") => update::update(work).await,
-        (Verb::Patch, "" | "status") => patch::patch(work).await,
+        (Verb::Update, "" | "status" | "approval") => update::update(work).await,
+        (Verb::Patch, "" | "status" | "approval") => patch::patch(work).await,
         (Verb::Update, "scale") => scale::update(work).await,
         (Verb::Patch, "scale") => scale::patch(work).await,
         (Verb::Update, "finalize") => finalize::finalize(work).await,

@@ -17,7 +17,7 @@ use kube::Client;
 use serde_json::Value;
 
 /// The recorded group versions, and their recorded resources; `*` stands for all.
-const RECORDED: [(&str, &str); 15] = [
+const RECORDED: [(&str, &str); 16] = [
     (
         "api/v1",
         "bindings configmaps endpoints events limitranges namespaces nodes persistentvolumeclaims persistentvolumes pods \
@@ -29,6 +29,7 @@ const RECORDED: [(&str, &str); 15] = [
     ("apis/autoscaling/v1", "*"),
     ("apis/autoscaling/v2", "*"),
     ("apis/batch/v1", "*"),
+    ("apis/certificates.k8s.io/v1", "certificatesigningrequests"),
     ("apis/coordination.k8s.io/v1", "*"),
     ("apis/discovery.k8s.io/v1", "*"),
     ("apis/events.k8s.io/v1", "*"),

@@ -191,6 +191,8 @@ fn list(value: &Value, between: &str) -> String {
         .into_iter()
         .flatten()
         .filter_map(Value::as_str)
+        // Blanks separate attributes.
+        .map(|text| text.replace(' ', "%20"))
         .collect::<Vec<_>>()
         .join(between)
 }

@@ -1,0 +1,322 @@
+//! CertificateSigningRequests.
+
+use std::collections::BTreeSet;
+
+use kubewright_machinery::{
+    base64::{self, Encoding},
+    go,
+    names::{self, Unit},
+    time::human_duration,
+};
+use serde_json::{Value, json};
+
+use super::{chain, request::Request};
+use crate::{
+    kinds::{
+        edit::{Fields, keep, section},
+        faults::{Faults, quoted},
+        kind::{Kind, Selectable},
+        located::Located,
+        row::{Row, or},
+    },
+    strategy::{MetadataPass, NameRule, Rules},
+    user::User,
+};
+
+pub(in crate::kinds) fn kind() -> Kind {
+    Kind {
+        rules: Rules {
+            name: NameRule::PathSegment,
+            metadata_passes: MetadataPass::VALIDATE_THEN_UPDATE,
+            status_metadata_passes: MetadataPass::VALIDATE_THEN_UPDATE,
+            reset_by_update: &["spec", "status"],
+            reset_by_status: &["spec", "status.conditions"],
+            reset_by_approval: &["spec", "status.certificate"],
+            records_user: Some(record_user),
+            dates_update: Some(date),
+            ..Rules::default()
+        },
+        prepare_update: |new, old| keep(new, old, "spec"),
+        prepare_status,
+        prepare_approval,
+        validate,
+        validate_status,
+        validate_approval,
+        selectable: SELECTABLE,
+        cells,
+        ..Kind::default()
+    }
+}
+
+const SELECTABLE: &[Selectable] = &[Selectable::new("spec.signerName", "/spec/signerName")];
+/// In the order of the server.
+const USAGES: [&str; 23] = [
+    "any",
+    "cert sign",
+    "client auth",
+    "code signing",
+    "content commitment",
+    "crl sign",
+    "data encipherment",
+    "decipher only",
+    "digital signature",
+    "email protection",
+    "encipher only",
+    "ipsec end system",
+    "ipsec tunnel",
+    "ipsec user",
+    "key agreement",
+    "key encipherment",
+    "microsoft sgc",
+    "netscape sgc",
+    "ocsp signing",
+    "s/mime",
+    "server auth",
+    "signing",
+    "timestamping",
+];
+/// Conditions that are true, or not there.
+const FINAL: [&str; 3] = ["Approved", "Denied", "Failed"];
+/// Conditions that the approval alone sets.
+const APPROVAL: [&str; 2] = ["Approved", "Denied"];
+
+/// Whoever creates a request is whom it is for.
+fn record_user(object: &mut Value, user: &User) {
+    let Some(spec) = section(object, "spec") else { return };
+    for name in ["username", "uid", "groups", "extra"] {
+        spec.remove(name);
+    }
+    if let Value::Object(fields) = user.body() {
+        spec.extend(fields);
+    }
+}
+
+/// The conditions of a type, with their positions.
+fn positions(conditions: &[Value], name: &str) -> Vec<usize> {
+    let found = conditions.iter().enumerate().filter(|(_, it)| it["type"] == name);
+    found.map(|(at, _)| at).collect()
+}
+
+fn conditions(object: &Value) -> &[Value] {
+    let found = object.pointer("/status/conditions").and_then(Value::as_array);
+    found.map(Vec::as_slice).unwrap_or_default()
+}
+
+/// A signer leaves the approval as it is. One that is added or removed is refused later.
+fn prepare_status(new: &mut Value, old: &Value) {
+    let before = conditions(old);
+    let Some(now) = new.pointer_mut("/status/conditions").and_then(Value::as_array_mut) else {
+        return;
+    };
+    for name in APPROVAL {
+        let (had, has) = (positions(before, name), positions(now, name));
+        if had.len() != has.len() {
+            continue;
+        }
+        for (from, to) in had.into_iter().zip(has) {
+            now[to] = before[from].clone();
+        }
+    }
+}
+
+/// An approval changes conditions alone.
+fn prepare_approval(new: &mut Value, old: &Value) {
+    let kept = new.pointer("/status/conditions").cloned();
+    keep(new, old, "status");
+    let Some(status) = section(new, "status") else { return };
+    match kept {
+        Some(conditions) => _ = status.insert("conditions".to_owned(), conditions),
+        None => _ = status.remove("conditions"),
+    }
+}
+
+/// Dates the conditions of an update that are not: to `now`, and the change to when the condition became so.
+fn date(new: &mut Value, old: &Value, now: &str) {
+    let before = conditions(old);
+    let list = new.pointer_mut("/status/conditions").and_then(Value::as_array_mut);
+    for condition in list.into_iter().flatten().filter_map(Value::as_object_mut) {
+        if is_undated(condition, "lastUpdateTime") {
+            condition.insert("lastUpdateTime".to_owned(), json!(now));
+        }
+        if is_undated(condition, "lastTransitionTime") {
+            let same = |it: &&Value| {
+                ["type", "status"]
+                    .iter()
+                    .all(|name| it.get(*name) == condition.get(*name))
+            };
+            let since = before.iter().find(same).and_then(|it| it.get("lastTransitionTime"));
+            let since = since.filter(|since| !since.is_null()).cloned();
+            condition.insert("lastTransitionTime".to_owned(), since.unwrap_or_else(|| json!(now)));
+        }
+    }
+}
+
+fn is_undated(condition: &Fields, name: &str) -> bool {
+    condition.get(name).is_none_or(Value::is_null)
+}
+
+fn validate(at: &Located<'_>, faults: &mut Faults) {
+    let spec = at.get("spec");
+    let pem = spec.get("request");
+    let bytes = base64::decode(pem.str(), Encoding::Standard).unwrap_or_default();
+    if let Err(why) = Request::read(&bytes).and_then(|request| request.verify()) {
+        faults.invalid(&pem, &why);
+    }
+    usages(&spec.get("usages"), faults);
+    signer_name(&spec.get("signerName"), faults);
+    let expiration = spec.get("expirationSeconds");
+    if expiration.is_set() && expiration.int() < 600 {
+        let detail = "may not specify a duration less than 600 seconds (10 minutes)";
+        faults.invalid(&expiration, detail);
+    }
+}
+
+fn usages(at: &Located<'_>, faults: &mut Faults) {
+    if at.len() == 0 {
+        faults.required(at, "");
+    }
+    for usage in at.items() {
+        faults.one_of(&usage, &USAGES);
+    }
+    let mut seen = BTreeSet::new();
+    for usage in at.items().filter(|usage| !seen.insert(usage.str())) {
+        faults.duplicate(&usage);
+    }
+}
+
+fn signer_name(at: &Located<'_>, faults: &mut Faults) {
+    /// A domain, a label and a subdomain with what stands between them.
+    const LONGEST: usize = 253 + 1 + 63 + 1 + 253;
+    match at.str() {
+        "" => return faults.required(at, ""),
+        "kubernetes.io/legacy-unknown" => {
+            return faults.invalid(at, "the legacy signerName is not allowed via this API version");
+        }
+        _ => {}
+    }
+    let parts: Vec<&str> = at.str().split('/').collect();
+    let [domain, path] = parts.as_slice() else {
+        let detail = "must be a fully qualified domain and path of the form 'example.com/signer-name'";
+        return faults.invalid(at, detail);
+    };
+    if domain.len() > 253 {
+        faults.too_long(at, 253);
+    }
+    let complain = |part: &str, format: fn(&str) -> Vec<String>, faults: &mut Faults| {
+        let found = part.split('.').map(|name| (name, format(name)));
+        let first = found.into_iter().find(|(_, sentences)| !sentences.is_empty());
+        for (name, sentence) in first
+            .iter()
+            .flat_map(|(name, all)| all.iter().map(move |it| (name, it)))
+        {
+            let detail = format!("validating label {}: {sentence}", go::quote(name));
+            faults.invalid_as(at, &quoted(part), &detail);
+        }
+    };
+    complain(domain, |name| names::label(name, Unit::Characters), faults);
+    if !domain.contains('.') {
+        let detail = "should be a domain with at least two segments separated by dots";
+        faults.invalid_as(at, &quoted(domain), detail);
+    }
+    complain(path, |name| names::subdomain(name, Unit::Characters), faults);
+    if at.str().len() > LONGEST {
+        faults.too_long(at, LONGEST);
+    }
+}
+
+fn validate_status(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
+    validate_conditions(&new.at("status.conditions"), faults);
+    let (now, before) = (new.at("status.certificate"), old.at("status.certificate"));
+    let is_new = now.str() != before.str();
+    if is_new && !now.str().is_empty() {
+        let chain = base64::decode(now.str(), Encoding::Standard).unwrap_or_default();
+        if let Some(why) = chain::fault(&chain) {
+            faults.invalid_as(&now, "\"<certificate data>\"", &why);
+        }
+    }
+    removed(new, old, faults);
+    for name in APPROVAL {
+        if count(new, name) > count(old, name) {
+            let detail = format!("updates may not add a condition of type \"{name}\"");
+            faults.forbidden(&new.at("status.conditions"), &detail);
+        }
+    }
+    if is_new && !before.str().is_empty() {
+        faults.forbidden(&now, "updates may not modify existing certificate content");
+    }
+}
+
+fn validate_approval(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
+    validate_conditions(&new.at("status.conditions"), faults);
+    removed(new, old, faults);
+}
+
+fn count(at: &Located<'_>, name: &str) -> usize {
+    positions(conditions(at.value), name).len()
+}
+
+fn removed(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
+    for name in FINAL {
+        if count(new, name) < count(old, name) {
+            let detail = format!("updates may not remove a condition of type \"{name}\"");
+            faults.forbidden(&new.at("status.conditions"), &detail);
+        }
+    }
+}
+
+fn validate_conditions(at: &Located<'_>, faults: &mut Faults) {
+    let mut seen = BTreeSet::new();
+    for condition in at.items() {
+        let (name, status) = (condition.get("type"), condition.get("status"));
+        if name.str().is_empty() {
+            faults.required(&name, "");
+        }
+        let known: &[&str] = match FINAL.contains(&name.str()) {
+            true => &["True"],
+            false => &["False", "True", "Unknown"],
+        };
+        match status.str() {
+            "" => faults.required(&status, ""),
+            _ => faults.one_of(&status, known),
+        }
+        let other = APPROVAL.into_iter().find(|other| *other != name.str());
+        if APPROVAL.contains(&name.str()) && other.is_some_and(|other| seen.contains(other)) {
+            let detail = "Approved and Denied conditions are mutually exclusive";
+            faults.invalid_as(at, &quoted(name.str()), detail);
+        }
+        if !seen.insert(name.str()) {
+            faults.duplicate(&name);
+        }
+    }
+}
+
+fn cells(row: &Row<'_>) -> Vec<Value> {
+    let expiration = row.get("spec.expirationSeconds");
+    let duration = match expiration.is_set() {
+        true => json!(human_duration(expiration.int())),
+        false => json!("<none>"),
+    };
+    vec![
+        row.name(),
+        row.age(),
+        or(row.get("spec.signerName").str(), "<none>"),
+        row.text("spec.username"),
+        duration,
+        json!(state(row)),
+    ]
+}
+
+fn state(row: &Row<'_>) -> String {
+    let has = |name: &str| count(&row.at, name) > 0;
+    let approval = match (has("Denied"), has("Approved")) {
+        (true, _) => "Denied",
+        (_, true) => "Approved",
+        _ => "Pending",
+    };
+    let failed = if has("Failed") { ",Failed" } else { "" };
+    let issued = match row.get("status.certificate").str() {
+        "" => "",
+        _ => ",Issued",
+    };
+    format!("{approval}{failed}{issued}")
+}

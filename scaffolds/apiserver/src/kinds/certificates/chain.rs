@@ -1,0 +1,43 @@
+//! The certificates that a signer puts into a status.
+
+use kubewright_machinery::go;
+
+use super::pem;
+use kubewright_machinery::der::{BIT_STRING, SEQUENCE, each, read};
+
+/// What is wrong with a chain of PEM certificates, in Go's words.
+pub(super) fn fault(chain: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(chain);
+    let mut blocks = pem::blocks(&text).peekable();
+    if blocks.peek().is_none() {
+        return Some("must contain at least one CERTIFICATE PEM block".to_owned());
+    }
+    blocks.find_map(|block| {
+        if block.label != "CERTIFICATE" {
+            let label = go::quote(block.label);
+            return Some(format!("only CERTIFICATE PEM blocks are allowed, found {label}"));
+        }
+        if block.has_headers {
+            return Some("no PEM block headers are permitted".to_owned());
+        }
+        certificates(&block.bytes)
+    })
+}
+
+/// What is wrong with the certificates of one block.
+fn certificates(mut bytes: &[u8]) -> Option<String> {
+    if bytes.is_empty() {
+        return Some("found CERTIFICATE PEM block containing 0 certificates".to_owned());
+    }
+    while !bytes.is_empty() {
+        let Some((SEQUENCE, certificate, rest)) = read(bytes) else {
+            return Some("x509: malformed certificate".to_owned());
+        };
+        let tags: Vec<u8> = each(certificate).map(|(tag, _)| tag).collect();
+        if tags != [SEQUENCE, SEQUENCE, BIT_STRING] {
+            return Some("x509: malformed certificate".to_owned());
+        }
+        bytes = rest;
+    }
+    None
+}

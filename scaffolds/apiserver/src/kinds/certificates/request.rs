@@ -1,0 +1,165 @@
+//! A request for a certificate (PKCS #10, RFC 2986): read, and its signature verified.
+
+use ring::signature::{self, UnparsedPublicKey, VerificationAlgorithm};
+
+use super::pem;
+use kubewright_machinery::der::{BIT_STRING, OID, SEQUENCE, each, read};
+
+/// `organizationName`, 2.5.4.10.
+const ORGANIZATION: &[u8] = &[0x55, 0x04, 0x0a];
+/// `prime256v1` and `secp384r1`.
+const P256: &[u8] = &[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07];
+const P384: &[u8] = &[0x2b, 0x81, 0x04, 0x00, 0x22];
+
+/// The data and the signature of a request, and what it is verified with.
+struct Signed<'b> {
+    data: &'b [u8],
+    signature: &'b [u8],
+    algorithm: &'b [u8],
+    /// The parameters of the key's algorithm: its curve.
+    curve: &'b [u8],
+    key: &'b [u8],
+}
+
+/// A signature algorithm that can be verified here.
+struct Algorithm {
+    id: &'static [u8],
+    /// Empty where the key has none.
+    curve: &'static [u8],
+    verifies: &'static dyn VerificationAlgorithm,
+    /// Go's sentence about a signature that is wrong.
+    failure: &'static str,
+}
+
+const ECDSA: &str = "x509: ECDSA verification failure";
+const ECDSA_SHA256: &[u8] = &[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02];
+const ECDSA_SHA384: &[u8] = &[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x03];
+const RSA: &str = "crypto/rsa: verification error";
+const RSA_SHA256: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x0b];
+const RSA_SHA384: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x0c];
+const RSA_SHA512: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x0d];
+const ED25519: &[u8] = &[0x2b, 0x65, 0x70];
+
+static ALGORITHMS: [Algorithm; 8] = [
+    Algorithm::new(ECDSA_SHA256, P256, &signature::ECDSA_P256_SHA256_ASN1, ECDSA),
+    Algorithm::new(ECDSA_SHA384, P256, &signature::ECDSA_P256_SHA384_ASN1, ECDSA),
+    Algorithm::new(ECDSA_SHA256, P384, &signature::ECDSA_P384_SHA256_ASN1, ECDSA),
+    Algorithm::new(ECDSA_SHA384, P384, &signature::ECDSA_P384_SHA384_ASN1, ECDSA),
+    Algorithm::new(RSA_SHA256, &[], &signature::RSA_PKCS1_2048_8192_SHA256, RSA),
+    Algorithm::new(RSA_SHA384, &[], &signature::RSA_PKCS1_2048_8192_SHA384, RSA),
+    Algorithm::new(RSA_SHA512, &[], &signature::RSA_PKCS1_2048_8192_SHA512, RSA),
+    Algorithm::new(ED25519, &[], &signature::ED25519, "x509: Ed25519 verification failure"),
+];
+
+impl Algorithm {
+    const fn new(
+        id: &'static [u8],
+        curve: &'static [u8],
+        verifies: &'static dyn VerificationAlgorithm,
+        failure: &'static str,
+    ) -> Self {
+        Self {
+            id,
+            curve,
+            verifies,
+            failure,
+        }
+    }
+}
+
+/// A request.
+pub(super) struct Request {
+    bytes: Vec<u8>,
+}
+
+impl Request {
+    /// The first PEM block.
+    ///
+    /// # Errors
+    /// Go's sentence about what is no request.
+    pub fn read(pem: &[u8]) -> Result<Self, String> {
+        let text = String::from_utf8_lossy(pem);
+        let block = pem::blocks(&text).next().filter(|it| it.label == "CERTIFICATE REQUEST");
+        let Some(block) = block else {
+            return Err("PEM block type must be CERTIFICATE REQUEST".to_owned());
+        };
+        let request = Self { bytes: block.bytes };
+        let (_, _, rest) = read(&request.bytes).ok_or("asn1: syntax error: data truncated")?;
+        if !rest.is_empty() {
+            return Err("asn1: syntax error: trailing data".to_owned());
+        }
+        request
+            .signed()
+            .ok_or("asn1: structure error: this is no certificate request")?;
+        Ok(request)
+    }
+
+    /// Verifies the signature, if it is of an algorithm that is known here.
+    ///
+    /// # Errors
+    /// Go's sentence.
+    pub fn verify(&self) -> Result<(), String> {
+        let Some(signed) = self.signed() else { return Ok(()) };
+        let is_it = |it: &&Algorithm| it.id == signed.algorithm && (it.curve.is_empty() || it.curve == signed.curve);
+        let Some(algorithm) = ALGORITHMS.iter().find(is_it) else {
+            return Ok(());
+        };
+        let key = UnparsedPublicKey::new(algorithm.verifies, signed.key);
+        key.verify(signed.data, signed.signature)
+            .map_err(|_| algorithm.failure.to_owned())
+    }
+
+    /// The organisations of the subject.
+    pub fn organizations(&self) -> Vec<String> {
+        let attributes = self.info().into_iter().flat_map(|info| each(info).nth(1));
+        let attributes = attributes
+            .flat_map(|(_, subject)| each(subject))
+            .flat_map(|(_, set)| each(set));
+        let values = attributes.filter_map(|(_, attribute)| match read(attribute) {
+            Some((OID, ORGANIZATION, value)) => read(value),
+            _ => None,
+        });
+        values
+            .map(|(_, value, _)| String::from_utf8_lossy(value).into_owned())
+            .collect()
+    }
+
+    /// What is signed: version, subject, key and attributes.
+    fn info(&self) -> Option<&[u8]> {
+        let (SEQUENCE, request, _) = read(&self.bytes)? else {
+            return None;
+        };
+        match read(request)? {
+            (SEQUENCE, info, _) => Some(info),
+            _ => None,
+        }
+    }
+
+    fn signed(&self) -> Option<Signed<'_>> {
+        let (_, request, _) = read(&self.bytes)?;
+        let (_, _, behind) = read(request)?;
+        let data = &request[..request.len() - behind.len()];
+        let (SEQUENCE, algorithm, behind) = read(behind)? else {
+            return None;
+        };
+        let (_, algorithm, _) = read(algorithm)?;
+        let (BIT_STRING, signature, _) = read(behind)? else {
+            return None;
+        };
+        let (SEQUENCE, key) = each(self.info()?).nth(2)? else {
+            return None;
+        };
+        let (SEQUENCE, kind, key) = read(key)? else { return None };
+        let (_, _, parameters) = read(kind)?;
+        let curve = read(parameters).filter(|(tag, _, _)| *tag == OID);
+        let (BIT_STRING, key, _) = read(key)? else { return None };
+        Some(Signed {
+            data,
+            // In front of the bits is how many of the last byte do not count.
+            signature: signature.get(1..)?,
+            algorithm,
+            curve: curve.map_or(&[], |(_, curve, _)| curve),
+            key: key.get(1..)?,
+        })
+    }
+}
