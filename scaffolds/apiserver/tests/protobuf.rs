@@ -1,4 +1,4 @@
-//! Bodies in Protobuf that a real kubectl sent (`protobuf.txt`, written by `tests/fidelity/kubectl/protobuf`). They
+//! Bodies in Protobuf that a real kubectl sent (`protobuf.txt`, written by `fidelity record protobuf`). They
 //! create the same objects as the JSON that the same kubectl prints.
 
 use http::{Request, header};

@@ -78,8 +78,8 @@ async fn compare_once(program: &Program, real: &Target, ours: &Target, namespace
         .with_context(|| format!("`{}` has no end after {} s", program.name, PATIENCE.as_secs()))?;
     Ok(difference(
         program,
-        &normal::form(&real?, namespace),
-        &normal::form(&ours?, namespace),
+        &normal::form(program, &real?, namespace),
+        &normal::form(program, &ours?, namespace),
     ))
 }
 

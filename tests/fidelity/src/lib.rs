@@ -1,8 +1,9 @@
 //! Sends the same requests to the in-process API server and a real kube-apiserver, and compares the answers.
 //!
-//! A [`Program`] is a list of requests in a namespace of its own. It runs on a [`Target`], and [`normal::form`] makes
-//! its [`Answer`]s comparable. Programs are written by hand (`probes/`, whose real answers are recorded for machines
-//! without Go) or generated from a seed ([`random`]). A failing program is shrunk ([`shrink`]).
+//! A [`Program`] is a list of requests in a namespace of its own. It is run on a [`Target`]; the [`Answer`]s are made
+//! comparable by [`normal::form`]. Programs are written by hand (`probes/`, whose real answers are recorded for
+//! machines without Go) or drawn at random from a seed ([`random`]); a failing one is shrunk ([`shrink`]).
+//! [`recording`] is about all files of the tree that a real server's answers are recorded in.
 
 mod answer;
 pub mod compare;
@@ -10,7 +11,7 @@ pub mod comparison;
 pub mod normal;
 mod program;
 pub mod random;
-pub mod recorded;
+pub mod recording;
 pub mod shrink;
 mod target;
 

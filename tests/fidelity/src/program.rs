@@ -25,7 +25,7 @@ pub struct Program {
 pub struct Step {
     /// `METHOD /path?query`; `WATCH /path?query` is a GET that is read to its end, and needs a `timeoutSeconds`.
     pub r#do: String,
-    /// The content type; `application/json` by default.
+    /// The content type; `application/json` by default, and none if it is empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub r#as: Option<String>,
     /// The header `Accept`.
@@ -44,7 +44,10 @@ pub struct Step {
     /// value), for effects that the real server completes later.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub until: BTreeMap<String, Value>,
-    /// Why the answer is not compared: the request only prepares others.
+    /// Of a watch: how many events are read. A server adds bookmarks whenever it likes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first: Option<usize>,
+    /// Why the answer is not compared: it is only a means.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unlike: Option<String>,
 }

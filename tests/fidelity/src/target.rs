@@ -60,7 +60,15 @@ impl Target {
         }
     }
 
-    /// Creates the namespace and runs the program in it, request by request. The namespace remains.
+    /// The answer to one request of the administrator's, outside of any program.
+    ///
+    /// # Errors
+    /// When it cannot be sent. A refusal is an answer.
+    pub async fn send(&self, step: &Step) -> Result<Answer> {
+        self.ask(step, "", &[]).await
+    }
+
+    /// Makes the namespace and runs the program in it, answer after answer. The namespace stays.
     ///
     /// # Errors
     /// When a request cannot be sent, or the program refers to a missing value. Refusals are answers.
@@ -114,8 +122,9 @@ impl Target {
         let (method, path, watch) = step.line(namespace, earlier)?;
         let mut request = Request::builder().method(method.as_str()).uri(&path);
         let body = step.bytes(namespace, earlier)?;
-        if !body.is_empty() {
-            request = request.header("content-type", step.r#as.as_deref().unwrap_or("application/json"));
+        let content_type = step.r#as.as_deref().unwrap_or("application/json");
+        if !body.is_empty() && !content_type.is_empty() {
+            request = request.header("content-type", content_type);
         }
         request = request.header("accept", step.accept.as_deref().unwrap_or("application/json"));
         let headers = step.headers(namespace, earlier)?;
@@ -130,7 +139,7 @@ impl Target {
         let exchange = async {
             let response = client.send(request).await?;
             let (head, body) = response.into_parts();
-            anyhow::Ok((head, body.collect().await?.to_bytes()))
+            anyhow::Ok((head, read(body, step.first).await?))
         };
         let (head, body) = timeout(PATIENCE, exchange)
             .await
@@ -153,7 +162,27 @@ impl Target {
     }
 }
 
-/// The expected values of `until`, with `$ns` replaced.
+/// The body, or its first lines.
+async fn read(mut body: Body, lines: Option<usize>) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let is_enough = |bytes: &[u8]| lines.is_some_and(|lines| bytes.split(|byte| *byte == b'\n').count() > lines);
+    while !is_enough(&bytes)
+        && let Some(frame) = body.frame().await
+    {
+        if let Ok(data) = frame?.into_data() {
+            bytes.extend_from_slice(&data);
+        }
+    }
+    let lines = lines.unwrap_or(usize::MAX);
+    Ok(bytes
+        .split_inclusive(|byte| *byte == b'\n')
+        .take(lines)
+        .flatten()
+        .copied()
+        .collect())
+}
+
+/// What an answer is waited for with.
 fn filled(wanted: &Value, namespace: &str) -> Value {
     match wanted {
         Value::String(text) => text.replace("$ns", namespace).into(),

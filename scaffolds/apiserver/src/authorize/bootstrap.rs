@@ -1,5 +1,5 @@
 //! The roles and bindings that every cluster has from the beginning, as a real server created them (`bootstrap.txt`,
-//! written by `cargo run -p control-plane --bin roles`): those for people, for all users and for delegated
+//! written by `fidelity record roles`): those for people, for all users and for delegated
 //! authorization. Those for the cluster's own components are left out, because there are no such components here.
 
 use bytes::Bytes;

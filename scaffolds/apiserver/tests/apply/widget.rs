@@ -4,9 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::dice::Dice;
 
-pub const GROUP: &str = "apply.kubewright.dev";
-
-/// The schema of both versions.
+/// Its schema.
 pub fn schema() -> Value {
     let inner = json!({"type": "object", "required": ["id"], "properties": {
         "id": {"type": "integer"}, "text": {"type": "string"},
@@ -53,40 +51,6 @@ pub fn schema() -> Value {
             "items": condition},
     }});
     json!({"type": "object", "properties": {"spec": spec, "status": status}})
-}
-
-pub fn definition() -> Value {
-    let version = |name: &str, storage: bool| {
-        json!({"name": name, "served": true, "storage": storage, "subresources": {"status": {}},
-            "schema": {"openAPIV3Schema": schema()}})
-    };
-    json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-        "metadata": {"name": format!("widgets.{GROUP}")},
-        "spec": {"group": GROUP, "scope": "Namespaced", "names": {"plural": "widgets", "kind": "Widget"},
-            "versions": [version("v1", true), version("v1beta1", false)]}})
-}
-
-/// Decodes such an object: metadata is converted as by its Go type, and the only default in the schema is set.
-pub fn decode(object: &mut Value) {
-    metadata_of(object);
-    let spec = object.get_mut("spec").and_then(Value::as_object_mut);
-    if let Some(spec) = spec {
-        spec.retain(|_, it| !it.is_null());
-        spec.get_mut("object").into_iter().for_each(metadata_of);
-    }
-    let ports = object
-        .get_mut("spec")
-        .and_then(|it| it.get_mut("ports"))
-        .and_then(Value::as_array_mut);
-    for port in ports.into_iter().flatten().filter_map(Value::as_object_mut) {
-        port.entry("protocol").or_insert_with(|| json!("TCP"));
-    }
-}
-
-fn metadata_of(object: &mut Value) {
-    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
-        metadata.retain(|_, it| !(*it == json!({}) || *it == json!([]) || it.is_null()));
-    }
 }
 
 const FIELDS: [&str; 17] = [
@@ -158,65 +122,7 @@ fn field(dice: &mut Dice, name: &str) -> Value {
     }
 }
 
-/// A random status.
-pub fn status(dice: &mut Dice) -> Value {
-    some_of(dice, &["phase", "conditions"], |dice, name| match name {
-        "phase" => json!(dice.pick(&["Ready", "Waiting"])),
-        _ => list(
-            dice,
-            &["Ready", "Failed"],
-            |dice, name| json!({"type": name, "status": dice.pick(&["True", "False"])}),
-        ),
-    })
-}
-
-/// Adds a value that does not match the schema.
-pub fn spoil(dice: &mut Dice, object: &mut Value) {
-    let bad = [
-        json!({"size": "x"}),
-        json!({"on": 1}),
-        json!({"ratio": [1]}),
-        json!({"when": {"a": 1}}),
-        json!({"tags": "a"}),
-        json!({"tags": [null]}),
-        json!({"tags": [{"a": 1}]}),
-        json!({"tags": [["a"]]}),
-        json!({"tags": ["a", "a"]}),
-        json!({"numbers": ["a"]}),
-        json!({"plain": [1]}),
-        json!({"ports": {}}),
-        json!({"ports": [null]}),
-        json!({"ports": [{}]}),
-        json!({"ports": ["a"]}),
-        json!({"ports": [{"port": 1}, {"port": 1, "protocol": "TCP"}]}),
-        json!({"nested": [{"name": "a", "more": 1}]}),
-        json!({"nested": [{"name": "a", "inner": [{"text": "x"}]}]}),
-        json!({"nested": [{"name": 1}]}),
-        json!({"color": {"b": 1}}),
-        json!({"color": "red"}),
-        json!({"labels": {"x": 1}}),
-        json!({"rows": {"one": ["a"]}}),
-        json!({"unknown": {"a": 1}}),
-        json!({"size": 1.5}),
-        json!({"size": "x", "on": "y"}),
-        json!({"either": {"a": 1}}),
-        json!({"free": "x"}),
-        json!("x"),
-        json!([1]),
-        json!(null),
-        json!({"deep": {"er": "x"}}),
-    ];
-    object["spec"] = bad[dice.roll(bad.len())].clone();
-    match dice.roll(12) {
-        0 => object["metadata"]["labels"] = json!({"x": 1}),
-        1 => object["metadata"]["managedFields"] = json!([{}]),
-        2 => object["metadata"]["unknown"] = json!(1),
-        3 => object["metadata"]["finalizers"] = json!("x"),
-        _ => {}
-    }
-}
-
-/// Random labels, annotations and finalizers.
+/// Random labels, annotations, finalizers.
 pub fn metadata(dice: &mut Dice) -> Value {
     some_of(
         dice,

@@ -1,68 +1,47 @@
 //! Discovery and OpenAPI of custom kinds.
 
 use crate::{
-    exchange::{CRDS, Step, compare, get, record, send},
-    ours, real,
+    exchange::{CRDS, Step, get, send},
+    ours,
 };
 use kubewright_apiserver::{ApiServer, Options};
-use serde_json::{Value, json};
-use std::{collections::BTreeMap, fs};
+use serde_json::Value;
+use std::collections::BTreeMap;
 
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
 fn crd() -> Value {
-    let text = include_str!("bars.json").replace("objects.example.com", "documents.example.com");
-    serde_json::from_str(&text).expect("JSON")
+    serde_json::from_str(include_str!("bars.json")).expect("JSON")
 }
 
 /// The CRD that `kubewright create api` generates, with all Kubernetes extensions added.
 fn foobar() -> Value {
-    let text = include_str!("foobar.json");
-    serde_json::from_str(text).expect("JSON")
-}
-
-fn discovery() -> Vec<Step> {
-    vec![
-        send("POST", CRDS, crd()),
-        get("/apis/documents.example.com"),
-        get("/apis/documents.example.com/v1"),
-        get("/apis/documents.example.com/v1beta1"),
-        get("/apis/documents.example.com/v1alpha1"),
-        get("/apis/documents.example.com/v0"),
-        get("/apis/documents.example.com/v9"),
-        get("/apis/nope"),
-        get("/apis/apps/v9"),
-        get("/apis/apiextensions.k8s.io/v1"),
-        get("/api"),
-        send("DELETE", format!("{CRDS}/bars.documents.example.com"), Value::Null),
-    ]
-}
-
-#[tokio::test]
-async fn each_group_and_version_has_its_documents() {
-    compare("discovery", discovery()).await;
+    serde_json::from_str(include_str!("foobar.json")).expect("JSON")
 }
 
 fn aggregated() -> Vec<Step> {
-    let delete = send("DELETE", format!("{CRDS}/bars.documents.example.com"), Value::Null);
     vec![
         send("POST", CRDS, crd()),
         get("/apis").accepting(AGGREGATED),
         get("/api").accepting(AGGREGATED),
         get("/apis"),
-        delete,
     ]
 }
 
-/// This server must describe the groups that it serves as the real one does, in the same order.
+/// The lines of a recording.
+fn recorded(text: &str) -> Vec<Value> {
+    let lines = text.lines().map(|line| serde_json::from_str(line).expect("JSON"));
+    lines.collect()
+}
+
+/// What this server serves, it must describe as the real one does, in the same order; that leaves out groups.
 #[tokio::test]
-async fn aggregated_discovery_describes_served_groups_as_the_real_server() {
-    let text = fs::read_to_string(file("aggregated")).expect("a recording");
-    let theirs: Vec<Value> = serde_json::from_str(&text).expect("JSON");
+async fn aggregated_discovery_says_the_same_of_what_is_served() {
+    let theirs = recorded(include_str!("recorded/aggregated.jsonl"));
     let ours = ours::run(&aggregated()).await;
-    for (at, list) in [(1, "items"), (2, "items"), (3, "groups")] {
-        let ours = ours[at].normal();
-        let groups: Vec<&Value> = ours["body"][list].as_array().expect("groups").iter().collect();
+    for ((ours, theirs), list) in ours[1..].iter().zip(theirs).zip(["items", "items", "groups"]) {
+        let ours = ours.json();
+        let groups: Vec<&Value> = ours[list].as_array().expect("groups").iter().collect();
         let name = |group: &Value| {
             group["metadata"]["name"]
                 .as_str()
@@ -71,7 +50,7 @@ async fn aggregated_discovery_describes_served_groups_as_the_real_server() {
                 .to_owned()
         };
         let names: Vec<String> = groups.iter().map(|it| name(it)).collect();
-        let mut expected: Vec<Value> = theirs[at]["body"][list].as_array().expect("groups").clone();
+        let mut expected: Vec<Value> = theirs[list].as_array().expect("groups").clone();
         expected.retain(|group| names.contains(&name(group)));
         for (ours, theirs) in groups.iter().zip(&mut expected) {
             keep_served(ours, theirs);
@@ -112,11 +91,10 @@ fn openapi() -> Vec<Step> {
         send("POST", CRDS, foobar()),
         get("/openapi/v3/apis/openapi.example.com/v1"),
         get("/openapi/v2"),
-        send("DELETE", format!("{CRDS}/foobars.openapi.example.com"), Value::Null),
     ]
 }
 
-/// Removes the descriptions that Kubernetes writes: those of parameters and of the definitions in `io.k8s`.
+/// The texts that are Kubernetes' own are left out: those of parameters and of the definitions of `io.k8s`.
 fn without_foreign_texts(document: &mut Value) {
     for item in document["paths"].as_object_mut().expect("paths").values_mut() {
         for value in item.as_object_mut().expect("an item").values_mut() {
@@ -156,23 +134,24 @@ fn without_descriptions(value: &mut Value) {
 }
 
 #[tokio::test]
-async fn the_openapi_document_of_a_custom_kind_equals_the_real_servers() {
-    let text = fs::read_to_string(file("openapi")).expect("a recording");
-    let theirs: Value = serde_json::from_str(&text).expect("JSON");
+async fn the_openapi_document_of_a_custom_kind_is_the_real_one() {
+    let theirs = recorded(include_str!("recorded/openapi.jsonl"));
+    let [mut v3, v2] = <[Value; 2]>::try_from(theirs).expect("two documents");
     let answers = ours::run(&openapi()).await;
-    let mut ours: Value = serde_json::from_str(&answers[1].body).expect("JSON");
+    let mut ours = answers[1].json();
     without_foreign_texts(&mut ours);
+    without_foreign_texts(&mut v3);
     for part in ["openapi", "info", "paths"] {
-        same(part, &ours[part], &theirs["v3"][part]);
+        same(part, &ours[part], &v3[part]);
     }
     let schemas = |document: &Value| -> BTreeMap<String, Value> {
         serde_json::from_value(document["components"]["schemas"].clone()).expect("schemas")
     };
-    for (name, schema) in schemas(&theirs["v3"]) {
+    for (name, schema) in schemas(&v3) {
         same(&name, schemas(&ours).get(&name).unwrap_or(&Value::Null), &schema);
     }
-    let ours: Value = serde_json::from_str(&answers[2].body).expect("JSON");
-    for (name, definition) in theirs["v2"].as_object().expect("definitions") {
+    let ours = answers[2].json();
+    for (name, definition) in v2.as_object().expect("definitions") {
         same(name, &ours["definitions"][name], definition);
     }
 }
@@ -207,26 +186,4 @@ async fn the_urls_of_documents_change_with_their_content() {
         301
     );
     assert_eq!(ours::ask(&server, &get("/openapi/v3/apis/nope/v1")).await.code, 404);
-}
-
-fn file(name: &str) -> String {
-    format!("{}/tests/custom/recorded/{name}.json", env!("CARGO_MANIFEST_DIR"))
-}
-
-#[test]
-#[ignore = "asks a real server; writes recorded/"]
-fn record_documents() {
-    record("discovery", &discovery());
-    record("aggregated", &aggregated());
-    let answers = real::run(&openapi());
-    let mut v3: Value = serde_json::from_str(&answers[1].body).expect("JSON");
-    without_foreign_texts(&mut v3);
-    let v2: Value = serde_json::from_str(&answers[2].body).expect("JSON");
-    let mut definitions = v2["definitions"].clone();
-    definitions
-        .as_object_mut()
-        .expect("definitions")
-        .retain(|name, _| name.starts_with("com.example.openapi."));
-    let text = serde_json::to_string_pretty(&json!({"v3": v3, "v2": definitions})).expect("JSON");
-    fs::write(file("openapi"), text + "\n").expect("a file");
 }

@@ -1,5 +1,5 @@
 //! The built-in kinds compared with the real server's answers to the same requests: bodies, errors and their causes.
-//! The program `kinds` of `tests/control-plane` writes `recorded.jsonl` from `cases.txt`.
+//! `fidelity record kinds` writes `recorded.jsonl` from `cases.txt`.
 
 mod replay;
 mod services;

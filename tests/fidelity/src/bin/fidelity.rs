@@ -1,75 +1,150 @@
-//! `fidelity record`: sends the probes to the real server and stores the answers in `recorded/`.
-//! `fidelity compare [--from SEED] [--count N] [--probes]`: runs programs on both servers, and prints every difference,
-//! shrunk.
-//! The real server is the one in KUBECONFIG, or one started from KUBEBUILDER_ASSETS or target/control-plane.
+//! `fidelity record [NAME…]`: writes recordings, all or those whose names begin so.
+//! `fidelity record --check [--sample N] [--seed S] [NAME…]`: records anew and prints what differs from what is committed.
+//! `fidelity list`: prints all recordings.
+//! `fidelity compare [--from SEED] [--count N] [--probes]`: asks both servers, prints every difference, shrunk.
+//! The real server is that of KUBECONFIG, or one that is started from KUBEBUILDER_ASSETS or target/control-plane.
 
-use anyhow::{Context, Result, bail};
-use control_plane::{Assets, ControlPlane, Settings};
+use anyhow::{Context, Result, bail, ensure};
 use fidelity::{
     Program, Target,
-    comparison::{Comparison, namespace},
-    normal, probes, random,
-    recorded::{self, Recording},
+    comparison::Comparison,
+    probes, random,
+    recording::{self, Pick, Real, Recording},
 };
-use std::{collections::BTreeSet, env, fs, path::PathBuf, process::ExitCode};
+use futures::{StreamExt, stream};
+use std::{collections::BTreeSet, env, fs, process::ExitCode, time::Instant};
+
+/// Recordings that are compared at a time: most of them wait for the server.
+const AT_ONCE: usize = 8;
+
+/// What the command line says.
+#[derive(Default)]
+struct Options {
+    from: u64,
+    count: Option<u64>,
+    with_probes: bool,
+    whole: bool,
+    check: bool,
+    sample: Option<usize>,
+    seed: u64,
+    names: Vec<String>,
+}
 
 #[tokio::main]
 async fn main() -> Result<ExitCode> {
     let mut arguments = env::args().skip(1);
     let command = arguments.next().unwrap_or_default();
-    let (mut from, mut count, mut with_probes, mut whole) = (1, 200, false, false);
-    while let Some(argument) = arguments.next() {
-        let mut number = || {
-            arguments
-                .next()
-                .and_then(|it| it.parse().ok())
-                .context("a number is missing")
-        };
-        match argument.as_str() {
-            "--from" => from = number()?,
-            "--count" => count = number()?,
-            "--probes" => with_probes = true,
-            "--whole" => whole = true,
-            other => bail!("`{other}` is not known\n\nhint: --from SEED, --count N, --probes, --whole (do not shrink)"),
-        }
-    }
-    let (real, _running) = real().await?;
+    let options = Options::read(arguments)?;
     match command.as_str() {
-        "record" => record(&real).await.map(|()| ExitCode::SUCCESS),
-        "compare" => {
-            let mut programs: Vec<Program> = (from..from + count).map(random::program).collect();
-            if with_probes {
-                programs.extend(probes()?.into_values().flatten());
+        "list" => list(),
+        "record" if options.check => check(&options).await,
+        "record" => record(&options).await,
+        "compare" => compare(&options).await,
+        other => bail!("`{other}` is not known\n\nhint: record, list, compare"),
+    }
+}
+
+impl Options {
+    fn read(mut arguments: impl Iterator<Item = String>) -> Result<Self> {
+        let mut options = Self {
+            from: 1,
+            ..Self::default()
+        };
+        while let Some(argument) = arguments.next() {
+            let mut number = || {
+                let number = arguments.next().and_then(|it| it.parse().ok());
+                number.with_context(|| format!("`{argument}` needs a number"))
+            };
+            match argument.as_str() {
+                "--from" => options.from = number()?,
+                "--count" => options.count = Some(number()?),
+                "--probes" => options.with_probes = true,
+                "--whole" => options.whole = true,
+                "--check" => options.check = true,
+                "--sample" => options.sample = Some(usize::try_from(number()?)?),
+                "--seed" => options.seed = number()?,
+                other if other.starts_with('-') => bail!(
+                    "`{other}` is not known\n\nhint: --check, --sample N, --seed S; --from SEED, --count N, --probes, \
+                     --whole (do not shrink)"
+                ),
+                name => options.names.push(name.to_owned()),
             }
-            differences(real, programs, whole).await
         }
-        other => bail!("`{other}` is not known\n\nhint: record, compare"),
+        Ok(options)
+    }
+
+    /// The recordings that are named; all if none is.
+    fn recordings(&self) -> Result<Vec<Recording>> {
+        let mut all = recording::all()?;
+        for name in &self.names {
+            ensure!(
+                all.iter().any(|it| it.name.starts_with(name)),
+                "there is no recording `{name}`\n\nhint: `fidelity list` lists them"
+            );
+        }
+        all.retain(|it| self.names.is_empty() || self.names.iter().any(|name| it.name.starts_with(name)));
+        Ok(all)
     }
 }
 
-async fn real() -> Result<(Target, Option<ControlPlane>)> {
-    if let Some(kubeconfig) = env::var_os("KUBECONFIG").map(PathBuf::from) {
-        return Ok((Target::of_kubeconfig(&kubeconfig).await?, None));
+fn list() -> Result<ExitCode> {
+    for Recording { name, file, recorder } in recording::all()? {
+        println!("{name:20} {file:60} {}", recorder.source());
     }
-    let plane = ControlPlane::start(&Assets::find()?, Settings::default()).await?;
-    Ok((Target::of_kubeconfig(&plane.kubeconfig()).await?, Some(plane)))
+    Ok(ExitCode::SUCCESS)
 }
 
-async fn record(real: &Target) -> Result<()> {
-    let run = fastrand::u32(..1 << 24);
-    let mut at = 0;
-    for (file, programs) in probes()? {
-        let mut recordings = Vec::new();
-        for program in programs {
-            at += 1;
-            let namespace = namespace(run, at);
-            let answers = normal::form(&real.run(&program, &namespace).await?, &namespace);
-            recordings.push(Recording { program, answers });
-        }
-        println!("{file}: {} programs", recordings.len());
-        recorded::write(&file, &recordings)?;
+async fn record(options: &Options) -> Result<ExitCode> {
+    let real = Real::start().await?;
+    for recording in options.recordings()? {
+        let outcome = match recording::write(&recording, &real)
+            .await
+            .context(recording.name.clone())?
+        {
+            Some(true) => "changed",
+            Some(false) => "as it was",
+            None => "not recorded: a program is missing",
+        };
+        println!("{:20} {outcome}", recording.name);
     }
-    Ok(())
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn check(options: &Options) -> Result<ExitCode> {
+    let real = Real::start().await?;
+    let pick = match options.sample {
+        Some(count) => Pick::Sample {
+            count,
+            seed: options.seed,
+        },
+        None => Pick::All,
+    };
+    let compared = options.recordings()?.into_iter().map(|recording| async {
+        let started = Instant::now();
+        let found = recording::differences(&recording, &real, &pick).await;
+        let found = found.with_context(|| recording.name.clone());
+        (recording, found, started.elapsed().as_secs_f64())
+    });
+    let mut compared = stream::iter(compared).buffered(AT_ONCE);
+    let mut different = 0;
+    while let Some((recording, found, seconds)) = compared.next().await {
+        let found = found?;
+        let outcome = match found.as_deref() {
+            None => "not compared: a program is missing",
+            Some("") => "as recorded",
+            Some(_) => "differs",
+        };
+        println!("{:20} {outcome}, {seconds:.1} s", recording.name);
+        if let Some(found) = found.filter(|found| !found.is_empty()) {
+            different += 1;
+            let Recording { name, file, .. } = &recording;
+            println!("{file}\n{found}\nhint: `cargo run -p fidelity -- record {name}` records it anew");
+        }
+    }
+    Ok(match different {
+        0 => ExitCode::SUCCESS,
+        _ => ExitCode::FAILURE,
+    })
 }
 
 /// The seeds whose differences the ledger explains: `seed 7`, one per line.
@@ -79,12 +154,18 @@ fn known() -> Result<BTreeSet<String>> {
     Ok(lines.map(str::to_owned).collect())
 }
 
-async fn differences(real: Target, programs: Vec<Program>, whole: bool) -> Result<ExitCode> {
+async fn compare(options: &Options) -> Result<ExitCode> {
+    let seeds = options.from..options.from + options.count.unwrap_or(200);
+    let mut programs: Vec<Program> = seeds.map(random::program).collect();
+    if options.with_probes {
+        programs.extend(probes()?.into_values().flatten());
+    }
+    let real = Real::start().await?;
     let comparison = Comparison {
-        real,
+        real: real.target.clone(),
         ours: Target::in_process(),
         known: known()?,
-        whole,
+        whole: options.whole,
     };
     Ok(match comparison.of(programs).await {
         0 => ExitCode::SUCCESS,

@@ -1,0 +1,138 @@
+//! Parts of texts that differ from run to run.
+
+use crate::Step;
+
+/// A server makes up a number for the type of `self` in a validation rule.
+pub(super) fn without_made_up_types(text: &str) -> String {
+    let mut parts = text.split("selfType");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| {
+        format!(
+            "{text}selfType0{}",
+            part.trim_start_matches(|c: char| c.is_ascii_digit())
+        )
+    })
+}
+
+/// Go quotes an object with its fields in the order of its structs, which nobody can read off the API.
+pub(super) fn without_quoted_objects(text: String) -> String {
+    const BEFORE: &str = "Invalid value: \"{\\\"";
+    match (text.find(BEFORE), text.rfind("}\": ")) {
+        (Some(at), Some(end)) if at < end => {
+            format!("{}Invalid value: <an object>{}", &text[..at], &text[end + 2..])
+        }
+        _ => text,
+    }
+}
+
+/// What is wrong with the parts of a map is found in random order, and what differs in a spec is shown as Go's structs.
+pub(super) fn listed(mut text: String) -> String {
+    // An unknown field ends the walk of its map.
+    let patch = "failed to create typed patch object (";
+    if let (true, true, Some(at)) = (
+        text.starts_with(patch),
+        text.contains("field not declared in schema"),
+        text.find("): "),
+    ) {
+        text.truncate(at);
+    }
+    if let Some(at) = text.find("errors:\n  ") {
+        let mut lines: Vec<&str> = text[at..].split('\n').skip(1).collect();
+        lines.sort_unstable();
+        text = format!("{}errors:\n{}", &text[..at], lines.join("\n"));
+    }
+    if let Some(at) = text.find("\n@@") {
+        text.truncate(at);
+    }
+    // Which of several values in a map is not base64 depends on which comes first.
+    let illegal = "illegal base64 data at input byte ";
+    if let (true, Some(at)) = (text.starts_with("failed to convert new object ("), text.find(illegal)) {
+        text.truncate(at + illegal.len());
+    }
+    text
+}
+
+/// The ports of a Service: `80:<port>/TCP,81/UDP`.
+pub(super) fn without_node_ports(cell: &str) -> String {
+    let ports = cell.split(',').map(|port| match port.split_once(':') {
+        Some((number, rest)) => format!(
+            "{number}:<port>{}",
+            rest.trim_start_matches(|c: char| c.is_ascii_digit())
+        ),
+        None => port.to_owned(),
+    });
+    ports.collect::<Vec<_>>().join(",")
+}
+
+/// How long a random suffix is.
+pub(super) const RANDOM: usize = 5;
+
+/// The prefix that a step asks to generate a name from: long ones are cut.
+pub(super) fn prefix(step: &Step) -> Option<String> {
+    let prefix = step.body.as_ref()?.pointer("/metadata/generateName")?.as_str()?;
+    Some(prefix[..prefix.len().min(63 - RANDOM)].to_owned()).filter(|prefix| !prefix.is_empty())
+}
+
+/// What follows a name that begins with the prefix and was generated.
+pub(super) fn generated<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
+    let rest = text.strip_prefix(prefix)?;
+    let (suffix, rest) = rest.split_at_checked(RANDOM)?;
+    let is_random = suffix
+        .bytes()
+        .all(|byte| b"bcdfghjklmnpqrstvwxz2456789".contains(&byte));
+    (is_random && !rest.starts_with(|c: char| c.is_ascii_alphanumeric())).then_some(rest)
+}
+
+/// What follows a node port that is there twice: drawn at random, usually.
+pub(super) fn drawn_port(text: &str) -> Option<&str> {
+    let said = text.strip_prefix("Duplicate value: ")?;
+    let number: u32 = said.get(..5)?.parse().ok()?;
+    (30_000..=32_767).contains(&number).then_some(&said[5..])
+}
+
+/// What follows a version that a sentence tells, where `text` begins with the words before it.
+pub(super) fn said_version(text: &str) -> Option<&str> {
+    let said = ["current: ", "in record (", "ResourceVersion in object meta: "]
+        .iter()
+        .find_map(|words| text.strip_prefix(words))?;
+    let after = said.trim_start_matches(|c: char| c.is_ascii_digit());
+    (after.len() < said.len() && (after.is_empty() || after.starts_with(')'))).then_some(after)
+}
+
+pub(super) fn head(text: &str, length: usize, is: fn(&str) -> bool) -> Option<&str> {
+    text.get(..length).filter(|head| is(head))
+}
+
+/// Whether `text` is of the form of `pattern`, in which `0` is a digit and `x` a hexadecimal one.
+pub(super) fn alike(text: &str, pattern: &str) -> bool {
+    text.len() == pattern.len()
+        && text.bytes().zip(pattern.bytes()).all(|(byte, pattern)| match pattern {
+            b'0' => byte.is_ascii_digit(),
+            b'x' => byte.is_ascii_hexdigit(),
+            exactly => byte == exactly,
+        })
+}
+
+pub(super) fn is_uid(text: &str) -> bool {
+    alike(text, "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx")
+}
+
+pub(super) fn is_time(text: &str) -> bool {
+    alike(text, "0000-00-00T00:00:00Z")
+}
+
+pub(super) fn is_micro_time(text: &str) -> bool {
+    alike(text, "0000-00-00T00:00:00.000000Z")
+}
+
+/// `5s`, `3m20s`, `6y300d`; amounts such as `100m` are no ages.
+pub(super) fn is_age(text: &str) -> bool {
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let mut parts: Vec<&str> = text.split_inclusive(|c: char| c.is_ascii_alphabetic()).collect();
+    let last = parts.pop().unwrap_or_default();
+    is_number(last.trim_end_matches(['y', 'd', 'h', 's']))
+        && last.ends_with(['y', 'd', 'h', 's'])
+        && parts
+            .iter()
+            .all(|part| part.ends_with(['y', 'd', 'h', 'm']) && is_number(&part[..part.len() - 1]))
+}

@@ -1,0 +1,72 @@
+//! The list of recordings.
+
+use anyhow::Result;
+
+use super::{
+    Recorder, Recording,
+    definitions::{ANSWERS, OBJECT_META},
+};
+use crate::probes;
+
+/// All recordings, by name.
+///
+/// # Errors
+/// When the probes cannot be read.
+pub fn all() -> Result<Vec<Recording>> {
+    let files = [
+        (
+            "kinds",
+            "scaffolds/apiserver/tests/kinds/recorded.jsonl",
+            Recorder::Kinds,
+        ),
+        (
+            "resources",
+            "scaffolds/apiserver/src/kinds/resources.txt",
+            Recorder::Resources,
+        ),
+        ("shapes", "scaffolds/apiserver/src/kinds/shapes.txt", Recorder::Shapes),
+        (
+            "object-meta",
+            "scaffolds/apiserver/src/apply/metadata.json",
+            Recorder::Definitions(&OBJECT_META),
+        ),
+        (
+            "answers",
+            "scaffolds/apiserver/src/openapi/answers.json",
+            Recorder::Definitions(&ANSWERS),
+        ),
+        (
+            "discovery",
+            "scaffolds/apiserver/tests/custom/recorded/aggregated.jsonl",
+            Recorder::Discovery,
+        ),
+        (
+            "openapi",
+            "scaffolds/apiserver/tests/custom/recorded/openapi.jsonl",
+            Recorder::OpenApi,
+        ),
+        (
+            "bookmarks",
+            "scaffolds/apiserver/src/registry/watch/bookmarks.txt",
+            Recorder::Bookmarks,
+        ),
+        ("zones", "scaffolds/apiserver/src/kinds/zones.txt", Recorder::Zones),
+        (
+            "roles",
+            "scaffolds/apiserver/src/authorize/bootstrap.txt",
+            Recorder::Roles,
+        ),
+        ("protobuf", "scaffolds/apiserver/tests/protobuf.txt", Recorder::Protobuf),
+    ];
+    let files = files.into_iter().map(|(name, file, recorder)| Recording {
+        name: name.to_owned(),
+        file: file.to_owned(),
+        recorder,
+    });
+    let of_probes = probes()?.into_keys().map(|file| Recording {
+        name: format!("probes/{file}"),
+        file: format!("tests/fidelity/recorded/{file}.json"),
+        recorder: Recorder::Probes(file),
+    });
+    Ok(files.chain(of_probes).collect())
+}

@@ -1,0 +1,109 @@
+//! Comparing what is recorded now with what is committed, and writing only what became different.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    fs,
+};
+
+use anyhow::Result;
+use serde_json::Value;
+use similar::TextDiff;
+
+use super::{Lines, Pick, Real, Recording};
+use crate::normal;
+
+/// How often a line must come out differently before it counts: some things a server says in the order of a Go map.
+const TIMES: usize = 3;
+
+/// What a server says now and what is committed, as a unified diff; empty where they agree, `None` where a program is
+/// missing that the recorder needs.
+///
+/// # Errors
+/// When the server cannot be asked, or the recording not be read.
+pub async fn differences(recording: &Recording, real: &Real, pick: &Pick<'_>) -> Result<Option<String>> {
+    let committed = recording.committed()?;
+    if !recording.recorder.is_sampled() {
+        let Some(now) = recording.recorder.lines(real, pick).await? else {
+            return Ok(None);
+        };
+        let [was, is]: [Vec<String>; 2] = [
+            committed.iter().map(|line| normal::line(line)).collect(),
+            now.values().map(|line| normal::line(line)).collect(),
+        ];
+        return Ok(Some(diff(&was.join("\n"), &is.join("\n"))));
+    }
+    let Some(mut now) = recording.recorder.lines(real, pick).await? else {
+        return Ok(None);
+    };
+    let all = matches!(pick, Pick::All).then_some(committed.len()).unwrap_or_default();
+    let mut different = differing(&committed, &now, (0..all).chain(now.keys().copied()).collect());
+    for _ in 1..TIMES {
+        if different.is_empty() {
+            break;
+        }
+        now = recording
+            .recorder
+            .lines(real, &Pick::These(&different))
+            .await?
+            .unwrap_or_default();
+        different = differing(&committed, &now, different.into_iter().collect());
+    }
+    Ok(Some(shown(&committed, &now, &different)))
+}
+
+/// Those of the positions whose lines say something else.
+fn differing(committed: &[String], now: &Lines, positions: BTreeSet<usize>) -> Vec<usize> {
+    let form = |line: Option<&String>| line.map(|line| normal::line(line));
+    let is_other = |position: &usize| form(committed.get(*position)) != form(now.get(position));
+    positions.into_iter().filter(is_other).collect()
+}
+
+fn shown(committed: &[String], now: &Lines, positions: &[usize]) -> String {
+    let one = |position: &usize| {
+        let was = committed.get(*position).map(String::as_str).unwrap_or_default();
+        let is = now.get(position).map(String::as_str).unwrap_or_default();
+        format!("line {}\n{}", position + 1, diff(&pretty(was), &pretty(is)))
+    };
+    positions.iter().map(one).collect()
+}
+
+/// A line in its form, JSON over several lines.
+fn pretty(line: &str) -> String {
+    let line = normal::line(line);
+    let value = serde_json::from_str::<Value>(&line);
+    value
+        .and_then(|value| serde_json::to_string_pretty(&value))
+        .unwrap_or(line)
+}
+
+fn diff(was: &str, is: &str) -> String {
+    let diff = TextDiff::from_lines(was, is);
+    diff.unified_diff()
+        .context_radius(4)
+        .header("committed", "recorded now")
+        .to_string()
+}
+
+/// Records the file anew. Of requests and answers, lines whose form is the same stay as they are. Returns whether anything changed, `None` where a
+/// program is missing that the recorder needs.
+///
+/// # Errors
+/// When the server cannot be asked, or the file not be written.
+pub async fn write(recording: &Recording, real: &Real) -> Result<Option<bool>> {
+    let Some(now) = recording.recorder.lines(real, &Pick::All).await? else {
+        return Ok(None);
+    };
+    let before = fs::read_to_string(recording.path()).unwrap_or_default();
+    let kept: HashMap<String, &str> = before.lines().map(|line| (normal::line(line), line)).collect();
+    let keep = |line: &'_ String| match recording.recorder.is_sampled() {
+        true => kept
+            .get(&normal::line(line))
+            .map_or_else(|| line.clone(), |line| (*line).to_owned()),
+        false => line.clone(),
+    };
+    let text: String = now.values().map(|line| keep(line) + "\n").collect();
+    if text != before {
+        fs::write(recording.path(), &text)?;
+    }
+    Ok(Some(text != before))
+}

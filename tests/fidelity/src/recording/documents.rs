@@ -1,0 +1,95 @@
+//! Documents about custom kinds, as a whole: tests take out of them what their own server has too.
+
+use std::{fs, time::Duration};
+
+use anyhow::{Context, Result, ensure};
+use control_plane::{eventually, root};
+use serde_json::Value;
+
+use super::Real;
+use crate::Step;
+
+const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const FOLDER: &str = "scaffolds/apiserver/tests/custom";
+const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+/// For what the server does with a definition within seconds.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Discovery, in both forms.
+pub(super) async fn discovery(real: &Real) -> Result<String> {
+    let group = "documents.example.com";
+    let definition = definition_of("bars.json")?;
+    with_definition(real, &definition, async || {
+        let groups = eventually("the group's discovery", PATIENCE, async || {
+            let groups = real.get_as("/apis", AGGREGATED).await?;
+            let is_there = groups["items"]
+                .as_array()
+                .is_some_and(|all| all.iter().any(|it| is_group(it, group)));
+            Ok(is_there.then_some(groups))
+        });
+        let mut documents = [
+            groups.await?,
+            real.get_as("/api", AGGREGATED).await?,
+            real.get("/apis").await?,
+        ];
+        for (document, list) in documents.iter_mut().zip(["items", "items", "groups"]) {
+            let groups = document[list].as_array_mut().context("a list of groups")?;
+            // Those of probes that run at the same time.
+            groups.retain(|it| is_group(it, group) || !name_of(it).ends_with(".example.com"));
+        }
+        Ok(documents.map(|document| document.to_string()).join("\n"))
+    })
+    .await
+}
+
+fn is_group(item: &Value, group: &str) -> bool {
+    name_of(item) == group
+}
+
+fn name_of(item: &Value) -> &str {
+    let name = item.pointer("/metadata/name").or_else(|| item.get("name"));
+    name.and_then(Value::as_str).unwrap_or_default()
+}
+
+/// OpenAPI v3 of the group, and its definitions in v2.
+pub(super) async fn openapi(real: &Real) -> Result<String> {
+    let definition = definition_of("foobar.json")?;
+    with_definition(real, &definition, async || {
+        let v3 = eventually("OpenAPI v3", PATIENCE, async || {
+            Ok(real.get("/openapi/v3/apis/openapi.example.com/v1").await.ok())
+        });
+        let v3 = v3.await?;
+        let v2 = eventually("OpenAPI v2", PATIENCE, async || {
+            let mut document = real.get("/openapi/v2").await?;
+            let definitions = document["definitions"].as_object_mut().context("definitions")?;
+            definitions.retain(|name, _| name.starts_with("com.example.openapi."));
+            Ok((!definitions.is_empty()).then(|| document["definitions"].take()))
+        });
+        Ok(format!("{v3}\n{}", v2.await?))
+    })
+    .await
+}
+
+fn definition_of(file: &str) -> Result<String> {
+    Ok(fs::read_to_string(root().join(FOLDER).join(file))?)
+}
+
+/// Does something while the server has the definition.
+async fn with_definition(real: &Real, text: &str, ask: impl AsyncFnOnce() -> Result<String>) -> Result<String> {
+    let definition: Value = serde_json::from_str(text)?;
+    let name = definition["metadata"]["name"].as_str().context("a name")?;
+    let delete = Step {
+        r#do: format!("DELETE {CRDS}/{name}"),
+        ..Step::default()
+    };
+    let create = Step {
+        r#do: format!("POST {CRDS}"),
+        body: Some(definition.clone()),
+        ..Step::default()
+    };
+    let made = real.target.send(&create).await?;
+    ensure!(made.code == 201, "{name}: {} {}", made.code, made.body);
+    let said = ask().await;
+    real.target.send(&delete).await?;
+    said
+}

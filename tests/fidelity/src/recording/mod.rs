@@ -1,0 +1,176 @@
+//! Every file of the tree that says what a real server answered, and how it is recorded. A recording is made of lines; a
+//! recorder asks the server for all of them or, where that takes long, for a sample.
+
+mod bookmarks;
+mod cases;
+mod catalogue;
+mod check;
+mod definitions;
+mod documents;
+mod kinds;
+pub mod probes;
+mod protobuf;
+mod real;
+mod roles;
+mod shapes;
+mod zones;
+
+use std::{collections::BTreeMap, fs, path::PathBuf};
+
+use anyhow::{Context, Result};
+use control_plane::root;
+
+pub use catalogue::all;
+pub use check::{differences, write};
+pub use real::Real;
+
+/// Lines by their position in the file, as a recorder makes them.
+pub type Lines = BTreeMap<usize, String>;
+
+/// A file that a server's answers are kept in.
+pub struct Recording {
+    /// What it is called on the command line.
+    pub name: String,
+    /// Its path from the root of the repository.
+    pub file: String,
+    /// Who knows how it is recorded.
+    pub recorder: Recorder,
+}
+
+/// What is asked, and of whom.
+pub enum Recorder {
+    /// The requests of a file of `probes/`.
+    Probes(String),
+    /// The cases of `scaffolds/apiserver/tests/kinds/cases.txt`.
+    Kinds,
+    /// Discovery and tables: the names, verbs and columns of built-in kinds.
+    Resources,
+    /// OpenAPI and Go's structs: the fields of built-in kinds.
+    Shapes,
+    /// OpenAPI: the definitions with these names.
+    Definitions(&'static [&'static str]),
+    /// Discovery with a custom group.
+    Discovery,
+    /// OpenAPI of a custom group.
+    OpenApi,
+    /// An empty watch of each kind.
+    Bookmarks,
+    /// Time zones that the server accepts in a CronJob.
+    Zones,
+    /// The roles that a cluster has from its beginning.
+    Roles,
+    /// What kubectl sends in Protobuf.
+    Protobuf,
+}
+
+impl Recorder {
+    /// What it asks, for people.
+    pub fn source(&self) -> String {
+        match self {
+            Self::Probes(file) => format!("kube-apiserver, the requests of tests/fidelity/probes/{file}.yaml"),
+            Self::Kinds => "kube-apiserver, the requests of scaffolds/apiserver/tests/kinds/cases.txt".to_owned(),
+            Self::Resources => "kube-apiserver, discovery and tables".to_owned(),
+            Self::Shapes => "kube-apiserver, OpenAPI; Go's structs (needs Go)".to_owned(),
+            Self::Definitions(_) => "kube-apiserver, OpenAPI".to_owned(),
+            Self::Discovery => "kube-apiserver, discovery with a custom group".to_owned(),
+            Self::OpenApi => "kube-apiserver, OpenAPI of a custom group".to_owned(),
+            Self::Bookmarks => "kube-apiserver, a watch of each kind".to_owned(),
+            Self::Zones => "kube-apiserver, a CronJob in each time zone".to_owned(),
+            Self::Roles => "kube-apiserver and kube-controller-manager, the roles of a new cluster".to_owned(),
+            Self::Protobuf => "kubectl".to_owned(),
+        }
+    }
+
+    /// Whether it can be asked for some of its lines.
+    pub fn is_sampled(&self) -> bool {
+        matches!(self, Self::Probes(_) | Self::Kinds)
+    }
+
+    /// Asks for the lines that `pick` takes, or for all of them where that is as fast. `None` where a program is missing
+    /// that it needs.
+    ///
+    /// # Errors
+    /// When the server cannot be asked, or refuses what it has always accepted.
+    pub async fn lines(&self, real: &Real, pick: &Pick<'_>) -> Result<Option<Lines>> {
+        let whole = match self {
+            Self::Probes(file) => return probes::lines(real, file, pick).await.map(Some),
+            Self::Kinds => return kinds::lines(real, pick).await.map(Some),
+            Self::Shapes if !shapes::has_go() => return Ok(None),
+            Self::Resources => shapes::resources(real).await?,
+            Self::Shapes => shapes::shapes(real).await?,
+            Self::Definitions(names) => definitions::text(real, names).await?,
+            Self::Discovery => documents::discovery(real).await?,
+            Self::OpenApi => documents::openapi(real).await?,
+            Self::Bookmarks => bookmarks::text(real).await?,
+            Self::Zones => zones::text(real).await?,
+            Self::Roles => roles::text().await?,
+            Self::Protobuf => protobuf::text(real).await?,
+        };
+        Ok(Some(whole.lines().map(str::to_owned).enumerate().collect()))
+    }
+}
+
+impl Recording {
+    /// Where it is.
+    pub fn path(&self) -> PathBuf {
+        root().join(&self.file)
+    }
+
+    /// The lines that are committed.
+    ///
+    /// # Errors
+    /// With the command that records it.
+    pub fn committed(&self) -> Result<Vec<String>> {
+        let text = fs::read_to_string(self.path());
+        let text = text.with_context(|| {
+            let Self { name, file, .. } = self;
+            format!("cannot read `{file}`\n\nhint: record it: `cargo run -p fidelity -- record {name}`")
+        })?;
+        Ok(text.lines().map(str::to_owned).collect())
+    }
+}
+
+/// Which lines are asked for.
+#[derive(Clone, Copy, Debug)]
+pub enum Pick<'a> {
+    /// All.
+    All,
+    /// So many, drawn with this seed.
+    Sample {
+        /// How many of each recording.
+        count: usize,
+        /// The same seed draws the same lines.
+        seed: u64,
+    },
+    /// Those of these positions that there are.
+    These(&'a [usize]),
+}
+
+impl Pick<'_> {
+    /// The positions, in order, of a recording with `length` lines.
+    pub fn of(&self, length: usize) -> Vec<usize> {
+        match *self {
+            Self::All => (0..length).collect(),
+            Self::These(positions) => positions.iter().copied().filter(|at| *at < length).collect(),
+            Self::Sample { count, seed } => {
+                let mut drawn = fastrand::Rng::with_seed(seed).choose_multiple(0..length, count);
+                drawn.sort_unstable();
+                drawn
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sample_is_drawn_from_all_lines_and_a_seed_draws_it_again() {
+        let sample = |seed| Pick::Sample { count: 5, seed }.of(100);
+        assert_eq!(sample(1).len(), 5);
+        assert_eq!(sample(1), sample(1));
+        assert_ne!(sample(1), sample(2));
+        assert_eq!(Pick::Sample { count: 5, seed: 1 }.of(3), [0, 1, 2]);
+    }
+}

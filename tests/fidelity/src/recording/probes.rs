@@ -1,0 +1,56 @@
+//! The real server's answers to the probes, for machines without Go: `recorded/<file>.json`, a line for each probe.
+
+use anyhow::{Context, Result};
+use futures::{StreamExt, TryStreamExt, stream};
+use serde::{Deserialize, Serialize};
+
+use super::{Lines, Pick, Real, Recorder, Recording};
+use crate::{Answer, Program, comparison::namespace, normal, probes};
+
+/// Programs at a time: watches wait for a second.
+const AT_ONCE: usize = 8;
+
+/// A probe and what kube-apiserver answered.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Recorded {
+    /// The probe as it was then: a changed one must be recorded again.
+    pub program: Program,
+    /// One for each step, in the form of [`crate::normal::form`]; an empty one where it is not compared.
+    pub answers: Vec<Answer>,
+}
+
+/// Reads the recordings of a file of probes.
+///
+/// # Errors
+/// With the command that records them.
+pub fn read(file: &str) -> Result<Vec<Recorded>> {
+    let recording = Recording {
+        name: format!("probes/{file}"),
+        file: format!("tests/fidelity/recorded/{file}.json"),
+        recorder: Recorder::Probes(file.to_owned()),
+    };
+    let lines = recording.committed()?;
+    let read = |line: &String| serde_json::from_str(line).with_context(|| format!("`{}` is broken", recording.file));
+    lines.iter().map(read).collect()
+}
+
+/// A line each, so that a diff shows which probe's answers changed.
+pub(super) async fn lines(real: &Real, file: &str, pick: &Pick<'_>) -> Result<Lines> {
+    let programs = probes()?.remove(file).context("no such probes")?;
+    let run = fastrand::u32(..1 << 24);
+    let asked = pick.of(programs.len()).into_iter().map(|position| {
+        let program = programs[position].clone();
+        async move {
+            let namespace = namespace(run, position);
+            let answers = real.target.run(&program, &namespace).await?;
+            let mut answers = normal::form(&program, &answers, &namespace);
+            for (answer, step) in answers.iter_mut().zip(&program.steps) {
+                if step.unlike.is_some() {
+                    *answer = Answer::default();
+                }
+            }
+            anyhow::Ok((position, serde_json::to_string(&Recorded { program, answers })?))
+        }
+    });
+    stream::iter(asked).buffer_unordered(AT_ONCE).try_collect().await
+}
