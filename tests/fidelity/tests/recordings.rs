@@ -16,7 +16,7 @@ const FOLDERS: [&str; 6] = [
 ];
 
 /// Files that look like recordings, and what they are instead.
-const OTHERS: [(&str, &str); 12] = [
+const OTHERS: [(&str, &str); 10] = [
     ("scaffolds/apiserver/tests/kinds/cases.txt", "requests"),
     ("scaffolds/apiserver/tests/kinds/different.txt", "reasons"),
     ("scaffolds/apiserver/tests/custom/bars.json", "a request"),
@@ -24,10 +24,6 @@ const OTHERS: [(&str, &str); 12] = [
     (
         "scaffolds/schema/src/cel/library/signatures.txt",
         "declarations in the server's source",
-    ),
-    (
-        "scaffolds/schema/tests/cel/recorded.json",
-        "recorded by its own test, `--test cel`",
     ),
     ("scaffolds/schema/tests/cel/rules.txt", "requests"),
     (
@@ -39,10 +35,6 @@ const OTHERS: [(&str, &str); 12] = [
         "recorded from controller-gen, `--test rbac`",
     ),
     ("scaffolds/schema/tests/rows.txt", "a table of tests"),
-    (
-        "scaffolds/schema/tests/server/verdicts.json",
-        "recorded by its own test, `--test server`",
-    ),
     (
         "scaffolds/schema/tests/values/recorded.json",
         "recorded by its own test, `--test values`",

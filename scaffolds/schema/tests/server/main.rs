@@ -1,7 +1,6 @@
-//! Compares the linter with a real kube-apiserver, whose verdict on each case is recorded in `verdicts.json`, so that
-//! the comparison needs no server. To record them again, with a control plane in KUBEBUILDER_ASSETS:
-//!
-//! `KUBEBUILDER_ASSETS=… cargo test -p kubewright-schema --test server -- --ignored record`
+//! Compares the linter with a real kube-apiserver, whose verdict on each case is recorded in `verdicts.jsonl`, so that
+//! the comparison needs no server. After a change of cases, `KUBEWRIGHT_BLESS=1 cargo test -p kubewright-schema --test
+//! server` adds them to the file, and `fidelity record schema-verdicts` the server's verdicts.
 
 mod cases;
 mod checklist;
@@ -18,11 +17,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::PathBuf;
 
-const VERDICTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/server/verdicts.json");
+const VERDICTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/server/verdicts.jsonl");
 const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
 /// The server's verdict on a CRD.
-#[derive(Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 struct Verdict {
     accepted: bool,
     /// Reason, field and message of each cause, sorted.
@@ -30,10 +29,20 @@ struct Verdict {
     warnings: BTreeSet<String>,
 }
 
-#[derive(Deserialize, Serialize)]
+/// A line of the recording.
+#[derive(Clone, Deserialize, Serialize)]
 struct Recorded {
     crd: Value,
-    verdict: Verdict,
+    name: String,
+    /// None as long as the server has not been asked.
+    verdict: Option<Verdict>,
+}
+
+/// The recording by name.
+fn recorded() -> BTreeMap<String, Recorded> {
+    let text = std::fs::read_to_string(VERDICTS).unwrap();
+    let read = |line| serde_json::from_str::<Recorded>(line).unwrap();
+    text.lines().map(read).map(|it| (it.name.clone(), it)).collect()
 }
 
 fn linted(crd: &Value) -> Verdict {
@@ -97,11 +106,11 @@ fn differences(name: &str, ours: Verdict, theirs: Verdict) -> String {
 
 #[test]
 fn the_linter_reports_the_same_causes_as_the_server() {
-    let recorded: BTreeMap<String, Recorded> =
-        serde_json::from_str(&std::fs::read_to_string(VERDICTS).unwrap()).unwrap();
+    let recorded = recorded();
     assert!(recorded.len() > 100, "the recording is incomplete");
     let mut report = String::new();
-    for (name, Recorded { crd, verdict }) in recorded {
+    for (name, Recorded { crd, verdict, .. }) in recorded {
+        let verdict = verdict.unwrap_or_else(|| panic!("`{name}` is not recorded"));
         report.push_str(&differences(&name, linted(&crd), verdict));
     }
     assert!(report.is_empty(), "\n{report}");
@@ -109,26 +118,50 @@ fn the_linter_reports_the_same_causes_as_the_server() {
 
 #[test]
 fn each_rule_of_the_checklist_has_valid_and_invalid_cases() {
-    let recorded: BTreeMap<String, Recorded> =
-        serde_json::from_str(&std::fs::read_to_string(VERDICTS).unwrap()).unwrap();
+    let recorded = recorded();
     for (line, kept, broken) in checklist::CHECKLIST {
         assert!(!kept.is_empty() && !broken.is_empty(), "{line}");
         for (names, accepted) in [(kept, true), (broken, false)] {
             for name in names {
-                let verdict = recorded.get(*name).map(|it| it.verdict.accepted);
+                let verdict = recorded.get(*name).and_then(|it| Some(it.verdict.as_ref()?.accepted));
                 assert_eq!(verdict, Some(accepted), "{line}: {name}");
             }
         }
     }
 }
 
+/// All that is recorded: the cases by hand, and some at random.
+fn all() -> BTreeMap<String, Value> {
+    let random = (0..40).map(|seed| (format!("random {seed:03}"), random::crd(seed)));
+    let by_hand = cases::all().into_iter().map(|(name, crd)| (name.to_owned(), crd));
+    let mut all = BTreeMap::new();
+    for (name, crd) in by_hand.chain(random) {
+        assert!(all.insert(name.clone(), crd).is_none(), "two cases are named `{name}`");
+    }
+    all
+}
+
 #[test]
 fn every_case_is_recorded_as_it_is_now() {
-    let recorded: BTreeMap<String, Recorded> =
-        serde_json::from_str(&std::fs::read_to_string(VERDICTS).unwrap()).unwrap();
-    for (name, crd) in cases::all() {
-        assert_eq!(recorded.get(name).map(|it| &it.crd), Some(&crd), "{name}: record again");
+    let mut before = recorded();
+    let now = all().into_iter().map(|(name, crd)| {
+        let same = before.remove(&name).filter(|it| it.crd == crd);
+        same.unwrap_or(Recorded {
+            crd,
+            name,
+            verdict: None,
+        })
+    });
+    let lines: String = now.map(|it| serde_json::to_string(&it).unwrap() + "\n").collect();
+    if std::env::var_os("KUBEWRIGHT_BLESS").is_some() {
+        std::fs::write(VERDICTS, &lines).unwrap();
     }
+    let values = |text: &str| -> Vec<Value> {
+        let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
+        lines.collect()
+    };
+    let committed = values(&std::fs::read_to_string(VERDICTS).unwrap());
+    assert!(committed == values(&lines), "KUBEWRIGHT_BLESS=1 writes the cases");
 }
 
 fn ask(server: &ControlPlane, crd: &Value) -> Verdict {
@@ -148,31 +181,6 @@ fn ask(server: &ControlPlane, crd: &Value) -> Verdict {
             .collect(),
         warnings: answer.warnings,
     }
-}
-
-#[test]
-#[ignore = "needs KUBEBUILDER_ASSETS; writes verdicts.json"]
-fn record() {
-    let server = ControlPlane::start();
-    let mut recorded = BTreeMap::new();
-    let random = (0..40).map(|seed| (format!("random {seed:03}"), random::crd(seed)));
-    for (name, crd) in cases::all()
-        .into_iter()
-        .map(|(name, crd)| (name.to_owned(), crd))
-        .chain(random)
-    {
-        let verdict = comparable(ask(&server, &crd));
-        assert!(
-            recorded.insert(name.clone(), Recorded { crd, verdict }).is_none(),
-            "two cases are named `{name}`"
-        );
-    }
-    // One line per case, so that a diff shows which ones changed.
-    let lines: Vec<String> = recorded
-        .iter()
-        .map(|(name, it)| format!("{}: {}", json!(name), serde_json::to_string(it).unwrap()))
-        .collect();
-    std::fs::write(VERDICTS, format!("{{\n{}\n}}\n", lines.join(",\n"))).unwrap();
 }
 
 #[test]

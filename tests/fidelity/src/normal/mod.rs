@@ -9,9 +9,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{Answer, Program};
 
+pub use texts::without_made_up_types;
 use texts::{
     RANDOM, drawn_port, generated, head, is_age, is_micro_time, is_time, is_uid, listed, prefix, said_version,
-    without_made_up_types, without_node_ports, without_quoted_objects,
+    without_node_ports, without_quoted_objects,
 };
 
 /// The answers of one program in the form in which two servers must agree.

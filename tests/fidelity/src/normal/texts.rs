@@ -3,7 +3,7 @@
 use crate::Step;
 
 /// A server makes up a number for the type of `self` in a validation rule.
-pub(super) fn without_made_up_types(text: &str) -> String {
+pub fn without_made_up_types(text: &str) -> String {
     let mut parts = text.split("selfType");
     let first = parts.next().unwrap_or_default().to_owned();
     parts.fold(first, |text, part| {

@@ -5,6 +5,7 @@ use anyhow::Result;
 use super::{
     Recorder, Recording,
     definitions::{ANSWERS, OBJECT_META},
+    schemas,
 };
 use crate::probes;
 
@@ -35,6 +36,8 @@ pub fn all() -> Result<Vec<Recording>> {
             "scaffolds/apiserver/src/openapi/answers.json",
             Recorder::Definitions(&ANSWERS),
         ),
+        ("schema-verdicts", schemas::VERDICTS, Recorder::SchemaVerdicts),
+        ("schema-rules", schemas::RULES, Recorder::SchemaRules),
         (
             "discovery",
             "scaffolds/apiserver/tests/custom/recorded/aggregated.jsonl",

@@ -107,3 +107,20 @@ pub async fn write(recording: &Recording, real: &Real) -> Result<Option<bool>> {
     }
     Ok(Some(text != before))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_differs_if_it_says_something_else_or_is_missing() {
+        let line = |code: u16, time: &str| format!(r#"{{"code":{code},"time":"{time}"}}"#);
+        let committed = [line(200, "2026-01-02T03:04:05Z"), line(200, "2026-01-02T03:04:05Z")];
+        let now = |second| Lines::from([(0, line(200, "2026-11-12T13:14:15Z")), (1, second)]);
+        let differing = |now: &Lines, count| differing(&committed, now, (0..count).collect());
+        assert!(differing(&now(line(200, "2027-01-02T03:04:05Z")), 2).is_empty());
+        assert_eq!(differing(&now(line(404, "2026-01-02T03:04:05Z")), 2), [1]);
+        assert_eq!(differing(&Lines::new(), 2), [0, 1]);
+        assert!(shown(&committed, &now(line(404, "2026-01-02T03:04:05Z")), &[1]).contains("+  \"code\": 404"));
+    }
+}

@@ -12,6 +12,7 @@ pub mod probes;
 mod protobuf;
 mod real;
 mod roles;
+mod schemas;
 mod shapes;
 mod zones;
 
@@ -43,6 +44,10 @@ pub enum Recorder {
     Probes(String),
     /// The cases of `scaffolds/apiserver/tests/kinds/cases.txt`.
     Kinds,
+    /// Definitions: accepted, or refused with which causes.
+    SchemaVerdicts,
+    /// Validation rules: what they say of definitions and objects.
+    SchemaRules,
     /// Discovery and tables: the names, verbs and columns of built-in kinds.
     Resources,
     /// OpenAPI and Go's structs: the fields of built-in kinds.
@@ -69,6 +74,8 @@ impl Recorder {
         match self {
             Self::Probes(file) => format!("kube-apiserver, the requests of tests/fidelity/probes/{file}.yaml"),
             Self::Kinds => "kube-apiserver, the requests of scaffolds/apiserver/tests/kinds/cases.txt".to_owned(),
+            Self::SchemaVerdicts => "kube-apiserver, the definitions in the file".to_owned(),
+            Self::SchemaRules => "kube-apiserver, the schemas and objects in the file".to_owned(),
             Self::Resources => "kube-apiserver, discovery and tables".to_owned(),
             Self::Shapes => "kube-apiserver, OpenAPI; Go's structs (needs Go)".to_owned(),
             Self::Definitions(_) => "kube-apiserver, OpenAPI".to_owned(),
@@ -83,7 +90,10 @@ impl Recorder {
 
     /// Whether it can be asked for some of its lines.
     pub fn is_sampled(&self) -> bool {
-        matches!(self, Self::Probes(_) | Self::Kinds)
+        matches!(
+            self,
+            Self::Probes(_) | Self::Kinds | Self::SchemaVerdicts | Self::SchemaRules
+        )
     }
 
     /// Asks for the lines that `pick` takes, or for all of them where that is as fast. `None` where a program is missing
@@ -95,6 +105,8 @@ impl Recorder {
         let whole = match self {
             Self::Probes(file) => return probes::lines(real, file, pick).await.map(Some),
             Self::Kinds => return kinds::lines(real, pick).await.map(Some),
+            Self::SchemaVerdicts => return schemas::verdicts(real, pick).await.map(Some),
+            Self::SchemaRules => return schemas::rules(real, pick).await.map(Some),
             Self::Shapes if !shapes::has_go() => return Ok(None),
             Self::Resources => shapes::resources(real).await?,
             Self::Shapes => shapes::shapes(real).await?,
