@@ -3,9 +3,8 @@
 use super::{given, report};
 use anyhow::{Context, Result, anyhow};
 use clap::ValueEnum;
-use kubewright_apiserver::controllers::Controllers;
 use kubewright_apiserver::serve::{Listener, TemporaryFolder};
-use kubewright_apiserver::{ApiServer, Options, auth::User, store::OpenError};
+use kubewright_apiserver::{ApiServer, Controllers, OpenError, Options, User};
 use std::path::{Path, PathBuf};
 
 /// Flags of `apiserver`.

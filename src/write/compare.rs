@@ -99,7 +99,14 @@ pub fn compare(root: &Root, intents: &Intents<'_>, force: bool) -> Result<Outcom
                 Some(bytes) if !force && !same(bytes, file) => refused.in_the_way.push(path.clone()),
                 _ => outcome.replace(path, found, file.text.clone(), file),
             },
-            Intent::Manage { after, before } => manage(path, found, (after, *before), &mut outcome, &mut refused),
+            Intent::Manage { after, before } => {
+                let file = Managed {
+                    path,
+                    after,
+                    before: *before,
+                };
+                manage(&file, found, &mut outcome, &mut refused);
+            }
             Intent::Follow { after, before } => follow(&Followed { path, after, before }, found, &mut outcome),
             Intent::Remove(file) => match &found {
                 None => {}
@@ -118,13 +125,15 @@ pub fn compare(root: &Root, intents: &Intents<'_>, force: bool) -> Result<Outcom
     Ok(outcome)
 }
 
-fn manage(
-    path: &RelPath,
-    found: Option<Vec<u8>>,
-    (after, before): (&File, Option<&File>),
-    outcome: &mut Outcome,
-    refused: &mut Refused,
-) {
+/// A managed file of PROJECT before and after a command.
+struct Managed<'a> {
+    path: &'a RelPath,
+    after: &'a File,
+    before: Option<&'a File>,
+}
+
+fn manage(file: &Managed, found: Option<Vec<u8>>, outcome: &mut Outcome, refused: &mut Refused) {
+    let Managed { path, after, before } = *file;
     let Some(bytes) = &found else {
         return outcome.replace(path, found, after.text.clone(), after);
     };

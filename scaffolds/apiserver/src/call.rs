@@ -78,7 +78,7 @@ impl Call {
 
     /// Group and plural, by which answers about missing and existing objects name the resource.
     pub fn subject(&self) -> Subject<'_> {
-        (&self.resource.group, &self.resource.names.plural)
+        Subject::new(&self.resource.group, &self.resource.names.plural)
     }
 
     /// The namespace of the objects: that of the path, if the kind is namespaced.

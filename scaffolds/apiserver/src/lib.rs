@@ -11,23 +11,23 @@
 //! | module | what it does |
 //! |---|---|
 //! | `digest` | hashes of what is published |
-//! | [`status`] | what went wrong, in the words of the API server |
-//! | [`clock`] | the time |
+//! | `status` | what went wrong, in the words of the API server |
+//! | `clock` | the time |
 //! | `user` | who somebody is |
-//! | [`store`] | all objects, as bytes; watches |
-//! | [`apply`] | server-side apply and who owns which field: pure functions |
+//! | `store` | all objects, as bytes; watches |
+//! | `apply` | server-side apply and who owns which field: pure functions |
 //! | `allocation` | what objects are given of what a cluster has only so much of |
-//! | [`strategy`] | what differs from kind to kind |
-//! | [`resource`] | a kind in one version, as it is served |
+//! | `strategy` | what differs from kind to kind |
+//! | `resource` | a kind in one version, as it is served |
 //! | `meta` | the metadata of objects |
-//! | [`kinds`] | the built-in kinds |
-//! | [`request`] | requests, read |
-//! | [`response`] | answers, put on the wire |
-//! | [`select`] | label and field selectors |
-//! | [`patch`] | JSON, merge and strategic merge patches: pure functions |
-//! | [`catalogue`] | all resources that are served now |
-//! | [`authorize`] | who may do what |
-//! | [`auth`] | who asks |
+//! | `kinds` | the built-in kinds |
+//! | `request` | requests, read |
+//! | `response` | answers, put on the wire |
+//! | `select` | label and field selectors |
+//! | `patch` | JSON, merge and strategic merge patches: pure functions |
+//! | `catalogue` | all resources that are served now |
+//! | `authorize` | who may do what |
+//! | `auth` | who asks |
 //! | `call` | a request for a resource |
 //! | `state` | what all below share |
 //! | `admission` | what may refuse or change a write: one ordered list |
@@ -38,44 +38,55 @@
 //! | `custom` | CustomResourceDefinitions and the kinds that they define |
 //! | `effects` | what follows from writes |
 //! | `actions` | what requests do to Pods besides storing something: bindings and evictions |
-//! | [`controllers`] | the garbage collector, the end of namespaces, roles that aggregate others |
-//! | [`server`] | the server: routes requests to all of the above |
-//! | `serve` | HTTPS on loopback |
-//! | `dev` | an operator and a server in one process |
+//! | `controllers` | the garbage collector, the end of namespaces, roles that aggregate others |
+//! | `server` | the server: routes requests to all of the above |
+//! | [`serve`] | HTTPS on loopback |
+//! | [`dev`] | an operator and a server in one process |
+//! | `testing` | what the tests of this workspace reach beyond the public API |
 
 mod actions;
 mod admission;
 mod allocation;
-pub mod apply;
-pub mod auth;
-pub mod authorize;
+mod apply;
+mod auth;
+mod authorize;
 mod call;
-pub mod catalogue;
-pub mod clock;
-pub mod controllers;
+mod catalogue;
+mod clock;
+mod controllers;
 mod custom;
 #[cfg(feature = "serve")]
 pub mod dev;
 mod digest;
 mod discovery;
 mod effects;
-pub mod kinds;
+mod kinds;
 mod meta;
 mod openapi;
-pub mod patch;
+mod patch;
 mod registry;
-pub mod request;
-pub mod resource;
-pub mod response;
-pub mod select;
+mod request;
+mod resource;
+mod response;
+mod select;
 #[cfg(feature = "serve")]
 pub mod serve;
-pub mod server;
+mod server;
 mod state;
-pub mod status;
-pub mod store;
-pub mod strategy;
+mod status;
+mod store;
+mod strategy;
 mod table;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod user;
 
-pub use server::{ApiServer, Options};
+pub use auth::Peer;
+pub use authorize::{Attributes, Refusal};
+pub use clock::Clock;
+pub use controllers::Controllers;
+pub use response::{Answer, Body};
+pub use server::{ApiServer, Options, Service};
+#[cfg(feature = "persist")]
+pub use store::OpenError;
+pub use user::User;

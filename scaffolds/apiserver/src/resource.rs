@@ -97,13 +97,4 @@ impl Resource {
             format!("{}.{}", self.names.plural, self.group)
         }
     }
-
-    /// The name of the kind in messages about invalid objects: `ConfigMap` or `Deployment.apps`.
-    pub fn qualified_kind(&self) -> String {
-        if self.group.is_empty() {
-            self.names.kind.clone()
-        } else {
-            format!("{}.{}", self.names.kind, self.group)
-        }
-    }
 }

@@ -27,16 +27,27 @@ pub struct Details {
     pub group: String,
     /// The resource (plural) or the kind, whichever the real server uses for the reason.
     pub kind: String,
-    /// The object's uid.
-    pub uid: String,
     /// The individual errors.
     pub causes: Vec<Value>,
     /// Also sent as the header `Retry-After`.
     pub retry_after_seconds: u32,
 }
 
-/// The resource or kind of an answer, with its group: `("apps", "deployments")`.
-pub type Subject<'a> = (&'a str, &'a str);
+/// What most answers are about: a resource or a kind.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Subject<'a> {
+    /// `apps`; empty for the core group.
+    pub group: &'a str,
+    /// `deployments` or `Deployment`, as the real server has it for the reason at hand.
+    pub name: &'a str,
+}
+
+impl<'a> Subject<'a> {
+    /// The resource or kind of this name in this group.
+    pub const fn new(group: &'a str, name: &'a str) -> Self {
+        Self { group, name }
+    }
+}
 
 impl Status {
     /// A Status with this code, reason and message, without details.
@@ -52,9 +63,10 @@ impl Status {
 
     /// Adds details with a resource and the name of an object.
     #[must_use]
-    pub fn about(mut self, (group, kind): Subject, name: &str) -> Self {
+    pub fn about(mut self, subject: Subject, name: &str) -> Self {
         let details = self.details.get_or_insert_default();
-        (details.group, details.kind, details.name) = (group.to_owned(), kind.to_owned(), name.to_owned());
+        (details.group, details.kind) = (subject.group.to_owned(), subject.name.to_owned());
+        details.name = name.to_owned();
         self
     }
 
@@ -79,13 +91,6 @@ impl Status {
             .get_or_insert_default()
             .causes
             .push(cause(reason, message, field));
-        self
-    }
-
-    /// Adds the object's uid.
-    #[must_use]
-    pub fn of_uid(mut self, uid: &str) -> Self {
-        self.details.get_or_insert_default().uid = uid.to_owned();
         self
     }
 
@@ -132,7 +137,7 @@ impl Status {
             [one] => one.clone(),
             several => format!("[{}]", several.join(", ")),
         };
-        let message = format!("{} {} is invalid: {list}", qualified((kind.0, kind.1)), quoted(name));
+        let message = format!("{} {} is invalid: {list}", qualified(kind), quoted(name));
         let mut status = Self::new(422, "Invalid", message).about(kind, name);
         let listed = causes.iter().map(|it| cause(it.reason, &it.message, &it.field));
         status.details.get_or_insert_default().causes.extend(listed);
@@ -146,7 +151,7 @@ impl Status {
 
     /// 403: the user may not do this, or the object's state forbids it. The name is empty for a collection.
     pub fn forbidden(resource: Subject, name: &str, why: &str) -> Self {
-        let message = match (resource.1, name) {
+        let message = match (resource.name, name) {
             ("", _) => format!("forbidden: {why}"),
             (_, "") => format!("{} is forbidden: {why}", qualified(resource)),
             _ => format!("{} {} is forbidden: {why}", qualified(resource), quoted(name)),
@@ -191,11 +196,6 @@ impl Status {
     /// 410 with reason `Expired`: the requested revision or continue token is compacted.
     pub fn expired(message: impl Into<String>) -> Self {
         Self::new(410, "Expired", message)
-    }
-
-    /// 410 with reason `Gone`.
-    pub fn gone(message: impl Into<String>) -> Self {
-        Self::new(410, "Gone", message)
     }
 
     /// 504: the request took too long.
@@ -265,12 +265,7 @@ impl Details {
     /// The details as JSON, for failures and successes.
     pub fn body(&self) -> Value {
         let mut body = Map::new();
-        let texts = [
-            ("name", &self.name),
-            ("group", &self.group),
-            ("kind", &self.kind),
-            ("uid", &self.uid),
-        ];
+        let texts = [("name", &self.name), ("group", &self.group), ("kind", &self.kind)];
         for (field, text) in texts.into_iter().filter(|(_, text)| !text.is_empty()) {
             body.insert(field.to_owned(), text.as_str().into());
         }
@@ -294,7 +289,8 @@ fn cause(reason: &str, message: &str, field: &str) -> Value {
 }
 
 /// `deployments.apps`; the core group has no suffix. Upstream also prints the dot if only the kind is missing.
-fn qualified((group, name): Subject) -> String {
+fn qualified(subject: Subject) -> String {
+    let Subject { group, name } = subject;
     if group.is_empty() {
         name.to_owned()
     } else {

@@ -252,9 +252,8 @@ pub trait Strategy: Send + Sync + 'static {
     /// (clusterIP). A create through a `subresource` skips this, as upstream. Name, namespace and uid are set already.
     fn prepare_for_create(&self, subresource: &str, object: &mut Value);
 
-    /// Before an update of the object (with an empty `subresource`) or of a subresource such as `status`: copies from
-    /// `old` the fields that this endpoint must not change. The registry sets `metadata.generation`, see
-    /// [`Rules::counts_generation`].
+    /// Before an update of the object (`subresource` empty) or of `status`: takes over from `old` what this endpoint
+    /// must not change. `metadata.generation` is the registry's, see `Rules::counts_generation`.
     fn prepare_for_update(&self, subresource: &str, new: &mut Value, old: &Value);
 
     /// The validation errors of a new object, except those of its metadata. Fields are paths as the server writes them
@@ -304,8 +303,6 @@ pub enum NameRule {
     Subdomain,
     /// DNS-1123 label, 63 characters: Namespaces.
     Label,
-    /// DNS-1035 label: Services.
-    Label1035,
     /// Any single segment of a path: RBAC.
     PathSegment,
 }

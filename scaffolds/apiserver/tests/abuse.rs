@@ -3,7 +3,7 @@
 mod common;
 
 use common::wire;
-use kubewright_apiserver::request::{body::LIMIT, json::DEPTH};
+use kubewright_apiserver::testing::{LIMIT, json::DEPTH};
 
 const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
 

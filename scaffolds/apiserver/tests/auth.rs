@@ -14,8 +14,7 @@ use kube::{
     config::{KubeConfigOptions, Kubeconfig},
 };
 use kubewright_apiserver::{
-    ApiServer, Options,
-    auth::{Peer, User},
+    ApiServer, Options, Peer, User,
     serve::{Listener, Running},
 };
 use serde_json::{Value, json};

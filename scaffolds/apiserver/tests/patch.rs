@@ -1,9 +1,9 @@
 //! Patches, compared with answers of kube-apiserver 1.36.
 
-use kubewright_apiserver::{
+use kubewright_apiserver::testing::{
+    Status,
     apply::Schema,
     patch::{self, Patched},
-    status::Status,
 };
 use serde_json::{Value, json};
 

@@ -3,7 +3,10 @@
 
 use bytes::Bytes;
 use futures::{FutureExt, StreamExt};
-use kubewright_apiserver::store::{HISTORY, Key, OpenError, Range, Store};
+use kubewright_apiserver::{
+    OpenError,
+    testing::store::{HISTORY, Key, Range, Store},
+};
 use std::{
     env,
     io::{BufRead, BufReader, Write},

@@ -16,7 +16,7 @@ use kube::{
     Api, Client, CustomResourceExt,
     api::{DeleteParams, ObjectMeta, PostParams},
 };
-use kubewright_apiserver::{ApiServer, Options, controllers::Controllers};
+use kubewright_apiserver::{ApiServer, Controllers, Options};
 use kubewright_runtime::{
     Action, Backoff, Context, Controller, Error, Manager, Metrics, ObjectKey, Priority, Reconciler, Result, WorkQueue,
 };

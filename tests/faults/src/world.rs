@@ -10,7 +10,7 @@ use kube::{
     Api, Client, CustomResourceExt, Resource, ResourceExt,
     api::{DeleteParams, ListParams, Patch, PatchParams, PostParams},
 };
-use kubewright_apiserver::{ApiServer, Options, controllers::Controllers};
+use kubewright_apiserver::{ApiServer, Controllers, Options};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use tokio::time::sleep;

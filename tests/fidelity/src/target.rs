@@ -8,7 +8,7 @@ use kube::{
     client::Body,
     config::{AuthInfo, KubeConfigOptions, Kubeconfig},
 };
-use kubewright_apiserver::{ApiServer, Options, controllers::Controllers};
+use kubewright_apiserver::{ApiServer, Controllers, Options};
 use serde_json::Value;
 use std::{path::Path, time::Duration};
 use tokio::time::{Instant, sleep, timeout};

@@ -1,6 +1,6 @@
 //! Server-side apply: what several managers apply and write, one after the other, on one object.
 
-use kubewright_apiserver::{
+use kubewright_apiserver::testing::{
     apply::{Error, Schema, Writer, apply as apply_to, keep_times, update},
     kinds,
 };
@@ -12,8 +12,8 @@ use crate::parts;
 const MANAGERS: [&str; 3] = ["one", "two", "three"];
 
 static DEPLOYMENT: LazyLock<Schema> = LazyLock::new(|| {
-    let definition = kinds::definition("io.k8s.api.apps.v1.Deployment").expect("Deployments are built in");
-    Schema::compile(&definition, &kinds::definition)
+    let schema = kinds::openapi_schema("io.k8s.api.apps.v1.Deployment").expect("Deployments are built in");
+    Schema::compile(&schema, &kinds::openapi_schema)
 });
 
 static WIDGET: LazyLock<Schema> = LazyLock::new(|| {

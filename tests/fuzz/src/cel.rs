@@ -24,7 +24,7 @@ pub fn cel(bytes: &[u8]) {
 }
 
 fn read(part: &[u8]) -> Value {
-    let read = kubewright_apiserver::request::json::read(part);
+    let read = kubewright_apiserver::testing::json::read(part);
     read.map(|(value, _)| value).unwrap_or_default()
 }
 

@@ -25,7 +25,7 @@ pub fn values(bytes: &[u8], most: usize) -> Option<Vec<Value>> {
     let parts = split(bytes, most).into_iter();
     parts
         .map(|part| {
-            kubewright_apiserver::request::json::read(part)
+            kubewright_apiserver::testing::json::read(part)
                 .ok()
                 .map(|(value, _)| value)
         })

@@ -1,14 +1,14 @@
 //! The three patches that are no apply: a document and a patch, each of a kind of its own.
 
-use kubewright_apiserver::{apply::Schema, kinds, patch};
+use kubewright_apiserver::testing::{apply::Schema, json, kinds, patch};
 use serde_json::Value;
 use std::sync::LazyLock;
 
 use crate::parts;
 
 static DEPLOYMENT: LazyLock<Schema> = LazyLock::new(|| {
-    let definition = kinds::definition("io.k8s.api.apps.v1.Deployment").expect("Deployments are built in");
-    Schema::compile(&definition, &kinds::definition)
+    let schema = kinds::openapi_schema("io.k8s.api.apps.v1.Deployment").expect("Deployments are built in");
+    Schema::compile(&schema, &kinds::openapi_schema)
 });
 
 /// No patch brings the engines down, and those that say what shall be, and not what shall be done, do nothing the second
@@ -17,7 +17,7 @@ pub fn patches(bytes: &[u8]) {
     let [document, patch] = parts::split(bytes, 2)[..] else {
         return;
     };
-    let Ok((document, _)) = kubewright_apiserver::request::json::read(document) else {
+    let Ok((document, _)) = json::read(document) else {
         return;
     };
     for checked in [false, true] {

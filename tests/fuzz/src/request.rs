@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Method, Request, Uri};
 use http_body_util::{BodyExt, Full};
-use kubewright_apiserver::{ApiServer, Options, clock::Clock, controllers::Controllers};
+use kubewright_apiserver::{ApiServer, Clock, Controllers, Options};
 use serde_json::Value;
 use std::time::{Duration, UNIX_EPOCH};
 use tokio::time::timeout;

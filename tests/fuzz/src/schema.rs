@@ -1,6 +1,6 @@
 //! Schemas of CRDs and objects under them.
 
-use kubewright_apiserver::apply;
+use kubewright_apiserver::testing::apply;
 use kubewright_schema::{lint, testing::breaking, value::Structural, yaml};
 use serde_json::{Value, json};
 

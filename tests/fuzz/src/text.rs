@@ -1,6 +1,6 @@
 //! JSON and YAML, read and written.
 
-use kubewright_apiserver::request::{json, yaml as reader};
+use kubewright_apiserver::testing::{json, yaml as reader};
 use kubewright_schema::yaml;
 use serde_json::Value;
 

@@ -13,7 +13,7 @@ use crate::{
     meta,
     registry::{Posted, direct},
     state::Core,
-    status::Status,
+    status::{Status, Subject},
 };
 
 /// Binds the Pod that the path names; of `bindings`, the one that has the Binding's name.
@@ -47,7 +47,7 @@ pub(super) async fn bind(core: &Core, call: &Call, posted: Posted) -> Result<(),
     direct::amend(core, &about, dry_run, &|pod| {
         direct::check(core, &about, wanted, pod)?;
         match refusal(pod) {
-            Some(why) => Err(Status::conflict(("", "pods/binding"), &name, &why)),
+            Some(why) => Err(Status::conflict(Subject::new("", "pods/binding"), &name, &why)),
             None => {
                 assign(pod, &binding, now);
                 Ok(())

@@ -13,7 +13,7 @@ use crate::{
     meta,
     select::LabelSelector,
     state::Core,
-    status::Status,
+    status::{Status, Subject},
     store::{Key, Range},
 };
 
@@ -78,7 +78,7 @@ impl Budget {
     /// 404.
     pub fn again(&self, core: &Core) -> Result<Self, Status> {
         let key = Key::new(BUDGETS, meta::text(&self.0, "namespace"), self.name());
-        let missing = || Status::not_found(("policy", "poddisruptionbudgets"), self.name());
+        let missing = || Status::not_found(Subject::new("policy", "poddisruptionbudgets"), self.name());
         Self::read(&core.store.get(&key).ok_or_else(missing)?.object)
     }
 
@@ -112,7 +112,11 @@ impl Budget {
         let disrupted = self.0["status"]["disruptedPods"].as_object();
         if disrupted.is_some_and(|pods| pods.len() > MOST_DISRUPTED) {
             let why = "DisruptedPods map too big - too many evictions not confirmed by PDB controller";
-            return Verdict::Refused(Status::forbidden(("policy", "poddisruptionbudget"), self.name(), why));
+            return Verdict::Refused(Status::forbidden(
+                Subject::new("policy", "poddisruptionbudget"),
+                self.name(),
+                why,
+            ));
         }
         let allowed = self.number("disruptionsAllowed");
         if allowed == 0 {

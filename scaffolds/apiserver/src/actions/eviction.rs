@@ -16,7 +16,7 @@ use crate::{
     effects::Cluster,
     meta,
     registry::{DeleteOptions, Posted, direct},
-    status::Status,
+    status::{Status, Subject},
 };
 
 /// How often it is tried while others change the Pod or its budget.
@@ -73,7 +73,11 @@ fn options(call: &Call, eviction: &Value) -> Result<DeleteOptions, Status> {
         let at = Path::new("deleteOptions").child(BREAKING);
         let why = "can not be set for pod eviction, try after removing the option";
         let cause = at.invalid(true, why);
-        return Err(Status::invalid(("policy", "Eviction"), &call.name, &[cause]));
+        return Err(Status::invalid(
+            Subject::new("policy", "Eviction"),
+            &call.name,
+            &[cause],
+        ));
     }
     let mut options = DeleteOptions::of(given)?;
     if options.dry_run.is_empty() {
@@ -182,7 +186,7 @@ impl Eviction<'_> {
                 message: "Eviction API: evicting",
             };
             let changed = direct::amend(core, self.pod, false, &|pod| {
-                options.matches(("", "Pod"), pod)?;
+                options.matches(Subject::new("", "Pod"), pod)?;
                 pod::set(pod, &condition, core.now());
                 Ok(())
             })?;

@@ -18,7 +18,7 @@ use crate::{
     registry::{self, Answer, Reply},
     resource::Resource,
     state::Core,
-    status::Status,
+    status::{Status, Subject},
 };
 
 /// What is done to a Pod.
@@ -32,9 +32,12 @@ pub enum Action {
 
 /// The action that a request asks for.
 pub fn of(call: &Call) -> Option<Action> {
-    match (call.verb, call.subject(), call.subresource.as_str()) {
-        (Verb::Create, ("", "pods"), "binding") | (Verb::Create, ("", "bindings"), "") => Some(Action::Bind),
-        (Verb::Create, ("", "pods"), "eviction") => Some(Action::Evict),
+    let Subject { group: "", name } = call.subject() else {
+        return None;
+    };
+    match (call.verb, name, call.subresource.as_str()) {
+        (Verb::Create, "pods", "binding") | (Verb::Create, "bindings", "") => Some(Action::Bind),
+        (Verb::Create, "pods", "eviction") => Some(Action::Evict),
         _ => None,
     }
 }

@@ -13,7 +13,7 @@ use crate::{
     user::MASTERS,
 };
 
-const REQUESTS: Subject<'static> = ("certificates.k8s.io", "certificatesigningrequests");
+const REQUESTS: Subject<'static> = Subject::new("certificates.k8s.io", "certificatesigningrequests");
 /// Signs what clients show to the API server.
 const CLIENTS: &str = "kubernetes.io/kube-apiserver-client";
 
@@ -78,7 +78,7 @@ fn may(core: &Core, attributes: &Attributes<'_>, objects: &Objects<'_>, verb: &s
         let asked = authorize::Attributes {
             is_resource: true,
             verb: verb.to_owned(),
-            group: REQUESTS.0.to_owned(),
+            group: REQUESTS.group.to_owned(),
             resource: "signers".to_owned(),
             name,
             ..authorize::Attributes::default()

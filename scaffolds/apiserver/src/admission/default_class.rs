@@ -25,7 +25,7 @@ pub(super) struct Defaulted {
 
 /// PersistentVolumeClaims.
 pub(super) const STORAGE: Defaulted = Defaulted {
-    subject: ("", "persistentvolumeclaims"),
+    subject: Subject::new("", "persistentvolumeclaims"),
     field: "storageClassName",
     annotation: "volume.beta.kubernetes.io/storage-class",
     classes: "storage.k8s.io/storageclasses",
@@ -37,7 +37,7 @@ pub(super) const STORAGE: Defaulted = Defaulted {
 
 /// Ingresses.
 pub(super) const INGRESS: Defaulted = Defaulted {
-    subject: ("networking.k8s.io", "ingresses"),
+    subject: Subject::new("networking.k8s.io", "ingresses"),
     field: "ingressClassName",
     annotation: "kubernetes.io/ingress.class",
     classes: "networking.k8s.io/ingressclasses",

@@ -7,12 +7,14 @@ use serde::Deserialize;
 use super::{Attributes, Objects, Operation};
 use crate::{
     state::Core,
-    status::Status,
+    status::{Status, Subject},
     store::{Key, Record},
 };
 
 /// Where the store keeps namespaces.
 const NAMESPACES: &str = "/namespaces";
+/// What answers about a namespace name.
+const SUBJECT: Subject = Subject::new("", "namespaces");
 /// Namespaces that nobody can delete.
 const IMMORTAL: [&str; 3] = ["default", "kube-system", "kube-public"];
 
@@ -31,7 +33,7 @@ pub(super) fn admit(core: &Core, attributes: &Attributes<'_>, objects: &Objects<
 
 fn deletion(attributes: &Attributes<'_>, objects: &Objects<'_>) -> Result<(), Status> {
     let subject = attributes.call.subject();
-    if subject != ("", "namespaces") || !IMMORTAL.contains(&objects.name()) {
+    if subject != SUBJECT || !IMMORTAL.contains(&objects.name()) {
         return Ok(());
     }
     Err(Status::forbidden(
@@ -61,7 +63,7 @@ fn home(core: &Core, attributes: &Attributes<'_>) -> Result<Option<Arc<Record>>,
     if namespace.is_empty() {
         return Ok(None);
     }
-    let missing = || Status::not_found(("", "namespaces"), namespace);
+    let missing = || Status::not_found(SUBJECT, namespace);
     let found = core.store.get(&Key::new(NAMESPACES, "", namespace));
     found.ok_or_else(missing).map(Some)
 }

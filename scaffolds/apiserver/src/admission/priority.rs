@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::{Attributes, Objects, Operation};
 use crate::{
     state::Core,
-    status::Status,
+    status::{Status, Subject},
     store::{Key, Range, Record},
 };
 
@@ -38,7 +38,7 @@ struct Class {
 /// # Errors
 /// 403 for a class that does not exist, and for a Pod whose own priority or policy is not that of its class.
 pub(super) fn admit(core: &Core, attributes: &Attributes<'_>, objects: &mut Objects<'_>) -> Result<(), Status> {
-    if !attributes.is_about(("", "pods")) {
+    if !attributes.is_about(Subject::new("", "pods")) {
         return Ok(());
     }
     match attributes.operation {
@@ -116,7 +116,7 @@ pub(super) fn only_default(core: &Core, attributes: &Attributes<'_>, objects: &O
     let Some(new) = objects.new.as_deref().filter(|class| is_default(class)) else {
         return Ok(());
     };
-    if !attributes.is_about(("scheduling.k8s.io", "priorityclasses")) {
+    if !attributes.is_about(Subject::new("scheduling.k8s.io", "priorityclasses")) {
         return Ok(());
     }
     let is_itself = |name: &str| attributes.operation == Operation::Update && name == crate::meta::text(new, "name");

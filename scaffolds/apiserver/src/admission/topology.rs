@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Attributes, Objects, Operation};
-use crate::{meta, state::Core, store::Key};
+use crate::{meta, state::Core, status::Subject, store::Key};
 
 /// Where the store keeps nodes.
 const NODES: &str = "/nodes";
@@ -14,7 +14,7 @@ const LABELS: [&str; 2] = ["topology.kubernetes.io/zone", "topology.kubernetes.i
 pub(super) fn admit(core: &Core, attributes: &Attributes<'_>, objects: &mut Objects<'_>) {
     let call = attributes.call;
     let Some(new) = objects.new.as_deref_mut() else { return };
-    if attributes.operation != Operation::Create || call.subject() != ("", "pods") {
+    if attributes.operation != Operation::Create || call.subject() != Subject::new("", "pods") {
         return;
     }
     let node = match call.subresource.as_str() {

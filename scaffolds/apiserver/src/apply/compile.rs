@@ -93,16 +93,10 @@ impl Compiler<'_> {
             QUANTITY => {
                 return Type {
                     scalar: Some(Scalar::Untyped),
-                    declared: "string".into(),
                     ..Type::default()
                 };
             }
-            RAW_EXTENSION => {
-                return Type {
-                    declared: "object".into(),
-                    ..untyped()
-                };
-            }
+            RAW_EXTENSION => return untyped(),
             _ => {}
         }
         let Some(schema) = (self.definitions)(name).or_else(|| meta(name)) else {
@@ -122,12 +116,7 @@ impl Compiler<'_> {
         let preserve = preserve || flag(schema, "x-kubernetes-preserve-unknown-fields");
         let declared = text(schema, "type");
         let format = text(schema, "format");
-        let mut it = Type {
-            int_or_string: flag(schema, "x-kubernetes-int-or-string") || format == "int-or-string",
-            declared: declared.to_owned(),
-            format: format.to_owned(),
-            ..Type::default()
-        };
+        let mut it = Type::default();
         match declared {
             "object" => it.map = Some(self.map(schema, preserve, depth)),
             "array" => it.list = Some(self.list(schema, preserve, depth)),

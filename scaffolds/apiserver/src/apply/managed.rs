@@ -166,16 +166,17 @@ pub(super) fn write(object: &mut Value, managed: &Managed) {
     if managed.owners.is_empty() {
         return;
     }
-    let mut owners: Vec<_> = managed
+    let mut entries: Vec<_> = managed
         .owners
         .iter()
-        .map(|(who, what)| (managed.times.get(who), who, what))
+        .map(|(manager, owned)| Entry {
+            manager,
+            owned,
+            time: managed.times.get(manager).map_or("", String::as_str),
+        })
         .collect();
-    owners.sort_by(|left, right| order(left).cmp(&order(right)));
-    let entries: Vec<_> = owners
-        .into_iter()
-        .map(|(time, who, what)| encode(time, who, what))
-        .collect();
+    entries.sort_by(|left, right| left.order().cmp(&right.order()));
+    let entries: Vec<_> = entries.iter().map(Entry::encode).collect();
     if let Some(object) = object.as_object_mut()
         && let Some(metadata) = object.entry("metadata").or_insert_with(|| json!({})).as_object_mut()
     {
@@ -183,32 +184,48 @@ pub(super) fn write(object: &mut Value, managed: &Managed) {
     }
 }
 
-/// Appliers first, then by time, name, version and subresource.
-fn order<'a>((time, who, what): &(Option<&'a String>, &'a Manager, &'a Owned)) -> impl Ord + use<'a> {
-    let time = time.map(String::as_str).unwrap_or_default();
-    (who.operation, time, &who.name, &what.api_version, &who.subresource)
+/// An entry that is about to be written.
+struct Entry<'a> {
+    manager: &'a Manager,
+    owned: &'a Owned,
+    /// Empty where no time is known.
+    time: &'a str,
 }
 
-fn encode(time: Option<&String>, who: &Manager, what: &Owned) -> Value {
-    let mut entry = Map::new();
-    let mut put = |key: &str, text: &str| {
-        if !text.is_empty() {
-            entry.insert(key.to_owned(), text.into());
-        }
-    };
-    put("manager", &who.name);
-    put(
-        "operation",
-        if who.operation == Operation::Apply {
-            "Apply"
-        } else {
-            "Update"
-        },
-    );
-    put("apiVersion", &what.api_version);
-    put("subresource", &who.subresource);
-    put("time", time.map(String::as_str).unwrap_or_default());
-    put("fieldsType", "FieldsV1");
-    entry.insert("fieldsV1".to_owned(), fields::encode(&what.set));
-    Value::Object(entry)
+impl<'a> Entry<'a> {
+    /// Appliers first, then by time, name, version and subresource.
+    fn order(&self) -> impl Ord + use<'a> {
+        let Self { manager, owned, time } = *self;
+        (
+            manager.operation,
+            time,
+            &manager.name,
+            &owned.api_version,
+            &manager.subresource,
+        )
+    }
+
+    fn encode(&self) -> Value {
+        let mut entry = Map::new();
+        let mut put = |key: &str, text: &str| {
+            if !text.is_empty() {
+                entry.insert(key.to_owned(), text.into());
+            }
+        };
+        put("manager", &self.manager.name);
+        put(
+            "operation",
+            if self.manager.operation == Operation::Apply {
+                "Apply"
+            } else {
+                "Update"
+            },
+        );
+        put("apiVersion", &self.owned.api_version);
+        put("subresource", &self.manager.subresource);
+        put("time", self.time);
+        put("fieldsType", "FieldsV1");
+        entry.insert("fieldsV1".to_owned(), fields::encode(&self.owned.set));
+        Value::Object(entry)
+    }
 }

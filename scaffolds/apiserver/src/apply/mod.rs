@@ -35,11 +35,11 @@ mod value;
 mod writer;
 mod zero;
 
+#[cfg(feature = "testing")]
+pub use self::error::Error;
 pub use self::{
-    conflict::Conflict,
-    error::Error,
-    scale::{Replicas, scale_entries, scaled_entries},
-    schema::{Field, ListType, Patch, Schema, Shape},
+    scale::{scale_entries, scaled_entries},
+    schema::{Patch, Schema, Shape},
     settle::keep_times,
     writer::{Writer, apply, manager_of, update},
 };

@@ -35,10 +35,6 @@ pub(super) struct Type {
     pub(super) map: Option<Map>,
     /// The name of the definition without its package, `DeploymentSpec`; empty for inline schemas.
     pub(super) name: String,
-    /// `type` and `format` of the OpenAPI schema; empty if it has none.
-    pub(super) declared: String,
-    pub(super) format: String,
-    pub(super) int_or_string: bool,
 }
 
 /// The type of a scalar.
@@ -114,6 +110,7 @@ impl Schema {
     }
 
     /// The schema of an unknown kind: maps are granular, lists are leaves.
+    #[cfg(feature = "testing")]
     pub fn deduced() -> Self {
         Self {
             root: Id::DEDUCED,
@@ -148,10 +145,6 @@ pub struct Shape<'a> {
 pub struct Field<'a> {
     /// The shape of its value.
     pub shape: Shape<'a>,
-    /// The default in the schema.
-    pub default: Option<&'a Value>,
-    /// Whether the schema requires it.
-    pub required: bool,
     /// How strategic merge patches treat it.
     pub patch: &'a Patch,
 }
@@ -171,53 +164,10 @@ impl<'a> Shape<'a> {
             .is_some_and(|map| !map.fields.is_empty())
     }
 
-    /// `object`, `array`, `string`, `integer`, `number`, `boolean`, or empty if the schema has no type.
-    pub fn declared(self) -> &'a str {
-        &self.schema.get(self.id).declared
-    }
-
-    /// The `format` in the schema, for example `int32` or `date-time`.
-    pub fn format(self) -> &'a str {
-        &self.schema.get(self.id).format
-    }
-
-    /// Whether it is an integer or a string: `x-kubernetes-int-or-string`, or the format `int-or-string`.
-    pub fn is_int_or_string(self) -> bool {
-        self.schema.get(self.id).int_or_string
-    }
-
     /// The declared field of this name.
     pub fn field(self, name: &str) -> Option<Field<'a>> {
         let property = self.schema.get(self.id).map.as_ref()?.fields.get(name)?;
         Some(self.as_field(property))
-    }
-
-    /// All declared fields by name.
-    pub fn fields(self) -> impl Iterator<Item = (&'a str, Field<'a>)> {
-        let map = self.schema.get(self.id).map.as_ref();
-        map.into_iter()
-            .flat_map(|map| &map.fields)
-            .map(move |(name, it)| (name.as_str(), self.as_field(it)))
-    }
-
-    /// The shape of keys that are not declared fields: `additionalProperties`, or any value if unknown fields are
-    /// preserved. `None` if such keys are not allowed.
-    pub fn values(self) -> Option<Shape<'a>> {
-        let id = self.schema.get(self.id).map.as_ref()?.element?;
-        Some(Shape {
-            schema: self.schema,
-            id,
-        })
-    }
-
-    /// Whether `name` is a declared field or an allowed key.
-    pub fn knows(self, name: &str) -> bool {
-        self.at(name).is_some()
-    }
-
-    /// The shape of the value under `name`, declared or not.
-    pub fn at(self, name: &str) -> Option<Shape<'a>> {
-        self.field(name).map(|field| field.shape).or_else(|| self.values())
     }
 
     /// The shape of a list's items.
@@ -234,19 +184,12 @@ impl<'a> Shape<'a> {
         self.schema.get(self.id).list.as_ref().map(|list| &list.kind)
     }
 
-    /// Whether a map is atomic.
-    pub fn is_atomic_map(self) -> bool {
-        self.schema.get(self.id).map.as_ref().is_some_and(|map| map.atomic)
-    }
-
     fn as_field(self, property: &'a Property) -> Field<'a> {
         Field {
             shape: Shape {
                 schema: self.schema,
                 id: property.id,
             },
-            default: property.default.as_ref(),
-            required: property.required,
             patch: &property.patch,
         }
     }

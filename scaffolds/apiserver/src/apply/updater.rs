@@ -35,6 +35,13 @@ pub(super) struct Updater<'a> {
     pub(super) reset_elsewhere: Set,
 }
 
+/// Who writes, and whether it takes over fields that others own.
+#[derive(Clone, Copy)]
+pub(super) struct Claim<'a> {
+    pub(super) manager: &'a Manager,
+    pub(super) force: bool,
+}
+
 /// The result of an apply; the object is `None` if it does not change.
 pub(super) type Applied = (Option<Value>, Owners);
 
@@ -42,7 +49,11 @@ impl<'a> Updater<'a> {
     /// The owners after `writer` changed `live` to `new`.
     pub(super) fn update(&self, live: &Value, new: &Value, owners: Owners, writer: &Manager) -> Result<Owners, Error> {
         let owners = self.reconcile(live, owners)?;
-        let (mut owners, comparison) = self.move_ownership(live, new, owners, (writer, true))?;
+        let claim = Claim {
+            manager: writer,
+            force: true,
+        };
+        let (mut owners, comparison) = self.move_ownership(live, new, owners, claim)?;
         let before = owners.remove(writer).unwrap_or_default();
         let set = before
             .set
@@ -59,13 +70,13 @@ impl<'a> Updater<'a> {
         Ok(owners)
     }
 
-    /// Applies `config` to `live` as `applier`, with or without force.
+    /// Lays `config` over `live` for an applier.
     pub(super) fn apply(
         &self,
         live: &Value,
         config: &Value,
         owners: Owners,
-        (applier, force): (&Manager, bool),
+        claim: Claim<'_>,
     ) -> Result<Applied, Error> {
         let mut owners = self.reconcile(live, owners)?;
         let merged =
@@ -75,9 +86,9 @@ impl<'a> Updater<'a> {
             set,
             api_version: self.api_version.to_owned(),
         };
-        let last = owners.insert(applier.clone(), owned);
+        let last = owners.insert(claim.manager.clone(), owned);
         let new = self.prune(merged, &owners, last.as_ref());
-        let (owners, _) = self.move_ownership(live, &new, owners, (applier, force))?;
+        let (owners, _) = self.move_ownership(live, &new, owners, claim)?;
         Ok(((!same(live, &new)).then_some(new), owners))
     }
 
@@ -128,19 +139,19 @@ impl<'a> Updater<'a> {
         }
     }
 
-    /// Removes changed and removed fields from all managers but `writer`. Without force, a changed field of another
-    /// manager is a conflict.
+    /// Takes from everyone but the writer what changed and what is gone. Without force, fields that change and are
+    /// someone's are conflicts.
     fn move_ownership(
         &self,
         live: &Value,
         new: &Value,
         mut owners: Owners,
-        (writer, force): (&Manager, bool),
+        claim: Claim<'_>,
     ) -> Result<(Owners, Comparison), Error> {
         let own = difference(self.schema, live, new)?.without(&self.reset);
         let mut others: BTreeMap<String, Comparison> = BTreeMap::new();
         let mut conflicts = Vec::new();
-        for (manager, owned) in owners.iter_mut().filter(|(manager, _)| *manager != writer) {
+        for (manager, owned) in owners.iter_mut().filter(|(manager, _)| *manager != claim.manager) {
             let comparison = if owned.api_version == self.api_version {
                 &own
             } else {
@@ -160,7 +171,7 @@ impl<'a> Updater<'a> {
             }));
             owned.set = owned.set.difference(&lost).difference(&comparison.removed);
         }
-        if !force && !conflicts.is_empty() {
+        if !claim.force && !conflicts.is_empty() {
             return Err(Error::Conflict(conflicts));
         }
         // An applier's entry without fields is removed too.

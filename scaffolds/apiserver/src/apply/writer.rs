@@ -14,7 +14,7 @@ use super::{
     schema::Schema,
     set::Set,
     typed::describe,
-    updater::Updater,
+    updater::{Claim, Updater},
     validate::{Duplicates, validate},
 };
 
@@ -26,7 +26,7 @@ const BEFORE_FIRST_APPLY: &str = "before-first-apply";
 /// The parameters of a write.
 #[derive(Clone, Copy)]
 pub struct Writer<'a> {
-    /// The `fieldManager` of the request, or the result of [`manager_of`]; empty means `unknown`.
+    /// `fieldManager` of the request or what `manager_of` makes of the user agent; empty is `unknown`.
     pub manager: &'a str,
     /// The version of the request, for example `apps/v1`.
     pub api_version: &'a str,
@@ -82,11 +82,11 @@ pub fn apply(live: Option<&Value>, applied: &Value, force: bool, writer: &Writer
     if managed.owners.is_empty() {
         managed = writer.before_first_apply(live)?;
     }
-    let mut object = match writer.apply(live, applied, (managed.clone(), force)) {
+    let mut object = match writer.apply(live, applied, managed.clone(), force) {
         Err(Error::Conflict(conflicts)) if writer.manager == last_applied::KUBECTL => {
             match last_applied::without_allowed(writer.schema, live, conflicts) {
                 Some(conflict) => return Err(conflict),
-                None => writer.apply(live, applied, (managed, true))?,
+                None => writer.apply(live, applied, managed, true)?,
             }
         }
         other => other?,
@@ -205,11 +205,12 @@ impl<'a> Writer<'a> {
         Ok(Managed { owners, times })
     }
 
-    fn apply(&self, live: &Value, applied: &Value, (managed, force): (Managed, bool)) -> Result<Value, Error> {
+    fn apply(&self, live: &Value, applied: &Value, managed: Managed, force: bool) -> Result<Value, Error> {
         self.fits("typed patch object", applied, Duplicates::Refused)?;
         self.fits("typed live object", live, Duplicates::Allowed)?;
         let who = Manager::applying(self.name(), self.subresource);
-        let (object, mut owners) = self.updater().apply(live, applied, managed.owners, (&who, force))?;
+        let claim = Claim { manager: &who, force };
+        let (object, mut owners) = self.updater().apply(live, applied, managed.owners, claim)?;
         if let Some(owned) = owners.get_mut(&who) {
             owned.set = owned.set.difference(&NEVER_OWNED);
             if owned.set.is_empty() {

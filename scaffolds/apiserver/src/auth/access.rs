@@ -7,7 +7,7 @@ use super::{Asked, User};
 use crate::{
     authorize::{Attributes, Rule},
     meta,
-    status::Status,
+    status::{Status, Subject},
 };
 
 /// The API group of access reviews.
@@ -144,5 +144,5 @@ fn attributes(other: &Value) -> Value {
 }
 
 fn refuse<T>(causes: &[Cause]) -> Result<T, Status> {
-    Err(Status::invalid((GROUP, ""), "", causes))
+    Err(Status::invalid(Subject::new(GROUP, ""), "", causes))
 }

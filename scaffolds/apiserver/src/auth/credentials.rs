@@ -44,7 +44,7 @@ impl Authenticator {
     ///
     /// # Errors
     /// The error message for a TokenReview.
-    pub fn user(&self, token: &str, audiences: &[&str], (store, now): (&Store, i64)) -> Result<Found, String> {
+    pub fn user(&self, token: &str, audiences: &[&str], store: &Store, now: i64) -> Result<Found, String> {
         const INVALID: &str = "invalid bearer token";
         let mut found = None;
         for (known, user) in &self.tokens {
@@ -78,10 +78,10 @@ impl Authenticator {
     ///
     /// # Errors
     /// 401 for an unknown token.
-    pub fn authenticate(&self, headers: &HeaderMap, peer: &Peer, at: (&Store, i64)) -> Result<User, Status> {
+    pub fn authenticate(&self, headers: &HeaderMap, peer: &Peer, store: &Store, now: i64) -> Result<User, Status> {
         match (peer, bearer(headers)) {
             (Peer::Certified(user), _) => Ok(user.clone()),
-            (_, Some(token)) => match self.user(token, &[AUDIENCE], at) {
+            (_, Some(token)) => match self.user(token, &[AUDIENCE], store, now) {
                 Ok((user, _)) => Ok(user),
                 Err(_) => Err(Status::unauthorized()),
             },
@@ -124,7 +124,7 @@ mod tests {
         }
         let authenticator = Authenticator::new([("secret".to_owned(), User::new("bob", ["devs"]))]);
         authenticator
-            .authenticate(&headers, &peer, (&Store::default(), 0))
+            .authenticate(&headers, &peer, &Store::default(), 0)
             .map(|user| user.name)
             .map_err(|status| status.code)
     }

@@ -25,9 +25,12 @@ const MANY: usize = 4;
 
 /// The user who impersonates, and the authorizer that decides.
 pub struct Requestor<'a> {
-    authorizer: &'a Authorizer,
-    store: &'a Store,
-    user: &'a User,
+    /// Knows rights.
+    pub authorizer: &'a Authorizer,
+    /// From which roles.
+    pub store: &'a Store,
+    /// Who asks.
+    pub user: &'a User,
 }
 
 /// A way to allow impersonation; the newer one with the kind of the impersonated user.
@@ -37,28 +40,18 @@ enum Mode {
     Legacy,
 }
 
-/// The user in whose name a request runs: `user`, or the one in the headers.
+/// Whom the headers of a request name instead of its sender; `None` where they name nobody.
 ///
 /// # Errors
-/// 403 when `user` may not impersonate that one; 400 for headers without a user name.
-pub fn impersonate(
-    headers: &HeaderMap,
-    user: User,
-    (authorizer, store): (&Authorizer, &Store),
-    asked: &Attributes,
-) -> Result<User, Status> {
+/// 403 for who may not do that; 400 for headers that name no user.
+pub fn impersonate(requestor: &Requestor, headers: &HeaderMap, asked: &Attributes) -> Result<Option<User>, Status> {
     let Some(wanted) = wanted(headers)? else {
-        return Ok(user);
-    };
-    let requestor = Requestor {
-        authorizer,
-        store,
-        user: &user,
+        return Ok(None);
     };
     let mut first = None;
     for mode in modes(&wanted) {
         match requestor.become_user(mode, &wanted, asked) {
-            Ok(impersonated) => return Ok(impersonated),
+            Ok(impersonated) => return Ok(Some(impersonated)),
             Err(status) => _ = first.get_or_insert(status),
         }
     }

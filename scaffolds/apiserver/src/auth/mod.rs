@@ -9,11 +9,11 @@ mod service_account;
 mod token;
 
 pub use credentials::{Authenticator, Peer};
-pub use impersonate::impersonate;
+pub use impersonate::{Requestor, impersonate};
 pub use reviews::{Asked, is_review, review};
 pub use token::{is_token, kind as token_kind, token};
 
-pub use crate::user::{MASTERS, User};
+pub use crate::user::User;
 
 /// The key in a user's extra for the ID of the token or certificate.
 pub(crate) const CREDENTIAL: &str = "authentication.kubernetes.io/credential-id";

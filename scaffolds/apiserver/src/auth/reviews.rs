@@ -60,7 +60,7 @@ fn token(asked: &Asked, spec: &Value) -> Result<Value, Status> {
         .filter_map(Value::as_str)
         .collect();
     let audiences = if said.is_empty() { vec![AUDIENCE] } else { said };
-    let found = asked.authenticator.user(token, &audiences, (asked.store, asked.now));
+    let found = asked.authenticator.user(token, &audiences, asked.store, asked.now);
     Ok(match found {
         Ok((user, fitting)) => json!({"authenticated": true, "user": user.body(), "audiences": fitting}),
         Err(why) => json!({"user": {}, "error": why}),

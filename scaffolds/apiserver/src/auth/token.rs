@@ -6,17 +6,17 @@ use kubewright_machinery::cause::Path;
 use kubewright_machinery::time;
 use serde_json::{Value, json};
 
-use super::{AUDIENCE, Authenticator, service_account::Claims};
+use super::{AUDIENCE, Asked, service_account::Claims};
 use crate::{
     kinds, meta,
     request::Info,
     resource::Resource,
-    status::Status,
+    status::{Status, Subject},
     store::{Key, Store},
 };
 
 const GROUP: &str = "authentication.k8s.io";
-const KIND: (&str, &str) = (GROUP, "TokenRequest");
+const KIND: Subject = Subject::new(GROUP, "TokenRequest");
 /// The range of lifetimes, in seconds.
 const SHORTEST: i64 = 600;
 const LONGEST: i64 = 1 << 32;
@@ -32,16 +32,12 @@ pub fn kind() -> Arc<Resource> {
     Arc::clone(&KIND)
 }
 
-/// Answers a TokenRequest for the service account of this key at `now` (seconds since 1970).
+/// Answers a TokenRequest for the service account of this key.
 ///
 /// # Errors
-/// The Status with which the real server refuses it.
-pub fn token(
-    authenticator: &Authenticator,
-    (store, now): (&Store, i64),
-    account: &Key,
-    mut request: Value,
-) -> Result<Value, Status> {
+/// What the real server refuses.
+pub fn token(asked: &Asked, account: &Key, mut request: Value) -> Result<Value, Status> {
+    let Asked { store, now, .. } = *asked;
     check_place(account, &request)?;
     let found = read(store, account)?;
     let said = meta::text(&request, "uid");
@@ -65,7 +61,7 @@ pub fn token(
         bound: bound.as_ref().map(|(kind, object)| (kind.as_str(), object)),
     };
     request["status"] = json!({
-        "token": authenticator.issued.issue(&claims),
+        "token": asked.authenticator.issued.issue(&claims),
         "expirationTimestamp": time::text(now.saturating_add(lifetime)),
     });
     Ok(request)
@@ -73,7 +69,7 @@ pub fn token(
 
 fn read(store: &Store, key: &Key) -> Result<Value, Status> {
     let (group, plural) = key.resource.split_once('/').unwrap_or_default();
-    let missing = || Status::not_found((group, plural), &key.name);
+    let missing = || Status::not_found(Subject::new(group, plural), &key.name);
     let record = store.get(key).ok_or_else(missing)?;
     serde_json::from_slice(&record.object).map_err(|error| Status::internal(&error.to_string()))
 }
@@ -145,7 +141,7 @@ fn bound(store: &Store, account: &Key, reference: &Value) -> Result<Option<(Stri
             "the UID in the bound object reference ({said}) does not match the UID in record. The object might have been \
              deleted and then recreated"
         );
-        return Err(Status::conflict((group, &kind), &name, &why));
+        return Err(Status::conflict(Subject::new(group, &kind), &name, &why));
     }
     Ok(Some((kind, object)))
 }

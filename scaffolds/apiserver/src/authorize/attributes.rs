@@ -5,7 +5,7 @@ use kubewright_machinery::go;
 use crate::{
     request::{Info, Query},
     select::FieldSelector,
-    status::Status,
+    status::{Status, Subject},
     user::User,
 };
 
@@ -32,7 +32,7 @@ pub struct Attributes {
 
 impl Attributes {
     /// The attributes of a request. A list or watch that selects one name has that name.
-    pub fn of(info: &Info, query: &Query) -> Self {
+    pub(crate) fn of(info: &Info, query: &Query) -> Self {
         let mut name = info.name.clone();
         if name.is_empty() && ["list", "watch"].contains(&info.verb.as_str()) {
             let selector = FieldSelector::parse(query.get("fieldSelector").unwrap_or_default());
@@ -52,7 +52,7 @@ impl Attributes {
     }
 
     /// `pods` or `pods/status`.
-    pub fn qualified_resource(&self) -> String {
+    pub(crate) fn qualified_resource(&self) -> String {
         match self.subresource.as_str() {
             "" => self.resource.clone(),
             subresource => format!("{}/{subresource}", self.resource),
@@ -60,14 +60,14 @@ impl Attributes {
     }
 
     /// 403, with the reason of the decision if there is one.
-    pub fn forbidden(&self, user: &User, reason: &str) -> Status {
+    pub(crate) fn forbidden(&self, user: &User, reason: &str) -> Status {
         let mut why = harmless(&self.refusal(user));
         if !reason.is_empty() {
             why = format!("{why}: {reason}");
         }
         match self.is_resource {
-            true => Status::forbidden((&self.group, &self.resource), &self.name, &why),
-            false => Status::forbidden(("", ""), "", &why),
+            true => Status::forbidden(Subject::new(&self.group, &self.resource), &self.name, &why),
+            false => Status::forbidden(Subject::new("", ""), "", &why),
         }
     }
 

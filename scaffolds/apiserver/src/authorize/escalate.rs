@@ -37,7 +37,7 @@ impl Write<'_> {
     /// # Errors
     /// 403 that names the missing permissions.
     pub fn role(&self, new: &Value, old: Option<&Value>) -> Result<(), Status> {
-        if self.user.is_master() || self.may("escalate", self.resource.1, self.name) {
+        if self.user.is_master() || self.may("escalate", self.resource.name, self.name) {
             return Ok(());
         }
         if old.is_some_and(|old| changes_references_only(new, old)) {
@@ -80,7 +80,7 @@ impl Write<'_> {
         let asked = Attributes {
             is_resource: true,
             verb: verb.to_owned(),
-            group: self.resource.0.to_owned(),
+            group: self.resource.group.to_owned(),
             namespace: self.namespace.to_owned(),
             resource: plural.to_owned(),
             name: name.to_owned(),

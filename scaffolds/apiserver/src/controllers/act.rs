@@ -25,60 +25,50 @@ pub(super) fn resource(core: &Core, stored: &str) -> Option<Arc<Resource>> {
 
 /// DELETE with these options.
 pub(super) async fn delete(cluster: &Arc<Cluster>, key: &Key, options: &Value) -> Result<Reply, Status> {
-    send(cluster, (Verb::Delete, "", "application/json"), key, options).await
+    let call = call(&cluster.core, Verb::Delete, key, options)?;
+    send(cluster, call, "application/json").await
 }
 
 /// PATCH with a merge patch.
 pub(super) async fn merge(cluster: &Arc<Cluster>, key: &Key, patch: &Value) -> Result<Reply, Status> {
-    send(cluster, (Verb::Patch, "", "application/merge-patch+json"), key, patch).await
+    let call = call(&cluster.core, Verb::Patch, key, patch)?;
+    send(cluster, call, "application/merge-patch+json").await
 }
 
 /// PATCH that applies an object by force as this field manager.
 pub(super) async fn apply(cluster: &Arc<Cluster>, key: &Key, manager: &str, object: &Value) -> Result<Reply, Status> {
-    let mut call = call(
-        &cluster.core,
-        (Verb::Patch, "", "application/apply-patch+yaml"),
-        key,
-        object,
-    )?;
+    let mut call = call(&cluster.core, Verb::Patch, key, object)?;
     call.query = [("fieldManager", manager), ("force", "true")]
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .into();
-    cluster.write(call, &mut Vec::new()).await
+    send(cluster, call, "application/apply-patch+yaml").await
 }
 
 /// PUT of a subresource.
-pub(super) async fn put(
-    cluster: &Arc<Cluster>,
-    (key, subresource): (&Key, &str),
-    object: &Value,
-) -> Result<Reply, Status> {
-    send(cluster, (Verb::Update, subresource, "application/json"), key, object).await
+pub(super) async fn put(cluster: &Arc<Cluster>, key: &Key, subresource: &str, object: &Value) -> Result<Reply, Status> {
+    let mut call = call(&cluster.core, Verb::Update, key, object)?;
+    subresource.clone_into(&mut call.subresource);
+    send(cluster, call, "application/json").await
 }
 
 /// POST of an object into the namespace of `key`.
 pub(super) async fn post(cluster: &Arc<Cluster>, key: &Key, object: &Value) -> Result<Reply, Status> {
-    send(cluster, (Verb::Create, "", "application/json"), key, object).await
+    let call = call(&cluster.core, Verb::Create, key, object)?;
+    send(cluster, call, "application/json").await
 }
 
-async fn send(cluster: &Arc<Cluster>, how: (Verb, &str, &str), key: &Key, body: &Value) -> Result<Reply, Status> {
-    let call = call(&cluster.core, how, key, body)?;
+async fn send(cluster: &Arc<Cluster>, mut call: Call, content_type: &str) -> Result<Reply, Status> {
+    content_type.clone_into(&mut call.content_type);
     cluster.write(call, &mut Vec::new()).await
 }
 
-fn call(
-    core: &Core,
-    (verb, subresource, content_type): (Verb, &str, &str),
-    key: &Key,
-    body: &Value,
-) -> Result<Call, Status> {
+/// A request about the object of a key; its body is yet without a content type.
+fn call(core: &Core, verb: Verb, key: &Key, body: &Value) -> Result<Call, Status> {
     let resource = resource(core, &key.resource).ok_or_else(Status::no_such_resource)?;
     let name = if verb == Verb::Create { "" } else { &key.name };
     Ok(Call {
         namespace: key.namespace.clone(),
         name: name.to_owned(),
-        subresource: subresource.to_owned(),
-        content_type: content_type.to_owned(),
         body: Bytes::from(body.to_string()),
         ..Call::by_server(MANAGER, verb, resource)
     })

@@ -33,15 +33,15 @@ struct State {
 
 /// What an object contributes to the counts.
 struct Held {
-    /// Whether the conditions report the object: not while a Pod without finalizers is in its grace period.
-    is_told: bool,
+    /// Whether the status reports it: a Pod that is only given time to stop is not.
+    is_reported: bool,
     finalizers: Vec<String>,
 }
 
 /// The remaining objects: the Pods, or all others.
 #[derive(Default)]
 pub(super) struct Left {
-    /// The number of objects, including those that are not reported.
+    /// Objects, those included that the status does not report.
     count: usize,
     by_resource: BTreeMap<String, usize>,
     by_finalizer: BTreeMap<String, usize>,
@@ -56,7 +56,7 @@ impl Content {
         let finalizers: Vec<String> = finalizers.collect();
         let grace = meta::number(&object, "deletionGracePeriodSeconds").unwrap_or_default();
         let held = Held {
-            is_told: !finalizers.is_empty() || grace <= 0,
+            is_reported: !finalizers.is_empty() || grace <= 0,
             finalizers,
         };
         let state = State {
@@ -116,10 +116,18 @@ fn place(key: &Key) -> (Arc<str>, String) {
     (Arc::clone(&key.resource), key.name.clone())
 }
 
+/// A condition of a namespace.
+pub(super) struct Condition {
+    pub kind: &'static str,
+    pub holds: bool,
+    pub reason: &'static str,
+    pub message: String,
+}
+
 impl Left {
     fn add(&mut self, key: &Key, held: &Held, is_more: bool) {
         count(&mut self.count, is_more);
-        if !held.is_told {
+        if !held.is_reported {
             return;
         }
         let (group, plural) = key.resource.split_once('/').unwrap_or_default();
@@ -129,15 +137,21 @@ impl Left {
         }
     }
 
-    /// The conditions of the namespace: type, status, reason, message.
-    pub fn conditions(&self) -> [(&'static str, bool, &'static str, String); 5] {
+    /// The conditions that say so.
+    pub fn conditions(&self) -> [Condition; 5] {
         let list = |counts: &BTreeMap<String, usize>, word: &str| {
             let parts = counts
                 .iter()
                 .map(|(name, count)| format!("{name} {word} {count} resource instances"));
             parts.collect::<Vec<_>>().join(", ")
         };
-        let fine = |kind, reason, message: &str| (kind, false, reason, message.to_owned());
+        let condition = |kind, holds, reason, message| Condition {
+            kind,
+            holds,
+            reason,
+            message,
+        };
+        let fine = |kind, reason, message: &str| condition(kind, false, reason, message.to_owned());
         let remaining = match self.by_resource.is_empty() {
             true => fine(
                 "NamespaceContentRemaining",
@@ -146,7 +160,7 @@ impl Left {
             ),
             false => {
                 let message = format!("Some resources are remaining: {}", list(&self.by_resource, "has"));
-                ("NamespaceContentRemaining", true, "SomeResourcesRemain", message)
+                condition("NamespaceContentRemaining", true, "SomeResourcesRemain", message)
             }
         };
         let finalizers = match self.by_finalizer.is_empty() {
@@ -157,7 +171,7 @@ impl Left {
             false => {
                 let list = list(&self.by_finalizer, "in");
                 let message = format!("Some content in the namespace has finalizers remaining: {list}");
-                ("NamespaceFinalizersRemaining", true, "SomeFinalizersRemain", message)
+                condition("NamespaceFinalizersRemaining", true, "SomeFinalizersRemain", message)
             }
         };
         [

@@ -274,7 +274,7 @@ impl Garbage {
         let (group, version) = group_version(&owner.api_version);
         let snapshot = core.catalogue.snapshot();
         let Some(resource) = snapshot.kind(group, version, &owner.kind) else {
-            let is_gone = |gone: &Gone| gone.is(key, (group, owner));
+            let is_gone = |gone: &Gone| gone.is(key, group, owner);
             return match self.gone.get(owner.uid.as_str()).is_some_and(is_gone) {
                 true => Fate::Gone,
                 false => Fate::Unknown,
@@ -302,7 +302,7 @@ impl Garbage {
 
 impl Gone {
     /// Whether this object is the owner that a dependent refers to.
-    fn is(&self, dependent: &Key, (group, owner): (&str, &Owner)) -> bool {
+    fn is(&self, dependent: &Key, group: &str, owner: &Owner) -> bool {
         let Self::Seen { key, kind } = self else { return true };
         let is_of_group = key.resource.split('/').next() == Some(group);
         let is_in_reach = ["", dependent.namespace.as_str()].contains(&key.namespace.as_str());

@@ -95,7 +95,7 @@ async fn run(cluster: Weak<Cluster>, controllers: Controllers) {
     while follow(&cluster, &mut worker).await.is_some() {}
 }
 
-/// Follows all changes. Returns `None` when the server or its store is gone; otherwise changes were missed.
+/// Follows all changes; `None` when the server is gone, otherwise changes were missed.
 async fn follow(cluster: &Weak<Cluster>, worker: &mut Worker) -> Option<()> {
     let (records, mut changes) = cluster.upgrade()?.core.store.follow();
     let mut served = cluster.upgrade()?.core.catalogue.generations();
@@ -106,16 +106,13 @@ async fn follow(cluster: &Weak<Cluster>, worker: &mut Worker) -> Option<()> {
         let next = if worker.is_idle() {
             tokio::select! {
                 biased;
-                next = changes.next() => Some(next?),
+                next = changes.next() => Some(next),
                 changed = served.changed() => changed.ok().map(|()| None)?,
             }
         } else {
             // Read changes first: the history must not be compacted beyond them while there is much work.
             yield_now().await;
-            match changes.next().now_or_never() {
-                Some(next) => Some(next?),
-                None => None,
-            }
+            changes.next().now_or_never()
         };
         let cluster = cluster.upgrade()?;
         match next {

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::{
     act,
-    content::{Content, Left, is_pod},
+    content::{Condition, Content, Left, is_pod},
 };
 use crate::{
     effects::Cluster,
@@ -138,7 +138,7 @@ async fn end(cluster: &Arc<Cluster>, name: &str, content: &Content) {
     let Some(namespace) = terminating(&cluster.core, name) else {
         return;
     };
-    let Some(namespace) = tell(cluster, namespace, content.left()).await else {
+    let Some(namespace) = write_conditions(cluster, namespace, content.left()).await else {
         return;
     };
     // Objects created meanwhile are still in the feed.
@@ -177,30 +177,36 @@ fn finalizers(namespace: &Value) -> Vec<String> {
 }
 
 /// Writes the remaining content to the status; returns the namespace as it is then.
-async fn tell(cluster: &Arc<Cluster>, mut namespace: Value, left: &Left) -> Option<Value> {
+async fn write_conditions(cluster: &Arc<Cluster>, mut namespace: Value, left: &Left) -> Option<Value> {
     let before = namespace
         .pointer("/status/conditions")
         .cloned()
         .unwrap_or_else(|| json!([]));
     let mut after = before.clone();
     for condition in left.conditions() {
-        set(&mut after, condition, &time::text(cluster.core.now()));
+        set(&mut after, &condition, &time::text(cluster.core.now()));
     }
     if before == after {
         return Some(namespace);
     }
     namespace["status"]["conditions"] = after;
     let key = Key::new(RESOURCE, "", meta::text(&namespace, "name"));
-    let reply = act::put(cluster, (&key, "status"), &namespace).await.ok()?;
+    let reply = act::put(cluster, &key, "status", &namespace).await.ok()?;
     serde_json::from_slice(&reply.object).ok()
 }
 
 /// Sets a condition. The time of its last transition changes with its status, not with its message.
-fn set(conditions: &mut Value, (kind, holds, reason, message): (&str, bool, &str, String), now: &str) {
-    let status = if holds { "True" } else { "False" };
+fn set(conditions: &mut Value, condition: &Condition, now: &str) {
+    let Condition {
+        kind,
+        holds,
+        reason,
+        message,
+    } = condition;
+    let status = if *holds { "True" } else { "False" };
     let new = |time: Value| json!({"type": kind, "status": status, "lastTransitionTime": time, "reason": reason, "message": message});
     let Some(list) = conditions.as_array_mut() else { return };
-    match list.iter_mut().find(|it| it["type"] == kind) {
+    match list.iter_mut().find(|it| it["type"] == *kind) {
         Some(old) if old["status"] == status => *old = new(old["lastTransitionTime"].clone()),
         Some(old) => *old = new(json!(now)),
         None => list.push(new(json!(now))),
@@ -216,5 +222,5 @@ async fn finalize(cluster: &Arc<Cluster>, mut namespace: Value) {
     namespace["spec"]["finalizers"] = json!(left);
     let key = Key::new(RESOURCE, "", meta::text(&namespace, "name"));
     // If another writer came first, that change is still in the feed.
-    let _ = act::put(cluster, (&key, "finalize"), &namespace).await;
+    let _ = act::put(cluster, &key, "finalize", &namespace).await;
 }

@@ -27,8 +27,8 @@ pub(super) async fn delete(core: &Core, crd: &Value, emptied: &mut Option<u64>) 
                 .filter(|change| change.kind != Kind::Deleted)
                 .map(|change| (change.record.key.namespace.as_str(), change.record.key.name.as_str()))
                 .collect();
-            for key in keys {
-                delete_one(core, &resource, key).await;
+            for (namespace, name) in keys {
+                delete_one(core, &resource, namespace, name).await;
             }
         }
         None => delete_all(core, &resource).await,
@@ -44,25 +44,26 @@ async fn delete_all(core: &Core, resource: &Arc<Resource>) {
     let records = all.into_iter().flat_map(|page| page.records);
     let namespaces: BTreeSet<String> = records.map(|record| record.key.namespace.clone()).collect();
     for namespace in namespaces {
-        perform(core, (resource, Verb::DeleteCollection), (&namespace, "")).await;
+        let call = Call::by_server(AGENT, Verb::DeleteCollection, Arc::clone(resource));
+        perform(core, &Call { namespace, ..call }).await;
     }
 }
 
 /// Deletes an object that was created or changed during the deletion, unless its own deletion has begun.
-async fn delete_one(core: &Core, resource: &Arc<Resource>, (namespace, name): (&str, &str)) {
+async fn delete_one(core: &Core, resource: &Arc<Resource>, namespace: &str, name: &str) {
     let record = core.store.get(&Key::new(&resource.store_name(), namespace, name));
     let object = record.and_then(|record| serde_json::from_slice::<Value>(&record.object).ok());
     if object.is_some_and(|object| !meta::is_deleting(&object)) {
-        perform(core, (resource, Verb::Delete), (namespace, name)).await;
+        let call = Call {
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
+            ..Call::by_server(AGENT, Verb::Delete, Arc::clone(resource))
+        };
+        perform(core, &call).await;
     }
 }
 
-async fn perform(core: &Core, (resource, verb): (&Arc<Resource>, Verb), (namespace, name): (&str, &str)) {
-    let call = Call {
-        namespace: namespace.to_owned(),
-        name: name.to_owned(),
-        ..Call::by_server(AGENT, verb, Arc::clone(resource))
-    };
+async fn perform(core: &Core, call: &Call) {
     // An object that cannot be deleted now remains, and the caller finds it afterwards.
-    _ = registry::write(core, &call, &mut Vec::new()).await;
+    _ = registry::write(core, call, &mut Vec::new()).await;
 }

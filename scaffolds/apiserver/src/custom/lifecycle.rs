@@ -16,6 +16,7 @@ use crate::{
     registry::{self, Reply},
     resource::Resource,
     state::Core,
+    status::Subject,
     store::{Key, Range, Record},
 };
 use bytes::Bytes;
@@ -107,7 +108,7 @@ impl Definitions {
 }
 
 fn is_definition(call: &Call) -> bool {
-    call.subject() == (GROUP, PLURAL)
+    call.subject() == Subject::new(GROUP, PLURAL)
 }
 
 /// The change of a step: names, which may unblock other definitions, or only the status.
@@ -127,12 +128,12 @@ async fn step(core: &Core, name: &str, known: &mut Known) -> Option<Changed> {
         return Some(Changed::Names);
     };
     known.groups.put(name, Some(&crd));
-    publish(core, (&crd, revision), &mut known.served);
+    publish(core, &crd, revision, &mut known.served);
     let mut next = crd.clone();
     let now = time::text(core.now());
     if has_finalizer(&crd) && !crd["metadata"]["deletionTimestamp"].is_null() {
         let emptied = known.served.get_mut(name).map(|served| &mut served.emptied);
-        terminate(core, (&mut next, emptied), &now).await?;
+        terminate(core, &mut next, emptied, &now).await?;
         return write(core, &next).await.then_some(Changed::Status);
     }
     if !names::are_settled(&crd) && names::accept(&mut next, known.groups.taken(name), &now) {
@@ -149,7 +150,7 @@ async fn step(core: &Core, name: &str, known: &mut Known) -> Option<Changed> {
 }
 
 /// Takes a step of a definition's deletion. `None` while finalizers keep some of its objects.
-async fn terminate(core: &Core, (crd, emptied): (&mut Value, Option<&mut Option<u64>>), now: &str) -> Option<()> {
+async fn terminate(core: &Core, crd: &mut Value, emptied: Option<&mut Option<u64>>, now: &str) -> Option<()> {
     let terminating = |status, reason, message| Condition::new("Terminating", status, reason, message);
     let begun = find(crd, "Terminating").is_some_and(|it| it["reason"] == "InstanceDeletionInProgress");
     if !begun {
@@ -177,7 +178,7 @@ async fn terminate(core: &Core, (crd, emptied): (&mut Value, Option<&mut Option<
 
 /// Serves the resources of the definition, unless they are served already. Watches continue if only its conditions have
 /// changed.
-fn publish(core: &Core, (crd, revision): (&Value, u64), served: &mut BTreeMap<String, Served>) {
+fn publish(core: &Core, crd: &Value, revision: u64, served: &mut BTreeMap<String, Served>) {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let name = text(&crd["metadata"]["name"]);
     let made_from = [crd["spec"].clone(), crd["status"]["acceptedNames"].clone()];

@@ -82,27 +82,23 @@ fn choose(crd: &Value, taken: &Taken) -> (Value, Condition) {
         }
     };
     for (key, reason) in [("plural", "PluralConflict"), ("singular", "SingularConflict")] {
-        take(wanted, had, (key, &taken.resources), &mut names).unwrap_or_else(|message| refuse(reason, message));
+        take(&mut names, wanted, key, &taken.resources).unwrap_or_else(|message| refuse(reason, message));
     }
     match short_names(wanted, had, &taken.resources) {
         Ok(()) => replace(&mut names, wanted, "shortNames"),
         Err(message) => refuse("ShortNamesConflict", message),
     }
     for (key, reason) in [("kind", "KindConflict"), ("listKind", "ListKindConflict")] {
-        take(wanted, had, (key, &taken.kinds), &mut names).unwrap_or_else(|message| refuse(reason, message));
+        take(&mut names, wanted, key, &taken.kinds).unwrap_or_else(|message| refuse(reason, message));
     }
     replace(&mut names, wanted, "categories");
     (names, condition)
 }
 
-fn take(
-    wanted: &Value,
-    had: &Value,
-    (key, taken): (&str, &BTreeMap<String, usize>),
-    names: &mut Value,
-) -> Result<(), String> {
+/// Replaces one of the names by the wanted one, unless that is new and another definition has it.
+fn take(names: &mut Value, wanted: &Value, key: &str, taken: &BTreeMap<String, usize>) -> Result<(), String> {
     let name = text(wanted, key);
-    if name != text(had, key) && taken.contains_key(&name) {
+    if name != text(names, key) && taken.contains_key(&name) {
         return Err(format!("{} is already in use", json!(name)));
     }
     replace(names, wanted, key);

@@ -39,9 +39,15 @@ fn group(snapshot: &Snapshot, name: &str) -> Value {
 
 fn resource(resource: &Resource, built_in: bool) -> Value {
     let own = (resource.group.as_str(), resource.version.as_str());
+    // The kind of a subresource or resource. Built-in kinds omit the group and version if these are those of the entry,
+    // custom kinds do not.
+    let kind = |group: &str, version: &str, kind: &str| match built_in && (group, version) == own {
+        true => json!({"group": "", "version": "", "kind": kind}),
+        false => json!({"group": group, "version": version, "kind": kind}),
+    };
     let mut entry = json!({
         "resource": resource.names.plural,
-        "responseKind": kind(own, own, &resource.names.kind, built_in),
+        "responseKind": kind(&resource.group, &resource.version, &resource.names.kind),
         "scope": if resource.namespaced { "Namespaced" } else { "Cluster" },
         "singularResource": resource.names.singular,
         "verbs": verbs(resource),
@@ -55,18 +61,8 @@ fn resource(resource: &Resource, built_in: bool) -> Value {
         }
     }
     if !resource.subresources.is_empty() {
-        let subresource = |it: &Subresource| {
-            let kind = kind(own, (&it.group, &it.version), &it.kind, built_in);
-            json!({"subresource": it.name, "responseKind": kind, "verbs": it.verbs})
-        };
+        let subresource = |it: &Subresource| json!({"subresource": it.name, "responseKind": kind(&it.group, &it.version, &it.kind), "verbs": it.verbs});
         entry["subresources"] = resource.subresources.iter().map(subresource).collect();
     }
     entry
-}
-
-/// The kind of a subresource or resource. Built-in kinds omit the group and version if these are those of the entry,
-/// custom kinds do not.
-fn kind(own: (&str, &str), other: (&str, &str), kind: &str, built_in: bool) -> Value {
-    let (group, version) = if built_in && own == other { ("", "") } else { other };
-    json!({"group": group, "version": version, "kind": kind})
 }

@@ -45,7 +45,7 @@ mod volume;
 mod wire;
 mod workload;
 
-pub use openapi::{definition, definitions};
+pub use openapi::{openapi_schema, openapi_schema_names};
 
 use serde_json::Value;
 use std::sync::{Arc, LazyLock};

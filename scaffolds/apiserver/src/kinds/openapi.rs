@@ -1,4 +1,4 @@
-//! The recorded shapes as OpenAPI v3 definitions, for server-side apply, strategic merge patches and `/openapi`.
+//! The recorded shapes as OpenAPI v3 schemas, for server-side apply, strategic merge and `/openapi`.
 
 use serde_json::{Map, Value, json};
 
@@ -6,14 +6,14 @@ use super::shapes::{self, Field, Shape, Type};
 
 const REFERENCE: &str = "#/components/schemas/";
 
-/// The definition with this full name (`io.k8s.api.apps.v1.Deployment`), as the real server publishes it but without
+/// The schema with this full name (`io.k8s.api.apps.v1.Deployment`), as the real server publishes it but for
 /// descriptions.
-pub fn definition(name: &str) -> Option<Value> {
+pub fn openapi_schema(name: &str) -> Option<Value> {
     shapes::shape(&short(name)).map(object)
 }
 
-/// The full names of all definitions.
-pub fn definitions() -> Vec<String> {
+/// The full names of all schemas there are.
+pub fn openapi_schema_names() -> Vec<String> {
     let mut names: Vec<String> = shapes::names().map(full).collect();
     names.sort();
     names
@@ -153,7 +153,7 @@ fn reference(name: &str) -> String {
     format!("{REFERENCE}{}", full(name))
 }
 
-/// Parses a recorded value. Null stands for one that cannot be parsed; no definition contains null.
+/// A value that the recorder wrote; what cannot be read is null, which no schema has.
 fn parsed(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_default()
 }
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn values_may_have_blanks() {
-        let spec = definition("io.k8s.api.certificates.v1.CertificateSigningRequestSpec").unwrap();
+        let spec = openapi_schema("io.k8s.api.certificates.v1.CertificateSigningRequestSpec").unwrap();
         let usages = spec.pointer("/properties/usages").unwrap();
         assert_eq!(usages["items"]["enum"][1], "cert sign");
         assert_eq!(usages["x-kubernetes-list-type"], "atomic");

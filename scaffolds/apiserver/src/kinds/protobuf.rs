@@ -51,35 +51,41 @@ pub fn read(body: &[u8]) -> Result<Fields, String> {
 
 fn structure(shape: &Shape, message: &Message, depth: usize) -> Result<Fields, String> {
     let mut object = Fields::new();
-    fill(shape, ("", message), (&mut object, depth))?;
+    let whole = Embedded { shape, prefix: "" };
+    fill(whole, message, &mut object, depth)?;
     Ok(object)
 }
 
-/// Decodes the fields of a message into an object. `prefix` has the numbers of the embedded structs that contain the
-/// message.
-fn fill(
-    shape: &Shape,
-    (prefix, message): (&str, &Message),
-    (object, depth): (&mut Fields, usize),
-) -> Result<(), String> {
+/// A struct, or one that is embedded in it.
+#[derive(Clone, Copy)]
+struct Embedded<'a> {
+    shape: &'a Shape,
+    /// The numbers that lead to the embedded struct, each with a dot behind it.
+    prefix: &'a str,
+}
+
+/// Reads the fields of a message into an object.
+fn fill(of: Embedded<'_>, message: &Message, object: &mut Fields, depth: usize) -> Result<(), String> {
+    let Embedded { shape, prefix } = of;
     let depth = depth.checked_sub(1).ok_or("too deep")?;
     for (number, wire) in message.fields()? {
         let path = format!("{prefix}{number}");
         if let Some(field) = shape.fields.iter().find(|field| field.attribute("b") == Some(&path)) {
-            add(field, wire, (object, depth))?;
+            add(field, wire, object, depth)?;
             continue;
         }
         let inner = format!("{path}.");
         let is_embedded = |field: &Field| field.attribute("b").is_some_and(|own| own.starts_with(&inner));
         if let (Wire::Bytes(bytes), true) = (wire, shape.fields.iter().any(is_embedded)) {
-            fill(shape, (&inner, &Message::new(bytes)), (object, depth))?;
+            let inner = Embedded { shape, prefix: &inner };
+            fill(inner, &Message::new(bytes), object, depth)?;
         }
     }
     Ok(())
 }
 
 /// Adds the value of a field: of a list one item, of a map one entry.
-fn add(field: &Field, wire: Wire, (object, depth): (&mut Fields, usize)) -> Result<(), String> {
+fn add(field: &Field, wire: Wire, object: &mut Fields, depth: usize) -> Result<(), String> {
     let name = field.name.to_owned();
     match &field.kind {
         Type::List(item) => {

@@ -67,7 +67,6 @@ fn name_faults(rule: NameRule, name: &str, prefix: bool) -> Vec<String> {
     match rule {
         NameRule::Subdomain => names::subdomain(&masked, Unit::Characters),
         NameRule::Label => names::label(&masked, Unit::Characters),
-        NameRule::Label1035 => names::label_1035(&masked, Unit::Characters),
         NameRule::PathSegment => names::path_segment(name, prefix),
     }
 }

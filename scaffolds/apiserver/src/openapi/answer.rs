@@ -27,7 +27,7 @@ impl OpenApi {
                 let Some(document) = self.document(place) else {
                     return Some(Ok(empty(404)));
                 };
-                Some(self.versioned(place, &document, (query, headers)))
+                Some(self.versioned(place, &document, query, headers))
             }
         }
     }
@@ -38,7 +38,8 @@ impl OpenApi {
         &self,
         place: &str,
         document: &Document,
-        (query, headers): (&Query, &HeaderMap),
+        query: &Query,
+        headers: &HeaderMap,
     ) -> Result<Answer, Status> {
         let current = document.etag.trim_matches('"');
         match query.get("hash") {

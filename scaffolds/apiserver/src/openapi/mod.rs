@@ -2,10 +2,10 @@
 //! Built-in kinds have no descriptions; custom kinds have those of their CRDs.
 
 mod answer;
-mod definitions;
 mod operation;
 mod parameters;
 mod paths;
+mod schemas;
 mod swagger;
 
 use crate::{
@@ -22,7 +22,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-pub(crate) use definitions::custom as custom_definition;
+pub(crate) use schemas::custom as custom_schema_name;
 
 /// Answers requests below `/openapi` from the catalogue; caches the documents until the catalogue changes.
 pub(crate) struct OpenApi {
@@ -151,7 +151,7 @@ fn describe(snapshot: &Snapshot, group: &str, version: &str) -> Value {
         paths::add(&subject, &mut described);
     }
     let paths = Value::Object(described);
-    let schemas = definitions::closure(&paths, &own);
+    let schemas = schemas::closure(&paths, &own);
     let (title, number) = if built_in {
         ("Kubernetes", "1.36")
     } else {
@@ -171,22 +171,22 @@ fn describe(snapshot: &Snapshot, group: &str, version: &str) -> Value {
     document
 }
 
-/// The resource with the names of its definitions; the definitions of a custom kind are added to `own`.
+/// The resource with the names of its schemas; those of a custom kind go into `own`.
 fn subject<'a>(resource: &'a Arc<Resource>, built_in: bool, own: &mut Map<String, Value>) -> Option<Subject<'a>> {
     let Resource {
         group, version, names, ..
     } = resource.as_ref();
     let (object, list) = match resource.rules().published.as_ref() {
         Some([one, all]) => {
-            let object = definitions::custom((group, version, &names.kind));
-            let list = definitions::custom((group, version, &names.list_kind));
+            let object = schemas::custom(group, version, &names.kind);
+            let list = schemas::custom(group, version, &names.list_kind);
             own.insert(object.clone(), one.clone());
             own.insert(list.clone(), all.clone());
             (object, list)
         }
         None => {
-            let object = definitions::built_in((group, version, &names.kind))?;
-            let list = definitions::built_in((group, version, &names.list_kind)).unwrap_or_else(|| object.clone());
+            let object = schemas::built_in(group, version, &names.kind)?;
+            let list = schemas::built_in(group, version, &names.list_kind).unwrap_or_else(|| object.clone());
             (object, list)
         }
     };

@@ -4,11 +4,11 @@ use super::parameters::{self, NAME, NAMESPACE, Parameter};
 use crate::resource::Resource;
 use serde_json::{Map, Value, json};
 
-/// The prefix of references to definitions in a document.
+/// Where schemas stand in a document.
 pub(super) const COMPONENTS: &str = "#/components/schemas/";
 const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1";
 
-/// The resource of operations, and the definitions of its kind and list.
+/// The resource that operations are about, and the schemas of its kind and list.
 pub(super) struct Subject<'a> {
     pub resource: &'a Resource,
     pub built_in: bool,
@@ -24,8 +24,8 @@ pub(super) struct Operation<'a> {
     pub action: &'static str,
     /// For example `status`; empty for the object itself.
     pub subresource: &'a str,
-    /// The definition of the request and the answer.
-    pub definition: &'a str,
+    /// The schema that is sent and answered.
+    pub schema: &'a str,
     /// Group, version and kind of the operation's object.
     pub about: (&'a str, &'a str, &'a str),
 }
@@ -151,7 +151,7 @@ impl Operation<'_> {
             patches.push("application/strategic-merge-patch+json");
         }
         match self.action {
-            "post" | "put" => Some(json!({"content": content(plain, self.definition), "required": true})),
+            "post" | "put" => Some(json!({"content": content(plain, self.schema), "required": true})),
             "patch" => Some(json!({"content": content(&patches, &patch), "required": true})),
             "delete" => Some(json!({"content": content(plain, &options)})),
             "deletecollection" if self.subject.built_in => Some(json!({"content": content(plain, &options)})),
@@ -161,16 +161,16 @@ impl Operation<'_> {
 
     fn responses(&self) -> Value {
         let status = format!("{META}.Status");
-        let definition = match self.action {
+        let schema = match self.action {
             "list" => &self.subject.list,
             "delete" | "deletecollection" => &status,
-            _ => self.definition,
+            _ => self.schema,
         };
         let mut types = vec!["application/json", "application/yaml"];
         if self.action == "list" && self.subject.built_in {
             types.push("application/json;stream=watch");
         }
-        let with = |description: &str| json!({"description": description, "content": content(&types, definition)});
+        let with = |description: &str| json!({"description": description, "content": content(&types, schema)});
         let mut responses = json!({"200": with("OK"), "401": {"description": "Unauthorized"}});
         if matches!(self.action, "post" | "put") || self.action == "patch" && self.subject.built_in {
             responses["201"] = with("Created");
@@ -182,8 +182,8 @@ impl Operation<'_> {
     }
 }
 
-fn content(types: &[&str], definition: &str) -> Value {
-    let schema = json!({"schema": {"$ref": format!("{COMPONENTS}{definition}")}});
+fn content(types: &[&str], name: &str) -> Value {
+    let schema = json!({"schema": {"$ref": format!("{COMPONENTS}{name}")}});
     Value::Object(
         types
             .iter()

@@ -2,15 +2,33 @@
 
 use serde_json::{Value, json};
 
-/// Where a parameter occurs, its type and its name.
-pub(super) type Parameter = (&'static str, &'static str, &'static str);
-
-const fn query(name: &'static str, kind: &'static str) -> Parameter {
-    (name, "query", kind)
+/// A parameter of an operation.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(super) struct Parameter {
+    name: &'static str,
+    /// `path` or `query`.
+    place: &'static str,
+    kind: &'static str,
 }
 
-pub(super) const NAME: Parameter = ("name", "path", "string");
-pub(super) const NAMESPACE: Parameter = ("namespace", "path", "string");
+const fn path(name: &'static str) -> Parameter {
+    Parameter {
+        name,
+        place: "path",
+        kind: "string",
+    }
+}
+
+const fn query(name: &'static str, kind: &'static str) -> Parameter {
+    Parameter {
+        name,
+        place: "query",
+        kind,
+    }
+}
+
+pub(super) const NAME: Parameter = path("name");
+pub(super) const NAMESPACE: Parameter = path("namespace");
 pub(super) const PRETTY: Parameter = query("pretty", "string");
 
 const WRITE: [Parameter; 3] = [
@@ -48,7 +66,7 @@ pub(super) fn of(action: &str, built_in: bool) -> Vec<Parameter> {
         "deletecollection" if built_in => {
             let watching = ["allowWatchBookmarks", "watch"];
             LIST.into_iter()
-                .filter(|(name, ..)| !watching.contains(name))
+                .filter(|it| !watching.contains(&it.name))
                 .chain(DELETE)
                 .collect()
         }
@@ -64,10 +82,13 @@ pub(super) fn of(action: &str, built_in: bool) -> Vec<Parameter> {
     all
 }
 
-pub(super) fn document((name, place, kind): &Parameter) -> Value {
-    let mut document = json!({"name": name, "in": place, "schema": {"type": kind, "uniqueItems": true}});
-    if *place == "path" {
-        document["required"] = json!(true);
+impl Parameter {
+    pub(super) fn document(&self) -> Value {
+        let Self { name, place, kind } = self;
+        let mut document = json!({"name": name, "in": place, "schema": {"type": kind, "uniqueItems": true}});
+        if *place == "path" {
+            document["required"] = json!(true);
+        }
+        document
     }
-    document
 }

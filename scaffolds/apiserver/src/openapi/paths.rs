@@ -1,9 +1,9 @@
 //! The paths of a resource and the operations on them.
 
 use super::{
-    definitions,
     operation::{Operation, Subject},
-    parameters::{self, Parameter},
+    parameters::Parameter,
+    schemas,
 };
 use crate::resource::{Resource, Subresource};
 use serde_json::{Map, Value};
@@ -68,25 +68,25 @@ fn place(subject: &Subject, path: &str, actions: &[&'static str], paths: &mut Ma
             path,
             action,
             subresource: "",
-            definition: &subject.object,
+            schema: &subject.object,
             about: (group, version, &names.kind),
         })
         .collect();
     insert(path, &operations, paths);
 }
 
-/// Subresources with a kind that has no definition (`exec`, `proxy`) are left out.
+/// Subresources that speak a kind without a schema (`exec`, `proxy`) are not described.
 fn nested(subject: &Subject, object: &str, it: &Subresource, paths: &mut Map<String, Value>) {
     let Resource {
         group, version, names, ..
     } = subject.resource;
     let own = (&it.group, &it.version, &it.kind) == (group, version, &names.kind);
-    let definition = if own {
+    let schema = if own {
         Some(subject.object.clone())
     } else {
-        definitions::built_in((&it.group, &it.version, &it.kind))
+        schemas::built_in(&it.group, &it.version, &it.kind)
     };
-    let Some(definition) = definition else { return };
+    let Some(schema) = schema else { return };
     let path = format!("{object}/{}", it.name);
     let actions = [
         ("get", "get"),
@@ -106,7 +106,7 @@ fn nested(subject: &Subject, object: &str, it: &Subresource, paths: &mut Map<Str
             path: &path,
             action,
             subresource: &it.name,
-            definition: &definition,
+            schema: &schema,
             about: (about.0, about.1, about.2),
         })
         .collect();
@@ -122,7 +122,7 @@ fn insert(path: &str, operations: &[Operation], paths: &mut Map<String, Value>) 
         .into_iter()
         .filter(|it| operations.iter().all(|operation| has(operation, it)))
         .collect();
-    let documents = |all: &[Parameter]| all.iter().map(parameters::document).collect::<Vec<_>>();
+    let documents = |all: &[Parameter]| all.iter().map(Parameter::document).collect::<Vec<_>>();
     let mut item = Map::new();
     for operation in operations {
         let own: Vec<Parameter> = operation

@@ -15,7 +15,7 @@ use serde_json::Value;
 pub use self::{json::json, merge::merge, strategic::strategic};
 use crate::{
     request::json::{Document, read},
-    status::Status,
+    status::{Status, Subject},
 };
 
 /// The result of a patch, not yet decoded as an object of its kind.
@@ -34,7 +34,7 @@ impl Patched {
     /// the error from decoding: `json: cannot unmarshal …`, `strict decoding error: unknown field "x"`.
     pub fn refuse(&self, why: &str) -> Status {
         let shown = self.shown.clone().unwrap_or_else(|| go::json(&self.object));
-        Status::invalid(("", ""), "", &[Path::new("patch").invalid(shown, why)])
+        Status::invalid(Subject::new("", ""), "", &[Path::new("patch").invalid(shown, why)])
     }
 
     fn as_json(object: Value, strict_errors: Vec<String>) -> Self {

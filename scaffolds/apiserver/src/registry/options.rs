@@ -274,5 +274,5 @@ fn refuse(kind: &str, causes: &[Cause]) -> Result<(), Status> {
     if causes.is_empty() {
         return Ok(());
     }
-    Err(Status::invalid(("meta.k8s.io", kind), "", causes))
+    Err(Status::invalid(Subject::new("meta.k8s.io", kind), "", causes))
 }

@@ -46,11 +46,11 @@ pub(super) fn object(code: u16, object: &Value) -> Reply {
 pub(super) fn gone(work: &Work, object: &Value) -> Reply {
     let mut details = json!({
         "name": meta::text(object, "name"),
-        "kind": work.subject().1,
+        "kind": work.subject().name,
         "uid": meta::text(object, "uid"),
     });
-    if !work.subject().0.is_empty() {
-        details["group"] = json!(work.subject().0);
+    if !work.subject().group.is_empty() {
+        details["group"] = json!(work.subject().group);
     }
     let status = json!({
         "kind": "Status",

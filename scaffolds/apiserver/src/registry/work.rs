@@ -60,7 +60,7 @@ impl<'a> Work<'a> {
 
     /// Group and kind, by which answers about invalid objects name them.
     pub fn kind(&self) -> Subject<'a> {
-        (&self.resource().group, &self.resource().names.kind)
+        Subject::new(&self.resource().group, &self.resource().names.kind)
     }
 
     pub fn key(&self, name: &str) -> Key {

@@ -76,21 +76,20 @@ fn parse(content_type: &str, body: &[u8]) -> Result<Result<Object, String>, Stat
         .unwrap_or_default()
         .trim()
         .to_ascii_lowercase();
-    match media_type.as_str() {
-        "" | "application/json" => Ok(json::read(body)
-            .map_err(|why| format!("{AMISS}; json parse error: {why}"))
-            .and_then(typed)),
-        "application/yaml" => Ok(yaml::read(body).and_then(typed)),
-        PROTOBUF => Ok(protobuf::read(body).map(|object| (object, Vec::new()))),
-        _ => Err(Status::unsupported_media_type(&UNDERSTOOD)),
-    }
+    let read = match media_type.as_str() {
+        "" | "application/json" => json::read(body).map_err(|why| format!("{AMISS}; json parse error: {why}")),
+        "application/yaml" => yaml::read(body),
+        PROTOBUF => return Ok(protobuf::read(body).map(|object| (object, Vec::new()))),
+        _ => return Err(Status::unsupported_media_type(&UNDERSTOOD)),
+    };
+    Ok(read.and_then(|(value, duplicates)| Ok((typed(value)?, duplicates))))
 }
 
 /// The beginning of the message of Go's decoder when it cannot determine the type of an object.
 const AMISS: &str = "couldn't get version/kind";
 
 /// The document as an object, because only objects have a type; null counts as an empty one.
-fn typed((value, duplicates): json::Document) -> Result<Object, String> {
+fn typed(value: Value) -> Result<Map<String, Value>, String> {
     const STRUCT: &str =
         r#"struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }"#;
     let object = match value {
@@ -110,7 +109,7 @@ fn typed((value, duplicates): json::Document) -> Result<Object, String> {
             return Err(format!("{AMISS}; json parse error: {why}"));
         }
     }
-    Ok((object, duplicates))
+    Ok(object)
 }
 
 /// The first 30 bytes: as text if they begin an object, otherwise in hexadecimal.

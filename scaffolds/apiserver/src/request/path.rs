@@ -52,20 +52,22 @@ impl Info {
         let segments: Vec<&str> = decoded.trim_matches('/').split('/').collect();
         let inner = decoded.strip_prefix('/').unwrap_or(&decoded);
         info.is_whole = !inner.strip_suffix('/').unwrap_or(inner).split('/').any(str::is_empty);
-        match segments.as_slice() {
-            ["api", version, rest @ ..] if !rest.is_empty() => info.resource(("", version), rest, (method, query)),
-            ["apis", group, version, rest @ ..] if !rest.is_empty() => {
-                info.resource((group, version), rest, (method, query));
-            }
-            _ => {}
+        let (group, version, rest) = match segments.as_slice() {
+            ["api", version, rest @ ..] => ("", *version, rest),
+            ["apis", group, version, rest @ ..] => (*group, *version, rest),
+            _ => ("", "", &[][..]),
+        };
+        if !rest.is_empty() {
+            (info.group, info.version) = (group.to_owned(), version.to_owned());
+            info.resource(rest, method, query);
         }
         info.path = decoded;
         Ok(info)
     }
 
-    fn resource(&mut self, (group, version): (&str, &str), rest: &[&str], (method, query): (&Method, &Query)) {
+    /// Reads what is behind group and version.
+    fn resource(&mut self, rest: &[&str], method: &Method, query: &Query) {
         self.is_resource = true;
-        (self.group, self.version) = (group.to_owned(), version.to_owned());
         verb(method).clone_into(&mut self.verb);
         let rest = match rest {
             // Deprecated since 1.11, but still supported.
@@ -104,15 +106,6 @@ impl Info {
     /// Whether the request is for Namespaces themselves, which are cluster-scoped.
     pub fn is_namespace(&self) -> bool {
         self.group.is_empty() && self.resource == "namespaces"
-    }
-
-    /// For example `configmaps` or `pods/status`.
-    pub fn qualified_resource(&self) -> String {
-        if self.subresource.is_empty() {
-            self.resource.clone()
-        } else {
-            format!("{}/{}", self.resource, self.subresource)
-        }
     }
 }
 

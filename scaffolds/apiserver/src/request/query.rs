@@ -2,8 +2,6 @@
 
 use percent_encoding::percent_decode_str;
 
-use crate::status::Status;
-
 /// The parameters, decoded, in order. A pair with a semicolon or an invalid escape is dropped, as in Go.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Query(Vec<(String, String)>);
@@ -39,16 +37,6 @@ impl Query {
     pub fn flag(&self, name: &str) -> bool {
         self.get(name)
             .is_some_and(|value| !value.eq_ignore_ascii_case("false") && value != "0")
-    }
-
-    /// An integer parameter.
-    ///
-    /// # Errors
-    /// 400 with Go's message for a value that is not an int64.
-    pub fn integer(&self, name: &str) -> Result<Option<i64>, Status> {
-        self.get(name)
-            .map(|text| integer(text).map_err(Status::bad_request))
-            .transpose()
     }
 }
 

@@ -1,7 +1,5 @@
 //! Field selectors, for example `metadata.name=a,spec.nodeName!=b`: their grammar, and the fields that a kind supports.
 
-use std::cell::LazyCell;
-
 use serde_json::Value;
 
 use crate::{
@@ -76,14 +74,8 @@ impl FieldSelector {
             .map_or(Ok(()), |term| Err(unsupported(resource, &term.field)))
     }
 
-    /// Whether an object matches. Calls `object` only if a term needs more than the object's key.
-    pub fn matches(&self, resource: &Resource, key: &Key, object: impl FnOnce() -> Value) -> bool {
-        let object = LazyCell::new(object);
-        self.matches_values(key, |path| resource.strategy.field(&object, path).unwrap_or_default())
-    }
-
     /// Whether an object matches; `value` returns its other fields.
-    pub(crate) fn matches_values<V: AsRef<str>>(&self, key: &Key, value: impl Fn(&str) -> V) -> bool {
+    pub fn matches<V: AsRef<str>>(&self, key: &Key, value: impl Fn(&str) -> V) -> bool {
         let is_of_key = |term: &&Term| matches!(term.field.as_str(), NAME | NAMESPACE);
         let of_key = |term: &Term| if term.field == NAME { &key.name } else { &key.namespace };
         let (mut by_key, mut by_object) = (

@@ -29,7 +29,7 @@ const BUFFER: usize = 1024 * 1024;
 
 /// Accepts connections until `stop` changes, then waits for the requests in progress. Dropping the future closes all
 /// connections.
-pub async fn accept(socket: TcpListener, (tls, server): (TlsAcceptor, ApiServer), mut stop: watch::Receiver<()>) {
+pub async fn accept(socket: TcpListener, tls: TlsAcceptor, server: ApiServer, mut stop: watch::Receiver<()>) {
     let places = Arc::new(Semaphore::new(CONNECTIONS));
     let mut open = JoinSet::new();
     loop {

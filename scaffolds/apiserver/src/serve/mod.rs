@@ -66,9 +66,9 @@ pub enum ServeError {
 }
 
 impl Listener {
-    /// Listens on 127.0.0.1 and on no other address, because whoever has the kubeconfig may do everything. Port 0
-    /// selects a free port. If there is a `token`, the kubeconfig has it beside the client certificate; the server must
-    /// accept it, see [`Options::tokens`](crate::server::Options).
+    /// Listens on 127.0.0.1, never on another address: whoever has the kubeconfig may do everything. Port 0 takes a free
+    /// one. The kubeconfig has `token`, when there is one, beside the client certificate; the server must know it, see
+    /// [`Options::tokens`](crate::Options).
     ///
     /// # Errors
     /// [`ServeError`]
@@ -79,7 +79,7 @@ impl Listener {
         let authority = Authority::new().map_err(ServeError::Certificates)?;
         let server = authority.server().map_err(ServeError::Certificates)?;
         let admin = authority
-            .client("admin", &[crate::auth::MASTERS])
+            .client("admin", &[crate::user::MASTERS])
             .map_err(ServeError::Certificates)?;
         Ok(Self {
             socket,
@@ -125,7 +125,7 @@ impl Listener {
     pub fn serve(self, server: ApiServer) -> Result<Running, ServeError> {
         let tls = tls::acceptor(&self.authority, &self.server).map_err(ServeError::Certificates)?;
         let (stop, stopped) = watch::channel(());
-        let task = tokio::spawn(connection::accept(self.socket, (tls, server), stopped));
+        let task = tokio::spawn(connection::accept(self.socket, tls, server, stopped));
         Ok(Running {
             address: self.address,
             stop,

@@ -2,25 +2,24 @@
 
 use http::{HeaderValue, Method, header, request::Parts};
 
-use super::ApiServer;
+use super::{ApiServer, incoming::Incoming};
 use crate::{
     discovery::{AGGREGATED, Document, Root},
-    request::{
-        Info, Query,
-        accept::{self, Format},
-    },
+    request::accept,
     response::{self, Answer},
     status::Status,
 };
 
 /// Answers a discovery path; `None` for other paths.
-pub fn answer(server: &ApiServer, parts: &Parts, (info, query): (&Info, &Query)) -> Option<Answer> {
-    let format = accept::format(&parts.headers, query);
+pub fn answer(server: &ApiServer, request: &Incoming<'_>) -> Option<Answer> {
+    let Incoming {
+        parts, info, format, ..
+    } = *request;
     let segments: Vec<&str> = info.path.trim_matches('/').split('/').collect();
     let discovery = &server.shared.discovery;
     let found = match segments.as_slice() {
-        ["api"] => return Some(root(server, parts, (Root::Api, format))),
-        ["apis"] => return Some(root(server, parts, (Root::Apis, format))),
+        ["api"] => return Some(root(server, request, Root::Api)),
+        ["apis"] => return Some(root(server, request, Root::Apis)),
         ["api", version] => discovery.version("", version),
         ["apis", group] => discovery.group(group),
         ["apis", group, version] => discovery.version(group, version),
@@ -38,7 +37,8 @@ pub fn answer(server: &ApiServer, parts: &Parts, (info, query): (&Info, &Query))
     }
 }
 
-fn root(server: &ApiServer, parts: &Parts, (root, format): (Root, Format)) -> Answer {
+fn root(server: &ApiServer, request: &Incoming<'_>, root: Root) -> Answer {
+    let Incoming { parts, format, .. } = *request;
     if parts.method != Method::GET {
         return response::failure(&Status::method_not_allowed(), format);
     }

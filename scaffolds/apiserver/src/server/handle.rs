@@ -7,9 +7,9 @@ use futures::FutureExt;
 use http::{HeaderName, HeaderValue, Request, request::Parts};
 use http_body::Body;
 
-use super::{ApiServer, discover, probes};
+use super::{ApiServer, discover, incoming::Incoming, probes};
 use crate::{
-    auth::{self, Peer},
+    auth::{self, Peer, Requestor},
     authorize::Attributes,
     meta::generate,
     request::{Info, Query, accept, body, duration},
@@ -58,13 +58,19 @@ impl ApiServer {
         };
         let time = duration::timeout(query)?;
         let peer = parts.extensions.get::<Peer>().cloned().unwrap_or_default();
-        let user = self.sender(parts, (&info, query), &peer)?;
+        let request = Incoming {
+            parts,
+            info: &info,
+            query,
+            format: accept::format(&parts.headers, query),
+        };
+        let user = self.sender(&request, &peer)?;
         if !info.is_resource {
-            return self.answer_path(parts, query, &info);
+            return self.answer_path(&request);
         }
         let answer = async {
             let body = body::receive(body).await?;
-            self.answer_resource(parts, (&info, query), (&user, body)).await
+            self.answer_resource(&request, user, body).await
         };
         if info.verb == "watch" {
             return answer.await;
@@ -74,26 +80,34 @@ impl ApiServer {
     }
 
     /// Authenticates the sender, impersonates the user whom the headers name, and authorises the request.
-    fn sender(&self, parts: &Parts, (info, query): (&Info, &Query), peer: &Peer) -> Result<User, Status> {
-        let (core, headers) = (self.shared.core(), &parts.headers);
-        let user = self
-            .shared
-            .authenticator
-            .authenticate(headers, peer, (&core.store, core.now()))?;
-        let asked = Attributes::of(info, query);
-        let user = auth::impersonate(headers, user, (&core.authorizer, &core.store), &asked)?;
+    fn sender(&self, request: &Incoming<'_>, peer: &Peer) -> Result<User, Status> {
+        let (core, headers) = (self.shared.core(), &request.parts.headers);
+        let authenticator = &self.shared.authenticator;
+        let user = authenticator.authenticate(headers, peer, &core.store, core.now())?;
+        let asked = Attributes::of(request.info, request.query);
+        let requestor = Requestor {
+            authorizer: &core.authorizer,
+            store: &core.store,
+            user: &user,
+        };
+        let user = auth::impersonate(&requestor, headers, &asked)?.unwrap_or(user);
         core.authorizer.authorize(&core.store, &user, &asked)?;
         Ok(user)
     }
 
-    fn answer_path(&self, parts: &Parts, query: &Query, info: &Info) -> Answered {
-        let format = accept::format(&parts.headers, query);
+    fn answer_path(&self, request: &Incoming<'_>) -> Answered {
+        let Incoming {
+            parts,
+            info,
+            query,
+            format,
+        } = *request;
         if let Some(answer) = probes::answer(info, query, &self.shared.core().catalogue.snapshot(), format) {
             return Ok(answer);
         }
         if let Some(answered) = self.shared.openapi.answer(&info.path, query, &parts.headers) {
             return answered;
         }
-        Ok(discover::answer(self, parts, (info, query)).unwrap_or_else(response::page_not_found))
+        Ok(discover::answer(self, request).unwrap_or_else(response::page_not_found))
     }
 }

@@ -2,8 +2,9 @@
 
 mod discover;
 mod handle;
+mod incoming;
 mod probes;
-mod resources;
+mod resource_requests;
 mod route;
 mod service;
 #[cfg(test)]
@@ -42,7 +43,7 @@ pub struct Options {
     /// The controllers to run. They run on the tokio runtime in which the server is created; without a runtime they do
     /// not run.
     pub controllers: Controllers,
-    /// How many changes are kept for watches and for lists of past revisions; `None` means [`store::HISTORY`].
+    /// How many changes are kept for watches and lists of the past; 10,000 if not said.
     pub history: Option<usize>,
     /// Host and port that discovery reports to clients; empty for a server without sockets.
     pub address: String,
@@ -79,23 +80,28 @@ impl ApiServer {
     /// Starts a server that keeps everything in memory.
     pub fn new(options: Options) -> Self {
         let store = Store::new(options.history.unwrap_or(store::HISTORY));
-        Self::on(store, options)
+        Self::start(store, options)
     }
 
-    /// Starts a server that keeps its objects in a directory, beginning with the objects that an earlier server left
-    /// there. Every answered write is on disk.
+    /// Starts a server that keeps its objects in a directory, and has those of an earlier one. What is answered is on
+    /// the disk.
     ///
     /// # Errors
-    /// [`OpenError`](store::OpenError), for example when another process uses the directory.
+    /// [`OpenError`](crate::OpenError), when another process has the directory for example.
     #[cfg(feature = "persist")]
     pub fn open(directory: &std::path::Path, options: Options) -> Result<Self, store::OpenError> {
         let store = Store::open(directory, options.history.unwrap_or(store::HISTORY))?;
-        Ok(Self::on(store, options))
+        Ok(Self::start(store, options))
     }
 
     /// Starts a server on a store, which may already contain objects. The server must be the store's only writer from
     /// now on. [`Options::history`] is ignored: the store has its own.
+    #[cfg(feature = "testing")]
     pub fn on(store: Store, options: Options) -> Self {
+        Self::start(store, options)
+    }
+
+    fn start(store: Store, options: Options) -> Self {
         let catalogue = Catalogue::default();
         catalogue.add_built_in(kinds::resources().into_iter().chain([custom::definition::resource()]));
         let cluster = Arc::new(Cluster::new(Core {
@@ -119,14 +125,16 @@ impl ApiServer {
         }
     }
 
-    /// How many objects and changes requests and controllers have examined so far, see
-    /// [`Store::looked`](store::Store::looked).
+    /// How many objects and changes requests and controllers have looked at so far, see
+    /// [`Store::looked`](crate::testing::store::Store::looked).
+    #[cfg(feature = "testing")]
     pub fn looked(&self) -> u64 {
         self.shared.core().store.looked()
     }
 
     /// All resources that are served at this moment.
-    pub fn catalogue(&self) -> &Catalogue {
+    #[cfg(feature = "serve")]
+    pub(crate) fn catalogue(&self) -> &Catalogue {
         &self.shared.core().catalogue
     }
 
@@ -136,8 +144,9 @@ impl ApiServer {
         self.shared.core().authorizer.refusals()
     }
 
-    /// The server as a tower service, for `kube::Client::new(server.service(), "default")` and every HTTP server. A
-    /// request without credentials and without a [`Peer`](crate::auth::Peer) among its extensions may do everything.
+    /// The server as a tower service, for `kube::Client::new(server.service(), "default")` and every HTTP server.
+    /// A request is trusted with everything unless it has credentials or a [`Peer`](crate::Peer) among its
+    /// extensions.
     pub fn service(&self) -> Service {
         Service::new(self.clone())
     }

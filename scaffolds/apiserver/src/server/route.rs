@@ -4,24 +4,21 @@ use std::sync::Arc;
 
 use http::Method;
 
+use super::incoming::Incoming;
 use crate::{
     catalogue::Snapshot,
     request::Info,
-    request::accept::Format,
     resource::Resource,
     response::{self, Answer},
-    status::Status,
+    status::{Status, Subject},
 };
 
 /// Finds the resource of a path, and checks that it supports the requested verb.
 ///
 /// # Errors
 /// The answer to send: 405, or 404, which is a Status below the server's own groups and plain text below other groups.
-pub fn route(
-    (method, info): (&Method, &Info),
-    catalogue: &Snapshot,
-    format: Format,
-) -> Result<Arc<Resource>, Box<Answer>> {
+pub fn route(request: &Incoming<'_>, catalogue: &Snapshot) -> Result<Arc<Resource>, Box<Answer>> {
+    let Incoming { info, format, .. } = *request;
     let is_built_in = info.group.is_empty() || catalogue.is_built_in(&info.group);
     let resource = catalogue.resource(&info.group, &info.version, &info.resource);
     if let Some(resource) = &resource
@@ -31,7 +28,7 @@ pub fn route(
         && !has_subresource(info, resource)
     {
         // Upstream looks up the custom resource first, and then finds no object of that name.
-        let status = Status::not_found((&info.group, &info.resource), &info.name);
+        let status = Status::not_found(Subject::new(&info.group, &info.resource), &info.name);
         let mut answer = response::failure(&status, format);
         let deprecation: Vec<String> = resource
             .rules()
@@ -50,12 +47,12 @@ pub fn route(
         }));
     };
     // Authorization treats HEAD as GET; the router does not support HEAD.
-    if method != Method::HEAD && verbs(info, &resource).contains(&info.verb.as_str()) {
+    if request.parts.method != Method::HEAD && verbs(info, &resource).contains(&info.verb.as_str()) {
         return Ok(resource);
     }
     let status = match is_built_in {
         true => Status::method_not_allowed(),
-        false => Status::not_supported((&info.group, &info.resource), &info.verb),
+        false => Status::not_supported(Subject::new(&info.group, &info.resource), &info.verb),
     };
     Err(Box::new(response::failure(&status, format)))
 }

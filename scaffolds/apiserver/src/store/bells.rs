@@ -88,15 +88,6 @@ impl Bells {
         woken_by.map_or(position, |revision| position.max(revision.saturating_sub(1)))
     }
 
-    /// Removes and returns all waiting watchers.
-    pub fn everyone(&mut self) -> Vec<Waker> {
-        self.by_scope
-            .values_mut()
-            .flat_map(|bell| bell.waiting.drain())
-            .map(|(_, waker)| waker)
-            .collect()
-    }
-
     /// Records that the history has discarded this change.
     pub fn lose(&mut self, change: &Change) {
         if self.by_scope.is_empty() {

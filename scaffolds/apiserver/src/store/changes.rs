@@ -107,6 +107,7 @@ impl Changes {
     }
 
     /// Discards the changes up to a revision.
+    #[cfg(feature = "testing")]
     pub fn compact(&mut self, revision: u64, shelves: &mut Shelves) {
         while self.compacted < revision && self.forget_first(shelves) {}
     }

@@ -66,27 +66,23 @@ impl Store {
 }
 
 impl Follow {
-    /// The next changes, at least one, in order. Returns an error when the history has discarded changes that were not
-    /// yet read, and `None` when the store is closed.
-    pub async fn next(&mut self) -> Option<Result<Vec<Arc<Change>>, Compacted>> {
+    /// The next changes, at least one, in their order. An error when the history lost some that were not yet read.
+    pub async fn next(&mut self) -> Result<Vec<Arc<Change>>, Compacted> {
         poll_fn(|context| self.read(context)).await
     }
 
-    fn read(&mut self, context: &Context<'_>) -> Poll<Option<Result<Vec<Arc<Change>>, Compacted>>> {
+    fn read(&mut self, context: &Context<'_>) -> Poll<Result<Vec<Arc<Change>>, Compacted>> {
         let mut state = self.store.lock();
         let oldest = state.changes.oldest();
         if self.position < oldest {
-            return Poll::Ready(Some(Err(Compacted { oldest })));
+            return Poll::Ready(Err(Compacted { oldest }));
         }
         let revisions = self.position.saturating_add(1)..=state.settled;
         let changes: Vec<_> = revisions.map_while(|it| state.change_at(it)).take(BATCH).collect();
         state.looked = state.looked.saturating_add(changes.len() as u64);
         if let Some(last) = changes.last() {
             self.position = last.revision;
-            return Poll::Ready(Some(Ok(changes)));
-        }
-        if state.closed {
-            return Poll::Ready(None);
+            return Poll::Ready(Ok(changes));
         }
         state.followers.insert(self.follower, Some(context.waker().clone()));
         Poll::Pending

@@ -63,7 +63,7 @@ impl Left {
     }
 
     /// Records the end of a page, and how many objects are left after it.
-    pub fn ended(&mut self, range: &Range, (revision, from): (u64, String), left: usize) {
+    pub fn ended(&mut self, range: &Range, revision: u64, from: String, left: usize) {
         let end = End {
             revision,
             namespace: range.namespace.clone(),

@@ -29,11 +29,11 @@ impl Store {
         limit: usize,
     ) -> Result<Page, Compacted> {
         let from = from.map(super::Key::path).unwrap_or_default();
-        self.page(range, at, (&from, limit))
+        self.page(range, at, &from, limit)
     }
 
     /// Like [`Store::list`], but starts at a path, which need not be the path of an object.
-    pub(crate) fn page(&self, range: &Range, at: Option<u64>, (from, limit): (&str, usize)) -> Result<Page, Compacted> {
+    pub(crate) fn page(&self, range: &Range, at: Option<u64>, from: &str, limit: usize) -> Result<Page, Compacted> {
         let mut state = self.lock();
         let oldest = state.changes.oldest();
         let revision = at.map_or(state.revision, |at| at.min(state.revision));
@@ -92,7 +92,7 @@ impl Page {
         };
         if let Some(shelf) = state.shelves.get_mut(&range.resource) {
             let from = format!("{}\0", last.key.path());
-            shelf.left.ended(range, (self.revision, from), self.remaining);
+            shelf.left.ended(range, self.revision, from, self.remaining);
         }
     }
 }

@@ -25,14 +25,10 @@ use std::{
 };
 
 pub use changes::{Change, Kind};
-pub use follow::Follow;
 pub use key::{Key, Range, Record};
-pub use list::Page;
 #[cfg(feature = "persist")]
 pub use persist::OpenError;
-pub use settle::Lost;
 pub use watch::Watch;
-pub use write::{Changed, Exists};
 
 use changes::Changes;
 use settle::Settle;
@@ -76,8 +72,6 @@ struct State {
     followers: BTreeMap<u64, Option<Waker>>,
     /// See [`Store::looked`].
     looked: u64,
-    /// Whether the store is closed, so that watches end.
-    closed: bool,
 }
 
 /// The requested revision is no longer kept.
@@ -126,6 +120,7 @@ impl Store {
 
     /// How many objects and changes have been visited so far: returned ones and those that were skipped to find them. A
     /// measure of work that does not depend on the speed of the machine.
+    #[cfg(feature = "testing")]
     pub fn looked(&self) -> u64 {
         self.lock().looked
     }
@@ -136,17 +131,8 @@ impl Store {
         state.looked = state.looked.saturating_add(count as u64);
     }
 
-    /// Closes the store: all watches, present and future, end after the changes that they have yet to read.
-    pub fn close(&self) {
-        let mut state = self.lock();
-        state.closed = true;
-        let mut woken = state.shelves.everyone();
-        woken.extend(state.followers.values_mut().filter_map(Option::take));
-        drop(state);
-        woken.into_iter().for_each(Waker::wake);
-    }
-
     /// Discards the changes up to this revision. The state at this revision can still be listed.
+    #[cfg(feature = "testing")]
     pub fn compact(&self, revision: u64) {
         let mut state = self.lock();
         let State {
@@ -187,7 +173,6 @@ impl State {
             changes: Changes::new(revision, history),
             followers: BTreeMap::new(),
             looked: 0,
-            closed: false,
         }
     }
 }

@@ -4,7 +4,6 @@ use std::{
     collections::{BTreeMap, HashMap, btree_map},
     ops::Bound,
     sync::Arc,
-    task::Waker,
 };
 
 use super::{Change, Range, Record, bells::Bells, changes::Log, left::Left};
@@ -49,11 +48,6 @@ impl Shelves {
         let mut shelves: Vec<_> = self.0.iter().collect();
         shelves.sort_unstable_by_key(|(resource, _)| *resource);
         shelves.into_iter().map(|(_, shelf)| shelf)
-    }
-
-    /// Removes and returns all waiting watchers.
-    pub fn everyone(&mut self) -> Vec<Waker> {
-        self.0.values_mut().flat_map(|shelf| shelf.bells.everyone()).collect()
     }
 }
 

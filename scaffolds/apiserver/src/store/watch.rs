@@ -17,8 +17,8 @@ use super::{Change, Compacted, Range, Store};
 /// rarely.
 const BATCH: usize = 64;
 
-/// A stream of the changes of a range. It ends when the store is closed, or with an error when the history has
-/// discarded a change that was not yet read.
+/// A stream of the changes of a range. It ends after an error: the history has lost a change that was not yet
+/// read.
 pub struct Watch {
     store: Store,
     range: Range,
@@ -65,7 +65,7 @@ impl Watch {
     /// Reads changes from the history, or registers to be woken.
     fn read(&mut self, context: &Context<'_>) -> Result<(), Compacted> {
         let mut state = self.store.lock();
-        let (settled, closed, oldest) = (state.settled, state.closed, state.changes.oldest());
+        let (settled, oldest) = (state.settled, state.changes.oldest());
         let scope = (self.range.namespace.clone(), self.range.name.clone());
         let shelf = state.shelves.entry(&self.range.resource);
         if shelf.bells.lost(&scope) > self.position {
@@ -82,9 +82,7 @@ impl Watch {
             (false, Some(last)) => self.position = last.revision,
             _ => self.position = self.position.max(settled),
         }
-        if self.batch.is_empty() && closed {
-            self.ended = true;
-        } else if self.batch.is_empty() {
+        if self.batch.is_empty() {
             shelf.bells.wait(&scope, self.watcher, context.waker());
         }
         state.looked = state.looked.saturating_add(looked);
@@ -107,7 +105,6 @@ impl Stream for Watch {
         }
         match self.batch.pop_front() {
             Some(change) => Poll::Ready(Some(Ok(change))),
-            None if self.ended => Poll::Ready(None),
             None => Poll::Pending,
         }
     }

@@ -7,24 +7,21 @@ use bytes::Bytes;
 use super::{Change, Key, Kind, Record, State, Store};
 
 /// The object exists already.
-#[derive(Clone, Debug)]
-pub struct Exists(pub Arc<Record>);
+#[derive(Clone, Copy, Debug)]
+pub struct Exists;
 
 /// The object is not in the expected state.
-#[derive(Clone, Debug)]
-pub struct Changed {
-    /// The present record; `None` if the object is gone.
-    pub current: Option<Arc<Record>>,
-}
+#[derive(Clone, Copy, Debug)]
+pub struct Changed;
 
 impl Store {
-    /// Adds an object. `object` gets the revision and returns the text that contains it; it is called at most once.
+    /// Adds an object. `object` is told the revision and gives the text with it inside; it is called once at most.
     ///
     /// # Errors
-    /// The existing object.
+    /// When there is one already.
     pub fn create(&self, key: &Key, object: &dyn Fn(u64) -> Bytes) -> Result<Arc<Record>, Exists> {
         self.change(key, |current| match current {
-            Some(current) => Err(Exists(Arc::clone(current))),
+            Some(_) => Err(Exists),
             None => Ok((Kind::Created, object)),
         })
     }
@@ -32,16 +29,16 @@ impl Store {
     /// Replaces the object of revision `expected`.
     ///
     /// # Errors
-    /// The present state of the object.
+    /// When it has another revision, or is gone.
     pub fn update(&self, key: &Key, expected: u64, object: &dyn Fn(u64) -> Bytes) -> Result<Arc<Record>, Changed> {
         self.change(key, |current| is(current, expected).map(|()| (Kind::Updated, object)))
     }
 
-    /// Deletes the object of revision `expected`. `last` gives its last state with the revision of the deletion, which
-    /// watchers get.
+    /// Takes away the object of revision `expected`. `last` gives its last state, with the revision of the deletion: that
+    /// is what watchers get.
     ///
     /// # Errors
-    /// The present state of the object.
+    /// When it has another revision, or is gone.
     pub fn delete(&self, key: &Key, expected: u64, last: &dyn Fn(u64) -> Bytes) -> Result<Arc<Record>, Changed> {
         self.change(key, |current| is(current, expected).map(|()| (Kind::Deleted, last)))
     }
@@ -90,8 +87,6 @@ impl State {
 fn is(current: Option<&Arc<Record>>, expected: u64) -> Result<(), Changed> {
     match current {
         Some(record) if record.revision == expected => Ok(()),
-        other => Err(Changed {
-            current: other.cloned(),
-        }),
+        _ => Err(Changed),
     }
 }

@@ -1,6 +1,6 @@
 //! Properties that hold for every sequence of writes, tested without a real server.
 
-use kubewright_apiserver::apply::{Error, Schema, Writer, apply, keep_times, update};
+use kubewright_apiserver::testing::apply::{Error, Schema, Writer, apply, keep_times, update};
 use serde_json::{Map, Value, json};
 
 use crate::{dice::Dice, widget};

@@ -1,7 +1,7 @@
 //! The work for requests to a server with many namespaces, roles, bindings, definitions or waiting objects.
 
 use futures::{FutureExt, StreamExt};
-use kubewright_apiserver::store::{Range, Store};
+use kubewright_apiserver::testing::store::{Range, Store};
 use serde_json::{Value, json};
 
 use crate::{

@@ -1,6 +1,6 @@
 //! The work for each request in the life of a FooBar with an owned ConfigMap, among many others.
 
-use kubewright_apiserver::store::Store;
+use kubewright_apiserver::testing::store::Store;
 use serde_json::{Value, json};
 
 use crate::{

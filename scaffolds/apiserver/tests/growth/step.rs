@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use kubewright_apiserver::{
-    ApiServer, Options,
-    controllers::Controllers,
-    store::{Key, Store},
+    ApiServer, Controllers, Options,
+    testing::store::{Key, Store},
 };
 use serde_json::{Value, json};
 

@@ -6,7 +6,7 @@ mod services;
 
 use std::collections::BTreeMap;
 
-use kubewright_apiserver::kinds;
+use kubewright_apiserver::testing::kinds;
 use replay::{Outcome, Record};
 use serde_json::Value;
 
@@ -92,7 +92,7 @@ fn every_resource_has_verbs_columns_and_a_shape() {
             .filter(|group| !group.is_empty())
             .unwrap_or("core");
         let definition = format!("io.k8s.api.{package}.{}.{}", resource.version, resource.names.kind);
-        assert!(kinds::definition(&definition).is_some(), "{name} has no shape");
+        assert!(kinds::openapi_schema(&definition).is_some(), "{name} has no shape");
     }
 }
 

@@ -1,6 +1,6 @@
 //! Replays one recorded request on a strategy, as the registry does.
 
-use kubewright_apiserver::{resource::Resource, strategy::Empties};
+use kubewright_apiserver::testing::{Empties, Resource};
 use serde_json::{Map, Value, json};
 
 /// Replaces UIDs that are not in the recording.

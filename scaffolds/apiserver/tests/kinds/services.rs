@@ -1,6 +1,6 @@
 //! Cluster IPs and node ports: allocated once, released when their Service is deleted, kept across restarts.
 
-use kubewright_apiserver::{kinds, strategy::Strategy};
+use kubewright_apiserver::testing::{Strategy, kinds};
 use serde_json::{Value, json};
 use std::sync::Arc;
 

@@ -20,7 +20,7 @@ use http::Request;
 use http_body_util::{BodyExt, Full};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::Client;
-use kubewright_apiserver::{ApiServer, Options, controllers::Controllers};
+use kubewright_apiserver::{ApiServer, Controllers, Options};
 use serde_json::{Value, json};
 use tower::ServiceExt;
 

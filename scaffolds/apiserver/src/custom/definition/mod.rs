@@ -72,7 +72,7 @@ struct Definition {
 
 impl Definition {
     fn new() -> Self {
-        let shape = kinds::definition(SHAPE).unwrap_or_default();
+        let shape = kinds::openapi_schema(SHAPE).unwrap_or_default();
         Self {
             rules: Rules {
                 has_status: true,
@@ -84,7 +84,7 @@ impl Definition {
                 etcd_directory: Some("apiextensions.k8s.io/customresourcedefinitions"),
                 ..Rules::default()
             },
-            schema: Schema::compile(&shape, &kinds::definition),
+            schema: Schema::compile(&shape, &kinds::openapi_schema),
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::{
     apply::Schema,
     custom::{conditions::holds, path::Path},
     openapi,
-    status::Status,
+    status::{Status, Subject},
     strategy::{Rules, Strategy, StrictErrors},
 };
 use columns::Printed;
@@ -69,10 +69,10 @@ impl Family {
         format!("{}/{version}", self.group)
     }
 
-    /// The name of the kind's OpenAPI definition: `com.example.test.v1.FooBar`.
-    fn definition(&self, version: &Value) -> String {
+    /// The name of the kind's OpenAPI schema: `com.example.test.v1.FooBar`.
+    fn schema_name(&self, version: &Value) -> String {
         let version = version["name"].as_str().unwrap_or_default();
-        openapi::custom_definition((&self.group, version, &self.kind))
+        openapi::custom_schema_name(&self.group, version, &self.kind)
     }
 
     /// The schema of the version that `object` names.
@@ -103,7 +103,7 @@ impl Custom {
         let columns = columns::of(version);
         let mut rules = rules::of(family, version, versions);
         rules.columns = columns.iter().map(|it| it.column.clone()).collect();
-        rules.published = Some(published::definitions(crd, version, &family.definition(version)));
+        rules.published = Some(published::schemas(crd, version, &family.schema_name(version)));
         let fields = version["selectableFields"].as_array().into_iter().flatten();
         let fields = fields.filter_map(|field| field["jsonPath"].as_str());
         Self {
@@ -129,7 +129,7 @@ impl Custom {
             let cause =
                 kubewright_machinery::cause::Path::new("kind").invalid(kind, &format!("must be {}", self.family.kind));
             let name = object["metadata"]["name"].as_str().unwrap_or_default();
-            return Err(Status::invalid((&self.family.group, kind), name, &[cause]));
+            return Err(Status::invalid(Subject::new(&self.family.group, kind), name, &[cause]));
         }
         let Some(schema) = self.structural() else {
             return Ok(StrictErrors::new());
@@ -163,7 +163,7 @@ impl Custom {
             causes.extend(scale::wanted(object, scale));
             causes.extend(scale::counted(object, scale));
         }
-        with_rules(schema, (object, old), causes)
+        with_rules(schema, object, old, causes)
     }
 
     fn objections_to_status(&self, new: &Value, old: &Value) -> Objections {
@@ -174,12 +174,12 @@ impl Custom {
         if let Some(scale) = &self.rules.scale {
             causes.extend(scale::counted(new, scale));
         }
-        with_rules(schema, (new, Some(old)), causes)
+        with_rules(schema, new, Some(old), causes)
     }
 }
 
 /// The errors in `found`, and those of the validation rules after them.
-fn with_rules(schema: &Structural, (object, old): (&Value, Option<&Value>), found: Vec<Cause>) -> Objections {
+fn with_rules(schema: &Structural, object: &Value, old: Option<&Value>, found: Vec<Cause>) -> Objections {
     let mut all = schema.check_rules(object, old, &found);
     all.causes.splice(0..0, found);
     all

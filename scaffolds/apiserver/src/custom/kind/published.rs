@@ -19,9 +19,9 @@ const EMBEDDED_API_VERSION: &str = "apiVersion defines the versioned schema of t
 const EMBEDDED_KIND: &str = "kind is a string value representing the type of this object. In CamelCase. More info: \
     https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds";
 
-/// The OpenAPI definitions of the kind and of its list, for one version of an accepted definition. `object` is the name
-/// of the former.
-pub(super) fn definitions(crd: &Value, version: &Value, object: &str) -> [Value; 2] {
+/// The OpenAPI schemas of the kind and of its list, for one version of an accepted definition. `object` is the name of
+/// the first.
+pub(super) fn schemas(crd: &Value, version: &Value, object: &str) -> [Value; 2] {
     let names = &crd["spec"]["names"];
     let about = |kind: &Value| json!([{"group": crd["spec"]["group"], "version": version["name"], "kind": kind}]);
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();

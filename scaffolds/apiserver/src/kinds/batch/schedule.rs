@@ -2,19 +2,33 @@
 
 use crate::kinds::faults::quoted;
 
-/// Smallest and largest values, and names, of the five fields.
-const FIELDS: [(u32, u32, &[&str]); 5] = [
-    (0, 59, &[]),
-    (0, 23, &[]),
-    (1, 31, &[]),
-    (
-        1,
-        12,
-        &[
-            "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
-        ],
-    ),
-    (0, 6, &["sun", "mon", "tue", "wed", "thu", "fri", "sat"]),
+/// What a field may be.
+#[derive(Clone, Copy)]
+struct Bounds {
+    least: u32,
+    most: u32,
+    /// Of the values, in their order.
+    names: &'static [&'static str],
+}
+
+impl Bounds {
+    const fn new(least: u32, most: u32, names: &'static [&'static str]) -> Self {
+        Self { least, most, names }
+    }
+}
+
+const MONTHS: [&str; 12] = [
+    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+];
+const DAYS: [&str; 7] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
+
+/// Minute, hour, day of the month, month, day of the week.
+const FIELDS: [Bounds; 5] = [
+    Bounds::new(0, 59, &[]),
+    Bounds::new(0, 23, &[]),
+    Bounds::new(1, 31, &[]),
+    Bounds::new(1, 12, &MONTHS),
+    Bounds::new(0, 6, &DAYS),
 ];
 
 /// Checks that `text` is a schedule.
@@ -67,7 +81,8 @@ fn descriptor(text: &str) -> Result<(), String> {
 }
 
 /// Checks `number`, `first-last` or `*`, each with an optional `/step`.
-fn range(text: &str, (least, most, names): (u32, u32, &[&str])) -> Result<(), String> {
+fn range(text: &str, bounds: Bounds) -> Result<(), String> {
+    let Bounds { least, most, names } = bounds;
     let parts: Vec<&str> = text.split('/').collect();
     let ends: Vec<&str> = parts.first().copied().unwrap_or_default().split('-').collect();
     let (start, mut end) = match ends.as_slice() {

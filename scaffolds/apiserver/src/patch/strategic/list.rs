@@ -6,19 +6,22 @@ use super::{
     Bad, LIST, MAP, Members, Merged, Shape,
     directives::unknown,
     go, map,
-    order::{By, arrange, element, partition},
+    order::{By, Side, arrange, element, partition},
 };
 use crate::apply::Patch;
 
+/// How the items of a list are patched.
+#[derive(Clone, Copy)]
+pub(super) struct Items<'a> {
+    pub(super) shape: Option<Shape<'a>>,
+    pub(super) how: &'a Patch,
+}
+
 /// Merges the items of a patch into a list, or removes them from it.
-pub(super) fn merge(
-    (original, patch): (Vec<Value>, &mut Vec<Value>),
-    items: Option<Shape<'_>>,
-    how: &Patch,
-    deletes: bool,
-) -> Merged<Vec<Value>> {
+pub(super) fn merge(original: Vec<Value>, patch: &[Value], items: Items<'_>, deletes: bool) -> Merged<Vec<Value>> {
+    let how = items.how;
     if !how.merge && !deletes {
-        return Ok(patch.clone());
+        return Ok(patch.to_vec());
     }
     if original.is_empty() && patch.is_empty() {
         return Ok(original);
@@ -32,9 +35,9 @@ pub(super) fn merge(
     };
     let (mut original, mut patch) = directives(original, patch, key)?;
     let before = original.clone();
-    maps(&mut original, &mut patch, key, items)?;
+    maps(&mut original, &mut patch, key, items.shape)?;
     let (ours, theirs) = partition(original, &patch, By::Key(key))?;
-    arrange((ours, &patch), (theirs, &before), By::Key(key))
+    arrange(Side::new(ours, &patch), Side::new(theirs, &before), By::Key(key))
 }
 
 fn scalars(original: Vec<Value>, patch: &[Value], key: Option<&str>, deletes: bool) -> Merged<Vec<Value>> {
@@ -51,7 +54,7 @@ fn scalars(original: Vec<Value>, patch: &[Value], key: Option<&str>, deletes: bo
         (Some(_), Some(first)) => Err(Bad::wrong_type(MAP, first)),
         _ => {
             let (ours, theirs) = partition(merged, patch, By::Value)?;
-            arrange((ours, patch), (theirs, &original), By::Value)
+            arrange(Side::new(ours, patch), Side::new(theirs, &original), By::Value)
         }
     }
 }

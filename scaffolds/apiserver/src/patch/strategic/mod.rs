@@ -91,12 +91,12 @@ fn map(mut original: Members, patch: &mut Members, shape: Option<Shape<'_>>) -> 
     }
     order::ordered_lists(&mut original, patch, shape)?;
     for (name, value) in patch.iter_mut() {
-        member(&mut original, (name, value), shape)?;
+        member(&mut original, name, value, shape)?;
     }
     Ok(original)
 }
 
-fn member(original: &mut Members, (name, value): (&str, &mut Value), shape: Option<Shape<'_>>) -> Merged<()> {
+fn member(original: &mut Members, name: &str, value: &mut Value, shape: Option<Shape<'_>>) -> Merged<()> {
     let deletes = name.starts_with(DELETE_FROM);
     let name = if deletes { key_of(name, DELETE_FROM)? } else { name };
     if value.is_null() {
@@ -114,9 +114,9 @@ fn member(original: &mut Members, (name, value): (&str, &mut Value), shape: Opti
             }))
         }
         (Some(Value::Array(before)), Value::Array(items)) => {
-            let (below, how) = list_field(shape, name)?;
+            let of = list_field(shape, name)?;
             let before = std::mem::take(before);
-            Some(Value::Array(list::merge((before, items), below, how, deletes)?))
+            Some(Value::Array(list::merge(before, items, of, deletes)?))
         }
         _ if deletes => return Ok(()),
         _ => {
@@ -153,11 +153,14 @@ fn field<'a>(shape: Option<Shape<'a>>, name: &str) -> Merged<(Shape<'a>, &'a Pat
     Ok((field.shape, field.patch))
 }
 
-/// The same for a list, with the shape of its items.
-fn list_field<'a>(shape: Option<Shape<'a>>, name: &str) -> Merged<(Option<Shape<'a>>, &'a Patch)> {
+/// The same for a list.
+fn list_field<'a>(shape: Option<Shape<'a>>, name: &str) -> Merged<list::Items<'a>> {
     let (list, how) = field(shape, name)?;
     match list.list_type() {
-        Some(_) => Ok((list.items(), how)),
+        Some(_) => Ok(list::Items {
+            shape: list.items(),
+            how,
+        }),
         None => Err(Bad::Other("expected slice or array type, but got: struct".to_owned())),
     }
 }

@@ -6,9 +6,10 @@ use serde_json::Value;
 use super::{
     Bad, MAP, Members, Merged, SET_ORDER, Shape,
     directives::{key_of, without_directives},
-    go, list, list_field,
+    go,
+    list::{self, Items},
+    list_field,
 };
-use crate::apply::Patch;
 
 /// How items are identified.
 #[derive(Clone, Copy)]
@@ -40,24 +41,18 @@ pub(super) fn ordered_lists(original: &mut Members, patch: &mut Members, shape: 
         let order = list::list(&order)?;
         let name = key_of(&directive, SET_ORDER)?;
         let mut items = patch.remove(name);
-        if let Some(merged) = ordered(original.get(name), items.as_mut(), order, list_of(shape, name))? {
+        if let Some(merged) = ordered(original.get(name), items.as_mut(), order, list_field(shape, name))? {
             original.insert(name.to_owned(), Value::Array(merged));
         }
     }
     Ok(())
 }
 
-type Of<'a> = Merged<(Option<Shape<'a>>, &'a Patch)>;
-
-fn list_of<'a>(shape: Option<Shape<'a>>, name: &str) -> Of<'a> {
-    list_field(shape, name)
-}
-
 fn ordered(
     there: Option<&Value>,
     items: Option<&mut Value>,
     order: &[Value],
-    of: Of<'_>,
+    of: Merged<Items<'_>>,
 ) -> Merged<Option<Vec<Value>>> {
     let there = there.map(list::list).transpose()?;
     let items = match items {
@@ -65,8 +60,8 @@ fn ordered(
         Some(other) => return Err(Bad::wrong_type(super::LIST, other)),
         None => None,
     };
-    let (below, how) = of?;
-    let by = how.merge_key.as_deref().map_or(By::Value, By::Key);
+    let of = of?;
+    let by = of.how.merge_key.as_deref().map_or(By::Value, By::Key);
     if let Some(items) = &items {
         check(items, order, by)?;
     }
@@ -79,11 +74,12 @@ fn ordered(
         (None, None) => return Ok(None),
         (Some(there), None) => there.clone(),
         (None, Some(items)) => items.iter().cloned().filter_map(without_directives).collect(),
-        (Some(there), Some(items)) => list::merge((there.clone(), items), below, how, false)?,
+        (Some(there), Some(items)) => list::merge(there.clone(), items, of, false)?,
     };
     let (ours, theirs) = partition(merged, order, by)?;
     kind?;
-    arrange((ours, order), (theirs, there.map_or(&[], Vec::as_slice)), by).map(Some)
+    let theirs = Side::new(theirs, there.map_or(&[], Vec::as_slice));
+    arrange(Side::new(ours, order), theirs, by).map(Some)
 }
 
 /// Checks that the items of a patch are in the order that it requests.
@@ -149,21 +145,34 @@ pub(super) fn partition(items: Vec<Value>, present: &[Value], by: By<'_>) -> Mer
     Ok(items.into_iter().partition(|it| by.index(present, it).is_some()))
 }
 
+/// The items of the patch or of the server, and the list whose order they take.
+pub(super) struct Side<'a> {
+    items: Vec<Value>,
+    order: &'a [Value],
+}
+
+impl<'a> Side<'a> {
+    pub(super) fn new(items: Vec<Value>, order: &'a [Value]) -> Self {
+        Self { items, order }
+    }
+
+    fn sort(&mut self, by: By<'_>) {
+        let Self { items, order } = self;
+        items.sort_by_key(|it| by.index(order, it).unwrap_or(usize::MAX));
+    }
+}
+
 /// Sorts the patch's items and the server's, each by its own order, and inserts each server item before the first of
 /// the patch's items that followed it.
-pub(super) fn arrange(
-    (mut ours, our_order): (Vec<Value>, &[Value]),
-    (mut theirs, their_order): (Vec<Value>, &[Value]),
-    by: By<'_>,
-) -> Merged<Vec<Value>> {
-    ours.sort_by_key(|it| by.index(our_order, it).unwrap_or(usize::MAX));
-    theirs.sort_by_key(|it| by.index(their_order, it).unwrap_or(usize::MAX));
-    let mut theirs = theirs.into_iter().peekable();
+pub(super) fn arrange(mut ours: Side<'_>, mut theirs: Side<'_>, by: By<'_>) -> Merged<Vec<Value>> {
+    ours.sort(by);
+    theirs.sort(by);
+    let order = theirs.order;
+    let mut theirs = theirs.items.into_iter().peekable();
     let mut out = Vec::new();
-    for item in ours {
-        let place = by.index(their_order, &item);
-        while let Some(next) = theirs.next_if(|it| place.zip(by.index(their_order, it)).is_some_and(|(us, it)| it < us))
-        {
+    for item in ours.items {
+        let place = by.index(order, &item);
+        while let Some(next) = theirs.next_if(|it| place.zip(by.index(order, it)).is_some_and(|(us, it)| it < us)) {
             out.push(next);
         }
         out.push(item);

@@ -31,6 +31,7 @@ struct Wanted {
 
 /// One page, and how many objects remain after it.
 struct Page {
+    range: Range,
     revision: u64,
     records: Vec<Arc<Record>>,
     remaining: usize,
@@ -45,7 +46,7 @@ pub(super) async fn list(core: &Core, call: &Call) -> Result<Reply, Status> {
     let wanted = Wanted::by(&options)?;
     let not_older = wanted.at.unwrap_or(wanted.not_older);
     revision::wait(&core.store, not_older).await?;
-    chosen(core, call, (&options, &wanted)).map(|chosen| chosen.reply)
+    chosen(core, call, &options, &wanted).map(|chosen| chosen.reply)
 }
 
 /// The objects of a list, and the parts of its answer.
@@ -64,13 +65,12 @@ pub(super) fn choose(core: &Core, call: &Call, options: &Options) -> Result<Chos
     if not_older > present {
         return Err(Status::too_large_resource_version(not_older, present));
     }
-    chosen(core, call, (options, &wanted))
+    chosen(core, call, options, &wanted)
 }
 
-fn chosen(core: &Core, call: &Call, (options, wanted): (&Options, &Wanted)) -> Result<Chosen, Status> {
-    let range = options.fields.narrow(range(call));
-    let page = page(core, (call, options), (&range, wanted)).map_err(|Compacted { .. }| expired(options, wanted))?;
-    let object = body::write(&call.resource, &page.metadata(options, &range), &page.records)?;
+fn chosen(core: &Core, call: &Call, options: &Options, wanted: &Wanted) -> Result<Chosen, Status> {
+    let page = page(core, call, options, wanted).map_err(|Compacted { .. }| expired(options, wanted))?;
+    let object = body::write(&call.resource, &page.metadata(options), &page.records)?;
     Ok(Chosen {
         records: page.records,
         reply: Reply { code: 200, object },
@@ -123,19 +123,17 @@ impl Wanted {
     }
 }
 
-fn page(
-    core: &Core,
-    (call, options): (&Call, &Options),
-    (range, wanted): (&Range, &Wanted),
-) -> Result<Page, Compacted> {
+fn page(core: &Core, call: &Call, options: &Options, wanted: &Wanted) -> Result<Page, Compacted> {
+    let range = options.fields.narrow(range(call));
     let from = match wanted.from.as_str() {
         "" => String::new(),
-        from => format!("{}{from}", prefix(range)),
+        from => format!("{}{from}", prefix(&range)),
     };
     if options.selects_all() {
-        let page = core.store.page(range, wanted.at, (&from, wanted.limit))?;
+        let page = core.store.page(&range, wanted.at, &from, wanted.limit)?;
         let (revision, records, remaining) = (page.revision, page.records, page.remaining);
         return Ok(Page {
+            range,
             revision,
             records,
             remaining,
@@ -143,7 +141,7 @@ fn page(
     }
     // Objects are matched outside the store's lock. Like upstream, the remaining objects are counted before they are
     // matched, so the page after a full one may be empty.
-    let all = core.store.page(range, wanted.at, (&from, 0))?;
+    let all = core.store.page(&range, wanted.at, &from, 0)?;
     let mut left = all.records.into_iter();
     let limit = if wanted.limit == 0 { usize::MAX } else { wanted.limit };
     let records = left
@@ -152,6 +150,7 @@ fn page(
         .take(limit)
         .collect();
     Ok(Page {
+        range,
         revision: all.revision,
         records,
         remaining: left.len(),
@@ -159,11 +158,11 @@ fn page(
 }
 
 impl Page {
-    fn metadata(&self, options: &Options, range: &Range) -> body::Metadata {
+    fn metadata(&self, options: &Options) -> body::Metadata {
         let last = self.records.last().filter(|_| self.remaining > 0);
         let token = last.map(|record| {
             let path = record.key.path();
-            let path = path.strip_prefix(&prefix(range)).unwrap_or(&path);
+            let path = path.strip_prefix(&prefix(&self.range)).unwrap_or(&path);
             Token::behind(self.revision, path).encode()
         });
         let remaining = (token.is_some() && options.selects_all()).then_some(self.remaining);

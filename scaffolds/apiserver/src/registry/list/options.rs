@@ -10,7 +10,7 @@ use crate::{
     registry::record,
     request::query,
     select::{FieldSelector, LabelSelector},
-    status::Status,
+    status::{Status, Subject},
     store::Record,
 };
 
@@ -66,7 +66,7 @@ impl Options {
             options.check_list()
         };
         if !causes.is_empty() {
-            return Err(Status::invalid(("meta.k8s.io", "ListOptions"), "", &causes));
+            return Err(Status::invalid(Subject::new("meta.k8s.io", "ListOptions"), "", &causes));
         }
         options.fields.check(&call.resource).map_err(Status::bad_request)?;
         options.name_one(&call.name)?;
@@ -83,7 +83,7 @@ impl Options {
         let read = |path: &str| resource.strategy.field(&object, path).unwrap_or_default();
         // If an object is not read as it is stored, its kind's definition can change the result: do not cache that.
         let is_kept = record::is_as_stored(resource, found);
-        self.fields.matches_values(&found.key, |path| match is_kept {
+        self.fields.matches(&found.key, |path| match is_kept {
             true => found.field([&resource.group, &resource.version], path, || read(path)),
             false => read(path).into(),
         })

@@ -28,15 +28,15 @@ impl Token {
 
     /// The token of a page, with upstream's leading slash.
     pub fn encode(&self) -> String {
-        self.written(&format!("/{}", self.start))
+        self.encoded(&format!("/{}", self.start))
     }
 
     /// The token in the answer to an expired token: without the slash.
     pub fn encode_plain(&self) -> String {
-        self.written(&self.start)
+        self.encoded(&self.start)
     }
 
-    fn written(&self, start: &str) -> String {
+    fn encoded(&self, start: &str) -> String {
         let revision = self.revision.map_or(json!(-1), |revision| json!(revision));
         // Formatted by hand, because the order of the fields is part of the token.
         let text = format!(r#"{{"v":"{VERSION}","rv":{revision},"start":{}}}"#, json!(start));

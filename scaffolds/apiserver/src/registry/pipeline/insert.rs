@@ -89,13 +89,13 @@ fn may_create(work: &Work) -> Result<(), Status> {
     if call.verb == Verb::Create {
         return Ok(());
     }
-    let (group, plural) = work.subject();
+    let subject = work.subject();
     let asked = authorize::Attributes {
         is_resource: true,
         verb: "create".to_owned(),
-        group: group.to_owned(),
+        group: subject.group.to_owned(),
         namespace: call.namespace.clone(),
-        resource: plural.to_owned(),
+        resource: subject.name.to_owned(),
         subresource: call.subresource.clone(),
         name: call.name.clone(),
         ..authorize::Attributes::default()

@@ -68,7 +68,7 @@ impl Transition for Patch<'_> {
         let mut new = match (self.format, old) {
             (Format::Apply, _) => applied(work, old, self.options)?,
             (_, None) => return Err(work.not_found(&work.call.name)),
-            (_, Some(old)) => patched::decode(work, old, (self.format, self.options.validation))?,
+            (_, Some(old)) => patched::decode(work, old, self.format, self.options.validation)?,
         };
         check(work, old, &mut new)?;
         Ok(new)
@@ -93,7 +93,7 @@ pub fn format(work: &Work) -> Result<Format, Status> {
 }
 
 /// The result of applying a patch (of any format but apply) to a document.
-pub fn document(call: &Call, object: &Value, (format, validation): (Format, Validation)) -> Result<Patched, Status> {
+pub fn document(call: &Call, object: &Value, format: Format, validation: Validation) -> Result<Patched, Status> {
     let (bytes, checked) = (call.body.as_ref(), validation != Validation::Ignore);
     match format {
         Format::Json => patch::json(object, bytes, checked),

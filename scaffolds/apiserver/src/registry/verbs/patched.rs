@@ -13,7 +13,7 @@ use crate::{
         strict,
         work::Work,
     },
-    status::Status,
+    status::{Status, Subject},
 };
 
 /// Patches an object, and decodes the result.
@@ -21,20 +21,20 @@ use crate::{
 /// # Errors
 /// The errors of the patch; 422, quoting the document, when it is not of the kind; under [`Validation::Strict`] also
 /// for unknown or duplicate fields.
-pub fn decode(work: &mut Work, live: &Value, (format, validation): (Format, Validation)) -> Result<Value, Status> {
+pub fn decode(work: &mut Work, live: &Value, format: Format, validation: Validation) -> Result<Value, Status> {
     let (call, resource) = (work.call, work.resource());
     let Patched {
         mut object,
         mut strict_errors,
         ..
-    } = document(call, live, (format, validation))?;
+    } = document(call, live, format, validation)?;
     // Refusals quote the document before decoding. They patch once more, so that successful patches keep no copy of it.
-    let refuse = |why: &str| match document(call, live, (format, validation)) {
+    let refuse = |why: &str| match document(call, live, format, validation) {
         Ok(patched) => patched.refuse(why),
         Err(status) => status,
     };
     if let Err(why) = body::check_type(work, &mut object) {
-        return Err(wrong_type(work, &object, (why, &refuse)));
+        return Err(wrong_type(work, &object, why, &refuse));
     }
     let read = match format {
         Format::Strategic => body::converted,
@@ -54,7 +54,7 @@ pub fn decode(work: &mut Work, live: &Value, (format, validation): (Format, Vali
     Ok(object)
 }
 
-fn wrong_type(work: &Work, object: &Value, (why, refuse): (WrongType, &dyn Fn(&str) -> Status)) -> Status {
+fn wrong_type(work: &Work, object: &Value, why: WrongType, refuse: &dyn Fn(&str) -> Status) -> Status {
     match why {
         WrongType::Scheme(why) => refuse(&why),
         WrongType::Missing("apiVersion") => {
@@ -69,7 +69,7 @@ fn wrong_type(work: &Work, object: &Value, (why, refuse): (WrongType, &dyn Fn(&s
             let rule = format!("must be {}", work.resource().api_version());
             let cause = Path::new("apiVersion").invalid(version.as_str(), &rule);
             let group = kubewright_machinery::names::group_version(&version).0;
-            Status::invalid((group, kind), meta::text(object, "name"), &[cause])
+            Status::invalid(Subject::new(group, kind), meta::text(object, "name"), &[cause])
         }
     }
 }

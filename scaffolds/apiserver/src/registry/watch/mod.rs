@@ -123,7 +123,7 @@ impl Watching {
                 biased;
                 () = sleep_until(self.deadline) => return None,
                 change = self.changes.next() => match change? {
-                    Ok(change) => if let Some(event) = self.told(&change) { return Some(event) },
+                    Ok(change) => if let Some(event) = self.event_for(&change) { return Some(event) },
                     Err(compacted) => return Some(self.expired(compacted)),
                 },
                 () = closed(&mut self.ends), if self.ends.is_some() => {
@@ -151,7 +151,7 @@ impl Watching {
 
     /// A change as seen through the selectors: an object that begins to match is added; one that no longer matches is
     /// deleted, with its previous state.
-    fn told(&mut self, change: &Change) -> Option<Event> {
+    fn event_for(&mut self, change: &Change) -> Option<Event> {
         let wanted = |record: &Arc<Record>| self.options.matches(&self.call, record);
         let before = change.previous.as_ref().filter(|record| wanted(record));
         let gone = change.kind == crate::store::Kind::Deleted;

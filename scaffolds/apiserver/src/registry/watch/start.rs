@@ -30,14 +30,15 @@ pub(super) async fn start(core: &Core, call: &Call, options: &Options) -> Result
     if initial && let Err(status) = revision::wait(&core.store, asked).await {
         return Ok(Err(status));
     }
-    let begun = begin(core, (call, options), (asked, initial));
+    let begun = begin(core, call, options, (!initial).then_some(asked));
     Ok(begun.map_err(|Compacted { oldest }| too_old(asked, oldest)))
 }
 
-fn begin(core: &Core, (call, options): (&Call, &Options), (asked, initial): (u64, bool)) -> Result<Begun, Compacted> {
+/// Begins `after` a revision, the present one if that is 0; without one, with the objects that there are.
+fn begin(core: &Core, call: &Call, options: &Options, after: Option<u64>) -> Result<Begun, Compacted> {
     let range = options.fields.narrow(list::range(call));
-    if initial {
-        let page = core.store.page(&range, None, ("", 0))?;
+    let Some(after) = after else {
+        let page = core.store.page(&range, None, "", 0)?;
         let changes = core.store.watch(&range, page.revision)?;
         let initial = page
             .records
@@ -51,8 +52,8 @@ fn begin(core: &Core, (call, options): (&Call, &Options), (asked, initial): (u64
             revision: page.revision,
             changes,
         });
-    }
-    let revision = if asked == 0 { core.store.revision() } else { asked };
+    };
+    let revision = if after == 0 { core.store.revision() } else { after };
     let changes = core.store.watch(&range, revision)?;
     Ok(Begun {
         initial: Vec::new(),

@@ -19,7 +19,7 @@ use futures::FutureExt;
 use http::Request;
 use http_body_util::{BodyExt, Full};
 use kube::Client;
-use kubewright_apiserver::{ApiServer, Options, controllers::Controllers};
+use kubewright_apiserver::{ApiServer, Controllers, Options};
 use kubewright_runtime::{Informer, InformerConfig};
 use serde_json::{Value, json};
 use tower::ServiceExt;

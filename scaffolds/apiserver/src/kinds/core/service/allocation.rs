@@ -69,7 +69,7 @@ fn check(service: &Value, is_new: bool, held: &Holders) -> Vec<Cause> {
         addresses::check(&spec, &owner, held, &mut faults);
     }
     if faults.is_empty() {
-        node_ports::check((&spec, is_new), &owner, held, &mut faults);
+        faults = node_ports::check(&spec, is_new, &owner, held);
     }
     faults.into_causes()
 }

@@ -14,7 +14,8 @@ const NODE_PORTS: std::ops::RangeInclusive<u16> = 30_000..=32_767;
 
 /// Reports a node port that cannot be allocated, and why. In a new Service, several protocols may share a node port
 /// only for the same port.
-pub(in crate::kinds) fn check((spec, is_new): (&Located<'_>, bool), owner: &str, held: &Holders, faults: &mut Faults) {
+pub(in crate::kinds) fn check(spec: &Located<'_>, is_new: bool, owner: &str, held: &Holders) -> Faults {
+    let mut faults = Faults::default();
     let mut seen: BTreeMap<i64, i64> = BTreeMap::new();
     for port in spec.get("ports").items() {
         let number = port.get("nodePort");
@@ -27,12 +28,15 @@ pub(in crate::kinds) fn check((spec, is_new): (&Located<'_>, bool), owner: &str,
         }
         if !fits {
             let detail = "provided port is not in the valid range. The range of valid ports is 30000-32767";
-            return faults.invalid(&number, detail);
+            faults.invalid(&number, detail);
+            break;
         }
         if is_others || is_twice {
-            return faults.invalid(&number, "provided port is already allocated");
+            faults.invalid(&number, "provided port is already allocated");
+            break;
         }
     }
+    faults
 }
 
 /// A port without a node port gets the one that the port of the same name had before, unless another port requests it.

@@ -20,7 +20,7 @@ use crate::{
         work::Work,
     },
     request,
-    status::Status,
+    status::{Status, Subject},
     strategy::Scale,
 };
 
@@ -28,8 +28,8 @@ const API_VERSION: &str = "autoscaling/v1";
 
 /// The shape of a Scale.
 static SCHEMA: LazyLock<Schema> = LazyLock::new(|| {
-    let scale = kinds::definition("io.k8s.api.autoscaling.v1.Scale").unwrap_or_default();
-    Schema::compile(&scale, &kinds::definition)
+    let scale = kinds::openapi_schema("io.k8s.api.autoscaling.v1.Scale").unwrap_or_default();
+    Schema::compile(&scale, &kinds::openapi_schema)
 });
 
 /// The Scale of an object.
@@ -75,7 +75,7 @@ pub async fn patch(work: &mut Work<'_>) -> Result<Reply, Status> {
     }
     store(work, &plan, &|work, scale| match format {
         Format::Apply => applied(work, scale, &options),
-        _ => patched(work, scale, (format, &options)),
+        _ => patched(work, scale, format, &options),
     })
     .await
 }
@@ -97,7 +97,7 @@ fn applied(work: &mut Work, scale: &Value, options: &Options) -> Result<Value, S
     new.map_err(|error| error.status())
 }
 
-fn patched(work: &mut Work, scale: &Value, (format, options): (Format, &Options)) -> Result<Value, Status> {
+fn patched(work: &mut Work, scale: &Value, format: Format, options: &Options) -> Result<Value, Status> {
     let document = match format {
         Format::Strategic => crate::patch::strategic(
             scale,
@@ -105,7 +105,7 @@ fn patched(work: &mut Work, scale: &Value, (format, options): (Format, &Options)
             &SCHEMA,
             options.validation != Validation::Ignore,
         )?,
-        _ => patch::document(work.call, scale, (format, options.validation))?,
+        _ => patch::document(work.call, scale, format, options.validation)?,
     };
     let mut new = document.object.clone();
     let mut strict_errors = document.strict_errors.clone();
@@ -168,12 +168,12 @@ impl Transition for Scaling<'_> {
 
     fn put(&self, work: &Work, live: Option<&Value>, shown: Value) -> Result<Value, Status> {
         let live = live.ok_or_else(|| work.not_found(&work.call.name))?;
-        written(work, live, (self.paths, &shown))
+        with_replicas(work, live, self.paths, &shown)
     }
 }
 
 /// The object with the replicas of a Scale.
-fn written(work: &Work, live: &Value, (scale, after): (&Scale, &Value)) -> Result<Value, Status> {
+fn with_replicas(work: &Work, live: &Value, scale: &Scale, after: &Value) -> Result<Value, Status> {
     let wanted = after
         .pointer("/spec/replicas")
         .and_then(Value::as_i64)
@@ -198,10 +198,10 @@ fn written(work: &Work, live: &Value, (scale, after): (&Scale, &Value)) -> Resul
 }
 
 /// Group and kind of the subresource.
-fn kind<'a>(work: &Work<'a>) -> (&'a str, &'a str) {
+fn kind<'a>(work: &Work<'a>) -> Subject<'a> {
     let mut subresources = work.resource().subresources.iter();
     let scale = subresources.find(|it| it.name == work.call.subresource);
-    scale.map_or(("", ""), |it| (it.group.as_str(), it.kind.as_str()))
+    scale.map_or(Subject::new("", ""), |it| Subject::new(&it.group, &it.kind))
 }
 
 fn paths<'a>(work: &Work<'a>) -> Result<&'a Scale, Status> {

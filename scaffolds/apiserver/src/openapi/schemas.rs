@@ -1,5 +1,5 @@
-//! The definitions to which documents refer: recorded ones of built-in kinds, and those of custom kinds, from their
-//! CRDs.
+//! The schemas that documents refer to: those of built-in kinds as recorded, those of custom kinds as their CRDs
+//! have them.
 
 use super::operation::COMPONENTS;
 use crate::kinds;
@@ -9,22 +9,16 @@ use std::{
     sync::LazyLock,
 };
 
-type GroupVersionKind = (String, String, String);
-
-/// The definitions of built-in kinds, by group, version and kind. Kinds that exist in every group (`DeleteOptions`) are
-/// left out.
-static BY_KIND: LazyLock<BTreeMap<GroupVersionKind, String>> = LazyLock::new(|| {
+/// The schemas of built-in kinds by their groups, versions and kinds. Kinds of every group (`DeleteOptions`) are left out.
+static BY_KIND: LazyLock<BTreeMap<[String; 3], String>> = LazyLock::new(|| {
     let mut all = BTreeMap::new();
-    for name in kinds::definitions() {
-        let definition = kinds::definition(&name).unwrap_or_default();
-        let Some([kind]) = definition["x-kubernetes-group-version-kind"]
-            .as_array()
-            .map(Vec::as_slice)
-        else {
+    for name in kinds::openapi_schema_names() {
+        let schema = kinds::openapi_schema(&name).unwrap_or_default();
+        let Some([kind]) = schema["x-kubernetes-group-version-kind"].as_array().map(Vec::as_slice) else {
             continue;
         };
         let text = |key: &str| kind[key].as_str().unwrap_or_default().to_owned();
-        all.insert((text("group"), text("version"), text("kind")), name);
+        all.insert(["group", "version", "kind"].map(text), name);
     }
     all
 });
@@ -33,15 +27,13 @@ static BY_KIND: LazyLock<BTreeMap<GroupVersionKind, String>> = LazyLock::new(|| 
 static ANSWERS: LazyLock<Map<String, Value>> =
     LazyLock::new(|| serde_json::from_str(include_str!("answers.json")).unwrap_or_default());
 
-/// The full name of the definition of a built-in kind.
-pub(super) fn built_in((group, version, kind): (&str, &str, &str)) -> Option<String> {
-    BY_KIND
-        .get(&(group.to_owned(), version.to_owned(), kind.to_owned()))
-        .cloned()
+/// The full name of the schema of a built-in kind.
+pub(super) fn built_in(group: &str, version: &str, kind: &str) -> Option<String> {
+    BY_KIND.get(&[group, version, kind].map(str::to_owned)).cloned()
 }
 
-/// The name of the definition of a custom kind: `com.example.test.v1.FooBar`.
-pub(crate) fn custom((group, version, kind): (&str, &str, &str)) -> String {
+/// The name of the schema of a custom kind: `com.example.test.v1.FooBar`.
+pub(crate) fn custom(group: &str, version: &str, kind: &str) -> String {
     let reversed: Vec<&str> = group.rsplit('.').collect();
     format!("{}.{version}.{kind}", reversed.join("."))
 }
@@ -53,16 +45,16 @@ pub(super) fn closure(document: &Value, known: &Map<String, Value>) -> Map<Strin
     references(document, &mut todo);
     todo.extend(known.keys().cloned());
     while let Some(name) = todo.pop_first() {
-        let definition = known
+        let schema = known
             .get(&name)
             .cloned()
-            .or_else(|| kinds::definition(&name))
+            .or_else(|| kinds::openapi_schema(&name))
             .or_else(|| ANSWERS.get(&name).cloned());
-        let Some(definition) = definition.filter(|_| !found.contains_key(&name)) else {
+        let Some(schema) = schema.filter(|_| !found.contains_key(&name)) else {
             continue;
         };
-        references(&definition, &mut todo);
-        found.insert(name, definition);
+        references(&schema, &mut todo);
+        found.insert(name, schema);
     }
     found
 }

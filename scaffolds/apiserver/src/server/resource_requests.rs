@@ -5,17 +5,14 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures::StreamExt;
-use http::{HeaderMap, header, header::HeaderName, request::Parts};
+use http::{HeaderMap, header, header::HeaderName};
 
-use super::{ApiServer, route};
+use super::{ApiServer, incoming::Incoming, route};
 use crate::{
     actions, auth,
     call::{Call, Verb},
     registry,
-    request::{
-        Info, Query,
-        accept::{self, Wanted},
-    },
+    request::accept::{self, Wanted},
     response,
     status::Status,
     table::View,
@@ -27,14 +24,14 @@ type Answered = Result<response::Answer, Status>;
 
 impl ApiServer {
     /// Answers a request for a resource.
-    pub(super) async fn answer_resource(
-        &self,
-        parts: &Parts,
-        (info, query): (&Info, &Query),
-        (user, body): (&User, Bytes),
-    ) -> Answered {
-        let format = accept::format(&parts.headers, query);
-        let resource = match route::route((&parts.method, info), &self.shared.core().catalogue.snapshot(), format) {
+    pub(super) async fn answer_resource(&self, request: &Incoming<'_>, user: User, body: Bytes) -> Answered {
+        let Incoming {
+            parts,
+            info,
+            query,
+            format,
+        } = *request;
+        let resource = match route::route(request, &self.shared.core().catalogue.snapshot()) {
             Ok(resource) => resource,
             Err(answer) => return Ok(*answer),
         };
@@ -57,20 +54,20 @@ impl ApiServer {
             content_type: text(&parts.headers, header::CONTENT_TYPE),
             user_agent: text(&parts.headers, header::USER_AGENT),
             body,
-            user: user.clone(),
+            user,
         };
         let mut warnings = Vec::new();
         let answered = match (auth::is_review(&info.group), auth::is_token(info)) {
-            (true, _) => self.review(&call, (wanted, &mut warnings)),
-            (_, true) => self.token(call, (wanted, &mut warnings)),
-            _ => self.serve(call, (wanted, &mut warnings)).await,
+            (true, _) => self.review(&call, wanted, &mut warnings),
+            (_, true) => self.token(call, wanted, &mut warnings),
+            _ => self.serve(call, wanted, &mut warnings).await,
         };
         let mut answer = answered.unwrap_or_else(|status| response::failure(&status, format));
         response::warn(&mut answer, &warnings);
         Ok(answer)
     }
 
-    async fn serve(&self, call: Call, (wanted, warnings): (Wanted, &mut Vec<String>)) -> Answered {
+    async fn serve(&self, call: Call, wanted: Wanted, warnings: &mut Vec<String>) -> Answered {
         let view = View::new(wanted.shape, &call, self.shared.core().now());
         let resource = Arc::clone(&call.resource);
         let answer = match actions::of(&call) {
@@ -93,26 +90,30 @@ impl ApiServer {
         }
     }
 
-    fn review(&self, call: &Call, (wanted, warnings): (Wanted, &mut Vec<String>)) -> Answered {
+    fn review(&self, call: &Call, wanted: Wanted, warnings: &mut Vec<String>) -> Answered {
         let object = registry::read_posted(self.shared.core(), call, warnings)?.object;
-        let asked = auth::Asked {
-            authenticator: &self.shared.authenticator,
-            authorizer: &self.shared.core().authorizer,
-            store: &self.shared.core().store,
-            user: &call.user,
-            now: self.shared.core().now(),
-        };
-        let answer = auth::review(&asked, &call.resource.names.plural, object)?;
+        let answer = auth::review(&self.asked(call), &call.resource.names.plural, object)?;
         Ok(response::object(201, &answer, wanted.format))
     }
 
-    fn token(&self, mut call: Call, (wanted, warnings): (Wanted, &mut Vec<String>)) -> Answered {
+    fn token(&self, mut call: Call, wanted: Wanted, warnings: &mut Vec<String>) -> Answered {
         let account = call.key(&call.name);
         call.resource = auth::token_kind();
         let request = registry::read_posted(self.shared.core(), &call, warnings)?.object;
-        let at = (&self.shared.core().store, self.shared.core().now());
-        let answer = auth::token(&self.shared.authenticator, at, &account, request)?;
+        let answer = auth::token(&self.asked(&call), &account, request)?;
         Ok(response::object(201, &answer, wanted.format))
+    }
+
+    /// Who asks, and what questions about users and rights are answered with.
+    fn asked<'a>(&'a self, call: &'a Call) -> auth::Asked<'a> {
+        let core = self.shared.core();
+        auth::Asked {
+            authenticator: &self.shared.authenticator,
+            authorizer: &core.authorizer,
+            store: &core.store,
+            user: &call.user,
+            now: core.now(),
+        }
     }
 }
 

@@ -1,0 +1,39 @@
+//! What the tests of this workspace reach beyond the public API (feature `testing`). It may change with any release.
+
+pub use crate::{
+    request::body::LIMIT,
+    resource::Resource,
+    select::{FieldSelector, LabelSelector},
+    status::Status,
+    strategy::{Empties, Strategy},
+};
+
+/// Server-side apply.
+pub mod apply {
+    pub use crate::apply::{Error, Schema, Writer, apply, keep_times, scale_entries, scaled_entries, update};
+}
+
+/// Reads JSON as the API server does.
+pub mod json {
+    pub use crate::request::json::{DEPTH, read};
+}
+
+/// The built-in kinds.
+pub mod kinds {
+    pub use crate::kinds::{openapi_schema, resources};
+}
+
+/// The patches that are no apply.
+pub mod patch {
+    pub use crate::patch::{Patched, json, merge, strategic};
+}
+
+/// The store, and what it hands out.
+pub mod store {
+    pub use crate::store::{Change, HISTORY, HISTORY_BYTES, Key, Kind, Range, Store};
+}
+
+/// Reads YAML as the API server does.
+pub mod yaml {
+    pub use crate::request::yaml::read;
+}
