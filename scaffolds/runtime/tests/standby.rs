@@ -190,7 +190,7 @@ async fn a_lease_whose_reconciles_were_cut_off_is_left_to_expire() {
     let world = world();
     let (running, next) = stopped_at_work(&world, Duration::ZERO).await;
     let error = running.await.unwrap().unwrap_err().to_string();
-    assert_eq!(error, "1 reconciles did not end within 30s and were cut off");
+    assert_eq!(error, "1 reconciles did not end within 30s and were cancelled");
     assert!(
         timeout(Duration::from_secs(10), next.acquired()).await.is_err(),
         "the reconcile may still have written"
