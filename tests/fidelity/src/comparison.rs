@@ -43,11 +43,19 @@ impl Comparison {
     pub async fn of(&self, programs: Vec<Program>) -> usize {
         let run = fastrand::u32(..1 << 24);
         let mut so_far = SoFar::new(programs.len());
-        let judged = programs.into_iter().enumerate().map(|(at, program)| async move {
+        let judge = |(at, program): (usize, Program)| async move {
             let outcome = self.judge(&program, &namespace(run, at)).await;
             (program.name, outcome)
-        });
-        let mut judged = stream::iter(judged).buffer_unordered(AT_ONCE);
+        };
+        let (alone, together): (Vec<_>, Vec<_>) = programs
+            .into_iter()
+            .enumerate()
+            .partition(|(_, program)| program.sets_defaults());
+        let judged = stream::iter(together)
+            .map(judge)
+            .buffer_unordered(AT_ONCE)
+            .chain(stream::iter(alone).then(judge));
+        let mut judged = std::pin::pin!(judged);
         let mut news = interval(NEWS);
         news.set_missed_tick_behavior(MissedTickBehavior::Delay);
         news.tick().await;

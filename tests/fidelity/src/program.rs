@@ -52,6 +52,17 @@ pub struct Step {
     pub unlike: Option<String>,
 }
 
+impl Program {
+    /// Whether it sets a default class, which other programs would see: it runs while no other one does.
+    pub fn sets_defaults(&self) -> bool {
+        let sets = |body: &Value| {
+            let text = body.to_string();
+            text.contains(r#""globalDefault":true"#) || text.contains("is-default-class")
+        };
+        self.steps.iter().filter_map(|step| step.body.as_ref()).any(sets)
+    }
+}
+
 impl Step {
     /// Method, path with query, and whether it is a watch, with `$ns` and `${STEP:/json/pointer}` replaced. A step is a
     /// number, `last`, or `list` for the first list.

@@ -88,7 +88,11 @@ async fn a_lease_taken_by_another_is_lost_at_the_next_renewal() {
         server.write_as(holder, "2020-01-01T00:00:00.000000Z");
         let reason = is_within(3, election.lost()).await.unwrap().to_string();
         assert!(
-            reason.contains(if holder.is_empty() { "was removed" } else { "`b` holds it" }),
+            reason.contains(if holder.is_empty() {
+                "was removed"
+            } else {
+                "`b` holds it"
+            }),
             "{reason}"
         );
         assert!(!election.is_leader());

@@ -38,6 +38,10 @@ pub fn read(file: &str) -> Result<Vec<Recorded>> {
 pub(super) async fn lines(real: &Real, file: &str, pick: &Pick<'_>) -> Result<Lines> {
     let programs = probes()?.remove(file).context("no such probes")?;
     let run = fastrand::u32(..1 << 24);
+    let at_once = match programs.iter().any(Program::sets_defaults) {
+        true => 1,
+        false => AT_ONCE,
+    };
     let asked = pick.of(programs.len()).into_iter().map(|position| {
         let program = programs[position].clone();
         async move {
@@ -52,5 +56,5 @@ pub(super) async fn lines(real: &Real, file: &str, pick: &Pick<'_>) -> Result<Li
             anyhow::Ok((position, serde_json::to_string(&Recorded { program, answers })?))
         }
     });
-    stream::iter(asked).buffer_unordered(AT_ONCE).try_collect().await
+    stream::iter(asked).buffer_unordered(at_once).try_collect().await
 }
