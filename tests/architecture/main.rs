@@ -59,19 +59,6 @@ fn no_file_imports_against_the_order_of_its_crate() {
 }
 
 #[test]
-fn a_crate_that_lists_its_modules_has_the_order_of_the_page() {
-    let page = page_text();
-    for (src, _) in CRATES {
-        let root = fs::read_to_string(repository().join(src).join(ROOT)).unwrap();
-        let listed = page::documented(&root);
-        assert!(
-            listed.is_empty() || listed == order(&page, src),
-            "{src}/{ROOT} against {PAGE}"
-        );
-    }
-}
-
-#[test]
 fn the_page_lists_the_modules_of_each_crate_once() {
     let page = page_text();
     for (src, name) in CRATES {

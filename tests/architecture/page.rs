@@ -13,12 +13,6 @@ pub fn order(page: &str, src: &str) -> Vec<String> {
     first_cells(table)
 }
 
-/// The modules in the table of the documentation of a crate's root.
-pub fn documented(root: &str) -> Vec<String> {
-    let docs = root.lines().filter_map(|line| line.strip_prefix("//! "));
-    first_cells(docs.filter(|line| line.starts_with('|')))
-}
-
 /// The names between backticks in the first cells of a table.
 fn first_cells<'a>(table: impl Iterator<Item = &'a str>) -> Vec<String> {
     // The first two lines are the header.
@@ -32,6 +26,4 @@ fn the_order_is_that_of_rows_and_of_names_in_each_row() {
     let page = "text\n<!-- order: a/src -->\n\n| module | does |\n|---|---|\n| `one`, `two` | `not` this |\n| `three` | that |\n\n| `four` | |\n";
     assert_eq!(order(page, "a/src"), ["one", "two", "three"]);
     assert!(order(page, "b/src").is_empty());
-    let root = "//! A crate.\n//! | module | does |\n//! |---|---|\n//! | [`one`] | `this` |\n//! | `two` | that |\n\nmod one;\n";
-    assert_eq!(documented(root), ["one", "two"]);
 }

@@ -1,5 +1,6 @@
 //! Parses label selectors in the text form of the API (`app=web, tier in (a, b), !canary`), which kube can write but
-//! not parse.
+//! not parse. The in-process API server has a parser of its own, with the server's error messages and its own matching; this one
+//! returns kube's type.
 
 use std::collections::BTreeSet;
 
