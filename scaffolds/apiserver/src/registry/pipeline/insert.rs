@@ -64,7 +64,7 @@ async fn create(work: &mut Work<'_>, attributes: &Attributes<'_>, mut object: Va
     admission::admit(Phase::Validating, work.core, attributes, &mut objects).await?;
 
     let mut text = store(work, &mut prepared.object, attributes.dry_run)?;
-    if !work.is_built_in() && (attributes.dry_run || resource.version == resource.storage_version) {
+    if !work.is_built_in() && resource.version == resource.storage_version {
         // A create does not write the status of a custom object, but its answer has the status with defaults, as a read
         // would. They are stored only with the next change. An object that is stored in another version has been read
         // back with its defaults already.
@@ -126,7 +126,11 @@ fn store(work: &Work, object: &mut Value, dry_run: bool) -> Result<Option<Bytes>
     if dry_run {
         return match work.core.store.get(&key) {
             Some(there) => Err(exists(work, object, &there)),
-            None => Ok(None),
+            None => {
+                // The answer has been through the stored version, as that of a real create.
+                record::settle(work.resource(), object);
+                Ok(None)
+            }
         };
     }
     if said != 0 {
