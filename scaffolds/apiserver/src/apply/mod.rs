@@ -40,6 +40,6 @@ pub use self::error::Error;
 pub use self::{
     scale::{scale_entries, scaled_entries},
     schema::{Patch, Schema, Shape},
-    settle::keep_times,
+    settle::{have_equal_fields, keep_times},
     writer::{Writer, apply, manager_of, update},
 };

@@ -15,27 +15,40 @@ pub fn keep_times(live: &Value, new: &mut Value) {
     }
 }
 
+/// Whether two objects are equal, ignoring their managedFields.
+pub fn have_equal_fields(one: &Value, other: &Value) -> bool {
+    equal_but_managed(one, other, &|_, _| true)
+}
+
 /// Whether two objects are equal, ignoring the times in their managedFields.
 fn same_but_times(live: &Value, new: &Value) -> bool {
-    let equal = |live: &Value, new: &Value, field: &str, below: &dyn Fn(&Value, &Value) -> bool| match (live, new) {
-        (Value::Object(live), Value::Object(new)) => {
-            live.len() == new.len()
-                && live.iter().all(|(name, live)| {
-                    let new = new.get(name);
-                    new.is_some_and(|new| live == new || (name == field && below(live, new)))
-                })
-        }
-        _ => live == new,
-    };
-    let entries = |live: &Value, new: &Value| match (live, new) {
-        (Value::Array(live), Value::Array(new)) => {
+    equal_but_managed(live, new, &|live, new| match (live, new) {
+        (Some(Value::Array(live)), Some(Value::Array(new))) => {
             live.len() == new.len() && live.iter().zip(new).all(|(live, new)| same_entry(live, new))
         }
-        _ => false,
-    };
-    equal(live, new, "metadata", &|live, new| {
-        equal(live, new, "managedFields", &entries)
+        (live, new) => live == new,
     })
+}
+
+/// Whether two values of a field are equal; `None` if it is absent.
+type Equal<'a> = &'a dyn Fn(Option<&Value>, Option<&Value>) -> bool;
+
+/// Whether two objects are equal, if `entries` compares their managedFields.
+fn equal_but_managed(one: &Value, other: &Value, entries: Equal<'_>) -> bool {
+    equal_but(Some(one), Some(other), "metadata", &|one, other| {
+        equal_but(one, other, "managedFields", entries)
+    })
+}
+
+/// Whether two objects are equal, if `below` compares this field.
+fn equal_but(one: Option<&Value>, other: Option<&Value>, field: &str, below: Equal<'_>) -> bool {
+    let (Some(Value::Object(one)), Some(Value::Object(other))) = (one, other) else {
+        return one == other;
+    };
+    let rest = |map| Map::iter(map).filter(|(name, _)| *name != field);
+    rest(one).count() == rest(other).count()
+        && rest(one).all(|(name, value)| other.get(name) == Some(value))
+        && below(one.get(field), other.get(field))
 }
 
 fn same_entry(live: &Value, new: &Value) -> bool {

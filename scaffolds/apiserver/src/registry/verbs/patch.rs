@@ -123,28 +123,10 @@ fn applied(work: &mut Work, live: Option<&Value>, options: &Options) -> Result<V
     let title = format!("{namespace}/{name}");
     body::converted(work, &mut new).map_err(|status| unconverted(resource, &title, status))?;
     // Upstream, an apply that changes no field returns no object, and the live one is written back without defaults.
-    if live.is_none_or(|live| !have_equal_fields(live, &new)) {
+    if live.is_none_or(|live| !apply::have_equal_fields(live, &new)) {
         resource.strategy.default(&mut new);
     }
     Ok(new)
-}
-
-/// Whether two objects are equal, apart from their managedFields.
-fn have_equal_fields(one: &Value, other: &Value) -> bool {
-    fn equal(one: &Map<String, Value>, other: &Map<String, Value>, ignored: &str) -> bool {
-        let fields = |map| Map::iter(map).filter(|(name, _)| *name != ignored);
-        fields(one).count() == fields(other).count()
-            && fields(one).all(|(name, value)| other.get(name).is_some_and(|other| other == value))
-    }
-    let (Some(one), Some(other)) = (one.as_object(), other.as_object()) else {
-        return one == other;
-    };
-    let metadata = |object| Map::get(object, "metadata").and_then(Value::as_object);
-    let has_equal_metadata = match (metadata(one), metadata(other)) {
-        (Some(one), Some(other)) => equal(one, other, "managedFields"),
-        (one, other) => one == other,
-    };
-    has_equal_metadata && equal(one, other, "metadata")
 }
 
 /// The result of an apply to a built-in kind is converted, not decoded, so the server words a failure differently.
