@@ -42,6 +42,10 @@ pub enum Error {
     /// deleted.
     #[error("{0}")]
     NotOwned(NotOwned),
+    /// The child's kind may be [absent](crate::Controller::optional), and is: the API server does not serve it. Nothing
+    /// was sent, and this object is reconciled again when the kind is served.
+    #[error("the API server does not serve {0}")]
+    Absent(String),
     /// This process does not hold the leader lease (any more), so it writes nothing.
     #[error("not the leader: nothing is written")]
     NotLeader,
@@ -131,8 +135,8 @@ impl Error {
     /// Responses of the API server: 409 `Conflict` is [`Class::Conflict`]; 401 and 403 are [`Class::Forbidden`], except
     /// in a namespace that is being deleted, where the request is retried; 400 and 422 are [`Class::Rejected`]; 405 and
     /// 413 are [`Class::Terminal`], because the same request will be refused again. [`Error::NotOwned`] is
-    /// [`Class::Terminal`] too if the controller watches the kind, because a change of the object wakes it. Everything
-    /// else (404, 409 `AlreadyExists`, 410, 429, 5xx, time-outs, broken connections) is [`Class::Retry`].
+    /// [`Class::Terminal`] too if the controller watches the kind, because a change of the object wakes it; so is
+    /// [`Error::Absent`], because the controller is notified when the kind is served. Everything else (404, 409 `AlreadyExists`, 410, 429, 5xx, time-outs, broken connections) is [`Class::Retry`].
     pub fn class(&self) -> Class {
         match self {
             Self::Kube(error) => class_of(error),
@@ -140,7 +144,8 @@ impl Error {
             Self::NotOwned(other) if other.watched => Class::Terminal,
             Self::Retry(_) | Self::NotOwned(_) => Class::Retry,
             Self::RetryAfter { after, .. } => Class::RetryAfter(*after),
-            Self::Terminal { .. } | Self::Setup(_) => Class::Terminal,
+            // The informer notifies the controller when the kind is served.
+            Self::Terminal { .. } | Self::Setup(_) | Self::Absent(_) => Class::Terminal,
             Self::NotLeader => Class::NotLeader,
         }
     }
@@ -158,6 +163,7 @@ impl Error {
         match (self, self.class()) {
             (Self::Terminal { reason, .. }, _) => reason,
             (Self::NotOwned(_), _) => "ChildNotOwned",
+            (Self::Absent(_), _) => "KindAbsent",
             (_, Class::Forbidden) => "Forbidden",
             (_, Class::Rejected | Class::Terminal) => "Rejected",
             _ => "ReconcileFailed",

@@ -132,6 +132,7 @@ mod tests {
             "context/blocked.rs: type Ask =",
             "controller/sources.rs: pub(super) type SourceFn<K> =",
             "informer/config.rs: pub type Transform<K> =",
+            "informer/presence.rs: type Handler =",
             "metrics/registry.rs: Computed(",
             "pods.rs: let most =",
         ];

@@ -5,6 +5,7 @@
     reason = "each module shows one thing, and only one of them can be registered"
 )]
 
+mod absent;
 mod app;
 mod bucket;
 mod child;

@@ -19,7 +19,8 @@ pub(crate) const OWNER_INDEX: &str = "controller-uid";
 impl<K: Object> Context<K> {
     /// The object `name` in this object's namespace, or of a cluster-scoped kind, from the cache. The kind must be
     /// reconciled, owned or watched by this controller. The cache of a kind that is only
-    /// [owned](crate::Controller::owns) contains this operator's children and no other objects.
+    /// [owned](crate::Controller::owns) contains this operator's children and no other objects; that of an absent
+    /// [optional](crate::Controller::optional) kind is empty.
     ///
     /// # Errors
     ///
@@ -97,6 +98,16 @@ impl<K: Object> Context<K> {
         let uid = self.object.meta().uid.as_deref();
         let found = self.get::<C>(name)?;
         Ok(found.filter(|child| controller_of(&**child).map(|owner| owner.uid.as_str()) == uid))
+    }
+
+    /// Whether the API server serves a kind that the controller declares [`optional`](crate::Controller::optional): false
+    /// while the kind is absent. For any other kind it is true. A change reconciles this object again.
+    ///
+    /// # Errors
+    ///
+    /// As [`get`](Self::get).
+    pub fn is_served<C: Object>(&self) -> Result<bool> {
+        Ok(self.source::<C>()?.informer.is_served())
     }
 
     /// Whether an object's namespace allows it to be a child of this object.

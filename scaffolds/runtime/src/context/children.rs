@@ -30,7 +30,8 @@ impl<K: Object> Context<K> {
     /// [`Error::NotOwned`] if an object of that name exists and this object is not its controller; it is not changed,
     /// and this object is reconciled again once the other is deleted or gets another controller: at once if a cache of
     /// this controller contains it, else it is polled, with delays that double from 1 s to 5 minutes. [`Error::Kube`]
-    /// if a request fails. [`Error::Setup`], without a request, if this object cannot own such a child: the child has
+    /// if a request fails. [`Error::Absent`], without a request, while the API server does not serve an
+    /// [optional](crate::Controller::optional) kind. [`Error::Setup`], without a request, if this object cannot own such a child: the child has
     /// no name, or one that is invalid in a path, it is in another namespace than its namespaced owner, or it is
     /// cluster-scoped and its owner is not.
     pub async fn apply_child<C: Object>(&self, intent: C) -> Result<Applied<C>> {
@@ -52,6 +53,9 @@ impl<K: Object> Context<K> {
         let owner = self.owner_reference();
         let key = self.key_of_child(&intent)?;
         let source = self.source::<C>().ok();
+        if source.is_some_and(|source| !source.informer.is_served()) {
+            return Err(Error::Absent(C::kind(&()).into_owned()));
+        }
         let child = Child {
             requests: Requests::beside(&self.shared.client, &key),
             intent: self.complete(intent, &key, &owner)?,

@@ -84,6 +84,13 @@ impl<K: Object> Controller<K> {
             let text = format!("`{}` indexes {kind}, but neither owns nor watches it", self.name);
             return Err(Error::Setup(format!("{text}\n\nhint: add `.owns::<{kind}>()` to it")));
         }
+        if let Some((_, kind)) = self.optional.iter().find(|(of, _)| unread(of)) {
+            let text = format!(
+                "`{}` allows {kind} to be absent, but neither owns nor watches it",
+                self.name
+            );
+            return Err(Error::Setup(format!("{text}\n\nhint: add `.owns::<{kind}>()` to it")));
+        }
 
         let shared = Shared {
             client: manager.client().clone(),

@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 use super::{
     Controller,
     register::Wiring,
-    wake::{map_handler, own_handler},
+    wake::{map_handler, own_handler, presence_handler},
 };
 use crate::{
     child::controller_of,
@@ -60,6 +60,7 @@ impl<K: Object> Controller<K> {
         self.uses.push(Use::owned::<C>());
         self.sources.push(Box::new(move |manager, wiring, sources| {
             let source = subscribe(manager.children_of::<K, C>(), own_handler::<K, C>(wiring, predicate));
+            source.informer.on_presence(presence_handler(wiring, manager));
             keep_children(&source);
             // Replaces a source that only watches this kind: writes of children notify every subscriber but their
             // owners.
@@ -92,6 +93,7 @@ impl<K: Object> Controller<K> {
                 owned(delta);
                 orphaned(delta);
             });
+            source.informer.on_presence(presence_handler(wiring, manager));
             keep_children(&source);
             _ = source.informer.add_index(ORPHAN_INDEX, orphan_namespace::<C>);
             sources.insert(TypeId::of::<C>(), Box::new(source));
@@ -106,6 +108,38 @@ impl<K: Object> Controller<K> {
     pub fn caches_all<C: Object>(mut self) -> Self {
         self.sources.push(Box::new(|manager, _, _| {
             manager.informer::<C>();
+            Ok(())
+        }));
+        self
+    }
+
+    /// Allows the kind `C` to be absent: one that this controller reconciles, owns or watches, and that the API server
+    /// serves only if its CustomResourceDefinition, or its aggregated API server, is installed.
+    ///
+    /// # Flow
+    ///
+    /// While the kind is absent its cache is empty, the operator is ready, and `C` delays nothing. When the kind is
+    /// served, its objects are cached and watched; when it is no longer served, also in the version of `C` alone, each
+    /// cached object is handled as deleted. Each time, the objects that this controller reconciles are reconciled.
+    /// Nothing is restarted.
+    ///
+    /// A reconciler asks [`Context::is_served`](crate::Context::is_served). Reads of an absent kind find nothing, and
+    /// [`apply_child`](crate::Context::apply_child) returns [`Error::Absent`].
+    ///
+    /// # Guarantees
+    ///
+    /// A kind counts as absent only if the API server answers 404 to a list or watch, and its discovery document
+    /// confirms that. A 403, 5xx or a broken connection is an error of the watch, which is retried.
+    ///
+    /// # Caveats
+    ///
+    /// All controllers of the manager share the cache: one declaration holds for all of them. While a kind is absent,
+    /// discovery is asked, after 1 s and then with delays that double up to 10 s, which is how late a new kind may be
+    /// noticed. There is no watch of CustomResourceDefinitions, because it would need a permission on the whole cluster.
+    pub fn optional<C: Object>(mut self) -> Self {
+        self.optional.push((TypeId::of::<C>(), C::kind(&())));
+        self.sources.push(Box::new(|manager, _, _| {
+            manager.allow_absence::<C>();
             Ok(())
         }));
         self
@@ -140,6 +174,7 @@ impl<K: Object> Controller<K> {
                 manager.informer::<W>(),
                 map_handler(wiring, predicate, Authored::new(Arc::new(map))),
             );
+            source.informer.on_presence(presence_handler(wiring, manager));
             // Another controller may adopt the object as a child, by its name.
             source.informer.keep_records();
             sources.entry(TypeId::of::<W>()).or_insert(Box::new(source));

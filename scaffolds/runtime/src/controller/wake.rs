@@ -6,8 +6,10 @@ use crate::{
     informer::Delta,
     isolate::Authored,
     key::{ObjectKey, is_namespaced},
+    manager::Manager,
     object::Object,
     predicate::Predicate,
+    priority::Priority,
     worker::priority,
 };
 
@@ -67,6 +69,19 @@ pub(super) fn map_handler<K: Object, W: Object>(
                     tracing::error!(controller = &*controller, %kind, %object, "`map` panicked, so no object is woken: {panic}");
                 }
             }
+        }
+    }
+}
+
+/// Handles that a kind is served again, or no longer: what a reconcile does may depend on it.
+pub(super) fn presence_handler<K: Object>(
+    wiring: &Wiring<K>,
+    manager: &Manager,
+) -> impl Fn(bool) + Send + Sync + 'static {
+    let (queue, objects) = (wiring.queue.clone(), manager.informer::<K>().store());
+    move |_| {
+        for key in objects.keys() {
+            queue.add(key, Priority::Low);
         }
     }
 }

@@ -40,6 +40,10 @@ pub struct InformerConfig<K> {
     /// How often each stored object is delivered again, ± 10 %; `None` for never. Default: 10 h, as in
     /// controller-runtime.
     pub resync: Option<Duration>,
+    /// Whether the API server may not serve the kind, for example because its CRD is not installed. The cache is empty
+    /// then, and the informer counts as synced. Discovery is asked at most every 10 s; a 403, 5xx or a broken
+    /// connection is never taken for absence. Default: no, so a missing kind is an error.
+    pub optional: bool,
     /// The limit on objects in one page of a list. Default: 500, as in client-go. If objects are large, pages are
     /// smaller: at most 8 MiB of a response are read, unless a single object is larger.
     pub page_size: u32,
@@ -55,6 +59,7 @@ impl<K> Default for InformerConfig<K> {
             pack_managed_fields: false,
             transform: None,
             resync: Some(Duration::from_secs(10 * 60 * 60)),
+            optional: false,
             page_size: 500,
         }
     }
@@ -70,6 +75,7 @@ impl<K> Clone for InformerConfig<K> {
             pack_managed_fields: self.pack_managed_fields,
             transform: self.transform.clone(),
             resync: self.resync,
+            optional: self.optional,
             page_size: self.page_size,
         }
     }
@@ -85,6 +91,7 @@ impl<K> fmt::Debug for InformerConfig<K> {
             .field("pack_managed_fields", &self.pack_managed_fields)
             .field("transform", &self.transform.is_some())
             .field("resync", &self.resync)
+            .field("optional", &self.optional)
             .field("page_size", &self.page_size)
             .finish()
     }

@@ -39,6 +39,9 @@ enum Item<K> {
     Listed {
         source: usize,
     },
+    Absent {
+        source: usize,
+    },
 }
 
 impl<K> Dispatch<K> {
@@ -67,6 +70,11 @@ impl<K> Dispatch<K> {
     /// Adds a marker that `source` has been listed, after all pending changes.
     pub(super) fn listed(&mut self, source: usize) {
         self.pending.push_back(Item::Listed { source });
+    }
+
+    /// Adds a marker that the API server does not serve the kind to `source`, after all pending changes.
+    pub(super) fn absent(&mut self, source: usize) {
+        self.pending.push_back(Item::Absent { source });
     }
 
     /// Takes the pending changes and the subscribers; `None` if nothing is pending or another task is notifying.
@@ -106,7 +114,16 @@ impl<K: Watchable> Shared<K> {
                         replay.iter().for_each(|delta| call(&handler, delta));
                         subscribers = self.lock().dispatch.admit(id, handler);
                     }
-                    Item::Listed { source } => self.health.listed(source),
+                    Item::Listed { source } => {
+                        if self.health.listed(source) {
+                            self.presence.notify(true);
+                        }
+                    }
+                    Item::Absent { source } => {
+                        if self.health.absent(source) {
+                            self.presence.notify(false);
+                        }
+                    }
                 }
             }
         }

@@ -13,11 +13,15 @@ use crate::jitter::Jitter;
 pub(super) struct Health {
     sources: Mutex<Vec<SourceHealth>>,
     synced: watch::Sender<bool>,
+    /// Whether every source is served.
+    served: watch::Sender<bool>,
 }
 
 #[derive(Debug, Clone)]
 struct SourceHealth {
+    /// Listed, or found to be absent.
     listed: bool,
+    absent: bool,
     error: Option<String>,
     /// The most objects that one attempt at the first list has received, and when it received the last of them.
     most: usize,
@@ -30,6 +34,7 @@ impl Health {
             sources: Mutex::new(vec![
                 SourceHealth {
                     listed: false,
+                    absent: false,
                     error: None,
                     most: 0,
                     progressed: Instant::now(),
@@ -37,20 +42,41 @@ impl Health {
                 sources
             ]),
             synced: watch::Sender::new(sources == 0),
+            served: watch::Sender::new(true),
         }
     }
 
-    /// Records that the first list of `source` has been delivered to the subscribers.
-    pub(super) fn listed(&self, source: usize) {
-        self.change(source, |health| health.listed = true);
-        let all = self
-            .sources
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .iter()
-            .all(|health| health.listed);
+    /// Records that the first list of `source` has been delivered to the subscribers. Returns whether all sources are
+    /// served again.
+    pub(super) fn listed(&self, source: usize) -> bool {
+        self.settled(source, false)
+    }
+
+    /// Records that the API server does not serve the kind to `source`. Returns whether all sources were served before.
+    pub(super) fn absent(&self, source: usize) -> bool {
+        self.settled(source, true)
+    }
+
+    fn settled(&self, source: usize, absent: bool) -> bool {
+        self.change(source, |health| (health.listed, health.absent) = (true, absent));
+        let (all, served) = {
+            let sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
+            let all = sources.iter().all(|health| health.listed);
+            (all, sources.iter().all(|health| !health.absent))
+        };
         self.synced
             .send_if_modified(|synced| !std::mem::replace(synced, all) && all);
+        self.served
+            .send_if_modified(|known| std::mem::replace(known, served) != served)
+    }
+
+    pub(super) fn is_served(&self) -> bool {
+        *self.served.borrow()
+    }
+
+    pub(super) async fn until_served_is(&self, served: bool) {
+        // Fails only when the sender is dropped, but `self` owns the sender.
+        let _ = self.served.subscribe().wait_for(|known| *known == served).await;
     }
 
     /// Records that the sources are watched from now on.

@@ -10,6 +10,7 @@ pub(crate) mod managed;
 mod merge;
 mod own;
 mod paging;
+mod presence;
 mod reflection;
 mod scan;
 mod watch;
@@ -30,6 +31,7 @@ pub(crate) use self::paging::paged;
 use self::{
     dispatch::{Dispatch, Handler},
     health::Health,
+    presence::Presence,
     reflection::{Broken, Reflection},
 };
 use crate::{isolate::Authored, selector, store::Store};
@@ -51,6 +53,8 @@ impl<K: Resource<DynamicType = ()> + DeserializeOwned + Clone + Debug + Send + S
 ///   handlers run one at a time and must not block. A handler's panic is logged; the informer goes on.
 /// - A deletion is delivered even if it happened while the watch was down: the next list finds it.
 /// - A version is delivered once, even if several lists and watches show it; an older version is never delivered.
+/// - If the kind [may be absent](InformerConfig::optional), the informer counts as synced without it. The first list
+///   starts when the API server serves the kind; when it no longer does, every object is delivered as deleted.
 /// - An object that cannot be decoded as `K` is kept separately ([`Store::invalid`], [`Delta::Invalid`]) and delays
 ///   nothing.
 ///
@@ -75,6 +79,7 @@ struct Shared<K> {
     /// Locked for every change, before the store's own lock; readers of the store lock only the latter.
     state: Mutex<State<K>>,
     health: Health,
+    presence: Presence,
     started: AtomicBool,
     /// Whether the entries that `keep_managers` selects are used.
     keeps_records: AtomicBool,
@@ -120,6 +125,7 @@ impl<K: Watchable> Informer<K> {
             .label_selector
             .as_deref()
             .and_then(|text| selector::parse(text).ok());
+        let presence = Presence::new(config.optional);
         let started = AtomicBool::new(false);
         Self {
             shared: Arc::new(Shared {
@@ -131,6 +137,7 @@ impl<K: Watchable> Informer<K> {
                 store,
                 state,
                 health,
+                presence,
                 started,
                 keeps_records: AtomicBool::new(true),
                 unordered: AtomicU64::new(0),
@@ -198,6 +205,27 @@ impl<K: Watchable> Informer<K> {
     pub(crate) fn selects(&self) -> bool {
         let config = &self.shared.config;
         self.shared.selected.get().is_some() || config.label_selector.is_some() || config.field_selector.is_some()
+    }
+
+    /// The kind may be absent, as with [`InformerConfig::optional`].
+    pub(crate) fn allow_absence(&self) {
+        self.shared.presence.allow_absence();
+    }
+
+    /// Calls `handler` when the kind is served and listed again (`true`), or no longer served (`false`), after the
+    /// deltas that this causes.
+    pub(crate) fn on_presence(&self, handler: impl Fn(bool) + Send + Sync + 'static) {
+        self.shared.presence.on_change(Arc::new(handler));
+    }
+
+    /// False while the kind may be absent and is: the API server did not serve it when it was last asked.
+    pub fn is_served(&self) -> bool {
+        self.shared.health.is_served()
+    }
+
+    /// Waits until [`Self::is_served`] has this value.
+    pub(crate) async fn until_served_is(&self, served: bool) {
+        self.shared.health.until_served_is(served).await;
     }
 
     /// The namespaces that are watched; `None` stands for all.

@@ -39,6 +39,8 @@ struct Source {
     /// The names that a list in progress has shown so far, and the tick of its start.
     listing: Option<(u64, HashSet<ObjectKey>)>,
     listed_once: bool,
+    /// The API server does not serve the kind.
+    absent: bool,
     /// The newest version that this watch has shown: an older object that is not in the store is gone.
     progress: u64,
 }
@@ -63,6 +65,7 @@ impl<K: Resource + Clone> Reflection<K> {
             namespace,
             listing: None,
             listed_once: false,
+            absent: false,
             progress: 0,
         };
         Self {
@@ -160,6 +163,7 @@ impl<K: Resource + Clone> Reflection<K> {
             return (Vec::new(), false);
         };
         let first = !std::mem::replace(&mut source.listed_once, true);
+        source.absent = false;
         let unseen = &mut self.unseen;
         let mut contents = self.store.write();
         let known = contents
@@ -179,11 +183,26 @@ impl<K: Resource + Clone> Reflection<K> {
         (deltas, first)
     }
 
+    /// The API server does not serve the kind: all objects are gone. The next list counts as the first.
+    pub(super) fn vanish(&mut self, source: usize) -> Vec<Delta<K>> {
+        let source = &mut self.sources[source];
+        (source.listing, source.listed_once, source.absent) = (None, false, true);
+        self.unseen.retain(|key, _| !source.covers(key));
+        let mut contents = self.store.write();
+        let known = contents.objects().map(|(key, _)| key);
+        let known = known.chain(contents.invalids().map(|(key, _)| key));
+        let gone: Vec<ObjectKey> = known.filter(|key| source.covers(key)).cloned().collect();
+        gone.iter().flat_map(|key| take_away(&mut contents, key)).collect()
+    }
+
     /// Merges the response to our own write. `None` if the object does not belong in this store, else the changes: none
     /// if the store is at least as new.
     pub(super) fn written(&mut self, object: K, now: Instant) -> Option<Vec<Delta<K>>> {
         let key = ObjectKey::of(&object);
-        let source = self.sources.iter().find(|source| source.covers(&key))?;
+        let source = self
+            .sources
+            .iter()
+            .find(|source| source.covers(&key) && !source.absent)?;
         let version = number(object.meta().resource_version.as_deref()?)?;
         let mut contents = self.store.write();
         let known = contents.object(&key).is_some() || contents.invalid(&key).is_some();

@@ -47,7 +47,7 @@ pub(super) async fn watch<K: Watchable>(shared: Arc<Shared<K>>, source: usize) {
     }
 }
 
-/// Returns when the watch has not shown our own writes and has to start with a list.
+/// Returns when the watch has to start with a list: it has not shown our own writes, or the kind was absent.
 async fn watch_until_lost<K: Watchable>(shared: &Shared<K>, source: usize) {
     let client = paged(&shared.client, shared.config.page_size);
     let api: Api<Decoded<K>> = match &shared.namespaces[source] {
@@ -87,6 +87,11 @@ async fn watch_until_lost<K: Watchable>(shared: &Shared<K>, source: usize) {
                     let listed = shared.lock().reflection.listed(source);
                     shared.health.shown(source, listed);
                 }
+            }
+            Some(Err(error)) if shared.is_absent(&error).await => {
+                shared.vanish(source);
+                shared.until_served().await;
+                return;
             }
             Some(Err(error)) => {
                 let delay = retry.failed(Instant::now());
@@ -184,6 +189,16 @@ impl<K: Watchable> Shared<K> {
                 }
             }),
         }
+    }
+
+    /// Empties the cache: the API server does not serve the kind.
+    fn vanish(&self, source: usize) {
+        self.health.clear_error(source);
+        self.change(|state| {
+            let deltas = state.reflection.vanish(source);
+            state.dispatch.push(deltas, None);
+            state.dispatch.absent(source);
+        });
     }
 
     fn handle_broken(&self, source: usize, broken: Broken) {

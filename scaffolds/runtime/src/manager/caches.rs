@@ -13,7 +13,7 @@ use tokio::sync::watch;
 
 use super::{
     Manager,
-    labelling::{self, Labelling, OwnerKind},
+    labelling::{self, Labelling, OwnerKind, Search},
     lock,
 };
 use crate::{
@@ -44,6 +44,10 @@ pub(super) type Pending<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 /// An informer of any kind.
 pub(super) trait Runs: Send + Sync {
     fn run(&self, stop: watch::Receiver<bool>) -> Pending<()>;
+    /// Whether the API server serves the kind.
+    fn is_served(&self) -> bool;
+    /// Waits until [`is_served`](Self::is_served) has this value.
+    fn until_served_is(&self, served: bool) -> Pending<()>;
     /// False once a first list has made no progress for this long.
     fn synced(&self, limit: Duration) -> Pending<bool>;
     fn last_error(&self) -> Option<String>;
@@ -62,6 +66,15 @@ impl<K: Object> Runs for Informer<K> {
             let mut stop = stop;
             informer.run(async move { _ = stop.wait_for(|stop| *stop).await }).await;
         })
+    }
+
+    fn is_served(&self) -> bool {
+        Informer::is_served(self)
+    }
+
+    fn until_served_is(&self, served: bool) -> Pending<()> {
+        let informer = self.clone();
+        Box::pin(async move { informer.until_served_is(served).await })
     }
 
     fn synced(&self, limit: Duration) -> Pending<bool> {
@@ -139,19 +152,25 @@ impl Manager {
         }
     }
 
-    /// Labels the children in each cache that contains only the operator's children.
-    pub(super) fn label_children(&self) -> Vec<Pending<Result<()>>> {
+    /// The search for unlabelled children, for each cache that contains only the operator's children.
+    pub(super) fn searches(&self) -> Vec<Search> {
         let informers = lock(&self.informers);
         let selected = informers.values().filter(|kind| kind.of_children());
-        let label = |kind: &Kind| {
-            kind.running.label(Labelling {
+        let search = |kind: &Kind| Search {
+            kind: kind.running.clone(),
+            labelling: Labelling {
                 client: paged(&self.settings.client, labelling::PAGE),
                 label: self.child_label(),
                 manager: self.settings.name.clone(),
                 owners: kind.owners.clone(),
-            })
+            },
         };
-        selected.map(label).collect()
+        selected.map(search).collect()
+    }
+
+    /// The kind may be absent: its cache is empty while the API server does not serve it.
+    pub(crate) fn allow_absence<K: Object>(&self) {
+        self.cached::<K>().allow_absence();
     }
 
     /// Configures the shared cache of a kind, in place of the [default](crate::Controller::owns): its namespaces, a

@@ -1,7 +1,7 @@
 //! Children without the operator's label: created by an earlier version of the operator, or by another client. They are
 //! searched for once, before the workers start, because caches that select by the label would never contain them.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use kube::{
     Client,
@@ -12,7 +12,7 @@ use serde_json::json;
 use tokio::time::{Instant, sleep};
 use tracing::{info, warn};
 
-use super::{Manager, lock};
+use super::{Manager, caches::Runs, lock};
 use crate::{
     api::Requests,
     child::{ChildLabel, controller_of},
@@ -49,6 +49,7 @@ impl OwnerKind {
 }
 
 /// The search for children of one kind that lack the label.
+#[derive(Clone)]
 pub(super) struct Labelling {
     /// A client that reads [pages](crate::informer::paged) of bounded size.
     pub(super) client: Client,
@@ -61,14 +62,44 @@ pub(super) struct Labelling {
 
 impl Manager {
     /// Labels the children that the caches would miss. If there are none, this is one paged list of metadata for each
-    /// kind that is only owned.
-    pub(super) async fn find_children(&self) -> Result<()> {
+    /// kind that is only owned. Returns the searches of absent kinds.
+    pub(super) async fn find_children(&self) -> Result<Vec<Search>> {
+        let mut late = Vec::new();
         // Without controllers nothing is written.
         if lock(&self.controllers).is_empty() {
-            return Ok(());
+            return Ok(late);
         }
-        for kind in self.label_children() {
-            kind.await?;
+        for search in self.searches() {
+            if !search.run().await? {
+                late.push(search);
+            }
+        }
+        Ok(late)
+    }
+}
+
+/// A search, and the kind that it is for.
+pub(super) struct Search {
+    pub(super) kind: Arc<dyn Runs>,
+    pub(super) labelling: Labelling,
+}
+
+impl Search {
+    /// Returns false if the API server does not serve the kind, or ceased to.
+    async fn run(&self) -> Result<bool> {
+        if !self.kind.is_served() {
+            return Ok(false);
+        }
+        tokio::select! {
+            found = self.kind.label(self.labelling.clone()) => found.map(|()| true),
+            () = self.kind.until_served_is(false) => Ok(false),
+        }
+    }
+
+    /// Searches once the kind is served.
+    pub(super) async fn run_late(self) -> Result<()> {
+        while !self.run().await? {
+            self.kind.until_served_is(true).await;
         }
         Ok(())
     }

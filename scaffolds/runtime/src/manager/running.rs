@@ -153,16 +153,24 @@ impl Manager {
             error = lost(election) => return Ended { error: Some(error), lease_lost: true, ..Ended::default() },
             found = self.find_children() => found,
         };
-        if let Err(error) = found {
-            return Ended {
-                error: Some(error),
-                ..Ended::default()
-            };
+        let late = match found {
+            Ok(late) => late,
+            Err(error) => {
+                return Ended {
+                    error: Some(error),
+                    ..Ended::default()
+                };
+            }
+        };
+        let mut searches = Tasks::new();
+        for search in late {
+            searches.spawn(async move { search.run_late().await.err() });
         }
         let mut workers = self.start_workers();
         let error = tokio::select! {
             error = end => error,
             error = failed(&mut workers) => Some(error),
+            error = failed(&mut searches) => Some(error),
             // Dropping the set cancels every worker at its next await: another process may lead by now.
             error = lost(election) => return Ended { error: Some(error), lease_lost: true, ..Ended::default() },
         };
@@ -257,7 +265,9 @@ fn not_synced(cache: &dyn Runs, limit: Duration) -> Error {
         Some(error) if error.contains(": 403 ") => {
             "run `make manifests` and apply config/rbac: the operator may not list it"
         }
-        Some(error) if error.contains(": 404 ") => "install its CustomResourceDefinition",
+        Some(error) if error.contains(": 404 ") => {
+            "install its CustomResourceDefinition, or declare the kind `.optional` in each controller"
+        }
         _ => "if the API server is slow, pass a longer --cache-sync-timeout",
     };
     let error = error.unwrap_or_else(|| "the API server sent nothing".to_owned());
