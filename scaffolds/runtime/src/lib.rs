@@ -83,6 +83,7 @@ pub use priority::Priority;
 pub use queue::Backoff;
 #[cfg(feature = "testing")]
 pub use queue::{Held, WorkQueue};
+pub use rbac::Rule;
 pub use reconciler::{Action, Cleanup, Reconciler};
 pub use rollout::Rollout;
 pub use server::Checks;

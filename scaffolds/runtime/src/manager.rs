@@ -13,6 +13,7 @@ use std::{
 };
 
 use kube::Client;
+use serde_json::Value;
 
 pub use self::builder::ManagerBuilder;
 use self::{
@@ -25,7 +26,7 @@ use crate::{
     error::{Error, Result},
     events::{Events, Recorder},
     metrics::Metrics,
-    rbac::Registration,
+    rbac::{self, Registration, Rule},
     server::{Checks, Probes},
     worker::Runnable,
 };
@@ -48,6 +49,7 @@ pub struct Manager {
     informers: Mutex<HashMap<TypeId, Kind>>,
     controllers: Mutex<Vec<(Arc<dyn Runnable>, usize)>>,
     registrations: Mutex<Vec<Registration>>,
+    granted: Mutex<Vec<Rule>>,
     conditions: ConditionTypes,
     tasks: Mutex<Vec<Pending<()>>>,
     probes: Probes,
@@ -91,6 +93,12 @@ impl Manager {
         lock(&self.tasks).push(Box::pin(task));
     }
 
+    /// A permission that the operator needs outside of its controllers, as in a [`background`](Self::background) task: it
+    /// goes into `config/rbac/role.yaml`.
+    pub fn grant(&self, rule: Rule) {
+        lock(&self.granted).push(rule);
+    }
+
     pub(crate) fn default_workers(&self) -> usize {
         self.settings.workers
     }
@@ -132,8 +140,9 @@ impl Manager {
         lock(&self.controllers).push((controller, workers));
     }
 
-    pub(crate) fn registrations(&self) -> Vec<Registration> {
-        lock(&self.registrations).clone()
+    /// The documents of `config/rbac/role.yaml`.
+    pub(crate) fn roles(&self, namespaced: bool) -> Result<Vec<Value>> {
+        rbac::documents(&lock(&self.registrations), &lock(&self.granted), namespaced)
     }
 }
 

@@ -11,10 +11,7 @@ use std::{
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::{Client, Config};
-use kubewright_schema::{
-    files::{self, Mode},
-    rbac::role,
-};
+use kubewright_schema::files::{self, Mode};
 use tokio::runtime;
 use tracing::{error, info};
 
@@ -27,7 +24,6 @@ use crate::{
     manager::Manager,
     metrics::Metrics,
     options::{Command, Options},
-    rbac,
     server::Servers,
     signals,
 };
@@ -211,11 +207,9 @@ impl Operator {
         let client = client::build(nowhere, self.name, &Metrics::new(), WriteGate::new(|| false))?;
         let manager = Manager::builder(client).name(self.name).build();
         setup(&manager).await?;
-        // Kustomize replaces this namespace by the operator's own.
-        let namespace = self.namespaced.then_some("system");
-        let role = role("manager-role", namespace, rbac::rules(&manager.registrations()));
+        let roles = manager.roles(self.namespaced)?;
         let mode = if check { Mode::Check } else { Mode::Write };
-        let files = [("role.yaml".to_owned(), vec![role])].into();
+        let files = [("role.yaml".to_owned(), roles)].into();
         Ok(files::report(files::write_manifests(out, &files, mode), mode))
     }
 }

@@ -1,8 +1,16 @@
 //! The permissions that an operator needs, inferred from what its controllers declare.
 
-use kubewright_schema::rbac::{PolicyRule, normalise};
+mod roles;
+mod rule;
 
-use crate::object::Object;
+use kubewright_schema::rbac::PolicyRule;
+use serde_json::Value;
+
+#[cfg(feature = "testing")]
+pub(crate) use self::roles::NAMESPACE;
+pub use self::rule::Rule;
+
+use crate::{error::Result, object::Object};
 
 /// One kind and what a controller does with it.
 #[derive(Clone, Debug)]
@@ -30,7 +38,7 @@ pub(crate) struct Registration {
     pub(crate) controller: String,
     pub(crate) main: Use,
     pub(crate) others: Vec<Use>,
-    pub(crate) rules: Vec<PolicyRule>,
+    pub(crate) rules: Vec<Rule>,
 }
 
 impl Use {
@@ -83,18 +91,24 @@ impl Use {
     }
 }
 
-/// All rules of these controllers, one per set of resources, in controller-gen's order and form.
-pub(crate) fn rules(registrations: &[Registration]) -> Vec<PolicyRule> {
-    let mut rules = Vec::new();
+/// The documents of `config/rbac/role.yaml`: what these controllers need, and these further rules. Rules are merged and
+/// sorted as by controller-gen.
+///
+/// # Errors
+///
+/// As [`roles::roles`].
+pub(crate) fn documents(registrations: &[Registration], granted: &[Rule], namespaced: bool) -> Result<Vec<Value>> {
+    let mut inferred = Vec::new();
+    let mut declared = granted.to_vec();
     for registration in registrations {
-        rules.extend(registration.main.rules());
-        rules.extend(registration.others.iter().flat_map(Use::rules));
-        rules.extend(registration.rules.iter().cloned());
+        inferred.extend(registration.main.rules());
+        inferred.extend(registration.others.iter().flat_map(Use::rules));
+        declared.extend(registration.rules.iter().cloned());
     }
     if !registrations.is_empty() {
-        rules.push(rule("events.k8s.io", "events", &["create", "patch"]));
+        inferred.push(rule("events.k8s.io", "events", &["create", "patch"]));
     }
-    normalise(rules)
+    roles::roles(inferred, declared, namespaced)
 }
 
 fn rule(group: &str, resource: &str, verbs: &[&str]) -> PolicyRule {

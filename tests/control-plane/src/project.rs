@@ -140,7 +140,8 @@ impl Project {
         Ok(target_folder().join("release").join(&self.name))
     }
 
-    fn inside(&self, command: &mut Command) {
+    /// The folder and the environment of a command in it.
+    pub fn inside(&self, command: &mut Command) {
         command
             .current_dir(&self.folder)
             .env("CARGO_TARGET_DIR", target_folder())

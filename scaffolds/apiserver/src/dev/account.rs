@@ -14,6 +14,8 @@ use crate::server::ApiServer;
 pub(super) const NAME: &str = "controller-manager";
 /// The name that `make manifests` gives the role in `config/rbac/role.yaml`.
 const ROLE: &str = "manager-role";
+/// The annotation with the namespace of a role, and of its binding, in another namespace than the operator's.
+const ELSEWHERE: &str = "kubewright.dev/namespace";
 /// Seconds, the maximum for a TokenRequest. Tokens become invalid when the process ends, because the key that signs
 /// them exists only in it.
 const LIFETIME: u64 = 1 << 32;
@@ -28,7 +30,7 @@ pub(super) struct Account {
 
 impl Account {
     /// Applies `config/rbac` as kustomize would for the namespace [`NAMESPACE`], without a name prefix, and requests a
-    /// token.
+    /// token. Other namespaces that roles belong to are created.
     ///
     /// # Errors
     /// The object that is refused, with the server's message, or that the ServiceAccount is missing.
@@ -41,6 +43,11 @@ impl Account {
         }
         let is_namespaced = rbac.iter().any(|it| is(&it.object, "Role", ROLE));
         for manifest in placed(rbac) {
+            if let Some(namespace) = elsewhere(&manifest.object) {
+                let object = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}});
+                let file = manifest.file.clone();
+                apply(server, &Manifest { file, object }).await?;
+            }
             apply(server, &manifest).await?;
         }
         let path = format!("/api/v1/namespaces/{NAMESPACE}/serviceaccounts/{NAME}/token");
@@ -57,12 +64,15 @@ impl Account {
     }
 }
 
-/// Moves the objects into the namespace [`NAMESPACE`], and bindings to the ServiceAccounts among them.
+/// Moves the objects into the namespace [`NAMESPACE`], but for those of another one, and bindings to the ServiceAccounts
+/// among them.
 fn placed(mut rbac: Vec<Manifest>) -> Vec<Manifest> {
     let accounts = rbac.iter().filter(|it| it.object["kind"] == "ServiceAccount");
     let accounts: Vec<_> = accounts.map(|it| identity(&it.object["metadata"])).collect();
     for Manifest { object, .. } in &mut rbac {
-        if let Some(metadata) = object["metadata"].as_object_mut() {
+        if elsewhere(object).is_none()
+            && let Some(metadata) = object["metadata"].as_object_mut()
+        {
             // Cluster-scoped objects have no namespace; all others move into that namespace.
             metadata.remove("namespace");
         }
@@ -74,6 +84,11 @@ fn placed(mut rbac: Vec<Manifest>) -> Vec<Manifest> {
         }
     }
     rbac
+}
+
+/// The namespace of an object that is in another one than the operator's.
+fn elsewhere(object: &Value) -> Option<&str> {
+    object["metadata"]["annotations"][ELSEWHERE].as_str()
 }
 
 fn identity(named: &Value) -> (Value, Value) {
@@ -159,6 +174,22 @@ pub(super) mod tests {
         let rbac: Vec<_> = rbac("Role").split_off(1);
         let error = Account::make(&server, rbac).await.unwrap_err();
         assert!(error.contains("has no ServiceAccount `controller-manager`"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn a_role_of_another_namespace_applies_there_only() {
+        let server = ApiServer::new(Options::default());
+        let mut rbac = rbac("Role");
+        for manifest in &mut rbac[1..] {
+            manifest.object["metadata"]["namespace"] = json!("elsewhere");
+            manifest.object["metadata"]["annotations"] = json!({ELSEWHERE: "elsewhere"});
+        }
+        let account = Account::make(&server, rbac).await.unwrap();
+        let of = |namespace: &str| format!("/api/v1/namespaces/{namespace}/configmaps/x");
+        let there = ask(&server, &account, &of("elsewhere")).await;
+        assert_eq!(there, Err("configmaps \"x\" not found".to_owned()));
+        let here = ask(&server, &account, &of("default")).await.unwrap_err();
+        assert!(here.contains("cannot get resource \"configmaps\""), "{here}");
     }
 
     #[test]

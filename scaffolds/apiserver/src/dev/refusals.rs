@@ -63,21 +63,27 @@ fn place(asked: &Attributes) -> String {
 }
 
 fn hint(asked: &Attributes, is_namespaced: bool) -> String {
-    if !asked.is_resource {
-        let path = &asked.path;
-        return format!(
-            "bind a ClusterRole with `nonResourceURLs: [{path:?}]` to the ServiceAccount, in `config/rbac`"
-        );
-    }
-    if is_namespaced && asked.namespace != NAMESPACE {
-        let what = what(asked);
-        return format!(
-            "to `{what}` there, the operator needs a ClusterRole; its Role applies to the namespace `{NAMESPACE}` only"
-        );
-    }
-    let (group, resource) = (&asked.group, asked.qualified_resource());
-    let rule = format!(".rule(&[{group:?}], &[{resource:?}], &[{:?}])", asked.verb);
-    format!("add `{rule}` to the controller, and run `make dev` again: it writes `config/rbac/role.yaml`")
+    let (group, resource, verb) = (&asked.group, asked.qualified_resource(), &asked.verb);
+    let words = format!("&[{group:?}], &[{resource:?}], &[{verb:?}]");
+    let is_elsewhere = is_namespaced && asked.namespace != NAMESPACE;
+    let declaration = match (asked.is_resource, asked.namespace.as_str()) {
+        (false, _) if is_namespaced => {
+            let path = &asked.path;
+            return format!(
+                "bind a ClusterRole with `nonResourceURLs: [{path:?}]` to the ServiceAccount, in `config/rbac`"
+            );
+        }
+        (false, _) => format!(".grant(Rule::urls(&[{:?}], &[{verb:?}]))", asked.path),
+        (true, "") if is_elsewhere => {
+            let what = what(asked);
+            return format!(
+                "to `{what}` there, the operator needs a ClusterRole; its Role applies to the namespace `{NAMESPACE}` only"
+            );
+        }
+        (true, namespace) if is_elsewhere => format!(".grant(Rule::new({words}).in_namespace({namespace:?}))"),
+        (true, _) => format!(".rule({words})"),
+    };
+    format!("add `{declaration}` to the controller, and run `make dev` again: it writes `config/rbac/role.yaml`")
 }
 
 #[cfg(test)]
@@ -127,8 +133,8 @@ mod tests {
                  hint: add `.rule(&[\"\"], &[\"configmaps\"], &[\"list\"])` to the controller, and run `make dev` again: it \
                  writes `config/rbac/role.yaml`\n",
                 "error: the operator may not `get configmaps` in the namespace `kube-system`\n\n\
-                 hint: to `get configmaps` there, the operator needs a ClusterRole; its Role applies to the namespace \
-                 `default` only\n",
+                 hint: add `.grant(Rule::new(&[\"\"], &[\"configmaps\"], &[\"get\"]).in_namespace(\"kube-system\"))` to the \
+                 controller, and run `make dev` again: it writes `config/rbac/role.yaml`\n",
                 "error: the operator may not `list deployments.apps` at the cluster scope\n\n\
                  hint: to `list deployments.apps` there, the operator needs a ClusterRole; its Role applies to the namespace \
                  `default` only\n",

@@ -14,6 +14,7 @@ mod errors;
 mod foobar;
 mod leader;
 mod metrics;
+mod permissions;
 mod replicas;
 mod settings;
 mod sources;

@@ -12,10 +12,15 @@ use std::{
 };
 
 use kube::Resource;
-use kubewright_schema::rbac::PolicyRule;
 
 use self::sources::SourceFn;
-use crate::{context::Selector, object::Object, predicate::Predicate, queue::Backoff, rbac::Use};
+use crate::{
+    context::Selector,
+    object::Object,
+    predicate::Predicate,
+    queue::Backoff,
+    rbac::{Rule, Use},
+};
 
 /// The default limit of one reconcile: four requests in a row that each wait for their 30 s, or the 500 children of one
 /// run at a quarter of a second each. A reconcile that waits for longer should return `Action::RequeueAfter`.
@@ -45,7 +50,7 @@ pub struct Controller<K: Resource> {
     foreign: bool,
     condition: Option<String>,
     uses: Vec<Use>,
-    rules: Vec<PolicyRule>,
+    rules: Vec<Rule>,
 }
 
 impl<K: Object> Controller<K> {
@@ -112,15 +117,14 @@ impl<K: Object> Controller<K> {
     }
 
     /// A permission that the reconciler needs in addition to those derived from the controller's declaration: it goes
-    /// into `config/rbac/role.yaml`.
-    pub fn rule(mut self, groups: &[&str], resources: &[&str], verbs: &[&str]) -> Self {
-        let own = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-        self.rules.push(PolicyRule {
-            api_groups: own(groups),
-            resources: own(resources),
-            verbs: own(verbs),
-            ..PolicyRule::default()
-        });
+    /// into `config/rbac/role.yaml`. [`grant`](Self::grant) restricts one to names or to a namespace.
+    pub fn rule(self, groups: &[&str], resources: &[&str], verbs: &[&str]) -> Self {
+        self.grant(Rule::new(groups, resources, verbs))
+    }
+
+    /// As [`rule`](Self::rule), for permissions on named objects, in one namespace, on URLs, or in a role of their own.
+    pub fn grant(mut self, rule: Rule) -> Self {
+        self.rules.push(rule);
         self
     }
 }

@@ -117,6 +117,7 @@ impl ManagerBuilder {
             informers: Mutex::default(),
             controllers: Mutex::default(),
             registrations: Mutex::default(),
+            granted: Mutex::default(),
             conditions: Default::default(),
             tasks: Mutex::default(),
             probes,

@@ -11,7 +11,7 @@ use k8s_openapi::{
     ByteString,
     api::{
         authentication::v1::{TokenRequest, TokenRequestSpec},
-        authorization::v1::{ResourceAttributes, SubjectAccessReview, SubjectAccessReviewSpec},
+        authorization::v1::{NonResourceAttributes, ResourceAttributes, SubjectAccessReview, SubjectAccessReviewSpec},
         core::v1::{Namespace, ServiceAccount},
     },
 };
@@ -20,7 +20,10 @@ use kubewright_schema::files;
 use serde_json::{Value, json};
 
 use super::{TestCluster, control_plane::pem, fixtures::apply_one, random, wait_for};
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    rbac::NAMESPACE,
+};
 
 /// The name in `config/rbac/service_account.yaml`.
 const NAME: &str = "controller-manager";
@@ -33,8 +36,8 @@ pub(super) struct Account {
 impl Account {
     /// Creates the account with the roles that `config/rbac` binds to it, and waits until the API server applies them.
     ///
-    /// Roles and bindings get the test's namespace, and its name as a prefix, as kustomize does in a deployment. The
-    /// namespace owns the cluster-scoped ones, so they are deleted with it.
+    /// Roles and bindings get the test's namespace, unless they name another one, and its name as a prefix, as in a
+    /// deployment. The namespace owns those outside of it, so they are deleted with it.
     pub(super) async fn make(cluster: &TestCluster) -> Result<Self> {
         let documents = files::documents(Path::new("config/rbac")).map_err(Error::Setup)?;
         let granted = granted(&documents, cluster.namespace());
@@ -48,7 +51,7 @@ impl Account {
         apply_one(&cluster.client, cluster.namespace(), account).await?;
         let owner = owner(cluster).await?;
         for mut object in granted.iter().cloned() {
-            if object["metadata"]["namespace"].is_null() {
+            if object["metadata"]["namespace"] != cluster.namespace() {
                 object["metadata"]["ownerReferences"] = json!([owner]);
             }
             apply_one(&cluster.client, cluster.namespace(), object).await?;
@@ -103,13 +106,14 @@ fn granted(documents: &[Value], namespace: &str) -> Vec<Value> {
     roles.into_iter().chain(bindings).collect()
 }
 
-/// The object with the namespace's name as a prefix, and in that namespace unless it is cluster-scoped.
+/// The object with the namespace's name as a prefix, and in that namespace unless it is cluster-scoped or of another one.
 fn placed(object: &Value, namespace: &str) -> Value {
     let mut placed = object.clone();
     let name = object["metadata"]["name"].as_str().unwrap_or_default();
     placed["metadata"] = json!({"name": format!("{namespace}-{name}")});
     if object["kind"] == "Role" || object["kind"] == "RoleBinding" {
-        placed["metadata"]["namespace"] = json!(namespace);
+        let other = object["metadata"]["annotations"][NAMESPACE].as_str();
+        placed["metadata"]["namespace"] = json!(other.unwrap_or(namespace));
     }
     placed
 }
@@ -130,28 +134,34 @@ async fn owner(cluster: &TestCluster) -> Result<Value> {
 async fn known(cluster: &TestCluster, role: &Value) -> Result<()> {
     let rule = &role["rules"][0];
     let first = |list: &str| rule[list][0].as_str().map(str::to_owned);
-    let Some(resource) = first("resources") else {
-        return Ok(());
+    let mut spec = SubjectAccessReviewSpec {
+        user: Some(format!("system:serviceaccount:{}:{NAME}", cluster.namespace())),
+        ..SubjectAccessReviewSpec::default()
     };
-    let (resource, subresource) = match resource.split_once('/') {
-        Some((resource, subresource)) => (resource.to_owned(), Some(subresource.to_owned())),
-        None => (resource, None),
-    };
-    let asked = ResourceAttributes {
-        group: first("apiGroups"),
-        resource: Some(resource),
-        subresource,
-        verb: first("verbs"),
-        name: first("resourceNames"),
-        namespace: role["metadata"]["namespace"].as_str().map(str::to_owned),
-        ..ResourceAttributes::default()
-    };
+    match (first("resources"), first("nonResourceURLs")) {
+        (Some(resource), _) => {
+            let (resource, subresource) = match resource.split_once('/') {
+                Some((resource, subresource)) => (resource.to_owned(), Some(subresource.to_owned())),
+                None => (resource, None),
+            };
+            spec.resource_attributes = Some(ResourceAttributes {
+                group: first("apiGroups"),
+                resource: Some(resource),
+                subresource,
+                verb: first("verbs"),
+                name: first("resourceNames"),
+                namespace: role["metadata"]["namespace"].as_str().map(str::to_owned),
+                ..ResourceAttributes::default()
+            });
+        }
+        (None, path @ Some(_)) => {
+            let verb = first("verbs");
+            spec.non_resource_attributes = Some(NonResourceAttributes { path, verb });
+        }
+        (None, None) => return Ok(()),
+    }
     let review = SubjectAccessReview {
-        spec: SubjectAccessReviewSpec {
-            user: Some(format!("system:serviceaccount:{}:{NAME}", cluster.namespace())),
-            resource_attributes: Some(asked),
-            ..SubjectAccessReviewSpec::default()
-        },
+        spec,
         ..SubjectAccessReview::default()
     };
     let reviews: Api<SubjectAccessReview> = Api::all(cluster.client.clone());
@@ -219,6 +229,13 @@ mod tests {
             "roleRef": {"kind": kind, "name": role}, "subjects": [{"kind": "ServiceAccount", "name": subject, "namespace": "system"}]})
     }
 
+    /// As `make manifests` writes a role of another namespace, and its binding.
+    fn elsewhere(mut object: Value) -> Value {
+        object["metadata"]["annotations"] = json!({NAMESPACE: "kube-system"});
+        object["metadata"]["namespace"] = json!("kube-system");
+        object
+    }
+
     #[test]
     fn bound_roles_are_granted_in_the_namespace_of_the_test() {
         let role = |kind: &str, name: &str| json!({"kind": kind, "metadata": {"name": name}, "rules": []});
@@ -230,6 +247,8 @@ mod tests {
             binding("Role", "leases", NAME),
             binding("ClusterRole", "view", NAME),
             binding("ClusterRole", "foobar-viewer", "somebody"),
+            elsewhere(role("Role", "elsewhere")),
+            elsewhere(binding("Role", "elsewhere", NAME)),
         ];
         let granted = granted(&documents, "test-1");
         let names: Vec<_> = granted
@@ -241,13 +260,15 @@ mod tests {
             [
                 r#""ClusterRole" {"name":"test-1-manager-role"}"#,
                 r#""Role" {"name":"test-1-leases","namespace":"test-1"}"#,
+                r#""Role" {"name":"test-1-elsewhere","namespace":"kube-system"}"#,
                 r#""ClusterRoleBinding" {"name":"test-1-manager-role-binding"}"#,
                 r#""RoleBinding" {"name":"test-1-leases-binding","namespace":"test-1"}"#,
                 r#""ClusterRoleBinding" {"name":"test-1-view-binding"}"#,
+                r#""RoleBinding" {"name":"test-1-elsewhere-binding","namespace":"kube-system"}"#,
             ]
         );
-        assert_eq!(granted[2]["roleRef"]["name"], "test-1-manager-role");
-        assert_eq!(granted[4]["roleRef"]["name"], "view");
-        assert_eq!(granted[3]["subjects"][0]["namespace"], "test-1");
+        assert_eq!(granted[3]["roleRef"]["name"], "test-1-manager-role");
+        assert_eq!(granted[5]["roleRef"]["name"], "view");
+        assert_eq!(granted[4]["subjects"][0]["namespace"], "test-1");
     }
 }

@@ -3,6 +3,7 @@
 //! of the book: `KUBEWRIGHT_BLESS=1 cargo test -p kubewright-runtime --test least_privilege` writes it.
 
 mod account;
+mod declared;
 mod role;
 mod story;
 #[path = "../support/mod.rs"]

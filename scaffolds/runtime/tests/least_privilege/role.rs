@@ -1,9 +1,12 @@
 //! The operator's permissions: the role that it generates for itself, and that of a generated project for its lease.
 
-use std::sync::LazyLock;
+use std::sync::{
+    LazyLock,
+    atomic::{AtomicUsize, Ordering},
+};
 
 use clap::Parser;
-use kubewright_runtime::{Operator, Options};
+use kubewright_runtime::{Manager, Operator, Options, Result};
 use kubewright_schema::yaml;
 use serde_json::{Value, json};
 
@@ -60,14 +63,17 @@ struct Flags {
 /// All permissions of a project's operator, one by one.
 pub static ALL: LazyLock<Vec<Grant>> = LazyLock::new(|| {
     let leases = std::fs::read_to_string(LEASES).unwrap();
-    let mut all = [grants(&written()), grants(&leases)].concat();
+    let leases = yaml::documents(&leases).unwrap();
+    let mut all = [grants(&written(false, story::register)[0]), grants(&leases[0])].concat();
     all.sort();
     all
 });
 
-/// The role that `<operator> manifests` writes.
-fn written() -> String {
-    let folder = std::env::temp_dir().join(format!("kubewright-role-{}", std::process::id()));
+/// The documents that `<operator> manifests` writes.
+pub fn written(namespaced: bool, register: fn(&Manager) -> Result<()>) -> Vec<Value> {
+    static CALLS: AtomicUsize = AtomicUsize::new(0);
+    let call = CALLS.fetch_add(1, Ordering::Relaxed);
+    let folder = std::env::temp_dir().join(format!("kubewright-role-{}-{call}", std::process::id()));
     let flags = [
         "operator".as_ref(),
         "manifests".as_ref(),
@@ -75,17 +81,17 @@ fn written() -> String {
         folder.as_os_str(),
     ];
     let flags = Flags::parse_from(flags);
-    let register = async |manager: &_| story::register(manager);
+    let operator = Operator::new(NAME, flags.options);
+    let operator = if namespaced { operator.namespaced() } else { operator };
     // `run` creates a runtime of its own, so it needs a thread without one.
-    let written = std::thread::spawn(move || Operator::new(NAME, flags.options).run(register));
+    let written = std::thread::spawn(move || operator.run(async |manager: &_| register(manager)));
     written.join().unwrap();
     let role = std::fs::read_to_string(folder.join("role.yaml")).unwrap();
     std::fs::remove_dir_all(folder).unwrap();
-    role
+    yaml::documents(&role).unwrap()
 }
 
-fn grants(role: &str) -> Vec<Grant> {
-    let role = yaml::documents(role).unwrap().remove(0);
+fn grants(role: &Value) -> Vec<Grant> {
     let texts = |rule: &Value, list: &str| -> Vec<String> {
         let items = rule[list].as_array().into_iter().flatten();
         items.map(|item| item.as_str().unwrap().to_owned()).collect()

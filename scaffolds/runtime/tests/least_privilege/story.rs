@@ -42,7 +42,7 @@ pub struct Life {
     pub condition: Option<String>,
 }
 
-struct Everything;
+pub struct Everything;
 
 impl Reconciler<FooBar> for Everything {
     fn finalizer(&self) -> Option<&str> {

@@ -6,6 +6,7 @@
 
 mod accepted;
 mod account;
+mod as_operator;
 mod broken;
 mod flags;
 mod kills;
