@@ -72,7 +72,7 @@ pub use events::EventType;
 pub use informer::{Delta, DuplicateIndex, Informer, InformerConfig, Scope, Subscription, SubscriptionId};
 pub use key::ObjectKey;
 pub use leader::{Election, ElectionConfig, LostReason};
-pub use manager::{Manager, ManagerBuilder};
+pub use manager::{Manager, ManagerBuilder, Stop, Task};
 pub use metrics::{Counter, Gauge, Histogram, Metrics};
 pub use object::Object;
 pub use operator::Operator;

@@ -2,8 +2,10 @@
 
 mod builder;
 mod caches;
+mod draining;
 mod labelling;
 mod running;
+mod tasks;
 
 use std::{
     any::TypeId,
@@ -15,10 +17,14 @@ use std::{
 use kube::Client;
 use serde_json::Value;
 
-pub use self::builder::ManagerBuilder;
+pub use self::{
+    builder::ManagerBuilder,
+    tasks::{Stop, Task},
+};
 use self::{
     builder::Settings,
     caches::{Kind, Pending},
+    tasks::Authored,
 };
 use crate::{
     child::ChildLabel,
@@ -52,6 +58,7 @@ pub struct Manager {
     granted: Mutex<Vec<Rule>>,
     conditions: ConditionTypes,
     tasks: Mutex<Vec<Pending<()>>>,
+    authored: Authored,
     probes: Probes,
     filled: Arc<AtomicBool>,
 }
@@ -86,8 +93,9 @@ impl Manager {
         self.probes.clone()
     }
 
-    /// Runs `task` in addition to the controllers: from the time the manager runs, on a standby too, until it is asked
-    /// to stop. When the task returns, nothing else ends. If it panics, the process ends, after the running reconciles:
+    /// Runs `task` in addition to the controllers: from the time the manager runs, on a standby too, until the workers
+    /// have ended; then it is cancelled. A [`Task`] can clean up, fail, or be the leader's alone. When the task returns,
+    /// nothing else ends. If it panics, the process ends, after the running reconciles:
     /// otherwise the panic could stay unnoticed.
     pub fn background(&self, task: impl Future<Output = ()> + Send + 'static) {
         lock(&self.tasks).push(Box::pin(task));

@@ -2,30 +2,42 @@
 
 use std::{sync::Arc, time::Duration};
 
-use kubewright_runtime::{Election, ElectionConfig, Manager, Result};
+use kubewright_runtime::{Election, ElectionConfig, Manager, Result, Stop, Task};
 use tokio::time::interval;
 
+// ANCHOR: tasks
+/// Once an hour the leader counts what there is; every replica refreshes its prices.
+pub fn register(manager: &Manager) {
+    manager.task(Task::new("hourly-count", hourly));
+    manager.task(Task::new("prices", |stop| async move { prices(&stop).await }).leaderless());
+}
+
+async fn hourly(stop: Stop) -> Result<()> {
+    let mut hours = interval(Duration::from_secs(3600));
+    loop {
+        tokio::select! {
+            _ = hours.tick() => count_what_there_is().await?,
+            () = stop.requested() => return Ok(()),
+        }
+    }
+}
+// ANCHOR_END: tasks
+
 // ANCHOR: leader
-/// Runs the manager while this process leads, and once an hour a task that belongs to no controller.
+/// Runs the manager; its workers and tasks run while this process leads.
 pub async fn run(config: kube::Config, manager: Manager, stop: impl Future<Output = ()>) -> Result<()> {
     // A Lease named `book` in the namespace `book-system`; the durations are those of the flags.
     let lease = ElectionConfig::new("book", "book-system");
     let election = Arc::new(Election::start(lease, config, manager.metrics())?);
-    manager.background(every_hour(election.clone()));
     manager.run(stop, Some(election)).await
-}
-
-async fn every_hour(election: Arc<Election>) {
-    election.acquired().await;
-    let mut hours = interval(Duration::from_secs(3600));
-    loop {
-        hours.tick().await;
-        // Checked right before each run: the process may have been stopped for longer than its lease.
-        if election.is_leader() {
-            count_what_there_is().await;
-        }
-    }
 }
 // ANCHOR_END: leader
 
-async fn count_what_there_is() {}
+async fn count_what_there_is() -> Result<()> {
+    Ok(())
+}
+
+async fn prices(stop: &Stop) -> Result<()> {
+    stop.requested().await;
+    Ok(())
+}

@@ -8,7 +8,11 @@ use crate::foobar::FooBar;
 /// The reconciler reads a Secret of the operator's namespace, Services of `kube-system`, and metrics of the API server.
 pub fn register(manager: &Manager, reconciler: impl Reconciler<FooBar>) -> Result<()> {
     Controller::<FooBar>::new("foobar")
-        .grant(Rule::new(&[""], &["secrets"], &["get"]).names(&["licence"]).in_own_namespace())
+        .grant(
+            Rule::new(&[""], &["secrets"], &["get"])
+                .names(&["licence"])
+                .in_own_namespace(),
+        )
         .grant(Rule::new(&[""], &["services"], &["list"]).in_namespace("kube-system"))
         .grant(Rule::urls(&["/metrics"], &["get"]))
         // Nodes are read only where the administrator keeps this role.

@@ -120,6 +120,7 @@ impl ManagerBuilder {
             granted: Mutex::default(),
             conditions: Default::default(),
             tasks: Mutex::default(),
+            authored: Default::default(),
             probes,
             filled,
         }

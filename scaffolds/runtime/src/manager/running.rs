@@ -8,28 +8,43 @@ use std::{
 };
 
 use futures::future::try_join_all;
-use tokio::{sync::watch, task::JoinSet, time};
+use tokio::{
+    sync::watch,
+    task::JoinSet,
+    time::{self, Instant},
+};
 use tracing::{info, warn};
 
-use super::{Manager, caches::Runs, lock};
+use super::{
+    Manager,
+    caches::Runs,
+    draining::{Ended, rest},
+    lock,
+    tasks::Start,
+};
 use crate::{
     error::{Error, Result},
     isolate::{Panic, isolated_future},
     leader::Election,
 };
 
-/// Tasks that return an error if they ended unexpectedly.
-type Tasks = JoinSet<Option<Error>>;
+/// How long the tasks of the manager itself may take to end.
+const FLUSH: Duration = Duration::from_secs(5);
 
-/// How the work of a manager ended.
-#[derive(Default)]
-struct Ended {
-    /// The number of cancelled reconciles.
-    cut_off: usize,
-    /// The error, unless it was asked to stop.
-    error: Option<Error>,
-    /// Another process may be leading.
-    lease_lost: bool,
+/// Tasks that return an error if they ended unexpectedly.
+pub(super) type Tasks = JoinSet<Option<Error>>;
+
+/// The tasks of every replica that start once the caches are filled, and the signal for all of every replica.
+struct Leaderless {
+    tasks: Tasks,
+    halted: watch::Receiver<bool>,
+}
+
+impl Leaderless {
+    fn new(halted: watch::Receiver<bool>) -> Self {
+        let tasks = Tasks::new();
+        Self { tasks, halted }
+    }
 }
 
 impl Manager {
@@ -40,34 +55,44 @@ impl Manager {
     ///
     /// [`Error::Setup`] if a cache that is being filled makes no progress for
     /// [`cache_sync_timeout`](super::ManagerBuilder::cache_sync_timeout), with the failing watch named; if the lease is
-    /// lost; or if a worker, an informer or a background task panics: then the others drain, the lease is released, and
-    /// the process should be restarted.
+    /// lost; if a worker, an informer or a background task panics, or a [`Task`](super::Task) fails: then the others
+    /// drain, the lease is released, and the process should be restarted; or if something had to be cancelled.
     pub async fn run(&self, stop: impl Future<Output = ()>, election: Option<Arc<Election>>) -> Result<()> {
         let (halt, halted) = watch::channel(false);
         self.select_children();
         let mut tasks = self.start_tasks(&halted);
-        let ended = {
+        let (mut early, mut late) = (Tasks::new(), Leaderless::new(halted));
+        self.start_authored(Start::AtOnce, &late.halted, &mut early);
+        let mut ended = {
             let end = pin!(async {
                 tokio::select! {
                     () = stop => None,
                     error = failed(&mut tasks) => Some(error),
+                    error = failed(&mut early) => Some(error),
                 }
             });
-            self.work(end, election.as_deref()).await
+            self.work(end, election.as_deref(), &mut late).await
         };
         self.filled.store(false, Ordering::Relaxed);
         halt.send_replace(true);
         // The remaining tasks flush events and close watches; the time is limited, because a longer wait has no use.
-        let flush = time::timeout(self.settings.drain.min(Duration::from_secs(5)), async {
-            while tasks.join_next().await.is_some() {}
-        });
+        let flush = self.settings.drain.min(FLUSH);
         // Without the lease no event may be written.
-        if !ended.lease_lost && flush.await.is_err() {
-            warn!("background tasks did not end in time");
+        if !ended.lease_lost {
+            let deadline = ended.deadline.unwrap_or_else(|| Instant::now() + self.settings.drain);
+            let deadline = deadline.max(Instant::now() + flush);
+            for leaderless in [&mut early, &mut late.tasks] {
+                let error = time::timeout_at(deadline, rest(leaderless)).await;
+                ended.error = ended.error.or(error.ok().flatten());
+            }
+            if time::timeout(flush, rest(&mut tasks)).await.is_err() {
+                warn!("background tasks did not end in time");
+            }
         }
+        let unfinished = self.unfinished();
         if let Some(election) = election {
             // After the workers: the next leader starts only when this process has stopped working.
-            if ended.cut_off > 0 {
+            if ended.cut_off > 0 || !unfinished.is_empty() {
                 election.abandon().await;
             } else {
                 election.release().await;
@@ -75,8 +100,8 @@ impl Manager {
         }
         match ended {
             Ended { error: Some(error), .. } => Err(error),
-            Ended { cut_off: 0, .. } => Ok(()),
-            Ended { cut_off, .. } => Err(self.cut_off(cut_off)),
+            Ended { cut_off: 0, .. } if unfinished.is_empty() => Ok(()),
+            Ended { cut_off, .. } => Err(self.cut_off(cut_off, &unfinished)),
         }
     }
 
@@ -101,14 +126,28 @@ impl Manager {
         tasks
     }
 
-    /// Fills the caches, then works until `end`.
-    async fn work(&self, mut end: Pin<&mut impl Future<Output = Option<Error>>>, election: Option<&Election>) -> Ended {
+    /// Fills the caches, then works until `end`, with the tasks of every replica.
+    async fn work(
+        &self,
+        mut end: Pin<&mut impl Future<Output = Option<Error>>>,
+        election: Option<&Election>,
+        late: &mut Leaderless,
+    ) -> Ended {
         let filled = tokio::select! {
             error = &mut end => Err(error),
             filled = self.fill_caches() => filled.map_err(Some),
         };
         match filled {
-            Ok(()) => self.lead(end, election).await,
+            Ok(()) => {
+                self.start_authored(Start::Filled, &late.halted, &mut late.tasks);
+                let end = pin!(async {
+                    tokio::select! {
+                        error = end => error,
+                        error = failed(&mut late.tasks) => Some(error),
+                    }
+                });
+                self.lead(end, election).await
+            }
             Err(error) => Ended {
                 error,
                 ..Ended::default()
@@ -167,6 +206,8 @@ impl Manager {
             searches.spawn(async move { search.run_late().await.err() });
         }
         let mut workers = self.start_workers();
+        let (halt, halted) = watch::channel(false);
+        self.start_authored(Start::Leading, &halted, &mut workers);
         let error = tokio::select! {
             error = end => error,
             error = failed(&mut workers) => Some(error),
@@ -177,10 +218,11 @@ impl Manager {
         if let Some(error) = &error {
             tracing::error!("{error}");
         }
+        halt.send_replace(true);
+        let drained = self.drain(workers).await;
         Ended {
-            cut_off: self.drain(workers).await,
-            error,
-            lease_lost: false,
+            error: error.or(drained.error),
+            ..drained
         }
     }
 
@@ -199,33 +241,6 @@ impl Manager {
             }
         }
         workers
-    }
-
-    /// Waits for running reconciles, and returns how many had to be cancelled.
-    async fn drain(&self, mut workers: Tasks) -> usize {
-        info!("stopping: no new work, waiting for running reconciles");
-        let controllers: Vec<_> = lock(&self.controllers)
-            .iter()
-            .map(|(controller, _)| controller.clone())
-            .collect();
-        for controller in &controllers {
-            controller.shut_down();
-        }
-        let ended = time::timeout(self.settings.drain, async {
-            while workers.join_next().await.is_some() {}
-        });
-        match ended.await {
-            Ok(()) => 0,
-            // Counted before they are dropped with their workers. A worker without a key has no reconcile to cancel.
-            Err(_) => controllers.iter().map(|controller| controller.under_way()).sum(),
-        }
-    }
-
-    fn cut_off(&self, count: usize) -> Error {
-        let after = self.settings.drain;
-        Error::Setup(format!(
-            "{count} reconciles did not end within {after:?} and were cancelled"
-        ))
     }
 }
 

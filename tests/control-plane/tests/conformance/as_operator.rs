@@ -69,27 +69,24 @@ fn a_role_of_another_namespace_is_deployed_there_and_bound_to_the_operator() -> 
         fs::write(&role, written + ELSEWHERE)?;
         let overlay = copy.join("default");
         let overlay = overlay.to_str().context("the folder's path is a text")?;
-        case.kubectl(&["apply", "--server-side", "--force-conflicts", "-k", overlay])?;
-        let may = |namespace: &'static str| {
-            let account = account.clone();
-            let case = &*case;
-            async move {
-                let asked = ["auth", "can-i", "list", "services", "--as", &account, "-n", namespace];
-                // `no` is also its exit status.
-                let allowed = case.kubectl(&asked).is_ok_and(|said| said.trim() == "yes");
-                Ok(allowed.then_some(()))
-            }
+        let kubectl = |arguments: &[&str]| run(case.stage.plane.kubectl().args(arguments));
+        kubectl(&["apply", "--server-side", "--force-conflicts", "-k", overlay])?;
+        let may = |namespace: &str| {
+            let asked = ["auth", "can-i", "list", "services", "--as", &account, "-n", namespace];
+            // `no` is also its exit status.
+            kubectl(&asked).is_ok_and(|said| said.trim() == "yes")
         };
-        eventually("the role of kube-system", PATIENCE, async || may("kube-system").await).await?;
+        let granted = async || Ok(may("kube-system").then_some(()));
+        eventually("the role of kube-system", PATIENCE, granted).await?;
         for namespace in ["default", "kube-public"] {
-            ensure!(may(namespace).await?.is_none(), "it may list Services of {namespace}");
+            ensure!(!may(namespace), "it may list Services of {namespace}");
         }
         let kind = "role,rolebinding";
-        let left = case.kubectl(&["get", kind, "-n", &case.stage.project.namespace(), "-o", "name"])?;
+        let left = kubectl(&["get", kind, "-n", &case.stage.project.namespace(), "-o", "name"])?;
         ensure!(!left.contains("-in-kube-system"), "{left}");
         let name = format!("{}-manager-role-in-kube-system", case.stage.project.name());
-        case.kubectl(&["delete", "role", &name, "-n", "kube-system"])?;
-        case.kubectl(&["delete", "rolebinding", &format!("{name}-binding"), "-n", "kube-system"])?;
+        kubectl(&["delete", "role", &name, "-n", "kube-system"])?;
+        kubectl(&["delete", "rolebinding", &format!("{name}-binding"), "-n", "kube-system"])?;
         Ok(())
     })
 }

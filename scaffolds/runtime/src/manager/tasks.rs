@@ -1,0 +1,155 @@
+//! Work beside the controllers: tasks of the operator's author, started, stopped and joined with them.
+
+use std::{
+    collections::BTreeMap,
+    future::Future,
+    sync::{Arc, Mutex},
+};
+
+use tokio::sync::watch;
+use tracing::info;
+
+use super::{Manager, caches::Pending, lock, running::Tasks};
+use crate::{
+    error::{Error, Result},
+    isolate::isolated_future,
+};
+
+/// Work that no controller does, such as a poll of another system or a cleanup once an hour.
+///
+/// # Flow
+///
+/// By default the task is the leader's: it starts with the workers, once the caches are filled and the lease is held.
+/// When the process is asked to stop, `stop` is requested together with the drain of the workers, and the lease is
+/// released after the task has ended.
+///
+/// A [`leaderless`](Self::leaderless) task starts on every replica once the caches are filled, and one
+/// [`before_caches`](Self::before_caches) with the manager. Both are asked to stop after the workers have ended, because
+/// a reconciler may depend on them.
+///
+/// # Guarantees
+///
+/// A task that returns `Ok` ends nothing else. If it returns an error or panics, the process ends with that error, after
+/// the running reconciles: as controller-runtime's manager does with a `Runnable`. Tasks have
+/// `--graceful-shutdown-timeout` to end, together with the workers; a task that takes longer is cancelled at its next
+/// await, and the process ends with an error that names it.
+///
+/// # Caveats
+///
+/// On a standby, writes of the manager's client fail with [`Error::NotLeader`]. If the lease is lost, everything is
+/// cancelled at once.
+pub struct Task {
+    name: String,
+    start: Start,
+    run: Box<dyn FnOnce(Stop) -> Pending<Result<()>> + Send>,
+}
+
+/// When a task starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Start {
+    /// With the workers.
+    Leading,
+    /// Once the caches are filled.
+    Filled,
+    /// With the manager.
+    AtOnce,
+}
+
+/// Asks a [`Task`] to stop.
+#[derive(Clone, Debug)]
+pub struct Stop(watch::Receiver<bool>);
+
+impl Task {
+    /// A task of the leader. `name` is in logs and errors. In `run`, wait for [`Stop::requested`] beside whatever else
+    /// is waited for.
+    pub fn new<F>(name: impl Into<String>, run: impl FnOnce(Stop) -> F + Send + 'static) -> Self
+    where
+        F: Future<Output = Result<()>> + Send + 'static,
+    {
+        Self {
+            name: name.into(),
+            start: Start::Leading,
+            // Called inside the future, so that a panic of the function itself is isolated too.
+            run: Box::new(|stop| Box::pin(async move { run(stop).await })),
+        }
+    }
+
+    /// Runs it on every replica, once the caches are filled.
+    pub fn leaderless(mut self) -> Self {
+        if self.start == Start::Leading {
+            self.start = Start::Filled;
+        }
+        self
+    }
+
+    /// Starts it with the manager, on every replica, before anything is cached.
+    pub fn before_caches(mut self) -> Self {
+        self.start = Start::AtOnce;
+        self
+    }
+}
+
+impl Stop {
+    pub(super) fn new(stop: watch::Receiver<bool>) -> Self {
+        Self(stop)
+    }
+
+    /// Waits until the task is asked to stop.
+    pub async fn requested(&self) {
+        // The manager that would ask is gone: that is the same.
+        _ = self.0.clone().wait_for(|stop| *stop).await;
+    }
+
+    /// Whether the task is asked to stop.
+    pub fn is_requested(&self) -> bool {
+        *self.0.borrow()
+    }
+}
+
+/// The tasks that have been registered, and how many of each name run.
+#[derive(Default)]
+pub(super) struct Authored {
+    waiting: Mutex<Vec<Task>>,
+    running: Arc<Mutex<BTreeMap<String, usize>>>,
+}
+
+impl Manager {
+    /// Runs a task in addition to the controllers.
+    pub fn task(&self, task: Task) {
+        lock(&self.authored.waiting).push(task);
+    }
+
+    /// Spawns the tasks that start at this point.
+    pub(super) fn start_authored(&self, start: Start, stop: &watch::Receiver<bool>, tasks: &mut Tasks) {
+        let starting: Vec<_> = lock(&self.authored.waiting)
+            .extract_if(.., |task| task.start == start)
+            .collect();
+        for Task { name, run, .. } in starting {
+            info!(task = name, "starting");
+            let (run, running) = (run(Stop::new(stop.clone())), self.authored.running.clone());
+            *lock(&running).entry(name.clone()).or_default() += 1;
+            tasks.spawn(async move {
+                let ended = isolated_future(run).await;
+                if let Some(count) = lock(&running).get_mut(&name) {
+                    *count -= 1;
+                }
+                let failure = match ended {
+                    Ok(Ok(())) => {
+                        info!(task = name, "ended");
+                        return None;
+                    }
+                    Ok(Err(error)) => format!("the task `{name}` failed: {error}"),
+                    Err(panic) => format!("the task `{name}` panicked: {panic}"),
+                };
+                Some(Error::Setup(failure))
+            });
+        }
+    }
+
+    /// The names of the tasks that have started and not ended.
+    pub(super) fn unfinished(&self) -> Vec<String> {
+        let running = lock(&self.authored.running);
+        let names = running.iter().filter(|(_, count)| **count > 0);
+        names.map(|(name, _)| name.clone()).collect()
+    }
+}
