@@ -16,29 +16,17 @@ const FOLDERS: [&str; 6] = [
 ];
 
 /// Files that look like recordings, and what they are instead.
-const OTHERS: [(&str, &str); 10] = [
+const OTHERS: [(&str, &str); 7] = [
     ("scaffolds/apiserver/tests/kinds/cases.txt", "requests"),
     ("scaffolds/apiserver/tests/kinds/different.txt", "reasons"),
     ("scaffolds/apiserver/tests/custom/bars.json", "a request"),
     ("scaffolds/apiserver/tests/custom/foobar.json", "a request"),
-    (
-        "scaffolds/schema/src/cel/library/signatures.txt",
-        "declarations in the server's source",
-    ),
     ("scaffolds/schema/tests/cel/rules.txt", "requests"),
     (
         "scaffolds/schema/tests/markers/controller-gen.txt",
         "a list of controller-gen's",
     ),
-    (
-        "scaffolds/schema/tests/rbac/recorded.json",
-        "recorded from controller-gen, `--test rbac`",
-    ),
     ("scaffolds/schema/tests/rows.txt", "a table of tests"),
-    (
-        "scaffolds/schema/tests/values/recorded.json",
-        "recorded by its own test, `--test values`",
-    ),
 ];
 
 fn files(folder: &Path, found: &mut BTreeSet<String>) {

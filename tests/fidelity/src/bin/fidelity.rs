@@ -126,7 +126,7 @@ async fn check(options: &Options) -> Result<ExitCode> {
         (recording, found, started.elapsed().as_secs_f64())
     });
     let mut compared = stream::iter(compared).buffered(AT_ONCE);
-    let mut different = 0;
+    let (mut different, mut skipped) = (0, Vec::new());
     while let Some((recording, found, seconds)) = compared.next().await {
         let found = found?;
         let outcome = match found.as_deref() {
@@ -135,11 +135,19 @@ async fn check(options: &Options) -> Result<ExitCode> {
             Some(_) => "differs",
         };
         println!("{:20} {outcome}, {seconds:.1} s", recording.name);
+        if found.is_none() {
+            skipped.push(format!("{}: {}", recording.name, recording.recorder.source()));
+        }
         if let Some(found) = found.filter(|found| !found.is_empty()) {
             different += 1;
             let Recording { name, file, .. } = &recording;
             println!("{file}\n{found}\nhint: `cargo run -p fidelity -- record {name}` records it anew");
         }
+    }
+    if !skipped.is_empty() {
+        let line = "*".repeat(76);
+        let list = skipped.join("\n  ");
+        eprintln!("\n{line}\nSKIPPED: these recordings were NOT compared:\n  {list}\n{line}\n");
     }
     Ok(match different {
         0 => ExitCode::SUCCESS,

@@ -1,5 +1,5 @@
-//! A comparable form of answers and recordings: what differs from run to run on one and the same server gets a name
-//! instead. There is no other one in the tree.
+//! The comparable form of answers and recordings: values that differ from run to run on one server are replaced by
+//! placeholders. The tree has no other normaliser.
 
 mod texts;
 
@@ -18,12 +18,12 @@ use texts::{
 /// The answers of one program in the form in which two servers must agree.
 ///
 /// - `$ns` for the namespace; `<time>`, `<microtime>`; `<uid N>` in the order of appearance;
-/// - a resourceVersion becomes its rank among those of objects (`<rv 3>`), so that order and equality stay; that of a
-///   list or bookmark becomes the rank of the last object version that it includes: other writers count on one server too;
-/// - continue tokens are decoded, their versions become ranks as well;
-/// - causes are a set, in any order, and so are the managers of an object;
-/// - random suffixes, allocated addresses and ports and ages become a word, as do the descriptions of built-in columns and
-///   objects that messages quote.
+/// - a resourceVersion becomes its rank among those of objects (`<rv 3>`), so that order and equality are compared; that of a
+///   list or bookmark becomes the rank of the last object version that it includes, because other clients write as well;
+/// - continue tokens are decoded, and their versions become ranks too;
+/// - causes and managers of an object are sorted;
+/// - random suffixes, allocated addresses and ports, ages, descriptions of built-in columns, and objects quoted in messages
+///   become placeholders.
 pub fn form(program: &Program, answers: &[Answer], namespace: &str) -> Vec<Answer> {
     let mut names = Names {
         namespace: Some(namespace.to_owned()),
@@ -46,7 +46,7 @@ pub fn form(program: &Program, answers: &[Answer], namespace: &str) -> Vec<Answe
     formed
 }
 
-/// A line of a recording, JSON or text, in the form in which two recordings must agree. A line in this form stays as it is.
+/// A line of a recording, JSON or text, in the form in which two recordings must agree. The function is idempotent.
 pub fn line(text: &str) -> String {
     let mut names = Names {
         custom: true,
@@ -62,7 +62,7 @@ pub fn line(text: &str) -> String {
     }
 }
 
-/// Whom the tokens of the two servers are for.
+/// The audiences of the two servers' tokens.
 const AUDIENCES: [&str; 2] = [
     "\"https://127.0.0.1\"",
     "\"https://kubernetes.default.svc.cluster.local\"",
@@ -70,11 +70,11 @@ const AUDIENCES: [&str; 2] = [
 
 #[derive(Default)]
 struct Names {
-    /// Where a program ran.
+    /// The namespace of the program.
     namespace: Option<String>,
-    /// Whether the answer is about a custom kind, whose columns both servers describe.
+    /// Whether the answer is about a custom kind, whose column descriptions are equal on both servers.
     custom: bool,
-    /// Of the names that the program asks the server to generate.
+    /// The prefixes of the names that the server generates for the program.
     prefixes: BTreeSet<String>,
     versions: BTreeSet<u64>,
     uids: BTreeMap<String, usize>,
@@ -113,13 +113,13 @@ impl Names {
     fn object(&mut self, map: &mut Map<String, Value>) {
         unordered(map);
         timeless(map);
-        // Found by walking a Go map.
+        // In the random order of a Go map.
         for list in ["resourceRules", "nonResourceRules"] {
             if let Some(rules) = map.get_mut(list).and_then(Value::as_array_mut) {
                 rules.sort_by_key(ToString::to_string);
             }
         }
-        // What a column is for is said in each server's own words.
+        // Each server has its own descriptions of columns.
         let columns = map.get_mut("columnDefinitions").and_then(Value::as_array_mut);
         for column in columns.filter(|_| !self.custom).into_iter().flatten() {
             column["description"] = "<words>".into();
@@ -150,7 +150,7 @@ impl Names {
         self.text(text)
     }
 
-    /// What is in a continue token.
+    /// The contents of a continue token.
     fn token(&mut self, text: &str) -> Option<Value> {
         let mut token: Value = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(text).ok()?).ok()?;
         if let Some(version) = token["rv"].as_u64().filter(|version| *version > 0) {
@@ -160,7 +160,7 @@ impl Names {
         Some(token)
     }
 
-    /// Inside a text: the namespace, times, uids and current versions.
+    /// Replaces the namespace, times, UIDs and versions inside a text.
     fn text(&mut self, text: &str) -> String {
         let text = AUDIENCES.iter().fold(self.without_namespace(text), |text, audience| {
             text.replace(audience, "<audience>")
@@ -210,8 +210,8 @@ impl Names {
     }
 }
 
-/// Go walks the properties of a schema in another order each time: causes are compared as a set, and the sentence that
-/// lists them once more is cut before its list.
+/// Go visits the properties of a schema in random order: causes are sorted, and the message that lists them again is cut
+/// before its list.
 fn unordered(status: &mut Map<String, Value>) {
     let is_stateful_set = status
         .get("details")

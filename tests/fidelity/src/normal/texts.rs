@@ -2,7 +2,7 @@
 
 use crate::Step;
 
-/// A server makes up a number for the type of `self` in a validation rule.
+/// Replaces the random number in the name of the type of `self` in a validation rule.
 pub fn without_made_up_types(text: &str) -> String {
     let mut parts = text.split("selfType");
     let first = parts.next().unwrap_or_default().to_owned();
@@ -14,7 +14,7 @@ pub fn without_made_up_types(text: &str) -> String {
     })
 }
 
-/// Go quotes an object with its fields in the order of its structs, which nobody can read off the API.
+/// Removes quoted objects: Go quotes their fields in the order of its structs, which the API does not show.
 pub(super) fn without_quoted_objects(text: String) -> String {
     const BEFORE: &str = "Invalid value: \"{\\\"";
     match (text.find(BEFORE), text.rfind("}\": ")) {
@@ -25,9 +25,9 @@ pub(super) fn without_quoted_objects(text: String) -> String {
     }
 }
 
-/// What is wrong with the parts of a map is found in random order, and what differs in a spec is shown as Go's structs.
+/// Sorts errors about entries of a map, which are in random order, and cuts differences of specs, which are Go's structs.
 pub(super) fn listed(mut text: String) -> String {
-    // An unknown field ends the walk of its map.
+    // The first unknown field ends the check of its map, whose order is random.
     let patch = "failed to create typed patch object (";
     if let (true, true, Some(at)) = (
         text.starts_with(patch),
@@ -44,7 +44,7 @@ pub(super) fn listed(mut text: String) -> String {
     if let Some(at) = text.find("\n@@") {
         text.truncate(at);
     }
-    // Which of several values in a map is not base64 depends on which comes first.
+    // Of several values in a map that are not base64, the message names a random one.
     let illegal = "illegal base64 data at input byte ";
     if let (true, Some(at)) = (text.starts_with("failed to convert new object ("), text.find(illegal)) {
         text.truncate(at + illegal.len());
@@ -64,16 +64,16 @@ pub(super) fn without_node_ports(cell: &str) -> String {
     ports.collect::<Vec<_>>().join(",")
 }
 
-/// How long a random suffix is.
+/// The length of a random suffix.
 pub(super) const RANDOM: usize = 5;
 
-/// The prefix that a step asks to generate a name from: long ones are cut.
+/// The `generateName` of a step, cut as the server cuts it.
 pub(super) fn prefix(step: &Step) -> Option<String> {
     let prefix = step.body.as_ref()?.pointer("/metadata/generateName")?.as_str()?;
     Some(prefix[..prefix.len().min(63 - RANDOM)].to_owned()).filter(|prefix| !prefix.is_empty())
 }
 
-/// What follows a name that begins with the prefix and was generated.
+/// The text after a generated name with this prefix.
 pub(super) fn generated<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
     let rest = text.strip_prefix(prefix)?;
     let (suffix, rest) = rest.split_at_checked(RANDOM)?;
@@ -83,14 +83,14 @@ pub(super) fn generated<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
     (is_random && !rest.starts_with(|c: char| c.is_ascii_alphanumeric())).then_some(rest)
 }
 
-/// What follows a node port that is there twice: drawn at random, usually.
+/// The text after a node port that is a duplicate; usually it is random.
 pub(super) fn drawn_port(text: &str) -> Option<&str> {
     let said = text.strip_prefix("Duplicate value: ")?;
     let number: u32 = said.get(..5)?.parse().ok()?;
     (30_000..=32_767).contains(&number).then_some(&said[5..])
 }
 
-/// What follows a version that a sentence tells, where `text` begins with the words before it.
+/// The text after a resource version, if `text` begins with the words that precede one in a message.
 pub(super) fn said_version(text: &str) -> Option<&str> {
     let said = ["current: ", "in record (", "ResourceVersion in object meta: "]
         .iter()
@@ -103,7 +103,7 @@ pub(super) fn head(text: &str, length: usize, is: fn(&str) -> bool) -> Option<&s
     text.get(..length).filter(|head| is(head))
 }
 
-/// Whether `text` is of the form of `pattern`, in which `0` is a digit and `x` a hexadecimal one.
+/// Whether `text` matches `pattern`, in which `0` stands for a digit and `x` for a hexadecimal digit.
 pub(super) fn alike(text: &str, pattern: &str) -> bool {
     text.len() == pattern.len()
         && text.bytes().zip(pattern.bytes()).all(|(byte, pattern)| match pattern {
@@ -125,7 +125,7 @@ pub(super) fn is_micro_time(text: &str) -> bool {
     alike(text, "0000-00-00T00:00:00.000000Z")
 }
 
-/// `5s`, `3m20s`, `6y300d`; amounts such as `100m` are no ages.
+/// Whether `text` is an age, such as `5s`, `3m20s` or `6y300d`, and not an amount, such as `100m`.
 pub(super) fn is_age(text: &str) -> bool {
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let mut parts: Vec<&str> = text.split_inclusive(|c: char| c.is_ascii_alphabetic()).collect();

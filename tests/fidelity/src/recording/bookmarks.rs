@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::Real;
 use crate::Step;
 
-/// Ends a watch of nothing after its first event, which is a bookmark.
+/// A watch that selects no object, and ends a second after its bookmark.
 const QUERY: &str = "watch=true&allowWatchBookmarks=true&timeoutSeconds=1&labelSelector=nope%3Dx&sendInitialEvents=true\
                      &resourceVersionMatch=NotOlderThan";
 
@@ -23,7 +23,7 @@ pub(super) async fn text(real: &Real) -> Result<String> {
             if !resource["verbs"].as_array().is_some_and(watches) {
                 continue;
             }
-            let plural = resource["name"].as_str().context("a name")?;
+            let plural = resource["name"].as_str().context("a resource without a name")?;
             let object = empty(real, &format!("/{root}/{version}/{plural}")).await?;
             if object.as_object().is_some_and(|fields| !fields.is_empty()) {
                 writeln!(out, "{version} {plural} {object}")?;
@@ -39,7 +39,7 @@ async fn versions(real: &Real) -> Result<Vec<String>> {
     let versions = groups["groups"].as_array().into_iter().flatten();
     let versions = versions.flat_map(|group| group["versions"].as_array().into_iter().flatten());
     let named = versions.filter_map(|version| version["groupVersion"].as_str());
-    // Those of tests that run beside this one are no built-in kinds.
+    // Other recorders define custom kinds at the same time.
     let built_in = named.filter(|version| !version.contains(".example.com/"));
     Ok(["v1"].into_iter().chain(built_in).map(str::to_owned).collect())
 }
@@ -56,7 +56,7 @@ async fn empty(real: &Real, path: &str) -> Result<Value> {
         .as_object_mut()
         .with_context(|| format!("no bookmark of {path}"))?;
     fields.retain(|name, _| name != "apiVersion" && name != "kind");
-    // The revision, and that this is the end of what was there.
+    // The resource version, and the annotation of a bookmark that ends the initial events.
     let metadata = fields.get_mut("metadata").and_then(Value::as_object_mut);
     let metadata = metadata.with_context(|| format!("no metadata of {path}"))?;
     metadata.remove("resourceVersion");

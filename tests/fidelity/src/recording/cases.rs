@@ -6,7 +6,7 @@ use serde_json::Value;
 /// The namespace of namespaced objects.
 pub const NAMESPACE: &str = "kinds";
 
-/// One request, or two if an object is changed.
+/// A request that creates an object, and perhaps one that changes it.
 pub struct Case {
     /// The line.
     pub text: String,
@@ -14,7 +14,7 @@ pub struct Case {
     pub kind: String,
     /// The path of all objects of the kind.
     pub collection: String,
-    /// The edits of the server's response, for an update.
+    /// For an update: the edits of the object that the server returned.
     pub change: Option<String>,
     /// The subresource of the change.
     pub subresource: String,
@@ -36,7 +36,7 @@ pub fn read(text: &str) -> Result<Vec<Case>> {
         if let Some(head) = line.strip_prefix("= ") {
             let parts: Vec<&str> = head.splitn(4, ' ').collect();
             let [version, name, plural, object] = parts.as_slice() else {
-                bail!("four words: {line}")
+                bail!("`{line}` does not have four words")
             };
             kind = format!("{version} {name}");
             base = serde_json::from_str(object).with_context(|| line.to_owned())?;
@@ -81,7 +81,7 @@ fn case(line: &str, base: &Value) -> Result<Case> {
     if let Some(second) = second {
         let edits = match second.strip_prefix('@') {
             Some(rest) => {
-                let (subresource, edits) = rest.split_once(' ').context("a subresource and edits")?;
+                let (subresource, edits) = rest.split_once(' ').context("no edits after the subresource")?;
                 subresource.clone_into(&mut case.subresource);
                 edits
             }
@@ -98,7 +98,7 @@ pub fn edit(object: &mut Value, edits: &str) -> Result<()> {
         match edit.strip_prefix("- ") {
             Some(path) => remove(object, path),
             None => {
-                let (path, value) = edit.split_once(" = ").context("path = value")?;
+                let (path, value) = edit.split_once(" = ").context("an edit is not `path = value`")?;
                 let value = serde_json::from_str(value).with_context(|| value.to_owned())?;
                 set(object, path, value)?;
             }
@@ -131,7 +131,7 @@ fn set(object: &mut Value, path: &str, value: Value) -> Result<()> {
                 if index == items.len() {
                     items.push(Value::Null);
                 }
-                items.get_mut(index).context("no such item")?
+                items.get_mut(index).context("the list has no such item")?
             }
             other => &mut other[part],
         };

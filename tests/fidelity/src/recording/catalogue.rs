@@ -5,7 +5,7 @@ use anyhow::Result;
 use super::{
     Recorder, Recording,
     definitions::{ANSWERS, OBJECT_META},
-    schemas,
+    role_rules, schemas, values,
 };
 use crate::probes;
 
@@ -38,6 +38,13 @@ pub fn all() -> Result<Vec<Recording>> {
         ),
         ("schema-verdicts", schemas::VERDICTS, Recorder::SchemaVerdicts),
         ("schema-rules", schemas::RULES, Recorder::SchemaRules),
+        ("schema-values", values::FILE, Recorder::SchemaValues),
+        (
+            "rule-functions",
+            "scaffolds/schema/src/cel/library/signatures.txt",
+            Recorder::RuleFunctions,
+        ),
+        ("role-rules", role_rules::FILE, Recorder::RoleRules),
         (
             "discovery",
             "scaffolds/apiserver/tests/custom/recorded/aggregated.jsonl",

@@ -1,4 +1,4 @@
-//! Comparing what is recorded now with what is committed, and writing only what became different.
+//! Compares a new recording with the committed one, and writes only the lines that differ.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -12,11 +12,11 @@ use similar::TextDiff;
 use super::{Lines, Pick, Real, Recording};
 use crate::normal;
 
-/// How often a line must come out differently before it counts: some things a server says in the order of a Go map.
+/// How often a line must differ before it is reported: some parts of answers are in the random order of a Go map.
 const TIMES: usize = 3;
 
-/// What a server says now and what is committed, as a unified diff; empty where they agree, `None` where a program is
-/// missing that the recorder needs.
+/// The differences between the server's answers now and the committed ones, as a unified diff; empty if there are none, `None` if a
+/// program is missing that the recorder needs.
 ///
 /// # Errors
 /// When the server cannot be asked, or the recording not be read.
@@ -51,7 +51,7 @@ pub async fn differences(recording: &Recording, real: &Real, pick: &Pick<'_>) ->
     Ok(Some(shown(&committed, &now, &different)))
 }
 
-/// Those of the positions whose lines say something else.
+/// The positions of lines that differ.
 fn differing(committed: &[String], now: &Lines, positions: BTreeSet<usize>) -> Vec<usize> {
     let form = |line: Option<&String>| line.map(|line| normal::line(line));
     let is_other = |position: &usize| form(committed.get(*position)) != form(now.get(position));
@@ -67,7 +67,7 @@ fn shown(committed: &[String], now: &Lines, positions: &[usize]) -> String {
     positions.iter().map(one).collect()
 }
 
-/// A line in its form, JSON over several lines.
+/// A line in its comparable form; JSON is indented.
 fn pretty(line: &str) -> String {
     let line = normal::line(line);
     let value = serde_json::from_str::<Value>(&line);
@@ -84,8 +84,8 @@ fn diff(was: &str, is: &str) -> String {
         .to_string()
 }
 
-/// Records the file anew. Of requests and answers, lines whose form is the same stay as they are. Returns whether anything changed, `None` where a
-/// program is missing that the recorder needs.
+/// Records the file anew. Lines with requests and answers stay as they are if their comparable form is the same. Returns whether
+/// anything changed, or `None` if a program is missing that the recorder needs.
 ///
 /// # Errors
 /// When the server cannot be asked, or the file not be written.

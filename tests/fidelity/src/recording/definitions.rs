@@ -1,4 +1,4 @@
-//! OpenAPI definitions that no built-in kind needs, without their texts.
+//! OpenAPI definitions that are not part of a built-in kind, without descriptions.
 
 use anyhow::{Context, Result};
 use serde::Serialize;
@@ -8,10 +8,10 @@ use super::{Real, shapes};
 
 const PACKAGE: &str = "io.k8s.apimachinery.pkg.apis.meta.v1";
 
-/// What the metadata of an object is made of.
+/// The definitions of an object's metadata.
 pub const OBJECT_META: [&str; 5] = ["FieldsV1", "ManagedFieldsEntry", "ObjectMeta", "OwnerReference", "Time"];
 
-/// What requests and answers are made of that no object is.
+/// The definitions of bodies that are not objects.
 pub const ANSWERS: [&str; 4] = ["Patch", "Status", "StatusCause", "StatusDetails"];
 
 /// The definitions with these names in the package of metadata, as JSON.
@@ -33,7 +33,7 @@ pub(super) async fn text(real: &Real, names: &[&str]) -> Result<String> {
     Ok(String::from_utf8(bytes)?)
 }
 
-/// Of the definition and all in it; a property may be called `description` too.
+/// Removes all descriptions. A property may also be named `description`.
 fn remove_texts(value: &mut Value) {
     match value {
         Value::Object(fields) => {

@@ -1,4 +1,4 @@
-//! Documents about custom kinds, as a whole: tests take out of them what their own server has too.
+//! Whole documents about custom kinds. Tests compare the parts that the in-process server has too.
 
 use std::{fs, time::Duration};
 
@@ -12,7 +12,7 @@ use crate::Step;
 const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const FOLDER: &str = "scaffolds/apiserver/tests/custom";
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
-/// For what the server does with a definition within seconds.
+/// The limit for what the server does with a definition, usually within seconds.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Discovery, in both forms.
@@ -33,8 +33,8 @@ pub(super) async fn discovery(real: &Real) -> Result<String> {
             real.get("/apis").await?,
         ];
         for (document, list) in documents.iter_mut().zip(["items", "items", "groups"]) {
-            let groups = document[list].as_array_mut().context("a list of groups")?;
-            // Those of probes that run at the same time.
+            let groups = document[list].as_array_mut().context("no list of groups")?;
+            // Probes that run at the same time have groups of their own.
             groups.retain(|it| is_group(it, group) || !name_of(it).ends_with(".example.com"));
         }
         Ok(documents.map(|document| document.to_string()).join("\n"))
@@ -61,7 +61,7 @@ pub(super) async fn openapi(real: &Real) -> Result<String> {
         let v3 = v3.await?;
         let v2 = eventually("OpenAPI v2", PATIENCE, async || {
             let mut document = real.get("/openapi/v2").await?;
-            let definitions = document["definitions"].as_object_mut().context("definitions")?;
+            let definitions = document["definitions"].as_object_mut().context("no definitions")?;
             definitions.retain(|name, _| name.starts_with("com.example.openapi."));
             Ok((!definitions.is_empty()).then(|| document["definitions"].take()))
         });
@@ -74,10 +74,10 @@ fn definition_of(file: &str) -> Result<String> {
     Ok(fs::read_to_string(root().join(FOLDER).join(file))?)
 }
 
-/// Does something while the server has the definition.
+/// Runs `f` while the server has the definition.
 async fn with_definition(real: &Real, text: &str, ask: impl AsyncFnOnce() -> Result<String>) -> Result<String> {
     let definition: Value = serde_json::from_str(text)?;
-    let name = definition["metadata"]["name"].as_str().context("a name")?;
+    let name = definition["metadata"]["name"].as_str().context("no name")?;
     let delete = Step {
         r#do: format!("DELETE {CRDS}/{name}"),
         ..Step::default()

@@ -1,5 +1,5 @@
-//! The cases of `scaffolds/apiserver/tests/kinds/cases.txt`, which explains its own format: what the server makes of each
-//! body, for a test that replays them without one.
+//! The cases of `scaffolds/apiserver/tests/kinds/cases.txt`, which explains its own format: the server's answer to
+//! each body, for a test that needs no server.
 
 use anyhow::{Context, Result, ensure};
 use control_plane::root;
@@ -59,7 +59,7 @@ async fn record(real: &Real, case: &Case) -> Result<Value> {
 }
 
 async fn create(real: &Real, case: &Case, record: &mut Value) -> Result<Answer> {
-    // What a dry run gives to a Service is not what it would get.
+    // A dry run gives a Service other addresses than a create.
     let stays = case.kind == "v1 Service";
     let query = if stays { "" } else { "?dryRun=All" };
     let line = format!("POST {}{query}", case.collection);
@@ -91,7 +91,7 @@ async fn update(real: &Real, case: &Case, edits: &str, record: &mut Value) -> Re
     Ok(answer)
 }
 
-/// The row of the Table that the same request is answered with.
+/// The row of the Table in the answer to the same request.
 async fn cells(real: &Real, line: String, body: &Value) -> Result<Value> {
     let step = Step {
         r#do: line,

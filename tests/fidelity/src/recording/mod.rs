@@ -1,5 +1,5 @@
-//! Every file of the tree that says what a real server answered, and how it is recorded. A recording is made of lines; a
-//! recorder asks the server for all of them or, where that takes long, for a sample.
+//! Every file of the tree with answers of a real server, and how it is recorded. A recording consists of lines; a
+//! recorder asks the server for all of them or, if that takes long, for a sample.
 
 mod bookmarks;
 mod cases;
@@ -7,13 +7,16 @@ mod catalogue;
 mod check;
 mod definitions;
 mod documents;
+mod go;
 mod kinds;
 pub mod probes;
 mod protobuf;
 mod real;
+pub mod role_rules;
 mod roles;
 mod schemas;
 mod shapes;
+pub mod values;
 mod zones;
 
 use std::{collections::BTreeMap, fs, path::PathBuf};
@@ -28,17 +31,17 @@ pub use real::Real;
 /// Lines by their position in the file, as a recorder makes them.
 pub type Lines = BTreeMap<usize, String>;
 
-/// A file that a server's answers are kept in.
+/// A file with answers of a server.
 pub struct Recording {
-    /// What it is called on the command line.
+    /// Its name on the command line.
     pub name: String,
     /// Its path from the root of the repository.
     pub file: String,
-    /// Who knows how it is recorded.
+    /// How it is recorded.
     pub recorder: Recorder,
 }
 
-/// What is asked, and of whom.
+/// Which requests are sent, and to which program.
 pub enum Recorder {
     /// The requests of a file of `probes/`.
     Probes(String),
@@ -46,8 +49,14 @@ pub enum Recorder {
     Kinds,
     /// Definitions: accepted, or refused with which causes.
     SchemaVerdicts,
-    /// Validation rules: what they say of definitions and objects.
+    /// Validation rules: the verdicts on definitions and objects.
     SchemaRules,
+    /// Values of schemas: stored, or refused with which causes.
+    SchemaValues,
+    /// The functions that a validation rule can call.
+    RuleFunctions,
+    /// What controller-gen makes of lists of rules.
+    RoleRules,
     /// Discovery and tables: the names, verbs and columns of built-in kinds.
     Resources,
     /// OpenAPI and Go's structs: the fields of built-in kinds.
@@ -62,20 +71,23 @@ pub enum Recorder {
     Bookmarks,
     /// Time zones that the server accepts in a CronJob.
     Zones,
-    /// The roles that a cluster has from its beginning.
+    /// The roles of a new cluster.
     Roles,
     /// What kubectl sends in Protobuf.
     Protobuf,
 }
 
 impl Recorder {
-    /// What it asks, for people.
+    /// A description for people.
     pub fn source(&self) -> String {
         match self {
             Self::Probes(file) => format!("kube-apiserver, the requests of tests/fidelity/probes/{file}.yaml"),
             Self::Kinds => "kube-apiserver, the requests of scaffolds/apiserver/tests/kinds/cases.txt".to_owned(),
             Self::SchemaVerdicts => "kube-apiserver, the definitions in the file".to_owned(),
             Self::SchemaRules => "kube-apiserver, the schemas and objects in the file".to_owned(),
+            Self::SchemaValues => "kube-apiserver, the schemas and values in the file".to_owned(),
+            Self::RuleFunctions => "the source of kube-apiserver (needs Go)".to_owned(),
+            Self::RoleRules => "controller-gen, the rules in the file (needs CONTROLLER_GEN or Go)".to_owned(),
             Self::Resources => "kube-apiserver, discovery and tables".to_owned(),
             Self::Shapes => "kube-apiserver, OpenAPI; Go's structs (needs Go)".to_owned(),
             Self::Definitions(_) => "kube-apiserver, OpenAPI".to_owned(),
@@ -88,26 +100,34 @@ impl Recorder {
         }
     }
 
-    /// Whether it can be asked for some of its lines.
+    /// Whether it can record single lines.
     pub fn is_sampled(&self) -> bool {
         matches!(
             self,
-            Self::Probes(_) | Self::Kinds | Self::SchemaVerdicts | Self::SchemaRules
+            Self::Probes(_)
+                | Self::Kinds
+                | Self::SchemaVerdicts
+                | Self::SchemaRules
+                | Self::SchemaValues
+                | Self::RoleRules
         )
     }
 
-    /// Asks for the lines that `pick` takes, or for all of them where that is as fast. `None` where a program is missing
-    /// that it needs.
+    /// Records the lines that `pick` selects, or all of them if that is as fast. `None` if a program is missing that it
+    /// needs.
     ///
     /// # Errors
-    /// When the server cannot be asked, or refuses what it has always accepted.
+    /// When the server cannot be reached, or refuses a request that every recording needs.
     pub async fn lines(&self, real: &Real, pick: &Pick<'_>) -> Result<Option<Lines>> {
         let whole = match self {
             Self::Probes(file) => return probes::lines(real, file, pick).await.map(Some),
             Self::Kinds => return kinds::lines(real, pick).await.map(Some),
             Self::SchemaVerdicts => return schemas::verdicts(real, pick).await.map(Some),
             Self::SchemaRules => return schemas::rules(real, pick).await.map(Some),
-            Self::Shapes if !shapes::has_go() => return Ok(None),
+            Self::SchemaValues => return values::lines(real, pick).await.map(Some),
+            Self::RoleRules => return role_rules::lines(pick).await,
+            Self::Shapes | Self::RuleFunctions if !go::is_installed().await => return Ok(None),
+            Self::RuleFunctions => String::from_utf8(go::run("rules").await?)?,
             Self::Resources => shapes::resources(real).await?,
             Self::Shapes => shapes::shapes(real).await?,
             Self::Definitions(names) => definitions::text(real, names).await?,
@@ -123,7 +143,7 @@ impl Recorder {
 }
 
 impl Recording {
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> PathBuf {
         root().join(&self.file)
     }
@@ -131,7 +151,7 @@ impl Recording {
     /// The lines that are committed.
     ///
     /// # Errors
-    /// With the command that records it.
+    /// If there is no such file; the message has the command that records it.
     pub fn committed(&self) -> Result<Vec<String>> {
         let text = fs::read_to_string(self.path());
         let text = text.with_context(|| {
@@ -142,19 +162,19 @@ impl Recording {
     }
 }
 
-/// Which lines are asked for.
+/// Which lines are recorded.
 #[derive(Clone, Copy, Debug)]
 pub enum Pick<'a> {
     /// All.
     All,
-    /// So many, drawn with this seed.
+    /// A random sample.
     Sample {
-        /// How many of each recording.
+        /// The number of lines of each recording.
         count: usize,
         /// The same seed draws the same lines.
         seed: u64,
     },
-    /// Those of these positions that there are.
+    /// The lines at these positions.
     These(&'a [usize]),
 }
 

@@ -1,4 +1,4 @@
-//! The real server's answers to the probes, for machines without Go: `recorded/<file>.json`, a line for each probe.
+//! The real server's answers to the probes, for machines without a real server: `recorded/<file>.json`, a line for each probe.
 
 use anyhow::{Context, Result};
 use futures::{StreamExt, TryStreamExt, stream};
@@ -13,16 +13,16 @@ const AT_ONCE: usize = 8;
 /// A probe and what kube-apiserver answered.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Recorded {
-    /// The probe as it was then: a changed one must be recorded again.
+    /// The probe as recorded: a changed probe must be recorded again.
     pub program: Program,
-    /// One for each step, in the form of [`crate::normal::form`]; an empty one where it is not compared.
+    /// One for each step, in the form of [`crate::normal::form`]; empty if it is not compared.
     pub answers: Vec<Answer>,
 }
 
 /// Reads the recordings of a file of probes.
 ///
 /// # Errors
-/// With the command that records them.
+/// If there is no such file; the message has the command that records it.
 pub fn read(file: &str) -> Result<Vec<Recorded>> {
     let recording = Recording {
         name: format!("probes/{file}"),
@@ -34,7 +34,7 @@ pub fn read(file: &str) -> Result<Vec<Recorded>> {
     lines.iter().map(read).collect()
 }
 
-/// A line each, so that a diff shows which probe's answers changed.
+/// A line for each probe, so that a diff shows which answers changed.
 pub(super) async fn lines(real: &Real, file: &str, pick: &Pick<'_>) -> Result<Lines> {
     let programs = probes()?.remove(file).context("no such probes")?;
     let run = fastrand::u32(..1 << 24);

@@ -1,4 +1,4 @@
-//! What kubectl sends in Protobuf, by a script that reads its log.
+//! The bodies that kubectl sends in Protobuf. A script reads them from its log.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! The real server that recorders ask.
+//! The real server.
 
 use std::{env, path::PathBuf};
 
@@ -8,20 +8,20 @@ use serde_json::Value;
 
 use crate::{Answer, Step, Target};
 
-/// A real server: that of KUBECONFIG, or one that is started and ends with this value.
+/// A real server: that of KUBECONFIG, or one that is started, and stopped when this value is dropped.
 pub struct Real {
-    /// How it is asked.
+    /// Sends requests to it.
     pub target: Target,
-    /// The administrator's.
+    /// The administrator's kubeconfig.
     pub kubeconfig: PathBuf,
     _plane: Option<ControlPlane>,
 }
 
 impl Real {
-    /// Finds or starts it.
+    /// Finds or starts a server.
     ///
     /// # Errors
-    /// When it does not start, or KUBECONFIG cannot be read.
+    /// If it does not start, or KUBECONFIG cannot be read.
     pub async fn start() -> Result<Self> {
         if let Some(kubeconfig) = env::var_os("KUBECONFIG").map(PathBuf::from) {
             return Self::at(kubeconfig, None).await;
@@ -29,10 +29,10 @@ impl Real {
         Self::with(Settings::default()).await
     }
 
-    /// Starts one of its own.
+    /// Starts a server.
     ///
     /// # Errors
-    /// When it does not start.
+    /// If it does not start.
     pub async fn with(settings: Settings) -> Result<Self> {
         let plane = ControlPlane::start(&Assets::find()?, settings).await?;
         Self::at(plane.kubeconfig(), Some(plane)).await
@@ -46,18 +46,18 @@ impl Real {
         })
     }
 
-    /// What is at a path.
+    /// The answer to a GET request.
     ///
     /// # Errors
-    /// When it is refused.
+    /// If the request is refused.
     pub async fn get(&self, path: &str) -> Result<Value> {
         self.get_as(path, "application/json").await
     }
 
-    /// What is at a path, in another form.
+    /// The answer to a GET request in another media type.
     ///
     /// # Errors
-    /// When it is refused.
+    /// If the request is refused.
     pub async fn get_as(&self, path: &str, accept: &str) -> Result<Value> {
         let step = Step {
             r#do: format!("GET {path}"),

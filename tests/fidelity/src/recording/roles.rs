@@ -31,7 +31,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A line for each object.
 pub(super) async fn text() -> Result<String> {
-    // Another server: controllers would take part in what is recorded of the first one.
+    // A server of its own, because controllers would change what other recorders record.
     let settings = Settings {
         controllers: true,
         ..Settings::default()

@@ -1,5 +1,5 @@
-//! What the server says of schemas and of objects under their rules. The cases are those of the recording itself: the tests
-//! of `scaffolds/schema` write theirs into it, without an answer.
+//! The server's verdicts on schemas, and on objects under their rules. The recording itself has the cases: the tests of
+//! `scaffolds/schema` add theirs to it, without an answer.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -10,24 +10,24 @@ use serde_json::{Value, json};
 use super::{Lines, Pick, Real};
 use crate::{Answer, Step, normal::without_made_up_types};
 
-/// Of definitions.
+/// The recording of verdicts on definitions.
 pub const VERDICTS: &str = "scaffolds/schema/tests/server/verdicts.jsonl";
-/// Of rules.
+/// The recording of verdicts on rules.
 pub const RULES: &str = "scaffolds/schema/tests/cel/recorded.jsonl";
 
-const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-/// For what the server does with a definition within seconds.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(super) const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+/// The limit for what the server does with a definition, usually within seconds.
+pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The recording's lines that are picked, by position.
-fn cases(file: &str, pick: &Pick<'_>) -> Result<Vec<(usize, Value)>> {
+pub(super) fn cases(file: &str, pick: &Pick<'_>) -> Result<Vec<(usize, Value)>> {
     let text = std::fs::read_to_string(root().join(file))?;
     let lines: Vec<&str> = text.lines().collect();
     let read = |position: usize| Ok((position, serde_json::from_str(lines[position])?));
     pick.of(lines.len()).into_iter().map(read).collect()
 }
 
-/// `{"name", "crd", "verdict"}`: whether the definition is accepted, and what the server says of it.
+/// `{"name", "crd", "verdict"}`: whether the definition is accepted, its causes and its warnings.
 pub(super) async fn verdicts(real: &Real, pick: &Pick<'_>) -> Result<Lines> {
     let mut lines = Lines::new();
     for (position, mut case) in cases(VERDICTS, pick)? {
@@ -41,7 +41,7 @@ pub(super) async fn verdicts(real: &Real, pick: &Pick<'_>) -> Result<Lines> {
     Ok(lines)
 }
 
-/// `{"case", "definition", "objects"}`: what the server says of a schema with rules, and of each object that is tried.
+/// `{"case", "definition", "objects"}`: the verdicts on a schema with rules, and on each object of the case.
 pub(super) async fn rules(real: &Real, pick: &Pick<'_>) -> Result<Lines> {
     let server = Rules::start(real).await?;
     let mut lines = Lines::new();
@@ -105,9 +105,11 @@ impl<'a> Rules<'a> {
         Ok(causes(&answer.body))
     }
 
-    /// Objects are sent with `dryRun`; what they replace is stored first, under a schema that takes anything.
+    /// Objects are sent with `dryRun`. For an update, the old object is stored first, under a schema that accepts anything.
     async fn attempt(&self, schema: &Value, tried: &Value) -> Result<Value> {
-        let name = tried["new"]["metadata"]["name"].as_str().context("a name")?;
+        let name = tried["new"]["metadata"]["name"]
+            .as_str()
+            .context("an object without a name")?;
         let path = format!("{OBJECTS}/{name}");
         ask(self.real, &format!("DELETE {path}"), None).await?;
         let Some(old) = tried.get("old") else {
@@ -129,8 +131,8 @@ impl<'a> Rules<'a> {
         Ok(json!({"causes": causes(&answer.body), "warnings": warnings(&answer)}))
     }
 
-    /// Gives the definition another schema, and waits until objects are checked by it: until one is refused that names a
-    /// word of the new schema.
+    /// Gives the definition another schema, and waits until the server uses it: until the refusal of an object contains a
+    /// random word of the new schema.
     async fn define(&self, schema: &Value) -> Result<()> {
         let path = format!("{CRDS}/rules.cel.example.com");
         let mut marked = schema.clone();
@@ -159,7 +161,7 @@ impl<'a> Rules<'a> {
 /// Reason, field and message.
 type Cause = (String, String, String);
 
-fn causes(body: &Value) -> BTreeSet<Cause> {
+pub(super) fn causes(body: &Value) -> BTreeSet<Cause> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let all = body["details"]["causes"].as_array().into_iter().flatten();
     all.map(|it| {
@@ -185,7 +187,7 @@ fn without_go_values((reason, field, message): Cause) -> Cause {
 }
 
 /// `299 - "text"`, with quotes inside escaped.
-fn warnings(answer: &Answer) -> BTreeSet<String> {
+pub(super) fn warnings(answer: &Answer) -> BTreeSet<String> {
     let text = |header: &String| Some(header.split_once('"')?.1.strip_suffix('"')?.replace("\\\"", "\""));
     let headers = answer.headers.get("warning").into_iter().flatten();
     headers.filter_map(text).collect()
@@ -206,7 +208,7 @@ fn crd(plural: &str, kind: &str, schema: &Value) -> Value {
     })
 }
 
-async fn ask(real: &Real, line: &str, body: Option<&Value>) -> Result<Answer> {
+pub(super) async fn ask(real: &Real, line: &str, body: Option<&Value>) -> Result<Answer> {
     let step = Step {
         r#do: line.to_owned(),
         body: body.cloned(),

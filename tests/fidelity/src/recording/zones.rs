@@ -1,4 +1,4 @@
-//! The time zones that the server accepts: those of the recording and of this machine's database are tried.
+//! The time zones that the server accepts, of those in the recording and in this machine's database.
 
 use std::{collections::BTreeSet, fs};
 

@@ -4,16 +4,12 @@
 mod names;
 mod shape;
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    process::{Command, Stdio},
-};
+use std::collections::{BTreeMap, BTreeSet};
 
-use anyhow::{Context, Result, ensure};
-use control_plane::root;
+use anyhow::{Context, Result};
 use serde_json::Value;
 
-use super::Real;
+use super::{Real, go};
 
 /// The group versions that are recorded, and of each the resources; `*` stands for all.
 const RECORDED: [(&str, &str); 16] = [
@@ -41,15 +37,8 @@ const RECORDED: [(&str, &str); 16] = [
 
 const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io";
 
-/// Only the shape is recorded: what CustomResourceDefinitions are is known elsewhere.
+/// Only the shape of CustomResourceDefinitions is recorded: the server defines their names and verbs itself.
 const SHAPES_ONLY: (&str, &str) = ("apis/apiextensions.k8s.io/v1", "CustomResourceDefinition");
-
-/// Whether [`shapes`] has what it needs.
-pub(super) fn has_go() -> bool {
-    let mut go = Command::new("go");
-    go.arg("version").stdout(Stdio::null()).stderr(Stdio::null());
-    go.status().is_ok_and(|status| status.success())
-}
 
 /// Names, verbs, subresources and columns.
 pub(super) async fn resources(real: &Real) -> Result<String> {
@@ -81,7 +70,8 @@ pub(super) async fn shapes(real: &Real) -> Result<String> {
     let suffix = format!(".{}", SHAPES_ONLY.1);
     roots.extend(found.keys().filter(|name| name.ends_with(&suffix)).cloned());
     definitions.extend(found);
-    shape::write(&definitions, &roots, &go_fields()?)
+    let fields = serde_json::from_slice(&go::run("fields").await?)?;
+    shape::write(&definitions, &roots, &fields)
 }
 
 /// The definitions of a group version.
@@ -95,20 +85,4 @@ pub(super) async fn schemas(real: &Real, path: &str) -> Result<BTreeMap<String, 
         .iter()
         .map(|(name, schema)| (name.clone(), schema.clone()))
         .collect())
-}
-
-/// The output of `tests/control-plane/fields`.
-fn go_fields() -> Result<Value> {
-    let output = Command::new("go")
-        // As `build` does, so that what it has compiled need not be compiled again.
-        .args(["run", "-trimpath", "./fields"])
-        .env("CGO_ENABLED", "0")
-        .current_dir(root().join("tests/control-plane"))
-        .output()?;
-    ensure!(
-        output.status.success(),
-        "go run: {}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    Ok(serde_json::from_slice(&output.stdout)?)
 }

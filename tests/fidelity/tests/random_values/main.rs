@@ -1,0 +1,81 @@
+//! Random schemas, and random values of them: a real kube-apiserver and the schema crate say the same. CASES is the number of schemas,
+//! SEED the first seed.
+
+#[path = "../../../../scaffolds/schema/tests/server/dice.rs"]
+mod dice;
+#[path = "../../../../scaffolds/schema/tests/values/outcome.rs"]
+mod outcome;
+mod random;
+mod rich;
+
+use std::{collections::BTreeSet, fmt::Write};
+
+use fidelity::normal::without_made_up_types;
+use fidelity::recording::{Real, values};
+use kubewright_schema::lint;
+use outcome::{Case, Place, Recorded, Try, differences};
+use serde_json::json;
+
+/// The differences for the random cases of `make`.
+async fn disagreements(make: fn(u64) -> Vec<Case>, default: u64) -> String {
+    let real = Real::start().await.unwrap();
+    let cases = usize::try_from(dice::number("CASES", default)).unwrap();
+    // Some seeds make several cases.
+    let all = (dice::number("SEED", 1000)..).flat_map(make).take(cases);
+    let lines = all
+        .enumerate()
+        .map(|(at, case)| json!({"key": format!("c{at}"), "case": case}));
+    let answered = values::ask(&real, lines.collect()).await.unwrap();
+    let (mut report, mut accepted) = (String::new(), 0);
+    for line in answered {
+        let recorded: Recorded = serde_json::from_value(line).unwrap();
+        accepted += u32::from(recorded.definition.is_empty());
+        report.push_str(&of_schema(&recorded));
+        report.push_str(&differences(&recorded));
+    }
+    println!("{accepted} of {cases} schemas were accepted");
+    report
+}
+
+/// What the linter says otherwise about the schema.
+fn of_schema(recorded: &Recorded) -> String {
+    let mut report = String::new();
+    let ours = lint::causes(&values::definition(&recorded.case.whole(&recorded.key))).into_iter();
+    let ours: BTreeSet<_> = ours
+        .map(|it| (it.reason.to_owned(), it.field, without_made_up_types(&it.message)))
+        .collect();
+    let theirs = &recorded.definition;
+    if ours != *theirs {
+        let Case { name, schema, .. } = &recorded.case;
+        _ = writeln!(report, "{name}: {schema}\n  server {theirs:?}\n  ours   {ours:?}");
+    }
+    report
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs KUBEBUILDER_ASSETS; takes a minute"]
+async fn random_values_have_the_same_outcome_as_on_the_server() {
+    let report = disagreements(|seed| vec![random::case(seed)], 500).await;
+    assert!(report.is_empty(), "\n{report}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs KUBEBUILDER_ASSETS; takes a minute"]
+async fn random_values_with_rules_have_the_same_outcome_as_on_the_server() {
+    let report = disagreements(|seed| vec![rich::case(seed)], 500).await;
+    assert!(report.is_empty(), "\n{report}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs KUBEBUILDER_ASSETS"]
+async fn random_texts_match_the_same_formats_as_on_the_server() {
+    let report = disagreements(random::formats, 140).await;
+    assert!(report.is_empty(), "\n{report}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs KUBEBUILDER_ASSETS"]
+async fn random_patterns_match_the_same_texts_as_on_the_server() {
+    let report = disagreements(|seed| vec![random::pattern(seed)], 300).await;
+    assert!(report.is_empty(), "\n{report}");
+}
