@@ -5,6 +5,18 @@ use std::sync::Arc;
 
 use crate::strategy::{Rules, Strategy};
 
+/// The verbs of most resources, in the order in which discovery lists them.
+pub const ALL_VERBS: &[&str] = &[
+    "create",
+    "delete",
+    "deletecollection",
+    "get",
+    "list",
+    "patch",
+    "update",
+    "watch",
+];
+
 /// One resource in one version: `apps/v1 deployments`.
 pub struct Resource {
     /// Empty for the core group.
@@ -15,8 +27,7 @@ pub struct Resource {
     pub names: Names,
     /// Whether it is namespaced.
     pub namespaced: bool,
-    /// The verbs of the resource itself, as discovery lists them: `create`, `delete`, `deletecollection`, `get`,
-    /// `list`, `patch`, `update`, `watch`.
+    /// The verbs of the resource itself, as discovery lists them: [`ALL_VERBS`], or some of them.
     pub verbs: &'static [&'static str],
     /// For example `status` and `scale`.
     pub subresources: Vec<Subresource>,

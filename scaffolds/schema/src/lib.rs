@@ -50,6 +50,7 @@ mod compat;
 mod describe;
 mod dropped;
 mod finding;
+mod formats;
 mod merge;
 mod normalise;
 mod options;

@@ -24,22 +24,30 @@ pub(in crate::kinds) fn annotations(at: &Located<'_>, faults: &mut Faults) {
 pub(in crate::kinds) fn selector(at: &Located<'_>, faults: &mut Faults) {
     labels(&at.get("matchLabels"), faults);
     for expression in at.get("matchExpressions").items() {
-        let (operator, values) = (expression.get("operator"), expression.get("values"));
-        match operator.str() {
-            "In" | "NotIn" if values.len() == 0 => {
-                faults.required(&values, "must be specified when `operator` is 'In' or 'NotIn'");
-            }
-            "Exists" | "DoesNotExist" if values.len() > 0 => {
-                faults.forbidden(
-                    &values,
-                    "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
-                );
-            }
-            "In" | "NotIn" | "Exists" | "DoesNotExist" => {}
-            _ => faults.invalid(&operator, "not a valid selector operator"),
-        }
+        operator(&expression, faults);
         faults.format(&expression.get("key"), qualified);
-        values.items().for_each(|value| faults.format(&value, label_value));
+        expression
+            .get("values")
+            .items()
+            .for_each(|value| faults.format(&value, label_value));
+    }
+}
+
+/// Validates the operator of an expression, and that it has values if and only if the operator compares values.
+pub(in crate::kinds) fn operator(expression: &Located<'_>, faults: &mut Faults) {
+    let (operator, values) = (expression.get("operator"), expression.get("values"));
+    match operator.str() {
+        "In" | "NotIn" if values.len() == 0 => {
+            faults.required(&values, "must be specified when `operator` is 'In' or 'NotIn'");
+        }
+        "Exists" | "DoesNotExist" if values.len() > 0 => {
+            faults.forbidden(
+                &values,
+                "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
+            );
+        }
+        "In" | "NotIn" | "Exists" | "DoesNotExist" => {}
+        _ => faults.invalid(&operator, "not a valid selector operator"),
     }
 }
 

@@ -3,27 +3,15 @@
 //! priority), and one per subresource.
 
 use crate::{
-    resource::{Names, Subresource},
+    resource::{ALL_VERBS, Names, Subresource},
     strategy::Column,
 };
 
 const TEXT: &str = include_str!("resources.txt");
 
-/// The verbs of most resources.
-const ALL: &[&str] = &[
-    "create",
-    "delete",
-    "deletecollection",
-    "get",
-    "list",
-    "patch",
-    "update",
-    "watch",
-];
-
 /// Every set of verbs that the recording has.
 const VERBS: [&[&str]; 8] = [
-    ALL,
+    ALL_VERBS,
     &["create", "delete", "get", "list", "patch", "update", "watch"],
     &["get", "patch", "update"],
     &["create", "delete", "get", "patch", "update"],

@@ -4,6 +4,7 @@ use crate::kinds::{
     faults::Faults,
     format::{label_value, qualified},
     kind::Warnings,
+    labels,
     located::Located,
 };
 
@@ -22,23 +23,14 @@ pub(in crate::kinds) fn node_term(term: &Located<'_>, is_required: bool, faults:
     for expression in term.get("matchExpressions").items() {
         let (operator, values) = (expression.get("operator"), expression.get("values"));
         match operator.str() {
-            "In" | "NotIn" if values.len() == 0 => {
-                faults.required(&values, "must be specified when `operator` is 'In' or 'NotIn'");
-            }
-            "Exists" | "DoesNotExist" if values.len() > 0 => {
-                faults.forbidden(
-                    &values,
-                    "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
-                );
-            }
             "Gt" | "Lt" if values.len() != 1 => {
                 faults.required(
                     &values,
                     "must be specified single value when `operator` is 'Lt' or 'Gt'",
                 );
             }
-            "In" | "NotIn" | "Exists" | "DoesNotExist" | "Gt" | "Lt" => {}
-            _ => faults.invalid(&operator, "not a valid selector operator"),
+            "Gt" | "Lt" => {}
+            _ => labels::operator(&expression, faults),
         }
         faults.format(&expression.get("key"), qualified);
         if is_required {

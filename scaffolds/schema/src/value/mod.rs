@@ -39,7 +39,6 @@ mod check;
 mod correlate;
 mod default;
 pub(crate) mod defaults;
-mod formats;
 mod junctors;
 mod kinds;
 mod lists;

@@ -1,6 +1,6 @@
 //! The compiled form of a schema: one node for each place in an object, read once from JSON.
 
-use super::formats::Format;
+use crate::formats::Format;
 use crate::pattern::Pattern;
 use serde_json::Value;
 use std::collections::BTreeMap;

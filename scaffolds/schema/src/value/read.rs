@@ -1,7 +1,7 @@
 //! Reads a schema from JSON into nodes.
 
-use super::formats::Format;
 use super::node::{Additional, Bounds, Count, Junctors, ListType, Node, Text};
+use crate::formats::Format;
 use crate::pattern::Pattern;
 use kubewright_machinery::go;
 use serde_json::{Map, Value};

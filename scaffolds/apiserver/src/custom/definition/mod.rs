@@ -8,7 +8,7 @@ use super::{conditions::Condition, resources::storage_version_hash};
 use crate::{
     apply::Schema,
     kinds,
-    resource::{Names, Resource, Subresource},
+    resource::{ALL_VERBS, Names, Resource, Subresource},
     status::Status,
     strategy::{Column, Empties, MetadataPass, Rules, Strategy, StrictErrors},
 };
@@ -41,16 +41,7 @@ pub(crate) fn resource() -> Resource {
             categories: owned(&["api-extensions"]),
         },
         namespaced: false,
-        verbs: &[
-            "create",
-            "delete",
-            "deletecollection",
-            "get",
-            "list",
-            "patch",
-            "update",
-            "watch",
-        ],
+        verbs: ALL_VERBS,
         subresources: vec![Subresource {
             name: "status".to_owned(),
             group: GROUP.to_owned(),

@@ -4,7 +4,8 @@ use super::matches;
 use crate::pattern::Pattern;
 use std::sync::OnceLock;
 
-pub(super) fn is_uuid(text: &str) -> bool {
+/// A UUID of any version, with or without hyphens.
+pub(crate) fn is_uuid(text: &str) -> bool {
     static COMPILED: OnceLock<Option<Pattern>> = OnceLock::new();
     matches(
         "^[0-9a-fA-F]{8}(-?[0-9a-fA-F]{4}){3}-?[0-9a-fA-F]{12}$",
@@ -102,7 +103,7 @@ pub(super) fn is_rgb_color(text: &str) -> bool {
 }
 
 /// At least one group of four characters, with padding.
-pub(super) fn is_base64(text: &str) -> bool {
+pub(crate) fn is_base64(text: &str) -> bool {
     let body = text.strip_suffix("==").or(text.strip_suffix('=')).unwrap_or(text);
     let plain = |b: u8| b.is_ascii_alphanumeric() || b == b'+' || b == b'/';
     !text.is_empty() && text.len().is_multiple_of(4) && body.bytes().all(plain)

@@ -2,8 +2,8 @@
 
 mod internet;
 mod mail;
-mod numbers;
-mod time;
+pub(crate) mod numbers;
+pub(crate) mod time;
 mod uri;
 
 use crate::pattern::Pattern;

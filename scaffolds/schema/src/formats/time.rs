@@ -3,7 +3,7 @@
 use kubewright_machinery::calendar::Date;
 
 /// `2006-01-02`.
-pub(super) fn is_date(text: &str) -> bool {
+pub(crate) fn is_date(text: &str) -> bool {
     let mut parts = text.split('-');
     let mut part = |width: usize| {
         let part = parts.next().filter(|it| it.len() == width)?;
@@ -18,7 +18,7 @@ pub(super) fn is_date(text: &str) -> bool {
 }
 
 /// A date and a time of day with an offset. Fractions and offsets are parsed as leniently as on the server.
-pub(super) fn is_date_time(text: &str) -> bool {
+pub(crate) fn is_date_time(text: &str) -> bool {
     let text = text.to_lowercase();
     let mut parts = text.split('t');
     let (Some(date), Some(time)) = (parts.next(), parts.next()) else {
