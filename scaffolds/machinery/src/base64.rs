@@ -1,5 +1,5 @@
 //! Base64 as Go's `encoding/base64` has it. Not the crate `base64`: the server names the offset at which Go's decoder gives up, and
-//! that decoder skips line breaks and ignores bits that are left over.
+//! that decoder skips line breaks and ignores leftover bits.
 
 /// An alphabet, and whether texts in it are padded.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -51,10 +51,10 @@ impl Encoding {
     }
 }
 
-/// Reads a text.
+/// Decodes a text.
 ///
 /// # Errors
-/// The offset that Go names.
+/// The offset that Go's error names.
 pub fn decode(text: &str, encoding: Encoding) -> Result<Vec<u8>, usize> {
     let text = text.as_bytes();
     let (mut at, mut out) = (0, Vec::with_capacity(text.len() / 4 * 3));
@@ -85,13 +85,13 @@ pub fn decode(text: &str, encoding: Encoding) -> Result<Vec<u8>, usize> {
     }
 }
 
-/// The bytes of `taken` characters, of six bits each: of 12 bits 8 count, of 18 there are 16.
+/// The whole bytes in `taken` characters of six bits each: one in 12 bits, two in 18.
 fn whole_bytes(bits: u32, taken: usize) -> impl Iterator<Item = u8> {
     let aligned = if taken == 0 { 0 } else { bits << (32 - 6 * taken) };
     aligned.to_be_bytes().into_iter().take(taken.saturating_sub(1))
 }
 
-/// What has to follow the first `=`, after which `at` stands: a second one where two characters are missing, and no more.
+/// Checks the text after the first `=`, from `at`: a second `=` if two characters are missing, and nothing else.
 fn padded(text: &[u8], mut at: usize, taken: usize) -> Result<(), usize> {
     let next = |at: usize| {
         let breaks = text[at..].iter().take_while(|c| matches!(c, b'\r' | b'\n'));
@@ -109,7 +109,7 @@ fn padded(text: &[u8], mut at: usize, taken: usize) -> Result<(), usize> {
     if at < text.len() { Err(at) } else { Ok(()) }
 }
 
-/// Writes bytes.
+/// Encodes bytes.
 pub fn encode(bytes: &[u8], encoding: Encoding) -> String {
     let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for chunk in bytes.chunks(3) {
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn base64_is_read_as_go_reads_it() {
+    fn base64_is_decoded_as_in_go() {
         for (text, read) in [
             ("", Ok("")),
             ("YQ==", Ok("a")),
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_can_be_read() {
+    fn encoded_bytes_can_be_decoded() {
         let bytes: Vec<u8> = (0..=255).collect();
         for length in 0..=bytes.len() {
             let bytes = &bytes[..length];

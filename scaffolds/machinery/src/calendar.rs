@@ -1,10 +1,10 @@
 //! The Gregorian calendar: days since 1970 and dates, both ways (Howard Hinnant's civil calendar). Not `jiff`, which k8s-openapi
-//! brings: these forty lines are all that is needed of it, and `make manifests` would compile it for nothing else.
+//! brings: only these forty lines are needed, and `make manifests` would compile the crate for them alone.
 
 /// A date of the Gregorian calendar.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Date {
-    /// Zero and below are years before Christ.
+    /// Zero is 1 BC.
     pub year: i64,
     /// From 1.
     pub month: i64,
@@ -13,7 +13,7 @@ pub struct Date {
 }
 
 impl Date {
-    /// The date so many days after 1970-01-01.
+    /// The date that is this number of days after 1970-01-01.
     pub fn from_days(days: i64) -> Self {
         // Years begin in March here, so that the leap day comes last.
         let days = days + 719_468;
@@ -41,7 +41,7 @@ impl Date {
     }
 }
 
-/// Days of a month from 1 to 12.
+/// The number of days of a month; `month` is from 1 to 12.
 pub fn month_length(year: i64, month: i64) -> i64 {
     match month {
         4 | 6 | 9 | 11 => 30,

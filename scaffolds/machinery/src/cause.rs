@@ -1,28 +1,28 @@
-//! One objection, in the form and words of the API server: a reason, a field, and a message.
+//! Causes of a Status, in the form and words of the API server: a reason, a field, and a message.
 
 use crate::go;
 use serde_json::Value;
 use std::fmt;
 
-/// Why an API server refuses an object; an entry in `details.causes` of the Status that it answers with.
+/// One reason why an API server refuses an object: an entry in `details.causes` of the Status in its response.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct Cause {
     /// The type of the error, as `k8s.io/apimachinery/pkg/util/validation/field` names it: `FieldValueRequired`,
     /// `FieldValueInvalid`, `FieldValueTypeInvalid`, `FieldValueForbidden`, `FieldValueNotSupported`, …
     pub reason: &'static str,
-    /// The path as the server writes it. In a CustomResourceDefinition, fields that all versions have alike stand at the
-    /// top there: `spec.validation.openAPIV3Schema.properties[spec]`, not `spec.versions[0].schema…`.
+    /// The path as the server writes it. In a CustomResourceDefinition, the path of a field that is equal in all versions
+    /// begins at the top: `spec.validation.openAPIV3Schema.properties[spec]`, not `spec.versions[0].schema…`.
     pub field: String,
-    /// What the server says; starts with the reason in words.
+    /// The message; starts with the reason in words.
     pub message: String,
 }
 
-/// What a server has to say of a changed object.
+/// The causes and warnings for a changed object.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Objections {
     /// Why it refuses the object.
     pub causes: Vec<Cause>,
-    /// What it says in `Warning` headers: objections of rules to values that the change leaves as they were.
+    /// The texts of `Warning` headers: failed rules on values that the change did not touch.
     pub warnings: Vec<String>,
 }
 
@@ -40,8 +40,7 @@ impl fmt::Display for Cause {
     }
 }
 
-/// A path into an object, as the server writes it: `spec.list[0].name`. Each kind of objection to what stands there is a
-/// method.
+/// A path into an object, as the server writes it: `spec.list[0].name`. There is a method for each kind of cause.
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Path(String);
 
@@ -56,7 +55,7 @@ impl Path {
         Self(String::new())
     }
 
-    /// A field of the value at this path. The name is taken as it is: it may lead over several fields.
+    /// A field of the value at this path. The name is not parsed: it may be a path itself.
     #[must_use]
     pub fn child(&self, name: &str) -> Self {
         if self.0.is_empty() {
@@ -83,22 +82,22 @@ impl Path {
         self.child("properties").key(name)
     }
 
-    /// A value must stand here and does not.
+    /// A required value is missing.
     pub fn required(&self, detail: &str) -> Cause {
         self.cause("FieldValueRequired", "Required value".to_owned(), detail)
     }
 
-    /// Nothing may stand here.
+    /// A value is not allowed here.
     pub fn forbidden(&self, detail: &str) -> Cause {
         self.cause("FieldValueForbidden", "Forbidden".to_owned(), detail)
     }
 
-    /// The value breaks a rule.
+    /// The value is invalid.
     pub fn invalid(&self, value: impl Into<Value>, detail: &str) -> Cause {
         self.shown("FieldValueInvalid", "Invalid value", &value.into(), detail)
     }
 
-    /// [`invalid`](Self::invalid) with the value in the form that the server shows it in.
+    /// [`invalid`](Self::invalid), with the value as the server shows it.
     pub fn invalid_shown(&self, value: &str, detail: &str) -> Cause {
         self.cause("FieldValueInvalid", format!("Invalid value: {value}"), detail)
     }
@@ -108,17 +107,17 @@ impl Path {
         self.shown("FieldValueTypeInvalid", "Invalid value", &value.into(), detail)
     }
 
-    /// The value stands here twice.
+    /// The value is a duplicate.
     pub fn duplicate(&self, value: impl Into<Value>) -> Cause {
         self.shown("FieldValueDuplicate", "Duplicate value", &value.into(), "")
     }
 
-    /// The value names something that is not there.
+    /// The value refers to something that does not exist.
     pub fn not_found(&self, value: impl Into<Value>) -> Cause {
         self.shown("FieldValueNotFound", "Not found", &value.into(), "")
     }
 
-    /// The value is none of those that are `supported`.
+    /// The value is not one of the `supported` values.
     pub fn unsupported<S: AsRef<str>>(&self, value: impl Into<Value>, supported: &[S]) -> Cause {
         let list: Vec<String> = supported.iter().map(|it| go::quote(it.as_ref())).collect();
         let detail = if list.is_empty() {
@@ -129,7 +128,7 @@ impl Path {
         self.shown("FieldValueNotSupported", "Unsupported value", &value.into(), &detail)
     }
 
-    /// The list or map has more entries than allowed. The server leaves out a limit that makes no sense.
+    /// The list or map has more entries than allowed. Without a limit, the message has none.
     pub fn too_many(&self, count: usize, most: impl Into<Option<usize>>) -> Cause {
         let detail = match most.into() {
             Some(1) => "must have at most 1 item".to_owned(),
@@ -139,7 +138,7 @@ impl Path {
         self.cause("FieldValueTooMany", format!("Too many: {count}"), &detail)
     }
 
-    /// The text is longer than allowed. The server speaks of bytes even where it counts characters.
+    /// The text is longer than allowed. The message says bytes, even where the server counts characters.
     pub fn too_long(&self, most: impl Into<Option<usize>>) -> Cause {
         let detail = match most.into() {
             Some(1) => "may not be more than 1 byte".to_owned(),

@@ -1,5 +1,5 @@
-//! Reads and writes DER (X.690), as far as certificates of one form need it. Not the crate `der`, whose derives for all of ASN.1
-//! would compile in every project.
+//! Reads and writes the parts of DER (X.690) that certificates need. Not the crate `der`: every project would compile its derives
+//! for all of ASN.1.
 
 /// A tag.
 pub const BOOLEAN: u8 = 0x01;
@@ -41,7 +41,7 @@ pub fn encode(tag: u8, parts: &[&[u8]]) -> Vec<u8> {
         _ => {
             let length = contents.len().to_be_bytes();
             let digits: Vec<u8> = length.into_iter().skip_while(|byte| *byte == 0).collect();
-            // At most eight bytes: the size of a usize.
+            // A usize has at most eight bytes.
             encoded.push(0x80 | digits.len() as u8);
             encoded.extend(digits);
         }
@@ -55,7 +55,7 @@ pub fn bits(bytes: &[u8]) -> Vec<u8> {
     encode(BIT_STRING, &[&[0], bytes])
 }
 
-/// The first value of `bytes`: its tag, its contents, and the bytes after it.
+/// Reads the first value of `bytes`: its tag, its contents, and the bytes after it.
 pub fn read(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let (&tag, rest) = bytes.split_first()?;
     let (&first, rest) = rest.split_first()?;
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_can_be_read() {
+    fn an_encoded_value_can_be_read() {
         for length in [0, 1, 0x7f, 0x80, 0xff, 0x100, 70_000] {
             let contents = vec![7; length];
             let written = encode(OCTET_STRING, &[&contents]);
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_breaks_off_is_nothing() {
+    fn a_truncated_value_is_refused() {
         for bytes in [
             &[][..],
             &[0x30],

@@ -5,11 +5,11 @@ use crate::names::{self, Unit};
 use serde_json::{Map, Value};
 
 const LONGEST: usize = 63;
-/// All annotations of an object together, in bytes (k8s.io/apimachinery, pkg/api/validation/objectmeta.go).
+/// The limit on the size of all annotations of an object, in bytes (k8s.io/apimachinery, pkg/api/validation/objectmeta.go).
 const MOST_ANNOTATIONS: usize = 256 << 10;
 const NAME: &str = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
 
-/// What is wrong with `example.com/name` or `name`: the key of a label, or a finalizer.
+/// The errors in a key of a label or in a finalizer: `example.com/name` or `name`.
 pub fn key(key: &str) -> Vec<String> {
     let rule = format!(
         "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character \
@@ -38,7 +38,7 @@ pub fn key(key: &str) -> Vec<String> {
     out
 }
 
-/// What stands before the slash.
+/// The errors in the part before the slash.
 fn domain(prefix: &str) -> Vec<String> {
     if prefix.is_empty() {
         return vec!["prefix part must be non-empty".to_owned()];
@@ -47,7 +47,7 @@ fn domain(prefix: &str) -> Vec<String> {
     faults.map(|fault| format!("prefix part {fault}")).collect()
 }
 
-/// What is wrong with the value of a label.
+/// The errors in the value of a label.
 pub fn value(value: &str) -> Vec<String> {
     let mut out = Vec::from_iter(Unit::Bytes.too_long(value, LONGEST));
     if !value.is_empty() && !is_name(value) {
@@ -65,7 +65,7 @@ fn is_name(text: &str) -> bool {
     text.starts_with(outer) && text.ends_with(outer) && text.chars().all(|c| outer(c) || "-_.".contains(c))
 }
 
-/// What is wrong with the labels of an object.
+/// The errors in the labels of an object.
 pub fn labels(labels: &Map<String, Value>, path: &Path) -> Vec<Cause> {
     let mut causes = Vec::new();
     for (label, text) in labels {
@@ -76,13 +76,13 @@ pub fn labels(labels: &Map<String, Value>, path: &Path) -> Vec<Cause> {
     causes
 }
 
-/// What is wrong with the annotations of an object.
+/// The errors in the annotations of an object.
 pub fn annotations(annotations: &Map<String, Value>, path: &Path) -> Vec<Cause> {
     let mut causes = Vec::new();
     let mut size = 0;
     for (annotation, text) in annotations {
         size += annotation.len() + text.as_str().map_or(0, str::len);
-        // The case of an annotation's key does not matter, not even in its prefix.
+        // The server lowers the case of the whole key first, also of its prefix.
         let faults = key(&annotation.to_lowercase());
         causes.extend(faults.iter().map(|fault| path.invalid(annotation.as_str(), fault)));
     }
@@ -97,8 +97,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn annotations_have_a_limit_together() {
-        // Too long for the recorded set; said by the server in these words all the same.
+    fn the_total_size_of_annotations_is_limited() {
+        // Too long for a recording; the message is the server's.
         let causes = |length: usize| {
             let one = Map::from_iter([("a".to_owned(), "x".repeat(length).into())]);
             annotations(&one, &Path::new("metadata").child("annotations"))

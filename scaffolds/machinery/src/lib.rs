@@ -1,4 +1,4 @@
-//! What the crates of kubewright share of Kubernetes' apimachinery and of Go's standard library, in the words of
+//! The parts of Kubernetes' apimachinery and of Go's standard library that several crates of kubewright need, with the messages of
 //! kube-apiserver 1.36: formats, times, quantities, names, labels, object metadata and causes.
 //!
 //! Everything is a pure function of its arguments. The crate depends on `serde_json` alone, because every project compiles it

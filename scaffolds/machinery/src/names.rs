@@ -1,4 +1,4 @@
-//! What names look like: the rules of DNS and of paths (k8s.io/apimachinery, pkg/util/validation and pkg/api/validate/content).
+//! The rules of names: DNS names and segments of paths (k8s.io/apimachinery, pkg/util/validation and pkg/api/validate/content).
 
 const LABEL: &str = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
 const LABEL_1035: &str = "[a-z]([-a-z0-9]*[a-z0-9])?";
@@ -7,17 +7,17 @@ pub const LONGEST_LABEL: usize = 63;
 /// The longest subdomain: the 255 octets of RFC 1123 without the two of its encoding.
 pub const LONGEST_SUBDOMAIN: usize = 253;
 
-/// What a sentence about a length says that it counts. Bytes are counted either way.
+/// The unit in messages about lengths. The server counts bytes in either case.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Unit {
-    /// In the newer rules, which labels and CEL's formats follow.
+    /// For labels and the formats of CEL, which have newer rules.
     Bytes,
-    /// In the older ones, for names of objects, groups and versions.
+    /// For names of objects, groups and versions, which have older rules.
     Characters,
 }
 
 impl Unit {
-    /// The sentence about a text that is longer than `most`.
+    /// The error for a text that is longer than `most`.
     pub fn too_long(self, text: &str, most: usize) -> Option<String> {
         let unit = match self {
             Self::Bytes => "bytes",
@@ -27,7 +27,7 @@ impl Unit {
     }
 }
 
-/// What is wrong with a DNS-1123 subdomain.
+/// The errors in a DNS-1123 subdomain.
 pub fn subdomain(text: &str, unit: Unit) -> Vec<String> {
     let mut out = Vec::from_iter(unit.too_long(text, LONGEST_SUBDOMAIN));
     if !is_subdomain(text) {
@@ -40,7 +40,7 @@ pub fn subdomain(text: &str, unit: Unit) -> Vec<String> {
     out
 }
 
-/// What is wrong with a DNS-1123 label.
+/// The errors in a DNS-1123 label.
 pub fn label(text: &str, unit: Unit) -> Vec<String> {
     let mut out = Vec::from_iter(unit.too_long(text, LONGEST_LABEL));
     if is_label(text) {
@@ -57,7 +57,7 @@ pub fn label(text: &str, unit: Unit) -> Vec<String> {
     out
 }
 
-/// What is wrong with a DNS-1035 label.
+/// The errors in a DNS-1035 label.
 pub fn label_1035(text: &str, unit: Unit) -> Vec<String> {
     let mut out = Vec::from_iter(unit.too_long(text, LONGEST_LABEL));
     if !(is_label(text) && text.starts_with(|first: char| first.is_ascii_lowercase())) {
@@ -70,7 +70,7 @@ pub fn label_1035(text: &str, unit: Unit) -> Vec<String> {
     out
 }
 
-/// What is wrong with `*.example.com`.
+/// The errors in a DNS-1123 subdomain with a wildcard, such as `*.example.com`.
 pub fn wildcard(text: &str) -> Vec<String> {
     let mut out = Vec::from_iter(Unit::Bytes.too_long(text, LONGEST_SUBDOMAIN));
     if !text.strip_prefix("*.").is_some_and(is_subdomain) {
@@ -83,7 +83,7 @@ pub fn wildcard(text: &str) -> Vec<String> {
     out
 }
 
-/// What is wrong with a segment of a path, or with a `prefix` of one.
+/// The errors in a segment of a path, or in a `prefix` of one.
 pub fn path_segment(text: &str, prefix: bool) -> Vec<String> {
     if !prefix && matches!(text, "." | "..") {
         return vec![format!("may not be '{text}'")];
@@ -92,7 +92,7 @@ pub fn path_segment(text: &str, prefix: bool) -> Vec<String> {
     found.map(|it| format!("may not contain '{it}'")).collect()
 }
 
-/// What a name begins with that gets a suffix, made into what is a name already if more may follow: it may end in a dash.
+/// Makes a prefix of a name, which may end in a dash, into a text to which the rules of whole names apply.
 pub fn as_prefix(text: &str) -> String {
     match text.strip_suffix('-') {
         // Like upstream, which replaces the last two characters, not one, by an `a`.
@@ -105,7 +105,7 @@ pub fn as_prefix(text: &str) -> String {
     }
 }
 
-/// The group and version of an `apiVersion`; both empty when it is none.
+/// The group and version of an `apiVersion`; both empty if it is invalid.
 pub fn group_version(api_version: &str) -> (&str, &str) {
     match api_version.split('/').collect::<Vec<_>>().as_slice() {
         [version] => ("", version),
@@ -114,12 +114,12 @@ pub fn group_version(api_version: &str) -> (&str, &str) {
     }
 }
 
-/// Whether it is made of DNS-1123 labels of any length.
+/// Whether a text consists of DNS-1123 labels of any length.
 pub fn is_subdomain(text: &str) -> bool {
     text.split('.').all(is_label)
 }
 
-/// Whether it is a DNS-1123 label, of any length.
+/// Whether a text is a DNS-1123 label of any length.
 pub fn is_label(text: &str) -> bool {
     let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     let bytes = text.as_bytes();

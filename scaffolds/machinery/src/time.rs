@@ -1,4 +1,4 @@
-//! Points in time as the API writes them (RFC 3339), read with the rules and the complaints of Go's `time.Parse`.
+//! Points in time as the API writes them (RFC 3339), parsed with the rules and error messages of Go's `time.Parse`.
 
 use crate::calendar::{Date, month_length};
 use crate::go::quote_bytes;
@@ -11,11 +11,11 @@ const DAY: i64 = 86_400;
 /// A point in time, in the time zone that it was written in.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment {
-    /// Since 1970, UTC.
+    /// Seconds since 1970, UTC.
     pub seconds: i64,
-    /// Of the second.
+    /// Nanoseconds of the second.
     pub nanos: u32,
-    /// East of UTC, in seconds.
+    /// The offset of the time zone, in seconds east of UTC.
     pub offset: i64,
 }
 
@@ -26,23 +26,23 @@ impl PartialEq for Moment {
 }
 
 impl Moment {
-    /// What moments are compared by: the zone does not count.
+    /// The key for comparisons; it does not depend on the time zone.
     pub fn order(&self) -> (i64, u32) {
         (self.seconds, self.nanos)
     }
 
-    /// Reads RFC 3339. A fraction of any length may follow the seconds.
+    /// Parses RFC 3339. The seconds may have a fraction of any length.
     ///
     /// # Errors
-    /// Go's sentence.
+    /// Go's error message.
     pub fn parse(text: &str) -> Result<Self, String> {
         Reader::new(text, RFC_3339).time()
     }
 
-    /// Reads a `MicroTime`: like [`parse`](Self::parse), but a fraction of six digits is required.
+    /// Parses a `MicroTime`: like [`parse`](Self::parse), but a fraction of six digits is required.
     ///
     /// # Errors
-    /// Go's sentence.
+    /// Go's error message.
     pub fn parse_micro(text: &str) -> Result<Self, String> {
         Reader::new(text, RFC_3339_MICRO).time()
     }
@@ -57,7 +57,7 @@ impl Moment {
         format!("{}.{:06}Z", clock(self.seconds), self.nanos / 1_000)
     }
 
-    /// RFC 3339 in its own time zone, with as many decimals as it takes.
+    /// RFC 3339 in its own time zone, with as many decimals as necessary.
     pub fn show(&self) -> String {
         let mut out = clock(self.seconds.saturating_add(self.offset));
         if self.nanos > 0 {
@@ -74,17 +74,17 @@ impl Moment {
     }
 }
 
-/// RFC 3339 in UTC, to the second, of a time in seconds since 1970.
+/// Formats seconds since 1970 as RFC 3339 in UTC.
 pub fn text(seconds: i64) -> String {
     clock(seconds) + "Z"
 }
 
-/// The seconds since 1970 of a time as RFC 3339 has it.
+/// Parses RFC 3339 into seconds since 1970.
 pub fn seconds(text: &str) -> Option<i64> {
     Moment::parse(text).ok().map(|moment| moment.seconds)
 }
 
-/// A length of time in the few characters that a table has for it, as apimachinery's `HumanDuration`.
+/// A duration in the short form of tables, as apimachinery's `HumanDuration`.
 pub fn human_duration(seconds: i64) -> String {
     let (minutes, hours) = (seconds / 60, seconds / 3_600);
     let two = |large: i64, unit: char, small: i64, rest: char| match small {
@@ -114,7 +114,7 @@ fn clock(seconds: i64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}")
 }
 
-/// Reads a layout element by element, in Go's order of complaints.
+/// Parses a layout element by element, with Go's order of errors.
 struct Reader<'a> {
     text: &'a str,
     layout: &'static str,
@@ -174,7 +174,7 @@ impl<'a> Reader<'a> {
                 .all(|byte| byte.is_ascii_digit())
                 .then(|| digits.parse().ok())?
         };
-        // One digit is enough for hours, as Go reads them.
+        // As in Go, one digit is enough for hours.
         let short = || (layout == "15").then(|| digits(1)).flatten().map(|it| (it, 1));
         match digits(width).map(|it| (it, width)).or_else(short) {
             Some((number, width)) => {
@@ -195,7 +195,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Nanoseconds: the digits behind a point or a comma, of which nine count.
+    /// Nanoseconds: the first nine digits after a point or a comma.
     fn fraction(&mut self) -> Result<u32, String> {
         let digits = self.rest.strip_prefix(['.', ',']).unwrap_or_default();
         let mut count = digits.bytes().take_while(u8::is_ascii_digit).count();
@@ -263,7 +263,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_become_utc() {
+    fn times_are_converted_to_utc() {
         for (text, utc) in [
             ("2024-02-29T23:30:00.5-01:00", "2024-03-01T00:30:00Z"),
             ("1970-01-01T00:00:00Z", "1970-01-01T00:00:00Z"),
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_that_cannot_be_read_is_named_as_go_names_it() {
+    fn an_invalid_time_has_the_error_of_go() {
         for (text, error) in [
             (
                 "yesterday",
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_is_shown_in_its_own_zone() {
+    fn a_moment_is_formatted_in_its_own_time_zone() {
         for text in [
             "2026-01-02T03:04:05Z",
             "2026-01-02T03:04:05.5+01:00",

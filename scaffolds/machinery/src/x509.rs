@@ -1,5 +1,5 @@
-//! X.509 certificates (RFC 5280) of P-256 keys: their names, extensions and bytes. Written out, because certificates of one form
-//! are less than what a library for all of them (`rcgen`) weighs in every project's build. Keys and randomness are the caller's.
+//! X.509 certificates (RFC 5280) of P-256 keys: their names, extensions and encoding. Not the crate `rcgen`, which every project would
+//! compile for these few forms of certificates. The caller supplies keys and random numbers.
 
 use crate::der::{
     BOOLEAN, DNS_NAME, EXPLICIT_0, EXPLICIT_3, GENERALIZED_TIME, INTEGER, IP_ADDRESS, KEY_IDENTIFIER, OCTET_STRING,
@@ -7,9 +7,9 @@ use crate::der::{
 };
 use crate::time;
 
-/// The attribute of a name: its common name.
+/// The attribute for the common name.
 pub const COMMON_NAME: &[u8] = &[0x55, 0x04, 0x03];
-/// The attribute of a name: an organisation.
+/// The attribute for an organisation.
 pub const ORGANIZATION: &[u8] = &[0x55, 0x04, 0x0a];
 /// The purpose of a server's certificate.
 pub const SERVER_AUTH: &[u8] = &[0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x03, 0x01];
@@ -30,7 +30,7 @@ const EXTENDED_KEY_USAGE: &[u8] = &[0x55, 0x1d, 0x25];
 const SIGNS: &[u8] = &[0x03, 0x02, 0x07, 0x80];
 const SIGNS_CERTIFICATES: &[u8] = &[0x03, 0x02, 0x02, 0x84];
 
-/// What a certificate says.
+/// The contents of a certificate.
 #[derive(Clone, Copy, Debug)]
 pub struct Certificate<'a> {
     /// 16 random bytes.
@@ -39,11 +39,11 @@ pub struct Certificate<'a> {
     pub issuer: &'a [u8],
     /// A [`name`].
     pub subject: &'a [u8],
-    /// From when to when it is valid, in seconds since 1970.
+    /// The period of validity, in seconds since 1970.
     pub validity: [i64; 2],
     /// The subject's key: a point on the curve P-256.
     pub public_key: &'a [u8],
-    /// One after the other.
+    /// The encoded extensions, concatenated.
     pub extensions: &'a [u8],
 }
 
@@ -51,7 +51,7 @@ impl Certificate<'_> {
     /// The certificate in DER. `sign` is ECDSA with SHA-256 by the issuer's key, its signature in ASN.1.
     ///
     /// # Errors
-    /// What `sign` fails with.
+    /// The error of `sign`.
     pub fn sign<E>(&self, sign: impl FnOnce(&[u8]) -> Result<Vec<u8>, E>) -> Result<Vec<u8>, E> {
         let mut serial = self.serial;
         // Positive, and without leading zeros.
@@ -102,12 +102,12 @@ pub fn purpose(purpose: &[u8]) -> Vec<u8> {
     extension(EXTENDED_KEY_USAGE, &encode(SEQUENCE, &[&encode(OID, &[purpose])]))
 }
 
-/// The extension of a key that signs no certificates.
+/// The extension for a key that signs data, but no certificates.
 pub fn signs() -> Vec<u8> {
     critical(KEY_USAGE, SIGNS)
 }
 
-/// The extensions of an authority.
+/// The extensions of a certificate authority.
 pub fn authority() -> Vec<u8> {
     let constraints = encode(SEQUENCE, &[&encode(BOOLEAN, &[&[0xff]])]);
     [

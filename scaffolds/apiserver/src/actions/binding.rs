@@ -1,4 +1,4 @@
-//! A Binding puts a Pod onto a node.
+//! A Binding assigns a Pod to a node.
 
 use kubewright_schema::{Cause, cause::Path};
 use serde_json::Value;
@@ -16,11 +16,11 @@ use crate::{
     status::{Status, Subject},
 };
 
-/// Binds the Pod that the path names; of `bindings`, the one that has the Binding's name.
+/// Binds the Pod named in the path, or, for `bindings`, the Pod with the Binding's name.
 ///
 /// # Errors
-/// 400 for another name than the path's, 404, 409 for a Pod that is not the one that is meant or cannot be bound, 500 for
-/// a Binding that breaks rules.
+/// 400 if the Binding's name is not the path's, 404 if there is no such Pod, 409 if the Pod has another UID or resource
+/// version or cannot be bound, 500 if the Binding is invalid.
 pub(super) async fn bind(core: &Core, call: &Call, posted: Posted) -> Result<(), Status> {
     let Posted {
         object: mut binding,
@@ -57,7 +57,7 @@ pub(super) async fn bind(core: &Core, call: &Call, posted: Posted) -> Result<(),
     Ok(())
 }
 
-/// Upstream does not make a 422 of it.
+/// Validates a Binding. As upstream, an invalid one is answered with 500, not 422.
 fn check(binding: &Value) -> Result<(), Status> {
     let target = |field: &str| binding["target"][field].as_str().unwrap_or_default();
     let (at, mut causes) = (Path::new("target"), Vec::new());

@@ -1,4 +1,4 @@
-//! The disruption budget of a Pod: which it is, what it allows, and how it notes a disruption.
+//! The disruption budget of a Pod: finds it, decides whether it allows a disruption, and records the disruption in it.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -19,9 +19,9 @@ use crate::{
 
 /// Where the store keeps PodDisruptionBudgets.
 const BUDGETS: &str = "policy/poddisruptionbudgets";
-/// Who writes their status here.
+/// The field manager of their status.
 const MANAGER: &str = "kube-apiserver";
-/// Disruptions that a budget may have noted and its controller not yet seen.
+/// The number of disruptions that a budget may record before its controller has processed them.
 const MOST_DISRUPTED: usize = 2000;
 const VIOLATION: &str = "Cannot evict pod as it would violate the pod's disruption budget.";
 /// The reason of causes that name a budget.
@@ -33,9 +33,9 @@ pub(super) struct Budget(Value);
 
 /// Whether a disruption is allowed.
 pub(super) enum Verdict {
-    /// The budget with the disruption noted.
+    /// The budget with the disruption recorded.
     Allowed(Budget),
-    /// The answer to the client.
+    /// The response to the client.
     Refused(Status),
 }
 
@@ -67,16 +67,16 @@ impl Budget {
         Ok(Self(object))
     }
 
-    /// What it is called.
+    /// Its name.
     pub fn name(&self) -> &str {
         meta::text(&self.0, "name")
     }
 
-    /// The same budget as it is now.
+    /// Reads the budget again.
     ///
     /// # Errors
-    /// 404.
-    pub fn again(&self, core: &Core) -> Result<Self, Status> {
+    /// 404 if it was deleted.
+    pub fn reread(&self, core: &Core) -> Result<Self, Status> {
         let key = Key::new(BUDGETS, meta::text(&self.0, "namespace"), self.name());
         let missing = || Status::not_found(Subject::new("policy", "poddisruptionbudgets"), self.name());
         Self::read(&core.store.get(&key).ok_or_else(missing)?.object)
@@ -86,7 +86,8 @@ impl Budget {
         self.0["status"][field].as_i64().unwrap_or_default()
     }
 
-    /// Whether a Pod may go without counting: one that is not ready, while enough others are or they need not be.
+    /// Whether the eviction of a Pod does not count as a disruption: the Pod is not ready, and either enough others are
+    /// healthy or the budget always allows it.
     pub fn ignores(&self, pod: &Value) -> bool {
         let wanted = self.number("desiredHealthy");
         let is_undisrupted = wanted > 0 && self.number("currentHealthy") >= wanted;
@@ -94,8 +95,8 @@ impl Budget {
         !pod::is(pod, "Ready") && (always || is_undisrupted)
     }
 
-    /// 429: its controller has yet to count.
-    pub fn is_busy(&self) -> Status {
+    /// 429: the controller has not yet processed the last change of the budget.
+    pub fn unprocessed(&self) -> Status {
         let cause = format!(
             "The disruption budget {} is still being processed by the server.",
             self.name()
@@ -103,11 +104,11 @@ impl Budget {
         Status::too_many_requests(VIOLATION, 10).because(CAUSE, &cause, "")
     }
 
-    /// Notes that a Pod goes at `now`.
-    pub fn disrupted(&self, pod: &str, now: i64) -> Verdict {
+    /// Records the disruption of a Pod at `now`, if the budget allows it.
+    pub fn disrupt(&self, pod: &str, now: i64) -> Verdict {
         let generation = meta::number(&self.0, "generation").unwrap_or_default();
         if self.number("observedGeneration") < generation {
-            return Verdict::Refused(self.is_busy());
+            return Verdict::Refused(self.unprocessed());
         }
         let disrupted = self.0["status"]["disruptedPods"].as_object();
         if disrupted.is_some_and(|pods| pods.len() > MOST_DISRUPTED) {
@@ -120,15 +121,15 @@ impl Budget {
         }
         let allowed = self.number("disruptionsAllowed");
         if allowed == 0 {
-            let refusal = Status::too_many_requests(VIOLATION, 0).because(CAUSE, &self.why_not(), "");
+            let refusal = Status::too_many_requests(VIOLATION, 0).because(CAUSE, &self.refusal(), "");
             return Verdict::Refused(refusal);
         }
         let mut next = self.clone();
-        next.note(pod, allowed - 1, now);
+        next.record(pod, allowed - 1, now);
         Verdict::Allowed(next)
     }
 
-    fn why_not(&self) -> String {
+    fn refusal(&self) -> String {
         let (name, none) = (self.name(), Value::Null);
         let condition = self.condition().unwrap_or(&none);
         let text = |field: &str| condition[field].as_str().unwrap_or_default();
@@ -156,7 +157,7 @@ impl Budget {
         conditions.iter().find(|it| it["type"] == "DisruptionAllowed")
     }
 
-    fn note(&mut self, pod: &str, allowed: i64, now: i64) {
+    fn record(&mut self, pod: &str, allowed: i64, now: i64) {
         let (now, observed) = (time::text(now), self.number("observedGeneration"));
         let Some(status) = pod::section(&mut self.0, "status") else {
             return;
@@ -187,10 +188,10 @@ impl Budget {
         }
     }
 
-    /// Writes its status, as the server does.
+    /// Writes its status.
     ///
     /// # Errors
-    /// 409 when it is another one by now, and as of every write.
+    /// 409 if the budget has changed since it was read, and the errors of every write.
     pub async fn store(&self, cluster: &Arc<Cluster>) -> Result<(), Status> {
         let budgets = cluster.core.catalogue.resource("policy", "v1", "poddisruptionbudgets");
         let budgets = budgets.ok_or_else(Status::no_such_resource)?;

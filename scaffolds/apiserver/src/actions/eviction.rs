@@ -19,14 +19,14 @@ use crate::{
     status::{Status, Subject},
 };
 
-/// How often it is tried while others change the Pod or its budget.
+/// The number of attempts while others change the Pod or its budget.
 const TRIES: usize = 20;
 
-/// Evicts the Pod that the path names.
+/// Evicts the Pod named in the path.
 ///
 /// # Errors
-/// 400 for another name than the path's, 404, 409 for a Pod that is not the one that is meant, 429 for one that is needed,
-/// 500 for one with several budgets.
+/// 400 if the Eviction's name is not the path's, 404 if there is no such Pod, 409 if the Pod does not meet the
+/// preconditions, 429 if its budget does not allow the eviction, 500 if it has several budgets.
 pub(super) async fn evict(cluster: &Arc<Cluster>, call: &Call, posted: Posted) -> Result<(), Status> {
     let core = &cluster.core;
     let Posted {
@@ -59,7 +59,7 @@ pub(super) async fn evict(cluster: &Arc<Cluster>, call: &Call, posted: Posted) -
     }
 }
 
-/// The options of the deletion. The query's `dryRun` counts for it too.
+/// The options of the deletion, with `dryRun` of the query.
 fn options(call: &Call, eviction: &Value) -> Result<DeleteOptions, Status> {
     const BREAKING: &str = "ignoreStoreReadErrorWithClusterBreakingPotential";
     let dry_run: Vec<String> = call.parameters("dryRun").map(str::to_owned).collect();
@@ -90,16 +90,16 @@ fn options(call: &Call, eviction: &Value) -> Result<DeleteOptions, Status> {
     Ok(options)
 }
 
-/// An eviction that was admitted.
+/// An admitted eviction.
 struct Eviction<'a> {
     cluster: &'a Arc<Cluster>,
-    /// A request about the Pod.
+    /// The same request, for the Pod itself.
     pod: &'a Call,
     options: &'a DeleteOptions,
 }
 
 impl Eviction<'_> {
-    /// Deletes a Pod that does not run, whatever its budget says. Returns one that runs.
+    /// Deletes the Pod, regardless of its budget, if it is not running. Returns it if it is running.
     fn delete_idle(&self) -> Result<Option<Value>, Status> {
         let names_version = self.options.resource_version.is_some();
         let mut tries = 1;
@@ -119,7 +119,7 @@ impl Eviction<'_> {
         }
     }
 
-    /// Deletes a Pod that runs, if its budget allows that.
+    /// Deletes a running Pod if its budget allows that.
     async fn delete_within_budget(&self, pod: &Value) -> Result<(), Status> {
         let budgets = budget::of(&self.cluster.core, pod)?;
         let [budget] = budgets.as_slice() else {
@@ -133,31 +133,31 @@ impl Eviction<'_> {
             };
         };
         if budget.ignores(pod) {
-            return self.delete_as_it_is(pod, budget);
+            return self.delete_unready(pod, budget);
         }
         self.disrupt(budget, meta::text(pod, "name")).await?;
         self.delete(self.options.clone())
     }
 
-    /// Deletes a Pod that is not ready, unless it has become ready by now.
-    fn delete_as_it_is(&self, pod: &Value, budget: &Budget) -> Result<(), Status> {
+    /// Deletes a Pod that is not ready, unless it has changed since it was read.
+    fn delete_unready(&self, pod: &Value, budget: &Budget) -> Result<(), Status> {
         let names_version = self.options.resource_version.is_some();
         let options = DeleteOptions {
             resource_version: Some(meta::text(pod, "resourceVersion").to_owned()),
             ..self.options.clone()
         };
         match self.delete(options) {
-            Err(status) if status.reason == "Conflict" && !names_version => Err(budget.is_busy()),
+            Err(status) if status.reason == "Conflict" && !names_version => Err(budget.unprocessed()),
             done => done,
         }
     }
 
-    /// Notes in the budget that the Pod goes.
+    /// Records the disruption in the budget.
     async fn disrupt(&self, budget: &Budget, name: &str) -> Result<(), Status> {
         let core = &self.cluster.core;
         let mut current = budget.clone();
         for _ in 0..TRIES {
-            let next = match current.disrupted(name, core.now()) {
+            let next = match current.disrupt(name, core.now()) {
                 Verdict::Allowed(next) => next,
                 Verdict::Refused(status) => return Err(status),
             };
@@ -165,7 +165,7 @@ impl Eviction<'_> {
                 return Ok(());
             }
             match next.store(self.cluster).await {
-                Err(status) if status.reason == "Conflict" => current = current.again(core)?,
+                Err(status) if status.reason == "Conflict" => current = current.reread(core)?,
                 done => return done,
             }
         }
@@ -176,7 +176,7 @@ impl Eviction<'_> {
         Err(Status::timeout(&why, 10))
     }
 
-    /// Gives the Pod its condition and deletes it.
+    /// Sets the Pod's condition `DisruptionTarget`, and deletes the Pod.
     fn delete(&self, mut options: DeleteOptions) -> Result<(), Status> {
         let core = &self.cluster.core;
         if !options.is_dry_run() {
@@ -202,12 +202,12 @@ fn phase(pod: &Value) -> &str {
     pod["status"]["phase"].as_str().unwrap_or_default()
 }
 
-/// Whether nothing is disrupted when the Pod goes.
+/// Whether the eviction disrupts nothing: the Pod has not started, has finished, or is being deleted.
 fn is_idle(pod: &Value) -> bool {
     ["Succeeded", "Failed", "Pending"].contains(&phase(pod)) || meta::is_deleting(pod)
 }
 
-/// Whether the Pod may have come to run by the time it is deleted.
+/// Whether the Pod may start before it is deleted.
 fn may_still_start(pod: &Value) -> bool {
     !["Succeeded", "Failed"].contains(&phase(pod)) && !meta::is_deleting(pod)
 }

@@ -1,4 +1,4 @@
-//! Creates that store nothing and do something to a Pod instead: bindings and evictions.
+//! Create requests that store no object and act on a Pod instead: bindings and evictions.
 
 mod binding;
 mod budget;
@@ -21,12 +21,12 @@ use crate::{
     status::{Status, Subject},
 };
 
-/// What is done to a Pod.
+/// An action on a Pod.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Action {
-    /// Puts it onto a node.
+    /// Binds it to a node.
     Bind,
-    /// Deletes it, if its disruption budget allows that.
+    /// Deletes it if its disruption budget allows that.
     Evict,
 }
 
@@ -43,7 +43,7 @@ pub fn of(call: &Call) -> Option<Action> {
 }
 
 impl Action {
-    /// Does it. What the client should be warned of goes to `warnings`.
+    /// Runs the action, and adds warnings for the client to `warnings`.
     ///
     /// # Errors
     /// The Status to answer with.
@@ -64,7 +64,7 @@ impl Action {
         }))
     }
 
-    /// What bodies are read as.
+    /// The resource that the body is decoded as.
     fn kind(self) -> Arc<Resource> {
         static BINDING: LazyLock<Arc<Resource>> = LazyLock::new(|| Arc::new(kinds::binding()));
         static EVICTION: LazyLock<Arc<Resource>> = LazyLock::new(|| Arc::new(kinds::eviction()));

@@ -1,4 +1,4 @@
-//! What both actions do with Pods: find them, read their conditions and set them.
+//! Reads Pods, and reads and sets their conditions.
 
 use kubewright_machinery::time;
 use serde_json::{Map, Value, json};
@@ -8,13 +8,13 @@ use crate::{call::Call, state::Core, status::Status};
 /// A condition of a Pod.
 pub(super) struct Condition<'a> {
     pub name: &'a str,
-    /// Empty where there is nothing to say.
+    /// May be empty.
     pub reason: &'a str,
-    /// Empty where there is nothing to say.
+    /// May be empty.
     pub message: &'a str,
 }
 
-/// The same request about the Pod itself.
+/// The same request, for the Pod itself.
 pub(super) fn call(core: &Core, call: &Call, name: &str) -> Result<Call, Status> {
     let pods = core.catalogue.resource("", "v1", "pods");
     Ok(Call {
@@ -24,10 +24,10 @@ pub(super) fn call(core: &Core, call: &Call, name: &str) -> Result<Call, Status>
     })
 }
 
-/// The Pod of a call as it is now.
+/// Reads the Pod of a call.
 ///
 /// # Errors
-/// 404.
+/// 404 if there is none.
 pub(super) fn read(core: &Core, call: &Call) -> Result<Value, Status> {
     let found = core.store.get(&call.key(&call.name));
     let record = found.ok_or_else(|| Status::not_found(call.subject(), &call.name))?;
@@ -41,7 +41,7 @@ pub(super) fn is(pod: &Value, condition: &str) -> bool {
     conditions.any(|it| it["type"] == condition && it["status"] == "True")
 }
 
-/// Makes a condition true. It has become so at `now`, unless it was before.
+/// Sets a condition to true. Its last transition is at `now`, unless it was true already.
 pub(super) fn set(pod: &mut Value, condition: &Condition<'_>, now: i64) {
     let mut next = json!({
         "type": condition.name,
@@ -72,7 +72,7 @@ fn conditions(pod: &mut Value) -> Option<&mut Vec<Value>> {
     conditions.as_array_mut()
 }
 
-/// The struct in a field, made where there is none.
+/// The object in a field, which is created if it is missing.
 pub(super) fn section<'a>(object: &'a mut Value, name: &str) -> Option<&'a mut Map<String, Value>> {
     let fields = object.as_object_mut()?;
     fields.entry(name).or_insert_with(|| json!({})).as_object_mut()

@@ -1,5 +1,5 @@
-//! CertificateApproval, CertificateSigning and CertificateSubjectRestriction: who may approve and sign requests of a signer,
-//! and what nobody may ask the signer of clients for.
+//! CertificateApproval, CertificateSigning and CertificateSubjectRestriction: who may approve and sign requests for a signer,
+//! and which subjects are forbidden in certificates of API clients.
 
 use kubewright_machinery::base64::{self, Encoding};
 use serde_json::Value;
@@ -14,11 +14,11 @@ use crate::{
 };
 
 const REQUESTS: Subject<'static> = Subject::new("certificates.k8s.io", "certificatesigningrequests");
-/// Signs what clients show to the API server.
+/// Signs the certificates with which clients authenticate to the API server.
 const CLIENTS: &str = "kubernetes.io/kube-apiserver-client";
 
 /// # Errors
-/// 403 for a user who may not approve requests of the signer.
+/// 403 if the user may not approve requests for the signer.
 pub(super) fn approval(core: &Core, attributes: &Attributes<'_>, objects: &Objects<'_>) -> Result<(), Status> {
     if !is_update_of(attributes, "approval") {
         return Ok(());
@@ -27,7 +27,7 @@ pub(super) fn approval(core: &Core, attributes: &Attributes<'_>, objects: &Objec
 }
 
 /// # Errors
-/// 403 for a user who may not sign requests of the signer, and changes certificate or conditions.
+/// 403 if the user changes the certificate or conditions and may not sign requests for the signer.
 pub(super) fn signing(core: &Core, attributes: &Attributes<'_>, objects: &Objects<'_>) -> Result<(), Status> {
     if !is_update_of(attributes, "status") {
         return Ok(());
@@ -41,7 +41,7 @@ pub(super) fn signing(core: &Core, attributes: &Attributes<'_>, objects: &Object
 }
 
 /// # Errors
-/// 403 for a client that would be one of those who may do everything.
+/// 403 if the client would be a member of `system:masters`.
 pub(super) fn subject(attributes: &Attributes<'_>, objects: &Objects<'_>) -> Result<(), Status> {
     let Some(new) = objects.new.as_deref() else {
         return Ok(());
@@ -70,7 +70,7 @@ fn signer(request: &Value) -> &str {
     signer.unwrap_or_default()
 }
 
-/// Whether the user may do this with all requests of the signer, or of all signers of its domain.
+/// Checks that the user has the verb for the signer, or for all signers of its domain.
 fn may(core: &Core, attributes: &Attributes<'_>, objects: &Objects<'_>, verb: &str) -> Result<(), Status> {
     let signer = objects.old.map(signer).unwrap_or_default();
     let domain = signer.split('/').next().unwrap_or_default();

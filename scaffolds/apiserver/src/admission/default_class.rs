@@ -15,7 +15,7 @@ pub(super) struct Defaulted {
     subject: Subject<'static>,
     /// The field of the spec that names the class.
     field: &'static str,
-    /// The annotation that did so before there was the field.
+    /// The deprecated annotation that names the class.
     annotation: &'static str,
     /// Where the store keeps the classes.
     classes: &'static str,
@@ -48,7 +48,7 @@ impl Defaulted {
     /// Sets the class of a new object.
     ///
     /// # Errors
-    /// 500 for a class that cannot be read.
+    /// 500 if a class cannot be decoded.
     pub fn admit(&self, core: &Core, attributes: &Attributes<'_>, objects: &mut Objects<'_>) -> Result<(), Status> {
         if attributes.operation != Operation::Create || !attributes.is_about(self.subject) {
             return Ok(());
@@ -70,7 +70,7 @@ impl Defaulted {
         annotation(object, self.annotation).is_some() || field.is_some_and(|class| !class.is_null())
     }
 
-    /// The class that is marked: the newest, and of several the first by name.
+    /// The class marked as default: of several, the newest, and of equally old ones the first by name.
     fn default(&self, core: &Core) -> Result<Option<String>, Status> {
         let page = core.store.list(&Range::new(self.classes, ""), None, None, 0);
         let mut found: Option<Value> = None;

@@ -1,10 +1,10 @@
-//! Roles and bindings: nobody grants rights that they do not have.
+//! Roles and bindings: users cannot grant permissions that they do not have.
 
 use super::{Attributes, Objects};
 use crate::{authorize::Write, state::Core, status::Status, strategy::Grants};
 
 /// # Errors
-/// 403 for rights that the sender does not have, 404 for a role that is bound and not there.
+/// 403 if the user lacks one of the granted permissions, 404 if the bound role does not exist.
 pub(super) fn admit(core: &Core, attributes: &Attributes<'_>, objects: &Objects<'_>) -> Result<(), Status> {
     let call = attributes.call;
     let (Some(new), Some(grants)) = (objects.new.as_deref(), call.resource.rules().grants) else {

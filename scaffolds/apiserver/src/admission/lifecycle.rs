@@ -1,4 +1,4 @@
-//! NamespaceLifecycle: nothing comes into a namespace that is not there or terminates, and some namespaces stay.
+//! NamespaceLifecycle: no objects are created in a missing or terminating namespace, and some namespaces cannot be deleted.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -13,16 +13,15 @@ use crate::{
 
 /// Where the store keeps namespaces.
 const NAMESPACES: &str = "/namespaces";
-/// What answers about a namespace name.
+/// The resource that errors about namespaces name.
 const SUBJECT: Subject = Subject::new("", "namespaces");
 /// Namespaces that nobody can delete.
 const IMMORTAL: [&str; 3] = ["default", "kube-system", "kube-public"];
 
-/// Upstream's plugin does all of this among the mutating ones, and lets every other deletion pass.
+/// Upstream's plugin runs among the mutating ones, and allows all other deletions.
 ///
 /// # Errors
-/// 404 for a namespace that is not there; 403 for a creation in one that terminates, and for the deletion of one that
-/// stays.
+/// 404 if the namespace does not exist, 403 if it is terminating, and 403 for the deletion of a protected namespace.
 pub(super) fn admit(core: &Core, attributes: &Attributes<'_>, objects: &Objects<'_>) -> Result<(), Status> {
     match attributes.operation {
         Operation::Delete => deletion(attributes, objects),
@@ -68,7 +67,7 @@ fn home(core: &Core, attributes: &Attributes<'_>) -> Result<Option<Arc<Record>>,
     found.ok_or_else(missing).map(Some)
 }
 
-/// Whether a namespace is on its way out. Every creation asks, so nothing else of it is read.
+/// Whether a namespace is terminating. Every create request needs this, so only its phase is decoded.
 fn is_terminating(namespace: &Record) -> Result<bool, Status> {
     #[derive(Deserialize)]
     struct Namespace<'a> {

@@ -1,5 +1,5 @@
-//! Admission: what may refuse or change a write between authorization and the store. All members are in one list,
-//! [`ORDER`], which the registry's pipeline calls. So members see the writes of every verb, and no verb knows a member.
+//! Admission: members may refuse or change a write between authorization and the store. All members are in one list,
+//! [`ORDER`], which the registry's pipeline calls for the writes of every verb.
 
 mod certificates;
 mod default_class;
@@ -20,14 +20,14 @@ use crate::{
     status::{Status, Subject},
 };
 
-/// When a member sees a write.
+/// When a member is called.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Phase {
     /// Before the object is prepared. Members may change it; as upstream, the fields that they set have no owner yet.
     Mutating,
-    /// What the storage of a kind checks upstream: after all mutating members, before the object is prepared.
+    /// Where upstream's storage of a kind checks: after all mutating members, before the object is prepared.
     Storage,
-    /// After the object was prepared and found valid, right before it is stored. Members must not change it.
+    /// After validation, right before the object is stored. Members must not change it.
     Validating,
 }
 
@@ -38,9 +38,9 @@ pub enum Member {
     ForbidCreate,
     /// The plugin of this name: no new objects in a terminating namespace; some namespaces cannot be deleted.
     NamespaceLifecycle,
-    /// The plugin `Priority`, of Pods: they get the priority of their class.
+    /// The plugin `Priority`, for Pods: a Pod gets the priority of its class.
     PodPriority,
-    /// The plugin `Priority`, of PriorityClasses: one of them at most is the default.
+    /// The plugin `Priority`, for PriorityClasses: at most one is the default.
     DefaultPriority,
     /// The plugin of this name: a PersistentVolumeClaim without a class gets the default one.
     DefaultStorageClass,
@@ -48,20 +48,20 @@ pub enum Member {
     CertificateApproval,
     /// The plugin of this name: who may sign them.
     CertificateSigning,
-    /// The plugin of this name: what they may not ask for.
+    /// The plugin of this name: which subjects they must not have.
     CertificateSubjectRestriction,
     /// The plugin of this name: an Ingress without a class gets the default one.
     DefaultIngressClass,
-    /// The plugin of this name: a Pod that comes onto a node gets the labels of the node's zone and region.
+    /// The plugin of this name: a Pod gets the labels of its node's zone and region.
     PodTopologyLabels,
-    /// The policy-based storage of RBAC: nobody grants rights that they do not have.
+    /// The policy-based storage of RBAC: users cannot grant permissions that they do not have.
     RoleEscalation,
     /// Records writes in tests.
     #[cfg(test)]
     Probe(Phase),
 }
 
-/// All members, in the order in which they see a write. It is that of kube-apiserver 1.36:
+/// All members in the order of their calls, which is that of kube-apiserver 1.36:
 ///
 /// 1. Around all plugins: `ForbidCreate`.
 /// 2. `AllOrderedPlugins` of `pkg/kubeapiserver/options/plugins.go`: NamespaceAutoProvision, NamespaceLifecycle,
@@ -94,51 +94,51 @@ pub const ORDER: &[(Phase, Member)] = &[
 /// What a write does to an object.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Operation {
-    /// Creates it, whatever the verb: an apply may create.
+    /// Creates it. Apply requests and updates may create too.
     Create,
     /// Changes it.
     Update,
-    /// Deletes it, or begins to.
+    /// Deletes it, or marks it as deleting.
     Delete,
 }
 
-/// A write, as members see it.
+/// The attributes of a write.
 pub struct Attributes<'a> {
-    /// What it does.
+    /// The operation.
     pub operation: Operation,
     /// The request: resource and subresource, namespace, user, and the options as they were sent.
     pub call: &'a Call,
-    /// Whether nothing is stored in the end.
+    /// Whether nothing is stored.
     pub dry_run: bool,
 }
 
 impl Attributes<'_> {
-    /// Whether the write is one of the resource itself, and not of a subresource.
+    /// Whether the write is to the resource itself, not to a subresource.
     fn is_about(&self, subject: Subject<'_>) -> bool {
         self.call.subject() == subject && self.call.subresource.is_empty()
     }
 
-    /// The refusal of a member.
+    /// The 403 of a member.
     fn forbid(&self, objects: &Objects<'_>, why: &str) -> Status {
         Status::forbidden(self.call.subject(), objects.given_name(), why)
     }
 }
 
-/// The states of the object that is written; for a subresource with a kind of its own (`scale`) objects of that kind.
+/// The states of the written object. For a subresource with a kind of its own (`scale`), they are objects of that kind.
 pub struct Objects<'a> {
-    /// The next one; none for a deletion.
+    /// The next state; none for a deletion.
     pub new: Option<&'a mut Value>,
-    /// The present one; none for a creation.
+    /// The present state; none for a creation.
     pub old: Option<&'a Value>,
 }
 
 impl Objects<'_> {
-    /// The object's name; empty while the server has yet to generate it.
+    /// The object's name; empty until the server has generated it.
     pub fn name(&self) -> &str {
         self.text("name")
     }
 
-    /// The object's name as refusals quote it: what the generated one will begin with while there is none.
+    /// The object's name for error messages, or its `generateName` if it has no name yet.
     pub fn given_name(&self) -> &str {
         let given = [self.name(), self.text("generateName")];
         given.into_iter().find(|name| !name.is_empty()).unwrap_or("Unknown")
@@ -150,7 +150,7 @@ impl Objects<'_> {
     }
 }
 
-/// Calls all members of a phase in their order. A member may await: no lock is held.
+/// Calls all members of a phase in their order. Members may await, because no lock is held.
 ///
 /// # Errors
 /// The Status of the first member that refuses.

@@ -13,15 +13,15 @@ use crate::{
 /// Where the store keeps PriorityClasses.
 const CLASSES: &str = "scheduling.k8s.io/priorityclasses";
 
-/// What a Pod gets.
+/// The fields that a Pod gets.
 struct Priority {
-    /// Empty without a class.
+    /// Empty if there is no class.
     class: String,
     value: i64,
     preemption: Option<String>,
 }
 
-/// What counts of a PriorityClass.
+/// The fields of a PriorityClass that are needed.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Class {
@@ -36,7 +36,7 @@ struct Class {
 /// Gives a new Pod its priority; an update keeps it.
 ///
 /// # Errors
-/// 403 for a class that does not exist, and for a Pod whose own priority or policy is not that of its class.
+/// 403 if the class does not exist, and if the Pod's priority or preemption policy differs from that of its class.
 pub(super) fn admit(core: &Core, attributes: &Attributes<'_>, objects: &mut Objects<'_>) -> Result<(), Status> {
     if !attributes.is_about(Subject::new("", "pods")) {
         return Ok(());
@@ -77,7 +77,7 @@ fn set(core: &Core, attributes: &Attributes<'_>, objects: &mut Objects<'_>) -> R
     Ok(())
 }
 
-/// What the Pod itself says otherwise than its class.
+/// The error for a Pod whose fields differ from its class.
 fn differs(spec: &Map<String, Value>, priority: &Priority) -> Option<String> {
     const BY: &str = "priority admission controller computed";
     let said = spec.get("priority").and_then(Value::as_i64);
@@ -110,7 +110,7 @@ fn keep(objects: &mut Objects<'_>) {
 /// Checks a PriorityClass.
 ///
 /// # Errors
-/// 403 for a class that is to be the default while another one is.
+/// 403 for a second default class.
 pub(super) fn only_default(core: &Core, attributes: &Attributes<'_>, objects: &Objects<'_>) -> Result<(), Status> {
     let is_default = |class: &Value| class.get("globalDefault").and_then(Value::as_bool) == Some(true);
     let Some(new) = objects.new.as_deref().filter(|class| is_default(class)) else {
@@ -129,7 +129,7 @@ pub(super) fn only_default(core: &Core, attributes: &Attributes<'_>, objects: &O
     }
 }
 
-/// The priority of a class; none when it does not exist.
+/// The priority of a class, if the class exists.
 fn of_class(core: &Core, name: &str) -> Result<Option<Priority>, Status> {
     let Some(record) = core.store.get(&Key::new(CLASSES, "", name)) else {
         return Ok(None);
@@ -149,7 +149,7 @@ fn default_priority(core: &Core) -> Result<Priority, Status> {
     })
 }
 
-/// The default class; the lowest one, should there be several.
+/// The default class; of several, the one with the lowest value.
 fn default_class(core: &Core) -> Result<Option<(String, Class)>, Status> {
     let page = core.store.list(&Range::new(CLASSES, ""), None, None, 0);
     let mut found: Option<(String, Class)> = None;

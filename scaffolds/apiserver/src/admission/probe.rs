@@ -1,5 +1,5 @@
-//! A member for tests: it notes every write that it sees, and refuses, changes or holds up those that a test chooses. Each
-//! thread has its own, and so has each test on a runtime of one thread.
+//! A member for tests: it records every write, and refuses, changes or delays those that a test selects. Its state is
+//! per thread, so each test on a single-threaded runtime has its own.
 
 use std::{cell::RefCell, sync::Arc};
 
@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 use super::{Attributes, Objects, Operation, Phase};
 use crate::status::Status;
 
-/// What was seen of a write.
+/// A recorded write.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Seen {
     pub phase: Phase,
@@ -24,14 +24,14 @@ pub struct Seen {
     pub kinds: [Option<String>; 2],
 }
 
-/// What a probe does.
+/// The state of the probe.
 #[derive(Default)]
 struct Probe {
     seen: Vec<Seen>,
     refuses: Option<Phase>,
-    /// A label that all next states get.
+    /// A label that is added to all next states.
     label: Option<&'static str>,
-    /// Which write is held up, by phase and subresource, and what lets it go.
+    /// The phase and subresource of the write to delay, and the signal that lets it continue.
     holds: Option<(Phase, &'static str, Arc<Notify>)>,
 }
 
@@ -39,29 +39,29 @@ thread_local! {
     static PROBE: RefCell<Probe> = RefCell::default();
 }
 
-/// What was seen since this was asked last.
+/// Takes the writes recorded since the last call.
 pub fn seen() -> Vec<Seen> {
     PROBE.with_borrow_mut(|probe| std::mem::take(&mut probe.seen))
 }
 
-/// Refuses everything in a phase.
+/// Refuses all writes in a phase.
 pub fn refuse(phase: Option<Phase>) {
     PROBE.with_borrow_mut(|probe| probe.refuses = phase);
 }
 
-/// Gives all next states a label.
+/// Adds a label to all next states.
 pub fn label(name: &'static str) {
     PROBE.with_borrow_mut(|probe| probe.label = Some(name));
 }
 
-/// Holds up the next write of a subresource in a phase, until it is notified.
+/// Delays the next write to a subresource in a phase until the returned value is notified.
 pub fn hold(phase: Phase, subresource: &'static str) -> Arc<Notify> {
     let gate = Arc::new(Notify::new());
     PROBE.with_borrow_mut(|probe| probe.holds = Some((phase, subresource, Arc::clone(&gate))));
     gate
 }
 
-/// Whether a write is held up.
+/// Whether a write is waiting.
 pub fn is_holding() -> bool {
     PROBE.with_borrow(|probe| probe.holds.is_none())
 }

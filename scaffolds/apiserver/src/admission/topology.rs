@@ -1,4 +1,4 @@
-//! PodTopologyLabels: a Pod that comes onto a node gets the labels of the node's zone and region.
+//! PodTopologyLabels: a Pod gets the labels of its node's zone and region.
 
 use serde_json::{Value, json};
 
@@ -7,10 +7,10 @@ use crate::{meta, state::Core, status::Subject, store::Key};
 
 /// Where the store keeps nodes.
 const NODES: &str = "/nodes";
-/// The labels that say where a node is.
+/// The labels of a node that are copied.
 const LABELS: [&str; 2] = ["topology.kubernetes.io/zone", "topology.kubernetes.io/region"];
 
-/// Labels a new Pod that has a node, and a Binding, whose labels the Pod gets.
+/// Adds the labels to a new Pod that has a node, and to a Binding, which passes them to its Pod.
 pub(super) fn admit(core: &Core, attributes: &Attributes<'_>, objects: &mut Objects<'_>) {
     let call = attributes.call;
     let Some(new) = objects.new.as_deref_mut() else { return };

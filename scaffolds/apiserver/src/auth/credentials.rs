@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn credentials_are_known_unknown_or_absent() {
+    fn credentials_are_valid_invalid_or_absent() {
         assert_eq!(who(Some("Bearer secret"), Peer::Unknown), Ok("bob".into()));
         assert_eq!(who(Some("bearer  secret "), Peer::Process), Ok("bob".into()));
         assert_eq!(who(Some("Bearer nope"), Peer::Unknown), Err(401));

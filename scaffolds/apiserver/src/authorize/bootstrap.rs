@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_is_whole_and_where_its_metadata_says() {
+    fn each_object_is_complete_and_has_the_key_of_its_metadata() {
         let mut count = 0;
         for object in objects() {
             let value: Value = serde_json::from_slice(&object.at("2026-01-02T03:04:05Z", 7)).unwrap();

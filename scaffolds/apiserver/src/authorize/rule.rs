@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_resource_its_subresources_and_the_stars() {
+    fn a_rule_matches_resources_subresources_and_stars() {
         let pods = rule("", "pods", "get");
         assert!(pods.allows(&asked("get", "", "pods")));
         for other in [
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn names_restrict_and_a_request_without_one_is_not_of_them() {
+    fn resource_names_exclude_requests_without_a_name() {
         let named = Rule {
             resource_names: vec!["one".to_owned()],
             ..rule("", "pods", "*")
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_end_with_a_star_or_are_exact() {
+    fn a_path_of_a_rule_matches_exactly_or_by_prefix() {
         let urls = Rule {
             non_resource_urls: vec!["/api/*".to_owned(), "/healthz".to_owned()],
             verbs: vec!["get".to_owned()],
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_said_resource_by_resource() {
+    fn missing_permissions_are_listed_by_resource() {
         let owned = [rule("", "pods", "get"), rule("apps", "*/scale", "*")];
         let wanted = [
             rule("", "pods,secrets", "get,list"),

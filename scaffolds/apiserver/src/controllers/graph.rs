@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn edges_follow_the_last_state_of_each_object() {
+    fn edges_match_the_latest_state_of_each_object() {
         let mut graph = Graph::default();
         graph.set(node("b", &[("a", true), ("a2", false)]));
         graph.set(node("c", &[("a", false)]));
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn an_owner_whose_uid_begins_as_another_one_is_another_one() {
+    fn owners_with_a_common_uid_prefix_are_distinct() {
         let mut graph = Graph::default();
         graph.set(node("x", &[("ab", true)]));
         assert!(!graph.has_dependents(&"a".into()) && !graph.is_held(&"a".into()));

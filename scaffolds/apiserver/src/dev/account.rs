@@ -139,7 +139,7 @@ pub(super) mod tests {
     }
 
     #[tokio::test]
-    async fn the_operator_is_its_service_account_and_may_do_what_its_role_grants_where_it_holds() {
+    async fn the_operator_has_the_permissions_of_its_service_account() {
         for kind in ["ClusterRole", "Role"] {
             let server = ApiServer::new(Options::default());
             let account = Account::make(&server, rbac(kind)).await.unwrap();
@@ -193,7 +193,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn an_account_of_others_stays_where_it_is() {
+    fn service_accounts_of_others_keep_their_namespace() {
         let mut rbac = rbac("Role");
         rbac[2] = Manifest {
             object: binding("Role", "prometheus"),

@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kustomization_lists_files_and_folders_and_what_it_does_not_list_is_left_out() {
+    fn only_files_and_folders_listed_in_a_kustomization_are_read() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path();
         let write = |file: &str, text: &str| fs::write(path.join(file), text).unwrap();
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_listed_and_missing_names_the_command_that_writes_it() {
+    fn the_error_for_a_missing_file_names_the_command_that_writes_it() {
         let folder = tempfile::tempdir().unwrap();
         let text = "resources:\n  - role.yaml\n";
         fs::write(folder.path().join("kustomization.yaml"), text).unwrap();

@@ -100,7 +100,7 @@ mod tests {
     use serde_json::Value;
 
     #[tokio::test]
-    async fn each_permission_that_is_missing_is_named_once_with_what_grants_it() {
+    async fn each_missing_permission_is_reported_once_with_the_rule_that_grants_it() {
         let server = ApiServer::new(Options::default());
         let account = Account::make(&server, rbac("Role")).await.unwrap();
         let mut refusals = server.refusals();

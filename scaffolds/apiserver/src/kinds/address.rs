@@ -113,7 +113,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_network_is_written_as_such() {
+    fn a_network_is_formatted_with_its_prefix_length() {
         for (text, sentence) in [
             ("10.0.0.0/8", ""),
             ("0.0.0.0/0", ""),
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_of_no_bits_is_around_all_others_of_its_kind() {
+    fn a_network_with_prefix_length_zero_contains_all_of_its_family() {
         let network = |text: &str| parts(text).unwrap().0;
         assert!(network("0.0.0.0/0").is_around(&network("128.0.0.0/1")));
         assert!(!network("0.0.0.0/0").is_around(&network("0.0.0.0/0")));

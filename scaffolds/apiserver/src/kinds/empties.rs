@@ -120,7 +120,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn each_form_has_its_own_empty_lists_and_maps() {
+    fn each_encoding_omits_its_own_empty_lists_and_maps() {
         let object = json!({"metadata": {"labels": {}, "managedFields": [{"fieldsV1": {"f:rules": {}}}]}, "rules": []});
         let in_form = |form| {
             let mut object = object.clone();
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_means_something_stays_until_it_is_encoded() {
+    fn meaningful_empty_values_are_kept_until_encoding() {
         let object = json!({"spec": {"podSelector": {"matchLabels": {}}, "ingress": []}, "metadata": {"labels": {}}});
         let in_form = |form| {
             let mut object = object.clone();

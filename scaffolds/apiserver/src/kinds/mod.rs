@@ -194,7 +194,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_has_what_is_recorded_and_nothing_else() {
+    fn the_table_has_exactly_the_recorded_kinds() {
         let recorded = names::all().into_iter().map(|named| (named.group, named.names.kind));
         let mut recorded: BTreeSet<_> = recorded.collect();
         // What subresources read, and is no resource of its own.
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn each_default_is_of_a_recorded_struct() {
+    fn each_default_belongs_to_a_recorded_struct() {
         let kinds = KINDS.iter().flat_map(|(_, _, kind)| kind().defaults);
         for (definition, _) in kinds.chain(pod::defaults::STRUCTS) {
             assert!(shapes::shape(definition).is_some(), "{definition}");
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn the_registry_knows_no_kind_by_name() {
+    fn the_registry_contains_no_name_of_a_kind() {
         let (names, mut files) = (names_of_kinds(), Vec::new());
         sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/registry"), &mut files);
         assert!(files.len() > 10);
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_in_the_registry_would_be_found() {
+    fn the_search_for_names_of_kinds_finds_one() {
         let names = names_of_kinds();
         let source = "if subject == (\"\", \"pods\") {}\nmatch group { \"apps\" => {} }\nget(\"/namespaces\")";
         assert_eq!(named(source, &names), ["pods", "apps", "namespaces"]);

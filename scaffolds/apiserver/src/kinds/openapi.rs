@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_may_have_blanks() {
+    fn recorded_values_may_contain_spaces() {
         let spec = openapi_schema("io.k8s.api.certificates.v1.CertificateSigningRequestSpec").unwrap();
         let usages = spec.pointer("/properties/usages").unwrap();
         assert_eq!(usages["items"]["enum"][1], "cert sign");

@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_and_bytes_are_told_apart() {
+    fn integers_and_byte_strings_are_distinguished() {
         let message = Message::new(b"\x08\x96\x01\x12\x02ab\x08\x01\x21\x00\x00\x00\x00\x00\x00\xf8\x3f");
         assert_eq!(message.number(1), Ok(1));
         assert_eq!(message.text(2), Ok("ab".to_owned()));
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn what_breaks_off_or_makes_no_sense_is_refused() {
+    fn truncated_and_malformed_messages_are_refused() {
         let broken: [&[u8]; 5] = [
             b"\x08",
             b"\x12\x05ab",

@@ -212,7 +212,7 @@ mod tests {
     use crate::kinds;
 
     #[test]
-    fn a_document_is_written_once_however_many_definitions_of_other_groups_come() {
+    fn a_document_is_encoded_once_despite_changes_of_other_groups() {
         let catalogue = Catalogue::default();
         catalogue.add_built_in(kinds::resources());
         let openapi = OpenApi::new(catalogue.clone());

@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_draft_is_the_text_of_the_object_at_its_revision() {
+    fn a_draft_becomes_the_object_with_its_resource_version() {
         let objects = [
             json!({"kind": "A", "metadata": {"name": "a", "resourceVersion": "4", "uid": "u"}, "spec": {"x": [1, "\u{e9}"]}}),
             json!({"apiVersion": "v1", "metadata": {"zzz": null}}),
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_is_read_as_it_was_stored() {
+    fn a_stored_number_is_read_unchanged() {
         let object = json!({"metadata": {}, "spec": {"n": 4.333_333_333_333_333e64}});
         let stored: Value = serde_json::from_slice(&Draft::of(&object).at(1)).unwrap();
         assert_eq!(stored["spec"], object["spec"]);

@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_that_can_be_had_is_taken() {
+    fn the_most_preferred_supported_type_is_chosen() {
         assert_eq!(
             wanted("application/vnd.kubernetes.protobuf,application/json")
                 .unwrap()
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn people_get_white_space() {
+    fn browsers_and_curl_get_indented_json() {
         let mut headers = HeaderMap::new();
         headers.insert(header::USER_AGENT, "curl/8.5.0".parse().unwrap());
         assert_eq!(format(&headers, &Query::default()), Format::Pretty);

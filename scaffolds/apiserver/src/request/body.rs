@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_is_answered_as_by_the_real_server() {
+    fn bodies_that_are_not_objects_have_the_errors_of_the_real_server() {
         const START: &str = "the object provided is unrecognized (must be of type ConfigMap): ";
         let json = |body| said("application/json", body);
         let amiss = "couldn't get version/kind; json parse error: ";
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn media_types_are_told_apart() {
+    fn media_types_of_bodies_are_distinguished() {
         assert!(object("application/yaml; charset=utf-8", b"a: 1", "X").is_ok());
         assert!(object("", b"{}", "X").is_ok());
         assert_eq!(object("text/plain", b"", "X").unwrap_err().code, 415);
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_body_has_a_limit() {
+    async fn a_body_beyond_the_limit_is_refused() {
         let most = receive(Full::new(Bytes::from(vec![b' '; LIMIT]))).await.unwrap();
         assert_eq!(most.len(), LIMIT);
         let status = receive(Full::new(Bytes::from(vec![b' '; LIMIT + 1])))

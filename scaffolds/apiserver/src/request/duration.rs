@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations_are_read_as_go_reads_them() {
+    fn durations_are_parsed_as_in_go() {
         assert_eq!(parse("1h15m30.5s"), Ok(Duration::from_millis(4_530_500)));
         assert_eq!(parse("0"), Ok(Duration::ZERO));
         assert_eq!(parse("-1s"), Ok(Duration::ZERO));

@@ -343,14 +343,14 @@ mod tests {
     ];
 
     #[test]
-    fn what_is_malformed_is_said_in_the_words_of_go() {
+    fn malformed_json_has_the_errors_of_go() {
         for (text, said) in MALFORMED {
             assert_eq!(read(text.as_bytes()).unwrap_err(), *said, "{text}");
         }
     }
 
     #[test]
-    fn what_is_well_formed_reads_as_serde_reads_it() {
+    fn well_formed_json_is_decoded_as_by_serde() {
         let text = r#" {"a": [1, -2.5, 1e3, true, null, "x\n\u00e9\ud83d\ude00"], "b": {}, "c": []} "#;
         let (value, duplicates) = read(text.as_bytes()).unwrap();
         assert_eq!(
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_of_two_fields_counts_and_both_are_told_of() {
+    fn the_last_of_duplicate_fields_wins_and_is_reported() {
         let (value, duplicates) = read(br#"{"spec":{"a":1,"a":2,"l":[{"b":1,"b":1}]}}"#).unwrap();
         assert_eq!(value, json!({"spec": {"a": 2, "l": [{"b": 1}]}}));
         assert_eq!(
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn nesting_has_an_end() {
+    fn deep_nesting_is_refused() {
         let deep = "[".repeat(100_000);
         assert_eq!(
             read(deep.as_bytes()).unwrap_err(),
@@ -382,14 +382,14 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_text_are_replaced() {
+    fn invalid_utf8_is_replaced() {
         assert_eq!(read(b"\"a\xffb\"").unwrap().0, json!("a\u{fffd}b"));
         assert_eq!(read(br#""\ud800x""#).unwrap().0, json!("\u{fffd}x"));
         assert_eq!(read(br#""\ud800\u0041""#).unwrap().0, json!("\u{fffd}A"));
     }
 
     #[test]
-    fn numbers_are_go_numbers() {
+    fn numbers_are_parsed_as_in_go() {
         assert_eq!(
             read(b"9223372036854775808").unwrap().0,
             json!(9_223_372_036_854_775_808.0_f64)

@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn resources_are_found_in_the_path() {
+    fn a_path_names_its_resource() {
         let info = read(Method::GET, "/apis/apps/v1/namespaces/a/deployments/b/status");
         assert_eq!(parts(&info), ["get", "apps", "a", "deployments", "b", "status"]);
         let info = read(Method::DELETE, "/api/v1/namespaces/a/pods?watch=1");
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_namespace_is_a_resource_too() {
+    fn the_path_of_a_namespace_names_a_resource() {
         assert_eq!(
             parts(&read(Method::GET, "/api/v1/namespaces/a")),
             ["get", "", "a", "namespaces", "a", ""]
@@ -180,13 +180,13 @@ mod tests {
     }
 
     #[test]
-    fn the_old_watch_prefix_is_known() {
+    fn the_deprecated_watch_prefix_is_supported() {
         let info = read(Method::GET, "/api/v1/watch/namespaces/a/pods/b");
         assert_eq!(parts(&info), ["watch", "", "a", "pods", "b", ""]);
     }
 
     #[test]
-    fn an_encoded_slash_divides_segments_and_odd_paths_are_not_whole() {
+    fn an_encoded_slash_divides_segments_and_other_paths_name_no_resource() {
         let info = read(Method::GET, "/api/v1/namespaces/a/pods/..%2f..");
         assert_eq!(parts(&info), ["get", "", "a", "pods", "..", ".."]);
         assert!(read(Method::GET, "/api/v1/pods/").is_whole);

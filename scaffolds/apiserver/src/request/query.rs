@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pairs_that_go_drops_are_dropped() {
+    fn parameters_that_go_drops_are_dropped() {
         let query = Query::read("limit=1;b=2&a=%zz&c=%41+x&c=2&d");
         assert_eq!(query.get("limit"), None);
         assert_eq!(query.get("a"), None);
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_refused_in_go_words() {
+    fn invalid_numbers_have_the_errors_of_go() {
         let said = |text| integer(text).unwrap_err();
         assert_eq!(said("abc"), "strconv.ParseInt: parsing \"abc\": invalid syntax");
         assert_eq!(said(""), "strconv.ParseInt: parsing \"\": invalid syntax");

@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_like_a_number_is_a_text() {
+    fn scalars_that_resemble_numbers_are_texts() {
         for text in [
             "2020-01-01",
             "12:30",

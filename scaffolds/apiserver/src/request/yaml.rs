@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_document_counts() {
+    fn only_the_first_document_is_decoded() {
         assert_eq!(value("a: {b: [1, x]}\n---\nc: d"), json!({"a": {"b": [1, "x"]}}));
         assert_eq!(value(""), Value::Null);
         assert_eq!(value("# nothing\n"), Value::Null);
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_texts_and_those_set_twice_are_told_with_their_line() {
+    fn keys_become_texts_and_duplicates_are_reported_with_their_line() {
         let (value, duplicates) = read(b"a: 1\n1: x\ntrue: z\na: {b: 1, b: 2}\n").unwrap();
         assert_eq!(value, json!({"a": {"b": 2}, "1": "x", "true": "z"}));
         assert_eq!(
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn anchors_and_merge_keys_are_followed() {
+    fn anchors_and_merge_keys_are_resolved() {
         assert_eq!(
             value("a: &x {b: 1}\nc: *x\nd: {<<: *x, e: 2}"),
             json!({"a": {"b": 1}, "c": {"b": 1}, "d": {"b": 1, "e": 2}})
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bomb_of_aliases_and_a_deep_nest_are_refused() {
+    fn an_alias_bomb_and_deep_nesting_are_refused() {
         let mut bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
         for level in 1..12 {
             let alias = format!("*a{}", level - 1);
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_yaml_is_said() {
+    fn invalid_yaml_is_reported() {
         for text in ["a: [b\nfoo", "a: b: c", "\"", "*x", "a: &", "%", "{", "\u{0}"] {
             assert!(read(text.as_bytes()).unwrap_err().starts_with("yaml: "), "{text:?}");
         }

@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn warnings_are_quoted_told_once_and_bounded() {
+    fn warnings_are_quoted_deduplicated_and_limited() {
         let mut answer = text(200, "ok");
         let long = "x".repeat(5000);
         warn(
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_status_says_when_to_come_back() {
+    fn a_status_with_a_delay_has_the_header_retry_after() {
         let answer = failure(&Status::timeout("slow", 3), Format::Json);
         assert_eq!(
             (

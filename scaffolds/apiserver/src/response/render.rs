@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stands_on_one_line_ends_it() {
+    fn json_on_one_line_ends_with_a_line_feed() {
         let object = json!({"a": 1});
         assert_eq!(value(&object, Format::Json), "{\"a\":1}\n");
         assert_eq!(value(&object, Format::Pretty), "{\n  \"a\": 1\n}");

@@ -51,7 +51,7 @@ mod tests {
     use crate::response;
 
     #[test]
-    fn only_what_is_large_and_good_is_compressed() {
+    fn only_large_successful_responses_are_compressed() {
         let large = "x".repeat(THRESHOLD + 1);
         let compressed = compress(response::text(200, large.clone()));
         assert!(compressed.body().whole().unwrap().len() < 1000);

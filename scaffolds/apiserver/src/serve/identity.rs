@@ -56,7 +56,7 @@ mod tests {
     use crate::serve::certificate::Authority;
 
     #[test]
-    fn a_certificate_tells_user_and_groups() {
+    fn a_certificate_identifies_user_and_groups() {
         let issued = Authority::new().unwrap().client("bob", &["devs", "ops"]).unwrap();
         let user = user(&issued.certificate).unwrap();
         assert_eq!(
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_certificate_are_nobody() {
+    fn an_invalid_certificate_identifies_nobody() {
         let issued = Authority::new().unwrap().client("bob", &[]).unwrap().certificate;
         for length in 0..issued.len() {
             let _ = user(&issued[..length]);

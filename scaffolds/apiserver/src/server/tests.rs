@@ -193,7 +193,7 @@ async fn furnished() -> ApiServer {
 }
 
 #[tokio::test]
-async fn admission_sees_the_write_of_every_verb_once() {
+async fn admission_is_called_once_for_the_write_of_each_verb() {
     for query in ["", "dryRun=All"] {
         let server = furnished().await;
         for (request, body, expected) in verbs() {
@@ -238,7 +238,7 @@ async fn a_member_can_refuse_the_write_of_every_verb() {
 }
 
 #[tokio::test]
-async fn a_review_and_a_read_are_no_writes() {
+async fn admission_is_not_called_for_reads_and_reviews() {
     let server = furnished().await;
     send(&server, &format!("GET {MAPS}/a"), Value::Null).await;
     send(
@@ -251,7 +251,7 @@ async fn a_review_and_a_read_are_no_writes() {
 }
 
 #[test]
-fn members_stand_in_the_order_of_the_real_server() {
+fn members_have_the_order_of_the_real_server() {
     let members = ORDER.iter().filter(|(_, member)| !matches!(member, Member::Probe(_)));
     let members: Vec<_> = members.copied().collect();
     let expected = [
@@ -271,7 +271,7 @@ fn members_stand_in_the_order_of_the_real_server() {
 }
 
 #[tokio::test]
-async fn a_member_sees_nothing_that_one_before_it_refused() {
+async fn a_member_is_not_called_after_an_earlier_one_refused() {
     let server = server();
     let (code, _) = send(&server, "POST /api/v1/namespaces/none/configmaps", map("a")).await;
     assert_eq!((code, probe::seen()), (404, Vec::new()));
@@ -284,7 +284,7 @@ async fn a_member_sees_nothing_that_one_before_it_refused() {
 }
 
 #[tokio::test]
-async fn what_a_mutating_member_sets_is_stored_and_nobody_owns_it() {
+async fn fields_set_by_a_mutating_member_are_stored_without_an_owner() {
     let server = server();
     probe::label("probed");
     let (_, created) = send(&server, &format!("POST {MAPS}?fieldManager=m"), map("a")).await;
@@ -295,7 +295,7 @@ async fn what_a_mutating_member_sets_is_stored_and_nobody_owns_it() {
 }
 
 #[tokio::test]
-async fn a_write_that_waits_while_another_comes_first_is_tried_again() {
+async fn a_write_that_waits_is_retried_after_a_conflicting_write() {
     let server = furnished().await;
     let gate = probe::hold(Phase::Validating, "");
     let first = held(
@@ -315,7 +315,7 @@ async fn a_write_that_waits_while_another_comes_first_is_tried_again() {
 }
 
 #[tokio::test]
-async fn a_write_that_is_given_up_leaves_nothing_behind() {
+async fn a_cancelled_write_releases_what_it_reserved() {
     let server = server();
     let service = |name: &str| {
         let spec = json!({"clusterIP": "10.0.0.77", "ports": [{"port": 80}]});
@@ -333,7 +333,7 @@ async fn a_write_that_is_given_up_leaves_nothing_behind() {
 }
 
 #[tokio::test]
-async fn what_follows_from_a_write_is_done_though_nobody_waits_for_it() {
+async fn effects_of_a_write_complete_after_its_client_disconnects() {
     let server = server();
     // The definition is stored, and its status is being written.
     let gate = probe::hold(Phase::Mutating, "status");

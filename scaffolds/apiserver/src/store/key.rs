@@ -181,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_field_is_read_once_in_each_version() {
+    fn a_selected_field_is_decoded_once_per_version() {
         let record = Record::new(Key::new("/pods", "default", "a"), 1, Bytes::new());
         let read = |api, path, value: &str| record.field(api, path, || value.to_owned());
         assert_eq!(&*read(["", "v1"], "spec.nodeName", "one"), "one");

@@ -1,8 +1,8 @@
-//! Durations in nanoseconds: `time.ParseDuration` of Go, and what the OpenAPI format `duration` allows beside it.
+//! Durations in nanoseconds: `time.ParseDuration` of Go, and the additional forms of the OpenAPI format `duration`.
 
 use super::quote_bytes;
 
-/// What an `int64` holds, and one more, which only a negative duration reaches.
+/// The limit of an `int64`, plus one: only a negative duration can reach it.
 const MOST: u64 = 1 << 63;
 
 const UNITS: [(&str, u64); 8] = [
@@ -16,10 +16,10 @@ const UNITS: [(&str, u64); 8] = [
     ("h", 3_600_000_000_000),
 ];
 
-/// A duration as Go writes it: `1h30m`, `1.5s`, `-2ms`, `0`.
+/// Parses a duration in Go's format: `1h30m`, `1.5s`, `-2ms`, `0`.
 ///
 /// # Errors
-/// Go's sentence without its `time: `.
+/// Go's error message without its `time: `.
 pub fn duration(text: &str) -> Result<i64, String> {
     let invalid = || format!("invalid duration {}", quote_bytes(text));
     let negative = text.starts_with('-');
@@ -53,7 +53,7 @@ pub fn duration(text: &str) -> Result<i64, String> {
     i64::try_from(sum).map_err(|_| invalid())
 }
 
-/// The digits before and behind a point, of which there is at least one, and what follows.
+/// The digits before and after a point, of which there is at least one, and the rest of the text.
 fn number(text: &str) -> Option<(&str, &str, &str)> {
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     let (whole, rest) = text.split_at(digits(text));
@@ -64,12 +64,12 @@ fn number(text: &str) -> Option<(&str, &str, &str)> {
     (!whole.is_empty() || !fraction.is_empty()).then_some((whole, fraction, rest))
 }
 
-/// The sum and so many units, cut off at a nanosecond.
+/// Adds a number of units to a sum, truncated to nanoseconds.
 fn added(sum: u64, whole: &str, fraction: &str, unit: u64) -> Option<u64> {
     let whole: u64 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
     let (mut digits, mut scale) = (0u64, 1.0);
     for digit in fraction.bytes() {
-        // Go drops the digits from the one on that no longer fits.
+        // Go drops the digits that no longer fit.
         let next = digits
             .checked_mul(10)
             .and_then(|it| it.checked_add(u64::from(digit - b'0')));
@@ -83,7 +83,7 @@ fn added(sum: u64, whole: &str, fraction: &str, unit: u64) -> Option<u64> {
     (sum <= MOST).then_some(sum)
 }
 
-/// Units in words: each name but the last as it stands, the last one also with more behind it (`minutes`, `weekly`).
+/// Units in words. The last name of each unit also matches as the beginning of a word (`minutes`, `weekly`).
 const WORDS: [(&[&str], i64); 8] = [
     (&["ns", "nano"], 1),
     (&["us", "µs", "micro"], 1_000),
@@ -95,8 +95,8 @@ const WORDS: [(&[&str], i64); 8] = [
     (&["w", "wk", "week"], 604_800_000_000_000),
 ];
 
-/// A duration as the format `duration` allows it: as [`duration`] does, or the sum of what has a unit in words anywhere in
-/// the text (`2 days`, `1 week 3h`). `None` where nothing has one, or a number with letters behind it does not fit.
+/// Parses the format `duration`: either like [`duration`], or the sum of all numbers with a unit in words anywhere in the
+/// text (`2 days`, `1 week 3h`). `None` if there is no such number, or a number with letters after it is too large.
 pub fn loose_duration(text: &str) -> Option<i64> {
     if let Ok(exact) = duration(text) {
         return Some(exact);
@@ -120,11 +120,11 @@ pub fn loose_duration(text: &str) -> Option<i64> {
     sum
 }
 
-/// The nanoseconds of all units that a word names.
+/// The nanoseconds of all units that a word matches.
 fn in_words(word: &str) -> Option<i64> {
     let named = WORDS.iter().flat_map(|(names, unit)| {
         let begins = names.last().is_some_and(|last| word.starts_with(last));
-        // Upstream looks for all of them, so that `week` is found as a name and as a beginning.
+        // Upstream adds all matches, so `week` matches twice: as a name and as a beginning.
         let times = usize::from(begins) + names.iter().rev().skip(1).filter(|name| **name == word).count();
         std::iter::repeat_n(*unit, times)
     });
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations_are_read_as_go_reads_them() {
+    fn durations_are_parsed_as_in_go() {
         for (text, nanoseconds) in [
             ("0", 0),
             ("-0", 0),

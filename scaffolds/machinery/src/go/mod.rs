@@ -1,4 +1,4 @@
-//! How Go writes values: its `%v` of numbers, its `%q` of texts, its JSON. What the server says is full of them.
+//! Go's formats of values, which the server's messages contain: `%v` of numbers, `%q` of texts, and JSON.
 
 mod duration;
 
@@ -7,7 +7,7 @@ pub use duration::{duration, loose_duration};
 use serde_json::{Number, Value};
 use std::fmt::Write;
 
-/// A value in the message of a field error: simple ones as `%v` and `%q` show them, others as JSON.
+/// A value in the message of a field error: scalars in the formats `%v` and `%q`, others as JSON.
 pub fn show(value: &Value) -> String {
     match value {
         Value::String(text) => quote(text),
@@ -16,7 +16,7 @@ pub fn show(value: &Value) -> String {
     }
 }
 
-/// What the decoder calls the kind of a value.
+/// The decoder's name for the type of a value.
 pub fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -28,7 +28,7 @@ pub fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// `%v` of a number, which is an `int64` where it fits and a `float64` otherwise.
+/// `%v` of a number, which is an `int64` if it fits and a `float64` otherwise.
 pub fn plain(number: &Number) -> String {
     match (number.as_i64(), number.as_f64()) {
         (Some(integer), _) => integer.to_string(),
@@ -37,7 +37,7 @@ pub fn plain(number: &Number) -> String {
     }
 }
 
-/// `%v` of a `float64`: the shortest digits that read back, with an exponent of at least two digits from 1e6 up and below 1e-4.
+/// `%v` of a `float64`: the shortest digits that parse to the same value, with an exponent of at least two digits from 1e6 up and below 1e-4.
 pub fn decimal(float: f64) -> String {
     let size = float.abs();
     if size == 0.0 || (1e-4..1e6).contains(&size) {
@@ -54,7 +54,7 @@ pub fn decimal(float: f64) -> String {
     format!("{digits}e{sign}{exponent:0>2}")
 }
 
-/// The conversion of a `float64` to an `int64`: cut off, and on amd64 the lowest of all where it does not fit.
+/// The conversion of a `float64` to an `int64`: truncated, and on amd64 the smallest `int64` if it does not fit.
 pub fn int64(float: f64) -> i64 {
     const BOUND: f64 = 9_223_372_036_854_775_808.0;
     if (-BOUND..BOUND).contains(&float) {
@@ -64,8 +64,8 @@ pub fn int64(float: f64) -> i64 {
     }
 }
 
-/// A value as it comes out of a server's storage: a whole float, which is written without a fraction, is read as an
-/// integer where it fits.
+/// A value as a server reads it from its storage: a whole float is stored without a fraction, so it becomes an integer if
+/// it fits.
 pub fn stored(value: Value) -> Value {
     const BOUND: f64 = 9_223_372_036_854_775_808.0;
     match value {
@@ -79,7 +79,7 @@ pub fn stored(value: Value) -> Value {
     }
 }
 
-/// `reflect.DeepEqual` of decoded JSON: an integer is no float of the same value.
+/// `reflect.DeepEqual` of decoded JSON: an integer does not equal a float of the same value.
 pub fn equal(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(one), Value::Number(other)) => match (one.as_i64(), other.as_i64()) {
@@ -137,8 +137,8 @@ pub fn quote_bytes(text: &str) -> String {
     format!("\"{}\"", inner.collect::<String>())
 }
 
-/// Letters, marks, numbers, punctuation, symbols and the plain space: what Go calls printable is what Rust's debug form
-/// leaves as it is behind another character (as the first one it would escape marks too).
+/// Whether a character is printable in Go: a letter, mark, number, punctuation, symbol or plain space. Rust's debug format
+/// escapes all others (and marks at the beginning of a text, so another character precedes `c` here).
 pub fn printable(c: char) -> bool {
     matches!(c, '\'' | '"' | '\\') || [' ', c].iter().collect::<String>().escape_debug().nth(1) == Some(c)
 }
@@ -181,7 +181,7 @@ fn write_json(value: &Value, out: &mut String) {
     }
 }
 
-/// Unlike `%v`, without an exponent down to 1e-6, and with as few digits in one as it takes.
+/// Unlike `%v`, without an exponent down to 1e-6, and without leading zeros in exponents.
 fn json_number(number: &Number) -> String {
     match (number.as_i64(), number.as_f64()) {
         (Some(integer), _) => integer.to_string(),
@@ -222,7 +222,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn numbers_are_shown_as_go_shows_them() {
+    fn numbers_are_formatted_as_in_go() {
         for (value, plain, json) in [
             (json!(1), "1", "1"),
             (json!(1.0), "1", "1"),
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_shown_as_go_shows_them() {
+    fn texts_are_quoted_as_in_go() {
         assert_eq!(
             quote("a\u{7}\u{1}\u{7f}\u{80}\u{301}é'\"\u{feff}\u{e0001}"),
             r#""a\a\x01\x7f\u0080́é'\"\ufeff\U000e0001""#

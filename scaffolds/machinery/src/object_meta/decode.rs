@@ -1,15 +1,15 @@
-//! From JSON to an ObjectMeta and back: types must fit; what is unknown, null or empty is left out.
+//! Decodes an ObjectMeta from JSON and encodes it again: types must match; unknown, null and empty fields are dropped.
 
 use crate::{go, time::Moment};
 use serde_json::{Map, Value};
 
-/// What a field holds (k8s.io/apimachinery, pkg/apis/meta/v1/types.go).
+/// The type of a field (k8s.io/apimachinery, pkg/apis/meta/v1/types.go).
 #[derive(Clone, Copy)]
 enum Type {
     Text,
-    /// A text that is written even when it is empty.
+    /// A text that is encoded even if it is empty.
     Word,
-    /// Left out when it is zero.
+    /// Dropped if it is zero.
     Count,
     Number,
     Flag,
@@ -65,17 +65,17 @@ const ZERO_TIME: &str = "0001-01-01T00:00:00Z";
 /// An ObjectMeta.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decoded {
-    /// As Go's encoder writes it.
+    /// The metadata as Go encodes it.
     pub metadata: Value,
     /// The paths of fields that an ObjectMeta does not have: `ownerReferences[0].foo`.
     pub unknown: Vec<String>,
 }
 
-/// Decodes an ObjectMeta. `within` is the field of the decoded struct that holds it, as sentences name it; empty where the
-/// ObjectMeta itself is decoded, as in custom resources.
+/// Decodes an ObjectMeta. `within` is the field of the decoded struct that contains it, as error messages name it; empty if the
+/// ObjectMeta is decoded alone, as in custom resources.
 ///
 /// # Errors
-/// The first value of a wrong type, in the words of Go's decoder.
+/// The error of Go's decoder for the first value of a wrong type.
 pub fn decode(metadata: &Value, within: &str) -> Result<Decoded, String> {
     let mut unknown = Vec::new();
     let metadata = match metadata {
@@ -102,11 +102,11 @@ pub fn decode(metadata: &Value, within: &str) -> Result<Decoded, String> {
 
 struct Decoder<'a> {
     unknown: &'a mut Vec<String>,
-    /// The Go struct that is read.
+    /// The Go struct that is decoded.
     type_name: &'static str,
-    /// Where in the metadata: `ownerReferences[0]`.
+    /// The path in the metadata: `ownerReferences[0]`.
     path: String,
-    /// The fields on the way, without indices.
+    /// The same path without indices.
     names: Vec<String>,
 }
 
@@ -164,7 +164,7 @@ impl Decoder<'_> {
         Ok((!read.is_empty()).then(|| read.into()))
     }
 
-    /// The value as it is written, if it is.
+    /// The encoded value, unless it is dropped.
     fn plain(&self, value: &Value, wanted: Type) -> Result<Option<Value>, String> {
         match (wanted, value) {
             (Type::Text, Value::String(text)) if text.is_empty() => Ok(None),

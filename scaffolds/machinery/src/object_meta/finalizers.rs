@@ -4,12 +4,12 @@ use crate::cause::{Cause, Path};
 use crate::labels;
 use serde_json::Value;
 
-/// Set by a deletion that leaves the dependents alone; the garbage collector takes it away.
+/// Set by a deletion that orphans the dependents; the garbage collector removes it.
 pub const ORPHAN: &str = "orphan";
-/// Set by a deletion that waits for the dependents; the garbage collector takes it away.
+/// Set by a deletion that waits for the dependents; the garbage collector removes it.
 pub const FOREGROUND: &str = "foregroundDeletion";
 
-/// What is wrong with the finalizers of an object.
+/// The errors in the finalizers of an object.
 pub fn check(finalizers: &[&str], path: &Path) -> Vec<Cause> {
     let mut causes = Vec::new();
     for name in finalizers {

@@ -1,4 +1,4 @@
-//! The metadata of any object: decoded as Go decodes an ObjectMeta, and the rules that hold wherever one stands.
+//! The metadata of any object: decoded as in Go, and the rules for all of them.
 
 mod decode;
 pub mod finalizers;
@@ -10,14 +10,14 @@ use crate::cause::{Cause, Path};
 use crate::labels;
 use serde_json::{Map, Value};
 
-/// What is wrong with `generation`.
+/// The error in `generation`.
 pub fn generation(metadata: &Map<String, Value>, path: &Path) -> Option<Cause> {
     let generation = metadata.get("generation")?.as_i64().filter(|it| *it < 0)?;
     let at = path.child("generation");
     Some(at.invalid(generation, "must be greater than or equal to 0"))
 }
 
-/// What is wrong with labels, annotations and owners, which clients may change at any time.
+/// The errors in labels, annotations and owners, which clients may change at any time.
 pub fn changeable(metadata: &Map<String, Value>, path: &Path) -> Vec<Cause> {
     let empty = Map::new();
     let entries = |field: &str| metadata.get(field).and_then(Value::as_object).unwrap_or(&empty);

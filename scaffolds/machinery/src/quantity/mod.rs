@@ -1,34 +1,34 @@
-//! Resource quantities: `100m`, `1.5Gi`, `2e3`. Parsed, compared and written the way apimachinery does.
+//! Resource quantities: `100m`, `1.5Gi`, `2e3`. Parsed, compared and formatted as in apimachinery.
 
 mod parse;
 
 use parse::{Format, NUMERIC, SUFFIX, WRONG, interpret, is_canonical, nanos, small, take_apart};
 use std::cmp::Ordering;
 
-/// An amount, exact to 10⁻⁹; what is finer was rounded away from zero.
+/// An amount, exact to 10⁻⁹; smaller fractions were rounded away from zero.
 ///
 /// # Caveats
-/// Amounts beyond ±1.7·10²⁹, which no resource has, all count as that, see [`parse_exact`](Self::parse_exact). Upstream keeps
+/// Amounts beyond ±1.7·10²⁹, which no resource has, are replaced by that limit, see [`parse_exact`](Self::parse_exact). Upstream keeps
 /// those that have a decimal suffix.
 #[derive(Clone, Debug)]
 pub struct Quantity {
     nanos: i128,
     is_exact: bool,
-    /// The number and the power of ten that the server keeps it as, if it is one that it calculates with quickly; only
-    /// those can be integers for a rule.
+    /// The number and the power of ten in the server's fast representation, if the amount has one. Rules treat only
+    /// such amounts as integers.
     small: Option<(i64, i32)>,
     format: Format,
-    /// What was parsed, where that counts as canonical.
+    /// The parsed text, if it counts as canonical.
     text: Option<String>,
 }
 
 const NANO: i128 = 1_000_000_000;
 const MILLI: i128 = 1_000_000;
 impl Quantity {
-    /// Reads a quantity.
+    /// Parses a quantity.
     ///
     /// # Errors
-    /// The sentence of the server.
+    /// The server's error message.
     pub fn parse(text: &str) -> Result<Self, &'static str> {
         if text.is_empty() {
             return Err(WRONG);
@@ -57,16 +57,16 @@ impl Quantity {
         })
     }
 
-    /// Like [`parse`](Self::parse), but refuses amounts that are too large to be written.
+    /// Like [`parse`](Self::parse), but refuses amounts beyond the limit.
     ///
     /// # Errors
-    /// The sentence of the server.
+    /// The server's error message.
     pub fn parse_exact(text: &str) -> Result<Self, &'static str> {
         let quantity = Self::parse(text)?;
         if quantity.is_exact { Ok(quantity) } else { Err(NUMERIC) }
     }
 
-    /// So many whole ones.
+    /// A whole number.
     pub fn of(number: i64) -> Self {
         Self {
             nanos: i128::from(number) * NANO,
@@ -77,7 +77,7 @@ impl Quantity {
         }
     }
 
-    /// Below, at or above zero.
+    /// Whether the amount is below, at or above zero.
     pub fn sign(&self) -> Ordering {
         self.nanos.cmp(&0)
     }
@@ -92,7 +92,7 @@ impl Quantity {
         self.nanos % NANO == 0
     }
 
-    /// The whole number that the server's fast form of it is, if that is one.
+    /// The whole number in the server's fast representation, if there is one.
     pub fn integer(&self) -> Option<i64> {
         let (number, power) = self.small?;
         scaled(number, u32::try_from(power).ok()?)
@@ -119,7 +119,7 @@ impl Quantity {
         }
     }
 
-    /// The same below zero, or above.
+    /// The amount with the opposite sign.
     #[must_use]
     pub fn negated(&self) -> Self {
         let negated = |(number, power): (i64, i32)| Some((number.checked_neg()?, power));
@@ -131,7 +131,7 @@ impl Quantity {
         }
     }
 
-    /// What it is rounded up to thousandths.
+    /// The amount, rounded up to thousandths.
     #[must_use]
     pub fn rounded_to_milli(self) -> Self {
         let rest = self.nanos % MILLI;
@@ -147,7 +147,7 @@ impl Quantity {
         }
     }
 
-    /// How the server writes it.
+    /// The canonical form, in which the server writes it.
     pub fn canonical(&self) -> String {
         if let Some(text) = &self.text {
             return text.clone();
@@ -224,7 +224,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantities_are_written_as_the_server_writes_them() {
+    fn quantities_have_the_canonical_form_of_the_server() {
         for (text, written) in [
             ("0", "0"),
             ("1000m", "1"),
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn vast_amounts_are_refused_or_count_as_the_largest() {
+    fn amounts_beyond_the_limit_are_refused_or_replaced_by_it() {
         assert!(Quantity::parse_exact("1e29").is_ok());
         assert_eq!(Quantity::parse_exact("1e30").unwrap_err(), NUMERIC);
         let vast = Quantity::parse("1e30").unwrap();
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_stay_integers_while_the_server_calculates_quickly() {
+    fn sums_stay_integers_in_the_fast_representation() {
         let sum = Quantity::parse("1k").unwrap().plus(&Quantity::of(1).negated());
         assert_eq!((sum.integer(), sum.float()), (Some(999), 999.0));
         assert_eq!(Quantity::parse("1.5").unwrap().integer(), None);

@@ -49,7 +49,7 @@ pub(in crate::kinds) fn kind() -> Kind {
 }
 
 const SELECTABLE: &[Selectable] = &[Selectable::new("spec.signerName", "/spec/signerName")];
-/// In the order of the server.
+/// The valid usages, in the order in which the server lists them.
 const USAGES: [&str; 23] = [
     "any",
     "cert sign",
@@ -75,12 +75,12 @@ const USAGES: [&str; 23] = [
     "signing",
     "timestamping",
 ];
-/// Conditions that are true, or not there.
+/// Conditions that are either true or absent.
 const FINAL: [&str; 3] = ["Approved", "Denied", "Failed"];
-/// Conditions that the approval alone sets.
+/// Conditions that only `approval` sets.
 const APPROVAL: [&str; 2] = ["Approved", "Denied"];
 
-/// Whoever creates a request is whom it is for.
+/// Records the user who creates a request: the certificate is for that user.
 fn record_user(object: &mut Value, user: &User) {
     let Some(spec) = section(object, "spec") else { return };
     for name in ["username", "uid", "groups", "extra"] {
@@ -102,7 +102,7 @@ fn conditions(object: &Value) -> &[Value] {
     found.map(Vec::as_slice).unwrap_or_default()
 }
 
-/// A signer leaves the approval as it is. One that is added or removed is refused later.
+/// Keeps the conditions of the approval. Validation refuses added and removed ones.
 fn prepare_status(new: &mut Value, old: &Value) {
     let before = conditions(old);
     let Some(now) = new.pointer_mut("/status/conditions").and_then(Value::as_array_mut) else {
@@ -119,7 +119,7 @@ fn prepare_status(new: &mut Value, old: &Value) {
     }
 }
 
-/// An approval changes conditions alone.
+/// An approval changes only conditions.
 fn prepare_approval(new: &mut Value, old: &Value) {
     let kept = new.pointer("/status/conditions").cloned();
     keep(new, old, "status");
@@ -130,7 +130,8 @@ fn prepare_approval(new: &mut Value, old: &Value) {
     }
 }
 
-/// Dates the conditions of an update that are not: to `now`, and the change to when the condition became so.
+/// Sets missing times of conditions: `lastUpdateTime` to `now`, and `lastTransitionTime` to the time at which the condition
+/// got its status.
 fn date(new: &mut Value, old: &Value, now: &str) {
     let before = conditions(old);
     let list = new.pointer_mut("/status/conditions").and_then(Value::as_array_mut);
@@ -185,7 +186,7 @@ fn usages(at: &Located<'_>, faults: &mut Faults) {
 }
 
 fn signer_name(at: &Located<'_>, faults: &mut Faults) {
-    /// A domain, a label and a subdomain with what stands between them.
+    /// The longest name: a domain, a slash, a label, a dot and a subdomain.
     const LONGEST: usize = 253 + 1 + 63 + 1 + 253;
     match at.str() {
         "" => return faults.required(at, ""),

@@ -1,11 +1,11 @@
-//! The certificates that a signer puts into a status.
+//! Validates the certificates in the status of a request.
 
 use kubewright_machinery::go;
 
 use super::pem;
 use kubewright_machinery::der::{BIT_STRING, SEQUENCE, each, read};
 
-/// What is wrong with a chain of PEM certificates, in Go's words.
+/// Why a chain of PEM certificates is invalid, in Go's words.
 pub(super) fn fault(chain: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(chain);
     let mut blocks = pem::blocks(&text).peekable();
@@ -24,7 +24,7 @@ pub(super) fn fault(chain: &[u8]) -> Option<String> {
     })
 }
 
-/// What is wrong with the certificates of one block.
+/// Why the certificates of a block are invalid.
 fn certificates(mut bytes: &[u8]) -> Option<String> {
     if bytes.is_empty() {
         return Some("found CERTIFICATE PEM block containing 0 certificates".to_owned());

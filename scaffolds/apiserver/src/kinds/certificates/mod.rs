@@ -1,14 +1,14 @@
-//! Kinds of the group `certificates.k8s.io`, and what they read PEM and DER with.
+//! Kinds of the group `certificates.k8s.io`, and the parsers of PEM and DER that they need.
 
 pub(in crate::kinds) mod certificate_signing_request;
 mod chain;
 mod pem;
 mod request;
 
-/// The organisations that the subject of a PEM request names.
+/// The organisations in the subject of a PEM request.
 ///
 /// # Errors
-/// The sentence about what is no request.
+/// Go's error if the request cannot be parsed.
 pub(crate) fn organizations(pem: &[u8]) -> Result<Vec<String>, String> {
     request::Request::read(pem).map(|request| request.organizations())
 }

@@ -1,5 +1,4 @@
-//! PEM blocks (RFC 7468), found as Go finds them: whatever stands between blocks is passed over, and so is a block that is
-//! malformed.
+//! PEM blocks (RFC 7468), found as in Go: text between blocks is skipped, and so are malformed blocks.
 
 use kubewright_machinery::base64::{self, Encoding};
 
@@ -38,7 +37,7 @@ pub(super) fn blocks(text: &str) -> impl Iterator<Item = Block<'_>> {
     })
 }
 
-/// The block whose label `text` begins with, and what comes behind it.
+/// The block whose label begins `text`, and the text after the block.
 fn block(text: &str) -> Option<(Block<'_>, &str)> {
     let (first, body) = text.split_once('\n')?;
     let label = first.trim_end().strip_suffix(DASHES)?;
@@ -63,7 +62,7 @@ fn block(text: &str) -> Option<(Block<'_>, &str)> {
     Some((block, behind))
 }
 
-/// Whether there are headers, and what comes behind them.
+/// Whether there are headers, and the text after them.
 fn headers(mut text: &str) -> (bool, &str) {
     let mut found = false;
     while let Some((line, rest)) = text.split_once('\n') {
@@ -94,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_malformed_block_is_passed_over() {
+    fn a_malformed_block_is_skipped() {
         let other = A.replace("END A", "END B");
         let digits = A.replace("AAEC", "A%EC");
         assert_eq!(labels(&format!("{digits}{A}")), ["A"]);
@@ -103,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_are_seen() {
+    fn a_block_with_headers_is_recognised() {
         let with = A.replace("A-----\nAA", "A-----\nB: c\n\nAA");
         assert!(blocks(&with).next().unwrap().has_headers);
     }

@@ -1,4 +1,4 @@
-//! A request for a certificate (PKCS #10, RFC 2986): read, and its signature verified.
+//! Parses requests for certificates (PKCS #10, RFC 2986) and verifies their signatures.
 
 use ring::signature::{self, UnparsedPublicKey, VerificationAlgorithm};
 
@@ -11,7 +11,7 @@ const ORGANIZATION: &[u8] = &[0x55, 0x04, 0x0a];
 const P256: &[u8] = &[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07];
 const P384: &[u8] = &[0x2b, 0x81, 0x04, 0x00, 0x22];
 
-/// The data and the signature of a request, and what it is verified with.
+/// The signed data of a request, its signature, and the key that verifies it.
 struct Signed<'b> {
     data: &'b [u8],
     signature: &'b [u8],
@@ -24,10 +24,10 @@ struct Signed<'b> {
 /// A signature algorithm that can be verified here.
 struct Algorithm {
     id: &'static [u8],
-    /// Empty where the key has none.
+    /// Empty if the key has none.
     curve: &'static [u8],
     verifies: &'static dyn VerificationAlgorithm,
-    /// Go's sentence about a signature that is wrong.
+    /// Go's error for an invalid signature.
     failure: &'static str,
 }
 
@@ -76,7 +76,7 @@ impl Request {
     /// The first PEM block.
     ///
     /// # Errors
-    /// Go's sentence about what is no request.
+    /// Go's error if the request cannot be parsed.
     pub fn read(pem: &[u8]) -> Result<Self, String> {
         let text = String::from_utf8_lossy(pem);
         let block = pem::blocks(&text).next().filter(|it| it.label == "CERTIFICATE REQUEST");
@@ -94,10 +94,10 @@ impl Request {
         Ok(request)
     }
 
-    /// Verifies the signature, if it is of an algorithm that is known here.
+    /// Verifies the signature if its algorithm is supported here.
     ///
     /// # Errors
-    /// Go's sentence.
+    /// Go's error if the signature is invalid.
     pub fn verify(&self) -> Result<(), String> {
         let Some(signed) = self.signed() else { return Ok(()) };
         let is_it = |it: &&Algorithm| it.id == signed.algorithm && (it.curve.is_empty() || it.curve == signed.curve);
@@ -155,7 +155,7 @@ impl Request {
         let (BIT_STRING, key, _) = read(key)? else { return None };
         Some(Signed {
             data,
-            // In front of the bits is how many of the last byte do not count.
+            // The first byte is the number of unused bits in the last byte.
             signature: signature.get(1..)?,
             algorithm,
             curve: curve.map_or(&[], |(_, curve, _)| curve),

@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_have_parts() {
+    fn a_sysctl_name_consists_of_valid_parts() {
         for name in ["kernel.shm_rmid_forced", "net/ipv4/ip_forward", "a", "a-b.c"] {
             assert!(is_sysctl(name), "{name}");
         }

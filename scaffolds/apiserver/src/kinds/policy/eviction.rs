@@ -1,4 +1,4 @@
-//! Evictions, which `pods/eviction` reads.
+//! Evictions, the bodies of requests to `pods/eviction`.
 
 use crate::{kinds::kind::Kind, strategy::Rules};
 
