@@ -22,8 +22,8 @@ pub struct Allocation {
     pub create: fn(&mut Value, &mut Holders),
     /// Allocates the values that a changed object lacks.
     pub update: fn(&mut Value, &Value, &mut Holders),
-    /// The errors of values that could not be allocated to an object, which may be new.
-    pub check: fn(&Value, bool, &Holders) -> Vec<Cause>,
+    /// The errors of values that could not be allocated to an object; `None` is the former state of a new one.
+    pub check: fn(&Value, Option<&Value>, &Holders) -> Vec<Cause>,
     /// Whether upstream finds an error before it allocates.
     pub is_checked_before: fn(&Cause) -> bool,
 }
@@ -78,11 +78,11 @@ impl Held {
 
     /// All errors of an object; `found` are those of its validation. Upstream allocates before it validates, so a
     /// failed allocation hides `found`, except for those errors that upstream finds before allocating.
-    pub fn check_before(&self, found: Vec<Cause>, object: &Value, is_new: bool) -> Vec<Cause> {
+    pub fn check_before(&self, found: Vec<Cause>, new: &Value, old: Option<&Value>) -> Vec<Cause> {
         if found.iter().any(self.allocation.is_checked_before) {
             return found;
         }
-        let failed = (self.allocation.check)(object, is_new, &self.lock());
+        let failed = (self.allocation.check)(new, old, &self.lock());
         if failed.is_empty() { found } else { failed }
     }
 }

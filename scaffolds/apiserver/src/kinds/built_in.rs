@@ -69,9 +69,9 @@ impl BuiltIn {
         }
     }
 
-    fn with_allocation(&self, found: Vec<Cause>, object: &Value, is_new: bool) -> Vec<Cause> {
+    fn with_allocation(&self, found: Vec<Cause>, new: &Value, old: Option<&Value>) -> Vec<Cause> {
         match &self.kind.rules.held {
-            Some(held) => held.check_before(found, object, is_new),
+            Some(held) => held.check_before(found, new, old),
             None => found,
         }
     }
@@ -146,18 +146,18 @@ impl Strategy for BuiltIn {
     fn validate(&self, object: &Value) -> Vec<Cause> {
         let mut faults = Faults::default();
         (self.kind.validate)(&Located::root(object), &mut faults);
-        self.with_allocation(faults.into_causes(), object, true)
+        self.with_allocation(faults.into_causes(), object, None)
     }
 
     fn validate_update(&self, subresource: &str, new: &Value, old: &Value) -> Objections {
         let mut faults = Faults::default();
-        let (at, old) = (Located::root(new), Located::root(old));
+        let (at, before) = (Located::root(new), Located::root(old));
         match subresource {
-            "status" => (self.kind.validate_status)(&at, &old, &mut faults),
-            "approval" => (self.kind.validate_approval)(&at, &old, &mut faults),
+            "status" => (self.kind.validate_status)(&at, &before, &mut faults),
+            "approval" => (self.kind.validate_approval)(&at, &before, &mut faults),
             _ => {
-                (self.kind.validate_update)(&at, &old, &mut faults);
-                return self.with_allocation(faults.into_causes(), new, false).into();
+                (self.kind.validate_update)(&at, &before, &mut faults);
+                return self.with_allocation(faults.into_causes(), new, Some(old)).into();
             }
         }
         faults.into_causes().into()

@@ -41,6 +41,30 @@ fn refusal(ip: &str, owner: &str, held: &Holders) -> Option<String> {
     taken.then(|| "provided IP is already allocated".to_owned())
 }
 
+/// Whether a Service that prefers two IP families keeps policy, families and addresses. Upstream leaves these as they are,
+/// because the cluster may have had another number of families when the Service was created.
+pub(in crate::kinds) fn keeps_preference(spec: &Located<'_>, before: &Located<'_>) -> bool {
+    let is_same = |name: &str| spec.get(name).is_like(&before.get(name));
+    spec.get("ipFamilyPolicy").str() == "PreferDualStack"
+        && ["type", "ipFamilyPolicy", "ipFamilies", "clusterIP", "clusterIPs"]
+            .into_iter()
+            .all(is_same)
+}
+
+/// Checks that the policy allows the number of IP families; `before` is the number that the Service had.
+pub(in crate::kinds) fn policy(spec: &Located<'_>, before: usize, faults: &mut Faults) {
+    if !has_address(spec.get("type").str()) {
+        return;
+    }
+    let (policy, count) = (spec.get("ipFamilyPolicy"), spec.get("ipFamilies").len());
+    if policy.str() == "SingleStack" && count == 2 {
+        let sentence = "must be 'RequireDualStack' or 'PreferDualStack' when multiple IP families are specified";
+        faults.invalid(&policy, sentence);
+    } else if policy.str() != "SingleStack" && (1..before).contains(&count) {
+        faults.invalid(&policy, "must be 'SingleStack' to release the secondary IP family");
+    }
+}
+
 /// Checks the IP families: the cluster has IPv4 only.
 pub(in crate::kinds) fn families(spec: &Located<'_>, faults: &mut Faults) {
     let policy = spec.get("ipFamilyPolicy");
@@ -77,10 +101,14 @@ pub(in crate::kinds) fn give(spec: &mut Map<String, Value>, owner: &str, is_give
         let policy = if dual { "RequireDualStack" } else { "SingleStack" };
         spec.insert("ipFamilyPolicy".to_owned(), json!(policy));
     }
-    if !spec.contains_key("ipFamilies") {
-        let both = dual && text(spec, "ipFamilyPolicy") != "SingleStack";
-        let families = if both { json!(["IPv4", "IPv6"]) } else { json!(["IPv4"]) };
-        spec.insert("ipFamilies".to_owned(), families);
+    let both = dual && text(spec, "ipFamilyPolicy") != "SingleStack";
+    let families = spec.entry("ipFamilies").or_insert_with(|| json!(["IPv4"]));
+    if let Some(families) = families.as_array_mut()
+        && let [first] = families.as_slice()
+        && both
+    {
+        let other = if first == "IPv4" { "IPv6" } else { "IPv4" };
+        families.push(json!(other));
     }
     match wanted.as_str() {
         "None" => {}

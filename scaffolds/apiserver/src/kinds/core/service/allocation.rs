@@ -7,7 +7,7 @@ use crate::{
     allocation::{Allocation, Holders},
     kinds::{
         core::service::{
-            addresses,
+            addresses, checks,
             node_ports::{self, key},
             type_change::{self, has_address},
         },
@@ -23,8 +23,14 @@ pub(super) const ALLOCATION: Allocation = Allocation {
     create,
     update,
     check,
-    is_checked_before: |cause| cause.field.starts_with("spec.clusterIP") || cause.field.starts_with("spec.ipFamil"),
+    is_checked_before,
 };
+
+/// Upstream compares addresses and families with each other before it allocates, and both with the type afterwards.
+fn is_checked_before(cause: &Cause) -> bool {
+    let concerns_addresses = cause.field.starts_with("spec.clusterIP") || cause.field.starts_with("spec.ipFamil");
+    concerns_addresses && !cause.message.contains(checks::NONE_FOR_TYPE)
+}
 
 /// Allocates the values that a new Service needs.
 fn create(service: &mut Value, held: &mut Holders) {
@@ -49,6 +55,7 @@ fn update(new: &mut Value, old: &Value, held: &mut Holders) {
     };
     if has_address(text(spec, "type")) && has_address(text(before, "type")) {
         type_change::inherit(spec, before);
+        type_change::release_family(spec, before);
     }
     node_ports::inherit(spec, before);
     type_change::follow(spec, before);
@@ -61,15 +68,25 @@ fn update(new: &mut Value, old: &Value, held: &mut Holders) {
 }
 
 /// Reports values that could not be allocated: only the first one, because upstream stops there.
-fn check(service: &Value, is_new: bool, held: &Holders) -> Vec<Cause> {
+fn check(service: &Value, old: Option<&Value>, held: &Holders) -> Vec<Cause> {
     let (owner, spec) = (owner(service), Located::root(service).get("spec"));
     let mut faults = Faults::default();
-    addresses::families(&spec, &mut faults);
+    let before = old.map(|old| Located::root(old).get("spec"));
+    if !before
+        .as_ref()
+        .is_some_and(|before| addresses::keeps_preference(&spec, before))
+    {
+        let families = before.map_or(0, |before| before.get("ipFamilies").len());
+        addresses::policy(&spec, families, &mut faults);
+        if faults.is_empty() {
+            addresses::families(&spec, &mut faults);
+        }
+    }
     if faults.is_empty() {
         addresses::check(&spec, &owner, held, &mut faults);
     }
     if faults.is_empty() {
-        faults = node_ports::check(&spec, is_new, &owner, held);
+        faults = node_ports::check(&spec, old.is_none(), &owner, held);
     }
     faults.into_causes()
 }

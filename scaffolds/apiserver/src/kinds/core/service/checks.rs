@@ -46,11 +46,14 @@ fn is_headless(spec: &Located<'_>) -> bool {
     ips.len() == 1 && ips.items().all(|ip| ip.str() == "None")
 }
 
+/// How the error about a headless Service of another type begins.
+pub(super) const NONE_FOR_TYPE: &str = "may not be set to 'None' for";
+
 fn of_type(spec: &Located<'_>, kind: &str, headless: bool, faults: &mut Faults) {
     let ips = spec.get("clusterIPs");
     match kind {
         "LoadBalancer" | "NodePort" if headless => {
-            let sentence = format!("may not be set to 'None' for {kind} services");
+            let sentence = format!("{NONE_FOR_TYPE} {kind} services");
             ips.items().for_each(|ip| faults.invalid(&ip, &sentence));
         }
         "ExternalName" => {

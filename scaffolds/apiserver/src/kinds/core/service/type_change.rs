@@ -36,6 +36,17 @@ fn take_over(spec: &mut Map<String, Value>, before: &Map<String, Value>, name: &
     }
 }
 
+/// Releases the second IP family when the policy becomes `SingleStack` and the families are not changed. Only a headless
+/// Service without a selector can have two.
+pub(in crate::kinds) fn release_family(spec: &mut Map<String, Value>, before: &Map<String, Value>) {
+    if text(spec, "ipFamilyPolicy") != "SingleStack" || spec.get("ipFamilies") != before.get("ipFamilies") {
+        return;
+    }
+    if let Some(families) = spec.get_mut("ipFamilies").and_then(Value::as_array_mut) {
+        families.truncate(1);
+    }
+}
+
 /// Updates `clusterIPs` for clients that know and change only `clusterIP`.
 pub(in crate::kinds) fn follow(spec: &mut Map<String, Value>, before: &Map<String, Value>) {
     let same = spec.get("clusterIPs") == before.get("clusterIPs");
