@@ -10,6 +10,7 @@ mod as_operator;
 mod broken;
 mod flags;
 mod kills;
+mod kubernetes;
 mod leadership;
 mod life;
 mod own_tests;
