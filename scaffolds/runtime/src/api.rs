@@ -1,7 +1,5 @@
 //! The requests that the runtime itself sends, for any kind of either scope.
 
-use std::marker::PhantomData;
-
 use kube::{
     Client,
     api::{DeleteParams, ListParams, ObjectList, Patch, PatchParams, PostParams, Preconditions},
@@ -13,7 +11,8 @@ use crate::{
     error::{Error, Result},
     informer::decode::answer,
     key::{ObjectKey, check_name, check_namespace},
-    object::Object,
+    kind::Kind,
+    object::AnyObject,
 };
 
 /// Requests for objects of kind `K` in one namespace.
@@ -24,23 +23,28 @@ pub(crate) struct Requests<'a, K> {
     client: &'a Client,
     request: Request,
     namespace: Option<String>,
-    kind: PhantomData<K>,
+    kind: &'a Kind<K>,
 }
 
-impl<'a, K: Object> Requests<'a, K> {
+impl<'a, K: AnyObject> Requests<'a, K> {
     /// Requests in the namespace of `key`, or cluster-wide if it has none.
-    pub(crate) fn beside(client: &'a Client, key: &ObjectKey) -> Self {
-        Self::within(client, key.namespace())
+    pub(crate) fn beside(client: &'a Client, kind: &'a Kind<K>, key: &ObjectKey) -> Self {
+        Self::within(client, kind, key.namespace())
     }
 
     /// Requests in a namespace; in all namespaces, or cluster-wide, if it is `None`.
-    pub(crate) fn within(client: &'a Client, namespace: Option<&str>) -> Self {
+    pub(crate) fn within(client: &'a Client, kind: &'a Kind<K>, namespace: Option<&str>) -> Self {
         Self {
             client,
-            request: Request::new(K::url_path(&(), namespace)),
+            request: Request::new(kind.path(namespace)),
             namespace: namespace.map(str::to_owned),
-            kind: PhantomData,
+            kind,
         }
+    }
+
+    /// The kind of the objects.
+    pub(crate) fn kind(&self) -> &'a Kind<K> {
+        self.kind
     }
 
     /// Reads the object from the API server; `None` if it does not exist.
@@ -112,14 +116,14 @@ impl<'a, K: Object> Requests<'a, K> {
 
     fn check(&self, name: &str) -> Result<()> {
         self.check_place()?;
-        check_name(name).map_err(|why| refused(&K::kind(&()), "name", name, why))
+        check_name(name).map_err(|why| refused(self.kind.kind(), "name", name, why))
     }
 
     fn check_place(&self) -> Result<()> {
         let Some(namespace) = self.namespace.as_deref() else {
             return Ok(());
         };
-        check_namespace(namespace).map_err(|why| refused(&K::kind(&()), "namespace", namespace, why))
+        check_namespace(namespace).map_err(|why| refused(self.kind.kind(), "namespace", namespace, why))
     }
 
     async fn written(&self, request: http::Request<Vec<u8>>) -> Result<K> {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::{
     error::{Error, Result},
-    object::Object,
+    kind::Kind,
 };
 
 /// The condition that summarises an object; a kind has one.
@@ -24,17 +24,17 @@ struct Writer {
 }
 
 impl ConditionTypes {
-    /// Adds a controller of kind `K`, with the condition type that it requests, if any.
+    /// Adds a controller of this kind, with the condition type that it requests, if any.
     ///
     /// # Errors
     ///
     /// [`Error::Setup`] if another controller of the kind writes the same type.
-    pub(crate) fn add<K: Object>(&self, controller: &str, asked: Option<String>) -> Result<()> {
+    pub(crate) fn add<K>(&self, controller: &str, kind: &Kind<K>, asked: Option<String>) -> Result<()> {
         let mut writers = self.writers();
         writers.push(Writer {
             controller: controller.to_owned(),
-            group: K::group(&()).into_owned(),
-            kind: K::kind(&()).to_lowercase(),
+            group: kind.group().to_owned(),
+            kind: kind.kind().to_lowercase(),
             asked,
         });
         let types: Vec<_> = writers
@@ -51,7 +51,7 @@ impl ConditionTypes {
         let text = format!(
             "`{}` and `{controller}` both write the condition `{type_}` of {}",
             other.controller,
-            K::kind(&())
+            kind.kind()
         );
         let another = named_after(controller);
         Err(Error::Setup(format!(
@@ -119,7 +119,7 @@ mod tests {
     fn types(controllers: &[(&str, Option<&str>)]) -> Result<Vec<String>> {
         let types = ConditionTypes::default();
         for (name, asked) in controllers {
-            types.add::<ConfigMap>(name, asked.map(str::to_owned))?;
+            types.add(name, &Kind::<ConfigMap>::of(), asked.map(str::to_owned))?;
         }
         Ok(controllers.iter().map(|(name, _)| types.of(name)).collect())
     }
@@ -140,8 +140,8 @@ mod tests {
     #[test]
     fn controllers_of_other_kinds_do_not_count() {
         let types = ConditionTypes::default();
-        types.add::<ConfigMap>("backup", None).unwrap();
-        types.add::<Secret>("secret", None).unwrap();
+        types.add("backup", &Kind::<ConfigMap>::of(), None).unwrap();
+        types.add("secret", &Kind::<Secret>::of(), None).unwrap();
         assert_eq!([types.of("backup"), types.of("secret")], ["Ready", "Ready"]);
     }
 

@@ -146,6 +146,6 @@ mod tests {
     #[test]
     fn predicates_are_called_isolated() {
         let asked: Vec<_> = lines_with("predicate.test(");
-        assert!(asked.is_empty(), "ask `Predicate::passes`: {asked:#?}");
+        assert!(asked.is_empty(), "ask `Filter::passes`: {asked:#?}");
     }
 }

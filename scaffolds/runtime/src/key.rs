@@ -1,10 +1,8 @@
 //! The name of one object of a known kind: the key in the work queue and the argument of a reconciler.
 
-use std::{any::TypeId, fmt, sync::Arc};
+use std::{fmt, sync::Arc};
 
 use kube::Resource;
-
-use crate::object::Object;
 
 /// Namespace and name of an object; cluster-scoped kinds have no namespace.
 ///
@@ -54,11 +52,6 @@ impl fmt::Display for ObjectKey {
             None => f.write_str(&self.name),
         }
     }
-}
-
-/// Whether the kind is namespaced.
-pub(crate) fn is_namespaced<K: Object>() -> bool {
-    TypeId::of::<K::Scope>() != TypeId::of::<k8s_openapi::ClusterResourceScope>()
 }
 
 /// The longest name that Kubernetes accepts (a DNS-1123 subdomain; the path segment names of RBAC's kinds have no other limit).

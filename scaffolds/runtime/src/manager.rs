@@ -8,7 +8,6 @@ mod running;
 mod tasks;
 
 use std::{
-    any::TypeId,
     collections::HashMap,
     future::Future,
     sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicBool},
@@ -23,7 +22,7 @@ pub use self::{
 };
 use self::{
     builder::Settings,
-    caches::{Kind, Pending},
+    caches::{Cache, Pending},
     tasks::Authored,
 };
 use crate::{
@@ -31,6 +30,7 @@ use crate::{
     condition_types::ConditionTypes,
     error::{Error, Result},
     events::{Events, Recorder},
+    kind::KindId,
     metrics::Metrics,
     rbac::{self, Registration, Rule},
     server::{Checks, Probes},
@@ -52,7 +52,7 @@ use crate::{
 pub struct Manager {
     settings: Settings,
     events: Events,
-    informers: Mutex<HashMap<TypeId, Kind>>,
+    caches: Mutex<HashMap<KindId, Cache>>,
     controllers: Mutex<Vec<(Arc<dyn Runnable>, usize)>>,
     registrations: Mutex<Vec<Registration>>,
     granted: Mutex<Vec<Rule>>,

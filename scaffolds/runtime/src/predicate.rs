@@ -10,6 +10,7 @@ use kube::{
 use crate::{
     informer::Delta,
     isolate::{Authored, Panic},
+    kind::Kind,
     selector,
 };
 
@@ -74,14 +75,31 @@ impl<K: 'static> Predicate<K> {
     }
 }
 
-impl<K: Resource<DynamicType = ()> + 'static> Predicate<K> {
-    /// Whether `delta` wakes `controller`: also if the predicate panics.
-    pub(crate) fn passes(&self, delta: &Delta<K>, controller: &str) -> bool {
-        self.ask(delta).unwrap_or_else(|panic| {
-            let (kind, object) = (K::kind(&()), delta.key());
-            tracing::error!(controller, %kind, %object, "a predicate panicked, so the change passes: {panic}");
+/// A controller's predicate for the objects of one kind.
+pub(crate) struct Filter<K> {
+    pub(crate) predicate: Predicate<K>,
+    pub(crate) kind: Kind<K>,
+    pub(crate) controller: Arc<str>,
+}
+
+impl<K: Resource + 'static> Filter<K> {
+    /// Whether `delta` wakes the controller: also if the predicate panics.
+    pub(crate) fn passes(&self, delta: &Delta<K>) -> bool {
+        self.predicate.ask(delta).unwrap_or_else(|panic| {
+            let (controller, kind, object) = (&*self.controller, self.kind.kind(), delta.key());
+            tracing::error!(controller, kind, %object, "a predicate panicked, so the change passes: {panic}");
             true
         })
+    }
+}
+
+impl<K> Clone for Filter<K> {
+    fn clone(&self) -> Self {
+        Self {
+            predicate: self.predicate.clone(),
+            kind: self.kind.clone(),
+            controller: self.controller.clone(),
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use serde_json::Value;
 pub(crate) use self::roles::NAMESPACE;
 pub use self::rule::Rule;
 
-use crate::{error::Result, object::Object};
+use crate::{error::Result, kind::Kind};
 
 /// One kind and what a controller does with it.
 #[derive(Clone, Debug)]
@@ -42,26 +42,26 @@ pub(crate) struct Registration {
 }
 
 impl Use {
-    pub(crate) fn main<K: Object>(finalizer: bool, foreign: bool) -> Self {
-        Self::new::<K>(Role::Main { finalizer, foreign })
+    pub(crate) fn main<K>(kind: &Kind<K>, finalizer: bool, foreign: bool) -> Self {
+        Self::new(kind, Role::Main { finalizer, foreign })
     }
 
-    pub(crate) fn owned<K: Object>() -> Self {
-        Self::new::<K>(Role::Owned)
+    pub(crate) fn owned<K>(kind: &Kind<K>) -> Self {
+        Self::new(kind, Role::Owned)
     }
 
-    pub(crate) fn pruned<K: Object>() -> Self {
-        Self::new::<K>(Role::Pruned)
+    pub(crate) fn pruned<K>(kind: &Kind<K>) -> Self {
+        Self::new(kind, Role::Pruned)
     }
 
-    pub(crate) fn watched<K: Object>() -> Self {
-        Self::new::<K>(Role::Watched)
+    pub(crate) fn watched<K>(kind: &Kind<K>) -> Self {
+        Self::new(kind, Role::Watched)
     }
 
-    fn new<K: Object>(role: Role) -> Self {
+    fn new<K>(kind: &Kind<K>, role: Role) -> Self {
         Self {
-            group: K::group(&()).into_owned(),
-            plural: K::plural(&()).into_owned(),
+            group: kind.group().to_owned(),
+            plural: kind.plural().to_owned(),
             role,
         }
     }

@@ -10,6 +10,7 @@ mod app;
 mod bucket;
 mod child;
 mod cleanup;
+mod dynamic;
 mod errors;
 mod foobar;
 mod leader;

@@ -17,7 +17,7 @@ use crate::{
     api::Requests,
     error::{Error, NotOwned, Result},
     key::ObjectKey,
-    object::Object,
+    object::AnyObject,
 };
 
 /// What [`Context::apply_child`](crate::Context::apply_child) did, with the object as the API server has it, but
@@ -54,7 +54,7 @@ pub(crate) struct Child<'a, C> {
     pub(crate) watched: bool,
 }
 
-impl<C: Object> Child<'_, C> {
+impl<C: AnyObject> Child<'_, C> {
     /// Brings the child from `observed` to the intent.
     pub(crate) async fn apply(&self, observed: Option<&C>) -> Result<Applied<C>> {
         let hash = hash_of(&self.intent);
@@ -108,7 +108,7 @@ impl<C: Object> Child<'_, C> {
         let controller = controller_of(observed);
         if !controller.map_or(self.adopts, |owner| owner.uid == self.owner.uid) {
             return Err(Error::NotOwned(NotOwned {
-                kind: C::kind(&()).into_owned(),
+                kind: self.requests.kind().kind().to_owned(),
                 key: self.key.clone(),
                 owner: owner_name(observed),
                 watched: self.watched,
@@ -118,7 +118,7 @@ impl<C: Object> Child<'_, C> {
             // Its deletion notifies the controller; the delay is for a child that a finalizer keeps.
             return Err(Error::retry(format!(
                 "{} `{}` is being deleted",
-                C::kind(&()),
+                self.requests.kind().kind(),
                 self.key
             )));
         }
@@ -194,7 +194,7 @@ impl<C: Object> Child<'_, C> {
             .await
         {
             Err(error) if is_another(&error) => {
-                let (kind, key) = (C::kind(&()), self.key);
+                let (kind, key) = (self.requests.kind().kind(), self.key);
                 Err(Error::retry(format!("{kind} `{key}` was replaced by another object")))
             }
             applied => applied,

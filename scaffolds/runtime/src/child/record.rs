@@ -1,7 +1,6 @@
 //! What earlier applies did: the child's `managedFields`, and what this process has sent.
 
 use std::{
-    any::TypeId,
     collections::HashMap,
     sync::{Mutex, MutexGuard, PoisonError},
 };
@@ -15,7 +14,8 @@ use crate::{
     informer::managed::fields,
     intent,
     key::ObjectKey,
-    object::Object,
+    kind::KindId,
+    object::AnyObject,
 };
 
 /// Separates the field manager from the hash of the intent.
@@ -42,7 +42,7 @@ pub(super) fn creator(manager: &str, hash: u64) -> String {
 pub(crate) struct Applies(Mutex<HashMap<ObjectKey, HashMap<Slot, Last>>>);
 
 /// A child's kind and name.
-type Slot = (TypeId, ObjectKey);
+type Slot = (KindId, ObjectKey);
 
 struct Last {
     /// The intent's hash.
@@ -55,10 +55,10 @@ struct Last {
 
 impl Applies {
     /// Removes the entry of a child that is gone.
-    pub(crate) fn forget<C: 'static>(&self, owner: &ObjectKey, child: &ObjectKey) {
+    pub(crate) fn forget(&self, kind: &KindId, owner: &ObjectKey, child: &ObjectKey) {
         let mut applies = self.lock();
         if let Some(children) = applies.get_mut(owner) {
-            children.remove(&(TypeId::of::<C>(), child.clone()));
+            children.remove(&(kind.clone(), child.clone()));
             if children.is_empty() {
                 applies.remove(owner);
             }
@@ -72,7 +72,7 @@ impl Applies {
 
     /// Adds an entry as an apply of this child would.
     #[cfg(test)]
-    pub(crate) fn note<C: 'static>(&self, owner: &ObjectKey, child: &ObjectKey) {
+    pub(crate) fn note(&self, kind: &KindId, owner: &ObjectKey, child: &ObjectKey) {
         let last = Last {
             intent: 0,
             version: "1".to_owned(),
@@ -80,7 +80,7 @@ impl Applies {
         };
         let mut applies = self.lock();
         let children = applies.entry(owner.clone()).or_default();
-        children.insert((TypeId::of::<C>(), child.clone()), last);
+        children.insert((kind.clone(), child.clone()), last);
     }
 
     /// The numbers of owners and of children with an entry.
@@ -152,7 +152,7 @@ pub(super) fn hash_of(intent: &Value) -> u64 {
     fnv1a(intent.to_string().as_bytes())
 }
 
-impl<C: Object> Child<'_, C> {
+impl<C: AnyObject> Child<'_, C> {
     pub(super) fn view(&self, object: &C) -> Result<View> {
         let mut owned: Vec<_> = self
             .entries(object)
@@ -206,7 +206,7 @@ impl<C: Object> Child<'_, C> {
     }
 
     fn slot(&self) -> Slot {
-        (TypeId::of::<C>(), self.key.clone())
+        (self.requests.kind().id().clone(), self.key.clone())
     }
 
     /// The `managedFields` of `live`, with the fields that this controller created recorded as applied.

@@ -2,7 +2,6 @@
 //! by polling.
 
 use std::{
-    any::TypeId,
     collections::HashMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
@@ -21,7 +20,8 @@ use crate::{
     error::{NotOwned, Result},
     jitter::Jitter,
     key::ObjectKey,
-    object::Object,
+    kind::{Kind, KindId},
+    object::AnyObject,
     priority::Priority,
     queue::WorkQueue,
 };
@@ -35,7 +35,7 @@ const LONGEST: Duration = Duration::from_secs(300);
 const SPACING: Duration = Duration::from_millis(100);
 
 /// A child's kind and name.
-type Slot = (TypeId, ObjectKey);
+type Slot = (KindId, ObjectKey);
 /// Reads the object's current owner, in the form of [`owner_name`]; `None` if the object is gone.
 type Ask = Arc<dyn Fn() -> BoxFuture<'static, Result<Option<Option<String>>>> + Send + Sync>;
 
@@ -63,28 +63,28 @@ struct Poll {
 
 impl Blocked {
     /// Waits for a watch event of this object.
-    pub(super) fn wait<C: 'static>(&self, child: &ObjectKey, owner: &ObjectKey) {
+    pub(super) fn wait(&self, kind: &KindId, child: &ObjectKey, owner: &ObjectKey) {
         let mut waits = self.lock();
-        let wait = waits.entry((TypeId::of::<C>(), child.clone())).or_default();
+        let wait = waits.entry((kind.clone(), child.clone())).or_default();
         if !wait.owners.contains(owner) {
             wait.owners.push(owner.clone());
         }
     }
 
     /// Polls the object, in addition to [`wait`](Self::wait): no watch shows it.
-    pub(super) fn ask<C: Object>(&self, client: &Client, found: &NotOwned) {
+    pub(super) fn ask<C: AnyObject>(&self, client: &Client, kind: &Kind<C>, found: &NotOwned) {
         let mut waits = self.lock();
-        let Some(wait) = waits.get_mut(&(TypeId::of::<C>(), found.key.clone())) else {
+        let Some(wait) = waits.get_mut(&(kind.id().clone(), found.key.clone())) else {
             return;
         };
         if wait.poll.as_ref().is_some_and(|poll| poll.owner == found.owner) {
             return;
         }
-        let (client, key) = (client.clone(), found.key.clone());
+        let (client, kind, key) = (client.clone(), kind.clone(), found.key.clone());
         let ask: Ask = Arc::new(move || {
-            let (client, key) = (client.clone(), key.clone());
+            let (client, kind, key) = (client.clone(), kind.clone(), key.clone());
             Box::pin(async move {
-                let requests = Requests::<C>::beside(&client, &key);
+                let requests = Requests::beside(&client, &kind, &key);
                 let found = requests.get_metadata(key.name()).await?;
                 Ok(found.as_ref().map(owner_name))
             })
@@ -100,12 +100,12 @@ impl Blocked {
     }
 
     /// Removes and returns the owners that wait for this object.
-    pub(crate) fn wake<C: 'static>(&self, child: &ObjectKey) -> Vec<ObjectKey> {
+    pub(crate) fn wake(&self, kind: &KindId, child: &ObjectKey) -> Vec<ObjectKey> {
         let mut waits = self.lock();
         if waits.is_empty() {
             return Vec::new();
         }
-        let wait = waits.remove(&(TypeId::of::<C>(), child.clone()));
+        let wait = waits.remove(&(kind.clone(), child.clone()));
         wait.map(|wait| wait.owners).unwrap_or_default()
     }
 

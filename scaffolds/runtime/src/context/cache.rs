@@ -1,22 +1,19 @@
 //! Reads from the caches of the kinds that a controller reconciles, owns or watches.
 
-use std::{
-    any::{Any, TypeId},
-    sync::Arc,
-};
+use std::sync::Arc;
 
-use super::{Context, Source};
+use super::Context;
 use crate::{
-    child::controller_of,
-    error::{Error, Result},
-    key::{ObjectKey, is_namespaced},
-    object::Object,
+    error::Result,
+    key::ObjectKey,
+    kind::Kind,
+    object::{AnyObject, Object},
 };
 
 /// The index of every owned kind, by the uid of an object's controller.
 pub(crate) const OWNER_INDEX: &str = "controller-uid";
 
-impl<K: Object> Context<K> {
+impl<K: AnyObject> Context<K> {
     /// The object `name` in this object's namespace, or of a cluster-scoped kind, from the cache. The kind must be
     /// reconciled, owned or watched by this controller. The cache of a kind that is only
     /// [owned](crate::Controller::owns) contains this operator's children and no other objects; that of an absent
@@ -24,9 +21,9 @@ impl<K: Object> Context<K> {
     ///
     /// # Errors
     ///
-    /// [`Error::Setup`] if the controller has no cache of this kind.
+    /// [`Error::Setup`](crate::Error::Setup) if the controller has no cache of this kind.
     pub fn get<C: Object>(&self, name: &str) -> Result<Option<Arc<C>>> {
-        self.find(&self.beside::<C>(name))
+        self.of(&Kind::<C>::of()).get(name)
     }
 
     /// As [`get`](Self::get), in any namespace that the cache covers.
@@ -35,7 +32,7 @@ impl<K: Object> Context<K> {
     ///
     /// As [`get`](Self::get).
     pub fn find<C: Object>(&self, key: &ObjectKey) -> Result<Option<Arc<C>>> {
-        Ok(self.source::<C>()?.informer.store().get(key))
+        self.of(&Kind::<C>::of()).find(key)
     }
 
     /// All cached objects of a kind, in all namespaces that the cache covers, in no particular order.
@@ -44,7 +41,7 @@ impl<K: Object> Context<K> {
     ///
     /// As [`get`](Self::get).
     pub fn list<C: Object>(&self) -> Result<Vec<Arc<C>>> {
-        Ok(self.source::<C>()?.informer.store().list())
+        self.of(&Kind::<C>::of()).list()
     }
 
     /// The cached objects for which the [`index`](crate::Controller::index) of this name returned `value`, in no
@@ -52,15 +49,9 @@ impl<K: Object> Context<K> {
     ///
     /// # Errors
     ///
-    /// [`Error::Setup`] if the controller has no cache of this kind, or the kind has no such index.
+    /// [`Error::Setup`](crate::Error::Setup) if the controller has no cache of this kind, or the kind has no such index.
     pub fn by_index<C: Object>(&self, index: &str, value: &str) -> Result<Vec<Arc<C>>> {
-        let store = self.source::<C>()?.informer.store();
-        if !store.has_index(index) {
-            let kind = C::kind(&());
-            let hint = format!("hint: add `.index(\"{index}\", |object: &{kind}| …)` to the controller");
-            return Err(Error::Setup(format!("{kind} has no index `{index}`\n\n{hint}")));
-        }
-        Ok(store.by_index(index, value))
+        self.of(&Kind::<C>::of()).by_index(index, value)
     }
 
     /// All cached objects of an owned kind whose controller is this object, in no particular order. If this object is
@@ -74,18 +65,9 @@ impl<K: Object> Context<K> {
     ///
     /// # Errors
     ///
-    /// [`Error::Setup`] if the controller does not own this kind.
+    /// [`Error::Setup`](crate::Error::Setup) if the controller does not own this kind.
     pub fn children<C: Object>(&self) -> Result<Vec<Arc<C>>> {
-        let store = self.source::<C>()?.informer.store();
-        if !store.has_index(OWNER_INDEX) {
-            let (controller, kind) = (&self.shared.manager, C::kind(&()));
-            let text = format!("`{controller}` watches {kind} but does not own it");
-            return Err(Error::Setup(format!("{text}\n\nhint: add `.owns::<{kind}>()` to it")));
-        }
-        let uid = self.object.meta().uid.as_deref().unwrap_or_default();
-        let mut children = store.by_index(OWNER_INDEX, uid);
-        children.retain(|child| self.is_beside(&**child));
-        Ok(children)
+        self.of(&Kind::<C>::of()).children()
     }
 
     /// The cached object `name` in this object's namespace, or of a cluster-scoped kind, if this object is its
@@ -95,9 +77,7 @@ impl<K: Object> Context<K> {
     ///
     /// As [`get`](Self::get).
     pub fn child<C: Object>(&self, name: &str) -> Result<Option<Arc<C>>> {
-        let uid = self.object.meta().uid.as_deref();
-        let found = self.get::<C>(name)?;
-        Ok(found.filter(|child| controller_of(&**child).map(|owner| owner.uid.as_str()) == uid))
+        self.of(&Kind::<C>::of()).child(name)
     }
 
     /// Whether the API server serves a kind that the controller declares [`optional`](crate::Controller::optional): false
@@ -107,27 +87,6 @@ impl<K: Object> Context<K> {
     ///
     /// As [`get`](Self::get).
     pub fn is_served<C: Object>(&self) -> Result<bool> {
-        Ok(self.source::<C>()?.informer.is_served())
-    }
-
-    /// Whether an object's namespace allows it to be a child of this object.
-    fn is_beside<C: Object>(&self, object: &C) -> bool {
-        self.key.namespace().is_none() || object.meta().namespace.as_deref() == self.key.namespace()
-    }
-
-    pub(crate) fn source<C: Object>(&self) -> Result<&Source<C>> {
-        let other = || self.shared.sources.get(&TypeId::of::<C>())?.downcast_ref();
-        let main: &dyn Any = &self.shared.main;
-        let source = main.downcast_ref().or_else(other);
-        source.ok_or_else(|| {
-            let (controller, kind) = (&self.shared.manager, C::kind(&()));
-            Error::Setup(format!(
-                "`{controller}` neither owns nor watches {kind}\n\nhint: add `.owns::<{kind}>()` to it"
-            ))
-        })
-    }
-
-    fn beside<C: Object>(&self, name: &str) -> ObjectKey {
-        ObjectKey::new(is_namespaced::<C>().then(|| self.namespace()), name)
+        self.of(&Kind::<C>::of()).is_served()
     }
 }

@@ -1,6 +1,6 @@
 //! The owned children of an object: applied, adopted, pruned.
 
-use std::{any::TypeId, sync::Arc};
+use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use serde_json::{Value, json};
@@ -10,11 +10,12 @@ use crate::{
     api::Requests,
     child::{Applied, Child},
     error::{Error, NotOwned, Result},
-    key::{ObjectKey, check_name, check_namespace, is_namespaced},
-    object::Object,
+    key::{ObjectKey, check_name, check_namespace},
+    kind::Kind,
+    object::{AnyObject, Object},
 };
 
-impl<K: Object> Context<K> {
+impl<K: AnyObject> Context<K> {
     /// Applies `intent` to one child: creates it if it is missing, repairs it if it differs, and sends no request if it
     /// is as intended. `intent` is complete: a field that an earlier intent had and this one does not is removed.
     /// Fields of other field managers stay.
@@ -35,7 +36,7 @@ impl<K: Object> Context<K> {
     /// no name, or one that is invalid in a path, it is in another namespace than its namespaced owner, or it is
     /// cluster-scoped and its owner is not.
     pub async fn apply_child<C: Object>(&self, intent: C) -> Result<Applied<C>> {
-        self.apply(intent, false).await
+        self.apply(&Kind::of(), intent, false).await
     }
 
     /// As [`apply_child`](Self::apply_child), but an existing object of that name without a controller becomes a child
@@ -46,19 +47,19 @@ impl<K: Object> Context<K> {
     ///
     /// As [`apply_child`](Self::apply_child): an object that another object controls is never changed.
     pub async fn adopt_child<C: Object>(&self, intent: C) -> Result<Applied<C>> {
-        self.apply(intent, true).await
+        self.apply(&Kind::of(), intent, true).await
     }
 
-    async fn apply<C: Object>(&self, intent: C, adopts: bool) -> Result<Applied<C>> {
+    pub(super) async fn apply<C: AnyObject>(&self, kind: &Kind<C>, intent: C, adopts: bool) -> Result<Applied<C>> {
         let owner = self.owner_reference();
-        let key = self.key_of_child(&intent)?;
-        let source = self.source::<C>().ok();
+        let key = self.key_of_child(kind, &intent)?;
+        let source = self.source(kind).ok();
         if source.is_some_and(|source| !source.informer.is_served()) {
-            return Err(Error::Absent(C::kind(&()).into_owned()));
+            return Err(Error::Absent(kind.kind().to_owned()));
         }
         let child = Child {
-            requests: Requests::beside(&self.shared.client, &key),
-            intent: self.complete(intent, &key, &owner)?,
+            requests: Requests::beside(&self.shared.client, kind, &key),
+            intent: self.complete(kind, intent, &key)?,
             key: &key,
             owner: &owner,
             owner_key: &self.key,
@@ -87,7 +88,7 @@ impl<K: Object> Context<K> {
                 }
                 written.meta_mut().managed_fields = None;
             }
-            Err(Error::NotOwned(found)) => self.wait_for(found, cached.as_ref())?,
+            Err(Error::NotOwned(found)) => self.wait_for(kind, found, cached.as_ref())?,
             _ => {}
         }
         if self.is_gone() {
@@ -98,17 +99,17 @@ impl<K: Object> Context<K> {
     }
 
     /// Reconciles this object again when the object that has its child's name gets another controller or is deleted.
-    fn wait_for<C: Object>(&self, found: &NotOwned, cached: Option<&Arc<C>>) -> Result<()> {
+    fn wait_for<C: AnyObject>(&self, kind: &Kind<C>, found: &NotOwned, cached: Option<&Arc<C>>) -> Result<()> {
         let (key, blocked) = (&found.key, &self.shared.blocked);
-        blocked.wait::<C>(key, &self.key);
-        let watched = self.shared.sources.contains_key(&TypeId::of::<C>());
-        let Some(source) = self.source::<C>().ok().filter(|_| watched) else {
-            blocked.ask::<C>(&self.shared.client, found);
+        blocked.wait(kind.id(), key, &self.key);
+        let watched = self.shared.sources.contains_key(kind.id());
+        let Some(source) = self.source(kind).ok().filter(|_| watched) else {
+            blocked.ask(&self.shared.client, kind, found);
             return Ok(());
         };
         let now = source.informer.store().get(key);
         if now.is_none() && cached.is_none() && source.informer.selects() {
-            blocked.ask::<C>(&self.shared.client, found);
+            blocked.ask(&self.shared.client, kind, found);
             return Ok(());
         }
         // A change before we waited has notified nobody.
@@ -116,7 +117,7 @@ impl<K: Object> Context<K> {
         if cached.is_none() || version(now.as_ref()) != version(cached) {
             let text = format!(
                 "{} `{key}` is not controlled by this object, and changed meanwhile",
-                C::kind(&())
+                kind.kind()
             );
             return Err(Error::retry(text));
         }
@@ -143,9 +144,13 @@ impl<K: Object> Context<K> {
     /// [`Error::Setup`] if the controller does not declare [`prunes`](crate::Controller::prunes); [`Error::Kube`] if a
     /// request fails; the next reconcile finds the remaining children.
     pub async fn prune_children<C: Object>(&self, keep: &[&str]) -> Result<usize> {
-        let children = self.children::<C>()?;
-        if !self.shared.prunes.contains(&TypeId::of::<C>()) {
-            let (controller, kind) = (&self.shared.manager, C::kind(&()));
+        self.prune(&Kind::<C>::of(), keep).await
+    }
+
+    pub(super) async fn prune<C: AnyObject>(&self, kind: &Kind<C>, keep: &[&str]) -> Result<usize> {
+        let children = self.of(kind).children()?;
+        if !self.shared.prunes.contains(kind.id()) {
+            let (controller, kind) = (&self.shared.manager, kind.kind());
             let text = format!("`{controller}` does not declare that it prunes {kind}");
             return Err(Error::Setup(format!("{text}\n\nhint: add `.prunes::<{kind}>()` to it")));
         }
@@ -159,7 +164,7 @@ impl<K: Object> Context<K> {
             if keep.contains(&name) || meta.deletion_timestamp.is_some() {
                 continue;
             }
-            let requests = Requests::<C>::beside(&self.shared.client, &ObjectKey::of(&*child));
+            let requests = Requests::beside(&self.shared.client, kind, &ObjectKey::of(&*child));
             deleted += usize::from(requests.delete(name, uid).await?);
         }
         Ok(deleted)
@@ -167,17 +172,17 @@ impl<K: Object> Context<K> {
 
     /// The key of a child, if this object can own it: the garbage collector considers an owner absent if it is neither
     /// in its child's namespace nor cluster-scoped.
-    pub(crate) fn key_of_child<C: Object>(&self, intent: &C) -> Result<ObjectKey> {
-        let (kind, meta) = (C::kind(&()), intent.meta());
+    pub(crate) fn key_of_child<C: AnyObject>(&self, kind: &Kind<C>, intent: &C) -> Result<ObjectKey> {
+        let meta = intent.meta();
         let name = meta.name.as_deref().unwrap_or_default();
-        let refuse = |text: &str| Err(Error::Setup(format!("a child of kind {kind} {text}")));
+        let refuse = |text: &str| Err(Error::Setup(format!("a child of kind {} {text}", kind.kind())));
         if name.is_empty() {
             return refuse("has no name");
         }
         if let Err(why) = check_name(name) {
             return refuse(&format!("cannot be named `{}`: {why}", name.escape_debug()));
         }
-        if !is_namespaced::<C>() {
+        if !kind.is_namespaced() {
             if self.key.namespace().is_some() {
                 return refuse("is cluster-scoped, but its owner is not");
             }
@@ -195,10 +200,10 @@ impl<K: Object> Context<K> {
     }
 
     pub(crate) fn owner_reference(&self) -> OwnerReference {
-        let meta = self.object.meta();
+        let (kind, meta) = (self.shared.kind(), self.object.meta());
         OwnerReference {
-            api_version: K::api_version(&()).into_owned(),
-            kind: K::kind(&()).into_owned(),
+            api_version: kind.api_version(),
+            kind: kind.kind().to_owned(),
             name: meta.name.clone().unwrap_or_default(),
             uid: meta.uid.clone().unwrap_or_default(),
             controller: Some(true),
@@ -208,14 +213,19 @@ impl<K: Object> Context<K> {
 
     /// The intent as it is sent: with its namespace, its owner reference and the operator's label, and without fields
     /// that an intent must not set.
-    pub(crate) fn complete<C: Object>(&self, mut child: C, key: &ObjectKey, owner: &OwnerReference) -> Result<Value> {
+    pub(crate) fn complete<C: AnyObject>(&self, kind: &Kind<C>, mut child: C, key: &ObjectKey) -> Result<Value> {
         let meta = child.meta_mut();
-        meta.owner_references.get_or_insert_default().push(owner.clone());
+        meta.owner_references
+            .get_or_insert_default()
+            .push(self.owner_reference());
         meta.managed_fields = None;
         meta.resource_version = None;
         self.shared.label.set(meta);
         let mut intent = serde_json::to_value(child).map_err(Error::retry)?;
-        if is_namespaced::<C>() {
+        // An object without a Rust type may not name its kind.
+        intent["apiVersion"] = json!(kind.api_version());
+        intent["kind"] = json!(kind.kind());
+        if kind.is_namespaced() {
             intent["metadata"]["namespace"] = json!(key.namespace());
         }
         if let Some(intent) = intent.as_object_mut() {

@@ -1,7 +1,7 @@
 //! Children that are selected by their labels: orphans that match are adopted, children that no longer match are
 //! released.
 
-use std::{any::TypeId, sync::Arc};
+use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::api::Patch;
@@ -15,11 +15,12 @@ use crate::{
     api::Requests,
     error::{Error, Result},
     key::ObjectKey,
-    object::Object,
+    kind::Kind,
+    object::{AnyObject, Object},
     store::Store,
 };
 
-impl<K: Object> Context<K> {
+impl<K: AnyObject> Context<K> {
     /// Adopts and releases children of kind `C`, and returns the resulting children: an object that matches the
     /// selector of [`claims`](crate::Controller::claims) and has no controller becomes a child; a child that no longer
     /// matches is released (it stays, without this owner). An object with another controller is not changed.
@@ -37,8 +38,12 @@ impl<K: Object> Context<K> {
     /// [`Error::Setup`] if the controller does not declare [`claims`](crate::Controller::claims), or if its selector
     /// returns no label, which would release every child; [`Error::Kube`] if a request fails.
     pub async fn claim<C: Object>(&self) -> Result<Vec<Arc<C>>> {
-        let Some(selector) = self.shared.claims.get(&TypeId::of::<C>()) else {
-            let (controller, kind) = (&self.shared.manager, C::kind(&()));
+        self.claim_of(&Kind::<C>::of()).await
+    }
+
+    pub(super) async fn claim_of<C: AnyObject>(&self, kind: &Kind<C>) -> Result<Vec<Arc<C>>> {
+        let Some(selector) = self.shared.claims.get(kind.id()) else {
+            let (controller, kind) = (&self.shared.manager, kind.kind());
             let text = format!("`{controller}` declares no selector for {kind}");
             return Err(Error::Setup(format!(
                 "{text}\n\nhint: add `.claims::<{kind}>(…)` to it"
@@ -48,28 +53,28 @@ impl<K: Object> Context<K> {
             .call(|selector| selector(&self.object))
             .map_err(|panic| Error::retry(format!("the selector of `claims` panicked: {panic}")))?;
         if wanted.is_empty() {
-            let (controller, kind) = (&self.shared.manager, C::kind(&()));
+            let (controller, kind) = (&self.shared.manager, kind.kind());
             return Err(Error::Setup(format!(
                 "the selector of `{controller}` for {kind} returned no label for `{}`\n\nhint: return at least one label from `.claims::<{kind}>(…)`",
                 self.key
             )));
         }
         let mut claimed = Vec::new();
-        for child in self.children::<C>()? {
+        for child in self.of(kind).children()? {
             if matches(&*child, &wanted) {
                 claimed.push(child);
             } else {
-                self.release(&*child).await?;
+                self.release(kind, &*child).await?;
             }
         }
-        let orphans = self.store::<C>()?.by_index(ORPHAN_INDEX, self.namespace());
+        let orphans = self.store(kind)?.by_index(ORPHAN_INDEX, self.namespace());
         let orphans: Vec<_> = orphans
             .iter()
             .filter(|orphan| is_adoptable(&***orphan, &wanted))
             .collect();
         if !orphans.is_empty() && self.may_adopt().await? {
             for orphan in orphans {
-                claimed.extend(self.adopt(&**orphan).await?);
+                claimed.extend(self.adopt(kind, &**orphan).await?);
             }
         }
         Ok(claimed)
@@ -80,28 +85,33 @@ impl<K: Object> Context<K> {
         Ok(live.is_some_and(|live| live.meta().deletion_timestamp.is_none()))
     }
 
-    async fn adopt<C: Object>(&self, orphan: &C) -> Result<Option<Arc<C>>> {
+    async fn adopt<C: AnyObject>(&self, kind: &Kind<C>, orphan: &C) -> Result<Option<Arc<C>>> {
         let ours = self.owner_reference();
         let mut owners = other_owners(orphan, &ours.uid);
         owners.push(ours);
-        let written = self.set_owners(orphan, owners).await?;
+        let written = self.set_owners(kind, orphan, owners).await?;
         if let Some(written) = &written {
-            self.observe_child(C::clone(written))?;
+            self.observe_child(kind, C::clone(written))?;
         }
         Ok(written)
     }
 
-    async fn release<C: Object>(&self, child: &C) -> Result<()> {
+    async fn release<C: AnyObject>(&self, kind: &Kind<C>, child: &C) -> Result<()> {
         let owners = other_owners(child, uid(&*self.object));
-        if let Some(written) = self.set_owners(child, owners).await? {
+        if let Some(written) = self.set_owners(kind, child, owners).await? {
             // This controller is notified too: another of its objects may adopt the released one.
-            self.source::<C>()?.informer.observe_write(C::clone(&written), None);
+            self.source(kind)?.informer.observe_write(C::clone(&written), None);
         }
         Ok(())
     }
 
     /// `None` when the object is gone.
-    async fn set_owners<C: Object>(&self, object: &C, owners: Vec<OwnerReference>) -> Result<Option<Arc<C>>> {
+    async fn set_owners<C: AnyObject>(
+        &self,
+        kind: &Kind<C>,
+        object: &C,
+        owners: Vec<OwnerReference>,
+    ) -> Result<Option<Arc<C>>> {
         let meta = object.meta();
         // A merge patch replaces the whole list, so it names the resource version that the list was read from.
         let owners = if owners.is_empty() { Value::Null } else { json!(owners) };
@@ -110,7 +120,7 @@ impl<K: Object> Context<K> {
             "resourceVersion": meta.resource_version,
             "ownerReferences": owners,
         }});
-        let requests = Requests::<C>::beside(&self.shared.client, &ObjectKey::of(object));
+        let requests = Requests::beside(&self.shared.client, kind, &ObjectKey::of(object));
         let name = meta.name.as_deref().unwrap_or_default();
         match requests
             .patch(name, None, &Patch::Merge(patch), &self.shared.manager)
@@ -122,23 +132,23 @@ impl<K: Object> Context<K> {
         }
     }
 
-    pub(super) fn store<C: Object>(&self) -> Result<Store<C>> {
-        Ok(self.source::<C>()?.informer.store())
+    pub(super) fn store<C: AnyObject>(&self, kind: &Kind<C>) -> Result<Store<C>> {
+        Ok(self.source(kind)?.informer.store())
     }
 
-    pub(super) fn observe_child<C: Object>(&self, written: C) -> Result<()> {
-        let source = self.source::<C>()?;
+    pub(super) fn observe_child<C: AnyObject>(&self, kind: &Kind<C>, written: C) -> Result<()> {
+        let source = self.source(kind)?;
         source.informer.observe_write(written, Some(source.subscription));
         Ok(())
     }
 }
 
-fn other_owners<C: Object>(object: &C, uid: &str) -> Vec<OwnerReference> {
+fn other_owners<C: AnyObject>(object: &C, uid: &str) -> Vec<OwnerReference> {
     let mut owners = object.meta().owner_references.clone().unwrap_or_default();
     owners.retain(|owner| owner.uid != uid);
     owners
 }
 
-pub(super) fn uid<K: Object>(object: &K) -> &str {
+pub(super) fn uid<K: AnyObject>(object: &K) -> &str {
     object.meta().uid.as_deref().unwrap_or_default()
 }

@@ -13,7 +13,8 @@ use crate::{
     child::{child_name, controller_of},
     error::{Error, Result},
     key::ObjectKey,
-    object::Object,
+    kind::Kind,
+    object::AnyObject,
     pods,
     priority::Priority,
 };
@@ -42,7 +43,7 @@ impl Deleted {
     }
 
     /// Removes an object that is no longer cached.
-    pub(crate) fn forget<C: Object>(&self, object: &C) {
+    pub(crate) fn forget<C: AnyObject>(&self, object: &C) {
         self.lock().remove(uid(object));
     }
 }
@@ -81,7 +82,7 @@ impl KeptPods {
     }
 }
 
-impl<K: Object> Context<K> {
+impl<K: AnyObject> Context<K> {
     /// Keeps `wanted` Pods, created from `template`: claims the existing ones ([`claim`](Self::claim)), creates missing
     /// ones, and deletes surplus ones, chosen by [`victims`](crate::pods::victims). A negative number counts as 0.
     /// Existing Pods are not changed to match `template`: as with a ReplicaSet, a changed template applies to new Pods.
@@ -134,14 +135,14 @@ impl<K: Object> Context<K> {
     async fn delete_surplus(&self, wanted: usize, kept: &mut KeptPods) -> Result<()> {
         let surplus = kept.pods.len().saturating_sub(wanted);
         for victim in pods::victims(&kept.pods, surplus.min(BURST), Timestamp::now()) {
-            kept.deleted += usize::from(self.delete_known(&*victim).await?);
+            kept.deleted += usize::from(self.delete_known(&victim).await?);
             kept.pods.retain(|pod| !Arc::ptr_eq(pod, &victim));
         }
         Ok(())
     }
 
     async fn create_missing(&self, wanted: usize, template: &Pod, kept: &mut KeptPods) -> Result<()> {
-        let owner = self.owner_reference();
+        let (kind, owner) = (Kind::<Pod>::of(), self.owner_reference());
         let Some(base) = template.metadata.name.as_deref() else {
             return Err(Error::Setup("a Pod template has no name".to_owned()));
         };
@@ -153,14 +154,14 @@ impl<K: Object> Context<K> {
             }
             let mut pod = template.clone();
             pod.metadata.name = Some(child_name(base, &number.to_string()));
-            let key = self.key_of_child(&pod)?;
+            let key = self.key_of_child(&kind, &pod)?;
             if self.find::<Pod>(&key)?.is_some() {
                 continue;
             }
             sent += 1;
-            let requests = Requests::<Pod>::beside(&self.shared.client, &key);
+            let requests = Requests::beside(&self.shared.client, &kind, &key);
             let made = match requests
-                .create(&self.complete(pod, &key, &owner)?, &self.shared.manager)
+                .create(&self.complete(&kind, pod, &key)?, &self.shared.manager)
                 .await
             {
                 Ok(made) => {
@@ -174,7 +175,7 @@ impl<K: Object> Context<K> {
                 },
                 Err(error) => return Err(error),
             };
-            self.observe_child(made.clone())?;
+            self.observe_child(&kind, made.clone())?;
             if controller_of(&made).is_some_and(|controller| controller.uid == owner.uid) && self.counts(&made) {
                 kept.pods.push(Arc::new(made));
             }
@@ -186,17 +187,17 @@ impl<K: Object> Context<K> {
         pods::is_active(pod) && !self.shared.deleted.lock().contains(uid(pod))
     }
 
-    /// Deletes a child, and excludes it from the count from then on.
-    async fn delete_known<C: Object>(&self, child: &C) -> Result<bool> {
-        let (key, uid) = (ObjectKey::of(child), uid(child).to_owned());
+    /// Deletes a Pod, and excludes it from the count from then on.
+    async fn delete_known(&self, pod: &Pod) -> Result<bool> {
+        let (kind, key, uid) = (Kind::<Pod>::of(), ObjectKey::of(pod), uid(pod).to_owned());
         // Dropped with this call if the reconcile is cancelled, and the request with it: the request may not have
         // arrived.
         let mut deleting = self.shared.deleted.begin(&uid);
-        let requests = Requests::<C>::beside(&self.shared.client, &key);
+        let requests = Requests::beside(&self.shared.client, &kind, &key);
         let deleted = requests.delete(key.name(), &uid).await;
         // The entry is removed if the request failed, or if the watch has already reported the deletion.
         let shown = self
-            .store::<C>()?
+            .store(&kind)?
             .get(&key)
             .is_some_and(|cached| super::claim::uid(&*cached) == uid);
         deleting.stays = deleted.is_ok() && shown;

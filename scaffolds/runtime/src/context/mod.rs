@@ -5,6 +5,7 @@ mod cache;
 mod children;
 mod claim;
 mod keep_pods;
+mod of_kind;
 mod orphans;
 mod shared;
 mod status;
@@ -14,7 +15,6 @@ use std::sync::Arc;
 use k8s_openapi::api::core::v1::ObjectReference;
 use kube::Client;
 
-pub use self::keep_pods::KeptPods;
 pub(crate) use self::{
     blocked::Blocked,
     cache::OWNER_INDEX,
@@ -22,7 +22,8 @@ pub(crate) use self::{
     orphans::{ORPHAN_INDEX, Selector, orphan_handler, orphan_namespace},
     shared::{InFlight, Shared, Source},
 };
-use crate::{api::Requests, error::Result, events::EventType, key::ObjectKey, object::Object};
+pub use self::{keep_pods::KeptPods, of_kind::OfKind};
+use crate::{api::Requests, error::Result, events::EventType, key::ObjectKey, object::AnyObject};
 
 /// One reconcile of one object of kind `K`, passed to the [`Reconciler`](crate::Reconciler), which must not keep it.
 ///
@@ -38,7 +39,7 @@ pub struct Context<K> {
     pub(crate) reconcile_id: u64,
 }
 
-impl<K: Object> Context<K> {
+impl<K: AnyObject> Context<K> {
     /// The client, for requests that the context has no method for. Their effects reach the cache through the watch
     /// only.
     pub fn client(&self) -> &Client {
@@ -78,7 +79,7 @@ impl<K: Object> Context<K> {
     ///
     /// [`Error::Kube`](crate::Error::Kube) if the request fails.
     pub async fn live(&self) -> Result<Option<K>> {
-        let live = Requests::<K>::beside(&self.shared.client, &self.key)
+        let live = Requests::beside(&self.shared.client, self.shared.kind(), &self.key)
             .get(self.key.name())
             .await?;
         Ok(live.filter(|live| live.meta().uid == self.object.meta().uid))
@@ -94,10 +95,10 @@ impl<K: Object> Context<K> {
     }
 
     fn reference(&self) -> ObjectReference {
-        let meta = self.object.meta();
+        let (kind, meta) = (self.shared.kind(), self.object.meta());
         ObjectReference {
-            api_version: Some(K::api_version(&()).into_owned()),
-            kind: Some(K::kind(&()).into_owned()),
+            api_version: Some(kind.api_version()),
+            kind: Some(kind.kind().to_owned()),
             namespace: meta.namespace.clone(),
             name: meta.name.clone(),
             uid: meta.uid.clone(),

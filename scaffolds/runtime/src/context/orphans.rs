@@ -4,7 +4,7 @@
 use std::{any::type_name, collections::BTreeMap, sync::Arc};
 
 use crate::{
-    child::controller_of, informer::Delta, isolate::Authored, key::ObjectKey, object::Object, priority::Priority,
+    child::controller_of, informer::Delta, isolate::Authored, key::ObjectKey, object::AnyObject, priority::Priority,
     queue::WorkQueue, store::Store,
 };
 
@@ -19,7 +19,7 @@ pub(crate) type Selector<K> = Authored<dyn Fn(&K) -> BTreeMap<String, String> + 
 ///
 /// Owners are found by one label of their selectors that the orphan has: owners that select other labels are not
 /// compared. A second controller of the same two kinds compares all owners.
-pub(crate) fn orphan_handler<K: Object, C: Object>(
+pub(crate) fn orphan_handler<K: AnyObject, C: AnyObject>(
     queue: WorkQueue,
     owners: Store<K>,
     selector: Selector<K>,
@@ -61,7 +61,7 @@ pub(crate) fn orphan_handler<K: Object, C: Object>(
 }
 
 /// The labels by which an owner selects its children; empty if the selector panics.
-fn wanted_of<K: Object>(selector: &Selector<K>, owner: &K) -> BTreeMap<String, String> {
+fn wanted_of<K: AnyObject>(selector: &Selector<K>, owner: &K) -> BTreeMap<String, String> {
     selector.call(|selector| selector(owner)).unwrap_or_else(|panic| {
         tracing::error!(object = %ObjectKey::of(owner), "the selector of `claims` panicked: {panic}");
         BTreeMap::new()
@@ -69,7 +69,7 @@ fn wanted_of<K: Object>(selector: &Selector<K>, owner: &K) -> BTreeMap<String, S
 }
 
 /// The index values of the owners that may adopt an orphan: those in its namespace, and cluster-scoped ones.
-fn beside<C: Object>(orphan: &C) -> impl Iterator<Item = String> {
+fn beside<C: AnyObject>(orphan: &C) -> impl Iterator<Item = String> {
     let meta = orphan.meta();
     let namespaces = [None, meta.namespace.as_deref()];
     let namespaces = namespaces.into_iter().skip(usize::from(meta.namespace.is_none()));
@@ -82,7 +82,7 @@ fn place(namespace: Option<&str>, label: &str, value: &str) -> String {
 }
 
 /// The values of an object in [`ORPHAN_INDEX`]: its namespace, if it has no controller.
-pub(crate) fn orphan_namespace<C: Object>(object: &C) -> Vec<String> {
+pub(crate) fn orphan_namespace<C: AnyObject>(object: &C) -> Vec<String> {
     let orphan = controller_of(object).is_none();
     orphan
         .then(|| object.meta().namespace.clone().unwrap_or_default())
@@ -91,13 +91,13 @@ pub(crate) fn orphan_namespace<C: Object>(object: &C) -> Vec<String> {
 }
 
 /// A selector without labels matches nothing: otherwise it would match the whole namespace.
-pub(super) fn matches<C: Object>(object: &C, wanted: &BTreeMap<String, String>) -> bool {
+pub(super) fn matches<C: AnyObject>(object: &C, wanted: &BTreeMap<String, String>) -> bool {
     let labels = object.meta().labels.as_ref();
     let has = |(name, value): (&String, &String)| labels.is_some_and(|labels| labels.get(name) == Some(value));
     !wanted.is_empty() && wanted.iter().all(has)
 }
 
-pub(super) fn is_adoptable<C: Object>(object: &C, wanted: &BTreeMap<String, String>) -> bool {
+pub(super) fn is_adoptable<C: AnyObject>(object: &C, wanted: &BTreeMap<String, String>) -> bool {
     object.meta().deletion_timestamp.is_none() && matches(object, wanted)
 }
 
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
     use crate::{metrics::Metrics, queue::Backoff};
 
-    fn named<C: Object + Default>(name: &str, namespace: &str, app: &str) -> C {
+    fn named<C: AnyObject + Default>(name: &str, namespace: &str, app: &str) -> C {
         let mut object = C::default();
         let meta = object.meta_mut();
         meta.name = Some(name.to_owned());

@@ -1,7 +1,7 @@
 //! What all reconciles of one controller share: its client, its caches, and its writes in progress.
 
 use std::{
-    any::{Any, TypeId},
+    any::Any,
     collections::{HashMap, HashSet},
     sync::{Arc, Mutex, PoisonError},
 };
@@ -13,8 +13,9 @@ use super::{Blocked, Deleted, Selector};
 use crate::{
     child::{Applies, ChildLabel},
     events::Recorder,
-    informer::{Informer, SubscriptionId},
+    informer::{Informer, SubscriptionId, Watchable},
     key::ObjectKey,
+    kind::{Kind, KindId},
     queue::WorkQueue,
 };
 
@@ -37,15 +38,22 @@ pub(crate) struct Shared<K> {
     /// The namespace of the children of cluster-scoped objects.
     pub(crate) namespace: String,
     pub(crate) main: Source<K>,
-    pub(crate) sources: HashMap<TypeId, Box<dyn Any + Send + Sync>>,
-    pub(crate) prunes: HashSet<TypeId>,
+    pub(crate) sources: HashMap<KindId, Box<dyn Any + Send + Sync>>,
+    pub(crate) prunes: HashSet<KindId>,
     /// Whether another controller owns the status of the main kind.
     pub(crate) foreign: bool,
     pub(crate) applies: Arc<Applies>,
     pub(crate) blocked: Arc<Blocked>,
-    pub(crate) claims: HashMap<TypeId, Selector<K>>,
+    pub(crate) claims: HashMap<KindId, Selector<K>>,
     pub(crate) deleted: Arc<Deleted>,
     pub(crate) in_flight: Arc<InFlight>,
+}
+
+impl<K: Watchable> Shared<K> {
+    /// The kind that the controller reconciles.
+    pub(crate) fn kind(&self) -> &Kind<K> {
+        self.main.informer.kind()
+    }
 }
 
 /// Status patches in progress, so that a watch event that arrives before the response is recognised as our own.

@@ -11,12 +11,12 @@ use super::Context;
 use crate::{
     api::Requests,
     error::{Error, Result},
-    object::Object,
+    object::AnyObject,
     patch::merge_diff,
     status,
 };
 
-impl<K: Object> Context<K> {
+impl<K: AnyObject> Context<K> {
     /// A condition of this object, with the generation being reconciled.
     pub fn condition(&self, type_: &str, verdict: bool, reason: &str, message: impl Into<String>) -> Condition {
         Condition {
@@ -52,6 +52,24 @@ impl<K: Object> Context<K> {
             .await
     }
 
+    /// As [`patch_status`](Self::patch_status), for a kind whose status has no Rust type. `change` gets the status as JSON;
+    /// an object without a status has an empty one.
+    ///
+    /// # Errors
+    ///
+    /// As [`patch_status`](Self::patch_status).
+    pub async fn patch_status_json(&self, change: impl FnOnce(&mut Value)) -> Result<bool> {
+        let latest = self.latest();
+        let mut object = serde_json::to_value(&*latest).map_err(Error::retry)?;
+        let before = object["status"].take();
+        let mut after = if before.is_object() { before.clone() } else { json!({}) };
+        change(&mut after);
+        if before.is_null() && after == json!({}) {
+            return Ok(false);
+        }
+        self.send_status(&latest, &before, after).await
+    }
+
     /// The newest version of this object (by uid) in the cache.
     pub(crate) fn latest(&self) -> Arc<K> {
         let cached = self.shared.main.informer.store().get(&self.key);
@@ -74,7 +92,7 @@ impl<K: Object> Context<K> {
 
     /// A merge patch of the object itself. The caller decides whether to store the response in the cache.
     pub(crate) async fn patch(&self, part: Option<&str>, patch: Value) -> Result<K> {
-        let requests = Requests::<K>::beside(&self.shared.client, &self.key);
+        let requests = Requests::beside(&self.shared.client, self.shared.kind(), &self.key);
         requests
             .patch(self.key.name(), part, &Patch::Merge(patch), &self.shared.manager)
             .await

@@ -2,11 +2,10 @@
 
 mod register;
 mod sources;
+mod uses;
 mod wake;
 
 use std::{
-    any::TypeId,
-    borrow::Cow,
     collections::{HashMap, HashSet},
     time::Duration,
 };
@@ -14,9 +13,11 @@ use std::{
 use kube::Resource;
 
 use self::sources::SourceFn;
+pub use self::uses::Uses;
 use crate::{
     context::Selector,
-    object::Object,
+    kind::{Kind, KindId},
+    object::{AnyObject, Object},
     predicate::Predicate,
     queue::Backoff,
     rbac::{Rule, Use},
@@ -38,26 +39,50 @@ const RECONCILE_TIMEOUT: Duration = Duration::from_secs(120);
 /// reconcile it happened in.
 pub struct Controller<K: Resource> {
     name: String,
+    kind: Kind<K>,
     workers: Option<usize>,
     timeout: Option<Duration>,
     backoff: Backoff,
     predicate: Option<Predicate<K>>,
     sources: Vec<SourceFn<K>>,
-    indexed: Vec<(TypeId, Cow<'static, str>)>,
-    optional: Vec<(TypeId, Cow<'static, str>)>,
-    prunes: HashSet<TypeId>,
-    claims: HashMap<TypeId, Selector<K>>,
+    indexed: Vec<Named>,
+    optional: Vec<Named>,
+    prunes: HashSet<KindId>,
+    claims: HashMap<KindId, Selector<K>>,
     foreign: bool,
     condition: Option<String>,
     uses: Vec<Use>,
     rules: Vec<Rule>,
 }
 
+/// A kind, and its name for messages.
+struct Named {
+    id: KindId,
+    name: String,
+}
+
+impl Named {
+    fn of<C>(kind: &Kind<C>) -> Self {
+        Self {
+            id: kind.id().clone(),
+            name: kind.kind().to_owned(),
+        }
+    }
+}
+
 impl<K: Object> Controller<K> {
     /// A controller of this name, which is unique in its manager and labels its metrics, logs and events.
     pub fn new(name: impl Into<String>) -> Self {
+        Self::of(name, Kind::of())
+    }
+}
+
+impl<K: AnyObject> Controller<K> {
+    /// As [`new`](Self::new), for a kind that may have no Rust type.
+    pub fn of(name: impl Into<String>, kind: Kind<K>) -> Self {
         Self {
             name: name.into(),
+            kind,
             workers: None,
             timeout: Some(RECONCILE_TIMEOUT),
             backoff: Backoff::default(),
@@ -72,6 +97,12 @@ impl<K: Object> Controller<K> {
             uses: Vec::new(),
             rules: Vec::new(),
         }
+    }
+
+    /// The kind that the controller reconciles.
+    #[cfg(feature = "testing")]
+    pub(crate) fn kind(&self) -> &Kind<K> {
+        &self.kind
     }
 
     /// For a kind of Kubernetes or of another operator: this controller does not write its status. A failure that a

@@ -1,20 +1,19 @@
 //! Connects a declared controller to its manager: its queue, its caches, its workers.
 
-use std::{any::TypeId, marker::PhantomData, sync::Arc};
+use std::sync::Arc;
 
-use super::{
-    Controller,
-    sources::{Sources, subscribe},
-};
+use super::{Controller, Named, sources::Sources, uses::subscribe};
 use crate::{
     child::Applies,
     context::{Blocked, Deleted, InFlight, Shared},
     error::{Error, Result},
     informer::Delta,
     key::ObjectKey,
+    kind::Kind,
     manager::Manager,
     metrics::QueueMetrics,
-    object::Object,
+    object::AnyObject,
+    predicate::{Filter, Predicate},
     queue::WorkQueue,
     rbac::{Registration, Use},
     reconciler::Reconciler,
@@ -28,10 +27,11 @@ pub(super) struct Wiring<K> {
     pub(super) blocked: Arc<Blocked>,
     pub(super) applies: Arc<Applies>,
     pub(super) deleted: Arc<Deleted>,
-    kind: PhantomData<fn(K)>,
+    /// The kind that the controller reconciles.
+    pub(super) kind: Kind<K>,
 }
 
-impl<K: Object> Controller<K> {
+impl<K: AnyObject> Controller<K> {
     /// Registers the controller with the manager, which starts it.
     ///
     /// # Errors
@@ -49,12 +49,12 @@ impl<K: Object> Controller<K> {
         let workers = self.workers.unwrap_or(manager.default_workers());
         manager.claim(Registration {
             controller: self.name.clone(),
-            main: Use::main::<K>(reconciler.finalizer().is_some(), self.foreign),
+            main: Use::main(&self.kind, reconciler.finalizer().is_some(), self.foreign),
             others: self.uses,
             rules: self.rules,
         })?;
         if !self.foreign {
-            manager.conditions().add::<K>(&self.name, self.condition)?;
+            manager.conditions().add(&self.name, &self.kind, self.condition)?;
         }
         let wiring = Wiring {
             controller: self.name.as_str().into(),
@@ -64,27 +64,23 @@ impl<K: Object> Controller<K> {
             blocked: Arc::default(),
             applies: Arc::default(),
             deleted: Arc::default(),
-            kind: PhantomData,
+            kind: self.kind,
         };
         let in_flight = Arc::<InFlight>::default();
-        let main = Main::new(
-            wiring.queue.clone(),
-            in_flight.clone(),
-            self.predicate,
-            wiring.controller.clone(),
-        );
+        let filter = self.predicate.map(|predicate| wiring.filter(&wiring.kind, predicate));
+        let main = Main::new(wiring.queue.clone(), in_flight.clone(), filter);
         manager.background(wiring.blocked.clone().poll(wiring.queue.clone()));
-        let source = subscribe(manager.informer(), forgetting(&wiring, main.handler()));
+        let source = subscribe(manager.informer_of(&wiring.kind), forgetting(&wiring, main.handler()));
         let mut sources = Sources::new();
         for connect in self.sources {
             connect(manager, &wiring, &mut sources)?;
         }
-        let unread = |of: &TypeId| *of != TypeId::of::<K>() && !sources.contains_key(of);
-        if let Some((_, kind)) = self.indexed.iter().find(|(of, _)| unread(of)) {
+        let unread = |of: &&Named| of.id != *wiring.kind.id() && !sources.contains_key(&of.id);
+        if let Some(Named { name: kind, .. }) = self.indexed.iter().find(unread) {
             let text = format!("`{}` indexes {kind}, but neither owns nor watches it", self.name);
             return Err(Error::Setup(format!("{text}\n\nhint: add `.owns::<{kind}>()` to it")));
         }
-        if let Some((_, kind)) = self.optional.iter().find(|(of, _)| unread(of)) {
+        if let Some(Named { name: kind, .. }) = self.optional.iter().find(unread) {
             let text = format!(
                 "`{}` allows {kind} to be absent, but neither owns nor watches it",
                 self.name
@@ -124,8 +120,19 @@ impl<K: Object> Controller<K> {
     }
 }
 
+impl<K> Wiring<K> {
+    /// A predicate of this controller for the objects of a kind.
+    pub(super) fn filter<C>(&self, kind: &Kind<C>, predicate: Predicate<C>) -> Filter<C> {
+        Filter {
+            predicate,
+            kind: kind.clone(),
+            controller: self.controller.clone(),
+        }
+    }
+}
+
 /// Forgets what is remembered of an object once it is gone, and passes its changes on.
-fn forgetting<K: Object>(
+fn forgetting<K: AnyObject>(
     wiring: &Wiring<K>,
     handler: impl Fn(&Delta<K>) + Send + Sync + 'static,
 ) -> impl Fn(&Delta<K>) + Send + Sync + 'static {
@@ -151,7 +158,7 @@ mod tests {
     };
 
     use super::*;
-    use crate::{controller::wake::own_handler, metrics::Metrics, predicate::Predicate, queue::Backoff};
+    use crate::{controller::wake::own_handler, metrics::Metrics, object::Object, queue::Backoff};
 
     fn wiring() -> Wiring<ReplicaSet> {
         Wiring {
@@ -160,18 +167,22 @@ mod tests {
             blocked: Arc::default(),
             applies: Arc::default(),
             deleted: Arc::default(),
-            kind: PhantomData,
+            kind: Kind::of(),
         }
     }
 
-    fn named<C: Object + Default>(name: &str) -> C {
+    fn any<C: Object>(wiring: &Wiring<ReplicaSet>) -> Filter<C> {
+        wiring.filter(&Kind::of(), Predicate::new(|_| true))
+    }
+
+    fn named<C: AnyObject + Default>(name: &str) -> C {
         let mut object = C::default();
         object.meta_mut().name = Some(name.to_owned());
         object.meta_mut().namespace = Some("default".to_owned());
         object
     }
 
-    fn owned<C: Object + Default>(name: &str, owner: &str) -> C {
+    fn owned<C: AnyObject + Default>(name: &str, owner: &str) -> C {
         let mut object: C = named(name);
         object.meta_mut().owner_references = Some(vec![OwnerReference {
             api_version: "apps/v1".to_owned(),
@@ -189,10 +200,10 @@ mod tests {
         let applies = wiring.applies.clone();
         let key = |name: &str| ObjectKey::new(Some("default"), name);
         for owner in ["one", "two"] {
-            applies.note::<Pod>(&key(owner), &key("a"));
-            applies.note::<ConfigMap>(&key(owner), &key("a"));
+            applies.note(Kind::<Pod>::of().id(), &key(owner), &key("a"));
+            applies.note(Kind::<ConfigMap>::of().id(), &key(owner), &key("a"));
         }
-        let child = own_handler::<ReplicaSet, Pod>(&wiring, Predicate::new(|_| true));
+        let child = own_handler(&wiring, any::<Pod>(&wiring));
         let pod: Arc<Pod> = Arc::new(owned("a", "one"));
         child(&Delta::Updated {
             old: pod.clone(),
@@ -209,7 +220,7 @@ mod tests {
         owner(&Delta::Deleted(two));
         assert_eq!(applies.count(), (1, 1));
         // The entry of an owner is removed with its last child.
-        let child = own_handler::<ReplicaSet, ConfigMap>(&wiring, Predicate::new(|_| true));
+        let child = own_handler(&wiring, any::<ConfigMap>(&wiring));
         child(&Delta::Deleted(Arc::new(owned("a", "one"))));
         assert_eq!(applies.count(), (0, 0));
     }

@@ -2,39 +2,30 @@
 //! are found.
 
 use std::{
-    any::{Any, TypeId},
+    any::Any,
     collections::{BTreeMap, HashMap},
-    sync::Arc,
 };
 
 use tokio::sync::mpsc;
 
-use super::{
-    Controller,
-    register::Wiring,
-    wake::{map_handler, own_handler, presence_handler},
-};
+use super::{Controller, Uses, register::Wiring};
 use crate::{
-    child::controller_of,
-    context::{ORPHAN_INDEX, OWNER_INDEX, Selector, Source, orphan_handler, orphan_namespace},
-    error::{Error, Result},
-    informer::{Delta, Informer},
-    isolate::Authored,
+    error::Result,
     key::ObjectKey,
+    kind::{Kind, KindId},
     manager::Manager,
-    object::Object,
+    object::{AnyObject, Object},
     predicate::Predicate,
     priority::Priority,
-    rbac::Use,
 };
 
 /// Connects the controller with a source, once its queue exists.
 pub(super) type SourceFn<K> = Box<dyn FnOnce(&Manager, &Wiring<K>, &mut Sources) -> Result<()>>;
 
 /// The kinds that a controller reads apart from its own, with a [`Source`] each.
-pub(super) type Sources = HashMap<TypeId, Box<dyn Any + Send + Sync>>;
+pub(super) type Sources = HashMap<KindId, Box<dyn Any + Send + Sync>>;
 
-impl<K: Object> Controller<K> {
+impl<K: AnyObject> Controller<K> {
     /// Wakes the owner when a child of kind `C` changes: an object whose owner reference with `controller: true` names
     /// an object of kind `K` (in any version). [`Context::apply_child`](crate::Context::apply_child) reads the child
     /// from the cache.
@@ -51,23 +42,13 @@ impl<K: Object> Controller<K> {
     /// A child whose label is removed disappears from the cache. The owner is woken, and the next
     /// [`apply_child`](crate::Context::apply_child) of that name labels the child again.
     pub fn owns<C: Object>(self) -> Self {
-        self.owns_where::<C>(Predicate::new(|_| true))
+        self.uses(&Kind::<C>::of(), Uses::owns)
     }
 
     /// As [`owns`](Self::owns), but only changes that pass the predicate wake the owner. Deletions should pass: a
     /// deleted child has to be created again.
-    pub fn owns_where<C: Object>(mut self, predicate: Predicate<C>) -> Self {
-        self.uses.push(Use::owned::<C>());
-        self.sources.push(Box::new(move |manager, wiring, sources| {
-            let source = subscribe(manager.children_of::<K, C>(), own_handler::<K, C>(wiring, predicate));
-            source.informer.on_presence(presence_handler(wiring, manager));
-            keep_children(&source);
-            // Replaces a source that only watches this kind: writes of children notify every subscriber but their
-            // owners.
-            sources.insert(TypeId::of::<C>(), Box::new(source));
-            Ok(())
-        }));
-        self
+    pub fn owns_where<C: Object>(self, predicate: Predicate<C>) -> Self {
+        self.uses(&Kind::of(), |kind| kind.owns_where(predicate))
     }
 
     /// As [`owns`](Self::owns), for children that are also selected by labels: `selector` returns those of an object.
@@ -77,40 +58,15 @@ impl<K: Object> Controller<K> {
     ///
     /// Like the functions of [`index`](Self::index), `selector` runs while the cache stores an object, so it must not
     /// read the cache.
-    pub fn claims<C: Object>(
-        mut self,
-        selector: impl Fn(&K) -> BTreeMap<String, String> + Send + Sync + 'static,
-    ) -> Self {
-        let selector: Selector<K> = Authored::new(Arc::new(selector));
-        self.uses.extend([Use::owned::<C>(), Use::pruned::<C>()]);
-        self.prunes.insert(TypeId::of::<C>());
-        self.claims.insert(TypeId::of::<C>(), selector.clone());
-        self.sources.push(Box::new(move |manager, wiring, sources| {
-            let owned = own_handler::<K, C>(wiring, Predicate::new(|_| true));
-            let orphaned = orphan_handler(wiring.queue.clone(), manager.informer::<K>().store(), selector);
-            // An orphan may lack the operator's label.
-            let source = subscribe(manager.informer::<C>(), move |delta: &Delta<C>| {
-                owned(delta);
-                orphaned(delta);
-            });
-            source.informer.on_presence(presence_handler(wiring, manager));
-            keep_children(&source);
-            _ = source.informer.add_index(ORPHAN_INDEX, orphan_namespace::<C>);
-            sources.insert(TypeId::of::<C>(), Box::new(source));
-            Ok(())
-        }));
-        self
+    pub fn claims<C: Object>(self, selector: impl Fn(&K) -> BTreeMap<String, String> + Send + Sync + 'static) -> Self {
+        self.uses(&Kind::<C>::of(), |kind| kind.claims(selector))
     }
 
     /// Keeps every object of kind `C` in the cache, not only this operator's children. For use with
     /// [`owns`](Self::owns), if a reconciler also reads objects of others, without being woken by them. Memory then
     /// grows with the objects that anybody creates in the watched namespaces.
-    pub fn caches_all<C: Object>(mut self) -> Self {
-        self.sources.push(Box::new(|manager, _, _| {
-            manager.informer::<C>();
-            Ok(())
-        }));
-        self
+    pub fn caches_all<C: Object>(self) -> Self {
+        self.uses(&Kind::<C>::of(), Uses::caches_all)
     }
 
     /// Allows the kind `C` to be absent: one that this controller reconciles, owns or watches, and that the API server
@@ -124,7 +80,7 @@ impl<K: Object> Controller<K> {
     /// Nothing is restarted.
     ///
     /// A reconciler asks [`Context::is_served`](crate::Context::is_served). Reads of an absent kind find nothing, and
-    /// [`apply_child`](crate::Context::apply_child) returns [`Error::Absent`].
+    /// [`apply_child`](crate::Context::apply_child) returns [`Error::Absent`](crate::Error::Absent).
     ///
     /// # Guarantees
     ///
@@ -136,21 +92,14 @@ impl<K: Object> Controller<K> {
     /// All controllers of the manager share the cache: one declaration holds for all of them. While a kind is absent,
     /// discovery is asked, after 1 s and then with delays that double up to 10 s, which is how late a new kind may be
     /// noticed. There is no watch of CustomResourceDefinitions, because it would need a permission on the whole cluster.
-    pub fn optional<C: Object>(mut self) -> Self {
-        self.optional.push((TypeId::of::<C>(), C::kind(&())));
-        self.sources.push(Box::new(|manager, _, _| {
-            manager.allow_absence::<C>();
-            Ok(())
-        }));
-        self
+    pub fn optional<C: Object>(self) -> Self {
+        self.uses(&Kind::<C>::of(), Uses::optional)
     }
 
     /// Allows [`Context::prune_children`](crate::Context::prune_children) to delete children of kind `C`, which needs a
     /// permission of its own. For use with [`owns`](Self::owns).
-    pub fn prunes<C: Object>(mut self) -> Self {
-        self.uses.push(Use::pruned::<C>());
-        self.prunes.insert(TypeId::of::<C>());
-        self
+    pub fn prunes<C: Object>(self) -> Self {
+        self.uses(&Kind::<C>::of(), Uses::prunes)
     }
 
     /// Wakes the objects that `map` names when an object of kind `W` changes. After an update `map` is called with the
@@ -159,28 +108,16 @@ impl<K: Object> Controller<K> {
     /// If only names and labels matter, watch [`PartialObjectMeta<W>`](kube::core::PartialObjectMeta): the API server
     /// then sends only metadata, and the cache contains only metadata.
     pub fn watches<W: Object>(self, map: impl Fn(&W) -> Vec<ObjectKey> + Send + Sync + 'static) -> Self {
-        self.watches_where(Predicate::new(|_| true), map)
+        self.uses(&Kind::of(), |kind| kind.watches(map))
     }
 
     /// As [`watches`](Self::watches), but only changes that pass the predicate wake objects.
     pub fn watches_where<W: Object>(
-        mut self,
+        self,
         predicate: Predicate<W>,
         map: impl Fn(&W) -> Vec<ObjectKey> + Send + Sync + 'static,
     ) -> Self {
-        self.uses.push(Use::watched::<W>());
-        self.sources.push(Box::new(move |manager, wiring, sources| {
-            let source = subscribe(
-                manager.informer::<W>(),
-                map_handler(wiring, predicate, Authored::new(Arc::new(map))),
-            );
-            source.informer.on_presence(presence_handler(wiring, manager));
-            // Another controller may adopt the object as a child, by its name.
-            source.informer.keep_records();
-            sources.entry(TypeId::of::<W>()).or_insert(Box::new(source));
-            Ok(())
-        }));
-        self
+        self.uses(&Kind::of(), |kind| kind.watches_where(predicate, map))
     }
 
     /// Wakes the objects whose keys are received from a channel: for sources outside of Kubernetes, such as a webhook
@@ -208,36 +145,10 @@ impl<K: Object> Controller<K> {
     /// cache of the kind, so its name is unique among all controllers. `C` is a kind that this controller reconciles,
     /// owns or watches.
     pub fn index<C: Object>(
-        mut self,
+        self,
         name: &'static str,
         values: impl Fn(&C) -> Vec<String> + Send + Sync + 'static,
     ) -> Self {
-        self.indexed.push((TypeId::of::<C>(), C::kind(&())));
-        self.sources.push(Box::new(move |manager, _, _| {
-            let added = manager.cached::<C>().add_index(name, values);
-            added.map_err(|error| Error::Setup(format!("{}: {error}\n\nhint: give it another name", C::kind(&()))))
-        }));
-        self
+        self.uses(&Kind::of(), |kind| kind.index(name, values))
     }
-}
-
-/// Subscribes to an informer.
-pub(super) fn subscribe<C: Object>(
-    informer: Informer<C>,
-    handler: impl Fn(&Delta<C>) + Send + Sync + 'static,
-) -> Source<C> {
-    let subscription = informer.subscribe(handler).id();
-    Source { informer, subscription }
-}
-
-/// Indexes children by their owner, and keeps this operator's `managedFields` of them.
-fn keep_children<C: Object>(source: &Source<C>) {
-    source.informer.keep_records();
-    // Another controller that owns this kind may have added the same index.
-    _ = source.informer.add_index(OWNER_INDEX, |child: &C| {
-        controller_of(child)
-            .map(|owner| owner.uid.clone())
-            .into_iter()
-            .collect()
-    });
 }

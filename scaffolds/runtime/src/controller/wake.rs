@@ -2,39 +2,32 @@
 
 use super::register::Wiring;
 use crate::{
-    child::controller_of,
-    informer::Delta,
-    isolate::Authored,
-    key::{ObjectKey, is_namespaced},
-    manager::Manager,
-    object::Object,
-    predicate::Predicate,
-    priority::Priority,
-    worker::priority,
+    child::controller_of, informer::Delta, isolate::Authored, key::ObjectKey, kind::Kind, manager::Manager,
+    object::AnyObject, predicate::Filter, priority::Priority, worker::priority,
 };
 
 /// Handles a child's change for its owner.
-pub(super) fn own_handler<K: Object, C: Object>(
+pub(super) fn own_handler<K: AnyObject, C: AnyObject>(
     wiring: &Wiring<K>,
-    predicate: Predicate<C>,
+    filter: Filter<C>,
 ) -> impl Fn(&Delta<C>) + Send + Sync + 'static {
     let (queue, blocked, applies) = (wiring.queue.clone(), wiring.blocked.clone(), wiring.applies.clone());
-    let (deleted, controller) = (wiring.deleted.clone(), wiring.controller.clone());
+    let (deleted, owners) = (wiring.deleted.clone(), wiring.kind.clone());
     move |delta| {
-        if predicate.passes(delta, &controller) {
-            for owner in objects(delta).filter_map(|child| owner_of::<K, C>(child)) {
+        if filter.passes(delta) {
+            for owner in objects(delta).filter_map(|child| owner_of(&owners, child)) {
                 queue.add(owner, priority(delta));
             }
         }
         if let Some(child) = objects(delta).next() {
             let key = ObjectKey::of(child);
-            for waiting in blocked.wake::<C>(&key) {
+            for waiting in blocked.wake(filter.kind.id(), &key) {
                 queue.add(waiting, priority(delta));
             }
             if matches!(delta, Delta::Deleted(_)) {
                 deleted.forget(child);
-                if let Some(owner) = owner_of::<K, C>(child) {
-                    applies.forget::<C>(&owner, &key);
+                if let Some(owner) = owner_of(&owners, child) {
+                    applies.forget(filter.kind.id(), &owner, &key);
                 }
             }
         }
@@ -45,28 +38,27 @@ pub(super) fn own_handler<K: Object, C: Object>(
 type Mapping<W> = Authored<dyn Fn(&W) -> Vec<ObjectKey> + Send + Sync>;
 
 /// Handles a watched object's change for the objects that `map` names.
-pub(super) fn map_handler<K: Object, W: Object>(
+pub(super) fn map_handler<K: AnyObject, W: AnyObject>(
     wiring: &Wiring<K>,
-    predicate: Predicate<W>,
+    filter: Filter<W>,
     map: Mapping<W>,
 ) -> impl Fn(&Delta<W>) + Send + Sync + 'static {
-    let (queue, controller) = (wiring.queue.clone(), wiring.controller.clone());
-    let blocked = wiring.blocked.clone();
+    let (queue, blocked) = (wiring.queue.clone(), wiring.blocked.clone());
     move |delta| {
         // The object may have the name of a child.
-        for waiting in blocked.wake::<W>(&delta.key()) {
+        for waiting in blocked.wake(filter.kind.id(), &delta.key()) {
             queue.add(waiting, priority(delta));
         }
         // Before the workers start, every object is queued anyway.
-        if queue.is_asleep() || !predicate.passes(delta, &controller) {
+        if queue.is_asleep() || !filter.passes(delta) {
             return;
         }
         for watched in objects(delta) {
             match map.call(|map| map(watched)) {
                 Ok(keys) => keys.into_iter().for_each(|key| queue.add(key, priority(delta))),
                 Err(panic) => {
-                    let (kind, object) = (W::kind(&()), delta.key());
-                    tracing::error!(controller = &*controller, %kind, %object, "`map` panicked, so no object is woken: {panic}");
+                    let (controller, kind, object) = (&*filter.controller, filter.kind.kind(), delta.key());
+                    tracing::error!(controller, kind, %object, "`map` panicked, so no object is woken: {panic}");
                 }
             }
         }
@@ -74,11 +66,11 @@ pub(super) fn map_handler<K: Object, W: Object>(
 }
 
 /// Handles that a kind is served again, or no longer: what a reconcile does may depend on it.
-pub(super) fn presence_handler<K: Object>(
+pub(super) fn presence_handler<K: AnyObject>(
     wiring: &Wiring<K>,
     manager: &Manager,
 ) -> impl Fn(bool) + Send + Sync + 'static {
-    let (queue, objects) = (wiring.queue.clone(), manager.informer::<K>().store());
+    let (queue, objects) = (wiring.queue.clone(), manager.informer_of(&wiring.kind).store());
     move |_| {
         for key in objects.keys() {
             queue.add(key, Priority::Low);
@@ -86,16 +78,16 @@ pub(super) fn presence_handler<K: Object>(
     }
 }
 
-/// The object of kind `K` that controls this child. Group and kind are compared, the version is not: an owner reference
+/// The object of the kind `owners` that controls this child. Group and kind are compared, the version is not: an owner reference
 /// may name any served version.
-fn owner_of<K: Object, C: Object>(child: &C) -> Option<ObjectKey> {
+fn owner_of<K, C: AnyObject>(owners: &Kind<K>, child: &C) -> Option<ObjectKey> {
     let owner = controller_of(child)?;
     let group = owner.api_version.rsplit_once('/').map_or("", |(group, _)| group);
-    if owner.kind != K::kind(&()) || group != K::group(&()) {
+    if owner.kind != owners.kind() || group != owners.group() {
         return None;
     }
     // A namespaced owner is always in its child's namespace; a cluster-scoped owner has none.
-    let namespace = if is_namespaced::<K>() {
+    let namespace = if owners.is_namespaced() {
         child.meta().namespace.as_deref()
     } else {
         None

@@ -3,13 +3,13 @@
 
 use std::{borrow::Cow, fmt::Debug};
 
-use k8s_openapi::{NamespaceResourceScope, apimachinery::pkg::apis::meta::v1::ObjectMeta};
-use kube::Resource;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::{Resource, core::DynamicResourceScope};
 use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
 use super::managed;
-use crate::isolate::isolated;
+use crate::{isolate::isolated, kind::Kind};
 
 /// The longest error text that is kept; serde quotes invalid values in full.
 const MAX_ERROR: usize = 512;
@@ -108,30 +108,25 @@ fn shorten(mut error: String) -> String {
     error
 }
 
-/// The same endpoints as `K`, but always namespaced, so that one namespace can be watched; all namespaces can be
-/// watched too.
-impl<K: Resource<DynamicType = ()>> Resource for Decoded<K> {
-    type DynamicType = ();
-    type Scope = NamespaceResourceScope;
+/// The same endpoints as `K`, in one namespace or in all of them.
+impl<K: Resource + 'static> Resource for Decoded<K> {
+    type DynamicType = Kind<K>;
+    type Scope = DynamicResourceScope;
 
-    fn kind((): &()) -> Cow<'_, str> {
-        K::kind(&())
+    fn kind(kind: &Kind<K>) -> Cow<'_, str> {
+        kind.kind().into()
     }
 
-    fn group((): &()) -> Cow<'_, str> {
-        K::group(&())
+    fn group(kind: &Kind<K>) -> Cow<'_, str> {
+        kind.group().into()
     }
 
-    fn version((): &()) -> Cow<'_, str> {
-        K::version(&())
+    fn version(kind: &Kind<K>) -> Cow<'_, str> {
+        kind.version().into()
     }
 
-    fn api_version((): &()) -> Cow<'_, str> {
-        K::api_version(&())
-    }
-
-    fn plural((): &()) -> Cow<'_, str> {
-        K::plural(&())
+    fn plural(kind: &Kind<K>) -> Cow<'_, str> {
+        kind.plural().into()
     }
 
     /// True for `PartialObjectMeta`: such an informer requests metadata only.
@@ -139,8 +134,8 @@ impl<K: Resource<DynamicType = ()>> Resource for Decoded<K> {
         K::metadata_api()
     }
 
-    fn url_path((): &(), namespace: Option<&str>) -> String {
-        K::url_path(&(), namespace)
+    fn url_path(kind: &Kind<K>, namespace: Option<&str>) -> String {
+        kind.path(namespace)
     }
 
     fn meta(&self) -> &ObjectMeta {

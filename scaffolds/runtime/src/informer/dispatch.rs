@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::{Shared, Watchable, delta::Delta};
-use crate::isolate::Authored;
+use crate::{isolate::Authored, kind::Kind};
 
 /// Identifies a subscriber of an informer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -108,10 +108,10 @@ impl<K: Watchable> Shared<K> {
                 match item {
                     Item::Delta { delta, except } => {
                         let others = subscribers.iter().filter(|(id, _)| Some(*id) != except);
-                        others.for_each(|(_, handler)| call(handler, &delta));
+                        others.for_each(|(_, handler)| call(&self.kind, handler, &delta));
                     }
                     Item::Join { id, handler, replay } => {
-                        replay.iter().for_each(|delta| call(&handler, delta));
+                        replay.iter().for_each(|delta| call(&self.kind, &handler, delta));
                         subscribers = self.lock().dispatch.admit(id, handler);
                     }
                     Item::Listed { source } => {
@@ -131,9 +131,9 @@ impl<K: Watchable> Shared<K> {
 }
 
 /// Calls one handler. If it panics, the others are still called and the watch goes on.
-fn call<K: Watchable>(handler: &Handler<K>, delta: &Delta<K>) {
+fn call<K: Watchable>(kind: &Kind<K>, handler: &Handler<K>, delta: &Delta<K>) {
     if let Err(panic) = handler.call(|handler| handler(delta)) {
-        let (kind, object) = (K::kind(&()), delta.key());
+        let (kind, object) = (kind.kind(), delta.key());
         tracing::error!(%kind, %object, "an informer's event handler panicked and missed one event: {panic}");
     }
 }

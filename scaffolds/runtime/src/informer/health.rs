@@ -3,10 +3,10 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use kube::{Error, Resource, runtime::watcher};
+use kube::{Error, runtime::watcher};
 use tokio::{sync::watch, time::Instant};
 
-use crate::jitter::Jitter;
+use crate::{jitter::Jitter, kind::Kind};
 
 /// The state of each watch, readable by other tasks.
 #[derive(Debug)]
@@ -179,12 +179,11 @@ impl Retry {
 }
 
 /// `watch of foobars.test.example.com in namespace a`.
-pub(super) fn watch_name<K: Resource<DynamicType = ()>>(namespace: Option<&str>) -> String {
-    let (plural, group) = (K::plural(&()), K::group(&()));
-    let dot = if group.is_empty() { "" } else { "." };
+pub(super) fn watch_name<K>(kind: &Kind<K>, namespace: Option<&str>) -> String {
+    let resource = kind.resource();
     match namespace {
-        Some(namespace) => format!("watch of {plural}{dot}{group} in namespace {namespace}"),
-        None => format!("watch of {plural}{dot}{group} in all namespaces"),
+        Some(namespace) => format!("watch of {resource} in namespace {namespace}"),
+        None => format!("watch of {resource} in all namespaces"),
     }
 }
 

@@ -34,12 +34,12 @@ use self::{
     presence::Presence,
     reflection::{Broken, Reflection},
 };
-use crate::{isolate::Authored, selector, store::Store};
+use crate::{isolate::Authored, kind::Kind, selector, store::Store};
 
 /// A kind that can be watched. Implemented for every type that meets the bounds.
-pub trait Watchable: Resource<DynamicType = ()> + DeserializeOwned + Clone + Debug + Send + Sync + 'static {}
+pub trait Watchable: Resource + DeserializeOwned + Clone + Debug + Send + Sync + 'static {}
 
-impl<K: Resource<DynamicType = ()> + DeserializeOwned + Clone + Debug + Send + Sync + 'static> Watchable for K {}
+impl<K: Resource + DeserializeOwned + Clone + Debug + Send + Sync + 'static> Watchable for K {}
 
 /// A handle on one kind's watches, store and subscribers. Cheap to clone.
 ///
@@ -68,6 +68,7 @@ pub struct Informer<K> {
 }
 
 struct Shared<K> {
+    kind: Kind<K>,
     client: Client,
     config: InformerConfig<K>,
     /// The configuration's label selector, if it can be parsed here; the server evaluates it in any case.
@@ -112,7 +113,15 @@ pub struct DuplicateIndex(pub &'static str);
 
 impl<K: Watchable> Informer<K> {
     /// An informer that does nothing until it is run.
-    pub fn new(client: Client, config: InformerConfig<K>) -> Self {
+    pub fn new(client: Client, config: InformerConfig<K>) -> Self
+    where
+        K: Resource<DynamicType = ()>,
+    {
+        Self::of(client, Kind::of(), config)
+    }
+
+    /// As [`Self::new`], for a kind that may have no Rust type.
+    pub fn of(client: Client, kind: Kind<K>, config: InformerConfig<K>) -> Self {
         let store = Store::new();
         let namespaces = config.namespaces();
         let reflection = Reflection::new(store.clone(), namespaces.clone());
@@ -129,6 +138,7 @@ impl<K: Watchable> Informer<K> {
         let started = AtomicBool::new(false);
         Self {
             shared: Arc::new(Shared {
+                kind,
                 client,
                 config,
                 labels,
@@ -228,6 +238,11 @@ impl<K: Watchable> Informer<K> {
         self.shared.health.until_served_is(served).await;
     }
 
+    /// The kind of the objects.
+    pub fn kind(&self) -> &Kind<K> {
+        &self.shared.kind
+    }
+
     /// The namespaces that are watched; `None` stands for all.
     pub(crate) fn namespaces(&self) -> &[Option<String>] {
         &self.shared.namespaces
@@ -257,7 +272,7 @@ impl<K: Watchable> Informer<K> {
         tokio::select! {
             () = shutdown => {}
             Some(ended) = tasks.join_next() => {
-                let kind = K::kind(&());
+                let kind = self.shared.kind.kind();
                 tracing::error!(%kind, "a task of the informer ended unexpectedly: {:?}", ended.err());
             }
         }
@@ -338,10 +353,10 @@ impl<K> Clone for Informer<K> {
     }
 }
 
-impl<K: Resource<DynamicType = ()>> Debug for Informer<K> {
+impl<K> Debug for Informer<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Informer")
-            .field("kind", &K::kind(&()))
+            .field("kind", &self.shared.kind)
             .field("config", &self.shared.config)
             .finish()
     }

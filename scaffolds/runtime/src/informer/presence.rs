@@ -80,12 +80,12 @@ impl<K: Watchable> Shared<K> {
                 presence.absent.store(true, Ordering::SeqCst);
                 info!(
                     "the API server does not serve {}: its cache is empty until it does",
-                    kind::<K>()
+                    self.kind
                 );
                 true
             }
             Err(error) => {
-                debug!("cannot find out whether {} is served: {error}", kind::<K>());
+                debug!("cannot find out whether {} is served: {error}", self.kind);
                 false
             }
         }
@@ -103,37 +103,31 @@ impl<K: Watchable> Shared<K> {
             match self.serves().await {
                 Ok(true) => {
                     presence.absent.store(false, Ordering::SeqCst);
-                    info!("the API server serves {}: it is watched", kind::<K>());
+                    info!("the API server serves {}: it is watched", self.kind);
                 }
                 Ok(false) => {}
-                Err(error) => debug!("cannot find out whether {} is served: {error}", kind::<K>()),
+                Err(error) => debug!("cannot find out whether {} is served: {error}", self.kind),
             }
         }
     }
 
     /// Whether the discovery document of the kind's version has the kind. Every authenticated user may read it.
     async fn serves(&self) -> kube::Result<bool> {
-        let (group, version, plural) = (K::group(&()), K::version(&()), K::plural(&()));
-        let listed = if group.is_empty() {
-            self.client.list_core_api_resources(&version).await
+        let api_version = self.kind.api_version();
+        let listed = if self.kind.group().is_empty() {
+            self.client.list_core_api_resources(&api_version).await
         } else {
-            self.client
-                .list_api_group_resources(&format!("{group}/{version}"))
-                .await
+            self.client.list_api_group_resources(&api_version).await
         };
         match listed {
-            Ok(list) => Ok(list.resources.iter().any(|resource| resource.name == plural)),
+            Ok(list) => Ok(list
+                .resources
+                .iter()
+                .any(|resource| resource.name == self.kind.plural())),
             Err(Error::Api(status)) if status.code == 404 => Ok(false),
             Err(error) => Err(error),
         }
     }
-}
-
-/// `foobars.test.example.com/v1`.
-fn kind<K: Watchable>() -> String {
-    let (group, version, plural) = (K::group(&()), K::version(&()), K::plural(&()));
-    let dot = if group.is_empty() { "" } else { "." };
-    format!("{plural}{dot}{group}/{version}")
 }
 
 fn is_not_found(error: &watcher::Error) -> bool {

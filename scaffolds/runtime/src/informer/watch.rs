@@ -51,8 +51,8 @@ pub(super) async fn watch<K: Watchable>(shared: Arc<Shared<K>>, source: usize) {
 async fn watch_until_lost<K: Watchable>(shared: &Shared<K>, source: usize) {
     let client = paged(&shared.client, shared.config.page_size);
     let api: Api<Decoded<K>> = match &shared.namespaces[source] {
-        Some(namespace) => Api::namespaced(client, namespace),
-        None => Api::all(client),
+        Some(namespace) => Api::namespaced_with(client, namespace, &shared.kind),
+        None => Api::all_with(client, &shared.kind),
     };
     let mut events = std::pin::pin!(watcher(api, shared.watcher_config()));
     let mut retry = Retry::new();
@@ -238,6 +238,6 @@ impl<K: Watchable> Shared<K> {
     }
 
     fn watch_name(&self, source: usize) -> String {
-        watch_name::<K>(self.namespaces[source].as_deref())
+        watch_name(&self.kind, self.namespaces[source].as_deref())
     }
 }

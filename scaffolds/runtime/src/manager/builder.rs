@@ -114,7 +114,7 @@ impl ManagerBuilder {
         Manager {
             settings: self.settings,
             events,
-            informers: Mutex::default(),
+            caches: Mutex::default(),
             controllers: Mutex::default(),
             registrations: Mutex::default(),
             granted: Mutex::default(),

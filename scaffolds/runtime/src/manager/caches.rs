@@ -1,13 +1,6 @@
 //! The caches that the controllers share: one informer for each kind.
 
-use std::{
-    any::{Any, TypeId},
-    collections::BTreeSet,
-    future::Future,
-    pin::Pin,
-    sync::Arc,
-    time::Duration,
-};
+use std::{any::Any, collections::BTreeSet, future::Future, pin::Pin, sync::Arc, time::Duration};
 
 use tokio::sync::watch;
 
@@ -19,11 +12,12 @@ use super::{
 use crate::{
     error::{Error, Result},
     informer::{Informer, InformerConfig, Scope, paged},
-    object::Object,
+    kind::Kind,
+    object::{AnyObject, Object},
 };
 
 /// One kind's informer: typed for subscribers, untyped for the manager.
-pub(super) struct Kind {
+pub(super) struct Cache {
     typed: Box<dyn Any + Send + Sync>,
     pub(super) running: Arc<dyn Runs>,
     /// Whether a controller needs more than the operator's own children, or the cache was configured.
@@ -32,7 +26,7 @@ pub(super) struct Kind {
     owners: BTreeSet<OwnerKind>,
 }
 
-impl Kind {
+impl Cache {
     /// Whether the cache contains only the operator's children.
     fn of_children(&self) -> bool {
         !self.as_configured && !self.owners.is_empty()
@@ -59,7 +53,7 @@ pub(super) trait Runs: Send + Sync {
     fn label(&self, labelling: Labelling) -> Pending<Result<()>>;
 }
 
-impl<K: Object> Runs for Informer<K> {
+impl<K: AnyObject> Runs for Informer<K> {
     fn run(&self, stop: watch::Receiver<bool>) -> Pending<()> {
         let informer = self.clone();
         Box::pin(async move {
@@ -87,9 +81,7 @@ impl<K: Object> Runs for Informer<K> {
     }
 
     fn name(&self) -> String {
-        let (kind, group) = (K::kind(&()), K::group(&()));
-        let dot = if group.is_empty() { "" } else { "." };
-        format!("`{kind}{dot}{group}` {}", self.place())
+        format!("`{}` {}", self.kind().full_name(), self.place())
     }
 
     fn select(&self, labels: &str) {
@@ -106,71 +98,79 @@ impl Manager {
     /// The shared informer of a kind: one watch of the API server, one copy of each object. It contains every object of
     /// the watched namespaces, also of a kind that controllers only own. Call it before the manager runs.
     pub fn informer<K: Object>(&self) -> Informer<K> {
-        self.with_kind(|kind| kind.as_configured = true)
+        self.informer_of(&Kind::of())
     }
 
-    /// The informer of a kind whose objects may be children of a `K`. If no controller needs more, it contains only
+    /// As [`informer`](Self::informer), for a kind that may have no Rust type.
+    pub fn informer_of<K: AnyObject>(&self, kind: &Kind<K>) -> Informer<K> {
+        self.with_cache(kind, |cache| cache.as_configured = true)
+    }
+
+    /// The informer of a kind whose objects may be children of `owner`. If no controller needs more, it contains only
     /// children.
-    pub(crate) fn children_of<K: Object, C: Object>(&self) -> Informer<C> {
-        self.with_kind(|kind| _ = kind.owners.insert(OwnerKind::of::<K>()))
+    pub(crate) fn children_of<K, C: AnyObject>(&self, owner: &Kind<K>, kind: &Kind<C>) -> Informer<C> {
+        self.with_cache(kind, |cache| _ = cache.owners.insert(OwnerKind::of(owner)))
     }
 
     /// The informer of a kind, without a requirement on its contents.
-    pub(crate) fn cached<K: Object>(&self) -> Informer<K> {
-        self.with_kind(|_| {})
+    pub(crate) fn cached<K: AnyObject>(&self, kind: &Kind<K>) -> Informer<K> {
+        self.with_cache(kind, |_| {})
     }
 
-    fn with_kind<K: Object>(&self, note: impl FnOnce(&mut Kind)) -> Informer<K> {
-        let new = || Informer::new(self.settings.client.clone(), self.informer_config()).without_records();
-        self.informer_as(new, note)
+    fn with_cache<K: AnyObject>(&self, kind: &Kind<K>, note: impl FnOnce(&mut Cache)) -> Informer<K> {
+        let new = || {
+            let config = self.informer_config(kind);
+            Informer::of(self.settings.client.clone(), kind.clone(), config).without_records()
+        };
+        self.cache_of(kind, new, note)
     }
 
     /// The informer of a kind, a new one if there is none yet.
-    fn informer_as<K: Object>(&self, new: impl FnOnce() -> Informer<K>, note: impl FnOnce(&mut Kind)) -> Informer<K> {
-        let mut informers = lock(&self.informers);
-        let kind = informers.entry(TypeId::of::<K>()).or_insert_with(|| {
+    fn cache_of<K: AnyObject>(
+        &self,
+        kind: &Kind<K>,
+        new: impl FnOnce() -> Informer<K>,
+        note: impl FnOnce(&mut Cache),
+    ) -> Informer<K> {
+        let mut caches = lock(&self.caches);
+        let cache = caches.entry(kind.id().clone()).or_insert_with(|| {
             let informer = new();
             self.settings.metrics.cache(&informer);
-            Kind {
+            Cache {
                 typed: Box::new(informer.clone()),
                 running: Arc::new(informer),
                 as_configured: false,
                 owners: BTreeSet::new(),
             }
         });
-        note(kind);
-        let informer: Option<&Informer<K>> = kind.typed.downcast_ref();
-        // The line above inserted the entry under K's TypeId, for this K.
+        note(cache);
+        let informer: Option<&Informer<K>> = cache.typed.downcast_ref();
+        // The id of a kind contains the TypeId of K.
         informer.expect("the informer of a kind is of that kind").clone()
     }
 
     /// Decides which caches contain only the operator's children: all uses are known by now, and nothing runs yet.
     pub(super) fn select_children(&self) {
         let selector = self.child_label().selector();
-        for kind in lock(&self.informers).values().filter(|kind| kind.of_children()) {
-            kind.running.select(&selector);
+        for cache in lock(&self.caches).values().filter(|cache| cache.of_children()) {
+            cache.running.select(&selector);
         }
     }
 
     /// The search for unlabelled children, for each cache that contains only the operator's children.
     pub(super) fn searches(&self) -> Vec<Search> {
-        let informers = lock(&self.informers);
-        let selected = informers.values().filter(|kind| kind.of_children());
-        let search = |kind: &Kind| Search {
-            kind: kind.running.clone(),
+        let caches = lock(&self.caches);
+        let selected = caches.values().filter(|cache| cache.of_children());
+        let search = |cache: &Cache| Search {
+            kind: cache.running.clone(),
             labelling: Labelling {
                 client: paged(&self.settings.client, labelling::PAGE),
                 label: self.child_label(),
                 manager: self.settings.name.clone(),
-                owners: kind.owners.clone(),
+                owners: cache.owners.clone(),
             },
         };
         selected.map(search).collect()
-    }
-
-    /// The kind may be absent: its cache is empty while the API server does not serve it.
-    pub(crate) fn allow_absence<K: Object>(&self) {
-        self.cached::<K>().allow_absence();
     }
 
     /// Configures the shared cache of a kind, in place of the [default](crate::Controller::owns): its namespaces, a
@@ -191,26 +191,35 @@ impl Manager {
     ///
     /// [`Error::Setup`] if a controller, or [`informer`](Self::informer), already uses the kind.
     pub fn configure_cache<K: Object>(&self, change: impl FnOnce(&mut InformerConfig<K>)) -> Result<()> {
-        if lock(&self.informers).contains_key(&TypeId::of::<K>()) {
-            let text = format!(
-                "the cache of {} is in use already, so it cannot be configured",
-                K::kind(&())
-            );
+        self.configure_cache_of(&Kind::of(), change)
+    }
+
+    /// As [`configure_cache`](Self::configure_cache), for a kind that may have no Rust type.
+    ///
+    /// # Errors
+    ///
+    /// As [`configure_cache`](Self::configure_cache).
+    pub fn configure_cache_of<K: AnyObject>(
+        &self,
+        kind: &Kind<K>,
+        change: impl FnOnce(&mut InformerConfig<K>),
+    ) -> Result<()> {
+        if lock(&self.caches).contains_key(kind.id()) {
+            let kind = kind.kind();
+            let text = format!("the cache of {kind} is in use already, so it cannot be configured");
             let hint = "configure it before the first controller is registered";
             return Err(Error::Setup(format!("{text}\n\nhint: {hint}")));
         }
-        let mut config = self.informer_config();
+        let mut config = self.informer_config(kind);
         change(&mut config);
-        self.informer_as::<K>(
-            || Informer::new(self.settings.client.clone(), config),
-            |kind| kind.as_configured = true,
-        );
+        let new = || Informer::of(self.settings.client.clone(), kind.clone(), config);
+        self.cache_of(kind, new, |cache| cache.as_configured = true);
         Ok(())
     }
 
-    fn informer_config<K: Object>(&self) -> InformerConfig<K> {
+    fn informer_config<K>(&self, kind: &Kind<K>) -> InformerConfig<K> {
         let watched = &self.settings.watched;
-        let everywhere = watched.is_empty() || !crate::key::is_namespaced::<K>();
+        let everywhere = watched.is_empty() || !kind.is_namespaced();
         InformerConfig {
             scope: if everywhere {
                 Scope::Cluster

@@ -20,7 +20,8 @@ use crate::{
     informer::Informer,
     jitter::Jitter,
     key::ObjectKey,
-    object::Object,
+    kind::Kind,
+    object::AnyObject,
 };
 
 /// The page size of lists, which contain only metadata: one or two kilobytes for each object. Pages are smaller if it
@@ -40,10 +41,10 @@ pub(super) struct OwnerKind {
 }
 
 impl OwnerKind {
-    pub(super) fn of<K: Object>() -> Self {
+    pub(super) fn of<K>(kind: &Kind<K>) -> Self {
         Self {
-            group: K::group(&()).into_owned(),
-            kind: K::kind(&()).into_owned(),
+            group: kind.group().to_owned(),
+            kind: kind.kind().to_owned(),
         }
     }
 }
@@ -106,17 +107,17 @@ impl Search {
 }
 
 impl Labelling {
-    pub(super) async fn run<C: Object>(&self, informer: &Informer<C>) -> Result<()> {
+    pub(super) async fn run<C: AnyObject>(&self, informer: &Informer<C>) -> Result<()> {
         let (began, mut delay, mut jitter) = (Instant::now(), FIRST, Jitter::random());
         for namespace in informer.namespaces() {
             while let Err(error) = self.search(informer, namespace.as_deref()).await {
                 if began.elapsed() >= PATIENCE {
-                    let kind = C::kind(&());
+                    let kind = informer.kind().kind();
                     return Err(Error::Setup(format!(
                         "cannot list {kind} to find children without the label: {error}"
                     )));
                 }
-                warn!(kind = %C::kind(&()), retry_in = ?delay, "cannot list objects to find children without the label: {error}");
+                warn!(kind = informer.kind().kind(), retry_in = ?delay, "cannot list objects to find children without the label: {error}");
                 sleep(jitter.scale(delay, 1.0, 1.1)).await;
                 delay = (delay * 2).min(LONGEST);
             }
@@ -124,8 +125,8 @@ impl Labelling {
         Ok(())
     }
 
-    async fn search<C: Object>(&self, informer: &Informer<C>, namespace: Option<&str>) -> Result<()> {
-        let requests = Requests::<C>::within(&self.client, namespace);
+    async fn search<C: AnyObject>(&self, informer: &Informer<C>, namespace: Option<&str>) -> Result<()> {
+        let requests = Requests::within(&self.client, informer.kind(), namespace);
         let mut params = ListParams::default()
             .labels(&self.label.selector_of_others())
             .limit(PAGE);
@@ -141,7 +142,7 @@ impl Labelling {
         }
     }
 
-    fn is_ours<C: Object>(&self, child: &PartialObjectMeta<C>) -> bool {
+    fn is_ours<C: AnyObject>(&self, child: &PartialObjectMeta<C>) -> bool {
         let Some(owner) = controller_of(child).filter(|_| !self.label.is_on(&child.metadata)) else {
             return false;
         };
@@ -154,21 +155,22 @@ impl Labelling {
     }
 
     /// A child that cannot be labelled delays no other: it is labelled when its owner applies it.
-    async fn label<C: Object>(&self, informer: &Informer<C>, child: &PartialObjectMeta<C>) {
+    async fn label<C: AnyObject>(&self, informer: &Informer<C>, child: &PartialObjectMeta<C>) {
+        let kind = informer.kind();
         let (key, (label, value)) = (ObjectKey::of(child), self.label.pair());
         let patch = json!({"metadata": {"uid": child.metadata.uid, "labels": {label: value}}});
-        let requests = Requests::<C>::beside(&self.client, &key);
+        let requests = Requests::beside(&self.client, kind, &key);
         match requests
             .patch(key.name(), None, &Patch::Merge(patch), &self.manager)
             .await
         {
             Ok(labelled) => {
-                info!(kind = %C::kind(&()), object = %key, "labelled a child that was created without the label");
+                info!(kind = kind.kind(), object = %key, "labelled a child that was created without the label");
                 informer.observe_write(labelled, None);
             }
             // The object is gone, or another object has its name.
             Err(error) if matches!(error.code(), Some(404 | 409)) => {}
-            Err(error) => warn!(kind = %C::kind(&()), object = %key, "a child cannot be labelled: {error}"),
+            Err(error) => warn!(kind = kind.kind(), object = %key, "a child cannot be labelled: {error}"),
         }
     }
 }

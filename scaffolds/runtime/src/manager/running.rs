@@ -108,9 +108,9 @@ impl Manager {
     /// Starts informers, background tasks and the writer of events.
     fn start_tasks(&self, halted: &watch::Receiver<bool>) -> Tasks {
         let mut tasks = Tasks::new();
-        for kind in lock(&self.informers).values() {
-            let name = format!("the cache of {}", kind.running.name());
-            tasks.spawn(essential(name, kind.running.run(halted.clone()), halted.clone()));
+        for cache in lock(&self.caches).values() {
+            let name = format!("the cache of {}", cache.running.name());
+            tasks.spawn(essential(name, cache.running.run(halted.clone()), halted.clone()));
         }
         for task in lock(&self.tasks).drain(..) {
             let mut halted = halted.clone();
@@ -158,10 +158,10 @@ impl Manager {
     /// Waits until every cache is filled; the informers run already.
     pub(crate) async fn fill_caches(&self) -> Result<()> {
         let limit = self.settings.sync_limit;
-        let waits: Vec<_> = lock(&self.informers)
+        let waits: Vec<_> = lock(&self.caches)
             .values()
-            .map(|kind| {
-                let (running, synced) = (kind.running.clone(), kind.running.synced(limit));
+            .map(|cache| {
+                let (running, synced) = (cache.running.clone(), cache.running.synced(limit));
                 async move {
                     if synced.await {
                         Ok(())

@@ -1,16 +1,16 @@
 //! The metrics of a kind's cache, such as how many objects it could not decode.
 
 use super::Metrics;
-use crate::{informer::Informer, object::Object};
+use crate::{informer::Informer, object::AnyObject};
 
 impl Metrics {
     /// Registers the metrics of a kind's cache.
-    pub(crate) fn cache<K: Object>(&self, informer: &Informer<K>) {
-        let (group, version, kind) = (K::group(&()), K::version(&()), K::kind(&()));
+    pub(crate) fn cache<K: AnyObject>(&self, informer: &Informer<K>) {
+        let kind = informer.kind();
         let labels = [
-            ("group", group.as_ref()),
-            ("version", version.as_ref()),
-            ("kind", kind.as_ref()),
+            ("group", kind.group()),
+            ("version", kind.version()),
+            ("kind", kind.kind()),
         ];
         let help = "Objects that cannot be decoded; they are not reconciled until they are corrected.";
         let store = informer.store();

@@ -15,7 +15,8 @@ use crate::{
     api::Requests,
     error::{Error, Result},
     key::ObjectKey,
-    object::Object,
+    kind::Kind,
+    object::{AnyObject, Object},
     status::Conditions,
 };
 
@@ -66,10 +67,28 @@ pub(super) async fn apply_one(client: &Client, namespace: &str, document: Value)
 ///
 /// [`Error::Setup`] after [`PATIENCE`](super::PATIENCE), with the current condition.
 pub async fn wait_for_condition<K: Object>(client: &Client, key: &ObjectKey, type_: &str, status: &str) -> Result<K> {
+    wait_for_condition_of(client, &Kind::of(), key, &format!("{type_}={status}")).await
+}
+
+/// As [`wait_for_condition`], for a kind that may have no Rust type. `condition` is a type and a status, as for
+/// `kubectl wait`: `Ready=True`.
+///
+/// # Errors
+///
+/// As [`wait_for_condition`]; also [`Error::Setup`] if `condition` has no status.
+pub async fn wait_for_condition_of<K: AnyObject>(
+    client: &Client,
+    kind: &Kind<K>,
+    key: &ObjectKey,
+    condition: &str,
+) -> Result<K> {
+    let (type_, status) = condition
+        .split_once('=')
+        .ok_or_else(|| Error::Setup(format!("`{condition}` has no status, such as in `Ready=True`")))?;
     let (mut found, mut last) = (None, String::new());
-    let what = format!("{type_}={status} of {} `{key}`", K::kind(&()));
+    let what = format!("{condition} of {} `{key}`", kind.kind());
     let waited = wait_for(&what, async || {
-        let object = Requests::<K>::beside(client, key).get(key.name()).await?;
+        let object = Requests::beside(client, kind, key).get(key.name()).await?;
         let condition = object.as_ref().and_then(|object| condition_of(object, type_));
         last = describe(object.is_some(), condition.as_ref());
         let holds = condition.is_some_and(|condition| condition.status == status);
@@ -83,7 +102,7 @@ pub async fn wait_for_condition<K: Object>(client: &Client, key: &ObjectKey, typ
 }
 
 /// The condition, unless it is about an earlier generation.
-fn condition_of<K: Object>(object: &K, type_: &str) -> Option<Condition> {
+fn condition_of<K: AnyObject>(object: &K, type_: &str) -> Option<Condition> {
     let json = serde_json::to_value(object).ok()?;
     let conditions: Vec<Condition> = serde_json::from_value(json["status"]["conditions"].clone()).ok()?;
     let condition = conditions.find(type_)?;

@@ -33,15 +33,16 @@ use kube::{
 use kubewright_schema::files;
 use tokio::time::{Instant, sleep};
 
-pub use self::fixtures::{apply, wait_for_condition};
+pub use self::fixtures::{apply, wait_for_condition, wait_for_condition_of};
 pub use self::operator::RunningOperator;
 pub use self::rehearsal::{Rehearsal, Rehearsed, Write};
 use self::{control_plane::ControlPlane, dev_server::DevServer};
 use crate::{
     crds,
     error::{Error, Result},
-    key::{ObjectKey, is_namespaced},
-    object::Object,
+    key::ObjectKey,
+    kind::Kind,
+    object::{AnyObject, Object},
 };
 #[doc(hidden)] // For the tests of the runtime itself.
 pub use crate::{
@@ -164,8 +165,19 @@ impl TestCluster {
     ///
     /// As [`wait_for_condition`].
     pub async fn wait_for_condition<K: Object>(&self, name: &str, type_: &str, status: &str) -> Result<K> {
-        let namespace = is_namespaced::<K>().then_some(self.namespace.as_str());
-        wait_for_condition(&self.client, &ObjectKey::new(namespace, name), type_, status).await
+        self.wait_for_condition_of(&Kind::of(), name, &format!("{type_}={status}"))
+            .await
+    }
+
+    /// As [`wait_for_condition`](Self::wait_for_condition), for a kind that may have no Rust type. `condition` is a type
+    /// and a status, as for `kubectl wait`: `Ready=True`.
+    ///
+    /// # Errors
+    ///
+    /// As [`wait_for_condition_of`].
+    pub async fn wait_for_condition_of<K: AnyObject>(&self, kind: &Kind<K>, name: &str, condition: &str) -> Result<K> {
+        let namespace = kind.is_namespaced().then_some(self.namespace.as_str());
+        wait_for_condition_of(&self.client, kind, &ObjectKey::new(namespace, name), condition).await
     }
 
     /// Runs the operator until it is ready, watching this test's namespace only. `program` is

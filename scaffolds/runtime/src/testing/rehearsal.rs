@@ -9,9 +9,10 @@ use super::echo::Echo;
 use crate::{
     controller::Controller,
     error::{Error, Result},
-    key::{ObjectKey, is_namespaced},
+    key::ObjectKey,
+    kind::Kind,
     manager::Manager,
-    object::Object,
+    object::{AnyObject, Object},
     reconciler::Reconciler,
 };
 
@@ -66,7 +67,12 @@ impl Rehearsal {
     /// Adds this object, in the namespace `default` if it is namespaced and names none. It gets a uid, a generation and
     /// a resourceVersion if it has none.
     pub fn with<C: Object>(self, object: C) -> Self {
-        self.put(object);
+        self.with_of(&Kind::of(), object)
+    }
+
+    /// As [`with`](Self::with), for a kind that may have no Rust type.
+    pub fn with_of<C: AnyObject>(self, kind: &Kind<C>, object: C) -> Self {
+        self.put(kind, object);
         self
     }
 
@@ -82,13 +88,13 @@ impl Rehearsal {
     ///
     /// [`Error::Setup`] if the controller cannot be registered, or `object` differs after serialization and
     /// deserialization. The reconciler's own result is in [`Rehearsed::result`].
-    pub async fn reconcile<K: Object>(
+    pub async fn reconcile<K: AnyObject>(
         self,
         controller: Controller<K>,
         reconciler: impl Reconciler<K>,
         object: K,
     ) -> Result<Rehearsed> {
-        let key = self.put(object);
+        let key = self.put(controller.kind(), object);
         let manager = Manager::builder(self.echo.client())
             .name("rehearsal")
             .namespace("default");
@@ -111,15 +117,15 @@ impl Rehearsal {
         })
     }
 
-    fn put<C: Object>(&self, mut object: C) -> ObjectKey {
-        if is_namespaced::<C>() {
+    fn put<C: AnyObject>(&self, kind: &Kind<C>, mut object: C) -> ObjectKey {
+        if kind.is_namespaced() {
             object.meta_mut().namespace.get_or_insert_with(|| "default".to_owned());
         }
         let key = ObjectKey::of(&object);
         let mut json = serde_json::to_value(&object).unwrap_or_default();
-        json["apiVersion"] = json!(C::api_version(&()));
-        json["kind"] = json!(C::kind(&()));
-        self.echo.put(&path::<C>(&key), json);
+        json["apiVersion"] = json!(kind.api_version());
+        json["kind"] = json!(kind.kind());
+        self.echo.put(&path(kind, &key), json);
         key
     }
 }
@@ -154,9 +160,14 @@ impl Rehearsed {
     /// The resulting object, in the namespace of the reconciled one or of a cluster-scoped kind. `None` if it does not
     /// exist, or is not a `C`.
     pub fn object<C: Object>(&self, name: &str) -> Option<C> {
+        self.object_of(&Kind::of(), name)
+    }
+
+    /// As [`object`](Self::object), for a kind that may have no Rust type.
+    pub fn object_of<C: AnyObject>(&self, kind: &Kind<C>, name: &str) -> Option<C> {
         let namespace = self.key.namespace().unwrap_or("default");
-        let key = ObjectKey::new(is_namespaced::<C>().then_some(namespace), name);
-        serde_json::from_value(self.echo.get(&path::<C>(&key))?).ok()
+        let key = ObjectKey::new(kind.is_namespaced().then_some(namespace), name);
+        serde_json::from_value(self.echo.get(&path(kind, &key))?).ok()
     }
 }
 
@@ -164,6 +175,6 @@ fn is_event(write: &Write) -> bool {
     write.path.starts_with("/apis/events.k8s.io/")
 }
 
-fn path<C: Object>(key: &ObjectKey) -> String {
-    format!("{}/{}", C::url_path(&(), key.namespace()), key.name())
+fn path<C>(kind: &Kind<C>, key: &ObjectKey) -> String {
+    format!("{}/{}", kind.path(key.namespace()), key.name())
 }

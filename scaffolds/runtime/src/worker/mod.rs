@@ -30,7 +30,7 @@ use crate::{
     informer::Delta,
     isolate::{isolated, isolated_future},
     metrics::{ControllerMetrics, Outcome},
-    object::Object,
+    object::AnyObject,
     queue::{Held, WorkQueue},
     reconciler::Reconciler,
 };
@@ -39,7 +39,7 @@ use crate::{
 static RECONCILES: AtomicU64 = AtomicU64::new(1);
 
 /// A controller as its workers use it.
-pub(crate) struct Worker<K: Object, R> {
+pub(crate) struct Worker<K: AnyObject, R> {
     pub(crate) name: String,
     pub(crate) queue: WorkQueue,
     pub(crate) shared: Arc<Shared<K>>,
@@ -71,7 +71,7 @@ pub(crate) trait Runnable: Send + Sync {
     fn under_way(&self) -> usize;
 }
 
-impl<K: Object, R: Reconciler<K>> Runnable for Worker<K, R> {
+impl<K: AnyObject, R: Reconciler<K>> Runnable for Worker<K, R> {
     fn name(&self) -> &str {
         &self.name
     }
@@ -123,7 +123,7 @@ impl<K: Object, R: Reconciler<K>> Runnable for Worker<K, R> {
     }
 }
 
-impl<K: Object, R: Reconciler<K>> Worker<K, R> {
+impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
     async fn process(&self, held: Held, reconcile_id: u64) {
         let _active = self.metrics.active();
         let _under_way = self.shared.recorder.reconciles().begin(!self.queue.is_empty());

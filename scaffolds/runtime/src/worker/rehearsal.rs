@@ -10,11 +10,11 @@ use crate::{
     context::Context,
     error::{Error, Result},
     key::ObjectKey,
-    object::Object,
+    object::AnyObject,
     reconciler::Reconciler,
 };
 
-impl<K: Object, R: Reconciler<K>> Worker<K, R> {
+impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
     /// Runs the reconciler once for this object, without the queue, and returns when it is to run again.
     pub(crate) async fn rehearse(&self, key: &ObjectKey) -> Result<Option<Duration>> {
         let Some(object) = self.shared.main.informer.store().get(key) else {

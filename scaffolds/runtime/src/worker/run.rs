@@ -9,7 +9,7 @@ use crate::{
     context::Context,
     error::Result,
     isolate::{Panic, isolated_future},
-    object::Object,
+    object::AnyObject,
     reconciler::{Action, Cleanup, Reconciler},
 };
 
@@ -43,7 +43,7 @@ pub(super) enum Next {
     After(Duration),
 }
 
-impl<K: Object, R: Reconciler<K>> Worker<K, R> {
+impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
     /// Runs the reconciler so that neither a panic nor a hang affects another object.
     pub(super) async fn run(&self, cx: &Context<K>) -> End {
         let guarded = isolated_future(self.step(cx));
@@ -134,6 +134,6 @@ impl<K: Object, R: Reconciler<K>> Worker<K, R> {
 }
 
 /// A merge patch replaces the whole list, so it names the resource version that the list was read from.
-fn finalizers_patch<K: Object>(object: &K, finalizers: &[String]) -> Value {
+fn finalizers_patch<K: AnyObject>(object: &K, finalizers: &[String]) -> Value {
     json!({"metadata": {"resourceVersion": object.meta().resource_version, "finalizers": finalizers}})
 }

@@ -12,12 +12,12 @@ use crate::{
     context::Context,
     error::{Class, Error, FORBIDDEN_MAX_DELAY, REJECTED_MIN_DELAY},
     metrics::Outcome,
-    object::Object,
+    object::AnyObject,
     priority::Priority,
     reconciler::Reconciler,
 };
 
-impl<K: Object, R: Reconciler<K>> Worker<K, R> {
+impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
     /// Decides when to run again, and reports errors that a person has to act on.
     pub(super) async fn settle(&self, cx: &Context<K>, end: End, priority: Priority) -> Outcome {
         let error = match end {
@@ -94,13 +94,14 @@ impl<K: Object, R: Reconciler<K>> Worker<K, R> {
 ///
 /// The response names group, plural and name, but no namespace: it could be about an object of this kind and name in
 /// another namespace. So this object is read from the API server.
-async fn is_gone<K: Object>(cx: &Context<K>, error: &Error) -> bool {
+async fn is_gone<K: AnyObject>(cx: &Context<K>, error: &Error) -> bool {
     let Error::Kube(source) = error else { return false };
     let kube::Error::Api(status) = &**source else {
         return false;
     };
     let Some(about) = &status.details else { return false };
-    let own = (cx.key.name(), &*K::group(&()), &*K::plural(&()));
+    let kind = cx.shared.kind();
+    let own = (cx.key.name(), kind.group(), kind.plural());
     status.code == 404
         && (about.name.as_str(), about.group.as_str(), about.kind.as_str()) == own
         && matches!(cx.live().await, Ok(None))

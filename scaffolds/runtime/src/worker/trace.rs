@@ -11,7 +11,7 @@ use tracing::debug;
 
 use super::Worker;
 use crate::{
-    context::Context, error::Error, events::EventType, key::ObjectKey, object::Object, reconciler::Reconciler,
+    context::Context, error::Error, events::EventType, key::ObjectKey, object::AnyObject, reconciler::Reconciler,
 };
 
 /// Reason and message of the failures that this process wrote into a status, until the object's next success.
@@ -29,7 +29,7 @@ impl Traces {
     }
 }
 
-impl<K: Object, R: Reconciler<K>> Worker<K, R> {
+impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
     /// Writes `False` with the error's reason into this controller's condition, and records an event. If the kind has
     /// no such status, it only records the event: the API server would drop unknown fields. The status of a foreign
     /// kind is not changed.

@@ -10,7 +10,7 @@ use std::{
 };
 
 use crate::{
-    context::InFlight, informer::Delta, key::ObjectKey, object::Object, predicate::Predicate, priority::Priority,
+    context::InFlight, informer::Delta, key::ObjectKey, object::AnyObject, predicate::Filter, priority::Priority,
     queue::WorkQueue,
 };
 
@@ -18,8 +18,7 @@ use crate::{
 pub(crate) struct Main<K> {
     queue: WorkQueue,
     in_flight: Arc<InFlight>,
-    predicate: Option<Predicate<K>>,
-    controller: Arc<str>,
+    filter: Option<Filter<K>>,
     /// Objects deleted since their key was last processed: what is remembered of them has to be dropped.
     gone: Arc<Mutex<HashSet<ObjectKey>>>,
     /// Whether there are workers. Deletions before that have no effect.
@@ -28,18 +27,12 @@ pub(crate) struct Main<K> {
     finalized: Arc<Mutex<HashSet<String>>>,
 }
 
-impl<K: Object> Main<K> {
-    pub(crate) fn new(
-        queue: WorkQueue,
-        in_flight: Arc<InFlight>,
-        predicate: Option<Predicate<K>>,
-        controller: Arc<str>,
-    ) -> Self {
+impl<K: AnyObject> Main<K> {
+    pub(crate) fn new(queue: WorkQueue, in_flight: Arc<InFlight>, filter: Option<Filter<K>>) -> Self {
         Self {
             queue,
             in_flight,
-            predicate,
-            controller,
+            filter,
             gone: Arc::default(),
             started: Arc::default(),
             finalized: Arc::default(),
@@ -48,8 +41,8 @@ impl<K: Object> Main<K> {
 
     pub(crate) fn handler(&self) -> impl Fn(&Delta<K>) + Send + Sync + 'static {
         let (queue, in_flight) = (self.queue.clone(), self.in_flight.clone());
-        let (gone, finalized, predicate) = (self.gone.clone(), self.finalized.clone(), self.predicate.clone());
-        let (started, controller) = (self.started.clone(), self.controller.clone());
+        let (gone, finalized, filter) = (self.gone.clone(), self.finalized.clone(), self.filter.clone());
+        let started = self.started.clone();
         move |delta| {
             if !started.load(Ordering::SeqCst) {
                 return;
@@ -65,10 +58,7 @@ impl<K: Object> Main<K> {
                 Delta::Invalid { .. } => return,
                 _ => {}
             }
-            if predicate
-                .as_ref()
-                .is_some_and(|predicate| !predicate.passes(delta, &controller))
-            {
+            if filter.as_ref().is_some_and(|filter| !filter.passes(delta)) {
                 return;
             }
             match delta {
@@ -109,18 +99,14 @@ impl<K: Object> Main<K> {
 
     /// Queues a change that passes.
     pub(super) fn see(&self, delta: &Delta<K>) {
-        if self
-            .predicate
-            .as_ref()
-            .is_none_or(|predicate| predicate.passes(delta, &self.controller))
-        {
+        if self.filter.as_ref().is_none_or(|filter| filter.passes(delta)) {
             self.queue.add(delta.key(), priority(delta));
         }
     }
 }
 
 /// Whether an update is the watch event of this controller's status patch in progress: nothing else changed.
-fn is_own_status<K: Object>(in_flight: &InFlight, key: &ObjectKey, old: &K, new: &K) -> bool {
+fn is_own_status<K: AnyObject>(in_flight: &InFlight, key: &ObjectKey, old: &K, new: &K) -> bool {
     let Some(sent) = in_flight.get(key) else { return false };
     let stable = |object: &K| {
         let mut meta = object.meta().clone();
@@ -134,7 +120,7 @@ fn is_own_status<K: Object>(in_flight: &InFlight, key: &ObjectKey, old: &K, new:
 }
 
 /// Whether an update can only have changed the status.
-fn is_status_alone<K: Object>(old: &K, new: &K) -> bool {
+fn is_status_alone<K: AnyObject>(old: &K, new: &K) -> bool {
     let (old, new) = (old.meta(), new.meta());
     // Without a generation, an unchanged spec cannot be detected.
     old.generation.is_some()

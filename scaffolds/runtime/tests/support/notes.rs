@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use kubewright_runtime::{Action, Context, Manager, Object, Reconciler, Result};
+use kubewright_runtime::{Action, AnyObject, Context, Manager, Reconciler, Result};
 use serde_json::Value;
 
 use super::{World, kinds::FooBar};
@@ -35,6 +35,6 @@ pub fn manager(world: &World) -> Manager {
 }
 
 /// A child, from JSON.
-pub fn child<C: Object>(fields: Value) -> C {
+pub fn child<C: AnyObject>(fields: Value) -> C {
     serde_json::from_value(fields).expect("a child of that kind")
 }

@@ -1,0 +1,188 @@
+//! What a controller does with the objects of one kind, with or without a Rust type.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use super::{
+    Controller, Named,
+    wake::{map_handler, own_handler, presence_handler},
+};
+use crate::{
+    child::controller_of,
+    context::{ORPHAN_INDEX, OWNER_INDEX, Selector, Source, orphan_handler, orphan_namespace},
+    error::Error,
+    informer::{Delta, Informer},
+    isolate::Authored,
+    key::ObjectKey,
+    kind::Kind,
+    object::AnyObject,
+    predicate::Predicate,
+    rbac::Use,
+};
+
+/// What a controller of kind `K` does with the objects of one kind: see [`Controller::uses`]. Each method declares what
+/// the method of the controller of the same name declares.
+#[must_use]
+pub struct Uses<K: kube::Resource, C> {
+    controller: Controller<K>,
+    kind: Kind<C>,
+}
+
+impl<K: AnyObject> Controller<K> {
+    /// Declares what the controller does with the objects of a kind that has no Rust type:
+    ///
+    /// ```
+    /// # use kube::core::{ApiResource, DynamicObject, GroupVersionKind};
+    /// # use kubewright_runtime::{Controller, Kind};
+    /// # fn declare(controller: Controller<DynamicObject>) -> Controller<DynamicObject> {
+    /// let kind = GroupVersionKind::gvk("cert-manager.io", "v1", "Certificate");
+    /// let certificates = Kind::<DynamicObject>::namespaced(ApiResource::from_gvk(&kind));
+    /// controller.uses(&certificates, |certificates| certificates.owns().prunes().optional())
+    /// # }
+    /// ```
+    ///
+    /// Two kinds without Rust types differ in group, version or resource; each has a cache, permissions and children of
+    /// its own.
+    pub fn uses<C: AnyObject>(self, kind: &Kind<C>, declare: impl FnOnce(Uses<K, C>) -> Uses<K, C>) -> Self {
+        let uses = Uses {
+            controller: self,
+            kind: kind.clone(),
+        };
+        declare(uses).controller
+    }
+}
+
+impl<K: AnyObject, C: AnyObject> Uses<K, C> {
+    /// See [`Controller::owns`].
+    pub fn owns(self) -> Self {
+        self.owns_where(Predicate::new(|_| true))
+    }
+
+    /// See [`Controller::owns_where`].
+    pub fn owns_where(mut self, predicate: Predicate<C>) -> Self {
+        let kind = self.kind.clone();
+        self.controller.uses.push(Use::owned(&kind));
+        self.controller.sources.push(Box::new(move |manager, wiring, sources| {
+            let handler = own_handler(wiring, wiring.filter(&kind, predicate));
+            let source = subscribe(manager.children_of(&wiring.kind, &kind), handler);
+            source.informer.on_presence(presence_handler(wiring, manager));
+            keep_children(&source);
+            // Replaces a source that only watches this kind: writes of children notify every subscriber but their
+            // owners.
+            sources.insert(kind.id().clone(), Box::new(source));
+            Ok(())
+        }));
+        self
+    }
+
+    /// See [`Controller::claims`].
+    pub fn claims(mut self, selector: impl Fn(&K) -> BTreeMap<String, String> + Send + Sync + 'static) -> Self {
+        let kind = self.kind.clone();
+        let selector: Selector<K> = Authored::new(Arc::new(selector));
+        let controller = &mut self.controller;
+        controller.uses.extend([Use::owned(&kind), Use::pruned(&kind)]);
+        controller.prunes.insert(kind.id().clone());
+        controller.claims.insert(kind.id().clone(), selector.clone());
+        controller.sources.push(Box::new(move |manager, wiring, sources| {
+            let owned = own_handler(wiring, wiring.filter(&kind, Predicate::new(|_| true)));
+            let owners = manager.informer_of(&wiring.kind).store();
+            let orphaned = orphan_handler(wiring.queue.clone(), owners, selector);
+            // An orphan may lack the operator's label.
+            let source = subscribe(manager.informer_of(&kind), move |delta: &Delta<C>| {
+                owned(delta);
+                orphaned(delta);
+            });
+            source.informer.on_presence(presence_handler(wiring, manager));
+            keep_children(&source);
+            _ = source.informer.add_index(ORPHAN_INDEX, orphan_namespace::<C>);
+            sources.insert(kind.id().clone(), Box::new(source));
+            Ok(())
+        }));
+        self
+    }
+
+    /// See [`Controller::caches_all`].
+    pub fn caches_all(mut self) -> Self {
+        let kind = self.kind.clone();
+        self.controller.sources.push(Box::new(move |manager, _, _| {
+            manager.informer_of(&kind);
+            Ok(())
+        }));
+        self
+    }
+
+    /// See [`Controller::optional`].
+    pub fn optional(mut self) -> Self {
+        let kind = self.kind.clone();
+        self.controller.optional.push(Named::of(&kind));
+        self.controller.sources.push(Box::new(move |manager, _, _| {
+            manager.cached(&kind).allow_absence();
+            Ok(())
+        }));
+        self
+    }
+
+    /// See [`Controller::prunes`].
+    pub fn prunes(mut self) -> Self {
+        self.controller.uses.push(Use::pruned(&self.kind));
+        self.controller.prunes.insert(self.kind.id().clone());
+        self
+    }
+
+    /// See [`Controller::watches`].
+    pub fn watches(self, map: impl Fn(&C) -> Vec<ObjectKey> + Send + Sync + 'static) -> Self {
+        self.watches_where(Predicate::new(|_| true), map)
+    }
+
+    /// See [`Controller::watches_where`].
+    pub fn watches_where(
+        mut self,
+        predicate: Predicate<C>,
+        map: impl Fn(&C) -> Vec<ObjectKey> + Send + Sync + 'static,
+    ) -> Self {
+        let kind = self.kind.clone();
+        self.controller.uses.push(Use::watched(&kind));
+        self.controller.sources.push(Box::new(move |manager, wiring, sources| {
+            let filter = wiring.filter(&kind, predicate);
+            let handler = map_handler(wiring, filter, Authored::new(Arc::new(map)));
+            let source = subscribe(manager.informer_of(&kind), handler);
+            source.informer.on_presence(presence_handler(wiring, manager));
+            // Another controller may adopt the object as a child, by its name.
+            source.informer.keep_records();
+            sources.entry(kind.id().clone()).or_insert(Box::new(source));
+            Ok(())
+        }));
+        self
+    }
+
+    /// See [`Controller::index`].
+    pub fn index(mut self, name: &'static str, values: impl Fn(&C) -> Vec<String> + Send + Sync + 'static) -> Self {
+        let kind = self.kind.clone();
+        self.controller.indexed.push(Named::of(&kind));
+        self.controller.sources.push(Box::new(move |manager, _, _| {
+            let added = manager.cached(&kind).add_index(name, values);
+            added.map_err(|error| Error::Setup(format!("{}: {error}\n\nhint: give it another name", kind.kind())))
+        }));
+        self
+    }
+}
+
+/// Subscribes to an informer.
+pub(super) fn subscribe<C: AnyObject>(
+    informer: Informer<C>,
+    handler: impl Fn(&Delta<C>) + Send + Sync + 'static,
+) -> Source<C> {
+    let subscription = informer.subscribe(handler).id();
+    Source { informer, subscription }
+}
+
+/// Indexes children by their owner, and keeps this operator's `managedFields` of them.
+fn keep_children<C: AnyObject>(source: &Source<C>) {
+    source.informer.keep_records();
+    // Another controller that owns this kind may have added the same index.
+    _ = source.informer.add_index(OWNER_INDEX, |child: &C| {
+        controller_of(child)
+            .map(|owner| owner.uid.clone())
+            .into_iter()
+            .collect()
+    });
+}
