@@ -1,5 +1,6 @@
 //! The requests that the runtime itself sends, for any kind of either scope.
 
+use http::{HeaderValue, header::CONTENT_TYPE};
 use kube::{
     Client,
     api::{DeleteParams, ListParams, ObjectList, Patch, PatchParams, PostParams, Preconditions},
@@ -112,6 +113,21 @@ impl<'a, K: AnyObject> Requests<'a, K> {
             None => self.request.patch(name, &params, patch),
         };
         self.written(request.map_err(build)?).await
+    }
+
+    /// Sends a JSON patch (RFC 6902), and returns the object as [`create`](Self::create) does.
+    pub(crate) async fn patch_json(&self, name: &str, steps: Vec<Value>, manager: &str) -> Result<K> {
+        self.check(name)?;
+        let params = PatchParams {
+            field_manager: Some(manager.to_owned()),
+            ..PatchParams::default()
+        };
+        let body = Patch::Merge(Value::Array(steps));
+        let mut request = self.request.patch(name, &params, &body).map_err(build)?;
+        // kube's own type of JSON patches needs another crate.
+        let media = HeaderValue::from_static("application/json-patch+json");
+        request.headers_mut().insert(CONTENT_TYPE, media);
+        self.written(request).await
     }
 
     fn check(&self, name: &str) -> Result<()> {

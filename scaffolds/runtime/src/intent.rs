@@ -4,9 +4,14 @@
 //! manager owns and the intent no longer names. Because of the second, a plain subset check is not enough: it would
 //! never remove a dropped field.
 
+pub(crate) mod fields;
 mod quantity;
+mod steps;
 
 use serde_json::{Map, Value};
+
+use self::fields::is_leaf;
+pub(crate) use self::steps::steps;
 
 /// Fields of built-in kinds whose values, and all below, are quantities.
 const QUANTITIES: [&str; 8] = [
@@ -158,36 +163,6 @@ pub(crate) fn beyond(object: &mut Value, owned: &Value) {
     }
 }
 
-/// Whether a field is owned as a whole, not by its parts.
-fn is_leaf(owned: &Value) -> bool {
-    owned.as_object().is_none_or(Map::is_empty)
-}
-
-/// Whether `owned` names a field that `intent` does not: an apply would remove it.
-pub(crate) fn drops(intent: &Value, owned: &Value) -> bool {
-    let Some(fields) = owned.as_object() else { return false };
-    fields.iter().any(|(path, below)| match path.split_once(':') {
-        Some(("f", name)) => match intent.get(name) {
-            Some(value) => drops(value, below),
-            // An empty map or list that we sent before: its absence makes no difference to any reader.
-            None => *below != serde_json::json!({".": {}}),
-        },
-        Some(("k", key)) => match (serde_json::from_str::<Value>(key), intent.as_array()) {
-            (Ok(Value::Object(key)), Some(items)) => match items.iter().find(|item| matches_key(item, &key)) {
-                Some(item) => drops(item, below),
-                None => true,
-            },
-            _ => true,
-        },
-        Some(("v", value)) => match (serde_json::from_str::<Value>(value), intent.as_array()) {
-            (Ok(value), Some(items)) => !items.contains(&value),
-            _ => true,
-        },
-        // "." is the ownership of the container itself, which its fields imply.
-        _ => false,
-    })
-}
-
 fn keys(owned: &Value) -> impl Iterator<Item = (&str, Map<String, Value>)> {
     owned.as_object().into_iter().flatten().filter_map(|(path, _)| {
         let key = serde_json::from_str(path.strip_prefix("k:")?).ok()?;
@@ -214,7 +189,7 @@ mod tests {
     use serde_json::json;
 
     fn would_change(intent: &Value, observed: &Value, owned: &Value) -> bool {
-        !stands(intent, observed, owned) || drops(intent, owned)
+        !stands(intent, observed, owned) || !fields::surplus(intent, owned).is_null()
     }
 
     fn owned_data() -> Value {

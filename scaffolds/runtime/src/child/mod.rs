@@ -12,10 +12,11 @@ use serde_json::{Value, json};
 pub(crate) use self::label::ChildLabel;
 pub use self::name::{child_name, label_value};
 pub(crate) use self::record::Applies;
-use self::record::{View, creator, hash_of};
+use self::record::{creator, hash_of};
 use crate::{
     api::Requests,
     error::{Error, NotOwned, Result},
+    intent::fields::without,
     key::ObjectKey,
     object::AnyObject,
 };
@@ -71,14 +72,17 @@ impl<C: AnyObject> Child<'_, C> {
         };
         self.check_owner(observed)?;
         let version = observed.meta().resource_version.as_deref();
-        if self.last_made(hash, version) || !self.differs(observed, hash)? {
+        if self.last_made(hash, version) {
             return Ok(Applied::Unchanged);
         }
-
-        let updated = self.update(observed).await?;
+        let updated = match self.difference(observed, hash)? {
+            Difference::None => return Ok(Applied::Unchanged),
+            Difference::Values => self.update(observed).await?,
+            Difference::Left(left) => self.replace(observed, left, hash).await?,
+        };
         let after = updated.meta().resource_version.as_deref();
         self.remember(hash, &updated)?;
-        // An apply that changes nothing keeps the resource version.
+        // A patch that changes nothing keeps the resource version.
         Ok(if after == version {
             Applied::Unchanged
         } else {
@@ -125,62 +129,39 @@ impl<C: AnyObject> Child<'_, C> {
         Ok(())
     }
 
-    /// Whether the child differs from the intent. Values are compared regardless of their recorded field manager:
-    /// anybody may write under this controller's field manager, with the intent's hash.
-    fn differs(&self, observed: &C, hash: u64) -> Result<bool> {
+    /// How the child differs from the intent. Values are compared regardless of their recorded field manager: anybody
+    /// may write under this controller's field manager, with the intent's hash.
+    fn difference(&self, observed: &C, hash: u64) -> Result<Difference> {
         let view = self.view(observed)?;
-        let Some(owned) = &view.owned else {
-            // Without a record of the fields we own, dropped fields cannot be detected: apply the intent, and remember
-            // it.
-            return Ok(true);
-        };
-        if !view.stands(&self.intent) && !self.last_came_to(hash, &view) {
-            return Ok(true);
+        if !view.is_recorded() {
+            // Without a record of the fields we own, fields that have left the intent cannot be detected: apply the
+            // intent, and remember it.
+            return Ok(Difference::Values);
         }
-        // A child that was created from this same intent has dropped no field, although its record contains fields that
-        // the server has added.
-        let made_for_it = owned.manager == creator(self.manager, hash);
-        Ok(!made_for_it && view.drops(&self.intent))
+        let left = self.left(&view, hash);
+        Ok(if !Self::lasting(&view, &left).is_null() {
+            Difference::Left(left)
+        } else if !left.is_null() || !view.stands(&self.intent) && !self.last_came_to(hash, &view) {
+            Difference::Values
+        } else {
+            Difference::None
+        })
     }
 
     /// Whether `written`, the response to an apply, contains changes that others made after `known`: their watch events
     /// are older than the response, so they will not be delivered.
     pub(crate) fn shows_others(&self, known: &C, written: &C) -> Result<bool> {
         let (known, written) = (self.view(known)?, self.view(written)?);
-        let owned: Vec<_> = [&known, &written]
-            .into_iter()
-            .flat_map(View::records)
-            .cloned()
-            .collect();
+        let owned = [&known, &written].map(|view| view.owned().clone());
         Ok(known.beyond(&owned) != written.beyond(&owned))
     }
 
-    /// Applies the whole intent server-side. The fields of a created child are recorded under the operation `Update`,
-    /// from which an apply removes no field; so the first update turns that record into one of `Apply`.
+    /// Applies the whole intent server-side, in one request.
     ///
     /// The apply names the uid that was observed. The cache may be stale: without the uid, an apply would create a
     /// deleted child again, or would set a deleted owner on a child of its successor, and the garbage collector would
     /// delete that child.
     async fn update(&self, observed: &C) -> Result<C> {
-        let name = self.key.name();
-        let created = |object: &C| {
-            self.entries(object)
-                .any(|entry| entry.operation.as_deref() == Some("Update"))
-        };
-        // The cache keeps our own `managedFields` only; the patch has to contain all of them.
-        if created(observed)
-            && let Some(live) = self.requests.get(name).await?
-            && created(&live)
-        {
-            self.check_owner(&live)?;
-            let patch = json!({"metadata": {
-                "resourceVersion": live.meta().resource_version,
-                "managedFields": self.as_applied(&live),
-            }});
-            self.requests
-                .patch(name, None, &Patch::Merge(patch), self.manager)
-                .await?;
-        }
         let mut intent = self.intent.clone();
         intent["metadata"]["uid"] = json!(observed.meta().uid);
         if controller_of(observed).is_none() {
@@ -188,11 +169,8 @@ impl<C: AnyObject> Child<'_, C> {
             // conflict.
             intent["metadata"]["resourceVersion"] = json!(observed.meta().resource_version);
         }
-        match self
-            .requests
-            .patch(name, None, &Patch::Apply(intent), self.manager)
-            .await
-        {
+        let patch = Patch::Apply(intent);
+        match self.requests.patch(self.key.name(), None, &patch, self.manager).await {
             Err(error) if is_another(&error) => {
                 let (kind, key) = (self.requests.kind().kind(), self.key);
                 Err(Error::retry(format!("{kind} `{key}` was replaced by another object")))
@@ -200,6 +178,69 @@ impl<C: AnyObject> Child<'_, C> {
             applied => applied,
         }
     }
+
+    /// Brings the child to the intent, and removes fields that have left it, although an apply would not remove them:
+    /// the fields of a create are recorded under the operation `Update`. So this is one JSON patch, of exactly the
+    /// observed version: any change since then is a conflict.
+    ///
+    /// A field that another field manager owns too is not removed. A cache does not contain the fields of others, so if
+    /// there are any, the child is read first.
+    async fn replace(&self, observed: &C, left: Value, hash: u64) -> Result<C> {
+        let live;
+        let (mut observed, mut left) = (observed, left);
+        if self.has_others(observed) {
+            live = self
+                .requests
+                .get(self.key.name())
+                .await?
+                .ok_or_else(|| self.replaced())?;
+            self.check_owner(&live)?;
+            (observed, left) = (&live, without(&left, &self.of_others(&live)));
+        }
+        let view = self.view(observed)?;
+        let version = &observed.meta().resource_version;
+        // As in a create: see `View::surplus`.
+        let manager = if view.is_applied() {
+            self.manager.to_owned()
+        } else {
+            creator(self.manager, hash)
+        };
+        let Some(steps) = view.steps(&self.intent, &left) else {
+            // A list of others that the intent names too: the server knows how to merge it.
+            let removals = view.steps(&json!({}), &left).unwrap_or_default();
+            self.patch_json(version, &removals, &manager).await?;
+            return self.update(observed).await;
+        };
+        let replaced = self.patch_json(version, &steps, &manager).await?;
+        if !view.is_applied() && !self.has_written() && self.view(&replaced)?.has_surplus(&self.intent) {
+            // The server has added fields, and this process does not know which. An apply records which ones are ours,
+            // so that no later process asks again.
+            return self.update(&replaced).await;
+        }
+        Ok(replaced)
+    }
+
+    async fn patch_json(&self, version: &Option<String>, steps: &[Value], manager: &str) -> Result<C> {
+        let mut patch = vec![json!({"op": "replace", "path": "/metadata/resourceVersion", "value": version})];
+        patch.extend_from_slice(steps);
+        match self.requests.patch_json(self.key.name(), patch, manager).await {
+            Err(error) if error.code() == Some(404) || is_inapplicable(&error) => Err(self.replaced()),
+            patched => patched,
+        }
+    }
+
+    fn replaced(&self) -> Error {
+        Error::retry(format!("{} `{}` changed meanwhile", C::kind(&()), self.key))
+    }
+}
+
+/// How a child differs from its intent.
+enum Difference {
+    None,
+    /// An apply brings it to the intent.
+    Values,
+    /// An apply would not remove these fields, which have left the intent.
+    Left(Value),
 }
 
 /// Whether an apply was refused because the object's uid is not the one in the request. If the object no longer exists,
@@ -211,6 +252,16 @@ fn is_another(error: &Error) -> bool {
     };
     let mut causes = status.details.iter().flat_map(|details| &details.causes);
     status.code == 422 && causes.any(|cause| cause.field == "metadata.uid")
+}
+
+/// Whether a JSON patch was refused because it does not fit the object, which has changed since.
+fn is_inapplicable(error: &Error) -> bool {
+    let Error::Kube(source) = error else { return false };
+    let kube::Error::Api(status) = &**source else {
+        return false;
+    };
+    let mut causes = status.details.iter().flat_map(|details| &details.causes);
+    status.code == 422 && causes.all(|cause| cause.field.is_empty())
 }
 
 /// The controller of an object as `Kind/name`.

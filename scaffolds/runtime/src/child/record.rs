@@ -11,8 +11,8 @@ use serde_json::Value;
 use super::{Child, name::fnv1a};
 use crate::{
     error::{Error, Result},
-    informer::managed::fields,
-    intent,
+    informer::managed,
+    intent::{self, fields},
     key::ObjectKey,
     kind::KindId,
     object::AnyObject,
@@ -51,6 +51,8 @@ struct Last {
     version: String,
     /// The hash of the resulting values, if they differ from those of the intent.
     values: Option<u64>,
+    /// The hash of the fields that we own and the intent does not name: the server has added them.
+    surplus: u64,
 }
 
 impl Applies {
@@ -77,6 +79,7 @@ impl Applies {
             intent: 0,
             version: "1".to_owned(),
             values: None,
+            surplus: 0,
         };
         let mut applies = self.lock();
         let children = applies.entry(owner.clone()).or_default();
@@ -98,36 +101,71 @@ impl Applies {
 /// A child as JSON, with this controller's `managedFields` entries.
 pub(super) struct View {
     object: Value,
-    /// Our entry; `None` if there is none, or more than one.
-    pub(super) owned: Option<Owned>,
-    records: Vec<Value>,
+    entries: Vec<Entry>,
+    /// The fields of all these entries.
+    owned: Value,
 }
 
-pub(super) struct Owned {
-    pub(super) manager: String,
+struct Entry {
+    manager: String,
+    /// Whether the fields were applied, so that the next apply removes those that it does not name.
+    applied: bool,
     fields: Value,
 }
 
 impl View {
+    /// Whether any field is recorded as ours.
+    pub(super) fn is_recorded(&self) -> bool {
+        !self.entries.is_empty()
+    }
+
+    /// Whether any field is recorded as applied.
+    pub(super) fn is_applied(&self) -> bool {
+        self.entries.iter().any(|entry| entry.applied)
+    }
+
     /// Whether the child has every value of the intent.
     pub(super) fn stands(&self, intent: &Value) -> bool {
-        intent::stands(intent, &self.object, self.fields())
+        intent::stands(intent, &self.object, &self.owned)
     }
 
-    /// Whether we own a field that the intent does not name.
-    pub(super) fn drops(&self, intent: &Value) -> bool {
-        intent::drops(intent, self.fields())
+    /// The fields that we own and the intent does not name.
+    ///
+    /// Once anything is applied, the entry of the create does not count: its fields are applied too, but for those that
+    /// the server added. Nor does an entry that was made from this same intent, by the field manager `made`.
+    fn surplus(&self, intent: &Value, made: Option<&str>) -> Value {
+        let applied = self.is_applied();
+        let counts = |entry: &&Entry| {
+            let created = entry.manager.contains(CREATED);
+            entry.applied || !(applied && created || made == Some(&entry.manager))
+        };
+        fields::surplus(intent, &joined(self.entries.iter().filter(counts)))
     }
 
-    /// All of our entries.
-    pub(super) fn records(&self) -> &[Value] {
-        &self.records
+    /// Whether we own fields that the intent does not name.
+    pub(super) fn has_surplus(&self, intent: &Value) -> bool {
+        !self.surplus(intent, None).is_null()
     }
 
-    /// The child without these entries, and without the fields that every write changes.
-    pub(super) fn beyond(mut self, records: &[Value]) -> Value {
-        for record in records {
-            intent::beyond(&mut self.object, record);
+    /// The fields that an apply does not remove.
+    fn lasting(&self) -> Value {
+        joined(self.entries.iter().filter(|entry| !entry.applied))
+    }
+
+    /// The operations that bring the child to the intent and remove `gone`; `None` if only an apply can.
+    pub(super) fn steps(&self, intent: &Value, gone: &Value) -> Option<Vec<Value>> {
+        intent::steps(intent, &self.object, &self.owned, gone)
+    }
+
+    /// The fields of all our entries.
+    pub(super) fn owned(&self) -> &Value {
+        &self.owned
+    }
+
+    /// The child without these fields, and without the fields that every write changes.
+    pub(super) fn beyond(mut self, owned: &[Value]) -> Value {
+        for fields in owned {
+            intent::beyond(&mut self.object, fields);
         }
         if let Some(metadata) = self.object["metadata"].as_object_mut() {
             for field in ["generation", "managedFields", "resourceVersion"] {
@@ -139,12 +177,16 @@ impl View {
 
     /// The hash of the child's values in the fields that the intent names.
     fn values(&self, intent: &Value) -> u64 {
-        hash_of(&intent::selected(intent, &self.object, self.fields()))
+        hash_of(&intent::selected(intent, &self.object, &self.owned))
     }
+}
 
-    fn fields(&self) -> &Value {
-        self.owned.as_ref().map_or(&Value::Null, |owned| &owned.fields)
+fn joined<'e>(entries: impl Iterator<Item = &'e Entry>) -> Value {
+    let mut all = Value::Null;
+    for entry in entries {
+        fields::add(&mut all, entry.fields.clone());
     }
+    all
 }
 
 /// Other processes compare this hash too, also of other versions: see [`creator`].
@@ -154,20 +196,56 @@ pub(super) fn hash_of(intent: &Value) -> u64 {
 
 impl<C: AnyObject> Child<'_, C> {
     pub(super) fn view(&self, object: &C) -> Result<View> {
-        let mut owned: Vec<_> = self
+        let entries: Vec<_> = self
             .entries(object)
             .filter_map(|entry| {
-                let manager = entry.manager.clone().unwrap_or_default();
-                let fields = fields(entry)?.into_owned();
-                Some(Owned { manager, fields })
+                Some(Entry {
+                    manager: entry.manager.clone().unwrap_or_default(),
+                    applied: entry.operation.as_deref() == Some("Apply"),
+                    fields: managed::fields(entry)?.into_owned(),
+                })
             })
             .collect();
-        let records = owned.iter().map(|owned| owned.fields.clone()).collect();
         Ok(View {
             object: serde_json::to_value(object).map_err(Error::retry)?,
-            owned: if owned.len() == 1 { owned.pop() } else { None },
-            records,
+            owned: joined(entries.iter()),
+            entries,
         })
+    }
+
+    /// The fields that have left the intent, among those that we own. A create records fields that the server adds too;
+    /// they have not left it: those that were there after the last write are still the same, and those in an entry of
+    /// this same intent are not counted.
+    pub(super) fn left(&self, view: &View, hash: u64) -> Value {
+        let all = hash_of(&view.surplus(&self.intent, None));
+        if self.last(|last| last.surplus == all) {
+            return Value::Null;
+        }
+        view.surplus(&self.intent, Some(&creator(self.manager, hash)))
+    }
+
+    /// Those of `left` that an apply would not remove.
+    pub(super) fn lasting(view: &View, left: &Value) -> Value {
+        fields::common(left, &view.lasting())
+    }
+
+    /// The fields of all other field managers, if `object` has all of its `managedFields`.
+    pub(super) fn of_others(&self, object: &C) -> Value {
+        let mut all = Value::Null;
+        for entry in object.meta().managed_fields.iter().flatten() {
+            if !self.is_ours(entry)
+                && let Some(fields) = managed::fields(entry)
+            {
+                fields::add(&mut all, fields.into_owned());
+            }
+        }
+        all
+    }
+
+    /// Whether another field manager owns any field, of which a cached object shows no more than that.
+    pub(super) fn has_others(&self, object: &C) -> bool {
+        let mut entries = object.meta().managed_fields.iter().flatten();
+        entries.any(|entry| !self.is_ours(entry) && entry.subresource.as_deref().unwrap_or_default().is_empty())
     }
 
     /// Remembers the result of an apply or a create.
@@ -180,6 +258,7 @@ impl<C: AnyObject> Child<'_, C> {
             intent: hash,
             version,
             values: (!view.stands(&self.intent)).then(|| view.values(&self.intent)),
+            surplus: hash_of(&view.surplus(&self.intent, None)),
         };
         let mut applies = self.applies.lock();
         let children = applies.entry(self.owner_key.clone()).or_default();
@@ -197,6 +276,11 @@ impl<C: AnyObject> Child<'_, C> {
         self.last(|last| last.intent == hash && last.values == Some(view.values(&self.intent)))
     }
 
+    /// Whether this process has created or updated the child before.
+    pub(super) fn has_written(&self) -> bool {
+        self.last(|_| true)
+    }
+
     fn last(&self, holds: impl FnOnce(&Last) -> bool) -> bool {
         let applies = self.applies.lock();
         let last = applies
@@ -207,22 +291,6 @@ impl<C: AnyObject> Child<'_, C> {
 
     fn slot(&self) -> Slot {
         (self.requests.kind().id().clone(), self.key.clone())
-    }
-
-    /// The `managedFields` of `live`, with the fields that this controller created recorded as applied.
-    pub(super) fn as_applied(&self, live: &C) -> Vec<ManagedFieldsEntry> {
-        let entries = live.meta().managed_fields.clone().unwrap_or_default();
-        let (ours, mut others): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| self.is_ours(entry));
-        // The apply that follows replaces our `Apply` entry, if there is one.
-        if let Some(mut entry) = ours
-            .into_iter()
-            .find(|entry| entry.operation.as_deref() == Some("Update"))
-        {
-            entry.operation = Some("Apply".to_owned());
-            entry.manager = Some(self.manager.to_owned());
-            others.push(entry);
-        }
-        others
     }
 
     pub(super) fn entries<'c>(&'c self, object: &'c C) -> impl Iterator<Item = &'c ManagedFieldsEntry> {

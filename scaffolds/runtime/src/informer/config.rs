@@ -29,7 +29,8 @@ pub struct InformerConfig<K> {
     /// Only objects with these field values, in the API's syntax. Default: all.
     pub field_selector: Option<String>,
     /// Field managers, or prefixes of their names, whose `managedFields` entries are kept, except entries for
-    /// subresources. Default: none; the entries are often the larger part of an object.
+    /// subresources. If any is kept, one empty entry stands for those of all others. Default: none; the entries are
+    /// often the larger part of an object.
     pub keep_managers: Vec<String>,
     /// Keeps the field trees of those entries as their JSON text in a string, which needs a thirtieth of the memory.
     /// Default: no.

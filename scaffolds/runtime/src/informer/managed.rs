@@ -27,15 +27,17 @@ struct Record<'a> {
     fields_v1: Option<&'a RawValue>,
 }
 
-/// Decodes entries into the form of [`pack`], except those for subresources and those of field managers that are not to
-/// be kept. `None` if no entry is left, or the text is not a list of entries.
+/// Decodes entries into the form of [`pack`], except those for subresources. An empty entry stands for those of field
+/// managers that are not to be kept. `None` if no entry is kept, or the text is not a list of entries.
 pub(super) fn records(json: &str, keep: impl Fn(&str) -> bool) -> Option<Vec<ManagedFieldsEntry>> {
     let records: Vec<Record<'_>> = serde_json::from_str(json).ok()?;
-    let kept = records.into_iter().filter(|record| {
-        record.subresource.as_deref().unwrap_or_default().is_empty()
-            && keep(record.manager.as_deref().unwrap_or_default())
-    });
-    let kept: Vec<_> = kept
+    let whole = |record: &Record<'_>| record.subresource.as_deref().unwrap_or_default().is_empty();
+    let (kept, others): (Vec<_>, Vec<_>) = records
+        .into_iter()
+        .filter(whole)
+        .partition(|record| keep(record.manager.as_deref().unwrap_or_default()));
+    let mut kept: Vec<_> = kept
+        .into_iter()
         .map(|record| ManagedFieldsEntry {
             manager: record.manager,
             operation: record.operation,
@@ -46,18 +48,34 @@ pub(super) fn records(json: &str, keep: impl Fn(&str) -> bool) -> Option<Vec<Man
             ..ManagedFieldsEntry::default()
         })
         .collect();
-    (!kept.is_empty()).then_some(kept)
+    if kept.is_empty() {
+        return None;
+    }
+    if !others.is_empty() {
+        kept.push(ManagedFieldsEntry::default());
+    }
+    kept.shrink_to_fit();
+    Some(kept)
 }
 
-/// Drops the entries of field managers that match none of the prefixes in `keep`, and all entries for subresources.
+/// Drops all entries for subresources, and replaces those of field managers that match none of the prefixes in `keep` by
+/// one empty entry.
 pub(super) fn keep_only(metadata: &mut ObjectMeta, keep: &[String]) {
     let Some(mut entries) = metadata.managed_fields.take() else {
         return;
     };
+    let mut others = false;
     entries.retain(|entry| {
-        let manager = entry.manager.as_deref().unwrap_or_default();
-        entry.subresource.as_deref().unwrap_or_default().is_empty() && is_kept(manager, keep)
+        if !entry.subresource.as_deref().unwrap_or_default().is_empty() {
+            return false;
+        }
+        let kept = is_kept(entry.manager.as_deref().unwrap_or_default(), keep);
+        others |= !kept;
+        kept
     });
+    if others && !entries.is_empty() {
+        entries.push(ManagedFieldsEntry::default());
+    }
     entries.shrink_to_fit();
     metadata.managed_fields = (!entries.is_empty()).then_some(entries);
 }
@@ -114,8 +132,18 @@ mod tests {
             ("kubectl/", 0),
         ] {
             let mut metadata = metadata();
-            keep_only(&mut metadata, &[keep.to_owned()]);
-            assert_eq!(metadata.managed_fields.map_or(0, |kept| kept.len()), count, "{keep}");
+            for _ in 0..2 {
+                keep_only(&mut metadata, &[keep.to_owned()]);
+                let entries = metadata.managed_fields.clone().unwrap_or_default();
+                let kept = entries.iter().filter(|entry| entry.manager.is_some()).count();
+                assert_eq!(kept, count, "{keep}");
+                let others = entries.len() - kept;
+                assert_eq!(
+                    others,
+                    usize::from(count > 0),
+                    "one entry stands for all others: {keep}"
+                );
+            }
         }
     }
 

@@ -40,7 +40,8 @@ async fn k21_nothing_is_kept_of_deleted_objects_and_no_unused_fields() {
             .collect();
         assert_eq!(
             (managers, object.spec.target.as_str()),
-            (vec![Some("foobar-operator".to_owned())], "")
+            (vec![Some("foobar-operator".to_owned()), None], ""),
+            "an empty entry stands for those of others"
         );
         let trees = object
             .metadata

@@ -243,5 +243,16 @@ async fn a_write_is_stored_in_the_form_of_the_watch() {
     let answer = server.apply("us", "a", "one", json!({"spec": {"target": "x"}}));
     informer.observe_write(typed(answer), None);
     let stored = informer.store().get(&key("a", "one")).expect("merged");
-    assert_eq!(stored.metadata.managed_fields.as_ref().map(Vec::len), Some(1));
+    let managers: Vec<_> = stored
+        .metadata
+        .managed_fields
+        .iter()
+        .flatten()
+        .map(|entry| entry.manager.as_deref())
+        .collect();
+    assert_eq!(
+        managers,
+        [Some("us"), None],
+        "an empty entry stands for those of others"
+    );
 }

@@ -79,6 +79,9 @@ impl Reconciler<FooBar> for Everything {
 fn child(name: &str, target: &str, secret: Option<String>) -> ConfigMap {
     let mut data = BTreeMap::from([("target".to_owned(), target.to_owned())]);
     data.extend(secret.map(|secret| ("secret".to_owned(), secret)));
+    if target == "one" {
+        data.insert("first".to_owned(), "yes".to_owned());
+    }
     ConfigMap {
         metadata: ObjectMeta {
             name: Some(name.to_owned()),
@@ -228,8 +231,10 @@ impl Story<'_> {
     async fn is_kept(&self) -> Result<(), &'static str> {
         seconds(30).await;
         check(!self.running.is_finished(), "the lease is lost, and the process ends")?;
-        self.world
-            .edit(&config_map("a-main"), |child| child["data"]["target"] = json!("other"));
+        self.world.edit(&config_map("a-main"), |child| {
+            child["data"]["target"] = json!("other");
+            child["data"]["theirs"] = json!("1");
+        });
         seconds(10).await;
         check(self.child("target") == "one", "a child that was edited is not repaired")?;
         self.world.delete(&format!("{PODS}/orphan"));
@@ -245,6 +250,11 @@ impl Story<'_> {
             .edit(&at("a"), |object| object["spec"]["target"] = json!("two"));
         seconds(10).await;
         check(self.child("target") == "two", "a change of the spec is not seen")?;
+        check(
+            self.child("first").is_null(),
+            "a field that is not wanted any more stays",
+        )?;
+        check(self.child("theirs") == "1", "a field of another client is removed")?;
         check(
             self.world.count(CONFIG_MAPS) == 1,
             "a child that is not wanted any more stays",

@@ -239,6 +239,13 @@ impl World {
         assert!(code < 300, "PATCH {path}: {code} {answer}");
     }
 
+    /// `kubectl apply --server-side --field-manager`.
+    pub fn apply_as(&self, path: &str, manager: &str, intent: &Value) {
+        let path = format!("{path}?fieldManager={}&force=true", form_encoded(manager));
+        let (code, answer) = self.send("PATCH", &path, "application/apply-patch+yaml", intent);
+        assert!(code < 300, "PATCH {path}: {code} {answer}");
+    }
+
     /// `kubectl delete`: at once without finalizers, else by a deletion timestamp.
     pub fn delete(&self, path: &str) {
         self.must("DELETE", path, &Value::Null);

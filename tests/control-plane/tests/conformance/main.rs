@@ -18,6 +18,7 @@ mod patterns;
 mod permissions;
 mod quiet;
 mod replicas;
+mod requests;
 mod restarts;
 mod stage;
 mod undeploy;

@@ -80,10 +80,16 @@ impl Life<'_> {
     async fn run(&self) -> Result<(), End> {
         self.step("readiness", async || Ok(self.operator.probe("/readyz").await))
             .await?;
-        self.foobars.create(&PostParams::default(), &FooBar::named("a")).await?;
+        let mut foobar = FooBar::named("a");
+        foobar.spec.r#type = Some("planet".to_owned());
+        self.foobars.create(&PostParams::default(), &foobar).await?;
         let ready = async || Ok(self.foobars.get("a").await?.is_ready());
         self.step("the FooBar to be Ready", ready).await?;
         self.change_child("mars").await?;
+        let merge = Patch::Merge(json!({"spec": {"type": null}}));
+        self.foobars.patch("a", &PatchParams::default(), &merge).await?;
+        self.step("the dropped field", async || self.child_has_no_type().await)
+            .await?;
         self.children.delete(&child_of("a"), &DeleteParams::default()).await?;
         self.step("a new child", async || self.child_has("a").await).await?;
         let merge = Patch::Merge(json!({"spec": {"target": "moon"}}));
@@ -98,13 +104,18 @@ impl Life<'_> {
         self.step("the FooBar to go", gone).await
     }
 
-    /// A user changes the child, and the operator repairs it.
+    /// A user changes the child, adding a field, and the operator repairs it.
     async fn change_child(&self, target: &str) -> Result<(), End> {
-        let merge = Patch::Merge(json!({"data": {"target": target}}));
+        let merge = Patch::Merge(json!({"data": {"target": target, "theirs": "1"}}));
         self.children
             .patch(&child_of("a"), &PatchParams::default(), &merge)
             .await?;
         self.step("the repair", async || self.child_has("a").await).await
+    }
+
+    async fn child_has_no_type(&self) -> Result<bool> {
+        let child = self.children.get(&child_of("a")).await?;
+        Ok(!child.data.unwrap_or_default().contains_key("type"))
     }
 
     async fn child_has(&self, target: &str) -> Result<bool> {
