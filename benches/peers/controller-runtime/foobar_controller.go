@@ -7,8 +7,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -79,7 +79,7 @@ func (r *FooBarReconciler) applyChild(ctx context.Context, foobar *testv1.FooBar
 			Message: "the ConfigMap has another owner"}, nil
 	case err != nil:
 		return metav1.Condition{}, err
-	case result != controllerutil.OperationResultNone:
+	case result != controllerutil.OperationResultNone && r.Recorder != nil:
 		r.Recorder.Eventf(foobar, child, corev1.EventTypeNormal, "Applied", "Apply", "the ConfigMap was brought in step")
 	}
 	return metav1.Condition{Type: "Ready", Status: metav1.ConditionTrue, Reason: "Applied",
@@ -101,7 +101,9 @@ func (r *FooBarReconciler) cleanup(ctx context.Context, foobar *testv1.FooBar) e
 	if !controllerutil.RemoveFinalizer(foobar, finalizer) {
 		return nil
 	}
-	r.Recorder.Eventf(foobar, nil, corev1.EventTypeNormal, "CleanedUp", "Cleanup", "nothing is left outside the cluster")
+	if r.Recorder != nil {
+		r.Recorder.Eventf(foobar, nil, corev1.EventTypeNormal, "CleanedUp", "Cleanup", "nothing is left outside the cluster")
+	}
 	return client.IgnoreNotFound(ignoreConflict(r.Update(ctx, foobar)))
 }
 

@@ -15,20 +15,27 @@ import (
 	testv1 "kubewright.dev/benches/controller-runtime/api/v1"
 )
 
+// Set by the linker: no events are recorded.
+var silent string
+
 func main() {
-	var probes string
+	var probes, namespace string
 	var workers int
+	var elect bool
 	flag.StringVar(&probes, "health-probe-bind-address", ":8081", "address of the probes")
 	flag.IntVar(&workers, "max-concurrent-reconciles", 1, "objects reconciled at the same time")
+	flag.BoolVar(&elect, "leader-elect", false, "work only while holding the lease")
+	flag.StringVar(&namespace, "leader-election-namespace", "default", "namespace of the lease")
 	flag.Parse()
 	ctrl.SetLogger(zap.New())
-	if err := run(probes, workers); err != nil {
+	if err := run(workers, ctrl.Options{HealthProbeBindAddress: probes, LeaderElection: elect,
+		LeaderElectionID: "bench-controller-runtime", LeaderElectionNamespace: namespace}); err != nil {
 		ctrl.Log.Error(err, "cannot run")
 		os.Exit(1)
 	}
 }
 
-func run(probes string, workers int) error {
+func run(workers int, options ctrl.Options) error {
 	config := ctrl.GetConfigOrDie()
 	// No client-side limit, as in the other operators: the API server limits.
 	config.QPS = -1
@@ -38,16 +45,15 @@ func run(probes string, workers int) error {
 			return err
 		}
 	}
-	mgr, err := ctrl.NewManager(config, ctrl.Options{
-		Scheme:                 scheme,
-		HealthProbeBindAddress: probes,
-		Metrics:                metricsserver.Options{BindAddress: "0"},
-	})
+	options.Scheme = scheme
+	options.Metrics = metricsserver.Options{BindAddress: "0"}
+	mgr, err := ctrl.NewManager(config, options)
 	if err != nil {
 		return err
 	}
-	reconciler := &FooBarReconciler{
-		Client: mgr.GetClient(), Scheme: mgr.GetScheme(), Recorder: mgr.GetEventRecorder("foobar"),
+	reconciler := &FooBarReconciler{Client: mgr.GetClient(), Scheme: mgr.GetScheme()}
+	if silent == "" {
+		reconciler.Recorder = mgr.GetEventRecorder("foobar")
 	}
 	if err := reconciler.SetupWithManager(mgr, workers); err != nil {
 		return err

@@ -31,6 +31,8 @@ pub struct Usage {
     pub cpu: f64,
     /// Resident memory now, in MiB.
     pub resident: f64,
+    /// The part of it that is the process's own data, not pages of files, in MiB.
+    pub anonymous: f64,
     /// The most resident memory since its start, in MiB.
     pub peak: f64,
     /// Threads now.
@@ -188,6 +190,7 @@ impl Operator {
         Ok(Usage {
             cpu: self.program.cpu()?,
             resident: kib("VmRSS:") / 1024.0,
+            anonymous: kib("RssAnon:") / 1024.0,
             peak: kib("VmHWM:") / 1024.0,
             threads: count("task")?,
             files: count("fd")?,

@@ -122,18 +122,25 @@ impl ControlPlane {
     ///
     /// If there is no /proc, or one of them has ended.
     pub async fn calm(&self) -> Result<()> {
-        let programs = || self.api_server.iter().chain([&self.etcd]);
-        let cpu = || programs().map(Program::cpu).sum::<Result<f64>>();
-        let mut before = cpu()?;
+        let mut before = self.cpu()?;
         for _ in 0..60 {
             sleep(Duration::from_secs(1)).await;
-            let now = cpu()?;
+            let now = self.cpu()?;
             if now - before < 0.1 {
                 break;
             }
             before = now;
         }
         Ok(())
+    }
+
+    /// The CPU time that API server and etcd have used so far, in seconds.
+    ///
+    /// # Errors
+    ///
+    /// If there is no /proc, or one of them has ended.
+    pub fn cpu(&self) -> Result<f64> {
+        self.api_server.iter().chain([&self.etcd]).map(Program::cpu).sum()
     }
 
     /// The administrator's kubeconfig.

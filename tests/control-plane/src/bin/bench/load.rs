@@ -1,237 +1,257 @@
-//! One operator under load: how long it takes until FooBars are Ready, and at which cost.
+//! One operator through one round: FooBars created, updated, repaired and deleted, one at a time and all at once, and
+//! what it costs.
 
 use std::{
     collections::HashMap,
-    path::Path,
+    path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
 use anyhow::{Context, Result};
 use control_plane::{
-    ControlPlane, Operator,
-    foobar::{self, FooBar, names},
+    Operator, Usage,
+    foobar::{self, FooBar, child_of, names},
     make_namespace,
 };
 use futures::{StreamExt, TryStreamExt, stream};
 use k8s_openapi::api::{core::v1::ConfigMap, events::v1::Event};
 use kube::{
-    Api, Client, ResourceExt,
-    api::{DeleteParams, ListParams, PostParams, WatchEvent, WatchParams},
+    Api, Client,
+    api::{DeleteParams, ListParams, Patch, PatchParams, PostParams},
 };
-use tokio::{
-    sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
-    time::{sleep, timeout},
-};
+use serde_json::json;
+use tokio::time::sleep;
 
-use crate::stats::{quantile, summary};
+use crate::{
+    stats::{quantile, summary},
+    watching::{Watched, watch_children, watch_foobars},
+};
 
 /// Longer than the slowest run has ever taken on two busy cores.
 pub const PATIENCE: Duration = Duration::from_secs(300);
 
-/// Concurrent creations: more than any operator can process.
-const CREATORS: usize = 32;
+/// Concurrent requests: more than any operator can process.
+const CLIENTS: usize = 32;
+
+/// The generation that a deleted object has reached.
+pub const GONE: i64 = i64::MAX;
 
 /// The amount of work.
 #[derive(Clone, Copy)]
 pub struct Amount {
     pub objects: usize,
     pub single: usize,
+    pub repaired: usize,
     pub workers: usize,
 }
 
-/// The result of one round of one operator; times in seconds except for `single`, memory in MiB.
-pub struct Sample {
-    pub wall: f64,
-    /// Until the last event is written, which may be later.
-    pub events_written: f64,
-    pub p50: f64,
-    pub p99: f64,
-    /// Milliseconds: min, median, max.
-    pub single: [f64; 3],
-    pub cpu: f64,
-    pub idle: f64,
-    pub peak: f64,
-    pub requests: f64,
+/// An API server, as an operator and its users see it.
+pub struct Place {
+    pub client: Client,
+    pub kubeconfig: PathBuf,
+    pub folder: PathBuf,
+}
+
+/// What was measured, with its name and unit; the same for each operator.
+pub type Figures = Vec<(String, f64)>;
+
+/// A round under way.
+struct Round {
+    operator: Operator,
+    client: Client,
+    foobars: Api<FooBar>,
+    children: Api<ConfigMap>,
+    watched: Watched,
+    figures: Figures,
+    /// The most anonymous memory so far.
+    anonymous: f64,
 }
 
 /// Runs one operator through one round, in a namespace of its own, and cleans up.
-pub async fn measure(plane: &ControlPlane, binary: &Path, namespace: &str, amount: Amount) -> Result<Sample> {
-    let client = plane.client().await?;
+pub async fn measure(place: &Place, binary: &Path, namespace: &str, amount: Amount) -> Result<Figures> {
+    let client = place.client.clone();
     make_namespace(&client, namespace).await?;
-    let foobars: Api<FooBar> = Api::namespaced(client.clone(), namespace);
-    let workers = amount.workers.to_string();
-    let arguments = ["--max-concurrent-reconciles", workers.as_str()];
-    let mut operator = Operator::start(binary, &arguments, &plane.kubeconfig(), plane.folder())?;
+    let workers = format!("--max-concurrent-reconciles={}", amount.workers);
+    let mut operator = Operator::start(binary, &[&workers], &place.kubeconfig, &place.folder)?;
     operator.ready(PATIENCE).await?;
     // By then the memory for the start is released.
     sleep(Duration::from_secs(3)).await;
-    let before = operator.usage()?;
-
-    let mut ready = watch(foobars.clone()).await?;
-    let single = one_at_a_time(&foobars, amount.single, &mut ready).await?;
-    // After a warm-up, as for an operator in service.
-    let (cpu, requests) = (operator.usage()?.cpu, requests(&client).await?);
-    let began = Instant::now();
-    let (wall, latencies) = all_at_once(&foobars, &names("load", amount.objects), &mut ready).await?;
-    // Operators may write events later: events are part of the work.
-    let written = all_events_written(&client, namespace, amount.single + amount.objects).await? - began;
-    // The last metrics.
-    sleep(Duration::from_secs(2)).await;
-    let after = operator.usage()?;
-    let asked = self::requests(&client).await? - requests;
-    operator.kill()?;
-    clear(&client, namespace).await?;
-    let objects = amount.objects.max(1) as f64;
-    Ok(Sample {
-        wall,
-        events_written: written.as_secs_f64(),
-        p50: quantile(&latencies, 0.5),
-        p99: quantile(&latencies, 0.99),
-        single: summary(&single),
-        cpu: after.cpu - cpu,
-        idle: before.resident,
-        peak: after.peak,
-        // One of the requests is the creation, which the benchmark sends.
-        requests: asked / objects - 1.0,
-    })
+    let idle = operator.usage()?;
+    let foobars: Api<FooBar> = Api::namespaced(client.clone(), namespace);
+    let mut round = Round {
+        watched: watch_foobars(foobars.clone()).await?,
+        children: Api::namespaced(client.clone(), namespace),
+        operator,
+        client,
+        foobars,
+        figures: Vec::new(),
+        anonymous: 0.0,
+    };
+    round.one_at_a_time(amount.single).await?;
+    round.all_at_once(amount.objects).await?;
+    round.repaired(amount.repaired.min(amount.objects)).await?;
+    round.deleted(amount.objects).await?;
+    round.settled(namespace).await?;
+    let end = round.operator.usage()?;
+    let work = [
+        ("CPU over the whole, s", end.cpu - idle.cpu),
+        ("anonymous memory, idle, MiB", idle.anonymous),
+        ("anonymous memory, loaded, MiB", round.anonymous),
+        ("all resident memory, idle, MiB", idle.resident),
+        ("all resident memory, loaded (peak), MiB", end.peak),
+    ];
+    let mut figures = round.figures;
+    figures.extend(work.map(|(what, value)| (what.to_owned(), value)));
+    round.operator.kill()?;
+    clear(&place.client, namespace).await?;
+    Ok(figures)
 }
 
-/// Creates one FooBar after the other, each when the previous one is Ready; milliseconds from before its creation.
-async fn one_at_a_time(foobars: &Api<FooBar>, count: usize, ready: &mut Ready) -> Result<Vec<f64>> {
-    let mut times = Vec::new();
-    for name in names("single", count) {
-        let began = Instant::now();
-        foobars.create(&PostParams::default(), &FooBar::named(&name)).await?;
-        loop {
-            let (which, when) = next(ready).await?;
-            if which == name {
-                times.push((when - began).as_secs_f64() * 1e3);
+impl Round {
+    fn figure(&mut self, what: String, value: f64) {
+        self.figures.push((what, value));
+    }
+
+    fn usage(&mut self) -> Result<Usage> {
+        let usage = self.operator.usage()?;
+        self.anonymous = self.anonymous.max(usage.anonymous);
+        Ok(usage)
+    }
+
+    /// Each FooBar is created, or updated, when the one before is Ready; the medians of the times in milliseconds.
+    async fn one_at_a_time(&mut self, count: usize) -> Result<()> {
+        let names = names("single", count);
+        let steps = [(1, "created"), (2, "updated for the first time"), (3, "updated again")];
+        for (generation, what) in steps {
+            let mut times = Vec::new();
+            for name in &names {
+                let began = Instant::now();
+                write(&self.foobars, name, generation).await?;
+                let ended = self.watched.reached(name, generation).await?;
+                times.push((ended - began).as_secs_f64() * 1e3);
+            }
+            let [_, median, _] = summary(&times);
+            self.figure(format!("one {what} alone, ms"), median);
+        }
+        Ok(())
+    }
+
+    /// All FooBars are created, and then updated, as fast as possible; seconds from the first request to the last Ready.
+    async fn all_at_once(&mut self, count: usize) -> Result<()> {
+        let names = names("load", count);
+        for (generation, what) in [(1, "created"), (2, "updated")] {
+            let cpu = self.usage()?.cpu;
+            let foobars = self.foobars.clone();
+            let write = async |name: &str| write(&foobars, name, generation).await;
+            let (wall, times) = at_once(&mut self.watched, &names, generation, write).await?;
+            let used = self.usage()?.cpu - cpu;
+            self.figure(format!("{count} {what}, all Ready, s"), wall);
+            self.figure(
+                format!("{count} {what}, p99 of request → Ready, s"),
+                quantile(&times, 0.99),
+            );
+            self.figure(
+                format!("{count} {what}, objects for each second and core"),
+                count as f64 / used.max(0.01),
+            );
+        }
+        Ok(())
+    }
+
+    /// Children are deleted; seconds until all are there again.
+    async fn repaired(&mut self, count: usize) -> Result<()> {
+        let children: Vec<_> = names("load", count).iter().map(|name| child_of(name)).collect();
+        let mut watched = watch_children(self.children.clone()).await?;
+        let api = self.children.clone();
+        let delete = async |name: &str| Ok(api.delete(name, &DeleteParams::default()).await.map(drop)?);
+        let (wall, _) = at_once(&mut watched, &children, 1, delete).await?;
+        self.figure(format!("{count} children deleted and repaired, s"), wall);
+        self.usage().map(drop)
+    }
+
+    /// All FooBars are deleted; seconds until the last one, whose finalizer the operator removes, is gone.
+    async fn deleted(&mut self, count: usize) -> Result<()> {
+        let cpu = self.usage()?.cpu;
+        let api = self.foobars.clone();
+        let delete = async |name: &str| Ok(api.delete(name, &DeleteParams::background()).await.map(drop)?);
+        let (wall, _) = at_once(&mut self.watched, &names("load", count), GONE, delete).await?;
+        let used = self.usage()?.cpu - cpu;
+        self.figure(format!("{count} deleted, s"), wall);
+        self.figure(
+            format!("{count} deleted, objects for each second and core"),
+            count as f64 / used.max(0.01),
+        );
+        Ok(())
+    }
+
+    /// Operators may write events later: events are part of the work. Waits until there are no new ones for three
+    /// seconds, and the operator is idle.
+    async fn settled(&mut self, namespace: &str) -> Result<()> {
+        let events: Api<Event> = Api::namespaced(self.client.clone(), namespace);
+        let (mut before, mut calm) = ((None, 0.0), 0);
+        for _ in 0..120 {
+            sleep(Duration::from_secs(1)).await;
+            let page = events.list_metadata(&ListParams::default().limit(1)).await?;
+            let now = (page.metadata.remaining_item_count, self.usage()?.cpu);
+            calm = if now.0 == before.0 && now.1 - before.1 < 0.05 {
+                calm + 1
+            } else {
+                0
+            };
+            if calm == 3 {
                 break;
             }
+            before = now;
         }
+        Ok(())
     }
-    Ok(times)
 }
 
-/// Creates all FooBars as fast as possible; seconds from the first creation to the last Ready, and from each creation to its
-/// own Ready.
-pub async fn all_at_once(foobars: &Api<FooBar>, wanted: &[String], ready: &mut Ready) -> Result<(f64, Vec<f64>)> {
-    let (began, count) = (Instant::now(), wanted.len());
-    let creations: Vec<_> = wanted
-        .iter()
-        .map(|name| async move {
-            let at = Instant::now();
-            foobars.create(&PostParams::default(), &FooBar::named(name)).await?;
-            Ok::<_, anyhow::Error>((name.clone(), at))
-        })
-        .collect();
-    let creations = stream::iter(creations)
-        .buffer_unordered(CREATORS)
-        .try_collect::<HashMap<_, _>>();
-    let arrivals = async {
-        let mut arrivals = HashMap::new();
-        while arrivals.len() < count {
-            let (name, when) = next(ready).await?;
-            arrivals.insert(name, when);
-        }
-        Ok::<_, anyhow::Error>(arrivals)
-    };
-    let (created, arrived) = tokio::try_join!(creations, arrivals)?;
-    let latencies = wanted
-        .iter()
-        .map(|name| (arrived[name] - created[name]).as_secs_f64())
-        .collect();
-    let last = arrived.values().max().context("nothing was created")?;
-    Ok(((*last - began).as_secs_f64(), latencies))
-}
-
-pub type Ready = UnboundedReceiver<(String, Instant)>;
-
-async fn next(ready: &mut Ready) -> Result<(String, Instant)> {
-    timeout(PATIENCE, ready.recv())
-        .await
-        .context("no FooBar has become Ready for minutes")?
-        .context("the watch has ended")
-}
-
-/// Sends each FooBar's name once, when it is first seen Ready.
-pub async fn watch(foobars: Api<FooBar>) -> Result<Ready> {
-    let version = foobars
-        .list(&ListParams::default())
-        .await?
-        .metadata
-        .resource_version
-        .unwrap_or_default();
-    let (sender, receiver) = unbounded_channel();
-    tokio::spawn(async move {
-        if let Err(error) = send_ready(foobars, version, sender).await {
-            eprintln!("the watch: {error:#}");
-        }
-    });
-    Ok(receiver)
-}
-
-async fn send_ready(foobars: Api<FooBar>, version: String, ready: UnboundedSender<(String, Instant)>) -> Result<()> {
-    let mut sent = std::collections::HashSet::new();
-    let mut version = version;
-    while !ready.is_closed() {
-        let mut events = foobars.watch(&WatchParams::default(), &version).await?.boxed();
-        while let Some(event) = events.try_next().await? {
-            match event {
-                WatchEvent::Added(foobar) | WatchEvent::Modified(foobar) => {
-                    version = foobar.resource_version().unwrap_or_default();
-                    if foobar.is_ready() && sent.insert(foobar.name_any()) {
-                        // The receiver is dropped: the round is over.
-                        let Ok(()) = ready.send((foobar.name_any(), Instant::now())) else {
-                            return Ok(());
-                        };
-                    }
-                }
-                WatchEvent::Bookmark(bookmark) => version = bookmark.metadata.resource_version,
-                WatchEvent::Error(status) => anyhow::bail!("{}", status.message),
-                WatchEvent::Deleted(_) => return Ok(()),
-            }
-        }
+/// Creates a FooBar, or gives it another spec.
+async fn write(foobars: &Api<FooBar>, name: &str, generation: i64) -> Result<()> {
+    if generation == 1 {
+        foobars.create(&PostParams::default(), &FooBar::named(name)).await?;
+    } else {
+        let patch = Patch::Merge(json!({"spec": {"target": format!("{name}-{generation}")}}));
+        foobars.patch(name, &PatchParams::default(), &patch).await?;
     }
     Ok(())
 }
 
-/// Returns when there are this many events, or when there were no new ones for a minute.
-async fn all_events_written(client: &Client, namespace: &str, wanted: usize) -> Result<Instant> {
-    let events: Api<Event> = Api::namespaced(client.clone(), namespace);
-    let deadline = Instant::now() + Duration::from_secs(60);
-    loop {
-        let page = events.list_metadata(&ListParams::default().limit(1)).await?;
-        let beyond = page.metadata.remaining_item_count.unwrap_or_default();
-        let now = Instant::now();
-        if page.items.len() + usize::try_from(beyond)? >= wanted || now >= deadline {
-            return Ok(now);
+/// Sends a request for each name, many at a time, and waits until each object has reached this generation. Seconds from
+/// the first request to the last arrival, and from each request to its own.
+async fn at_once(
+    watched: &mut Watched,
+    names: &[String],
+    generation: i64,
+    send: impl AsyncFn(&str) -> Result<()>,
+) -> Result<(f64, Vec<f64>)> {
+    let began = Instant::now();
+    let send = &send;
+    let requests: Vec<_> = names
+        .iter()
+        .map(|name| async move {
+            let at = Instant::now();
+            send(name).await?;
+            Ok::<_, anyhow::Error>((name.as_str(), at))
+        })
+        .collect();
+    let requests = stream::iter(requests)
+        .buffer_unordered(CLIENTS)
+        .try_collect::<HashMap<_, _>>();
+    let arrivals = async {
+        let mut arrivals = HashMap::new();
+        for name in names {
+            arrivals.insert(name.as_str(), watched.reached(name, generation).await?);
         }
-        sleep(Duration::from_millis(100)).await;
-    }
-}
-
-/// How many requests for FooBars, ConfigMaps and Events the API server has answered, without watches, and without
-/// lists, which the benchmark sends.
-async fn requests(client: &Client) -> Result<f64> {
-    let page = client
-        .request_text(http::Request::get("/metrics").body(Vec::new())?)
-        .await?;
-    let ours = |line: &&str| {
-        let about = ["\"foobars\"", "\"configmaps\"", "\"events\""]
-            .iter()
-            .any(|resource| line.contains(&format!("resource={resource}")));
-        line.starts_with("apiserver_request_total{")
-            && about
-            && !["WATCH", "LIST"]
-                .iter()
-                .any(|verb| line.contains(&format!("verb=\"{verb}\"")))
+        Ok(arrivals)
     };
-    Ok(page
-        .lines()
-        .filter(ours)
-        .filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok())
-        .sum())
+    let (sent, arrived) = tokio::try_join!(requests, arrivals)?;
+    let last = arrived.values().max().context("nothing was requested")?;
+    let times = names
+        .iter()
+        .map(|name| (arrived[name.as_str()] - sent[name.as_str()]).as_secs_f64());
+    Ok(((*last - began).as_secs_f64(), times.collect()))
 }
 
 /// Deletes everything, so that the next operator starts with an empty cluster.
