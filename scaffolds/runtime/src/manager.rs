@@ -30,6 +30,7 @@ use crate::{
     condition_types::ConditionTypes,
     error::{Error, Result},
     events::{Events, Recorder},
+    heartbeat::Heartbeat,
     kind::KindId,
     metrics::Metrics,
     rbac::{self, Registration, Rule},
@@ -59,6 +60,7 @@ pub struct Manager {
     conditions: ConditionTypes,
     tasks: Mutex<Vec<Pending<()>>>,
     authored: Authored,
+    heartbeat: Heartbeat,
     probes: Probes,
     filled: Arc<AtomicBool>,
 }
@@ -79,7 +81,14 @@ impl Manager {
         &self.settings.metrics
     }
 
-    /// The checks behind `/healthz`, none by default: if one fails, the kubelet restarts the process.
+    /// Whether the main runtime makes progress, once it is started. [`Operator`](crate::Operator) starts it, and lets the
+    /// leader election depend on it.
+    pub fn heartbeat(&self) -> &Heartbeat {
+        &self.heartbeat
+    }
+
+    /// The checks behind `/healthz`; by default `main-runtime`, which fails if the main runtime has made no progress for
+    /// 20 s. If one fails, the kubelet restarts the process.
     pub fn healthz(&self) -> &Checks {
         &self.probes.healthz
     }

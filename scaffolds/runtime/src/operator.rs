@@ -146,6 +146,7 @@ impl Operator {
             .cache_sync_timeout(self.options.cache_sync_timeout)
             .metrics(metrics.clone())
             .build();
+        manager.heartbeat().start()?;
         let servers = Servers::start(&self.options, &config, &metrics, manager.probes()).await?;
         if self.options.install_crds {
             crds::install(&client, &self.assembled_crds()?).await?;
@@ -154,6 +155,7 @@ impl Operator {
         info!(server = %config.cluster_url, "starting {}", self.name);
         if self.options.leader_elect {
             let election = Arc::new(Election::start(self.election(&config)?, config, &metrics)?);
+            election.depend_on(manager.heartbeat());
             elected.get_or_init(|| election);
         }
         Ok(Started {

@@ -230,7 +230,11 @@ impl<C: AnyObject> Child<'_, C> {
     }
 
     fn replaced(&self) -> Error {
-        Error::retry(format!("{} `{}` changed meanwhile", C::kind(&()), self.key))
+        Error::retry(format!(
+            "{} `{}` changed meanwhile",
+            self.requests.kind().kind(),
+            self.key
+        ))
     }
 }
 

@@ -70,6 +70,7 @@ impl<K: AnyObject> Controller<K> {
         let filter = self.predicate.map(|predicate| wiring.filter(&wiring.kind, predicate));
         let main = Main::new(wiring.queue.clone(), in_flight.clone(), filter);
         manager.background(wiring.blocked.clone().poll(wiring.queue.clone()));
+        manager.require(&wiring.kind);
         let source = subscribe(manager.informer_of(&wiring.kind), forgetting(&wiring, main.handler()));
         let mut sources = Sources::new();
         for connect in self.sources {
@@ -86,6 +87,11 @@ impl<K: AnyObject> Controller<K> {
                 self.name
             );
             return Err(Error::Setup(format!("{text}\n\nhint: add `.owns::<{kind}>()` to it")));
+        }
+        if let Some(Named { name: kind, .. }) = self.late.iter().find(unread) {
+            let text = format!("`{}` starts without {kind}, but does not watch it", self.name);
+            let hint = format!("add `.watches::<{kind}>(…)` to it");
+            return Err(Error::Setup(format!("{text}\n\nhint: {hint}")));
         }
 
         let shared = Shared {
@@ -113,6 +119,7 @@ impl<K: AnyObject> Controller<K> {
             reconciler,
             conditions: manager.conditions().clone(),
             traces: Traces::default(),
+            heartbeat: manager.heartbeat().clone(),
             timeout: self.timeout,
             main,
         };

@@ -96,6 +96,19 @@ impl<K: AnyObject> Controller<K> {
         self.uses(&Kind::<C>::of(), Uses::optional)
     }
 
+    /// Starts the operator without the kind `W`, which this controller only [watches](Self::watches), if its cache makes
+    /// no progress for `--cache-sync-timeout`: a kind whose list is slow or refused then delays the others by that time,
+    /// and does not end the process. This is logged. The list is repeated; once it succeeds, its objects wake the
+    /// controllers as new ones do. Until then reads of the kind find nothing.
+    ///
+    /// # Caveats
+    ///
+    /// All controllers of the manager share the cache: one declaration holds for all that watch the kind. If a
+    /// controller reconciles, owns or claims it, its cache is waited for all the same.
+    pub fn starts_without<W: Object>(self) -> Self {
+        self.uses(&Kind::<W>::of(), Uses::starts_without)
+    }
+
     /// Allows [`Context::prune_children`](crate::Context::prune_children) to delete children of kind `C`, which needs a
     /// permission of its own. For use with [`owns`](Self::owns).
     pub fn prunes<C: Object>(self) -> Self {

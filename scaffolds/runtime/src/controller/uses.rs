@@ -91,6 +91,7 @@ impl<K: AnyObject, C: AnyObject> Uses<K, C> {
                 owned(delta);
                 orphaned(delta);
             });
+            manager.require(&kind);
             source.informer.on_presence(presence_handler(wiring, manager));
             keep_children(&source);
             _ = source.informer.add_index(ORPHAN_INDEX, orphan_namespace::<C>);
@@ -116,6 +117,17 @@ impl<K: AnyObject, C: AnyObject> Uses<K, C> {
         self.controller.optional.push(Named::of(&kind));
         self.controller.sources.push(Box::new(move |manager, _, _| {
             manager.cached(&kind).allow_absence();
+            Ok(())
+        }));
+        self
+    }
+
+    /// See [`Controller::starts_without`].
+    pub fn starts_without(mut self) -> Self {
+        let kind = self.kind.clone();
+        self.controller.late.push(Named::of(&kind));
+        self.controller.sources.push(Box::new(move |manager, _, _| {
+            manager.allow_lateness(&kind);
             Ok(())
         }));
         self

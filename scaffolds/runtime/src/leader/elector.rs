@@ -15,7 +15,7 @@ use super::{
     config::{ElectionConfig, JITTER},
     lease::{Failure, Leases, held, holder, released},
 };
-use crate::{jitter::Jitter, metrics::Gauge};
+use crate::{heartbeat::Heartbeat, jitter::Jitter, metrics::Gauge};
 
 /// One process that takes part in the election.
 pub(super) struct Elector {
@@ -152,6 +152,9 @@ impl Elector {
     /// Tries to acquire or renew the lease. A leader replaces the version it wrote last; after a failure, and in a
     /// candidate, the lease is read first.
     async fn try_once(&mut self, leading: bool) -> Tried {
+        if let Some(Err(stuck)) = self.orders.heartbeat.get().map(Heartbeat::check) {
+            return Tried::Failed(stuck);
+        }
         if let Some(ours) = self.ours.take() {
             let sent = Instant::now();
             if let Ok(lease) = self.leases.replace(&ours, held(Some(&ours), &self.config)).await {

@@ -7,7 +7,7 @@ mod lease;
 
 use std::{
     fmt,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
     thread,
 };
 
@@ -23,6 +23,7 @@ use self::{elector::Elector, lease::Leases};
 use crate::{
     client::{self, WriteGate},
     error::{Error, Result},
+    heartbeat::Heartbeat,
     metrics::Metrics,
 };
 
@@ -44,13 +45,15 @@ use crate::{
 /// # Threads
 ///
 /// The election has its own thread, runtime and connection, so that neither a reconcile that uses much CPU nor many
-/// concurrent requests delay its renewals.
+/// concurrent requests delay its renewals. A process whose main runtime is stuck loses the lease all the same: see
+/// [`depend_on`](Self::depend_on).
 pub struct Election {
     state: watch::Receiver<State>,
     /// If it is dropped, the election ends as with [`Parting::Abandon`].
     stop: watch::Sender<Option<Parting>>,
     /// Whether this process is to run for the lease.
     wanted: watch::Sender<bool>,
+    heartbeat: Arc<OnceLock<Heartbeat>>,
     thread: Mutex<Option<thread::JoinHandle<()>>>,
 }
 
@@ -67,6 +70,8 @@ enum Parting {
 struct Orders {
     stopped: watch::Receiver<Option<Parting>>,
     want: watch::Receiver<bool>,
+    /// While it has stalled, the lease is neither acquired nor renewed.
+    heartbeat: Arc<OnceLock<Heartbeat>>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -160,15 +165,28 @@ impl Election {
         let (wanted, want) = watch::channel(false);
         let gauge = metrics.leader(&config.name);
         let leases = Leases::new(client, &config);
+        let heartbeat = Arc::<OnceLock<Heartbeat>>::default();
+        let orders = Orders {
+            stopped,
+            want,
+            heartbeat: heartbeat.clone(),
+        };
         (
             Self {
                 state,
                 stop,
                 wanted,
+                heartbeat: heartbeat.clone(),
                 thread: Mutex::default(),
             },
-            Elector::new(config, leases, publish, Orders { stopped, want }, gauge),
+            Elector::new(config, leases, publish, orders, gauge),
         )
+    }
+
+    /// From now on, acquires and renews the lease only while this heartbeat's runtime makes progress: the election's own
+    /// thread would keep the lease of a process whose reconcilers are stuck. Only the first call counts.
+    pub fn depend_on(&self, heartbeat: &Heartbeat) {
+        self.heartbeat.get_or_init(|| heartbeat.clone());
     }
 
     /// Starts to acquire the lease. [`Manager::run`](crate::Manager::run) calls it once its caches are filled, so that

@@ -12,7 +12,7 @@ use std::{
 use kube::Client;
 
 use super::Manager;
-use crate::{events::Events, metrics::Metrics, server::Probes};
+use crate::{events::Events, heartbeat::Heartbeat, metrics::Metrics, server::Probes};
 
 /// A hundred years.
 const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
@@ -111,9 +111,13 @@ impl ManagerBuilder {
                 Err("caches are not filled".to_owned())
             }
         });
+        let heartbeat = Heartbeat::default();
+        let alive = heartbeat.clone();
+        probes.healthz.add("main-runtime", move || alive.check());
         Manager {
             settings: self.settings,
             events,
+            heartbeat,
             caches: Mutex::default(),
             controllers: Mutex::default(),
             registrations: Mutex::default(),

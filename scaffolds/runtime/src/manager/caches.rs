@@ -22,11 +22,19 @@ pub(super) struct Cache {
     pub(super) running: Arc<dyn Runs>,
     /// Whether a controller needs more than the operator's own children, or the cache was configured.
     as_configured: bool,
+    /// Whether the operator may start before it is filled, unless a controller requires it or owns objects in it.
+    may_be_late: bool,
+    required: bool,
     /// The kinds that may own objects of this kind.
     owners: BTreeSet<OwnerKind>,
 }
 
 impl Cache {
+    /// Whether the operator may start before it is filled.
+    pub(super) fn may_be_late(&self) -> bool {
+        self.may_be_late && !self.required && self.owners.is_empty()
+    }
+
     /// Whether the cache contains only the operator's children.
     fn of_children(&self) -> bool {
         !self.as_configured && !self.owners.is_empty()
@@ -140,6 +148,8 @@ impl Manager {
                 typed: Box::new(informer.clone()),
                 running: Arc::new(informer),
                 as_configured: false,
+                may_be_late: false,
+                required: false,
                 owners: BTreeSet::new(),
             }
         });
@@ -171,6 +181,16 @@ impl Manager {
             },
         };
         selected.map(search).collect()
+    }
+
+    /// The operator may start before the cache of this kind is filled.
+    pub(crate) fn allow_lateness<K: AnyObject>(&self, kind: &Kind<K>) {
+        self.with_cache(kind, |cache| cache.may_be_late = true);
+    }
+
+    /// The operator does not start before the cache of this kind is filled.
+    pub(crate) fn require<K: AnyObject>(&self, kind: &Kind<K>) {
+        self.with_cache(kind, |cache| cache.required = true);
     }
 
     /// Configures the shared cache of a kind, in place of the [default](crate::Controller::owns): its namespaces, a

@@ -13,7 +13,7 @@ use tokio::{
     task::JoinSet,
     time::{self, Instant},
 };
-use tracing::{info, warn};
+use tracing::{error, info, warn};
 
 use super::{
     Manager,
@@ -155,19 +155,27 @@ impl Manager {
         }
     }
 
-    /// Waits until every cache is filled; the informers run already.
+    /// Waits until every cache is filled, but for those that may be late; the informers run already.
     pub(crate) async fn fill_caches(&self) -> Result<()> {
         let limit = self.settings.sync_limit;
         let waits: Vec<_> = lock(&self.caches)
             .values()
             .map(|cache| {
                 let (running, synced) = (cache.running.clone(), cache.running.synced(limit));
+                let may_be_late = cache.may_be_late();
                 async move {
                     if synced.await {
-                        Ok(())
-                    } else {
-                        Err(not_synced(&*running, limit))
+                        return Ok(());
                     }
+                    let error = not_synced(&*running, limit);
+                    if !may_be_late {
+                        return Err(error);
+                    }
+                    // A log message is one line.
+                    let text = error.to_string();
+                    let (text, hint) = text.split_once("\n\nhint: ").unwrap_or((&text, ""));
+                    error!(hint, "starting without a cache: {text}");
+                    Ok(())
                 }
             })
             .collect();
@@ -216,7 +224,7 @@ impl Manager {
             error = lost(election) => return Ended { error: Some(error), lease_lost: true, ..Ended::default() },
         };
         if let Some(error) = &error {
-            tracing::error!("{error}");
+            error!("{error}");
         }
         halt.send_replace(true);
         let drained = self.drain(workers).await;

@@ -27,6 +27,7 @@ pub(crate) use self::{
 use crate::{
     condition_types::ConditionTypes,
     context::{Context, Shared},
+    heartbeat::Heartbeat,
     informer::Delta,
     isolate::{isolated, isolated_future},
     metrics::{ControllerMetrics, Outcome},
@@ -47,6 +48,7 @@ pub(crate) struct Worker<K: AnyObject, R> {
     pub(crate) metrics: ControllerMetrics,
     pub(crate) conditions: ConditionTypes,
     pub(crate) traces: Traces,
+    pub(crate) heartbeat: Heartbeat,
     pub(crate) timeout: Option<Duration>,
     pub(crate) main: Main<K>,
 }
@@ -87,6 +89,7 @@ impl<K: AnyObject, R: Reconciler<K>> Runnable for Worker<K, R> {
 
     fn work(self: Arc<Self>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         Box::pin(async move {
+            let polls = self.heartbeat.polls(&self.name);
             while let Some(held) = self.queue.next().await {
                 let id = RECONCILES.fetch_add(1, Ordering::Relaxed);
                 let span = info_span!(
@@ -101,7 +104,7 @@ impl<K: AnyObject, R: Reconciler<K>> Runnable for Worker<K, R> {
                 let (key, priority) = (held.key().clone(), held.priority());
                 let processed = self.process(held, id).instrument(span.clone());
                 // Also catches panics of the author's types outside of the reconciler: `Display`, `Serialize`.
-                if let Err(panic) = isolated_future(processed).await {
+                if let Err(panic) = isolated_future(polls.observed(&key, processed)).await {
                     self.metrics.panicked();
                     span.in_scope(|| error!("a panic outside of the reconciler: {panic}"));
                     self.queue.add_rate_limited(key, priority);

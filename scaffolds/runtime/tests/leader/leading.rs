@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kubewright_runtime::{Election, ElectionConfig, Metrics};
+use kubewright_runtime::{Election, ElectionConfig, Heartbeat, Metrics};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
@@ -127,4 +127,22 @@ async fn before_begin_the_election_sends_no_request() {
     // An election that was never begun ends too.
     let other = Election::spawn(ElectionConfig::new("op", "ns"), server.client(), &Metrics::new()).unwrap();
     is_within(1, other.release()).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_process_whose_main_runtime_is_stuck_loses_the_lease_and_does_not_acquire_it() {
+    let (server, heartbeat) = (LeaseServer::default(), Heartbeat::default());
+    let election = server.candidate("a");
+    election.depend_on(&heartbeat);
+    election.acquired().await;
+    assert!(is_within(3600, election.lost()).await.is_none());
+    heartbeat.pretend_silence(Duration::from_secs(25));
+    let reason = election.lost().await.to_string();
+    assert!(reason.contains("could not be renewed in time"), "{reason}");
+
+    let other = server.candidate("b");
+    other.depend_on(&heartbeat);
+    assert!(is_within(3600, other.acquired()).await.is_none());
+    heartbeat.pretend_silence(Duration::ZERO);
+    is_within(60, other.acquired()).await.unwrap();
 }

@@ -1,6 +1,6 @@
 //! How many requests an update of a child takes.
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use control_plane::{
     Mark,
     foobar::{FooBar, becomes, child_of},
@@ -110,10 +110,12 @@ fn a_child_of_an_earlier_release_is_updated_by_one_request() -> Result<()> {
             .foobars
             .create(&PostParams::default(), &FooBar::named("old"))
             .await?;
+        let mut owner = foobar.controller_owner_ref(&()).context("it has a uid")?;
+        owner.block_owner_deletion = Some(true);
         let metadata = json!({
             "name": child_of("old"),
             "labels": {"kubewright.dev/operator": "conformance-operator"},
-            "ownerReferences": [foobar.controller_owner_ref(&())],
+            "ownerReferences": [owner],
         });
         let child = json!({"metadata": metadata, "data": {"target": foobar.name_any(), "type": "left"}});
         case.children.create(&params, &serde_json::from_value(child)?).await?;

@@ -41,7 +41,7 @@ const LEASES: [&str; 2] = ["bench-operator", "bench-controller-runtime"];
 
 /// Reads this many objects, one half FooBars, the other half their ConfigMaps, into the caches of each contender in
 /// turn; the figures of each contender in each round.
-pub async fn measure(contenders: &[Contender], objects: usize, rounds: usize) -> Result<Vec<Vec<Figures>>> {
+pub(super) async fn measure(contenders: &[Contender], objects: usize, rounds: usize) -> Result<Vec<Vec<Figures>>> {
     let server = Server::start().await?;
     let place = server.place().await?;
     install(&contenders[0].binary, &place).await?;

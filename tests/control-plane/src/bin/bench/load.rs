@@ -37,7 +37,7 @@ const CLIENTS: usize = 32;
 pub const GONE: i64 = i64::MAX;
 
 /// The amount of work.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Amount {
     pub objects: usize,
     pub single: usize,

@@ -30,9 +30,9 @@ use crate::{
 const REFERENCE: &str = "controller-runtime";
 
 /// An operator to measure.
-pub struct Contender {
-    pub name: &'static str,
-    pub binary: PathBuf,
+struct Contender {
+    name: &'static str,
+    binary: PathBuf,
 }
 
 #[tokio::main]
@@ -148,7 +148,7 @@ async fn in_process(contenders: &[Contender], flags: &Flags) -> Result<Table> {
 }
 
 /// Installs the kind, which all contenders share. The first one can.
-pub async fn install(ours: &Path, place: &Place) -> Result<()> {
+async fn install(ours: &Path, place: &Place) -> Result<()> {
     let mut operator = Operator::start(ours, &["--install-crds"], &place.kubeconfig, &place.folder)?;
     operator.ready(load::PATIENCE).await?;
     operator.terminate(load::PATIENCE).await?;
