@@ -72,7 +72,7 @@ pub use controller::{Controller, Uses};
 pub use error::{BoxError, Class, Error, FORBIDDEN_MAX_DELAY, NotOwned, REJECTED_MIN_DELAY, Result};
 pub use events::EventType;
 pub use heartbeat::Heartbeat;
-pub use informer::{Delta, DuplicateIndex, Informer, InformerConfig, Scope, Subscription, SubscriptionId};
+pub use informer::{Delta, DuplicateIndex, Informer, InformerConfig, Scope, Selectors, Subscription, SubscriptionId};
 pub use key::ObjectKey;
 pub use kind::Kind;
 pub use leader::{Election, ElectionConfig, LostReason};

@@ -2,9 +2,9 @@
 
 use std::{sync::Arc, time::Duration};
 
-use k8s_openapi::api::core::v1::{ConfigMap, Node};
+use k8s_openapi::api::core::v1::{ConfigMap, Node, Secret};
 use kube::core::PartialObjectMeta;
-use kubewright_runtime::{Controller, Delta, Manager, ObjectKey, Predicate, Reconciler, Result};
+use kubewright_runtime::{Controller, Delta, Manager, ObjectKey, Predicate, Reconciler, Result, Selectors};
 use tokio::{sync::mpsc, time::interval};
 
 use crate::{bucket::Buckets, foobar::FooBar};
@@ -20,6 +20,17 @@ pub fn configure(manager: &Manager) -> Result<()> {
     })
 }
 // ANCHOR_END: caches
+
+// ANCHOR: selectors
+/// Reads all Secrets beside the operator, and only those of its users in all other namespaces.
+pub fn configure_secrets(manager: &Manager) -> Result<()> {
+    let own = manager.namespace().to_owned();
+    manager.configure_cache::<Secret>(|cache| {
+        cache.label_selector = Some("foobar-operator/use=credentials".to_owned());
+        cache.namespace_selectors.insert(own, Selectors::default());
+    })
+}
+// ANCHOR_END: selectors
 
 // ANCHOR: sources
 /// Declares what wakes the controller.

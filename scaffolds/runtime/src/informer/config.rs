@@ -1,11 +1,16 @@
 //! What an informer watches, and which parts of it it keeps.
 
-use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    sync::Arc,
+    time::Duration,
+};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, ObjectMeta};
 use kube::{Resource, runtime::watcher};
 
-use super::{managed, reflection::Broken};
+use super::{managed, place::Place, reflection::Broken};
 use crate::isolate::isolated;
 
 /// The namespaces in which objects are watched.
@@ -15,6 +20,15 @@ pub enum Scope {
     Cluster,
     /// In these namespaces, each with a watch of its own. Only for namespaced kinds.
     Namespaces(BTreeSet<String>),
+}
+
+/// Which objects are watched. Default: all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Selectors {
+    /// Only objects with these labels, in the API's syntax.
+    pub labels: Option<String>,
+    /// Only objects with these field values, in the API's syntax.
+    pub fields: Option<String>,
 }
 
 /// Changes an object before it is stored.
@@ -28,6 +42,10 @@ pub struct InformerConfig<K> {
     pub label_selector: Option<String>,
     /// Only objects with these field values, in the API's syntax. Default: all.
     pub field_selector: Option<String>,
+    /// The selectors of single namespaces, in place of the two above. If all namespaces are watched, each of these has a
+    /// watch of its own, and so have all others together. Entries for namespaces outside of the scope, and for kinds
+    /// without namespaces, have no effect. Default: none.
+    pub namespace_selectors: BTreeMap<String, Selectors>,
     /// Field managers, or prefixes of their names, whose `managedFields` entries are kept, except entries for
     /// subresources. If any is kept, one empty entry stands for those of all others. Default: none; the entries are
     /// often the larger part of an object.
@@ -56,6 +74,7 @@ impl<K> Default for InformerConfig<K> {
             scope: Scope::Cluster,
             label_selector: None,
             field_selector: None,
+            namespace_selectors: BTreeMap::new(),
             keep_managers: Vec::new(),
             pack_managed_fields: false,
             transform: None,
@@ -72,6 +91,7 @@ impl<K> Clone for InformerConfig<K> {
             scope: self.scope.clone(),
             label_selector: self.label_selector.clone(),
             field_selector: self.field_selector.clone(),
+            namespace_selectors: self.namespace_selectors.clone(),
             keep_managers: self.keep_managers.clone(),
             pack_managed_fields: self.pack_managed_fields,
             transform: self.transform.clone(),
@@ -88,6 +108,7 @@ impl<K> fmt::Debug for InformerConfig<K> {
             .field("scope", &self.scope)
             .field("label_selector", &self.label_selector)
             .field("field_selector", &self.field_selector)
+            .field("namespace_selectors", &self.namespace_selectors)
             .field("keep_managers", &self.keep_managers)
             .field("pack_managed_fields", &self.pack_managed_fields)
             .field("transform", &self.transform.is_some())
@@ -99,21 +120,13 @@ impl<K> fmt::Debug for InformerConfig<K> {
 }
 
 impl<K: Resource> InformerConfig<K> {
-    /// The namespaces to watch, each with its own watch; `None` stands for all.
-    pub(super) fn namespaces(&self) -> Vec<Option<String>> {
-        match &self.scope {
-            Scope::Cluster => vec![None],
-            Scope::Namespaces(namespaces) => namespaces.iter().cloned().map(Some).collect(),
-        }
-    }
-
     /// A paged list, then a watch with bookmarks. Not a streaming list: servers before 1.34 may refuse it, and pages
     /// bound the memory as well. The list is a quorum read (`MostRecent`), so that a restarted operator never sees a
     /// state older than the one before its restart.
-    pub(super) fn watcher(&self) -> watcher::Config {
+    pub(super) fn watcher(&self, place: &Place) -> watcher::Config {
         watcher::Config {
-            label_selector: self.label_selector.clone(),
-            field_selector: self.field_selector.clone(),
+            label_selector: place.label_selector().map(str::to_owned),
+            field_selector: place.field_selector(),
             page_size: Some(self.page_size.max(1)),
             bookmarks: true,
             list_semantic: watcher::ListSemantic::MostRecent,

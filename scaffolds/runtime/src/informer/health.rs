@@ -6,7 +6,7 @@ use std::time::Duration;
 use kube::{Error, runtime::watcher};
 use tokio::{sync::watch, time::Instant};
 
-use crate::{jitter::Jitter, kind::Kind};
+use crate::jitter::Jitter;
 
 /// The state of each watch, readable by other tasks.
 #[derive(Debug)]
@@ -175,15 +175,6 @@ impl Retry {
 
     pub(super) fn succeeded(&mut self) {
         self.failures = 0;
-    }
-}
-
-/// `watch of foobars.test.example.com in namespace a`.
-pub(super) fn watch_name<K>(kind: &Kind<K>, namespace: Option<&str>) -> String {
-    let resource = kind.resource();
-    match namespace {
-        Some(namespace) => format!("watch of {resource} in namespace {namespace}"),
-        None => format!("watch of {resource} in all namespaces"),
     }
 }
 

@@ -10,6 +10,7 @@ pub(crate) mod managed;
 mod merge;
 mod own;
 mod paging;
+mod place;
 mod presence;
 mod reflection;
 mod scan;
@@ -20,21 +21,22 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use kube::{Client, Resource, core::Selector};
+use kube::{Client, Resource};
 use serde::de::DeserializeOwned;
 use tokio::{task::JoinSet, time::sleep_until};
 
-pub use self::config::{InformerConfig, Scope};
+pub use self::config::{InformerConfig, Scope, Selectors};
 pub use self::delta::Delta;
 pub use self::dispatch::SubscriptionId;
 pub(crate) use self::paging::paged;
 use self::{
     dispatch::{Dispatch, Handler},
     health::Health,
+    place::Place,
     presence::Presence,
     reflection::{Broken, Reflection},
 };
-use crate::{isolate::Authored, kind::Kind, selector, store::Store};
+use crate::{isolate::Authored, kind::Kind, store::Store};
 
 /// A kind that can be watched. Implemented for every type that meets the bounds.
 pub trait Watchable: Resource + DeserializeOwned + Clone + Debug + Send + Sync + 'static {}
@@ -71,11 +73,10 @@ struct Shared<K> {
     kind: Kind<K>,
     client: Client,
     config: InformerConfig<K>,
-    /// The configuration's label selector, if it can be parsed here; the server evaluates it in any case.
-    labels: Option<Selector>,
     /// A label selector in addition to the configuration's: set when all uses of the kind are known.
     selected: OnceLock<String>,
-    namespaces: Vec<Option<String>>,
+    /// Each has a watch of its own.
+    places: Vec<Place>,
     store: Store<K>,
     /// Locked for every change, before the store's own lock; readers of the store lock only the latter.
     state: Mutex<State<K>>,
@@ -123,17 +124,13 @@ impl<K: Watchable> Informer<K> {
     /// As [`Self::new`], for a kind that may have no Rust type.
     pub fn of(client: Client, kind: Kind<K>, config: InformerConfig<K>) -> Self {
         let store = Store::new();
-        let namespaces = config.namespaces();
-        let reflection = Reflection::new(store.clone(), namespaces.clone());
+        let places = Place::all(&kind, &config);
+        let reflection = Reflection::new(store.clone(), places.clone());
         let state = Mutex::new(State {
             reflection,
             dispatch: Dispatch::new(),
         });
-        let health = Health::new(namespaces.len());
-        let labels = config
-            .label_selector
-            .as_deref()
-            .and_then(|text| selector::parse(text).ok());
+        let health = Health::new(places.len());
         let presence = Presence::new(config.optional);
         let started = AtomicBool::new(false);
         Self {
@@ -141,9 +138,8 @@ impl<K: Watchable> Informer<K> {
                 kind,
                 client,
                 config,
-                labels,
                 selected: OnceLock::new(),
-                namespaces,
+                places,
                 store,
                 state,
                 health,
@@ -213,8 +209,7 @@ impl<K: Watchable> Informer<K> {
 
     /// Whether the watched namespaces may contain objects of the kind that the store does not.
     pub(crate) fn selects(&self) -> bool {
-        let config = &self.shared.config;
-        self.shared.selected.get().is_some() || config.label_selector.is_some() || config.field_selector.is_some()
+        self.shared.selected.get().is_some() || self.shared.places.iter().any(Place::has_selectors)
     }
 
     /// The kind may be absent, as with [`InformerConfig::optional`].
@@ -244,8 +239,8 @@ impl<K: Watchable> Informer<K> {
     }
 
     /// The namespaces that are watched; `None` stands for all.
-    pub(crate) fn namespaces(&self) -> &[Option<String>] {
-        &self.shared.namespaces
+    pub(crate) fn namespaces(&self) -> impl Iterator<Item = Option<&str>> {
+        self.shared.places.iter().map(|place| place.namespace.as_deref())
     }
 
     /// The store of the objects.
@@ -262,7 +257,7 @@ impl<K: Watchable> Informer<K> {
         let mut tasks = JoinSet::new();
         if !self.shared.started.swap(true, Ordering::Relaxed) {
             self.shared.health.started();
-            for source in 0..self.shared.namespaces.len() {
+            for source in 0..self.shared.places.len() {
                 tasks.spawn(watch::watch(self.shared.clone(), source));
             }
             if let Some(period) = self.shared.config.resync {

@@ -3,10 +3,10 @@
 use std::{collections::BTreeMap, sync::atomic::Ordering};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kube::core::SelectorExt;
 use tokio::time::Instant;
 
 use super::{Informer, Shared, SubscriptionId, Watchable, merge::has_number};
+use crate::key::ObjectKey;
 
 impl<K: Watchable> Informer<K> {
     /// Stores the API server's response to a write, ahead of the watch. If it is newer than the stored version, it is
@@ -49,12 +49,8 @@ impl<K: Watchable> Shared<K> {
         let labels = metadata.labels.as_ref().unwrap_or(&nothing);
         let has = |(key, value): (&str, &str)| labels.get(key).is_some_and(|has| has == value);
         let selected = self.selected.get().and_then(|pair| pair.split_once('='));
-        selected.is_none_or(has)
-            && self.config.field_selector.is_none()
-            && match (&self.config.label_selector, &self.labels) {
-                (None, _) => true,
-                (Some(_), Some(selector)) => selector.matches(labels),
-                (Some(_), None) => false,
-            }
+        let key = ObjectKey::new(metadata.namespace.as_deref(), "");
+        let place = self.places.iter().find(|place| place.covers(&key));
+        selected.is_none_or(has) && place.is_some_and(|place| place.selects(metadata))
     }
 }

@@ -11,6 +11,7 @@ use tokio::time::Instant;
 use super::{
     delta::Delta,
     merge::{is_newer, merge, number, supersedes, take_away},
+    place::Place,
 };
 use crate::{
     key::ObjectKey,
@@ -32,10 +33,10 @@ pub(super) struct Reflection<K> {
     tick: u64,
 }
 
-/// One watch: of a namespace, or of all.
+/// One watch.
 #[derive(Debug)]
 struct Source {
-    namespace: Option<String>,
+    place: Place,
     /// The names that a list in progress has shown so far, and the tick of its start.
     listing: Option<(u64, HashSet<ObjectKey>)>,
     listed_once: bool,
@@ -60,9 +61,9 @@ pub(super) struct Broken {
 }
 
 impl<K: Resource + Clone> Reflection<K> {
-    pub(super) fn new(store: Store<K>, namespaces: Vec<Option<String>>) -> Self {
-        let source = |namespace| Source {
-            namespace,
+    pub(super) fn new(store: Store<K>, places: Vec<Place>) -> Self {
+        let source = |place| Source {
+            place,
             listing: None,
             listed_once: false,
             absent: false,
@@ -70,7 +71,7 @@ impl<K: Resource + Clone> Reflection<K> {
         };
         Self {
             store,
-            sources: namespaces.into_iter().map(source).collect(),
+            sources: places.into_iter().map(source).collect(),
             unseen: HashMap::new(),
             tick: 0,
         }
@@ -281,6 +282,6 @@ impl<K: Resource + Clone> Reflection<K> {
 
 impl Source {
     fn covers(&self, key: &ObjectKey) -> bool {
-        self.namespace.is_none() || self.namespace.as_deref() == key.namespace()
+        self.place.covers(key)
     }
 }

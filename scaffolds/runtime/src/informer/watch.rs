@@ -18,8 +18,9 @@ use super::{
     Shared, Watchable,
     decode::Decoded,
     delta::Delta,
-    health::{Retry, is_expired, reason, watch_name},
+    health::{Retry, is_expired, reason},
     paging::paged,
+    place::Place,
     reflection::Broken,
 };
 use crate::{isolate::isolated_future, jitter::Jitter};
@@ -50,11 +51,12 @@ pub(super) async fn watch<K: Watchable>(shared: Arc<Shared<K>>, source: usize) {
 /// Returns when the watch has to start with a list: it has not shown our own writes, or the kind was absent.
 async fn watch_until_lost<K: Watchable>(shared: &Shared<K>, source: usize) {
     let client = paged(&shared.client, shared.config.page_size);
-    let api: Api<Decoded<K>> = match &shared.namespaces[source] {
+    let place = &shared.places[source];
+    let api: Api<Decoded<K>> = match &place.namespace {
         Some(namespace) => Api::namespaced_with(client, namespace, &shared.kind),
         None => Api::all_with(client, &shared.kind),
     };
-    let mut events = std::pin::pin!(watcher(api, shared.watcher_config()));
+    let mut events = std::pin::pin!(watcher(api, shared.watcher_config(place)));
     let mut retry = Retry::new();
     let mut check = interval(CHECK);
     check.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -160,8 +162,8 @@ pub(super) async fn resync<K: Watchable>(shared: Arc<Shared<K>>, period: Duratio
 }
 
 impl<K: Watchable> Shared<K> {
-    fn watcher_config(&self) -> watcher::Config {
-        let mut config = self.config.watcher();
+    fn watcher_config(&self, place: &Place) -> watcher::Config {
+        let mut config = self.config.watcher(place);
         config.label_selector = config.label_selector.or_else(|| self.selected.get().cloned());
         config
     }
@@ -238,6 +240,7 @@ impl<K: Watchable> Shared<K> {
     }
 
     fn watch_name(&self, source: usize) -> String {
-        watch_name(&self.kind, self.namespaces[source].as_deref())
+        // Such as `watch of foobars.test.example.com in namespace a`.
+        format!("watch of {} {}", self.kind.resource(), self.places[source].name())
     }
 }

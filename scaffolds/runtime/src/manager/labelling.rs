@@ -110,7 +110,7 @@ impl Labelling {
     pub(super) async fn run<C: AnyObject>(&self, informer: &Informer<C>) -> Result<()> {
         let (began, mut delay, mut jitter) = (Instant::now(), FIRST, Jitter::random());
         for namespace in informer.namespaces() {
-            while let Err(error) = self.search(informer, namespace.as_deref()).await {
+            while let Err(error) = self.search(informer, namespace).await {
                 if began.elapsed() >= PATIENCE {
                     let kind = informer.kind().kind();
                     return Err(Error::Setup(format!(

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use kube::core::PartialObjectMeta;
-use kubewright_runtime::{Informer, InformerConfig};
+use kubewright_runtime::{Informer, InformerConfig, Selectors};
 use tokio::{runtime::Handle, time::sleep};
 
 use crate::server::{FooBar, Running, Server, key, namespaces, settle};
@@ -58,6 +58,89 @@ async fn lists_and_watches_request_selectors_pages_and_bookmarks() {
         "a quorum read: never older than an earlier state"
     );
     running.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_namespace_with_selectors_of_its_own_has_a_watch_of_its_own() {
+    let server = Server::new();
+    for (namespace, name) in [
+        ("a", "one"),
+        ("a", "two"),
+        ("b", "one"),
+        ("c", "two"),
+        ("default", "one"),
+    ] {
+        server.put(namespace, name, "x");
+    }
+    let fields = |fields: &str| Selectors {
+        fields: Some(fields.to_owned()),
+        ..Selectors::default()
+    };
+    let labels = Selectors {
+        labels: Some("app=web".to_owned()),
+        ..Selectors::default()
+    };
+    let selectors = [("a".to_owned(), fields("metadata.name=one")), ("b".to_owned(), labels)];
+    let everywhere = server.informer(InformerConfig {
+        namespace_selectors: selectors.clone().into(),
+        ..Default::default()
+    });
+    let some = server.informer(InformerConfig {
+        scope: namespaces(&["a", "default"]),
+        namespace_selectors: selectors.into(),
+        ..Default::default()
+    });
+    let running = [Running::start(&everywhere), Running::start(&some)];
+    everywhere.synced().await;
+    some.synced().await;
+    let found = || {
+        [&everywhere, &some].map(|informer| {
+            let all = [
+                ("a", "one"),
+                ("a", "two"),
+                ("b", "one"),
+                ("c", "two"),
+                ("default", "one"),
+            ];
+            let in_store = all
+                .iter()
+                .filter(|(namespace, name)| informer.store().get(&key(namespace, name)).is_some());
+            in_store
+                .map(|(namespace, name)| format!("{namespace}/{name}"))
+                .collect::<Vec<_>>()
+        })
+    };
+    let expected = [vec!["a/one", "c/two", "default/one"], vec!["a/one", "default/one"]];
+    assert_eq!(found(), expected);
+    assert_eq!(
+        server.line().lists(),
+        5,
+        "one for each namespace, and one for all others"
+    );
+
+    // The list of all others contains none of these namespaces, and deletes none of their objects.
+    server.compact();
+    sleep(Duration::from_secs(3)).await;
+    assert_eq!(found(), expected);
+    for name in ["one", "two"] {
+        server.put("a", name, "y");
+    }
+    sleep(Duration::from_secs(3)).await;
+    assert_eq!(found(), expected);
+    assert_eq!(everywhere.store().get(&key("a", "one")).unwrap().spec.target, "y");
+
+    // A write is in the cache at once where it is certain to be selected.
+    let written = |namespace: &str| {
+        let object = everywhere.store().get(&key("default", "one")).unwrap();
+        let mut object = (*object).clone();
+        object.metadata.namespace = Some(namespace.to_owned());
+        object.metadata.resource_version = Some("1000000".to_owned());
+        everywhere.observe_write(object, None)
+    };
+    assert_eq!(["a", "b", "default"].map(written), [false, false, true]);
+    for running in running {
+        running.stop().await;
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -2,6 +2,7 @@
 
 mod absent;
 mod dynamic;
+mod selectors;
 
 use std::{sync::Mutex, time::Duration};
 
