@@ -23,6 +23,11 @@ pub mod kinds {
     pub use crate::kinds::{openapi_schema, resources};
 }
 
+/// OpenAPI documents in Protobuf.
+pub mod openapi {
+    pub use crate::openapi::{V2, V3, Version};
+}
+
 /// The patches that are no apply.
 pub mod patch {
     pub use crate::patch::{Patched, json, merge, strategic};

@@ -5,13 +5,13 @@ mod answer;
 mod operation;
 mod parameters;
 mod paths;
+mod protobuf;
 mod schemas;
 mod swagger;
 
 use crate::{
     catalogue::{Catalogue, Snapshot},
     digest,
-    discovery::Document,
     resource::Resource,
 };
 use bytes::Bytes;
@@ -19,9 +19,11 @@ use operation::Subject;
 use serde_json::{Map, Value, json};
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
+#[cfg(feature = "testing")]
+pub use protobuf::{V2, V3, Version};
 pub(crate) use schemas::custom as custom_schema_name;
 
 /// Answers requests below `/openapi` from the catalogue; caches the documents until the catalogue changes.
@@ -35,13 +37,23 @@ struct Kept {
     /// The v3 documents, by path: `apis/apps/v1`.
     documents: BTreeMap<String, Described>,
     /// The v2 document, and the catalogue's generation from which it was made.
-    swagger: Option<(u64, Document)>,
+    swagger: Option<(u64, Arc<Document>)>,
+}
+
+/// A document in both forms.
+pub(crate) struct Document {
+    json: Bytes,
+    /// The ETag of both forms, quotes included.
+    etag: String,
+    version: &'static protobuf::Version,
+    /// Encoded for the first client that requests it.
+    protobuf: OnceLock<Bytes>,
 }
 
 /// A document, valid while its version has exactly these resources.
 struct Described {
     resources: Vec<Arc<Resource>>,
-    document: Document,
+    document: Arc<Document>,
 }
 
 impl OpenApi {
@@ -66,7 +78,7 @@ impl OpenApi {
     }
 
     /// The document at `place`, for example `api/v1` or `apis/apps/v1`. `None` if nothing is served there.
-    pub(crate) fn document(&self, place: &str) -> Option<Document> {
+    pub(crate) fn document(&self, place: &str) -> Option<Arc<Document>> {
         let (group, version) = at(place)?;
         let snapshot = self.catalogue.snapshot();
         let resources: Vec<Arc<Resource>> = snapshot.resources(group, version).cloned().collect();
@@ -76,30 +88,30 @@ impl OpenApi {
         if let Some(kept) = self.kept().documents.get(place)
             && kept.is_of(&resources)
         {
-            return Some(kept.document.clone());
+            return Some(Arc::clone(&kept.document));
         }
-        let document = finished(&describe(&snapshot, group, version));
+        let document = Document::new(&describe(&snapshot, group, version), &protobuf::V3);
         let described = Described {
             resources,
-            document: document.clone(),
+            document: Arc::clone(&document),
         };
         self.kept().documents.insert(place.to_owned(), described);
         Some(document)
     }
 
     /// `/openapi/v2`.
-    pub(crate) fn swagger(&self) -> Document {
+    pub(crate) fn swagger(&self) -> Arc<Document> {
         let snapshot = self.catalogue.snapshot();
         if let Some((generation, document)) = &self.kept().swagger
             && *generation == snapshot.generation
         {
-            return document.clone();
+            return Arc::clone(document);
         }
         let documents = places(&snapshot)
             .into_values()
             .map(|(group, version)| describe(&snapshot, &group, &version));
-        let document = finished(&swagger::of(documents));
-        self.kept().swagger = Some((snapshot.generation, document.clone()));
+        let document = Document::new(&swagger::of(documents), &protobuf::V2);
+        self.kept().swagger = Some((snapshot.generation, Arc::clone(&document)));
         document
     }
 
@@ -198,11 +210,24 @@ fn subject<'a>(resource: &'a Arc<Resource>, built_in: bool, own: &mut Map<String
     })
 }
 
-fn finished(document: &Value) -> Document {
-    let body = document.to_string();
-    Document {
-        etag: format!("\"{}\"", digest::sha512_hex(body.as_bytes())),
-        body: Bytes::from(body),
+impl Document {
+    fn new(document: &Value, version: &'static protobuf::Version) -> Arc<Self> {
+        let json = document.to_string();
+        Arc::new(Self {
+            etag: format!("\"{}\"", digest::sha512_hex(json.as_bytes())),
+            json: Bytes::from(json),
+            version,
+            protobuf: OnceLock::new(),
+        })
+    }
+
+    /// The document in Protobuf.
+    fn protobuf(&self) -> Bytes {
+        let encode = || {
+            let document: Value = serde_json::from_slice(&self.json).unwrap_or_default();
+            Bytes::from(self.version.encode(&document))
+        };
+        self.protobuf.get_or_init(encode).clone()
     }
 }
 
@@ -219,7 +244,7 @@ mod tests {
         let written = openapi.document("apis/apps/v1").unwrap();
         catalogue.replace_custom("test.example.com", "foobars", []);
         let again = openapi.document("apis/apps/v1").unwrap();
-        assert_eq!(written.body.as_ptr(), again.body.as_ptr());
+        assert!(Arc::ptr_eq(&written, &again));
         assert!(openapi.document("apis/apps/v9").is_none());
         assert!(openapi.document("apis/apps").is_none());
     }

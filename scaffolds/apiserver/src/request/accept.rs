@@ -194,6 +194,24 @@ pub fn wants_aggregated(headers: &HeaderMap) -> bool {
     ) == Some(true)
 }
 
+/// The first of the `offered` media types that the most preferred clause accepts; the very first if the client accepts
+/// anything, `None` if it accepts none of them.
+pub fn preferred(headers: &HeaderMap, offered: &[&'static str]) -> Option<&'static str> {
+    let clauses = clauses(headers);
+    if clauses.is_empty() {
+        return offered.first().copied();
+    }
+    let accepts = |clause: &Clause, media_type: &str| match clause.media_type.strip_suffix('*') {
+        Some("*/") => true,
+        Some(start) => media_type.starts_with(start),
+        None => media_type == clause.media_type,
+    };
+    let mut found = clauses
+        .iter()
+        .filter_map(|clause| offered.iter().find(|media_type| accepts(clause, media_type)));
+    found.next().copied()
+}
+
 /// The clauses by descending quality; in the order of the header if that is equal.
 fn clauses(headers: &HeaderMap) -> Vec<Clause<'_>> {
     let accepted = headers

@@ -106,7 +106,7 @@ impl ApiServer {
             return Ok(answer);
         }
         if let Some(answered) = self.shared.openapi.answer(&info.path, query, &parts.headers) {
-            return answered;
+            return Ok(answered);
         }
         Ok(discover::answer(self, request).unwrap_or_else(response::page_not_found))
     }
