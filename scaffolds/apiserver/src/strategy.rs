@@ -307,6 +307,12 @@ pub enum NameRule {
     PathSegment,
 }
 
+/// Upstream's description of `metadata.creationTimestamp`, which columns with ages or times of creation have.
+pub const CREATED: &str = "CreationTimestamp is a timestamp representing the server time when this object was created. \
+    It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this \
+    value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. \
+    More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
+
 /// The paths of the scale subresource in an object, for example `.spec.replicas`.
 #[derive(Clone, Debug, Default)]
 pub struct Scale {

@@ -1,7 +1,8 @@
-//! Create requests that store no object and act on a Pod instead: bindings and evictions.
+//! Requests that store no object and act on a Pod instead: bindings, evictions, and connections to its containers.
 
 mod binding;
 mod budget;
+mod connection;
 mod eviction;
 mod pod;
 
@@ -21,6 +22,10 @@ use crate::{
     status::{Status, Subject},
 };
 
+/// The resources that the bodies are decoded as.
+static BINDING: LazyLock<Arc<Resource>> = LazyLock::new(|| Arc::new(kinds::binding()));
+static EVICTION: LazyLock<Arc<Resource>> = LazyLock::new(|| Arc::new(kinds::eviction()));
+
 /// An action on a Pod.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Action {
@@ -28,6 +33,12 @@ pub enum Action {
     Bind,
     /// Deletes it if its disruption budget allows that.
     Evict,
+    /// Reads a container's log.
+    Log,
+    /// Connects to a container: `exec` or `attach`.
+    Stream,
+    /// Connects to ports.
+    Forward,
 }
 
 /// The action that a request asks for.
@@ -38,6 +49,9 @@ pub fn of(call: &Call) -> Option<Action> {
     match (call.verb, name, call.subresource.as_str()) {
         (Verb::Create, "pods", "binding") | (Verb::Create, "bindings", "") => Some(Action::Bind),
         (Verb::Create, "pods", "eviction") => Some(Action::Evict),
+        (Verb::Get, "pods", "log") => Some(Action::Log),
+        (Verb::Get | Verb::Create, "pods", "exec" | "attach") => Some(Action::Stream),
+        (Verb::Get | Verb::Create, "pods", "portforward") => Some(Action::Forward),
         _ => None,
     }
 }
@@ -48,30 +62,25 @@ impl Action {
     /// # Errors
     /// The Status to answer with.
     pub async fn run(self, cluster: &Arc<Cluster>, call: Call, warnings: &mut Vec<String>) -> Result<Answer, Status> {
-        let body = Call {
-            resource: self.kind(),
-            ..call.clone()
+        let posted = |kind: &Arc<Resource>, warnings: &mut Vec<String>| {
+            let body = Call {
+                resource: Arc::clone(kind),
+                ..call.clone()
+            };
+            registry::read_posted(&cluster.core, &body, warnings)
         };
-        let posted = registry::read_posted(&cluster.core, &body, warnings)?;
         match self {
-            Self::Bind => binding::bind(&cluster.core, &call, posted).await?,
-            Self::Evict => eviction::evict(cluster, &call, posted).await?,
+            Self::Bind => binding::bind(&cluster.core, &call, posted(&BINDING, warnings)?).await?,
+            Self::Evict => eviction::evict(cluster, &call, posted(&EVICTION, warnings)?).await?,
+            Self::Log => return connection::log(&cluster.core, &call),
+            Self::Stream => return connection::stream(&cluster.core, &call),
+            Self::Forward => return connection::forward(&cluster.core, &call),
         }
         let done = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201});
         Ok(Answer::Object(Reply {
             code: 201,
             object: Bytes::from(done.to_string()),
         }))
-    }
-
-    /// The resource that the body is decoded as.
-    fn kind(self) -> Arc<Resource> {
-        static BINDING: LazyLock<Arc<Resource>> = LazyLock::new(|| Arc::new(kinds::binding()));
-        static EVICTION: LazyLock<Arc<Resource>> = LazyLock::new(|| Arc::new(kinds::eviction()));
-        Arc::clone(match self {
-            Self::Bind => &BINDING,
-            Self::Evict => &EVICTION,
-        })
     }
 }
 

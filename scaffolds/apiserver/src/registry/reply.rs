@@ -21,6 +21,8 @@ pub enum Answer {
     Object(Reply),
     /// The events of a watch.
     Events(super::Events),
+    /// 204, without a body.
+    Nothing,
 }
 
 /// The answer with an object that was written.

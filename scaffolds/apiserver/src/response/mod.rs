@@ -46,6 +46,13 @@ pub fn text(code: u16, text: impl Into<Bytes>) -> Answer {
     answer
 }
 
+/// 204, without a body.
+pub fn nothing() -> Answer {
+    let mut answer = bytes(204, "text/plain", Bytes::new());
+    answer.headers_mut().remove(header::CONTENT_TYPE);
+    answer
+}
+
 /// The answer to paths that are not served.
 pub fn page_not_found() -> Answer {
     text(404, "404 page not found\n")

@@ -83,6 +83,7 @@ impl ApiServer {
                 let shown = view.show(&resource, reply.object)?;
                 Ok(response::encoded(reply.code, shown, wanted.format))
             }
+            (registry::Answer::Nothing, _) => Ok(response::nothing()),
             (registry::Answer::Events(events), view) => {
                 let events = view.events(&resource, events);
                 Ok(response::stream(events.map(|event| event.line())))

@@ -346,3 +346,23 @@ async fn effects_of_a_write_complete_after_its_client_disconnects() {
     assert_eq!(code, 200);
     assert!(server.catalogue().resource("example.com", "v1", "foos").is_some());
 }
+
+#[tokio::test]
+async fn connections_to_a_pod_on_a_node_are_not_implemented() {
+    let server = server();
+    let spec = json!({"nodeName": "n", "containers": [{"name": "c", "image": "i"}]});
+    let pods = "/api/v1/namespaces/default/pods";
+    let (code, answer) = send(
+        &server,
+        &format!("POST {pods}"),
+        json!({"metadata": {"name": "p"}, "spec": spec}),
+    )
+    .await;
+    assert_eq!(code, 201, "{answer}");
+    for request in ["GET log", "POST exec", "POST attach", "POST portforward"] {
+        let (method, subresource) = request.split_once(' ').unwrap();
+        let (code, answer) = send(&server, &format!("{method} {pods}/p/{subresource}"), Value::Null).await;
+        assert_eq!(code, 501, "{request}: {answer}");
+        assert!(answer["message"].to_string().contains(subresource), "{answer}");
+    }
+}

@@ -106,6 +106,9 @@ impl View {
             return Ok(answer);
         }
         let is_list = kind == resource.names.list_kind;
+        if self.shape == Shape::Table && kind == "Scale" && answer["apiVersion"] == "autoscaling/v1" {
+            return Ok(rows::scale(resource, &answer, self.include, self.now));
+        }
         if self.shape == Shape::Table && !is_list && kind != resource.names.kind {
             return Err(Status::not_implemented(&format!("a Table of a {kind}")));
         }

@@ -2,8 +2,13 @@
 
 use serde_json::{Value, json};
 
+use kubewright_machinery::time;
+
 use super::{Include, head, partial};
-use crate::{resource::Resource, strategy::Column};
+use crate::{
+    resource::Resource,
+    strategy::{CREATED, Column},
+};
 
 const NAME: &str = "Name must be unique within a namespace. Is required when creating resources, although some resources \
     may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for \
@@ -43,6 +48,44 @@ pub(super) fn table(resource: &Resource, answer: &Value, include: Include, now: 
     } else {
         rows.into()
     };
+    shown
+}
+
+/// The Table of a Scale of an object of `resource`.
+pub(super) fn scale(resource: &Resource, scale: &Value, include: Include, now: i64) -> Value {
+    let column = |name: &str, r#type: &str, description: &str| json!({"name": name, "type": r#type, "format": "", "description": description, "priority": 0});
+    let mut name = column("Name", "string", NAME);
+    let age = if resource.is_typed() {
+        "string"
+    } else {
+        name["format"] = "name".into();
+        "date"
+    };
+    let mut shown = head("Table");
+    shown["metadata"] = json!({"resourceVersion": scale["metadata"]["resourceVersion"]});
+    shown["columnDefinitions"] = json!([
+        name,
+        column("Desired", "integer", "Number of desired replicas"),
+        column("Available", "integer", "Number of actual replicas"),
+        column("Age", age, CREATED),
+    ]);
+    let created = scale["metadata"]["creationTimestamp"].as_str().and_then(time::seconds);
+    let age = match created {
+        Some(then) => time::human_duration(now.saturating_sub(then)),
+        None => "<unknown>".to_owned(),
+    };
+    let object = match include {
+        Include::Nothing => Value::Null,
+        Include::Metadata => partial::of(scale),
+        Include::Object => scale.clone(),
+    };
+    let cells = json!([
+        scale["metadata"]["name"],
+        scale["spec"]["replicas"],
+        scale["status"]["replicas"],
+        age
+    ]);
+    shown["rows"] = json!([{"cells": cells, "object": object}]);
     shown
 }
 

@@ -10,7 +10,7 @@ use crate::{
     kinds,
     resource::{ALL_VERBS, Names, Resource, Subresource},
     status::Status,
-    strategy::{Column, Empties, MetadataPass, Rules, Strategy, StrictErrors},
+    strategy::{CREATED, Column, Empties, MetadataPass, Rules, Strategy, StrictErrors},
 };
 use kubewright_machinery::{Cause, cause::Objections};
 use kubewright_schema::lint;
@@ -170,10 +170,6 @@ impl Strategy for Definition {
 
 /// The only column after the name.
 fn created_at() -> Column {
-    const CREATED: &str = "CreationTimestamp is a timestamp representing the server time when this object was created. \
-        It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this \
-        value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. \
-        More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
     Column {
         name: "Created At".to_owned(),
         r#type: "date".to_owned(),

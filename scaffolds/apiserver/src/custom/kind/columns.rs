@@ -2,7 +2,7 @@
 
 use crate::{
     custom::{age, path::Path},
-    strategy::Column,
+    strategy::{CREATED, Column},
 };
 use kubewright_machinery::go;
 use serde_json::{Value, json};
@@ -17,10 +17,7 @@ pub(super) struct Printed {
 pub(super) fn of(version: &Value) -> Vec<Printed> {
     const AGE: &str = ".metadata.creationTimestamp";
     let default = json!([{"name": "Age", "type": "date", "jsonPath": AGE,
-        "description": "CreationTimestamp is a timestamp representing the server time when this object was created. \
-            It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this \
-            value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for \
-            lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata"}]);
+        "description": CREATED}]);
     let columns = match version["additionalPrinterColumns"].as_array() {
         Some(columns) if !columns.is_empty() => columns.as_slice(),
         _ => default.as_array().map(Vec::as_slice).unwrap_or_default(),
