@@ -76,7 +76,8 @@ impl Operator {
     ///
     /// Reconciles, watches and events share threads, one for each two cores that the process may use (a container's CPU
     /// limit counts), at least one; the environment variable `TOKIO_WORKER_THREADS` sets another number, for
-    /// reconcilers that use much CPU. Probes, metrics, webhooks, the lease and signals have threads of their own.
+    /// reconcilers that use much CPU. Probes, metrics, webhooks, the lease and signals have threads of their own; if the
+    /// reconciles' threads make no progress for 20 s, `/healthz` fails and the lease is not renewed.
     ///
     /// The exit code is 0 after a signal and a complete drain, and 1 after an error, which is logged: an unreachable
     /// cluster, a cache that cannot be filled, a lost lease.
