@@ -41,6 +41,7 @@ mod jitter;
 mod key;
 mod kind;
 mod leader;
+mod limit;
 mod logging;
 mod manager;
 mod metrics;
@@ -76,14 +77,14 @@ pub use informer::{Delta, DuplicateIndex, Informer, InformerConfig, Scope, Selec
 pub use key::ObjectKey;
 pub use kind::Kind;
 pub use leader::{Election, ElectionConfig, LostReason};
+pub use limit::RateLimit;
 pub use manager::{Manager, ManagerBuilder, Stop, Task};
 pub use metrics::{Counter, Gauge, Histogram, Metrics};
 pub use object::{AnyObject, Object};
 pub use operator::Operator;
 pub use options::{BindAddress, Command, LogFormat, Options};
 pub use predicate::Predicate;
-#[cfg(feature = "testing")]
-pub use priority::Priority;
+pub use priority::{Priority, Wake};
 pub use queue::Backoff;
 #[cfg(feature = "testing")]
 pub use queue::{Held, WorkQueue};

@@ -170,7 +170,9 @@ impl Operator {
     fn client(&self, config: &Config, metrics: &Metrics, elected: &Arc<OnceLock<Arc<Election>>>) -> Result<Client> {
         let elected = elected.clone();
         let gate = WriteGate::new(move || elected.get().is_none_or(|election| election.is_leader()));
-        let guards = Guards::from(gate).watch_silence(self.options.watch_silence_timeout);
+        let guards = Guards::from(gate)
+            .watch_silence(self.options.watch_silence_timeout)
+            .limit(self.options.request_limit());
         client::build(config.clone(), &self.agent(), metrics, guards)
     }
 

@@ -1,31 +1,59 @@
 //! How urgent a key of a work queue is.
 
-/// How urgent a key is.
+use crate::key::ObjectKey;
+
+/// How urgent a key is: of two that are ready, the more urgent one is reconciled first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Priority {
     /// −100: the objects of the initial list and of a resync, as in controller-runtime.
     Low,
     /// 0: all other changes.
     Normal,
+    /// 100: only where the operator's author says so.
+    High,
 }
 
 impl Priority {
     /// All priorities, the lowest first.
-    pub const ALL: [Self; 2] = [Self::Low, Self::Normal];
+    pub const ALL: [Self; 3] = [Self::Low, Self::Normal, Self::High];
 
-    /// The number controller-runtime gives to this priority; the `priority` label of `workqueue_depth`.
+    /// The number of this priority, as controller-runtime counts; the `priority` label of `workqueue_depth`.
     pub fn number(self) -> i32 {
         match self {
             Self::Low => -100,
             Self::Normal => 0,
+            Self::High => 100,
         }
     }
 
     /// Smaller ranks are handed out first.
     pub(crate) fn rank(self) -> usize {
         match self {
-            Self::Normal => 0,
-            Self::Low => 1,
+            Self::High => 0,
+            Self::Normal => 1,
+            Self::Low => 2,
         }
+    }
+}
+
+/// A request to reconcile an object. A key alone has the priority of what causes the request, which is
+/// [`Priority::Normal`] but for initial lists and resyncs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wake {
+    pub(crate) key: ObjectKey,
+    pub(crate) priority: Option<Priority>,
+}
+
+impl Wake {
+    /// This key with this priority.
+    pub fn new(key: ObjectKey, priority: Priority) -> Self {
+        let priority = Some(priority);
+        Self { key, priority }
+    }
+}
+
+impl From<ObjectKey> for Wake {
+    fn from(key: ObjectKey) -> Self {
+        Self { key, priority: None }
     }
 }

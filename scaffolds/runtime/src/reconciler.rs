@@ -13,6 +13,10 @@ pub enum Action {
     Done,
     /// The object is reconciled again after this delay at the latest.
     RequeueAfter(Duration),
+    /// The object is reconciled again after its own growing delay, as after a failure ([`Backoff`](crate::Backoff)), but
+    /// nothing has failed: for something that is expected to become ready soon, or much later. The delays grow until a
+    /// run returns another action.
+    RequeueWithBackoff,
 }
 
 /// The result of a cleanup.
@@ -22,6 +26,9 @@ pub enum Cleanup {
     Done,
     /// Not yet. The finalizer stays, and cleanup runs again after this delay at the latest.
     Pending(Duration),
+    /// Not yet. The finalizer stays, and cleanup runs again after the object's own growing delay, as with
+    /// [`Action::RequeueWithBackoff`].
+    PendingWithBackoff,
 }
 
 /// Brings the cluster in line with one object of kind `K`.

@@ -38,7 +38,7 @@ enum Step {
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let key = || 0..KEYS;
-    let priority = || prop_oneof![Just(Priority::Low), Just(Priority::Normal)];
+    let priority = || prop_oneof![Just(Priority::Low), Just(Priority::Normal), Just(Priority::High)];
     let step = prop_oneof![
         6 => (key(), priority()).prop_map(|(key, priority)| Step::Add(key, priority)),
         4 => (key(), priority(), 0_u64..50).prop_map(|(key, priority, delay)| Step::AddAfter(key, priority, delay)),
@@ -184,7 +184,7 @@ impl Model {
     fn next(&mut self) -> Option<(u8, Priority)> {
         self.look();
         let of = if self.held.len() < self.workers {
-            let order = [Priority::Normal, Priority::Low].map(|priority| self.turns.get(&priority));
+            let order = [Priority::High, Priority::Normal, Priority::Low].map(|priority| self.turns.get(&priority));
             let turns = order.into_iter().flatten().find(|turns| !turns.is_empty())?;
             // The first of those that hold the fewest.
             *turns.iter().min_by_key(|of| self.holds(**of))?

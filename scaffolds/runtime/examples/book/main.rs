@@ -20,6 +20,7 @@ mod replicas;
 mod settings;
 mod sources;
 mod types;
+mod urgent;
 mod watches;
 
 use std::process::ExitCode;

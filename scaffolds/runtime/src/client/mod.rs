@@ -15,6 +15,7 @@ use tower::layer::layer_fn;
 use self::outbound::Outbound;
 use crate::{
     error::{Error, Result},
+    limit::RateLimit,
     metrics::Metrics,
 };
 
@@ -50,6 +51,7 @@ impl fmt::Debug for WriteGate {
 pub struct Guards {
     gate: WriteGate,
     watch_silence: Option<Duration>,
+    limit: Option<RateLimit>,
 }
 
 /// An API server sends a bookmark each minute (`k8s.io/apiserver/pkg/storage/cacher`: `defaultBookmarkFrequency`); 30 s
@@ -57,11 +59,12 @@ pub struct Guards {
 const WATCH_SILENCE: Duration = Duration::from_secs(90);
 
 impl From<WriteGate> for Guards {
-    /// This gate, and 90 s of silence for a watch.
+    /// This gate, 90 s of silence for a watch, and no limit on requests per second.
     fn from(gate: WriteGate) -> Self {
         Self {
             gate,
             watch_silence: Some(WATCH_SILENCE),
+            limit: None,
         }
     }
 }
@@ -70,6 +73,12 @@ impl Guards {
     /// How long a watch that asks for bookmarks may be silent; zero means without limit.
     pub fn watch_silence(mut self, limit: Duration) -> Self {
         self.watch_silence = Some(limit).filter(|limit| !limit.is_zero());
+        self
+    }
+
+    /// How many requests may begin, in the order in which they are sent.
+    pub fn limit(mut self, limit: Option<RateLimit>) -> Self {
+        self.limit = limit;
         self
     }
 }
@@ -125,9 +134,10 @@ async fn from_file(file: Kubeconfig) -> Result<Config, kube::config::KubeconfigE
 /// - are sent once. A request that failed may have been carried out, so only a caller that knows its meaning can repeat
 ///   it: the work queue runs the whole reconcile again.
 ///
-/// There is no limit on requests per second as client-go has: the API server protects itself (API priority and
+/// There is no limit on requests per second unless `guards` have one: the API server protects itself (API priority and
 /// fairness, on by default since Kubernetes 1.20, stable since 1.29) and knows its own capacity better than each client
-/// does.
+/// does. controller-runtime has no limit either (`pkg/client/config/config.go`: `GetConfigWithContext`). The client of the
+/// lease never has one: a limit could cost the lease.
 ///
 /// # Errors
 ///
@@ -154,7 +164,7 @@ pub fn build(mut config: Config, agent: &str, metrics: &Metrics, guards: impl In
 
 /// As [`build`], around a service that takes the place of the API server.
 #[cfg(test)]
-pub(crate) fn over<S, B>(service: S, namespace: &str, metrics: &Metrics, gate: WriteGate) -> Client
+pub(crate) fn over<S, B>(service: S, namespace: &str, metrics: &Metrics, guards: impl Into<Guards>) -> Client
 where
     S: tower::Service<http::Request<kube::client::Body>, Response = http::Response<B>> + Send + 'static,
     S::Error: Into<tower::BoxError>,
@@ -163,7 +173,7 @@ where
     B::Error: Into<tower::BoxError>,
 {
     Client::new(
-        Outbound::new(service, "in-process".into(), metrics.rest(), gate.into()),
+        Outbound::new(service, "in-process".into(), metrics.rest(), guards.into()),
         namespace,
     )
 }

@@ -17,7 +17,7 @@ use tower::{BoxError, Service};
 use tracing::debug;
 
 use super::Guards;
-use crate::{error::NotLeader, metrics::RestMetrics};
+use crate::{error::NotLeader, limit::Bucket, metrics::RestMetrics};
 
 /// How long the API server may be silent. It cancels its own work after 60 s (`--request-timeout`); a request that
 /// takes longer than half of that is better sent again.
@@ -29,6 +29,45 @@ pub(super) struct Outbound<S> {
     host: Arc<str>,
     metrics: RestMetrics,
     guards: Guards,
+    pace: Pace,
+}
+
+/// When the next request may begin.
+enum Pace {
+    Unlimited,
+    Limited {
+        bucket: Bucket,
+        /// The next request's turn, if it has been reserved.
+        turn: Option<Pin<Box<Sleep>>>,
+    },
+}
+
+impl Pace {
+    fn of(guards: &Guards) -> Self {
+        match guards.limit {
+            Some(limit) => Self::Limited {
+                bucket: Bucket::new(limit),
+                turn: None,
+            },
+            None => Self::Unlimited,
+        }
+    }
+
+    /// Ready once the next request may begin.
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let Self::Limited { bucket, turn } = self else {
+            return Poll::Ready(());
+        };
+        let turn = turn.get_or_insert_with(|| Box::pin(sleep(bucket.reserve(Instant::now()))));
+        turn.as_mut().poll(cx)
+    }
+
+    /// The request begins.
+    fn begin(&mut self) {
+        if let Self::Limited { turn, .. } = self {
+            *turn = None;
+        }
+    }
 }
 
 impl<S> Outbound<S> {
@@ -37,6 +76,7 @@ impl<S> Outbound<S> {
             inner,
             host,
             metrics,
+            pace: Pace::of(&guards),
             guards,
         }
     }
@@ -55,10 +95,14 @@ where
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, BoxError>> + Send>>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        // All requests of a client pass through one task, in their order (kube's `Client` is a `tower::buffer`).
+        ready!(self.pace.poll(cx));
         self.inner.poll_ready(cx).map_err(Into::into)
     }
 
     fn call(&mut self, request: Request<RequestBody>) -> Self::Future {
+        self.pace.begin();
+        // After the wait for its turn, during which the lease may have been lost.
         let reads = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
         if !reads && !self.guards.gate.is_open() {
             return Box::pin(async { Err(NotLeader.into()) });

@@ -37,7 +37,7 @@ enum Behaviour {
 }
 
 /// A client of such a service, and the methods of the requests that reach the service.
-fn client(behaviour: Behaviour, metrics: &Metrics, gate: WriteGate) -> (Client, Arc<Mutex<Vec<Method>>>) {
+fn client(behaviour: Behaviour, metrics: &Metrics, guards: impl Into<Guards>) -> (Client, Arc<Mutex<Vec<Method>>>) {
     let seen = Arc::<Mutex<Vec<_>>>::default();
     let reached = seen.clone();
     let service = service_fn(move |request: Request<Body>| {
@@ -52,7 +52,7 @@ fn client(behaviour: Behaviour, metrics: &Metrics, gate: WriteGate) -> (Client, 
             Ok::<_, Infallible>(Response::new(http_body_util::StreamBody::new(frames.stream())))
         }
     });
-    (over(service, "default", metrics, gate), seen)
+    (over(service, "default", metrics, guards), seen)
 }
 
 /// The pieces of a body, last to first, each with its delay in seconds.
@@ -204,6 +204,40 @@ async fn a_closed_gate_allows_reads_and_refuses_writes_unsent() {
         assert!(matches!(Error::from(refused.unwrap_err()), Error::NotLeader));
     }
     assert_eq!(*seen.lock().unwrap(), [Method::POST, Method::GET, Method::GET]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_limit_delays_requests_beyond_the_burst_in_their_order() {
+    let guards = Guards::from(WriteGate::open()).limit(Some(RateLimit::new(0.5, 2)));
+    let (client, seen) = client(Behaviour::Answer, &Metrics::new(), guards);
+    let (maps, started) = (maps(&client), Instant::now());
+    let requests = (0..5).map(|_| async {
+        maps.get("a").await.unwrap();
+        started.elapsed().as_secs()
+    });
+    assert_eq!(futures::future::join_all(requests).await, [0, 0, 2, 4, 6]);
+    assert_eq!(seen.lock().unwrap().len(), 5);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_write_whose_turn_comes_after_the_lease_was_lost_is_not_sent() {
+    let may_write = Arc::new(AtomicBool::new(true));
+    let gate = {
+        let may_write = may_write.clone();
+        WriteGate::new(move || may_write.load(Ordering::Relaxed))
+    };
+    let guards = Guards::from(gate).limit(Some(RateLimit::new(0.1, 1)));
+    let (client, seen) = client(Behaviour::Answer, &Metrics::new(), guards);
+    let (maps, map) = (maps(&client), ConfigMap::default());
+    let params = PostParams::default();
+    maps.create(&params, &map).await.unwrap();
+    let loses = async {
+        sleep(Duration::from_secs(5)).await;
+        may_write.store(false, Ordering::Relaxed);
+    };
+    let (refused, ()) = futures::join!(maps.create(&params, &map), loses);
+    assert!(matches!(Error::from(refused.unwrap_err()), Error::NotLeader));
+    assert_eq!(seen.lock().unwrap().len(), 1);
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ mod orphans;
 mod shared;
 mod status;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use k8s_openapi::api::core::v1::ObjectReference;
 use kube::Client;
@@ -23,7 +23,14 @@ pub(crate) use self::{
     shared::{InFlight, Shared, Source},
 };
 pub use self::{keep_pods::KeptPods, of_kind::OfKind};
-use crate::{api::Requests, error::Result, events::EventType, key::ObjectKey, object::AnyObject};
+use crate::{
+    api::Requests,
+    error::Result,
+    events::EventType,
+    key::ObjectKey,
+    object::AnyObject,
+    priority::{Priority, Wake},
+};
 
 /// One reconcile of one object of kind `K`, passed to the [`Reconciler`](crate::Reconciler), which must not keep it.
 ///
@@ -37,6 +44,8 @@ pub struct Context<K> {
     pub(crate) object: Arc<K>,
     pub(crate) attempt: u32,
     pub(crate) reconcile_id: u64,
+    /// The priority of the next run, if the reconciler has set it.
+    pub(crate) priority: Arc<Mutex<Option<Priority>>>,
 }
 
 impl<K: AnyObject> Context<K> {
@@ -71,6 +80,22 @@ impl<K: AnyObject> Context<K> {
     /// A number, unique in this process, that is in every log line of this reconcile.
     pub fn reconcile_id(&self) -> u64 {
         self.reconcile_id
+    }
+
+    /// Requests a reconcile of another object of this controller, or of this one again, without a delay.
+    pub fn wake(&self, wake: impl Into<Wake>) {
+        let Wake { key, priority } = wake.into();
+        self.shared.queue.add(key, priority.unwrap_or(Priority::Normal));
+    }
+
+    /// Sets the priority with which this object is requeued, by the returned action or after a failure. By default it
+    /// keeps the priority with which it was queued for this reconcile.
+    pub fn requeue_with(&self, priority: Priority) {
+        *self.priority.lock().unwrap_or_else(PoisonError::into_inner) = Some(priority);
+    }
+
+    pub(crate) fn next_priority(&self) -> Option<Priority> {
+        *self.priority.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Reads the object from the API server, not from the cache; `None` if it is gone or another object has its name.

@@ -17,6 +17,7 @@ pub use self::uses::Uses;
 use crate::{
     context::Selector,
     kind::{Kind, KindId},
+    limit::RateLimit,
     object::{AnyObject, Object},
     predicate::Predicate,
     queue::Backoff,
@@ -43,6 +44,7 @@ pub struct Controller<K: Resource> {
     workers: Option<usize>,
     timeout: Option<Duration>,
     backoff: Backoff,
+    limit: Option<RateLimit>,
     predicate: Option<Predicate<K>>,
     sources: Vec<SourceFn<K>>,
     indexed: Vec<Named>,
@@ -87,6 +89,7 @@ impl<K: AnyObject> Controller<K> {
             workers: None,
             timeout: Some(RECONCILE_TIMEOUT),
             backoff: Backoff::default(),
+            limit: None,
             predicate: None,
             sources: Vec::new(),
             indexed: Vec::new(),
@@ -146,6 +149,16 @@ impl<K: AnyObject> Controller<K> {
     /// Sets the delays after failures.
     pub fn backoff(mut self, backoff: Backoff) -> Self {
         self.backoff = backoff;
+        self
+    }
+
+    /// Limits how many retries of this controller begin per second, of all objects together, besides each object's own
+    /// backoff: as client-go's `BucketRateLimiter`. It delays retries after failures and
+    /// [`Action::RequeueWithBackoff`](crate::Action::RequeueWithBackoff), not changes, new objects and
+    /// [`Action::RequeueAfter`](crate::Action::RequeueAfter). For an API outside of the cluster that breaks down if many
+    /// objects fail at the same time. No limit by default, as in controller-runtime with its priority queue.
+    pub fn rate_limit(mut self, limit: RateLimit) -> Self {
+        self.limit = Some(limit);
         self
     }
 

@@ -60,6 +60,7 @@ impl<K: AnyObject> Controller<K> {
             controller: self.name.as_str().into(),
             queue: WorkQueue::new(self.backoff, QueueMetrics::new(manager.metrics(), &self.name))
                 .shared_by(workers)
+                .limited(self.limit)
                 .asleep(),
             blocked: Arc::default(),
             applies: Arc::default(),

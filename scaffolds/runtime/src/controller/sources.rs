@@ -16,7 +16,7 @@ use crate::{
     manager::Manager,
     object::{AnyObject, Object},
     predicate::Predicate,
-    priority::Priority,
+    priority::{Priority, Wake},
 };
 
 /// Connects the controller with a source, once its queue exists.
@@ -133,19 +133,29 @@ impl<K: AnyObject> Controller<K> {
         self.uses(&Kind::of(), |kind| kind.watches_where(predicate, map))
     }
 
-    /// Wakes the objects whose keys are received from a channel: for sources outside of Kubernetes, such as a webhook
+    /// As [`watches_where`](Self::watches_where), and `map` says how urgent each object is.
+    pub fn watches_with_priority<W: Object>(
+        self,
+        predicate: Predicate<W>,
+        map: impl Fn(&W) -> Vec<Wake> + Send + Sync + 'static,
+    ) -> Self {
+        self.uses(&Kind::of(), |kind| kind.watches_with_priority(predicate, map))
+    }
+
+    /// Wakes the objects whose keys, or [`Wake`]s, are received from a channel: for sources outside of Kubernetes, such as a webhook
     /// of a cloud or a poll. The channel is drained as long as the manager runs, on a standby too, and does not wait
     /// for reconciles: equal keys that are not reconciled yet are merged, so the queue is bounded by the number of
     /// objects and the channel by its own capacity.
     ///
     /// On a standby the keys are dropped: every object is reconciled once it leads. Keys are lost when the process
     /// ends, too. If a change must not be missed, the reconcile that every object gets after a restart has to find it.
-    pub fn watches_channel(mut self, mut keys: mpsc::Receiver<ObjectKey>) -> Self {
+    pub fn watches_channel(mut self, mut keys: mpsc::Receiver<impl Into<Wake> + Send + 'static>) -> Self {
         self.sources.push(Box::new(move |manager, wiring, _| {
             let queue = wiring.queue.clone();
             manager.background(async move {
-                while let Some(key) = keys.recv().await {
-                    queue.add(key, Priority::Normal);
+                while let Some(wake) = keys.recv().await {
+                    let Wake { key, priority } = wake.into();
+                    queue.add(key, priority.unwrap_or(Priority::Normal));
                 }
             });
             Ok(())

@@ -16,6 +16,7 @@ use crate::{
     kind::Kind,
     object::AnyObject,
     predicate::Predicate,
+    priority::Wake,
     rbac::Use,
 };
 
@@ -147,9 +148,20 @@ impl<K: AnyObject, C: AnyObject> Uses<K, C> {
 
     /// See [`Controller::watches_where`].
     pub fn watches_where(
-        mut self,
+        self,
         predicate: Predicate<C>,
         map: impl Fn(&C) -> Vec<ObjectKey> + Send + Sync + 'static,
+    ) -> Self {
+        self.watches_with_priority(predicate, move |object| {
+            map(object).into_iter().map(Wake::from).collect()
+        })
+    }
+
+    /// See [`Controller::watches_with_priority`].
+    pub fn watches_with_priority(
+        mut self,
+        predicate: Predicate<C>,
+        map: impl Fn(&C) -> Vec<Wake> + Send + Sync + 'static,
     ) -> Self {
         let kind = self.kind.clone();
         self.controller.uses.push(Use::watched(&kind));

@@ -2,8 +2,16 @@
 
 use super::register::Wiring;
 use crate::{
-    child::controller_of, informer::Delta, isolate::Authored, key::ObjectKey, kind::Kind, manager::Manager,
-    object::AnyObject, predicate::Filter, priority::Priority, worker::priority,
+    child::controller_of,
+    informer::Delta,
+    isolate::Authored,
+    key::ObjectKey,
+    kind::Kind,
+    manager::Manager,
+    object::AnyObject,
+    predicate::Filter,
+    priority::{Priority, Wake},
+    worker::priority,
 };
 
 /// Handles a child's change for its owner.
@@ -35,7 +43,7 @@ pub(super) fn own_handler<K: AnyObject, C: AnyObject>(
 }
 
 /// Maps an object to the keys to wake.
-type Mapping<W> = Authored<dyn Fn(&W) -> Vec<ObjectKey> + Send + Sync>;
+type Mapping<W> = Authored<dyn Fn(&W) -> Vec<Wake> + Send + Sync>;
 
 /// Handles a watched object's change for the objects that `map` names.
 pub(super) fn map_handler<K: AnyObject, W: AnyObject>(
@@ -55,7 +63,9 @@ pub(super) fn map_handler<K: AnyObject, W: AnyObject>(
         }
         for watched in objects(delta) {
             match map.call(|map| map(watched)) {
-                Ok(keys) => keys.into_iter().for_each(|key| queue.add(key, priority(delta))),
+                Ok(wakes) => wakes.into_iter().for_each(|wake| {
+                    queue.add(wake.key, wake.priority.unwrap_or(priority(delta)));
+                }),
                 Err(panic) => {
                     let (controller, kind, object) = (&*filter.controller, filter.kind.kind(), delta.key());
                     tracing::error!(controller, kind, %object, "`map` panicked, so no object is woken: {panic}");

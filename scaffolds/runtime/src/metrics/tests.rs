@@ -111,6 +111,7 @@ async fn a_queues_metrics_have_both_labels_and_include_held_keys() {
 workqueue_adds_total{controller="q",name="q"} 1
 workqueue_depth{controller="q",name="q",priority="-100"} 2
 workqueue_depth{controller="q",name="q",priority="0"} 0
+workqueue_depth{controller="q",name="q",priority="100"} 0
 workqueue_longest_running_processor_seconds{controller="q",name="q"} 5
 workqueue_queue_duration_seconds_sum{controller="q",name="q"} 0.001
 workqueue_queue_duration_seconds_count{controller="q",name="q"} 1

@@ -4,13 +4,19 @@
 mod bind;
 mod duration;
 
-use std::{collections::BTreeSet, num::NonZeroUsize, path::PathBuf, time::Duration};
+use std::{
+    collections::BTreeSet,
+    num::{NonZeroU32, NonZeroUsize},
+    path::PathBuf,
+    time::Duration,
+};
 
 use clap::{Args, Subcommand, ValueEnum};
 use tracing_subscriber::EnvFilter;
 
 pub use self::bind::BindAddress;
 use self::duration::parse as duration;
+use crate::limit::RateLimit;
 
 /// The flags of every operator, to be included in the operator's own with `#[command(flatten)]`.
 ///
@@ -97,6 +103,14 @@ pub struct Options {
     #[arg(long, value_name = "DURATION", default_value = "90s", value_parser = duration, hide_short_help = true)]
     pub watch_silence_timeout: Duration,
 
+    /// Requests per second that may begin in the long run, but for those of the lease; 0 for no limit
+    #[arg(long, value_name = "N", default_value = "0", value_parser = per_second, hide_short_help = true)]
+    pub kube_api_qps: f64,
+
+    /// Requests that may begin at once if --kube-api-qps limits them
+    #[arg(long, value_name = "N", default_value = "30", hide_short_help = true)]
+    pub kube_api_burst: NonZeroU32,
+
     /// Apply the operator's own CRDs at start and wait until they are established
     #[arg(long, value_name = "BOOL", default_value_t = false, default_missing_value = "true", num_args = 0..=1, require_equals = true, action = clap::ArgAction::Set)]
     pub install_crds: bool,
@@ -140,6 +154,11 @@ pub enum LogFormat {
 }
 
 impl Options {
+    /// The limit of `--kube-api-qps` and `--kube-api-burst`.
+    pub(crate) fn request_limit(&self) -> Option<RateLimit> {
+        (self.kube_api_qps > 0.0).then(|| RateLimit::new(self.kube_api_qps, self.kube_api_burst.get()))
+    }
+
     /// The namespaces to watch; empty means all. An empty WATCH_NAMESPACE counts as unset.
     pub fn watched_namespaces(&self) -> BTreeSet<String> {
         self.namespaces
@@ -160,6 +179,14 @@ fn namespace(text: &str) -> Result<String, String> {
     } else {
         Err("a namespace has at most 63 small letters, digits and inner `-`".to_owned())
     }
+}
+
+fn per_second(text: &str) -> Result<f64, String> {
+    let number = text
+        .parse::<f64>()
+        .ok()
+        .filter(|number| number.is_finite() && *number >= 0.0);
+    number.ok_or_else(|| "a number of requests per second, or 0".to_owned())
 }
 
 fn directives(text: &str) -> Result<String, String> {
@@ -257,6 +284,18 @@ mod tests {
             panic!("no subcommand")
         };
         assert_eq!((out, check), (PathBuf::from("x"), true));
+    }
+
+    #[test]
+    fn requests_are_limited_only_if_asked_for() {
+        assert_eq!(parse(&[]).unwrap().request_limit(), None);
+        let limited = parse(&["--kube-api-qps=0.5", "--kube-api-burst", "3"]).unwrap();
+        assert_eq!(limited.request_limit(), Some(RateLimit::new(0.5, 3)));
+        let limited = parse(&["--kube-api-qps=20"]).unwrap();
+        assert_eq!(limited.request_limit(), Some(RateLimit::new(20.0, 30)));
+        for wrong in ["--kube-api-qps=-1", "--kube-api-qps=NaN", "--kube-api-burst=0"] {
+            assert!(parse(&[wrong]).is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::{Backoff, turns::Turns};
-use crate::{jitter::Jitter, key::ObjectKey, metrics::QueueMetrics, priority::Priority};
+use super::{delays::Delays, turns::Turns};
+use crate::{key::ObjectKey, limit::RateLimit, metrics::QueueMetrics, priority::Priority};
 
 /// Longer delays are reduced to this, 30 years, which every platform's clock can add.
 const FAR: Duration = Duration::from_secs(86_400 * 365 * 30);
@@ -17,8 +17,7 @@ const FAR: Duration = Duration::from_secs(86_400 * 365 * 30);
 /// The state of all keys.
 #[derive(Debug)]
 pub(super) struct Core {
-    backoff: Backoff,
-    jitter: Jitter,
+    delays: Delays,
     metrics: QueueMetrics,
     entries: HashMap<ObjectKey, Entry>,
     ready: Turns,
@@ -72,11 +71,10 @@ pub(super) struct HandedOut {
 }
 
 impl Core {
-    pub(super) fn new(backoff: Backoff, jitter: Jitter, metrics: QueueMetrics) -> Self {
+    pub(super) fn new(delays: Delays, metrics: QueueMetrics) -> Self {
         let (entries, waiting) = Default::default();
         Self {
-            backoff,
-            jitter,
+            delays,
             metrics,
             entries,
             ready: Turns::new(usize::MAX),
@@ -100,6 +98,11 @@ impl Core {
     /// Shares this many workers between the namespaces. To be called before the first key is added.
     pub(super) fn share(&mut self, workers: usize) {
         self.ready = Turns::new(workers);
+    }
+
+    /// Limits the requests after failures.
+    pub(super) fn limit(&mut self, limit: RateLimit) {
+        self.delays.limit(limit);
     }
 
     /// How many keys are handed out.
@@ -135,8 +138,7 @@ impl Core {
         now: Instant,
     ) -> Duration {
         let failures = self.failures(&key).saturating_add(1);
-        let delay = self.backoff.delay(failures, &mut self.jitter);
-        let delay = delay.max(*delays.start()).min(*delays.end());
+        let delay = self.delays.next(failures, &delays, now);
         if !self.shut_down {
             self.entries.entry(key.clone()).or_default().failures = failures;
             self.add_after(key, priority, delay, now);
@@ -158,7 +160,7 @@ impl Core {
         } else if entry.failures == 0 {
             self.add(key, priority, now);
         } else if entry.request.is_none() {
-            let delay = self.backoff.delay(entry.failures, &mut self.jitter);
+            let delay = self.delays.own(entry.failures);
             self.add_after(key, priority, delay, now);
         }
     }

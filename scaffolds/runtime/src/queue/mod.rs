@@ -2,6 +2,7 @@
 //! The rules are in `core.rs` and `turns.rs`; this file has the lock, the waiting workers and the clock.
 
 mod core;
+mod delays;
 mod turns;
 
 use std::ops::RangeInclusive;
@@ -10,51 +11,12 @@ use std::time::Duration;
 
 use tokio::{sync::Notify, time::Instant};
 
-use self::core::{Core, HandedOut};
-use crate::{jitter::Jitter, key::ObjectKey, metrics::QueueMetrics, priority::Priority};
-
-/// The delay after a failure: `base · 2^(n−1)` for the n-th in a row, at most `max`, times a random factor in `[1, 1 +
-/// jitter)`, so that keys that failed at the same time are not retried at the same time. The factor is applied after
-/// the cap.
-///
-/// Default: 5 ms to 1000 s as in client-go's default rate limiter, and a jitter of 0.1, which client-go does not have.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Backoff {
-    /// The delay after the first failure.
-    pub base: Duration,
-    /// The longest delay, before the jitter.
-    pub max: Duration,
-    /// The width of the random factor; 0 gives exact delays.
-    pub jitter: f64,
-}
-
-impl Default for Backoff {
-    fn default() -> Self {
-        Self {
-            base: Duration::from_millis(5),
-            max: Duration::from_secs(1000),
-            jitter: 0.1,
-        }
-    }
-}
-
-impl Backoff {
-    fn delay(&self, failures: u32, jitter: &mut Jitter) -> Duration {
-        let doublings = failures.saturating_sub(1).min(63);
-        let nanos = self
-            .base
-            .as_nanos()
-            .saturating_mul(1_u128 << doublings)
-            .min(self.max.as_nanos());
-        // At most `max`, whose nanoseconds are from a `Duration`; a `max` of over 584 years becomes 584 years.
-        let delay = Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX));
-        if self.jitter > 0.0 {
-            jitter.scale(delay, 1.0, 1.0 + self.jitter)
-        } else {
-            delay
-        }
-    }
-}
+pub use self::delays::Backoff;
+use self::{
+    core::{Core, HandedOut},
+    delays::Delays,
+};
+use crate::{jitter::Jitter, key::ObjectKey, limit::RateLimit, metrics::QueueMetrics, priority::Priority};
 
 /// A queue of object keys shared by one controller's event handlers and workers. Cheap to clone.
 ///
@@ -102,7 +64,7 @@ impl WorkQueue {
     }
 
     fn with_jitter(backoff: Backoff, metrics: QueueMetrics, jitter: Jitter) -> Self {
-        let core = Mutex::new(Core::new(backoff, jitter, metrics));
+        let core = Mutex::new(Core::new(Delays::new(backoff, jitter), metrics));
         Self {
             shared: Arc::new(Shared {
                 core,
@@ -121,9 +83,17 @@ impl WorkQueue {
     ///   namespace go on.
     /// - At most `2 · workers − 1` keys are held, and more than `workers` only while some namespace holds several: it
     ///   gets none until the others have theirs. With one worker, at most one key is held.
-    ///   until the others have theirs. With one worker it is never more than one.
     pub fn shared_by(self, workers: usize) -> Self {
         self.core().share(workers.max(1));
+        self
+    }
+
+    /// Limits the requests of [`Self::add_rate_limited`] for all keys together, in addition to the delay of each key: as
+    /// client-go's `BucketRateLimiter`. Other requests are not limited.
+    pub fn limited(self, limit: impl Into<Option<RateLimit>>) -> Self {
+        if let Some(limit) = limit.into() {
+            self.core().limit(limit);
+        }
         self
     }
 
@@ -171,7 +141,8 @@ impl WorkQueue {
         self.add_rate_limited_within(key, priority, Duration::ZERO..=Duration::MAX)
     }
 
-    /// As [`Self::add_rate_limited`]; a delay outside of `delays` is replaced by the nearest one in that range.
+    /// As [`Self::add_rate_limited`]; the key's own delay, if it is outside of `delays`, is replaced by the nearest one in
+    /// that range.
     pub fn add_rate_limited_within(
         &self,
         key: ObjectKey,

@@ -150,6 +150,7 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
             object,
             attempt,
             reconcile_id,
+            priority: Arc::default(),
         };
         let started = Instant::now();
         let end = self.run(&cx).await;

@@ -1,6 +1,9 @@
 //! Runs a reconciler once for a test: without the queue, and without handling the result.
 
-use std::{sync::atomic::Ordering, time::Duration};
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 
 use super::{
     RECONCILES, Worker,
@@ -11,6 +14,7 @@ use crate::{
     error::{Error, Result},
     key::ObjectKey,
     object::AnyObject,
+    priority::Priority,
     reconciler::Reconciler,
 };
 
@@ -28,10 +32,12 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
             object,
             attempt: 0,
             reconcile_id: RECONCILES.fetch_add(1, Ordering::Relaxed),
+            priority: Arc::default(),
         };
         match self.run(&cx).await {
             End::Returned(Ok(Next::Nothing)) => Ok(None),
             End::Returned(Ok(Next::After(delay))) => Ok(Some(delay)),
+            End::Returned(Ok(Next::Backoff)) => Ok(Some(self.queue.add_rate_limited(key.clone(), Priority::Normal))),
             End::Returned(Err(error)) => Err(error),
             End::Panicked(message) => Err(Error::retry(format!("the reconciler panicked: {message}"))),
             End::TimedOut(cut_off) => Err(Error::retry(cut_off.to_string())),

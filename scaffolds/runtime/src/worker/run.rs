@@ -41,6 +41,7 @@ impl fmt::Display for CutOff {
 pub(super) enum Next {
     Nothing,
     After(Duration),
+    Backoff,
 }
 
 impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
@@ -83,6 +84,7 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
                     shared: cx.shared.clone(),
                     key: cx.key.clone(),
                     object: stored.clone(),
+                    priority: cx.priority.clone(),
                     ..*cx
                 };
                 self.reconciler.reconcile(&cx, stored).await?
@@ -92,6 +94,7 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
         Ok(match action {
             Action::Done => Next::Nothing,
             Action::RequeueAfter(delay) => Next::After(delay),
+            Action::RequeueWithBackoff => Next::Backoff,
         })
     }
 
@@ -110,6 +113,7 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
         }
         match self.reconciler.cleanup(cx, cx.object.clone()).await? {
             Cleanup::Pending(delay) => return Ok(Next::After(delay)),
+            Cleanup::PendingWithBackoff => return Ok(Next::Backoff),
             Cleanup::Done => {}
         }
         // The cleanup may have written the status: the patch has to name the resulting resource version.

@@ -20,6 +20,7 @@ use crate::{
 impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
     /// Decides when to run again, and reports errors that a person has to act on.
     pub(super) async fn settle(&self, cx: &Context<K>, end: End, priority: Priority) -> Outcome {
+        let priority = cx.next_priority().unwrap_or(priority);
         let error = match end {
             End::Returned(Ok(next)) => return self.succeed(cx, next, priority).await,
             End::Returned(Err(error)) if is_gone(cx, &error).await => {
@@ -40,12 +41,20 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
 
     async fn succeed(&self, cx: &Context<K>, next: Next, priority: Priority) -> Outcome {
         self.clear_trace(cx).await;
-        self.queue.forget(&cx.key);
         match next {
-            Next::Nothing => Outcome::Success,
+            Next::Nothing => {
+                self.queue.forget(&cx.key);
+                Outcome::Success
+            }
             Next::After(delay) => {
+                self.queue.forget(&cx.key);
                 self.queue.add_after(cx.key.clone(), priority, delay);
                 Outcome::RequeueAfter
+            }
+            // Counted as a failure is: the delays grow.
+            Next::Backoff => {
+                self.queue.add_rate_limited(cx.key.clone(), priority);
+                Outcome::Requeue
             }
         }
     }

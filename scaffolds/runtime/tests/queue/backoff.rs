@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kubewright_runtime::{Backoff, Metrics, Priority, WorkQueue};
+use kubewright_runtime::{Backoff, Metrics, Priority, RateLimit, WorkQueue};
 use tokio::time::{Instant, advance};
 
 use crate::{key, queue, ready};
@@ -96,4 +96,29 @@ async fn a_delay_can_be_bounded() {
         })
         .collect();
     assert_eq!(delays[7..], [1000, 1280, 2000, 2000, 2000]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_limit_of_the_queue_delays_retries_of_all_keys_together_and_nothing_else() {
+    let queue = queue().limited(RateLimit::new(1.0, 2));
+    let delays: Vec<u128> = (0..5)
+        .map(|n| {
+            queue
+                .add_rate_limited(key(&n.to_string()), Priority::Normal)
+                .as_millis()
+        })
+        .collect();
+    assert_eq!(
+        delays,
+        [5, 5, 1000, 2000, 3000],
+        "the key's own delay, or the queue's if it is longer"
+    );
+    let no_delay = Duration::ZERO..=Duration::ZERO;
+    let delay = queue.add_rate_limited_within(key("a"), Priority::Normal, no_delay);
+    assert_eq!(delay, 4 * crate::SECOND);
+    queue.add(key("b"), Priority::Normal);
+    assert!(ready(&queue).is_some(), "a change is not delayed");
+    // Ten seconds later a token is there again.
+    advance(10 * crate::SECOND).await;
+    assert_eq!(queue.add_rate_limited(key("c"), Priority::Normal).as_millis(), 5);
 }

@@ -85,7 +85,7 @@ async fn metrics_follow_the_keys() {
         .map(str::to_owned)
         .collect();
     assert!(
-        depth.len() == 2 && depth.iter().all(|line| line.ends_with(" 0")),
+        depth.len() == 3 && depth.iter().all(|line| line.ends_with(" 0")),
         "{depth:?}"
     );
 }

@@ -36,6 +36,17 @@ async fn live_changes_go_before_objects_of_the_initial_list() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn urgent_keys_go_before_all_others() {
+    let queue = queue();
+    queue.add(key("a"), Priority::Low);
+    queue.add(key("b"), Priority::Normal);
+    queue.add(key("c"), Priority::High);
+    queue.add(key("a"), Priority::High);
+    let held: Vec<Held> = std::iter::from_fn(|| ready(&queue)).collect();
+    assert_eq!(names(&held), ["a", "c", "b"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn k20_a_hot_key_is_not_postponed_by_its_own_events() {
     let queue = queue();
     queue.add_after(key("hot"), Priority::Normal, SECOND);
