@@ -93,7 +93,8 @@ async fn tasks_start_in_order_and_those_of_every_replica_outlive_the_leaders() {
     let ends = read(&diary);
     assert_eq!(ends[0], "leading ends");
     assert_eq!(ends.len(), 3, "{ends:?}");
-    seconds(3).await;
+    // Longer than candidates wait between two attempts, and shorter than the lease lasts.
+    seconds(6).await;
     assert!(next.is_leader(), "the lease was released");
 }
 

@@ -54,7 +54,7 @@ impl Reconciler<FooBar> for Patient {
 
     async fn reconcile(&self, cx: &Context<FooBar>, _: Arc<FooBar>) -> Result<Action> {
         let count = self.note(&self.runs, cx);
-        Ok(if count % 4 == 0 {
+        Ok(if count.is_multiple_of(4) {
             Action::Done
         } else {
             Action::RequeueWithBackoff

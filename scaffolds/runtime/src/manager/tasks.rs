@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    future::Future,
+    future::{Future, pending},
     sync::{Arc, Mutex},
 };
 
@@ -41,7 +41,9 @@ use crate::{
 pub struct Task {
     name: String,
     start: Start,
-    run: Box<dyn FnOnce(Stop) -> Pending<Result<()>> + Send>,
+    /// Asks it to stop.
+    ask: watch::Sender<bool>,
+    run: Pending<Result<()>>,
 }
 
 /// When a task starts.
@@ -66,11 +68,13 @@ impl Task {
     where
         F: Future<Output = Result<()>> + Send + 'static,
     {
+        let (ask, asked) = watch::channel(false);
         Self {
             name: name.into(),
             start: Start::Leading,
+            ask,
             // Called inside the future, so that a panic of the function itself is isolated too.
-            run: Box::new(|stop| Box::pin(async move { run(stop).await })),
+            run: Box::pin(async move { run(Stop(asked)).await }),
         }
     }
 
@@ -90,10 +94,6 @@ impl Task {
 }
 
 impl Stop {
-    pub(super) fn new(stop: watch::Receiver<bool>) -> Self {
-        Self(stop)
-    }
-
     /// Waits until the task is asked to stop.
     pub async fn requested(&self) {
         // The manager that would ask is gone: that is the same.
@@ -124,12 +124,21 @@ impl Manager {
         let starting: Vec<_> = lock(&self.authored.waiting)
             .extract_if(.., |task| task.start == start)
             .collect();
-        for Task { name, run, .. } in starting {
+        for Task { name, ask, run, .. } in starting {
             info!(task = name, "starting");
-            let (run, running) = (run(Stop::new(stop.clone())), self.authored.running.clone());
+            let (mut stop, running) = (stop.clone(), self.authored.running.clone());
             *lock(&running).entry(name.clone()).or_default() += 1;
             tasks.spawn(async move {
-                let ended = isolated_future(run).await;
+                let passes_on = async {
+                    // A manager that is gone asks the same.
+                    _ = stop.wait_for(|stop| *stop).await;
+                    ask.send_replace(true);
+                    pending().await
+                };
+                let ended = tokio::select! {
+                    ended = isolated_future(run) => ended,
+                    ended = passes_on => ended,
+                };
                 if let Some(count) = lock(&running).get_mut(&name) {
                     *count -= 1;
                 }
