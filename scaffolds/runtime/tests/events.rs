@@ -5,11 +5,13 @@ mod support;
 
 use std::{sync::Arc, time::Duration};
 
-use kubewright_runtime::{Action, Context, Controller, EventType, Manager, Reconciler, Result};
+use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
+use kube::core::{ApiResource, DynamicObject};
+use kubewright_runtime::{Action, Context, Controller, EventType, Kind, Manager, ObjectKey, Reconciler, Result};
 use serde_json::{Value, json};
 use support::{
     World,
-    kinds::{FooBar, Running, at, foobar, seconds, world},
+    kinds::{FooBar, Running, at, config_map, foobar, seconds, world},
 };
 use tokio::time::sleep;
 
@@ -84,4 +86,52 @@ async fn an_event_of_a_slow_reconcile_is_written_after_a_second_although_objects
     sleep(Duration::from_millis(1500)).await;
     assert_eq!(stored_events(&world).len(), 1, "the events of the running reconcile");
     running.stop().await.unwrap_err();
+}
+
+/// Reports what it does with a ConfigMap of its name, and with its namespace.
+struct Reports;
+
+impl Reconciler<FooBar> for Reports {
+    async fn reconcile(&self, cx: &Context<FooBar>, _: Arc<FooBar>) -> Result<Action> {
+        if let Some(map) = cx.get::<ConfigMap>(cx.key().name())? {
+            cx.event_about(&*map, EventType::Warning, "InUse", "a FooBar uses it");
+        }
+        let kind = Kind::<DynamicObject>::cluster_scoped(ApiResource::erase::<Namespace>(&()));
+        let namespace = DynamicObject::new(cx.namespace(), &ApiResource::erase::<Namespace>(&()));
+        cx.of(&kind)
+            .event_about(&namespace, EventType::Normal, "Counted", "it has a FooBar");
+        Ok(Action::Done)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_event_may_be_about_another_object_of_any_kind() {
+    let world = world();
+    let manager = Manager::builder(world.client()).build();
+    Controller::<FooBar>::new("foobar")
+        .watches::<ConfigMap>(|map| vec![ObjectKey::of(map)])
+        .register(&manager, Reports)
+        .unwrap();
+    let running = Running::start(manager);
+    seconds(1).await;
+    world.put(&config_map("a"), json!({}));
+    world.put(&at("a"), foobar("x"));
+    seconds(30).await;
+    running.stop().await.unwrap();
+    let uid = world.object(&config_map("a")).unwrap()["metadata"]["uid"].clone();
+    let events = world.list("/apis/events.k8s.io/v1/namespaces/default/events");
+    let about = |kind: &str| {
+        let found = events.iter().find(|event| event["regarding"]["kind"] == kind);
+        let event = found.unwrap_or_else(|| panic!("no event about a {kind}: {events:?}"));
+        (event["regarding"].clone(), event["reason"].clone())
+    };
+    let (map, reason) = about("ConfigMap");
+    assert_eq!(reason, "InUse");
+    assert_eq!(
+        map,
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "namespace": "default", "name": "a", "uid": uid})
+    );
+    let (namespace, reason) = about("Namespace");
+    assert_eq!(reason, "Counted");
+    assert_eq!(namespace["name"], "default");
 }

@@ -28,7 +28,8 @@ use crate::{
     error::Result,
     events::EventType,
     key::ObjectKey,
-    object::AnyObject,
+    kind::Kind,
+    object::{AnyObject, Object},
     priority::{Priority, Wake},
 };
 
@@ -114,20 +115,35 @@ impl<K: AnyObject> Context<K> {
     /// events that the API server cannot take in time are dropped. `reason` is one CamelCase word; `note` is cut at 1
     /// kB.
     pub fn event(&self, type_: EventType, reason: &str, note: impl Into<String>) {
-        self.shared
-            .recorder
-            .event(&self.reference(), type_, reason, "Reconcile", &note.into());
+        self.record(
+            &reference(self.shared.kind(), &*self.object),
+            type_,
+            reason,
+            note.into(),
+        );
     }
 
-    fn reference(&self) -> ObjectReference {
-        let (kind, meta) = (self.shared.kind(), self.object.meta());
-        ObjectReference {
-            api_version: Some(kind.api_version()),
-            kind: Some(kind.kind().to_owned()),
-            namespace: meta.namespace.clone(),
-            name: meta.name.clone(),
-            uid: meta.uid.clone(),
-            ..ObjectReference::default()
-        }
+    /// As [`event`](Self::event), about another object, such as one that this object uses: its users see what happens
+    /// to it. The event is in that object's namespace, where the operator needs its permission for events too.
+    /// [`OfKind::event_about`] is for kinds without a Rust type.
+    pub fn event_about<C: Object>(&self, other: &C, type_: EventType, reason: &str, note: impl Into<String>) {
+        self.of(&Kind::of()).event_about(other, type_, reason, note);
+    }
+
+    pub(super) fn record(&self, about: &ObjectReference, type_: EventType, reason: &str, note: String) {
+        self.shared.recorder.event(about, type_, reason, "Reconcile", &note);
+    }
+}
+
+/// An object as an event names it.
+pub(super) fn reference<C: AnyObject>(kind: &Kind<C>, object: &C) -> ObjectReference {
+    let meta = object.meta();
+    ObjectReference {
+        api_version: Some(kind.api_version()),
+        kind: Some(kind.kind().to_owned()),
+        namespace: meta.namespace.clone(),
+        name: meta.name.clone(),
+        uid: meta.uid.clone(),
+        ..ObjectReference::default()
     }
 }

@@ -2,10 +2,11 @@
 
 use std::{any::Any, sync::Arc};
 
-use super::{Context, OWNER_INDEX, Source};
+use super::{Context, OWNER_INDEX, Source, reference};
 use crate::{
     child::{Applied, controller_of},
     error::{Error, Result},
+    events::EventType,
     key::ObjectKey,
     kind::Kind,
     object::AnyObject,
@@ -100,6 +101,11 @@ impl<K: AnyObject, C: AnyObject> OfKind<'_, K, C> {
     /// See [`Context::is_served`].
     pub fn is_served(&self) -> Result<bool> {
         Ok(self.source()?.informer.is_served())
+    }
+
+    /// See [`Context::event_about`].
+    pub fn event_about(&self, other: &C, type_: EventType, reason: &str, note: impl Into<String>) {
+        self.cx.record(&reference(self.kind, other), type_, reason, note.into());
     }
 
     /// See [`Context::apply_child`]. `apiVersion` and `kind` of the intent are set.
