@@ -14,6 +14,7 @@ mod watching;
 use std::{
     fs,
     path::{Path, PathBuf},
+    sync::OnceLock,
 };
 
 use anyhow::{Context, Result, ensure};
@@ -81,8 +82,21 @@ fn project(name: &str) -> Result<Project> {
     Project::generate(name, &[api])
 }
 
-/// The release build of the generated operator; without the events of its successes, if there are to be none.
+/// The release build of the generated operator, which is built once.
 fn ours(events: Events) -> Result<PathBuf> {
+    static BUILT: [OnceLock<PathBuf>; 2] = [const { OnceLock::new() }; 2];
+    let built = &BUILT[events as usize];
+    match built.get() {
+        Some(binary) => Ok(binary.clone()),
+        None => {
+            let binary = build(events)?;
+            Ok(built.get_or_init(|| binary).clone())
+        }
+    }
+}
+
+/// Builds it; without the events of its successes, if there are to be none.
+fn build(events: Events) -> Result<PathBuf> {
     let silent = match events {
         Events::Both => return project("bench-operator")?.release(),
         Events::Neither => project("bench-silent")?,
