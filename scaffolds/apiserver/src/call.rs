@@ -1,6 +1,6 @@
 //! A request for a resource, read from its path, query and headers.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 
@@ -29,6 +29,27 @@ pub struct Call {
     pub body: Bytes,
     /// The user that sent the request.
     pub user: User,
+    /// What the client is warned of.
+    pub warnings: Warnings,
+}
+
+/// The sentences for `Warning` headers, each once. Clones are handles of the same list.
+#[derive(Clone, Debug, Default)]
+pub struct Warnings(Arc<Mutex<Vec<String>>>);
+
+impl Warnings {
+    /// Adds a sentence.
+    pub fn add(&self, sentence: String) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if !all.contains(&sentence) {
+            all.push(sentence);
+        }
+    }
+
+    /// Takes all sentences.
+    pub fn take(&self) -> Vec<String> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 /// The verbs of resources.
@@ -73,6 +94,7 @@ impl Call {
             user_agent: agent.to_owned(),
             body: Bytes::new(),
             user: User::admin(),
+            warnings: Warnings::default(),
         }
     }
 

@@ -41,6 +41,11 @@ mod table;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod user;
+#[cfg_attr(
+    not(feature = "webhooks"),
+    allow(dead_code, unused_imports, reason = "without the feature no webhook is called")
+)]
+mod webhooks;
 
 pub use auth::Peer;
 pub use authorize::{Attributes, Refusal};

@@ -1,7 +1,7 @@
 //! The state that all parts of the server share: objects, resources, rights and time. It stands below the registry;
 //! what is derived from it (discovery, definitions, controllers) stands above.
 
-use crate::{authorize::Authorizer, catalogue::Catalogue, clock::Clock, store::Store};
+use crate::{authorize::Authorizer, catalogue::Catalogue, clock::Clock, store::Store, webhooks::Webhooks};
 
 /// The state from which requests are answered.
 #[derive(Default)]
@@ -14,6 +14,8 @@ pub struct Core {
     pub authorizer: Authorizer,
     /// The clock for timestamps of objects.
     pub clock: Clock,
+    /// The webhooks of admission.
+    pub webhooks: Webhooks,
 }
 
 impl Core {

@@ -1,5 +1,7 @@
 //! Failed requests: the API's Status objects, with the messages, reasons and details of kube-apiserver 1.36.
 
+use std::borrow::Cow;
+
 use kubewright_machinery::Cause;
 use serde_json::{Map, Value, json};
 
@@ -9,7 +11,7 @@ pub struct Status {
     /// The HTTP status.
     pub code: u16,
     /// The machine-readable reason, for example `NotFound`; empty for the few answers without one.
-    pub reason: &'static str,
+    pub reason: Cow<'static, str>,
     /// The message that kubectl prints.
     pub message: String,
     /// The object, and the causes. Some answers have empty details, others none, and clients can tell the difference.
@@ -25,6 +27,8 @@ pub struct Details {
     pub name: String,
     /// The API group.
     pub group: String,
+    /// The object's UID, if a webhook names it.
+    pub uid: String,
     /// The resource (plural) or the kind, whichever the real server uses for the reason.
     pub kind: String,
     /// The individual errors.
@@ -54,7 +58,7 @@ impl Status {
     pub fn new(code: u16, reason: &'static str, message: impl Into<String>) -> Self {
         Self {
             code,
-            reason,
+            reason: Cow::Borrowed(reason),
             message: message.into(),
             details: None,
             continue_token: String::new(),
@@ -249,7 +253,7 @@ impl Status {
             "status": "Failure", "message": self.message, "code": self.code,
         });
         if !self.reason.is_empty() {
-            body["reason"] = self.reason.into();
+            body["reason"] = self.reason.as_ref().into();
         }
         if !self.continue_token.is_empty() {
             body["metadata"]["continue"] = self.continue_token.as_str().into();
@@ -265,7 +269,10 @@ impl Details {
     /// The details as JSON, for failures and successes.
     pub fn body(&self) -> Value {
         let mut body = Map::new();
-        let texts = [("name", &self.name), ("group", &self.group), ("kind", &self.kind)];
+        let Self {
+            name, group, uid, kind, ..
+        } = self;
+        let texts = [("name", name), ("group", group), ("uid", uid), ("kind", kind)];
         for (field, text) in texts.into_iter().filter(|(_, text)| !text.is_empty()) {
             body.insert(field.to_owned(), text.as_str().into());
         }

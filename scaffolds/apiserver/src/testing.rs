@@ -13,6 +13,15 @@ pub mod apply {
     pub use crate::apply::{Error, Schema, Writer, apply, keep_times, scale_entries, scaled_entries, update};
 }
 
+/// Certificates for servers of tests.
+#[cfg(feature = "serve")]
+pub mod certificates {
+    pub use crate::serve::{
+        certificate::{Authority, Issued},
+        kubeconfig::pem,
+    };
+}
+
 /// Reads JSON as the API server does.
 pub mod json {
     pub use crate::request::json::{DEPTH, read};

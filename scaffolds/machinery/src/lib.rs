@@ -22,6 +22,7 @@ pub mod names;
 pub mod object_meta;
 pub mod quantity;
 pub mod time;
+pub mod url;
 pub mod x509;
 
 pub use cause::Cause;

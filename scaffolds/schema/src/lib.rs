@@ -70,6 +70,8 @@ pub mod value;
 pub mod version;
 pub mod yaml;
 
+#[cfg(feature = "cel")]
+pub use cel::condition;
 pub use describe::{Crd, CustomType, Describe};
 pub use finding::Finding;
 pub use kubewright_machinery::cause::{self, Cause};

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"strings"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -111,7 +112,7 @@ func fill(t reflect.Type, fields map[string]field, via, numbers string) {
 
 func main() {
 	for _, add := range []func(*runtime.Scheme) error{
-		corev1.AddToScheme, appsv1.AddToScheme, batchv1.AddToScheme, rbacv1.AddToScheme, networkingv1.AddToScheme,
+		admissionregistrationv1.AddToScheme, corev1.AddToScheme, appsv1.AddToScheme, batchv1.AddToScheme, rbacv1.AddToScheme, networkingv1.AddToScheme,
 		policyv1.AddToScheme, autoscalingv1.AddToScheme, autoscalingv2.AddToScheme, coordinationv1.AddToScheme,
 		eventsv1.AddToScheme, discoveryv1.AddToScheme, schedulingv1.AddToScheme, certificatesv1.AddToScheme, storagev1.AddToScheme,
 		apiextensionsv1.AddToScheme, authenticationv1.AddToScheme, authorizationv1.AddToScheme,

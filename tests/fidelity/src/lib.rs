@@ -8,6 +8,7 @@
 mod answer;
 pub mod compare;
 pub mod comparison;
+mod hook;
 pub mod normal;
 mod program;
 pub mod random;
@@ -16,5 +17,6 @@ pub mod shrink;
 mod target;
 
 pub use answer::Answer;
+pub use hook::Hook;
 pub use program::{Program, Step, probes};
 pub use target::Target;

@@ -5,9 +5,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::{collections::BTreeMap, fs, path::Path};
 
-use crate::Answer;
+use crate::{Answer, hook::Hook};
 
-/// A named list of requests. `$ns` stands for the program's own namespace, which exists when it starts.
+/// A named list of requests. `$ns` stands for the program's own namespace, which exists when it starts; `$hook` and others
+/// for a webhook that the process which runs the program serves, see `hook.rs`.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Program {
     /// The behaviour that it shows.
@@ -60,6 +61,15 @@ impl Program {
             text.contains(r#""globalDefault":true"#) || text.contains("is-default-class")
         };
         self.steps.iter().filter_map(|step| step.body.as_ref()).any(sets)
+    }
+
+    /// Whether it configures a webhook of this process.
+    pub fn has_hook(&self) -> bool {
+        let has = |body: &Value| {
+            let text = body.to_string();
+            HOOK.iter().any(|word| text.contains(word))
+        };
+        self.steps.iter().filter_map(|step| step.body.as_ref()).any(has)
     }
 }
 
@@ -123,8 +133,16 @@ pub fn probes() -> Result<BTreeMap<String, Vec<Program>>> {
     Ok(all)
 }
 
+/// The words that stand for the webhook of the process that runs the program.
+const HOOK: [&str; 5] = ["$hook", "$other", "$plain", "$ca", "$stranger"];
+
 fn fill(text: &str, namespace: &str, earlier: &[Answer]) -> Result<String> {
     let mut filled = text.replace("$ns", namespace);
+    if HOOK.iter().any(|word| filled.contains(word)) {
+        for (word, value) in &Hook::get()?.words {
+            filled = filled.replace(word, value);
+        }
+    }
     while let Some(at) = filled.find("${") {
         let Some(end) = filled[at..].find('}') else {
             bail!("`{text}`: no end of `${{`");

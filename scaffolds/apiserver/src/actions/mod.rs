@@ -90,5 +90,6 @@ async fn admit(phase: Phase, core: &Core, attributes: &Attributes<'_>, object: &
         new: Some(object),
         old: None,
     };
-    admission::admit(phase, core, attributes, &mut objects).await
+    admission::admit(phase, core, attributes, &mut objects).await?;
+    Ok(())
 }

@@ -10,6 +10,7 @@ mod priority;
 pub(crate) mod probe;
 mod termination;
 mod topology;
+mod webhooks;
 
 use serde_json::Value;
 
@@ -19,6 +20,7 @@ use crate::{
     state::Core,
     status::{Status, Subject},
 };
+use webhooks::Round;
 
 /// When a member is called.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -54,6 +56,10 @@ pub enum Member {
     DefaultIngressClass,
     /// The plugin of this name: a Pod gets the labels of its node's zone and region.
     PodTopologyLabels,
+    /// The plugin `MutatingAdmissionWebhook`: webhooks may change objects.
+    MutatingWebhooks,
+    /// The plugin `ValidatingAdmissionWebhook`: webhooks may refuse a write.
+    ValidatingWebhooks,
     /// The policy-based storage of RBAC: users cannot grant permissions that they do not have.
     RoleEscalation,
     /// Records writes in tests.
@@ -80,6 +86,7 @@ pub const ORDER: &[(Phase, Member)] = &[
     (Phase::Mutating, Member::DefaultStorageClass),
     (Phase::Mutating, Member::DefaultIngressClass),
     (Phase::Mutating, Member::PodTopologyLabels),
+    (Phase::Mutating, Member::MutatingWebhooks),
     #[cfg(test)]
     (Phase::Mutating, Member::Probe(Phase::Mutating)),
     (Phase::Storage, Member::RoleEscalation),
@@ -87,6 +94,7 @@ pub const ORDER: &[(Phase, Member)] = &[
     (Phase::Validating, Member::CertificateApproval),
     (Phase::Validating, Member::CertificateSigning),
     (Phase::Validating, Member::CertificateSubjectRestriction),
+    (Phase::Validating, Member::ValidatingWebhooks),
     #[cfg(test)]
     (Phase::Validating, Member::Probe(Phase::Validating)),
 ];
@@ -150,7 +158,8 @@ impl Objects<'_> {
     }
 }
 
-/// Calls all members of a phase in their order. Members may await, because no lock is held.
+/// Calls all members of a phase in their order. Members may await, because no lock is held. Returns whether a webhook has changed
+/// the object.
 ///
 /// # Errors
 /// The Status of the first member that refuses.
@@ -159,11 +168,27 @@ pub async fn admit(
     core: &Core,
     attributes: &Attributes<'_>,
     objects: &mut Objects<'_>,
-) -> Result<(), Status> {
-    for (_, member) in ORDER.iter().filter(|(its, _)| *its == phase) {
-        member.admit(core, attributes, objects).await?;
+) -> Result<bool, Status> {
+    let (mut round, managers) = (Round::default(), managers(objects));
+    loop {
+        for (_, member) in ORDER.iter().filter(|(its, _)| *its == phase) {
+            match member {
+                Member::MutatingWebhooks => webhooks::mutate(core, attributes, objects, &mut round).await?,
+                member => member.admit(core, attributes, objects).await?,
+            }
+        }
+        if !round.again() {
+            break;
+        }
     }
-    Ok(())
+    if round.has_changed() {
+        webhooks::check_managers(attributes, managers, objects);
+    }
+    Ok(round.has_changed())
+}
+
+fn managers(objects: &Objects<'_>) -> Option<Value> {
+    meta::of(objects.new.as_deref()?).get("managedFields").cloned()
 }
 
 impl Member {
@@ -182,6 +207,9 @@ impl Member {
                 topology::admit(core, attributes, objects);
                 Ok(())
             }
+            // Has its rounds, see `admit`.
+            Self::MutatingWebhooks => Ok(()),
+            Self::ValidatingWebhooks => webhooks::validate(core, attributes, objects).await,
             Self::RoleEscalation => escalation::admit(core, attributes, objects),
             #[cfg(test)]
             Self::Probe(phase) => probe::admit(phase, attributes, objects).await,

@@ -115,6 +115,12 @@ pub(super) fn remove_entries(object: &mut Value) {
     }
 }
 
+/// Why the entries of an object are invalid, if they are.
+pub fn invalid(object: &Value) -> Option<String> {
+    let entries = object.get("metadata")?.get("managedFields")?.as_array()?;
+    decode(entries).err()
+}
+
 /// Decodes entries. Of two entries of the same manager, the later one wins.
 pub(super) fn decode(entries: &[Value]) -> Result<Managed, String> {
     let mut managed = Managed::default();

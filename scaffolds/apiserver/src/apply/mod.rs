@@ -38,6 +38,7 @@ mod zero;
 #[cfg(feature = "testing")]
 pub use self::error::Error;
 pub use self::{
+    managed::invalid as invalid_managers,
     scale::{scale_entries, scaled_entries},
     schema::{Patch, Schema, Shape},
     settle::{have_equal_fields, keep_times},

@@ -3,6 +3,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use kubewright_machinery::{go, names::group_version};
 use kubewright_schema::version::priority;
 
 use crate::resource::Resource;
@@ -50,9 +51,33 @@ impl Snapshot {
         kept.or_else(|| all.first())
     }
 
+    /// The resources whose objects have this name in the store: all versions, and other groups that share them.
+    pub fn sharing(&self, name: &str) -> &[Arc<Resource>] {
+        self.stored.get(name).map_or(&[], Vec::as_slice)
+    }
+
     /// The names of all groups, the core group (empty) first.
     pub fn groups(&self) -> impl Iterator<Item = &str> {
         self.groups.keys().map(String::as_str)
+    }
+
+    /// The real server's sentence about an object of another type than that of `resource`, which is built in. It names Go's
+    /// types.
+    pub fn another_type(&self, resource: &Resource, api_version: &str, kind: &str) -> String {
+        let (group, version) = group_version(api_version);
+        let known = self.is_built_in(group) && self.resources(group, version).any(|it| it.names.kind == kind);
+        if known || ["Status", "DeleteOptions"].contains(&kind) {
+            let package = match resource.group.split('.').next() {
+                None | Some("") => "core",
+                Some(package) => package,
+            };
+            return format!(
+                "converting ({version}.{kind}) to ({package}.{}): unknown conversion",
+                resource.names.kind
+            );
+        }
+        let (kind, version) = (go::quote(kind), go::quote(api_version));
+        format!("no kind {kind} is registered for version {version} in scheme \"pkg/runtime/scheme.go:111\"")
     }
 
     /// Whether this group is built in, which determines the answers to unknown paths below it.

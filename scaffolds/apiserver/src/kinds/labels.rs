@@ -22,14 +22,21 @@ pub(in crate::kinds) fn annotations(at: &Located<'_>, faults: &mut Faults) {
 
 /// Validates a LabelSelector.
 pub(in crate::kinds) fn selector(at: &Located<'_>, faults: &mut Faults) {
+    selector_with(at, true, faults);
+}
+
+/// Validates a LabelSelector, whose values are labels' values if `checks_values`.
+pub(in crate::kinds) fn selector_with(at: &Located<'_>, checks_values: bool, faults: &mut Faults) {
     labels(&at.get("matchLabels"), faults);
     for expression in at.get("matchExpressions").items() {
         operator(&expression, faults);
         faults.format(&expression.get("key"), qualified);
-        expression
-            .get("values")
-            .items()
-            .for_each(|value| faults.format(&value, label_value));
+        if checks_values {
+            expression
+                .get("values")
+                .items()
+                .for_each(|value| faults.format(&value, label_value));
+        }
     }
 }
 

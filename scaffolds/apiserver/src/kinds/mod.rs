@@ -4,6 +4,7 @@
 
 mod address;
 mod address_form;
+mod admissionregistration;
 mod amounts;
 mod apps;
 mod authentication;
@@ -60,7 +61,7 @@ use names::Named;
 type Listed = (&'static str, &'static str, fn() -> Kind);
 
 /// All kinds. Those without rules of their own are `Kind::default`.
-const KINDS: [Listed; 46] = [
+const KINDS: [Listed; 48] = [
     ("", "Binding", Kind::default),
     ("", "ConfigMap", core::config_map::kind),
     ("", "Endpoints", core::endpoints::kind),
@@ -77,6 +78,16 @@ const KINDS: [Listed; 46] = [
     ("", "Secret", core::secret::kind),
     ("", "Service", core::service::kind),
     ("", "ServiceAccount", core::service_account::kind),
+    (
+        "admissionregistration.k8s.io",
+        "MutatingWebhookConfiguration",
+        admissionregistration::configuration::mutating,
+    ),
+    (
+        "admissionregistration.k8s.io",
+        "ValidatingWebhookConfiguration",
+        admissionregistration::configuration::validating,
+    ),
     ("apps", "ControllerRevision", apps::controller_revision::kind),
     ("apps", "DaemonSet", apps::daemon_set::kind),
     ("apps", "Deployment", apps::deployment::kind),

@@ -36,9 +36,66 @@ pub fn json(object: &Value, patch: &[u8], checked: bool) -> Result<Patched, Stat
         copied: 0,
     };
     for operation in &operations {
-        run.apply(operation).map_err(|Nowhere| rejected())?;
+        run.apply(operation).map_err(|_| rejected())?;
     }
     Ok(Patched::as_json(run.document, strict_errors))
+}
+
+/// Applies the JSON patch of a webhook; `None` if it is empty.
+///
+/// # Errors
+/// Why it is not a patch, or why an operation cannot be carried out, in the words of the library.
+pub fn by_webhook(object: Option<&Value>, patch: &[u8]) -> Result<Option<Value>, Unpatched> {
+    let (operations, _) = operations(patch, false).map_err(|status| Unpatched::Undecodable(status.message))?;
+    if operations.is_empty() {
+        return Ok(None);
+    }
+    let mut run = Run {
+        document: object.ok_or(Unpatched::Nothing)?.clone(),
+        copied: 0,
+    };
+    for operation in &operations {
+        run.apply(operation)
+            .map_err(|why| Unpatched::Failed(words(operation, why)))?;
+    }
+    Ok(Some(run.document))
+}
+
+/// Why the patch of a webhook is not applied.
+#[derive(Debug)]
+pub enum Unpatched {
+    /// It is not a JSON patch.
+    Undecodable(String),
+    /// There is no object.
+    Nothing,
+    /// An operation failed.
+    Failed(String),
+}
+
+/// Why an operation failed, as the library says it.
+fn words(operation: &Operation, why: Nowhere) -> String {
+    let text = |name: &str| operation.get(name).and_then(Value::as_str).unwrap_or("unknown");
+    let (op, path, from) = (text("op"), text("path"), text("from"));
+    match (op, why) {
+        (_, Nowhere::Told(sentence)) => sentence,
+        ("add" | "remove", Nowhere::Path) => {
+            format!("{op} operation does not apply: doc is missing path: \"{path}\": missing value")
+        }
+        ("replace", Nowhere::Path) => {
+            format!("replace operation does not apply: doc is missing path: {path}: missing value")
+        }
+        ("replace", Nowhere::Value(_)) => {
+            format!("replace operation does not apply: doc is missing key: {path}: missing value")
+        }
+        ("test", Nowhere::Path) => format!("test operation does not apply: is missing path: {path}: missing value"),
+        ("move" | "copy", Nowhere::Path) => {
+            format!("{op} operation does not apply: doc is missing from path: {from}: missing value")
+        }
+        ("test", Nowhere::Value(why)) if why.is_empty() => format!("testing value {path} failed: test failed"),
+        ("add" | "remove" | "test", Nowhere::Value(why)) => format!("error in {op} for path: '{path}': {why}"),
+        ("copy", Nowhere::Value(why)) => format!("error in copy for from: '{from}': {why}"),
+        _ => format!("Unexpected kind: {op}"),
+    }
 }
 
 type Operation = Map<String, Value>;
@@ -96,7 +153,7 @@ struct Run {
 
 impl Run {
     fn apply(&mut self, operation: &Operation) -> Result<(), Nowhere> {
-        let text = |name: &str| operation.get(name).and_then(Value::as_str).ok_or(Nowhere);
+        let text = |name: &str| operation.get(name).and_then(Value::as_str).ok_or(Nowhere::Path);
         let value = || operation.get("value").cloned().unwrap_or_default();
         let path = text("path");
         match text("op")? {
@@ -104,24 +161,39 @@ impl Run {
             "remove" => self.at(path?)?.remove().map(drop),
             "replace" => self.replace(path?, value()),
             "move" => {
-                let value = self.at(text("from")?)?.remove()?;
-                self.add(path?, value)
+                let from = text("from")?;
+                let key = from.rsplit('/').next().unwrap_or_default();
+                let removed = self.at(from)?.remove();
+                let value = removed.map_err(|why| why.after(&format!("error in move for path: '{key}'")))?;
+                self.put("move", path?, value)
             }
             "copy" => {
                 let value = self.at(text("from")?)?.get()?.cloned().unwrap_or_default();
                 self.copied += value.to_string().len();
                 if self.copied > MAX_COPIED {
-                    return Err(Nowhere);
+                    let why = "Unable to complete the copy, the accumulated size increase of copy is too large";
+                    return Err(Nowhere::Value(why.to_owned()));
                 }
-                self.add(path?, value)
+                self.put("copy", path?, value)
             }
             "test" => self.test(path?, &value()),
-            _ => Err(Nowhere),
+            _ => Err(Nowhere::Path),
         }
     }
 
     fn at(&mut self, path: &str) -> Result<Place<'_>, Nowhere> {
         Place::find(&mut self.document, path)
+    }
+
+    /// Adds what was moved or copied.
+    fn put(&mut self, op: &str, path: &str, value: Value) -> Result<(), Nowhere> {
+        self.add(path, value).map_err(|why| match (op, why) {
+            (op, Nowhere::Path) => Nowhere::Told(format!(
+                "{op} operation does not apply: doc is missing destination path: {path}: missing value"
+            )),
+            ("copy", why) => why.after("error while adding value during copy"),
+            (_, why) => why.after(&format!("error in move for path: '{path}'")),
+        })
     }
 
     fn add(&mut self, path: &str, value: Value) -> Result<(), Nowhere> {
@@ -135,7 +207,7 @@ impl Run {
             return self.at(path)?.replace(value);
         }
         if !value.is_object() && !value.is_array() {
-            return Err(Nowhere);
+            return Err(Nowhere::Path);
         }
         self.document = value;
         Ok(())
@@ -143,21 +215,30 @@ impl Run {
 
     fn test(&mut self, path: &str, value: &Value) -> Result<(), Nowhere> {
         if path.is_empty() {
-            return if self.document == *value { Ok(()) } else { Err(Nowhere) };
+            return if self.document == *value {
+                Ok(())
+            } else {
+                Err(unequal())
+            };
         }
         let there = self.at(path)?;
         if there.get()?.unwrap_or(&Value::Null) == value {
             Ok(())
         } else {
-            Err(Nowhere)
+            Err(unequal())
         }
     }
+}
+
+/// A test fails without further words.
+fn unequal() -> Nowhere {
+    Nowhere::Value(String::new())
 }
 
 /// Operations can nest values ever deeper, but the result must not be deeper than a request may be.
 fn shallow(path: &str, value: &Value) -> Result<(), Nowhere> {
     if steps(path).len() + depth(value) > DEPTH {
-        Err(Nowhere)
+        Err(Nowhere::Path)
     } else {
         Ok(())
     }

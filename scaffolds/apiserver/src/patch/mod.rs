@@ -12,7 +12,11 @@ mod strategic;
 use kubewright_machinery::{cause::Path, go};
 use serde_json::Value;
 
-pub use self::{json::json, merge::merge, strategic::strategic};
+pub use self::{
+    json::{Unpatched, by_webhook, json},
+    merge::merge,
+    strategic::strategic,
+};
 use crate::{
     request::json::{Document, read},
     status::{Status, Subject},

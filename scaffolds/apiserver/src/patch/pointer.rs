@@ -3,9 +3,36 @@
 
 use serde_json::{Map, Value};
 
-/// A path does not exist, or cannot be changed as requested. Clients do not learn which.
+/// A path does not exist, or cannot be changed as requested. Of a client's patch nobody learns which; of a webhook's they do.
 #[derive(Debug)]
-pub(super) struct Nowhere;
+pub(super) enum Nowhere {
+    /// What contains the value does not exist.
+    Path,
+    /// The value itself, in the library's words.
+    Value(String),
+    /// All of the sentence.
+    Told(String),
+}
+
+impl Nowhere {
+    fn key(name: &str) -> Self {
+        Self::Value(format!("Unable to remove nonexistent key: {name}: missing value"))
+    }
+
+    /// What is wrong with a value, as part of a sentence that begins like this.
+    pub(super) fn after(self, beginning: &str) -> Self {
+        match self {
+            Self::Value(why) => Self::Told(format!("{beginning}: {why}")),
+            other => other,
+        }
+    }
+
+    fn index(index: &str) -> Self {
+        Self::Value(format!(
+            "Unable to access invalid index: {index}: invalid index referenced"
+        ))
+    }
+}
 
 /// The object or array that contains the value of a path, and the last step.
 pub(super) enum Place<'a> {
@@ -24,21 +51,21 @@ pub(super) fn steps(path: &str) -> Vec<String> {
 impl<'a> Place<'a> {
     pub(super) fn find(mut document: &'a mut Value, path: &str) -> Result<Self, Nowhere> {
         let mut steps = steps(path);
-        let last = steps.pop().ok_or(Nowhere)?;
+        let last = steps.pop().ok_or(Nowhere::Path)?;
         for step in steps {
             document = match document {
-                Value::Object(members) => members.get_mut(&step).ok_or(Nowhere)?,
+                Value::Object(members) => members.get_mut(&step).ok_or(Nowhere::Path)?,
                 Value::Array(items) => {
-                    let index = index(&step, items.len())?;
-                    items.get_mut(index).ok_or(Nowhere)?
+                    let index = index(&step, items.len()).map_err(|_| Nowhere::Path)?;
+                    items.get_mut(index).ok_or(Nowhere::Path)?
                 }
-                _ => return Err(Nowhere),
+                _ => return Err(Nowhere::Path),
             };
         }
         match document {
             Value::Object(members) => Ok(Self::Object(members, last)),
             Value::Array(items) => Ok(Self::Array(items, last)),
-            _ => Err(Nowhere),
+            _ => Err(Nowhere::Path),
         }
     }
 
@@ -47,7 +74,7 @@ impl<'a> Place<'a> {
         match self {
             Self::Object(members, name) => Ok(members.get(name).filter(|it| !it.is_null())),
             Self::Array(items, at) => {
-                let item = items.get(index(at, items.len())?).ok_or(Nowhere)?;
+                let item = items.get(index(at, items.len())?).ok_or_else(|| Nowhere::index(at))?;
                 Ok(Some(item).filter(|it| !it.is_null()))
             }
         }
@@ -61,7 +88,7 @@ impl<'a> Place<'a> {
                 // Negative indices count from the position after the last item.
                 let index = index(&at, items.len() + 1)?;
                 if index > items.len() {
-                    return Err(Nowhere);
+                    return Err(Nowhere::index(&at));
                 }
                 items.insert(index, value);
             }
@@ -75,7 +102,7 @@ impl<'a> Place<'a> {
             Self::Object(members, name) => drop(members.insert(name, value)),
             Self::Array(items, at) => {
                 let index = index(&at, items.len())?;
-                *items.get_mut(index).ok_or(Nowhere)? = value;
+                *items.get_mut(index).ok_or_else(|| Nowhere::index(&at))? = value;
             }
         }
         Ok(())
@@ -83,11 +110,11 @@ impl<'a> Place<'a> {
 
     pub(super) fn remove(self) -> Result<Value, Nowhere> {
         match self {
-            Self::Object(members, name) => members.remove(&name).ok_or(Nowhere),
+            Self::Object(members, name) => members.remove(&name).ok_or_else(|| Nowhere::key(&name)),
             Self::Array(items, at) => {
                 let index = index(&at, items.len())?;
                 if index >= items.len() {
-                    return Err(Nowhere);
+                    return Err(Nowhere::index(&at));
                 }
                 Ok(items.remove(index))
             }
@@ -97,12 +124,17 @@ impl<'a> Place<'a> {
 
 /// The position of an index among `places`. It may be too large, but not too small.
 fn index(text: &str, places: usize) -> Result<usize, Nowhere> {
-    let index: i64 = text.parse().map_err(|_| Nowhere)?;
+    let index: i64 = text.parse().map_err(|_| {
+        let shown = kubewright_machinery::go::quote(text);
+        Nowhere::Value(format!(
+            "value was not a proper array index: '{text}': strconv.Atoi: parsing {shown}: invalid syntax"
+        ))
+    })?;
     match usize::try_from(index) {
         Ok(index) => Ok(index),
         Err(_) => usize::try_from(index.unsigned_abs())
             .ok()
             .and_then(|back| places.checked_sub(back))
-            .ok_or(Nowhere),
+            .ok_or_else(|| Nowhere::index(text)),
     }
 }

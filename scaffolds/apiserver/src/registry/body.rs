@@ -120,27 +120,8 @@ pub(super) fn check_type(work: &Work, object: &mut Value) -> Result<(), WrongTyp
         object["kind"] = json!(kind);
         return Ok(());
     }
-    Err(WrongType::Scheme(by_scheme(work, &version, &kind)))
-}
-
-/// The real server's sentence, which names the Go types of built-in kinds.
-fn by_scheme(work: &Work, api_version: &str, kind: &str) -> String {
-    let (group, version) = kubewright_machinery::names::group_version(api_version);
     let snapshot = work.core.catalogue.snapshot();
-    let known = snapshot.is_built_in(group) && snapshot.resources(group, version).any(|it| it.names.kind == kind);
-    if known || ["Status", "DeleteOptions"].contains(&kind) {
-        let resource = work.resource();
-        let package = match resource.group.split('.').next() {
-            None | Some("") => "core",
-            Some(package) => package,
-        };
-        return format!(
-            "converting ({version}.{kind}) to ({package}.{}): unknown conversion",
-            resource.names.kind
-        );
-    }
-    let (kind, version) = (go::quote(kind), go::quote(api_version));
-    format!("no kind {kind} is registered for version {version} in scheme \"pkg/runtime/scheme.go:111\"")
+    Err(WrongType::Scheme(snapshot.another_type(resource, &version, &kind)))
 }
 
 impl WrongType {

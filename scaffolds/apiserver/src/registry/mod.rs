@@ -33,6 +33,6 @@ use work::Work;
 pub async fn write(core: &Core, call: &Call, warnings: &mut Vec<String>) -> Result<Reply, Status> {
     let mut work = Work::new(core, call);
     let reply = verbs::write(&mut work).await;
-    warnings.append(&mut work.warnings);
+    warnings.append(&mut call.warnings.take());
     reply
 }

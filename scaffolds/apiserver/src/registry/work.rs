@@ -22,8 +22,6 @@ pub(super) struct Work<'a> {
     pub call: &'a Call,
     /// The current time, in the format of `creationTimestamp`.
     pub now: String,
-    /// The sentences for `Warning` headers, without repetitions.
-    pub warnings: Vec<String>,
     /// Whether the object that was decoded last has empty lists or maps. Go distinguishes them from absent ones until
     /// the object is stored.
     pub has_empties: bool,
@@ -43,7 +41,6 @@ impl<'a> Work<'a> {
             core,
             call,
             now: time::text(core.now()),
-            warnings: Vec::new(),
             has_empties: false,
             versions: versions.collect(),
         }
@@ -75,14 +72,12 @@ impl<'a> Work<'a> {
         self.resource().rules().is_built_in
     }
 
-    pub fn warn(&mut self, sentence: String) {
-        if !self.warnings.contains(&sentence) {
-            self.warnings.push(sentence);
-        }
+    pub fn warn(&self, sentence: String) {
+        self.call.warnings.add(sentence);
     }
 
     /// Removes duplicate owner references from an object and warns about them.
-    pub fn dedupe_owners(&mut self, object: &mut Value, afterwards: bool) {
+    pub fn dedupe_owners(&self, object: &mut Value, afterwards: bool) {
         let twice = meta::owners::dedupe(object);
         if !twice.is_empty() {
             let after = if afterwards {

@@ -5,6 +5,8 @@ pub mod render;
 
 pub use body::Body;
 
+use std::collections::BTreeSet;
+
 use bytes::Bytes;
 use futures::Stream;
 use http::{HeaderValue, Response, StatusCode, header};
@@ -83,21 +85,33 @@ pub fn failure(status: &Status, format: Format) -> Answer {
     answer
 }
 
-/// Adds warnings, which kubectl prints, each once (RFC 7234, 5.5; code 299). As upstream, omits those with which the
-/// headers would exceed 4 KiB in total.
+/// Adds warnings, which kubectl prints, each once (RFC 7234, 5.5; code 299). As upstream, as soon as they have more than 4096
+/// characters together, each is cut to 256, and what comes after 4096 is left out.
 pub fn warn(answer: &mut Answer, warnings: &[String]) {
     const MOST: usize = 4 * 1024;
-    let mut room = MOST;
-    for (index, warning) in warnings.iter().enumerate() {
-        if warnings.iter().take(index).any(|before| before == warning) {
+    const LONGEST: usize = 256;
+    let cut = |text: &str| text.chars().take(LONGEST).collect::<String>();
+    let (mut heard, mut said, mut is_cut) = (BTreeSet::new(), Vec::<String>::new(), false);
+    for warning in warnings.iter().filter(|text| !text.is_empty()) {
+        let written: usize = said.iter().map(|text| text.chars().count()).sum();
+        if is_cut && written >= MOST {
+            break;
+        }
+        if !heard.insert(warning) || warning.contains(char::is_control) {
             continue;
         }
-        let clean: String = warning.chars().filter(|c| !c.is_control()).collect();
-        let quoted = format!("299 - \"{}\"", clean.replace('\\', "\\\\").replace('"', "\\\""));
-        let Some(left) = room.checked_sub(quoted.len()) else {
-            break;
-        };
-        room = left;
+        if is_cut {
+            said.push(cut(warning));
+            continue;
+        }
+        said.push(warning.clone());
+        if written + warning.chars().count() > MOST {
+            is_cut = true;
+            said.iter_mut().for_each(|text| *text = cut(text));
+        }
+    }
+    for text in said {
+        let quoted = format!("299 - \"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
         if let Ok(value) = HeaderValue::from_bytes(quoted.as_bytes()) {
             answer.headers_mut().append(header::WARNING, value);
         }
@@ -122,7 +136,8 @@ mod tests {
             ],
         );
         let warnings: Vec<_> = answer.headers().get_all(header::WARNING).iter().collect();
-        assert_eq!(warnings, [r#"299 - "unknown field \"a\"""#, r#"299 - "b""#]);
+        let cut = format!("299 - \"{}\"", "x".repeat(256));
+        assert_eq!(warnings, [r#"299 - "unknown field \"a\"""#, &cut]);
     }
 
     #[test]

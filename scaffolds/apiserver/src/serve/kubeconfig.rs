@@ -60,7 +60,7 @@ pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
 }
 
 /// PEM (RFC 7468) in base64, as kubeconfigs embed it.
-fn pem(label: &str, der: &[u8]) -> String {
+pub fn pem(label: &str, der: &[u8]) -> String {
     let text = base64::encode(der, Encoding::Standard);
     let mut pem = format!("-----BEGIN {label}-----\n");
     for (index, digit) in text.chars().enumerate() {

@@ -1,11 +1,11 @@
 //! The server over HTTPS on loopback, for kubectl, curl and clients in every language: with its own certificate
 //! authority, a client certificate for the administrator, and a kubeconfig that contains both.
 
-mod certificate;
+pub(crate) mod certificate;
 mod compress;
 mod connection;
 mod identity;
-mod kubeconfig;
+pub(crate) mod kubeconfig;
 mod private;
 mod tls;
 

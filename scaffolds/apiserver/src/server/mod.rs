@@ -12,7 +12,7 @@ mod tests;
 
 pub use service::Service;
 
-use std::sync::Arc;
+use std::{net::SocketAddr, sync::Arc};
 
 use futures::FutureExt;
 use tokio::{runtime::Handle, sync::broadcast};
@@ -31,6 +31,7 @@ use crate::{
     state::Core,
     store::{self, Store},
     user::User,
+    webhooks::Webhooks,
 };
 
 /// The configuration of a server.
@@ -101,6 +102,15 @@ impl ApiServer {
         Self::start(store, options)
     }
 
+    /// Makes a process of this machine the backend of a Service, by the namespace and name of the Service: webhooks whose
+    /// configuration names the Service are called at this address. `None` ends that.
+    ///
+    /// The Service must exist in the server and have the port that the configuration names, and the process must have a
+    /// certificate for `NAME.NAMESPACE.svc`. A Service without a backend leads to its first ready endpoint.
+    pub fn set_backend(&self, namespace: &str, name: &str, address: Option<SocketAddr>) {
+        self.shared.core().webhooks.backends.set(namespace, name, address);
+    }
+
     fn start(store: Store, options: Options) -> Self {
         let catalogue = Catalogue::default();
         catalogue.add_built_in(kinds::resources().into_iter().chain([custom::definition::resource()]));
@@ -109,6 +119,7 @@ impl ApiServer {
             catalogue: catalogue.clone(),
             authorizer: Authorizer::default(),
             clock: options.clock,
+            webhooks: Webhooks::default(),
         }));
         begin(&cluster, &options.address);
         let runtime = Handle::try_current().ok();

@@ -10,7 +10,7 @@ use http::{HeaderMap, header, header::HeaderName};
 use super::{ApiServer, incoming::Incoming, route};
 use crate::{
     actions, auth,
-    call::{Call, Verb},
+    call::{Call, Verb, Warnings},
     registry,
     request::accept::{self, Wanted},
     response,
@@ -55,6 +55,7 @@ impl ApiServer {
             user_agent: text(&parts.headers, header::USER_AGENT),
             body,
             user,
+            warnings: Warnings::default(),
         };
         let mut warnings = Vec::new();
         let answered = match (auth::is_review(&info.group), auth::is_token(info)) {

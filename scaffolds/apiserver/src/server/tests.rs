@@ -261,11 +261,13 @@ fn members_have_the_order_of_the_real_server() {
         (Phase::Mutating, Member::DefaultStorageClass),
         (Phase::Mutating, Member::DefaultIngressClass),
         (Phase::Mutating, Member::PodTopologyLabels),
+        (Phase::Mutating, Member::MutatingWebhooks),
         (Phase::Storage, Member::RoleEscalation),
         (Phase::Validating, Member::DefaultPriority),
         (Phase::Validating, Member::CertificateApproval),
         (Phase::Validating, Member::CertificateSigning),
         (Phase::Validating, Member::CertificateSubjectRestriction),
+        (Phase::Validating, Member::ValidatingWebhooks),
     ];
     assert_eq!(members, expected);
 }

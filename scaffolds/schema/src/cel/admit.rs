@@ -22,6 +22,13 @@ struct Admission<'a> {
     expensive: Vec<(u64, Path)>,
 }
 
+/// A rule, and what its cost depends on.
+struct Priced<'a> {
+    compiled: &'a Compiled,
+    declared: &'a Declared,
+    count: u64,
+}
+
 /// The position of a node.
 #[derive(Clone)]
 struct Place {
@@ -140,15 +147,25 @@ impl Admission<'_> {
         };
         let count = place.count.unwrap_or_else(|| declared.most_in_a_request());
         for (index, compiled) in Compiled::all(node, &declared).iter().enumerate() {
-            self.rule(compiled, &at.index(index), count, place.uncorrelatable.as_ref());
+            let priced = Priced {
+                compiled,
+                declared: &declared,
+                count,
+            };
+            self.rule(&priced, &at.index(index), place.uncorrelatable.as_ref());
         }
     }
 
-    fn rule(&mut self, compiled: &Compiled, at: &Path, count: u64, uncorrelatable: Option<&Path>) {
+    fn rule(&mut self, priced: &Priced<'_>, at: &Path, uncorrelatable: Option<&Path>) {
+        let Priced {
+            compiled,
+            declared,
+            count,
+        } = *priced;
         let rule = &compiled.rule;
         let (rule_at, message_at) = (at.child("rule"), at.child("messageExpression"));
         let cost = match &compiled.program {
-            Some(Ok(program)) => program.most.saturating_mul(count),
+            Some(Ok(program)) => program.most(declared).saturating_mul(count),
             _ => 0,
         };
         if cost > MOST_PER_RULE {
@@ -162,12 +179,13 @@ impl Admission<'_> {
         match &compiled.message {
             Some(Err(detail)) => self.causes.push(rule.invalid(&message_at.to_string(), detail)),
             Some(Ok(program)) => {
-                if program.most > MOST_PER_RULE {
+                let most = program.most(declared);
+                if most > MOST_PER_RULE {
                     let what = "estimated messageExpression cost";
                     self.causes
-                        .push(message_at.forbidden(&too_expensive(what, program.most, MOST_PER_RULE)));
+                        .push(message_at.forbidden(&too_expensive(what, most, MOST_PER_RULE)));
                 }
-                self.observe(program.most, &message_at);
+                self.observe(most, &message_at);
             }
             None => {}
         }

@@ -2,17 +2,10 @@
 
 use super::ast::{Expr, Fold, Kind, Literal};
 use super::library::{self, Overload};
-use super::types::{Type, instance, of_literal, type_named};
+use super::types::{Scope, Type, instance, of_literal, type_named};
 use super::unify::{Unifier, most_general};
 use super::{escape::escape, issue::Issues};
 use std::sync::Arc;
-
-/// The variables of a rule.
-#[derive(Clone, Debug)]
-pub(super) struct Scope {
-    pub(super) this: Type,
-    pub(super) old: Type,
-}
 
 /// The results of the checker, by node id.
 #[derive(Debug)]
@@ -20,7 +13,6 @@ pub(super) struct Checked {
     types: Vec<Type>,
     overloads: Vec<Vec<&'static Overload>>,
     names: Vec<Option<Name>>,
-    pub(super) uses_old_self: bool,
 }
 
 /// The meaning of a name.
@@ -28,8 +20,8 @@ pub(super) struct Checked {
 pub(super) enum Name {
     /// A variable of a loop, or an accumulator.
     Local,
-    This,
-    Old,
+    /// A variable of the scope.
+    Variable(&'static str),
     /// The name of a type.
     Type(&'static str),
     /// A function in a namespace: the node before the dot is not a value.
@@ -53,6 +45,12 @@ impl Checked {
     pub(super) fn names(&self) -> impl Iterator<Item = &Name> {
         self.names.iter().flatten()
     }
+
+    /// Whether the expression refers to a variable of its scope.
+    pub(super) fn uses(&self, variable: &str) -> bool {
+        self.names()
+            .any(|name| matches!(name, Name::Variable(name) if *name == variable))
+    }
 }
 
 /// A function and the name by which it is called.
@@ -72,7 +70,6 @@ pub(super) fn check(expr: &Expr, ids: usize, scope: &Scope, issues: &mut Issues)
             types: vec![Type::Error; ids],
             overloads: vec![Vec::new(); ids],
             names: vec![None; ids],
-            uses_old_self: false,
         },
     };
     checker.check(expr);
@@ -147,13 +144,10 @@ impl Checker<'_> {
         {
             (Name::Local, local.clone())
         } else {
-            match global.unwrap_or(name) {
-                "self" => (Name::This, self.scope.this.clone()),
-                "oldSelf" => {
-                    self.checked.uses_old_self = true;
-                    (Name::Old, self.scope.old.clone())
-                }
-                name => {
+            let name = global.unwrap_or(name);
+            match self.scope.0.iter().find(|variable| variable.name == name) {
+                Some(variable) => (Name::Variable(variable.name), variable.r#type.clone()),
+                None => {
                     let (name, of) = type_named(name)?;
                     (Name::Type(name), Type::Meta(Some(Arc::new(of))))
                 }

@@ -8,14 +8,11 @@ use super::meter::Meter;
 use super::operators;
 use super::program::Program;
 use super::value::{Fault, Key, List, Map, Outcome, Val};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
-/// The values of a rule's variables.
-pub(super) struct Variables<'a> {
-    pub(super) this: Outcome<Val<'a>>,
-    pub(super) old: Option<Outcome<Val<'a>>>,
-}
+/// The values of the variables of an expression, by their names. One that is missing is an error where it is read.
+pub(super) type Variables<'a> = HashMap<&'static str, Outcome<Val<'a>>>;
 
 impl Program {
     /// The value of the expression, or the error; and the cost of the evaluation.
@@ -73,10 +70,9 @@ impl<'a> Evaluator<'a, '_> {
         }
         self.meter.spend(1)?;
         match self.checked.name(expr) {
-            Some(Name::This) => self.variables.this.clone().map(reached),
-            Some(Name::Old) => match &self.variables.old {
-                Some(old) => old.clone().map(reached),
-                None => Err(Fault::new("no such attribute(s): oldSelf")),
+            Some(Name::Variable(name)) => match self.variables.get(name) {
+                Some(value) => value.clone().map(reached),
+                None => Err(Fault::new(format!("no such attribute(s): {name}"))),
             },
             _ => match self.locals.iter().rev().find(|(local, _)| *local == name) {
                 Some((_, value)) => value.clone().map(reached),
@@ -95,8 +91,8 @@ impl<'a> Evaluator<'a, '_> {
     }
 
     fn select(&mut self, expr: &'a Expr, operand: &'a Expr, field: &'a str, test: bool) -> Outcome<Val<'a>> {
-        if let Some(Name::Type(name)) = self.checked.name(expr) {
-            return Ok(Val::Type(name));
+        if let Some(Name::Type(name) | Name::Variable(name)) = self.checked.name(expr) {
+            return self.variable(expr, name);
         }
         let value = self.operand(operand)?;
         let key = Val::String(field.into());

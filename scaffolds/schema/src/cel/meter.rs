@@ -6,6 +6,9 @@ use super::value::{Fault, Foreign, List, Outcome, Val};
 /// The cost limit of one evaluation of an expression (celconfig.PerCallLimit).
 const MOST: u64 = 1_000_000;
 
+/// The cost of one question to the authorizer, so that an expression can ask two.
+const CHECK: u64 = 350_000;
+
 #[derive(Default)]
 pub(super) struct Meter {
     spent: u64,
@@ -106,10 +109,18 @@ fn kubernetes(function: &str, overload: &str, args: &[Val<'_>], result: Option<&
             };
             text_cost(second).saturating_mul((format.regex * REGEX).ceil() as u64)
         }
+        "check" => CHECK,
+        "fieldSelector" | "labelSelector" => selector(second),
         name if is_flat(name) => 1,
         "_==_" if matches!(first, Some(Val::Foreign(_))) => 1,
         _ => return None,
     })
+}
+
+/// A selector is read into a list of requirements, each of them at least two characters long.
+fn selector(text: Option<&Val<'_>>) -> u64 {
+    let length = size(text);
+    10 + scaled(length, TRAVERSAL) + scaled(scaled(length, 0.5), 50.0)
 }
 
 fn contains(function: &str, overload: &str, first: Option<&Val<'_>>, second: Option<&Val<'_>>) -> u64 {

@@ -27,6 +27,7 @@
 mod admit;
 mod ast;
 mod check;
+pub mod condition;
 mod constants;
 mod cost;
 mod declare;

@@ -1,13 +1,13 @@
-//! Compiles one expression: parses and type-checks it, estimates its cost, and computes its constants.
+//! Compiles one expression: parses and type-checks it, and computes its constants.
 
 use super::ast::{Expr, Kind, Literal};
-use super::check::{Checked, Name, Scope, check};
+use super::check::{Checked, Name, check};
 use super::constants;
 use super::cost;
 use super::declare::Declared;
 use super::issue::Issues;
 use super::parse::parse;
-use super::types::Type;
+use super::types::{Scope, Type};
 use crate::pattern::Pattern;
 use std::collections::HashMap;
 
@@ -20,8 +20,6 @@ pub(super) struct Program {
     constant: Vec<bool>,
     /// Regular expressions that are constant, by the ids of the calls that search for them.
     pub(super) patterns: HashMap<usize, Pattern>,
-    /// The estimated maximum cost.
-    pub(super) most: u64,
 }
 
 /// The reason for which an expression is refused.
@@ -29,15 +27,15 @@ pub(super) struct Program {
 pub(super) enum Refusal {
     /// Errors of the parser or the type checker, with their positions.
     Compilation(String),
-    /// The expression does not have the wanted type.
-    Type,
+    /// The expression does not have the wanted type, but this one.
+    Type(Type),
     /// A constant in it cannot be computed.
     Instantiation(String),
 }
 
 impl Program {
     /// Compiles `source`, whose type must be `wanted`.
-    pub(super) fn compile(source: &str, scope: &Scope, declared: &Declared, wanted: &Type) -> Result<Self, Refusal> {
+    pub(super) fn compile(source: &str, scope: &Scope, wanted: &Type) -> Result<Self, Refusal> {
         let mut issues = Issues::default();
         let (expr, ids) = parse(source, &mut issues);
         if !issues.is_empty() {
@@ -51,7 +49,7 @@ impl Program {
             return Err(Refusal::Compilation(issues.show(source)));
         }
         if checked.of(&expr) != wanted {
-            return Err(Refusal::Type);
+            return Err(Refusal::Type(checked.of(&expr).clone()));
         }
         // The type checker accepts these two names; the server's runtime knows only the long ones.
         for name in checked.names() {
@@ -62,14 +60,17 @@ impl Program {
         let mut constant = vec![false; ids];
         constants::mark(&expr, &mut constant);
         let patterns = constants::compute(&expr, &constant).map_err(Refusal::Instantiation)?;
-        let most = cost::most(&expr, &checked, declared);
         Ok(Self {
             expr,
             checked,
             constant,
             patterns,
-            most,
         })
+    }
+
+    /// The estimated maximum cost, if `self` is declared so.
+    pub(super) fn most(&self, declared: &Declared) -> u64 {
+        cost::most(&self.expr, &self.checked, declared)
     }
 
     pub(super) fn is_constant(&self, expr: &Expr) -> bool {

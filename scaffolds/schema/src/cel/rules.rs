@@ -1,11 +1,10 @@
 //! Compiles the rules of one node of a schema.
 
-use super::check::Scope;
 use super::declare::Declared;
 use super::field_path;
 use super::program::{Program, Refusal};
 use super::schema::{Node, Rule};
-use super::types::Type;
+use super::types::{Scope, Type, Variable};
 use super::value::{Fault, Val};
 use kubewright_machinery::cause::Cause;
 use kubewright_machinery::go;
@@ -31,36 +30,39 @@ impl Compiled {
         }
         // The server uses a random number, so that nobody relies on the name.
         let this = declared.r#type("selfType0");
-        node.rules
-            .iter()
-            .map(|rule| Self::one(rule, node, declared, &this))
-            .collect()
+        node.rules.iter().map(|rule| Self::one(rule, node, &this)).collect()
     }
 
-    fn one(rule: &Rule, node: &Node, declared: &Declared, this: &Type) -> Self {
+    fn one(rule: &Rule, node: &Node, this: &Type) -> Self {
         let old = if rule.optional_old_self == Some(true) {
             Type::optional(this.clone())
         } else {
             this.clone()
         };
-        let scope = Scope {
-            this: this.clone(),
-            old,
-        };
+        let this = this.clone();
+        let scope = Scope(vec![
+            Variable {
+                name: "self",
+                r#type: this,
+            },
+            Variable {
+                name: "oldSelf",
+                r#type: old,
+            },
+        ]);
         let blank = rule.rule.trim().is_empty();
         let program = (!blank).then(|| {
-            Program::compile(&rule.rule, &scope, declared, &Type::Bool).map_err(|refusal| match refusal {
+            Program::compile(&rule.rule, &scope, &Type::Bool).map_err(|refusal| match refusal {
                 Refusal::Compilation(issues) => format!("compilation failed: {issues}"),
-                Refusal::Type => "cel expression must evaluate to a bool".to_owned(),
+                Refusal::Type(_) => "cel expression must evaluate to a bool".to_owned(),
                 Refusal::Instantiation(why) => format!("program instantiation failed: {why}"),
             })
         });
         let sound = matches!(program, Some(Ok(_)));
         let message = (sound && !rule.message_expression.is_empty()).then(|| {
-            Program::compile(&rule.message_expression, &scope, declared, &Type::String).map_err(|refusal| match refusal
-            {
+            Program::compile(&rule.message_expression, &scope, &Type::String).map_err(|refusal| match refusal {
                 Refusal::Compilation(issues) => format!("messageExpression compilation failed: {issues}"),
-                Refusal::Type => "messageExpression must evaluate to a string".to_owned(),
+                Refusal::Type(_) => "messageExpression must evaluate to a string".to_owned(),
                 Refusal::Instantiation(why) => format!("messageExpression instantiation failed: {why}"),
             })
         });
@@ -78,7 +80,7 @@ impl Compiled {
     }
 
     pub(super) fn uses_old_self(&self) -> bool {
-        matches!(&self.program, Some(Ok(program)) if program.checked.uses_old_self)
+        matches!(&self.program, Some(Ok(program)) if program.checked.uses("oldSelf"))
     }
 
     /// The rule's text in causes: its message, or else its expression.

@@ -1,7 +1,7 @@
 //! Runs deeply nested rules on a thread with a large stack. A server accepts expressions that nest some hundred levels, which is more than the
 //! stack of an ordinary thread can hold in a build without optimisation.
 
-use super::schema::{Node, Rule};
+use super::schema::Node;
 use kubewright_machinery::cause::Cause;
 use std::collections::BTreeMap;
 
@@ -33,23 +33,26 @@ pub(super) fn with_stack<T: Send>(deep: bool, work: impl FnOnce() -> T + Send) -
 pub(super) fn is_deep(node: &Node) -> bool {
     let below = node.items.iter().chain(&node.additional).chain(&node.all_of);
     let fields = node.properties.iter().flat_map(BTreeMap::values);
-    node.rules.iter().any(nests) || below.chain(fields).any(|node| is_deep(node))
+    let expressions = node
+        .rules
+        .iter()
+        .flat_map(|rule| [&rule.rule, &rule.message_expression]);
+    expressions.into_iter().any(|text| nests(text)) || below.chain(fields).any(|node| is_deep(node))
 }
 
-fn nests(rule: &Rule) -> bool {
-    [&rule.rule, &rule.message_expression].into_iter().any(|text| {
-        let (mut level, mut deepest, mut signs) = (0usize, 0, 0);
-        for c in text.chars() {
-            match c {
-                '(' | '[' | '{' => {
-                    level += 1;
-                    deepest = deepest.max(level);
-                }
-                ')' | ']' | '}' => level = level.saturating_sub(1),
-                '.' | '!' | '?' | '+' | '-' | '*' | '/' | '%' | '=' | '<' | '>' => signs += 1,
-                _ => {}
+/// Whether an expression may nest deeply.
+pub(super) fn nests(text: &str) -> bool {
+    let (mut level, mut deepest, mut signs) = (0usize, 0, 0);
+    for c in text.chars() {
+        match c {
+            '(' | '[' | '{' => {
+                level += 1;
+                deepest = deepest.max(level);
             }
+            ')' | ']' | '}' => level = level.saturating_sub(1),
+            '.' | '!' | '?' | '+' | '-' | '*' | '/' | '%' | '=' | '<' | '>' => signs += 1,
+            _ => {}
         }
-        deepest > LEVELS || signs > SIGNS
-    })
+    }
+    deepest > LEVELS || signs > SIGNS
 }

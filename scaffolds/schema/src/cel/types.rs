@@ -52,6 +52,17 @@ impl PartialEq for Object {
 
 impl Eq for Object {}
 
+/// The variables of an expression.
+#[derive(Clone, Debug)]
+pub(super) struct Scope(pub(super) Vec<Variable>);
+
+/// A variable; its name may have dots.
+#[derive(Clone, Debug)]
+pub(super) struct Variable {
+    pub(super) name: &'static str,
+    pub(super) r#type: Type,
+}
+
 impl Type {
     pub(super) fn list(of: Self) -> Self {
         Self::List(Arc::new(of))

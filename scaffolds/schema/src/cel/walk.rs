@@ -3,8 +3,7 @@
 use super::declare::{Declared, Shape};
 use super::ratchet::{Ratchet, same, with_same_keys};
 use super::rules::{Compiled, usable};
-use super::{escape::escape, eval::Variables};
-use super::{schema::Node, value::Fault, value::Val};
+use super::{escape::escape, eval::Variables, schema::Node, value::Fault, value::Val};
 use kubewright_machinery::cause::{Cause, Objections, Path};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -282,7 +281,8 @@ impl Run {
                 (true, Some(Ok(before))) => Some(Ok(before.some())),
                 (false, before) => before,
             };
-            let variables = Variables { this, old: before };
+            let before = before.map(|before| ("oldSelf", before));
+            let variables = before.into_iter().chain([("self", this)]).collect();
             let (result, cost) = program.run(&variables);
             self.pay(cost, path, kind)?;
             match result {

@@ -7,7 +7,7 @@ use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::{Answer, Program};
+use crate::{Answer, Program, hook::Hook};
 
 pub use texts::without_made_up_types;
 use texts::{
@@ -27,6 +27,7 @@ use texts::{
 pub fn form(program: &Program, answers: &[Answer], namespace: &str) -> Vec<Answer> {
     let mut names = Names {
         namespace: Some(namespace.to_owned()),
+        has_hook: program.has_hook(),
         prefixes: program.steps.iter().filter_map(prefix).collect(),
         ..Names::default()
     };
@@ -41,6 +42,10 @@ pub fn form(program: &Program, answers: &[Answer], namespace: &str) -> Vec<Answe
         names.value(&mut answer.body, "");
         for value in answer.headers.values_mut().flatten() {
             *value = names.text(value);
+        }
+        // Validating webhooks are called at the same time.
+        if let (true, Some(warnings)) = (names.has_hook, answer.headers.get_mut("warning")) {
+            warnings.sort_unstable();
         }
     }
     formed
@@ -72,6 +77,8 @@ const AUDIENCES: [&str; 2] = [
 struct Names {
     /// The namespace of the program.
     namespace: Option<String>,
+    /// Whether the program has a webhook, whose address differs from run to run.
+    has_hook: bool,
     /// Whether the answer is about a custom kind, whose column descriptions are equal on both servers.
     custom: bool,
     /// The prefixes of the names that the server generates for the program.
@@ -203,9 +210,13 @@ impl Names {
     }
 
     fn without_namespace(&self, text: &str) -> String {
+        let text = match (self.has_hook, Hook::get()) {
+            (true, Ok(hook)) => hook.unfilled(text),
+            _ => text.to_owned(),
+        };
         match &self.namespace {
             Some(namespace) => text.replace(namespace, "$ns"),
-            None => text.to_owned(),
+            None => text,
         }
     }
 }

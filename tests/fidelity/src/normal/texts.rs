@@ -41,6 +41,10 @@ pub(super) fn listed(mut text: String) -> String {
         lines.sort_unstable();
         text = format!("{}errors:\n{}", &text[..at], lines.join("\n"));
     }
+    // Go names an authority that it tried.
+    if let (Some(at), Some(end)) = (text.find(" (possibly because of "), text.find("-ca\")")) {
+        text.replace_range(at..end + 5, "");
+    }
     if let Some(at) = text.find("\n@@") {
         text.truncate(at);
     }

@@ -18,11 +18,12 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::{record::Written, storage, work::Work};
+use super::{body, record::Written, storage, work::Work};
 use crate::{
     admission::{self, Attributes, Objects, Operation, Phase},
     meta,
     status::Status,
+    strategy::Empties,
 };
 use prepared::Prepared;
 
@@ -148,9 +149,13 @@ async fn attempt(
         new: Some(&mut new),
         old,
     };
-    admission::admit(Phase::Mutating, work.core, &attempt.attributes, &mut objects).await?;
+    let is_changed = admission::admit(Phase::Mutating, work.core, &attempt.attributes, &mut objects).await?;
     let mut new = attempt.transition.put(work, present, new)?;
     work.dedupe_owners(&mut new, true);
+    if is_changed {
+        body::check_namespace(work, &mut new)?;
+        work.has_empties = work.resource().strategy.empties(&mut new, Empties::Meaningful);
+    }
     let mut objects = Objects {
         new: Some(&mut new),
         old: present,

@@ -30,12 +30,13 @@ impl Live {
         let mut prepared = Prepared::new(work, new, Some(&self.object));
         self.validate(work, &prepared.object)?;
         let mut shown = match attempt.transition.show(work, &prepared.object)? {
-            Cow::Owned(view) => Some(view),
+            Cow::Owned(view) => Some(unmanaged(view)),
             Cow::Borrowed(_) => None,
         };
+        let old = attempt.old.filter(|_| shown.is_some()).cloned().map(unmanaged);
         let mut objects = Objects {
             new: Some(shown.as_mut().unwrap_or(&mut prepared.object)),
-            old: attempt.old,
+            old: old.as_ref().or(attempt.old),
         };
         admission::admit(Phase::Validating, work.core, &attempt.attributes, &mut objects).await?;
         Ok(self.store(work, prepared, attempt.attributes.dry_run))
@@ -150,6 +151,12 @@ impl Live {
         let is_kept = work.resource().rules().has_spec_finalizers && !spec_finalizers(new).is_empty();
         meta::is_deleting(&self.object) && meta::texts(new, "finalizers").is_empty() && !waits && !is_kept
     }
+}
+
+/// A view of an object, as upstream makes it for validating members: without managedFields.
+fn unmanaged(mut view: Value) -> Value {
+    meta::set(&mut view, "managedFields", None);
+    view
 }
 
 /// The part of an object that a subresource writes: `scale` writes the object itself.

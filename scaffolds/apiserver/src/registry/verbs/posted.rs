@@ -29,7 +29,7 @@ pub fn read(core: &Core, call: &Call, warnings: &mut Vec<String>) -> Result<Post
         work.own(&options.manager, None, &mut object);
         Ok(object)
     });
-    warnings.append(&mut work.warnings);
+    warnings.append(&mut call.warnings.take());
     let dry_run = options.dry_run;
     object.map(|object| Posted { object, dry_run })
 }

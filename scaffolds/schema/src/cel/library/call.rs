@@ -1,6 +1,6 @@
 //! Calls functions: selects the implementation by name and by the runtime types of the arguments.
 
-use super::{format, formats, lists, net, quantity, semver, text, url};
+use super::{authz, format, formats, lists, net, quantity, semver, text, url};
 use crate::cel::operators;
 use crate::cel::value::{Fault, Foreign, Outcome, Val, moment};
 use std::rc::Rc;
@@ -167,6 +167,8 @@ fn foreign<'a>(function: &'static str, value: &Foreign, rest: &[Val<'a>]) -> Opt
         (Foreign::Url(url), []) => url::of(function, url),
         (Foreign::Quantity(quantity), rest) => quantity::of(function, quantity, rest),
         (Foreign::Semver(version), rest) => semver::of(function, version, rest),
+        (Foreign::Question(question), rest) => authz::of_question(function, question, rest),
+        (Foreign::Decision(decision), []) => authz::of_decision(function, decision),
         (Foreign::Format(format), [Val::String(text)]) if function == "validate" => {
             Some(Ok(formats::validate(format, text)))
         }

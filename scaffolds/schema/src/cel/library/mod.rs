@@ -1,5 +1,6 @@
 //! The functions that a rule can call, with the signatures that kube-apiserver 1.36 declares for CRDs.
 
+mod authz;
 mod call;
 pub(super) mod format;
 mod formats;
@@ -10,6 +11,8 @@ mod semver;
 mod text;
 mod url;
 
+pub use authz::{Account, Asked, Authorizer, Decision};
+pub(super) use authz::{Question, Step};
 pub(super) use call::call;
 pub(super) use formats::NamedFormat;
 pub(super) use net::Prefix;

@@ -1,7 +1,7 @@
 //! Values of the Kubernetes libraries.
 
 use super::{Fault, Outcome};
-use crate::cel::library::{NamedFormat, Prefix, Url, Version};
+use crate::cel::library::{Decision, NamedFormat, Prefix, Question, Url, Version};
 use kubewright_machinery::quantity::Quantity;
 use std::net::IpAddr;
 
@@ -13,6 +13,8 @@ pub(in crate::cel) enum Foreign {
     Quantity(Quantity),
     Semver(Version),
     Format(&'static NamedFormat),
+    Question(Question),
+    Decision(Decision),
 }
 
 impl Foreign {
@@ -24,6 +26,8 @@ impl Foreign {
             Self::Quantity(_) => "kubernetes.Quantity",
             Self::Semver(_) => "kubernetes.Semver",
             Self::Format(_) => "kubernetes.NamedFormat",
+            Self::Question(question) => question.type_name(),
+            Self::Decision(_) => "kubernetes.authorization.Decision",
         }
     }
 

@@ -12,11 +12,15 @@ use serde_json::Value;
 use super::{Real, go};
 
 /// The group versions that are recorded, and of each the resources; `*` stands for all.
-const RECORDED: [(&str, &str); 16] = [
+const RECORDED: [(&str, &str); 17] = [
     (
         "api/v1",
         "bindings configmaps endpoints events limitranges namespaces nodes persistentvolumeclaims persistentvolumes pods \
          podtemplates replicationcontrollers resourcequotas secrets serviceaccounts services",
+    ),
+    (
+        "apis/admissionregistration.k8s.io/v1",
+        "mutatingwebhookconfigurations validatingwebhookconfigurations",
     ),
     ("apis/apps/v1", "*"),
     ("apis/authentication.k8s.io/v1", "*"),

@@ -1,0 +1,159 @@
+//! Objects in the version for which a webhook is called.
+
+use kubewright_machinery::{go::quote, names::group_version, object_meta};
+use serde_json::{Value, json};
+
+use super::super::Objects;
+use super::matching::{Asked, Kind, Match};
+use crate::{meta, resource::Resource, state::Core, status::Status};
+
+/// The objects of a request, in one version.
+pub(super) struct Versioned {
+    pub matched: Match,
+    pub new: Option<Value>,
+    pub old: Option<Value>,
+}
+
+/// The object that the patch of a webhook makes.
+pub(super) struct Patched {
+    object: Value,
+    matched: Match,
+}
+
+impl Versioned {
+    /// The objects in the version of a match.
+    pub fn of(asked: &Asked<'_>, matched: &Match, objects: &Objects<'_>) -> Self {
+        let own = Kind::of(asked.resource(), asked.subresource());
+        let brought = |object: &Value| {
+            let mut object = object.clone();
+            if own.as_ref() != Some(&matched.kind) {
+                convert(&mut object, asked.resource(), &matched.resource);
+            }
+            object
+        };
+        Self {
+            matched: matched.clone(),
+            new: objects.new.as_deref().map(brought),
+            old: objects.old.map(brought),
+        }
+    }
+
+    /// The patched object, read as its kind and with its defaults.
+    ///
+    /// # Errors
+    /// 500 for what is not of the kind.
+    pub fn read(&self, core: &Core, asked: &Asked<'_>, mut object: Value) -> Result<Patched, Status> {
+        let matched = &self.matched;
+        check_type(core, &matched.resource, &matched.kind, &mut object)?;
+        if asked.subresource().is_empty() || is_own(&matched.resource, &matched.kind) {
+            decode(asked, &matched.resource, &mut object)?;
+        }
+        Ok(Patched {
+            object,
+            matched: matched.clone(),
+        })
+    }
+}
+
+impl Patched {
+    /// Whether the webhook has changed anything.
+    pub fn differs_from(&self, seen: &Versioned) -> bool {
+        seen.new.as_ref() != Some(&self.object)
+    }
+
+    /// The object in the version of the request.
+    pub fn in_version_of(&self, asked: &Asked<'_>) -> Value {
+        let mut object = self.object.clone();
+        if Kind::of(asked.resource(), asked.subresource()).as_ref() != Some(&self.matched.kind) {
+            convert(&mut object, &self.matched.resource, asked.resource());
+        }
+        object
+    }
+}
+
+fn is_own(resource: &Resource, kind: &Kind) -> bool {
+    resource.group == kind.group && resource.names.kind == kind.name
+}
+
+/// Brings an object of one resource to another one that shares its objects.
+fn convert(object: &mut Value, from: &Resource, to: &Resource) {
+    if from.is_typed() {
+        from.strategy.write(object);
+        to.strategy.read(object);
+    }
+    object["apiVersion"] = json!(to.api_version());
+    object["kind"] = json!(to.names.kind);
+}
+
+/// Reads the metadata of a custom object: malformed fields are dropped, unless the object is converted.
+fn read_metadata(asked: &Asked<'_>, resource: &Resource, object: &mut Value) -> Result<(), Status> {
+    if resource.version != asked.resource().version {
+        object_meta::decode(&meta::of_mut(object).clone().into(), "").map_err(|why| Status::new(500, "", why))?;
+    }
+    meta::of_mut(object).retain(|field, value| {
+        let alone = json!({field.as_str(): value.clone()});
+        object_meta::decode(&alone, "").is_ok_and(|decoded| decoded.unknown.is_empty())
+    });
+    Ok(())
+}
+
+/// Checks that an object of a built-in kind still is one; what it leaves out is filled in.
+fn check_type(core: &Core, resource: &Resource, kind: &Kind, object: &mut Value) -> Result<(), Status> {
+    if !resource.is_typed() || !is_own(resource, kind) {
+        return Ok(());
+    }
+    let own = [
+        ("apiVersion", resource.api_version()),
+        ("kind", resource.names.kind.clone()),
+    ];
+    for (field, own) in &own {
+        if object[*field].as_str().is_none_or(str::is_empty) {
+            object[*field] = json!(own);
+        }
+    }
+    if own.iter().all(|(field, own)| object[*field] == own.as_str()) {
+        return Ok(());
+    }
+    let text = |field: &str| object[field].as_str().unwrap_or_default();
+    let why = core
+        .catalogue
+        .snapshot()
+        .another_type(resource, text("apiVersion"), text("kind"));
+    Err(match why.ends_with("unknown conversion") {
+        true => Status::new(500, "", why),
+        false => Status::internal(&why),
+    })
+}
+
+/// Reads an object as upstream's decoder does, and sets its defaults.
+fn decode(asked: &Asked<'_>, resource: &Resource, object: &mut Value) -> Result<(), Status> {
+    let text = |field: &str| object.get(field).and_then(Value::as_str).unwrap_or_default();
+    let (kind, version) = (text("kind"), text("apiVersion"));
+    if !resource.is_typed() && kind.is_empty() {
+        let shown = kubewright_machinery::go::json(object);
+        return Err(Status::internal(&format!("Object 'Kind' is missing in '{shown}'")));
+    }
+    if !resource.is_typed() && group_version(version).0 != resource.group {
+        let (version, wanted) = (
+            if version.is_empty() { "/" } else { version },
+            asked.resource().api_version(),
+        );
+        let message = format!(
+            "{version}, Kind={kind} is unstructured and is not suitable for converting to {}",
+            quote(&wanted)
+        );
+        return Err(Status::new(500, "", message));
+    }
+    resource.strategy.decode(object).map_err(|status| {
+        let why = status
+            .message
+            .split_once(&format!(" cannot be handled as a {}: ", resource.names.kind));
+        Status::internal(why.map_or(status.message.as_str(), |(_, why)| why))
+    })?;
+    if !resource.is_typed() {
+        read_metadata(asked, resource, object)?;
+    }
+    meta::of_mut(object);
+    resource.strategy.default(object);
+    Ok(())
+}

@@ -1,0 +1,100 @@
+//! MutatingWebhookConfigurations and ValidatingWebhookConfigurations.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::webhook::{self, Tolerated, webhooks};
+use crate::{
+    kinds::{
+        edit::{Fields, set},
+        faults::Faults,
+        kind::{Change, Kind, StructDefault, Warnings},
+        located::Located,
+        row::Row,
+    },
+    strategy::{MetadataPass, Rules},
+};
+
+pub(in crate::kinds) fn mutating() -> Kind {
+    Kind {
+        defaults: &[
+            ("admissionregistration.v1.MutatingWebhook", |webhook| {
+                default(webhook);
+                set(webhook, "reinvocationPolicy", "Never");
+            }),
+            RULE,
+            SERVICE,
+        ],
+        ..configuration()
+    }
+}
+
+pub(in crate::kinds) fn validating() -> Kind {
+    Kind {
+        defaults: &[("admissionregistration.v1.ValidatingWebhook", default), RULE, SERVICE],
+        ..configuration()
+    }
+}
+
+const RULE: StructDefault = ("admissionregistration.v1.RuleWithOperations", |rule| {
+    set(rule, "scope", "*");
+});
+const SERVICE: StructDefault = ("admissionregistration.v1.ServiceReference", |service| {
+    set(service, "port", 443);
+});
+
+fn configuration() -> Kind {
+    Kind {
+        rules: Rules {
+            counts_generation: true,
+            counts_empty: true,
+            updates_unconditionally: false,
+            metadata_passes: MetadataPass::VALIDATE,
+            ..Rules::default()
+        },
+        distinguishes_empty: &["webhooks"],
+        validate: |at, faults| validate(at, &Tolerated::default(), faults),
+        validate_update: |new, old, faults| validate(new, &Tolerated::by(new, old), faults),
+        warnings,
+        cells,
+        ..Kind::default()
+    }
+}
+
+fn default(webhook: &mut Fields) {
+    set(webhook, "failurePolicy", "Fail");
+    set(webhook, "matchPolicy", "Equivalent");
+    set(webhook, "namespaceSelector", json!({}));
+    set(webhook, "objectSelector", json!({}));
+    set(webhook, "timeoutSeconds", 10);
+}
+
+fn validate(at: &Located<'_>, tolerated: &Tolerated, faults: &mut Faults) {
+    let mut names = BTreeSet::new();
+    for hook in webhooks(at) {
+        webhook::validate(&hook, tolerated, faults);
+        let name = hook.get("name");
+        if !tolerated.same_names && !name.str().is_empty() && !names.insert(name.str()) {
+            faults.duplicate(&name);
+        }
+    }
+}
+
+/// Names that a server with manifests of its own reserves for them.
+const STATIC: &str = ".static.k8s.io";
+
+fn warnings(Change { new: at, .. }: Change<'_, '_>) -> Warnings {
+    let is_reserved = at.at("metadata.name").str().ends_with(STATIC);
+    let warning = || {
+        format!(
+            "metadata.name: names ending with {STATIC:?} are reserved for static manifest-based configurations and cannot \
+             be managed via the API"
+        )
+    };
+    is_reserved.then(warning).into_iter().collect()
+}
+
+fn cells(row: &Row<'_>) -> Vec<Value> {
+    vec![row.name(), json!(row.get("webhooks").len()), row.age()]
+}

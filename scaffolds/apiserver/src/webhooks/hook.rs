@@ -1,0 +1,128 @@
+//! One webhook of a configuration, ready to be matched and called.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use kubewright_schema::condition::Condition;
+use serde_json::Value;
+
+use super::Target;
+use crate::{meta, select::LabelSelector};
+
+/// A webhook.
+#[derive(Debug)]
+pub struct Hook {
+    /// By configuration, name, and index among webhooks of the same name.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// Where it is; otherwise why no client can be made.
+    pub target: Result<Arc<Target>, String>,
+    /// It is called for requests that match one of them.
+    pub rules: Vec<Rule>,
+    /// Whether rules also match requests for the same objects in other versions.
+    pub is_equivalent: bool,
+    /// Which namespaces it is called for.
+    pub namespaces: LabelSelector,
+    /// Which objects it is called for.
+    pub objects: LabelSelector,
+    /// It is called if all of them are true. One that does not compile has its error.
+    pub conditions: Vec<Result<Condition, String>>,
+    /// Whether a request goes on if the webhook cannot be called.
+    pub ignores_failures: bool,
+    /// What it does besides answering.
+    pub side_effects: SideEffects,
+    /// How long a call may take.
+    pub timeout: Duration,
+    /// The versions of AdmissionReview that it accepts, in the order of its preference.
+    pub reviews: Vec<String>,
+    /// Whether it is called again if the object has changed since.
+    pub is_reinvoked: bool,
+}
+
+/// What a webhook does besides answering.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum SideEffects {
+    /// Nothing, at least not in a dry run.
+    None,
+    /// Something, or it does not say.
+    Some,
+    /// The configuration does not say.
+    Missing,
+}
+
+/// Which requests a webhook is called for.
+#[derive(Debug)]
+pub struct Rule {
+    /// `CREATE`, …, or `*`.
+    pub operations: Vec<String>,
+    /// API groups, or `*`.
+    pub groups: Vec<String>,
+    /// Their versions, or `*`.
+    pub versions: Vec<String>,
+    /// `pods`, `pods/status`, `*`, `*/*`, …
+    pub resources: Vec<String>,
+    /// `Cluster`, `Namespaced` or `*`.
+    pub scope: String,
+}
+
+impl Hook {
+    /// All webhooks of a configuration.
+    pub(super) fn all(configuration: &Value) -> Vec<Self> {
+        let mut count: BTreeMap<&str, usize> = BTreeMap::new();
+        let hooks = configuration["webhooks"].as_array().into_iter().flatten();
+        hooks
+            .map(|hook| {
+                let name = hook["name"].as_str().unwrap_or_default();
+                let index = count.entry(name).or_default();
+                *index += 1;
+                let id = format!("{}/{name}/{index}", meta::text(configuration, "name"));
+                Self::read(hook, id)
+            })
+            .collect()
+    }
+
+    fn read(hook: &Value, id: String) -> Self {
+        let text = |field: &str| hook[field].as_str().unwrap_or_default();
+        Self {
+            id,
+            name: text("name").to_owned(),
+            target: Target::read(&hook["clientConfig"]).map(Arc::new),
+            rules: items(&hook["rules"]).map(Rule::read).collect(),
+            is_equivalent: text("matchPolicy") == "Equivalent",
+            namespaces: LabelSelector::of(&hook["namespaceSelector"]),
+            objects: LabelSelector::of(&hook["objectSelector"]),
+            conditions: items(&hook["matchConditions"])
+                .map(|condition| Condition::compile(condition["expression"].as_str().unwrap_or_default()))
+                .collect(),
+            ignores_failures: text("failurePolicy") == "Ignore",
+            side_effects: match text("sideEffects") {
+                "None" | "NoneOnDryRun" => SideEffects::None,
+                "" => SideEffects::Missing,
+                _ => SideEffects::Some,
+            },
+            timeout: Duration::from_secs(hook["timeoutSeconds"].as_u64().unwrap_or(10)),
+            reviews: texts(&hook["admissionReviewVersions"]),
+            is_reinvoked: text("reinvocationPolicy") == "IfNeeded",
+        }
+    }
+}
+
+impl Rule {
+    fn read(rule: &Value) -> Self {
+        Self {
+            operations: texts(&rule["operations"]),
+            groups: texts(&rule["apiGroups"]),
+            versions: texts(&rule["apiVersions"]),
+            resources: texts(&rule["resources"]),
+            scope: rule["scope"].as_str().unwrap_or("*").to_owned(),
+        }
+    }
+}
+
+fn items(list: &Value) -> impl Iterator<Item = &Value> {
+    list.as_array().into_iter().flatten()
+}
+
+fn texts(list: &Value) -> Vec<String> {
+    items(list).filter_map(Value::as_str).map(str::to_owned).collect()
+}

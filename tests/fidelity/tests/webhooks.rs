@@ -1,0 +1,79 @@
+//! Webhooks behind Services, whose addresses nothing routes: with kube-apiserver they cannot be compared.
+
+use std::net::SocketAddr;
+
+use fidelity::Hook;
+use http::Request;
+use kube::{Client, client::Body};
+use kubewright_apiserver::{ApiServer, Controllers, Options};
+use serde_json::{Value, json};
+
+/// A server with a validating webhook behind the Service `default/kubernetes`, which exists from the start and for which the
+/// certificate of the webhook is valid.
+async fn server() -> (ApiServer, Client) {
+    let server = ApiServer::new(Options {
+        controllers: Controllers::NONE,
+        ..Options::default()
+    });
+    let client = Client::new(server.service(), "default");
+    let hook = json!({
+        "name": "a.hooks.example.com",
+        "clientConfig": {
+            "service": {"name": "kubernetes", "namespace": "default", "path": "/deny"},
+            "caBundle": word("$ca"),
+        },
+        "rules": [{"operations": ["CREATE"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"]}],
+        "sideEffects": "None",
+        "admissionReviewVersions": ["v1"],
+    });
+    let configuration = json!({"metadata": {"name": "a"}, "webhooks": [hook]});
+    let path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
+    assert_eq!(
+        post(&client, path, &configuration).await["kind"],
+        "ValidatingWebhookConfiguration"
+    );
+    (server, client)
+}
+
+fn word(name: &str) -> String {
+    let words = &Hook::get().unwrap().words;
+    words.iter().find(|(word, _)| *word == name).unwrap().1.clone()
+}
+
+fn address() -> SocketAddr {
+    word("$hook").strip_prefix("https://").unwrap().parse().unwrap()
+}
+
+async fn post(client: &Client, path: &str, body: &Value) -> Value {
+    let request = Request::post(path).header("content-type", "application/json");
+    let request = request.body(Body::from(body.to_string().into_bytes())).unwrap();
+    let response = client.send(request).await.unwrap();
+    let body = response.into_body().collect_bytes().await.unwrap();
+    serde_json::from_slice(&body).unwrap()
+}
+
+async fn refusal(client: &Client) -> String {
+    let answer = post(
+        client,
+        "/api/v1/namespaces/default/configmaps",
+        &json!({"metadata": {"name": "a"}}),
+    )
+    .await;
+    answer["message"].as_str().unwrap_or_default().to_owned()
+}
+
+const NOT_CALLED: &str = "Internal error occurred: failed calling webhook \"a.hooks.example.com\": failed to call webhook: \
+                          Post \"https://kubernetes.default.svc:443/deny?timeout=10s\": ";
+const DENIED: &str = "admission webhook \"a.hooks.example.com\" denied the request: no";
+
+#[tokio::test(start_paused = true)]
+async fn the_service_of_a_webhook_leads_to_the_registered_process() {
+    let (server, client) = server().await;
+    server.set_backend("default", "kubernetes", Some(address()));
+    assert_eq!(refusal(&client).await, DENIED);
+    server.set_backend("default", "kubernetes", None);
+    assert_eq!(
+        refusal(&client).await,
+        format!("{NOT_CALLED}no endpoints available for service \"kubernetes\"")
+    );
+}
