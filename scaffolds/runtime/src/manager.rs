@@ -8,7 +8,7 @@ mod running;
 mod tasks;
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     future::Future,
     sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicBool},
 };
@@ -16,15 +16,12 @@ use std::{
 use kube::Client;
 use serde_json::Value;
 
+pub(crate) use self::caches::Pending;
 pub use self::{
     builder::ManagerBuilder,
     tasks::{Stop, Task},
 };
-use self::{
-    builder::Settings,
-    caches::{Cache, Pending},
-    tasks::Authored,
-};
+use self::{builder::Settings, caches::Cache, tasks::Authored};
 use crate::{
     child::ChildLabel,
     condition_types::ConditionTypes,
@@ -114,6 +111,11 @@ impl Manager {
     /// goes into `config/rbac/role.yaml`.
     pub fn grant(&self, rule: Rule) {
         lock(&self.granted).push(rule);
+    }
+
+    /// The watched namespaces; none stands for all.
+    pub(crate) fn watched(&self) -> &BTreeSet<String> {
+        &self.settings.watched
     }
 
     pub(crate) fn default_workers(&self) -> usize {

@@ -6,6 +6,7 @@
 )]
 
 mod absent;
+mod added;
 mod app;
 mod bucket;
 mod child;

@@ -1,5 +1,6 @@
 //! A controller as its author declares it: a name, its sources, and its limits. The reconciler implements what it does.
 
+mod added;
 mod register;
 mod sources;
 mod uses;
@@ -13,7 +14,7 @@ use std::{
 use kube::Resource;
 
 use self::sources::SourceFn;
-pub use self::uses::Uses;
+pub use self::{added::AddedWatches, uses::Uses};
 use crate::{
     context::Selector,
     kind::{Kind, KindId},

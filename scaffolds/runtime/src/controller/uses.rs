@@ -167,7 +167,12 @@ impl<K: AnyObject, C: AnyObject> Uses<K, C> {
         self.controller.uses.push(Use::watched(&kind));
         self.controller.sources.push(Box::new(move |manager, wiring, sources| {
             let filter = wiring.filter(&kind, predicate);
-            let handler = map_handler(wiring, filter, Authored::new(Arc::new(map)));
+            let handler = map_handler(
+                wiring.queue.clone(),
+                wiring.blocked.clone(),
+                filter,
+                Authored::new(Arc::new(map)),
+            );
             let source = subscribe(manager.informer_of(&kind), handler);
             source.informer.on_presence(presence_handler(wiring, manager));
             // Another controller may adopt the object as a child, by its name.

@@ -1,8 +1,11 @@
 //! Which keys a change of an object adds to a queue, and with which priority.
 
+use std::sync::Arc;
+
 use super::register::Wiring;
 use crate::{
     child::controller_of,
+    context::Blocked,
     informer::Delta,
     isolate::Authored,
     key::ObjectKey,
@@ -11,6 +14,7 @@ use crate::{
     object::AnyObject,
     predicate::Filter,
     priority::{Priority, Wake},
+    queue::WorkQueue,
     worker::priority,
 };
 
@@ -43,15 +47,15 @@ pub(super) fn own_handler<K: AnyObject, C: AnyObject>(
 }
 
 /// Maps an object to the keys to wake.
-type Mapping<W> = Authored<dyn Fn(&W) -> Vec<Wake> + Send + Sync>;
+pub(super) type Mapping<W> = Authored<dyn Fn(&W) -> Vec<Wake> + Send + Sync>;
 
 /// Handles a watched object's change for the objects that `map` names.
-pub(super) fn map_handler<K: AnyObject, W: AnyObject>(
-    wiring: &Wiring<K>,
+pub(super) fn map_handler<W: AnyObject>(
+    queue: WorkQueue,
+    blocked: Arc<Blocked>,
     filter: Filter<W>,
     map: Mapping<W>,
 ) -> impl Fn(&Delta<W>) + Send + Sync + 'static {
-    let (queue, blocked) = (wiring.queue.clone(), wiring.blocked.clone());
     move |delta| {
         // The object may have the name of a child.
         for waiting in blocked.wake(filter.kind.id(), &delta.key()) {

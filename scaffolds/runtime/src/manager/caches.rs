@@ -41,7 +41,7 @@ impl Cache {
     }
 }
 
-pub(super) type Pending<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+pub(crate) type Pending<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 /// An informer of any kind.
 pub(super) trait Runs: Send + Sync {
