@@ -1,9 +1,12 @@
 //! Parses an expression by Go's rules, from left to right, and writes its translation at the same time.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, ops::Range};
 
 /// Go's limit for counted repetition; the counts of nested repetitions are multiplied.
 const MOST_REPEATS: u64 = 1000;
+
+/// How a group without a capture begins.
+const GROUP: &str = "(?:";
 
 /// Translates `pattern` to the syntax of the `regex` crate.
 ///
@@ -15,7 +18,9 @@ pub(super) fn translate(pattern: &str) -> Result<String, String> {
         rest: pattern,
         groups: vec![Group::default()],
         out: String::new(),
-        end: 0,
+        next: 0,
+        operand: 0..0,
+        is_repeated: false,
     };
     match reader.read() {
         Ok(()) => Ok(reader.out),
@@ -31,6 +36,8 @@ pub(super) enum Error {
 /// The repetition counts of the current group: of its last operand, and the highest of those before.
 #[derive(Default)]
 struct Group {
+    /// Where the group begins in the translation.
+    start: usize,
     operand: Option<u64>,
     most: u64,
 }
@@ -41,8 +48,12 @@ pub(super) struct Reader<'a> {
     groups: Vec<Group>,
     /// The translation so far.
     pub(super) out: String,
-    /// The end of the last operand in `out`. Flags, which are not operands, may be between an operand and its repetition.
-    end: usize,
+    /// Where in `out` the part that is being read begins.
+    next: usize,
+    /// The last operand in `out`. Flags, which are not operands, may be between an operand and its repetition.
+    operand: Range<usize>,
+    /// Whether that operand has a repetition already.
+    is_repeated: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -65,6 +76,7 @@ impl<'a> Reader<'a> {
                 continue;
             }
             repeated = None;
+            self.next = self.out.len();
             match c {
                 '(' => self.open()?,
                 ')' => self.close()?,
@@ -120,7 +132,8 @@ impl<'a> Reader<'a> {
 
     /// Called after an operand, which can be repeated, was written.
     fn operand(&mut self, weight: u64) {
-        self.end = self.out.len();
+        self.operand = self.next..self.out.len();
+        self.is_repeated = false;
         let group = self.group();
         group.most = group.most.max(group.operand.unwrap_or(0));
         group.operand = Some(weight);
@@ -177,18 +190,33 @@ impl<'a> Reader<'a> {
             return self.error("invalid repeat count", whole);
         }
         self.group().operand = Some(weight);
-        // `end` is always a position inside `out`.
-        self.out.insert_str(self.end, whole);
-        self.end += whole.len();
+        if self.is_repeated {
+            // Flags separate the two; side by side, the second one would make the first one lazy.
+            self.out.insert(self.operand.end, ')');
+            self.out.insert_str(self.operand.start, GROUP);
+            self.operand.end += GROUP.len() + 1;
+        }
+        self.is_repeated = true;
+        // The range is always inside `out`.
+        self.out.insert_str(self.operand.end, whole);
+        self.operand.end += whole.len();
         Ok(())
+    }
+
+    fn open_group(&mut self) {
+        let start = self.out.len();
+        self.groups.push(Group {
+            start,
+            ..Group::default()
+        });
     }
 
     fn open(&mut self) -> Result<(), Error> {
         let start = self.rest;
         if !start.starts_with("(?") {
             self.take(1);
-            self.out.push_str("(?:");
-            self.groups.push(Group::default());
+            self.open_group();
+            self.out.push_str(GROUP);
             return Ok(());
         }
         let name = start
@@ -203,8 +231,8 @@ impl<'a> Reader<'a> {
             if name.is_empty() || !name.chars().all(|c| c == '_' || c.is_ascii_alphanumeric()) {
                 return self.error("invalid named capture", self.since(start));
             }
-            self.out.push_str("(?:");
-            self.groups.push(Group::default());
+            self.open_group();
+            self.out.push_str(GROUP);
             return Ok(());
         }
         self.take(2);
@@ -226,7 +254,7 @@ impl<'a> Reader<'a> {
                 '-' if !negated => (negated, seen) = (true, false),
                 ':' | ')' if seen || !negated => {
                     if c == ':' {
-                        self.groups.push(Group::default());
+                        self.open_group();
                     }
                     self.write_flags(&flags, c);
                     return Ok(());
@@ -256,7 +284,9 @@ impl<'a> Reader<'a> {
         if self.groups.len() < 2 {
             return self.error("unexpected )", self.whole);
         }
-        let most = self.groups.pop().map_or(1, |group| group.most.max(1));
+        let group = self.groups.pop().unwrap_or_default();
+        let most = group.most.max(1);
+        self.next = group.start;
         self.out.push(')');
         self.operand(most);
         Ok(())
@@ -276,6 +306,7 @@ impl<'a> Reader<'a> {
                 let (literal, rest) = literal.split_once("\\E").unwrap_or((literal, ""));
                 self.rest = rest;
                 for c in literal.chars() {
+                    self.next = self.out.len();
                     self.literal(u32::from(c));
                     self.operand(1);
                 }

@@ -282,6 +282,11 @@ fn texts() -> Vec<Case> {
             json!(["STRAßE", "strasse", "STRAẞE", "ſtraße"]),
         ),
         case(
+            "pattern with flags between two repetitions",
+            json!({"type": "string", "pattern": r"^\d{2}(?s)?-$"}),
+            json!(["-", "12-", "1-"]),
+        ),
+        case(
             "pattern in quotes",
             json!({"type": "string", "pattern": "'%d' <&>"}),
             json!(["x", "a'%d' <&>b"]),
