@@ -4,6 +4,7 @@
 mod access;
 mod credentials;
 mod impersonate;
+mod key;
 mod reviews;
 mod service_account;
 mod token;

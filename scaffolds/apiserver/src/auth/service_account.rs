@@ -1,14 +1,21 @@
 //! Service accounts: their user names, and the tokens that the server issues to them and verifies.
 //!
-//! A token is a JWT with the same claims as the real server's. Only this server can verify it: the key is generated
-//! when the server starts, and is not stored.
+//! A token is a JWT with the same claims as the real server's. The key is generated when the server starts, and is not
+//! stored.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 use kubewright_machinery::base64::{self, Encoding};
 use kubewright_machinery::names;
-use ring::{hmac, rand::SystemRandom};
 use serde_json::{Value, json};
 
-use super::{AUDIENCE, CREDENTIAL, User};
+use super::{
+    AUDIENCE, CREDENTIAL, User,
+    key::{self, Key as SigningKey},
+};
 use crate::{
     meta::{self, generate},
     store::{Key, Store},
@@ -17,7 +24,8 @@ use crate::{
 const PREFIX: &str = "system:serviceaccount:";
 /// How far clocks may differ, in seconds: a minute, as in the real server's library.
 const LEEWAY: i64 = 60;
-const HEADER: &str = r#"{"alg":"HS256","typ":"JWT"}"#;
+/// How many verified tokens are remembered.
+const REMEMBERED: usize = 1024;
 
 /// The kinds of objects to which a token can be bound: the name of the claim (and of the user's extra), the kind, and
 /// the store's resource.
@@ -29,14 +37,16 @@ const BOUND: [(&str, &str, &str); 3] = [
 
 /// Issues and verifies tokens.
 pub struct Tokens {
-    key: hmac::Key,
+    key: SigningKey,
+    /// The claims of tokens whose signature was verified, which takes longer than all else about them.
+    verified: Mutex<HashMap<String, Arc<Value>>>,
 }
 
 impl Default for Tokens {
     fn default() -> Self {
         Self {
-            key: hmac::Key::generate(hmac::HMAC_SHA256, &SystemRandom::new())
-                .unwrap_or_else(|_| hmac::Key::new(hmac::HMAC_SHA256, generate::uid().as_bytes())),
+            key: SigningKey::generate(),
+            verified: Mutex::default(),
         }
     }
 }
@@ -62,8 +72,8 @@ pub struct Known {
 }
 
 impl Tokens {
-    /// Issues a token.
-    pub fn issue(&self, claims: &Claims) -> String {
+    /// Issues a token; `None` if the system has no random numbers.
+    pub fn issue(&self, claims: &Claims) -> Option<String> {
         let (namespace, name) = (
             meta::text(claims.account, "namespace"),
             meta::text(claims.account, "name"),
@@ -80,14 +90,19 @@ impl Tokens {
             "aud": claims.audiences, "exp": now.saturating_add(lifetime), "iat": now, "nbf": now, "iss": AUDIENCE,
             "jti": generate::uid(), "sub": username(namespace, name), "kubernetes.io": own,
         });
-        let base64 = |bytes: &[u8]| base64::encode(bytes, Encoding::RawUrl);
-        let signed = format!(
-            "{}.{}",
-            base64(HEADER.as_bytes()),
-            base64(claims.to_string().as_bytes())
-        );
-        let tag = hmac::sign(&self.key, signed.as_bytes());
-        format!("{signed}.{}", base64(tag.as_ref()))
+        let base64 = |value: &Value| base64::encode(value.to_string().as_bytes(), Encoding::RawUrl);
+        let header = json!({"alg": "ES256", "kid": self.key.id()});
+        let signed = format!("{}.{}", base64(&header), base64(&claims));
+        Some(format!("{signed}.{}", self.key.sign(&signed)?))
+    }
+
+    /// The document at a path with which other programs verify tokens, and its media type.
+    pub fn document(&self, path: &str) -> Option<(Value, &'static str)> {
+        match path.strip_suffix('/').unwrap_or(path) {
+            "/.well-known/openid-configuration" => Some((key::configuration(), "application/json")),
+            "/openid/v1/jwks" => Some((self.key.jwks(), "application/jwk-set+json")),
+            _ => None,
+        }
     }
 
     /// Verifies a token at `now`; `None` for a token that was not issued here.
@@ -99,16 +114,29 @@ impl Tokens {
         Some(valid(&claims, store, now).map(|()| known(&claims)))
     }
 
-    fn claims(&self, token: &str) -> Option<Value> {
-        let (signed, tag) = token.rsplit_once('.')?;
-        let bytes = base64::decode(tag, Encoding::RawUrl).ok()?;
-        hmac::verify(&self.key, signed.as_bytes(), &bytes).ok()?;
+    fn claims(&self, token: &str) -> Option<Arc<Value>> {
+        if let Some(claims) = self.verified().get(token) {
+            return Some(Arc::clone(claims));
+        }
+        let (signed, signature) = token.rsplit_once('.')?;
+        let bytes = base64::decode(signature, Encoding::RawUrl).ok()?;
         // No other text of the same bytes is this token.
-        if base64::encode(&bytes, Encoding::RawUrl) != tag {
+        if base64::encode(&bytes, Encoding::RawUrl) != signature || !self.key.verify(signed, &bytes) {
             return None;
         }
         let (_, claims) = signed.split_once('.')?;
-        serde_json::from_slice(&base64::decode(claims, Encoding::RawUrl).ok()?).ok()
+        let claims: Value = serde_json::from_slice(&base64::decode(claims, Encoding::RawUrl).ok()?).ok()?;
+        let claims = Arc::new(claims);
+        let mut verified = self.verified();
+        if verified.len() >= REMEMBERED {
+            verified.clear();
+        }
+        verified.insert(token.to_owned(), Arc::clone(&claims));
+        Some(claims)
+    }
+
+    fn verified(&self) -> MutexGuard<'_, HashMap<String, Arc<Value>>> {
+        self.verified.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

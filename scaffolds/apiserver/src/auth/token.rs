@@ -60,8 +60,10 @@ pub fn token(asked: &Asked, account: &Key, mut request: Value) -> Result<Value, 
         times: (now, lifetime),
         bound: bound.as_ref().map(|(kind, object)| (kind.as_str(), object)),
     };
+    let token = asked.authenticator.issued.issue(&claims);
+    let token = token.ok_or_else(|| Status::internal("the token cannot be signed"))?;
     request["status"] = json!({
-        "token": asked.authenticator.issued.issue(&claims),
+        "token": token,
         "expirationTimestamp": time::text(now.saturating_add(lifetime)),
     });
     Ok(request)

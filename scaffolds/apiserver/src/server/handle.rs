@@ -4,8 +4,9 @@ use std::{fmt::Display, panic::AssertUnwindSafe};
 
 use bytes::Buf;
 use futures::FutureExt;
-use http::{HeaderName, HeaderValue, Request, request::Parts};
+use http::{HeaderName, HeaderValue, Request, header, request::Parts};
 use http_body::Body;
+use serde_json::Value;
 
 use super::{ApiServer, discover, incoming::Incoming, probes};
 use crate::{
@@ -105,9 +106,24 @@ impl ApiServer {
         if let Some(answer) = probes::answer(info, query, &self.shared.core().catalogue.snapshot(), format) {
             return Ok(answer);
         }
+        if let Some((document, media_type)) = self.shared.authenticator.issued.document(&info.path) {
+            return keys(request, &document, media_type);
+        }
         if let Some(answered) = self.shared.openapi.answer(&info.path, query, &parts.headers) {
             return Ok(answered);
         }
         Ok(discover::answer(self, request).unwrap_or_else(response::page_not_found))
     }
+}
+
+/// A document with which other programs verify tokens.
+fn keys(request: &Incoming<'_>, document: &Value, media_type: &'static str) -> Answered {
+    if request.info.verb != "get" {
+        return Err(Status::method_not_allowed());
+    }
+    accept::preferred(&request.parts.headers, &[media_type]).ok_or_else(|| accept::unavailable(&[media_type]))?;
+    let mut answer = response::bytes(200, media_type, document.to_string());
+    let caching = HeaderValue::from_static("public, max-age=3600");
+    answer.headers_mut().insert(header::CACHE_CONTROL, caching);
+    Ok(answer)
 }

@@ -92,12 +92,14 @@ fn architecture() -> &'static str {
 
 fn paths(catalogue: &Snapshot) -> Vec<String> {
     let mut paths: Vec<String> = [
+        "/.well-known/openid-configuration",
         "/api",
         "/apis",
         "/apis/",
         "/openapi/v2",
         "/openapi/v3",
         "/openapi/v3/",
+        "/openid/v1/jwks",
         "/version",
     ]
     .map(str::to_owned)

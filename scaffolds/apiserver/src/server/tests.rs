@@ -368,3 +368,33 @@ async fn connections_to_a_pod_on_a_node_are_not_implemented() {
         assert!(answer["message"].to_string().contains(subresource), "{answer}");
     }
 }
+
+#[tokio::test]
+async fn other_programs_can_verify_tokens() {
+    use kubewright_machinery::base64::{Encoding, decode};
+    use ring::signature::{ECDSA_P256_SHA256_FIXED, UnparsedPublicKey};
+
+    let server = server();
+    let bytes = |text: &str| decode(text, Encoding::RawUrl).unwrap();
+    let account = "/api/v1/namespaces/default/serviceaccounts";
+    send(&server, &format!("POST {account}"), json!({"metadata": {"name": "a"}})).await;
+    let (code, answer) = send(&server, &format!("POST {account}/a/token"), json!({"spec": {}})).await;
+    assert_eq!(code, 201, "{answer}");
+    let token = answer["status"]["token"].as_str().unwrap();
+    let (signed, signature) = token.rsplit_once('.').unwrap();
+    let header: Value = serde_json::from_slice(&bytes(signed.split_once('.').unwrap().0)).unwrap();
+
+    let (_, configuration) = send(&server, "GET /.well-known/openid-configuration", Value::Null).await;
+    let (_, keys) = send(&server, "GET /openid/v1/jwks/", Value::Null).await;
+    let (key, issuer) = (&keys["keys"][0], configuration["issuer"].as_str().unwrap());
+    assert_eq!((&header["kid"], &header["alg"]), (&key["kid"], &key["alg"]));
+    assert_eq!(configuration["jwks_uri"], format!("{issuer}/openid/v1/jwks"));
+    let point = [
+        vec![4],
+        bytes(key["x"].as_str().unwrap()),
+        bytes(key["y"].as_str().unwrap()),
+    ]
+    .concat();
+    let public = UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, point);
+    assert!(public.verify(signed.as_bytes(), &bytes(signature)).is_ok());
+}
