@@ -27,7 +27,7 @@ pub struct Resource {
     pub names: Names,
     /// Whether it is namespaced.
     pub namespaced: bool,
-    /// The verbs of the resource itself, as discovery lists them: [`ALL_VERBS`], or some of them.
+    /// The verbs of the resource itself, as discovery lists them: `ALL_VERBS`, or some of them.
     pub verbs: &'static [&'static str],
     /// For example `status` and `scale`.
     pub subresources: Vec<Subresource>,

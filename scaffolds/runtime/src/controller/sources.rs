@@ -22,7 +22,7 @@ use crate::{
 /// Connects the controller with a source, once its queue exists.
 pub(super) type SourceFn<K> = Box<dyn FnOnce(&Manager, &Wiring<K>, &mut Sources) -> Result<()>>;
 
-/// The kinds that a controller reads apart from its own, with a [`Source`] each.
+/// The kinds that a controller reads apart from its own, with a `Source` each.
 pub(super) type Sources = HashMap<KindId, Box<dyn Any + Send + Sync>>;
 
 impl<K: AnyObject> Controller<K> {
