@@ -5,9 +5,12 @@ import (
 	"flag"
 	"os"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -58,6 +61,13 @@ func run(workers int, options ctrl.Options) error {
 	if err := reconciler.SetupWithManager(mgr, workers); err != nil {
 		return err
 	}
+	// Caches are filled without the lease too, as in the generated operator; controllers would start theirs with it.
+	signals := ctrl.SetupSignalHandler()
+	for _, object := range []client.Object{&testv1.FooBar{}, &corev1.ConfigMap{}} {
+		if _, err := mgr.GetCache().GetInformer(signals, object, cache.BlockUntilSynced(false)); err != nil {
+			return err
+		}
+	}
 	// Ready means, as in the generated operator, that the caches are filled.
 	if err := mgr.AddReadyzCheck("caches", cachesFilled(mgr)); err != nil {
 		return err
@@ -65,5 +75,5 @@ func run(workers int, options ctrl.Options) error {
 	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
 		return err
 	}
-	return mgr.Start(ctrl.SetupSignalHandler())
+	return mgr.Start(signals)
 }
