@@ -1,4 +1,7 @@
 //! The requests that the runtime itself sends, for any kind of either scope.
+//!
+//! Futures of requests, and those that contain them, are boxed: otherwise each async function on the way to a request has the
+//! whole of it on its stack, which overflows in a build without optimisation.
 
 use http::{HeaderValue, header::CONTENT_TYPE};
 use kube::{
@@ -52,21 +55,21 @@ impl<'a, K: AnyObject> Requests<'a, K> {
     pub(crate) async fn get(&self, name: &str) -> Result<Option<K>> {
         self.check(name)?;
         let request = self.request.get(name, &Default::default()).map_err(build)?;
-        found(self.client.request(request).await)
+        found(Box::pin(self.client.request(request)).await)
     }
 
     /// As [`get`](Self::get), but only the object's metadata.
     pub(crate) async fn get_metadata(&self, name: &str) -> Result<Option<PartialObjectMeta<K>>> {
         self.check(name)?;
         let request = self.request.get_metadata(name, &Default::default()).map_err(build)?;
-        found(self.client.request(request).await)
+        found(Box::pin(self.client.request(request)).await)
     }
 
     /// One page of the metadata of the objects that `params` selects.
     pub(crate) async fn list_metadata(&self, params: &ListParams) -> Result<ObjectList<PartialObjectMeta<K>>> {
         self.check_place()?;
         let request = self.request.list_metadata(params).map_err(build)?;
-        Ok(self.client.request(request).await?)
+        Ok(Box::pin(self.client.request(request)).await?)
     }
 
     /// Creates the object, and returns it with packed `managedFields`; fails with 409 if an object of this name exists.
@@ -92,7 +95,7 @@ impl<'a, K: AnyObject> Requests<'a, K> {
         };
         let params = DeleteParams::background().preconditions(only);
         let request = self.request.delete(name, &params).map_err(build)?;
-        match self.client.request_status::<K>(request).await {
+        match Box::pin(self.client.request_status::<K>(request)).await {
             Ok(_) => Ok(true),
             // The object is gone, or another object has its name.
             Err(kube::Error::Api(status)) if [404, 409].contains(&status.code) => Ok(false),
@@ -143,7 +146,7 @@ impl<'a, K: AnyObject> Requests<'a, K> {
     }
 
     async fn written(&self, request: http::Request<Vec<u8>>) -> Result<K> {
-        let text = self.client.request_text(request).await?;
+        let text = Box::pin(self.client.request_text(request)).await?;
         Ok(answer(&text).map_err(kube::Error::SerdeError)?)
     }
 }

@@ -62,7 +62,7 @@ impl<C: AnyObject> Child<'_, C> {
         let live;
         let observed = match observed {
             Some(observed) => observed,
-            None => match self.create(hash).await? {
+            None => match Box::pin(self.create(hash)).await? {
                 Ok(created) => return Ok(Applied::Created(created)),
                 Err(found) => {
                     live = found;
@@ -77,8 +77,8 @@ impl<C: AnyObject> Child<'_, C> {
         }
         let updated = match self.difference(observed, hash)? {
             Difference::None => return Ok(Applied::Unchanged),
-            Difference::Values => self.update(observed).await?,
-            Difference::Left(left) => self.replace(observed, left, hash).await?,
+            Difference::Values => Box::pin(self.update(observed)).await?,
+            Difference::Left(left) => Box::pin(self.replace(observed, left, hash)).await?,
         };
         let after = updated.meta().resource_version.as_deref();
         self.remember(hash, &updated)?;

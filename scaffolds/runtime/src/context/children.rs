@@ -36,7 +36,7 @@ impl<K: AnyObject> Context<K> {
     /// no name, or one that is invalid in a path, it is in another namespace than its namespaced owner, or it is
     /// cluster-scoped and its owner is not.
     pub async fn apply_child<C: Object>(&self, intent: C) -> Result<Applied<C>> {
-        self.apply(&Kind::of(), intent, false).await
+        Box::pin(self.apply(&Kind::of(), intent, false)).await
     }
 
     /// As [`apply_child`](Self::apply_child), but an existing object of that name without a controller becomes a child
@@ -47,7 +47,7 @@ impl<K: AnyObject> Context<K> {
     ///
     /// As [`apply_child`](Self::apply_child): an object that another object controls is never changed.
     pub async fn adopt_child<C: Object>(&self, intent: C) -> Result<Applied<C>> {
-        self.apply(&Kind::of(), intent, true).await
+        Box::pin(self.apply(&Kind::of(), intent, true)).await
     }
 
     pub(super) async fn apply<C: AnyObject>(&self, kind: &Kind<C>, intent: C, adopts: bool) -> Result<Applied<C>> {
@@ -72,7 +72,7 @@ impl<K: AnyObject> Context<K> {
             Some(source) => source.informer.store().get(&key),
             None => child.requests.get(key.name()).await?.map(Arc::new),
         };
-        let mut applied = child.apply(cached.as_deref()).await;
+        let mut applied = Box::pin(child.apply(cached.as_deref())).await;
         let is_new = matches!(applied, Ok(Applied::Created(_)));
         match &mut applied {
             Ok(Applied::Created(written) | Applied::Updated(written)) => {

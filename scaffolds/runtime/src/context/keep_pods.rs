@@ -115,7 +115,7 @@ impl<K: AnyObject> Context<K> {
     /// an older state.
     pub async fn keep_pods(&self, wanted: i32, template: &Pod) -> Result<KeptPods> {
         let wanted = usize::try_from(wanted).unwrap_or(0);
-        let mut pods = self.claim::<Pod>().await?;
+        let mut pods = Box::pin(self.claim::<Pod>()).await?;
         // The Pods of a cluster-scoped object are in the namespace of its template: in others anybody may name the
         // object as a controller.
         let namespace = template.metadata.namespace.as_deref().unwrap_or(self.namespace());
@@ -124,8 +124,8 @@ impl<K: AnyObject> Context<K> {
             pods,
             ..KeptPods::default()
         };
-        self.delete_surplus(wanted, &mut kept).await?;
-        self.create_missing(wanted, template, &mut kept).await?;
+        Box::pin(self.delete_surplus(wanted, &mut kept)).await?;
+        Box::pin(self.create_missing(wanted, template, &mut kept)).await?;
         if kept.pods.len() != wanted {
             self.shared.queue.add(self.key.clone(), Priority::Low);
         }

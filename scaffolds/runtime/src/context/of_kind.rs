@@ -110,12 +110,12 @@ impl<K: AnyObject, C: AnyObject> OfKind<'_, K, C> {
 
     /// See [`Context::apply_child`]. `apiVersion` and `kind` of the intent are set.
     pub async fn apply_child(&self, intent: C) -> Result<Applied<C>> {
-        self.cx.apply(self.kind, intent, false).await
+        Box::pin(self.cx.apply(self.kind, intent, false)).await
     }
 
     /// See [`Context::adopt_child`].
     pub async fn adopt_child(&self, intent: C) -> Result<Applied<C>> {
-        self.cx.apply(self.kind, intent, true).await
+        Box::pin(self.cx.apply(self.kind, intent, true)).await
     }
 
     /// See [`Context::prune_children`].

@@ -47,7 +47,7 @@ pub(super) enum Next {
 impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
     /// Runs the reconciler so that neither a panic nor a hang affects another object.
     pub(super) async fn run(&self, cx: &Context<K>) -> End {
-        let guarded = isolated_future(self.step(cx));
+        let guarded = isolated_future(Box::pin(self.step(cx)));
         let result = match self.timeout {
             Some(limit) => match tokio::time::timeout(limit, guarded).await {
                 Ok(result) => result,
