@@ -160,6 +160,15 @@ fn fields_that_others_add_to_a_child_stay() -> Result<()> {
             .patch(&child_of("shared"), &PatchParams::default(), &Patch::Merge(patch))
             .await?;
         case.merge("shared", json!({"spec": {"target": "moon"}})).await?;
+        // The status is written after the child.
+        becomes(
+            &case.foobars,
+            "shared",
+            "Ready with the new spec",
+            PATIENCE,
+            FooBar::is_ready,
+        )
+        .await?;
         let child = eventually("the new target", PATIENCE, async || {
             let child = case.children.get(&child_of("shared")).await?;
             let target = child.data.as_ref().and_then(|data| data.get("target")).cloned();
