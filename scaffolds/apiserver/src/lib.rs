@@ -15,6 +15,12 @@ mod call;
 mod catalogue;
 mod clock;
 mod controllers;
+mod conversion;
+#[cfg_attr(
+    not(feature = "webhooks"),
+    allow(dead_code, reason = "without the feature no webhook is called")
+)]
+mod converters;
 mod custom;
 #[cfg(feature = "serve")]
 pub mod dev;

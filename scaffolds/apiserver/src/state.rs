@@ -1,6 +1,8 @@
 //! The state that all parts of the server share: objects, resources, rights and time. It stands below the registry;
 //! what is derived from it (discovery, definitions, controllers) stands above.
 
+use std::sync::Arc;
+
 use crate::{authorize::Authorizer, catalogue::Catalogue, clock::Clock, store::Store, webhooks::Webhooks};
 
 /// The state from which requests are answered.
@@ -14,8 +16,8 @@ pub struct Core {
     pub authorizer: Authorizer,
     /// The clock for timestamps of objects.
     pub clock: Clock,
-    /// The webhooks of admission.
-    pub webhooks: Webhooks,
+    /// The webhooks, which the conversions of custom kinds share.
+    pub webhooks: Arc<Webhooks>,
 }
 
 impl Core {

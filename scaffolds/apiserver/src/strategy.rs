@@ -7,7 +7,7 @@ use kubewright_machinery::{Cause, cause::Objections};
 use serde_json::Value;
 use tokio::sync::watch;
 
-use crate::{allocation::Held, apply::Schema, status::Status, user::User};
+use crate::{allocation::Held, apply::Schema, conversion::Conversion, status::Status, user::User};
 
 /// The errors of strict decoding, in the server's words: `unknown field "spec.foo"`, `duplicate field "spec.a"`.
 pub type StrictErrors = Vec<String>;
@@ -92,6 +92,9 @@ pub struct Rules {
     /// Why no object may be created now, not even by an apply: the end of the message of a 403, after `is forbidden: `.
     /// Discovery then omits `create`, `update` and `patch`; the latter two still work.
     pub forbids_creation: Option<&'static str>,
+    /// What converts objects between the kind's versions, if a webhook does. [`Strategy::read`] and [`Strategy::write`]
+    /// are then not called for objects in another version than the one that is wanted.
+    pub conversion: Option<Arc<Conversion>>,
     /// For kinds that can be removed: the channel closes when this strategy is replaced or its kind removed, which ends
     /// watches of the resource.
     pub ends: Option<watch::Receiver<()>>,
@@ -129,6 +132,7 @@ impl Default for Rules {
             published: None,
             deprecation: None,
             forbids_creation: None,
+            conversion: None,
             ends: None,
         }
     }
@@ -281,6 +285,18 @@ pub trait Strategy: Send + Sync + 'static {
     /// sets the defaults of the version in which it was stored and this version's `apiVersion`, and removes the fields
     /// that this version does not have.
     fn read(&self, _object: &mut Value) {}
+
+    /// The first step of [`Strategy::read`] where a webhook converts: sets the defaults of the version in which an
+    /// object was stored, and removes the fields that this one does not have.
+    fn read_stored(&self, _object: &mut Value) {}
+
+    /// The last step, after the webhook: removes the fields that the object's version does not have.
+    ///
+    /// # Errors
+    /// 500 for metadata of an embedded resource that is not of the right type.
+    fn read_converted(&self, _object: &mut Value) -> Result<(), Status> {
+        Ok(())
+    }
 
     /// Converts an object of this version, ready to be stored, to the storage version.
     fn write(&self, _object: &mut Value) {}

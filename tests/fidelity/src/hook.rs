@@ -13,7 +13,7 @@ use anyhow::{Context, Result, anyhow};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use bytes::Bytes;
 use http::{Request, Response};
-use http_body_util::{BodyExt, Full};
+use http_body_util::BodyExt;
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
 use kubewright_apiserver::testing::certificates::{Authority, Issued, pem};
@@ -26,6 +26,11 @@ use tokio_rustls::{
         pki_types::{CertificateDer, PrivatePkcs8KeyDer},
     },
 };
+
+use crate::converter;
+
+/// The body of a response.
+pub(crate) type Full = http_body_util::Full<Bytes>;
 
 /// How long `/slow` takes: longer than the time limit of its configuration, a second.
 const SLOW: Duration = Duration::from_millis(2500);
@@ -147,7 +152,7 @@ impl From<Infallible> for Closed {
     }
 }
 
-async fn respond(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Closed> {
+async fn respond(request: Request<Incoming>) -> Result<Response<Full>, Closed> {
     let path = request.uri().path().trim_start_matches('/').to_owned();
     let body = request.into_body().collect().await.map_err(|_| Closed)?.to_bytes();
     let review: Value = serde_json::from_slice(&body).map_err(|_| Closed)?;
@@ -166,6 +171,7 @@ async fn respond(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Cl
             json!({"allowed": true})
         }
         "told" => return told(&review),
+        "convert" => return converter::respond(&review).ok_or(Closed),
         _ => return Err(Closed),
     };
     let mut response = response;
@@ -175,7 +181,7 @@ async fn respond(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Cl
 }
 
 /// What the object says: the body, in which `$uid` is that of the request, the code, and a header.
-fn told(review: &Value) -> Result<Response<Full<Bytes>>, Closed> {
+fn told(review: &Value) -> Result<Response<Full>, Closed> {
     let request = &review["request"];
     let data = &request["object"]["data"];
     let text = |name: &str| data[name].as_str().unwrap_or_default();
@@ -223,17 +229,7 @@ fn shown(request: &Value) -> String {
     let mut request = request.clone();
     request["uid"] = "<uid>".into();
     for object in ["object", "oldObject"] {
-        if let Some(metadata) = request[object]["metadata"].as_object_mut() {
-            for field in ["uid", "resourceVersion", "creationTimestamp"] {
-                metadata
-                    .entry(field)
-                    .and_modify(|value| *value = format!("<{field}>").into());
-            }
-            let entries = metadata.get_mut("managedFields").and_then(Value::as_array_mut);
-            for entry in entries.into_iter().flatten() {
-                entry["time"] = "<time>".into();
-            }
-        }
+        identified(&mut request[object]);
     }
     // Whom the two servers take the administrator for.
     let user = &mut request["userInfo"];
@@ -241,4 +237,20 @@ fn shown(request: &Value) -> String {
         *user = "<administrator>".into();
     }
     request.to_string()
+}
+
+/// Replaces what differs from run to run in an object's metadata.
+pub(crate) fn identified(object: &mut Value) {
+    let Some(metadata) = object["metadata"].as_object_mut() else {
+        return;
+    };
+    for field in ["uid", "resourceVersion", "creationTimestamp"] {
+        metadata
+            .entry(field)
+            .and_modify(|value| *value = format!("<{field}>").into());
+    }
+    let entries = metadata.get_mut("managedFields").and_then(Value::as_array_mut);
+    for entry in entries.into_iter().flatten() {
+        entry["time"] = "<time>".into();
+    }
 }

@@ -8,6 +8,7 @@
 mod answer;
 pub mod compare;
 pub mod comparison;
+mod converter;
 mod hook;
 pub mod normal;
 mod program;

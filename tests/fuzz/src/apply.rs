@@ -73,6 +73,7 @@ fn writer(is_custom: bool, manager: &str) -> Writer<'_> {
         reset: &["status"],
         schema,
         versions: &|_| None,
+        convert: None,
     }
 }
 

@@ -7,7 +7,8 @@
 //! - [`keep_times`] last, on the object to be stored: restores the times of managedFields if nothing else has changed,
 //!   so that a write without changes is recognised as one.
 //!
-//! Objects are complete and in the version of the request; the caller converts stored objects before.
+//! Objects are complete and in the version of the request; the caller converts stored objects before, and supplies
+//! [`Writer::convert`] where versions differ by more than their schemas.
 
 mod ancient;
 mod compare;
@@ -42,5 +43,5 @@ pub use self::{
     scale::{scale_entries, scaled_entries},
     schema::{Patch, Schema, Shape},
     settle::{have_equal_fields, keep_times},
-    writer::{Writer, apply, manager_of, update},
+    writer::{Convert, Writer, apply, manager_of, update},
 };

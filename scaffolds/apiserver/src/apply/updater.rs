@@ -1,6 +1,6 @@
 //! The core of structured-merge-diff: computes the owners after a write, and the result of an apply.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use kubewright_machinery::go::quote;
 use serde_json::Value;
@@ -18,8 +18,11 @@ use super::{
     typed::describe,
     validate::{Duplicates, validate},
     value::same,
-    writer::kind,
+    writer::{Convert, kind},
 };
+
+/// An object in a version, and the schema of that version.
+type Versioned<'a, 'o> = (&'a Schema, Cow<'o, Value>);
 
 pub(super) type Owners = BTreeMap<Manager, Owned>;
 
@@ -29,6 +32,7 @@ pub(super) struct Updater<'a> {
     pub(super) api_version: &'a str,
     pub(super) kind: &'a str,
     pub(super) versions: &'a dyn Fn(&str) -> Option<&'a Schema>,
+    pub(super) convert: Option<&'a Convert<'a>>,
     /// The fields that this endpoint resets: no manager gains or loses them here.
     pub(super) reset: Set,
     /// The same for entries in other versions.
@@ -87,7 +91,9 @@ impl<'a> Updater<'a> {
             api_version: self.api_version.to_owned(),
         };
         let last = owners.insert(claim.manager.clone(), owned);
-        let new = self.prune(merged, &owners, last.as_ref());
+        let new = self
+            .prune(merged, &owners, last.as_ref())
+            .map_err(|it| internal("failed to prune fields", &it))?;
         let (owners, _) = self.move_ownership(live, &new, owners, claim)?;
         Ok(((!same(live, &new)).then_some(new), owners))
     }
@@ -95,7 +101,7 @@ impl<'a> Updater<'a> {
     fn reconcile(&self, live: &Value, owners: Owners) -> Result<Owners, Error> {
         let mut out = Owners::new();
         for (manager, mut owned) in owners {
-            if let Some(schema) = self.convert(live, &owned.api_version).map_err(Error::Internal)? {
+            if let Some((schema, _)) = self.convert(live, &owned.api_version).map_err(Error::Internal)? {
                 owned.set = reconcile(schema, owned.set);
                 out.insert(manager, owned);
             }
@@ -103,8 +109,8 @@ impl<'a> Updater<'a> {
         Ok(out)
     }
 
-    /// The schema of an object in a version; `None` for a version that the kind no longer has.
-    fn convert(&self, object: &Value, api_version: &str) -> Result<Option<&'a Schema>, String> {
+    /// An object in a version, with the schema of that version; `None` for a version that the kind no longer has.
+    fn convert<'o>(&self, object: &'o Value, api_version: &str) -> Result<Option<Versioned<'a, 'o>>, String> {
         let Some(schema) = self.schema_of(api_version) else {
             return if self.schema.structs {
                 Ok(None)
@@ -113,12 +119,22 @@ impl<'a> Updater<'a> {
             };
         };
         if api_version == self.api_version {
-            return Ok(Some(schema));
+            return Ok(Some((schema, Cow::Borrowed(object))));
         }
+        let object = self.bring(object, api_version)?;
         // Unlike an object in its own version, a converted one must not have duplicate items.
-        match validate(schema, object, Duplicates::Refused).as_slice() {
-            [] => Ok(Some(schema)),
+        match validate(schema, &object, Duplicates::Refused).as_slice() {
+            [] => Ok(Some((schema, object))),
             problems => Err(describe(problems)),
+        }
+    }
+
+    /// An object in a version that the kind has.
+    pub(super) fn bring<'o>(&self, object: &'o Value, api_version: &str) -> Result<Cow<'o, Value>, String> {
+        let is_there = object.get("apiVersion").and_then(Value::as_str) == Some(api_version);
+        match self.convert {
+            Some(convert) if !is_there => convert(object, api_version).map(Cow::Owned),
+            _ => Ok(Cow::Borrowed(object)),
         }
     }
 
@@ -155,11 +171,13 @@ impl<'a> Updater<'a> {
             let comparison = if owned.api_version == self.api_version {
                 &own
             } else {
-                let schema = self.convert(new, &owned.api_version);
-                let schema = schema.map_err(|it| internal("failed to convert new object", &it))?;
-                let Some(schema) = schema else { continue };
+                let old = self.bring(live, &owned.api_version);
+                let old = old.map_err(|it| internal("failed to convert old object", &it))?;
+                let new = self.convert(new, &owned.api_version);
+                let new = new.map_err(|it| internal("failed to convert new object", &it))?;
+                let Some((schema, new)) = new else { continue };
                 if !others.contains_key(&owned.api_version) {
-                    let difference = difference(schema, live, new)?.without(&self.reset_elsewhere);
+                    let difference = difference(schema, &old, &new)?.without(&self.reset_elsewhere);
                     others.insert(owned.api_version.clone(), difference);
                 }
                 &others[&owned.api_version]

@@ -41,11 +41,15 @@ pub struct Writer<'a> {
     pub reset: &'a [&'a str],
     /// The schema of the kind in this version.
     pub schema: &'a Schema,
-    /// The schemas of its other versions, for entries in those versions. Objects are not converted, only the schema
-    /// differs. Entries in a version without a schema are dropped for built-in kinds. For custom kinds they are an
+    /// The schemas of its other versions, for entries in those versions. Entries in a version without a schema are dropped for built-in kinds. For custom kinds they are an
     /// error: an update drops all entries, and an apply is refused.
     pub versions: &'a dyn Fn(&str) -> Option<&'a Schema>,
+    /// Brings an object to another version of a custom kind. `None` if versions differ only by their schemas.
+    pub convert: Option<&'a Convert<'a>>,
 }
+
+/// Brings an object to a version, or says why it cannot.
+pub type Convert<'a> = dyn Fn(&Value, &str) -> Result<Value, String> + 'a;
 
 /// The manager's name for a request without `fieldManager`: the user agent up to the first slash, without characters
 /// that cannot be printed, at most 128 bytes.
@@ -239,6 +243,7 @@ impl<'a> Writer<'a> {
             api_version,
             kind,
             versions,
+            convert,
             ..
         } = *self;
         Updater {
@@ -246,6 +251,7 @@ impl<'a> Writer<'a> {
             api_version,
             kind,
             versions,
+            convert,
             reset,
             reset_elsewhere,
         }

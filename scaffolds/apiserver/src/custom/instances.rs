@@ -14,7 +14,7 @@ use std::{collections::BTreeSet, sync::Arc};
 /// Deletes the objects of `crd`. Returns false while finalizers keep some of them. `emptied` is the revision up to
 /// which an earlier call did this: only later changes are processed then.
 pub(super) async fn delete(core: &Core, crd: &Value, emptied: &mut Option<u64>) -> bool {
-    let Some(resource) = resources::stored(crd).map(Arc::new) else {
+    let Some(resource) = resources::stored(core, crd).map(Arc::new) else {
         return true;
     };
     let stored = resource.store_name();

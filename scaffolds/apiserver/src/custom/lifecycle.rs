@@ -7,7 +7,7 @@
 use super::{
     approval,
     conditions::{Condition, find, holds},
-    definition::{FINALIZER, GROUP, PLURAL},
+    definition::{FINALIZER, GROUP, PLURAL, bundle_fault},
     groups::Groups,
     instances, names, resources,
 };
@@ -139,14 +139,24 @@ async fn step(core: &Core, name: &str, known: &mut Known) -> Option<Changed> {
     if !names::are_settled(&crd) && names::accept(&mut next, known.groups.taken(name), &now) {
         return write(core, &next).await.then_some(Changed::Names);
     }
-    let condition = if holds(&crd, "NamesAccepted") && !holds(&crd, "Established") {
-        const MESSAGE: &str = "the initial names have been accepted";
-        Condition::new("Established", true, "InitialNamesAccepted", MESSAGE)
-    } else {
-        approval::condition(&crd).filter(|it| !it.stands_in(&crd))?
-    };
+    let condition = established(&crd)
+        .or_else(|| approval::condition(&crd))
+        .filter(|it| !it.stands_in(&crd))?;
     condition.set(&mut next, &now);
     write(core, &next).await.then_some(Changed::Status)
+}
+
+/// The condition of a definition whose names are accepted and that is not established yet.
+fn established(crd: &Value) -> Option<Condition> {
+    if !holds(crd, "NamesAccepted") || holds(crd, "Established") {
+        return None;
+    }
+    let condition = |status, reason, message| Condition::new("Established", status, reason, message);
+    let established = match bundle_fault(crd) {
+        None => condition(true, "InitialNamesAccepted", "the initial names have been accepted"),
+        Some(_) => condition(false, "InvalidCABundle", "The conversion webhook CABundle is invalid"),
+    };
+    Some(established).filter(|it| !it.stands_in(crd))
 }
 
 /// Takes a step of a definition's deletion. `None` while finalizers keep some of its objects.
@@ -198,7 +208,7 @@ fn publish(core: &Core, crd: &Value, revision: u64, served: &mut BTreeMap<String
             emptied: None,
         },
     };
-    let resources = resources::of(crd, revision, &next.open.subscribe());
+    let resources = resources::of(core, crd, revision, &next.open.subscribe());
     let (group, plural) = (text(&crd["spec"]["group"]), text(&crd["spec"]["names"]["plural"]));
     if known || !resources.is_empty() {
         core.catalogue.replace_custom(&group, &plural, resources);

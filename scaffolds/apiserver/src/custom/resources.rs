@@ -2,11 +2,12 @@
 
 use super::{
     conditions::holds,
-    kind::{Custom, Family},
+    kind::{Custom, Family, Served},
 };
 use crate::{
-    digest,
+    converters, digest,
     resource::{Names, Resource, Subresource},
+    state::Core,
 };
 use kubewright_machinery::base64::{self, Encoding};
 use serde_json::Value;
@@ -28,23 +29,33 @@ const SUBRESOURCE_VERBS: &[&str] = &["get", "patch", "update"];
 
 /// The resources of `crd`: none until its names are accepted. `revision` is the definition's; `ends` closes when the
 /// resources are no longer served.
-pub(super) fn of(crd: &Value, revision: u64, ends: &watch::Receiver<()>) -> Vec<Resource> {
+pub(super) fn of(core: &Core, crd: &Value, revision: u64, ends: &watch::Receiver<()>) -> Vec<Resource> {
     if !holds(crd, "Established") {
         return Vec::new();
     }
-    let family = Family::of(crd, revision, Some(ends.clone()));
+    let how = Served {
+        since: revision,
+        ends: Some(ends.clone()),
+        conversion: converters::of(crd, &core.store, &core.webhooks),
+    };
+    let family = Family::of(crd, how);
     let versions = crd["spec"]["versions"].as_array().into_iter().flatten();
     let served = versions.filter(|version| version["served"] == true);
     served.map(|version| resource(crd, version, &family)).collect()
 }
 
 /// The resource in its storage version, which need not be served.
-pub(super) fn stored(crd: &Value) -> Option<Resource> {
+pub(super) fn stored(core: &Core, crd: &Value) -> Option<Resource> {
     let version = crd["spec"]["versions"]
         .as_array()?
         .iter()
         .find(|version| version["storage"] == true)?;
-    Some(resource(crd, version, &Family::of(crd, u64::MAX, None)))
+    let how = Served {
+        since: u64::MAX,
+        ends: None,
+        conversion: converters::of(crd, &core.store, &core.webhooks),
+    };
+    Some(resource(crd, version, &Family::of(crd, how)))
 }
 
 fn resource(crd: &Value, version: &Value, family: &Arc<Family>) -> Resource {

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{
     options::DeleteOptions,
     pipeline::{self, Live},
-    storage,
+    record, storage,
     verbs::delete,
     work::Work,
 };
@@ -23,10 +23,12 @@ pub fn amend(core: &Core, call: &Call, dry_run: bool, change: &Change<'_>) -> Re
     let work = Work::new(core, call);
     let key = work.key(&call.name);
     loop {
-        let live = Live::read(&work, &key)?.ok_or_else(|| work.not_found(&call.name))?;
+        let live = Live::read_unconverted(&work, &key)?.ok_or_else(|| work.not_found(&call.name))?;
         let mut new = live.object.clone();
         change(&mut new)?;
-        if live.write(&work, &mut new, dry_run).is_some() {
+        work.forget_empties(&mut new);
+        let other = record::settle(work.resource(), &mut new);
+        if live.write(&work, &mut new, other, dry_run).is_some() {
             return Ok(new);
         }
     }

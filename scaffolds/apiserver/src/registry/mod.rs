@@ -3,9 +3,11 @@
 //! next state of the object, and the [`pipeline`] writes that to the store.
 
 mod body;
+mod convert;
 pub mod direct;
 mod list;
 mod options;
+mod owned;
 mod pipeline;
 mod record;
 mod reply;
@@ -31,6 +33,7 @@ use work::Work;
 /// # Errors
 /// The Status to answer with.
 pub async fn write(core: &Core, call: &Call, warnings: &mut Vec<String>) -> Result<Reply, Status> {
+    convert::check(&call.resource)?;
     let mut work = Work::new(core, call);
     let reply = verbs::write(&mut work).await;
     warnings.append(&mut call.warnings.take());

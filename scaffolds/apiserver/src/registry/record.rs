@@ -1,4 +1,5 @@
-//! Converts between records of the store and objects in the version of a request.
+//! Converts between records of the store and objects in the version of a request. Records of kinds that a webhook
+//! converts come from [`convert`](super::convert), in that version already.
 
 use bytes::Bytes;
 use serde::Serialize;
@@ -12,7 +13,7 @@ use crate::{meta, resource::Resource, status::Status, store::Record};
 /// 500 for a record that is not JSON, which this server never writes.
 pub(super) fn read(resource: &Resource, record: &Record) -> Result<Value, Status> {
     let mut object = serde_json::from_slice(&record.object).map_err(|error| Status::internal(&error.to_string()))?;
-    if !is_as_stored(resource, record) {
+    if !is_final(resource, record) {
         resource.strategy.read(&mut object);
     }
     Ok(object)
@@ -24,12 +25,18 @@ pub(super) fn is_as_stored(resource: &Resource, record: &Record) -> bool {
     since.is_some_and(|since| record.revision > since)
 }
 
+/// Whether an object is read exactly as its record has it: it is stored that way, or was converted by a webhook.
+pub(super) fn is_final(resource: &Resource, record: &Record) -> bool {
+    resource.rules().conversion.is_some() || is_as_stored(resource, record)
+}
+
 /// The JSON text of a record in the version of `resource`: the stored text itself wherever possible.
 ///
 /// # Errors
 /// As for [`read`].
 pub fn present(resource: &Resource, record: &Record) -> Result<Bytes, Status> {
-    if is_as_stored(resource, record) && resource.version == resource.storage_version {
+    let is_own = resource.version == resource.storage_version || resource.rules().conversion.is_some();
+    if is_own && is_final(resource, record) {
         return Ok(record.object.clone());
     }
     read(resource, record).map(|object| text(&object))

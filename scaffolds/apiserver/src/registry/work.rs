@@ -5,6 +5,7 @@ use std::sync::Arc;
 use kubewright_machinery::time;
 use serde_json::Value;
 
+use super::owned::Conversions;
 use crate::{
     apply::{self, Writer},
     call::Call,
@@ -25,6 +26,8 @@ pub(super) struct Work<'a> {
     /// Whether the object that was decoded last has empty lists or maps. Go distinguishes them from absent ones until
     /// the object is stored.
     pub has_empties: bool,
+    /// Objects in other versions, where a webhook converts them.
+    pub(super) conversions: Conversions,
     /// The resource in all served versions: an entry of managedFields may be in any of them.
     versions: Vec<Arc<Resource>>,
 }
@@ -42,6 +45,7 @@ impl<'a> Work<'a> {
             call,
             now: time::text(core.now()),
             has_empties: false,
+            conversions: Conversions::default(),
             versions: versions.collect(),
         }
     }
@@ -128,6 +132,8 @@ impl<'a> Work<'a> {
             manager
         };
         let versions = |version: &str| self.strategy_of(version).map(Strategy::schema);
+        let convert = |object: &Value, version: &str| self.conversions.get(object, version);
+        let conversion = resource.rules().conversion.as_ref();
         write(&Writer {
             manager,
             api_version: &resource.api_version(),
@@ -137,6 +143,7 @@ impl<'a> Work<'a> {
             reset: self.reset(),
             schema: resource.strategy.schema(),
             versions: &versions,
+            convert: conversion.map(|_| &convert as &apply::Convert<'_>),
         })
     }
 

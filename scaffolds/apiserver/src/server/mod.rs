@@ -31,7 +31,6 @@ use crate::{
     state::Core,
     store::{self, Store},
     user::User,
-    webhooks::Webhooks,
 };
 
 /// The configuration of a server.
@@ -119,7 +118,7 @@ impl ApiServer {
             catalogue: catalogue.clone(),
             authorizer: Authorizer::default(),
             clock: options.clock,
-            webhooks: Webhooks::default(),
+            webhooks: Arc::default(),
         }));
         begin(&cluster, &options.address);
         let runtime = Handle::try_current().ok();

@@ -18,6 +18,7 @@ fn writer<'a>(schema: &'a Schema, manager: &'a str, now: &'a str) -> Writer<'a> 
         reset: &["status"],
         schema,
         versions,
+        convert: None,
     }
 }
 

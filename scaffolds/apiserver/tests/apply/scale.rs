@@ -28,6 +28,7 @@ fn scale(object: &mut Value, manager: &str, count: u64, applies: bool) {
         reset: &[],
         schema: &schema,
         versions: &|_| None,
+        convert: None,
     };
     let (name, before) = (json!("it"), object["spec"]["replicas"].clone());
     let live_of = |replicas: &Value| {

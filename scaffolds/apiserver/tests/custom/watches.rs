@@ -86,18 +86,3 @@ async fn a_definition_is_deleted_with_the_last_of_its_objects() {
     assert_eq!(ask(&server, &get(ONE)).await.code, 404);
     assert_eq!(ask(&server, &get(OBJECTS)).await.body, "404 page not found\n");
 }
-
-#[tokio::test]
-async fn conversion_by_webhook_is_refused_with_a_501() {
-    let server = ApiServer::new(Options::default());
-    let crd = json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-        "metadata": {"name": "bars.watches.example.com"},
-        "spec": {"conversion": {"strategy": "Webhook"}}});
-    let answer = ask(&server, &send("POST", CRDS, crd)).await;
-    assert_eq!(answer.code, 501);
-    assert!(
-        answer.body.contains("conversion of custom resources by webhook"),
-        "{}",
-        answer.body
-    );
-}

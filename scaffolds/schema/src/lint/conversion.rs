@@ -2,6 +2,7 @@
 
 use kubewright_machinery::cause::{Cause, Path};
 use kubewright_machinery::names::{self, Unit};
+use kubewright_machinery::url::Url;
 use serde_json::Value;
 
 /// Versions of ConversionReview that API servers support.
@@ -71,31 +72,26 @@ fn client_config(client: &Value, path: &Path) -> Vec<Cause> {
 
 fn url_causes(url: &str, path: &Path) -> Vec<Cause> {
     const FORM: &str = "; desired format: https://host[/path]";
-    let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
-    let mut causes = Vec::new();
-    if scheme != "https" {
-        causes.push(path.invalid(scheme, &format!("'https' is the only allowed URL scheme{FORM}")));
-    }
-    let host = if scheme.is_empty() {
-        ""
-    } else {
-        rest.split(['/', '?', '#']).next().unwrap_or_default()
+    let url = match Url::parse(url) {
+        Ok(url) => url,
+        Err(why) => return vec![path.required(&format!("url must be a valid URL: {why}{FORM}"))],
     };
-    let (user, host) = host
-        .rsplit_once('@')
-        .map_or((None, host), |(user, host)| (Some(user), host));
-    if host.is_empty() {
+    let mut causes = Vec::new();
+    if url.scheme != "https" {
+        let detail = format!("'https' is the only allowed URL scheme{FORM}");
+        causes.push(path.invalid(url.scheme.as_str(), &detail));
+    }
+    if url.host.is_empty() {
         causes.push(path.invalid("", &format!("host must be specified{FORM}")));
     }
-    if let Some(user) = user {
-        causes.push(path.invalid(user, "user information is not permitted in the URL"));
+    if let Some(user) = &url.user {
+        causes.push(path.invalid(user.as_str(), "user information is not permitted in the URL"));
     }
-    let (before, fragment) = rest.split_once('#').unwrap_or((rest, ""));
-    if !fragment.is_empty() {
-        causes.push(path.invalid(fragment, "fragments are not permitted in the URL"));
+    if !url.fragment.is_empty() {
+        causes.push(path.invalid(url.fragment.as_str(), "fragments are not permitted in the URL"));
     }
-    if let Some((_, query)) = before.split_once('?').filter(|(_, query)| !query.is_empty()) {
-        causes.push(path.invalid(query, "query parameters are not permitted in the URL"));
+    if !url.query.is_empty() {
+        causes.push(path.invalid(url.query.as_str(), "query parameters are not permitted in the URL"));
     }
     causes
 }

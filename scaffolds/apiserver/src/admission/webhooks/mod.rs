@@ -81,19 +81,19 @@ pub async fn mutate(
         round.change();
     }
     for hook in hooks.iter() {
-        let Some(matched) = should_call(core, hook, &asked, objects)? else {
+        let Some(matched) = should_call(core, hook, &asked, objects).await? else {
             continue;
         };
         if round.is_second && !round.again.contains(&hook.id) {
             continue;
         }
-        let seen = Versioned::of(&asked, &matched, objects);
+        let seen = Versioned::of(&asked, &matched, objects).await?;
         let outcome = call::mutating(core, &asked, hook, &seen).await;
         if let (Ok(Some(Called::Patched(patched))), Some(new)) = (&outcome, objects.new.as_deref_mut()) {
             if patched.differs_from(&seen) {
                 round.change();
             }
-            *new = patched.in_version_of(&asked);
+            *new = patched.in_version_of(&asked).await?;
         }
         if hook.is_reinvoked {
             round.waiting.insert(hook.id.clone());
@@ -116,8 +116,8 @@ pub async fn validate(core: &Core, attributes: &Attributes<'_>, objects: &Object
     let asked = Asked::new(attributes, objects);
     let mut calls = Vec::new();
     for hook in hooks.iter() {
-        if let Some(matched) = should_call(core, hook, &asked, objects)? {
-            let seen = Versioned::of(&asked, &matched, objects);
+        if let Some(matched) = should_call(core, hook, &asked, objects).await? {
+            let seen = Versioned::of(&asked, &matched, objects).await?;
             let asked = &asked;
             calls.push(async move { call::validating(core, asked, hook, &seen).await });
         }
@@ -133,7 +133,12 @@ fn hooks(core: &Core, attributes: &Attributes<'_>, kind: Kind) -> std::sync::Arc
 }
 
 /// Whether a webhook is called, and for which version of the object.
-fn should_call(core: &Core, hook: &Hook, asked: &Asked<'_>, objects: &Objects<'_>) -> Result<Option<Match>, Status> {
+async fn should_call(
+    core: &Core,
+    hook: &Hook,
+    asked: &Asked<'_>,
+    objects: &Objects<'_>,
+) -> Result<Option<Match>, Status> {
     let in_namespace = matching::is_in_namespace(core, hook, asked, objects);
     if matches!(in_namespace, Ok(false)) || !matching::has_labels(hook, objects) {
         return Ok(None);
@@ -142,7 +147,11 @@ fn should_call(core: &Core, hook: &Hook, asked: &Asked<'_>, objects: &Objects<'_
         return Ok(None);
     };
     in_namespace?;
-    let holds = conditions::hold(core, hook, asked, &|| Versioned::of(asked, &matched, objects))?;
+    if hook.conditions.is_empty() {
+        return Ok(Some(matched));
+    }
+    let seen = Versioned::of(asked, &matched, objects).await?;
+    let holds = conditions::hold(core, hook, asked, &seen)?;
     Ok(holds.then_some(matched))
 }
 

@@ -4,6 +4,8 @@ mod decode;
 mod defaults;
 mod validate;
 
+pub(crate) use validate::bundle_fault;
+
 use super::{conditions::Condition, resources::storage_version_hash};
 use crate::{
     apply::Schema,
@@ -12,7 +14,11 @@ use crate::{
     status::Status,
     strategy::{CREATED, Column, Empties, MetadataPass, Rules, Strategy, StrictErrors},
 };
-use kubewright_machinery::{Cause, cause::Objections};
+use kubewright_machinery::{
+    Cause,
+    base64::{self, Encoding},
+    cause::Objections,
+};
 use kubewright_schema::lint;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -86,14 +92,11 @@ impl Strategy for Definition {
     }
 
     fn decode(&self, object: &mut Value) -> Result<StrictErrors, Status> {
-        let unknown = decode::read(object).map_err(|why| {
+        let read = decode::read(object).and_then(|unknown| check_bundle(object).map(|()| unknown));
+        read.map_err(|why| {
             let message = format!("{KIND} in version \"{VERSION}\" cannot be handled as a {KIND}: {why}");
             Status::bad_request(message)
-        })?;
-        if object["spec"]["conversion"]["strategy"] == "Webhook" {
-            return Err(Status::not_implemented("conversion of custom resources by webhook"));
-        }
-        Ok(unknown)
+        })
     }
 
     fn empties(&self, object: &mut Value, form: Empties) -> bool {
@@ -166,6 +169,15 @@ impl Strategy for Definition {
     fn cells(&self, object: &Value, _now: i64) -> Vec<Value> {
         vec![object["metadata"]["creationTimestamp"].clone()]
     }
+}
+
+/// Checks that the bundle of a conversion webhook is base64, in Go's words.
+fn check_bundle(crd: &Value) -> Result<(), String> {
+    let bundle = crd.pointer("/spec/conversion/webhook/clientConfig/caBundle");
+    let decoded = base64::decode(bundle.and_then(Value::as_str).unwrap_or_default(), Encoding::Standard);
+    decoded
+        .map(drop)
+        .map_err(|at| format!("illegal base64 data at input byte {at}"))
 }
 
 /// The only column after the name.

@@ -1,7 +1,14 @@
 //! What the server would object to in a CustomResourceDefinition, in the order in which it does.
 
-use crate::custom::{approval, conditions::holds};
-use kubewright_machinery::Cause;
+use crate::{
+    custom::{approval, conditions::holds},
+    kinds::certificates,
+};
+use kubewright_machinery::{
+    Cause,
+    base64::{self, Encoding},
+    cause::Path,
+};
 use kubewright_schema::lint;
 use serde_json::{Value, json};
 
@@ -20,6 +27,7 @@ pub(super) fn update(new: &Value, old: &Value) -> Vec<Cause> {
     // A definition's name cannot change, and an approval that was accepted as it is stays so.
     causes.retain(|cause| cause.field != "metadata.name" && !(same_approval && cause.field == annotation));
     if holds(old, "Established") {
+        untrusted(&mut causes, new, old);
         causes.extend(
             ["/spec/scope", "/spec/names/kind"]
                 .iter()
@@ -51,6 +59,31 @@ fn is_ours(cause: &Cause) -> bool {
     let about_metadata = cause.field.starts_with("metadata.");
     let ours = cause.message.contains("spec.names.plural") || cause.field.contains(approval::ANNOTATION);
     (!about_metadata || ours) && cause.field != "status.storedVersions"
+}
+
+/// The bundle of a conversion webhook from which no authority can be read, and why.
+pub(crate) fn bundle_fault(crd: &Value) -> Option<(String, String)> {
+    let bundle = crd
+        .pointer("/spec/conversion/webhook/clientConfig/caBundle")?
+        .as_str()?;
+    let bytes = base64::decode(bundle, Encoding::Standard).unwrap_or_default();
+    let why = certificates::bundle_fault(&bytes).filter(|_| !bytes.is_empty())?;
+    Some((bundle.to_owned(), why))
+}
+
+/// Adds the error in the bundle of a conversion webhook, in its place. An invalid one may stay as long as it was there
+/// before the definition was established.
+fn untrusted(causes: &mut Vec<Cause>, new: &Value, old: &Value) {
+    let is_webhook = new["spec"]["conversion"]["strategy"] == "Webhook";
+    if let (true, Some((bundle, why)), None) = (is_webhook, bundle_fault(new), bundle_fault(old)) {
+        let is_behind = |cause: &Cause| cause.field.starts_with("spec.conversion.conversionReviewVersions");
+        let place = causes.iter().position(is_behind).unwrap_or(causes.len());
+        let at = Path::new("spec")
+            .child("conversion")
+            .child("webhookClientConfig")
+            .child("caBundle");
+        causes.insert(place, at.invalid(bundle, &why));
+    }
 }
 
 fn immutable(pointer: &str, new: &Value, old: &Value) -> Option<Cause> {

@@ -9,6 +9,7 @@ mod scale;
 
 use crate::{
     apply::Schema,
+    conversion::Conversion,
     custom::{conditions::holds, path::Path},
     openapi,
     status::{Status, Subject},
@@ -30,12 +31,23 @@ pub(super) struct Family {
     /// The revision of the definition: objects written later were written under these schemas.
     since: u64,
     terminating: bool,
+    conversion: Option<Arc<Conversion>>,
     ends: Option<watch::Receiver<()>>,
+}
+
+/// How the resources of a definition are served, apart from what the definition says.
+pub(super) struct Served {
+    /// The revision of the definition.
+    pub since: u64,
+    /// Closes when the resources are no longer served.
+    pub ends: Option<watch::Receiver<()>>,
+    /// How a webhook converts objects, if one does.
+    pub conversion: Option<Conversion>,
 }
 
 impl Family {
     /// The family of an accepted definition at a revision.
-    pub(super) fn of(crd: &Value, since: u64, ends: Option<watch::Receiver<()>>) -> Arc<Self> {
+    pub(super) fn of(crd: &Value, how: Served) -> Arc<Self> {
         let text = |pointer: &str| {
             crd.pointer(pointer)
                 .and_then(Value::as_str)
@@ -59,9 +71,10 @@ impl Family {
                 .iter()
                 .map(|it| (name(it), Structural::compile(&it["schema"]["openAPIV3Schema"])))
                 .collect(),
-            since,
+            since: how.since,
             terminating: holds(crd, "Terminating"),
-            ends,
+            conversion: how.conversion.map(Arc::new),
+            ends: how.ends,
         })
     }
 
@@ -249,14 +262,29 @@ impl Strategy for Custom {
     }
 
     fn read(&self, object: &mut Value) {
-        if let Some(stored) = self.family.schema_of(object) {
-            stored.prune(object);
-            stored.default(object);
-        }
+        self.read_stored(object);
         object["apiVersion"] = json!(self.family.api_version(&self.version));
         if let Some(schema) = self.structural() {
             schema.prune(object);
         }
+    }
+
+    fn read_stored(&self, object: &mut Value) {
+        if let Some(stored) = self.family.schema_of(object) {
+            stored.prune(object);
+            stored.default(object);
+        }
+    }
+
+    fn read_converted(&self, object: &mut Value) -> Result<(), Status> {
+        let Some(schema) = self.family.schema_of(object) else {
+            return Ok(());
+        };
+        schema.prune(object);
+        let coerced = schema.coerce(object);
+        coerced
+            .map(drop)
+            .map_err(|cause| Status::new(500, "", cause.to_string()))
     }
 
     fn write(&self, object: &mut Value) {

@@ -31,6 +31,7 @@ pub(super) fn of(family: &Family, version: &Value, versions: &[Value]) -> Rules 
         reset_by_status: &["metadata", "spec"],
         verbatim_after: is_verbatim.then_some(family.since),
         forbids_creation: family.terminating.then_some(TERMINATING),
+        conversion: family.conversion.clone(),
         ends: family.ends.clone(),
         deprecation: deprecation(family, version, versions).map(Cow::Owned),
         ..Rules::default()

@@ -1,4 +1,4 @@
-//! Validates the certificates in the status of a request.
+//! Validates the certificates in the status of a request, and those that webhooks are trusted by.
 
 use kubewright_machinery::go;
 
@@ -22,6 +22,24 @@ pub(super) fn fault(chain: &[u8]) -> Option<String> {
         }
         certificates(&block.bytes)
     })
+}
+
+/// Why no authority can be read from a bundle of PEM certificates, in the words of Go's client; it is enough if one can.
+pub(super) fn bundle_fault(bundle: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(bundle);
+    let faults = pem::blocks(&text)
+        .filter(|block| block.label == "CERTIFICATE" && !block.has_headers)
+        .map(|block| certificates(&block.bytes));
+    let faults: Vec<Option<String>> = faults.collect();
+    if faults.iter().any(Option::is_none) {
+        return None;
+    }
+    let why = match faults.into_iter().flatten().next() {
+        Some(fault) => format!("failed to parse certificate: {fault}"),
+        None if text.trim_end().ends_with("-----") => "no valid certificate authority data seen".to_owned(),
+        None => "unable to parse bytes as PEM block".to_owned(),
+    };
+    Some(format!("unable to load root certificates: {why}"))
 }
 
 /// Why the certificates of a block are invalid.

@@ -5,6 +5,11 @@ mod chain;
 mod pem;
 mod request;
 
+/// Why no authority can be read from a bundle of PEM certificates (`caBundle`), in the words of Go's client.
+pub(crate) fn bundle_fault(bundle: &[u8]) -> Option<String> {
+    chain::bundle_fault(bundle)
+}
+
 /// The organisations in the subject of a PEM request.
 ///
 /// # Errors

@@ -7,7 +7,7 @@ mod token;
 
 use std::sync::Arc;
 
-use super::Reply;
+use super::{Reply, convert};
 use crate::{
     call::Call,
     state::Core,
@@ -46,7 +46,7 @@ pub(super) async fn list(core: &Core, call: &Call) -> Result<Reply, Status> {
     let wanted = Wanted::by(&options)?;
     let not_older = wanted.at.unwrap_or(wanted.not_older);
     revision::wait(&core.store, not_older).await?;
-    chosen(core, call, &options, &wanted).map(|chosen| chosen.reply)
+    chosen(core, call, &options, &wanted).await.map(|chosen| chosen.reply)
 }
 
 /// The objects of a list, and the parts of its answer.
@@ -59,17 +59,17 @@ pub(super) struct Chosen {
 ///
 /// # Errors
 /// As for [`list`].
-pub(super) fn choose(core: &Core, call: &Call, options: &Options) -> Result<Chosen, Status> {
+pub(super) async fn choose(core: &Core, call: &Call, options: &Options) -> Result<Chosen, Status> {
     let wanted = Wanted::by(options)?;
     let (not_older, present) = (wanted.at.unwrap_or(wanted.not_older), core.store.revision());
     if not_older > present {
         return Err(Status::too_large_resource_version(not_older, present));
     }
-    chosen(core, call, options, &wanted)
+    chosen(core, call, options, &wanted).await
 }
 
-fn chosen(core: &Core, call: &Call, options: &Options, wanted: &Wanted) -> Result<Chosen, Status> {
-    let page = page(core, call, options, wanted).map_err(|Compacted { .. }| expired(options, wanted))?;
+async fn chosen(core: &Core, call: &Call, options: &Options, wanted: &Wanted) -> Result<Chosen, Status> {
+    let page = page(core, call, options, wanted).await?;
     let object = body::write(&call.resource, &page.metadata(options), &page.records)?;
     Ok(Chosen {
         records: page.records,
@@ -123,15 +123,20 @@ impl Wanted {
     }
 }
 
-fn page(core: &Core, call: &Call, options: &Options, wanted: &Wanted) -> Result<Page, Compacted> {
+async fn page(core: &Core, call: &Call, options: &Options, wanted: &Wanted) -> Result<Page, Status> {
+    let expired = |Compacted { .. }| expired(options, wanted);
     let range = options.fields.narrow(range(call));
     let from = match wanted.from.as_str() {
         "" => String::new(),
         from => format!("{}{from}", prefix(&range)),
     };
     if options.selects_all() {
-        let page = core.store.page(&range, wanted.at, &from, wanted.limit)?;
-        let (revision, records, remaining) = (page.revision, page.records, page.remaining);
+        let page = core
+            .store
+            .page(&range, wanted.at, &from, wanted.limit)
+            .map_err(expired)?;
+        let (revision, remaining) = (page.revision, page.remaining);
+        let records = convert::all(&call.resource, page.records).await?;
         return Ok(Page {
             range,
             revision,
@@ -141,8 +146,8 @@ fn page(core: &Core, call: &Call, options: &Options, wanted: &Wanted) -> Result<
     }
     // Objects are matched outside the store's lock. Like upstream, the remaining objects are counted before they are
     // matched, so the page after a full one may be empty.
-    let all = core.store.page(&range, wanted.at, &from, 0)?;
-    let mut left = all.records.into_iter();
+    let all = core.store.page(&range, wanted.at, &from, 0).map_err(expired)?;
+    let mut left = convert::all(&call.resource, all.records).await?.into_iter();
     let limit = if wanted.limit == 0 { usize::MAX } else { wanted.limit };
     let records = left
         .by_ref()

@@ -82,7 +82,7 @@ impl Options {
         let object = LazyCell::new(|| record::read(resource, found).unwrap_or_default());
         let read = |path: &str| resource.strategy.field(&object, path).unwrap_or_default();
         // If an object is not read as it is stored, its kind's definition can change the result: do not cache that.
-        let is_kept = record::is_as_stored(resource, found);
+        let is_kept = record::is_final(resource, found);
         self.fields.matches(&found.key, |path| match is_kept {
             true => found.field([&resource.group, &resource.version], path, || read(path)),
             false => read(path).into(),

@@ -1,15 +1,17 @@
 //! The end of a write that creates an object: prepare, validate, store under a free name.
 
-use bytes::Bytes;
 use serde_json::{Value, json};
 
-use super::{Attempt, Done, Prepared, Work};
+use super::{Attempt, Done, Prepared, Stored, Work};
 use crate::{
     admission::{self, Attributes, Objects, Phase},
     authorize,
     call::Verb,
     meta,
-    registry::record::{self, Draft, Written},
+    registry::{
+        convert,
+        record::{Draft, Written},
+    },
     status::Status,
     store::{Key, Record},
 };
@@ -63,7 +65,12 @@ async fn create(work: &mut Work<'_>, attributes: &Attributes<'_>, mut object: Va
     };
     admission::admit(Phase::Validating, work.core, attributes, &mut objects).await?;
 
-    let mut text = store(work, &mut prepared.object, attributes.dry_run)?;
+    work.forget_empties(&mut prepared.object);
+    let other = settle(work, &mut prepared.object, attributes.dry_run).await?;
+    let (mut text, stored) = match store(work, &mut prepared.object, other, attributes.dry_run)? {
+        Stored::Here(text) => (text, None),
+        Stored::Elsewhere(stored) => (None, Some(stored)),
+    };
     if !work.is_built_in() && resource.version == resource.storage_version {
         // A create does not write the status of a custom object, but its answer has the status with defaults, as a read
         // would. They are stored only with the next change. An object that is stored in another version has been read
@@ -73,7 +80,10 @@ async fn create(work: &mut Work<'_>, attributes: &Attributes<'_>, mut object: Va
             text = None;
         }
     }
-    let object = prepared.end(!attributes.dry_run);
+    let mut object = prepared.end(!attributes.dry_run);
+    if let Some(stored) = stored {
+        object = convert::written(resource, stored).await?;
+    }
     Ok(Done {
         is_new: true,
         written: Written { object, text },
@@ -118,38 +128,43 @@ fn validate(work: &mut Work, object: &Value) -> Result<(), Status> {
     Ok(())
 }
 
-/// Stores the object. Returns its stored text, if that is also the text of the answer.
-fn store(work: &Work, object: &mut Value, dry_run: bool) -> Result<Option<Bytes>, Status> {
-    work.forget_empties(object);
-    let said = meta::text(object, "resourceVersion").parse::<u64>().unwrap_or_default();
+/// The object in the storage version, if that is another one. Whether the name is taken is known before that.
+async fn settle(work: &Work<'_>, object: &mut Value, dry_run: bool) -> Result<Option<Value>, Status> {
     let key = work.key(meta::text(object, "name"));
-    if dry_run {
-        return match work.core.store.get(&key) {
-            Some(there) => Err(exists(work, object, &there)),
-            None => {
-                // The answer has been through the stored version, as that of a real create.
-                record::settle(work.resource(), object);
-                Ok(None)
-            }
+    if dry_run && let Some(there) = work.core.store.get(&key) {
+        return Err(exists(work, object, &there));
+    }
+    if !dry_run && meta::text(object, "resourceVersion").parse::<u64>().unwrap_or_default() != 0 {
+        const WHY: &str = "resourceVersion should not be set on objects to be created";
+        return Err(Status::new(500, "", WHY));
+    }
+    if !dry_run {
+        meta::set(object, "resourceVersion", None);
+    }
+    convert::settle(work.resource(), object).await
+}
+
+/// Stores the object. `other` is the object in the storage version, if that is another one. This function must not await.
+fn store(work: &Work, object: &mut Value, other: Option<Value>, dry_run: bool) -> Result<Stored, Status> {
+    let is_converted = convert::is_converted(work.resource());
+    let (mut text, mut other) = (None, other);
+    if !dry_run {
+        let key = work.key(meta::text(object, "name"));
+        let draft = Draft::of(other.as_ref().unwrap_or(object));
+        let Ok(record) = work.core.store.create(&key, &|revision| draft.at(revision)) else {
+            return Err(taken(work, object, &key));
         };
-    }
-    if said != 0 {
-        return Err(Status::new(
-            500,
-            "",
-            "resourceVersion should not be set on objects to be created",
-        ));
-    }
-    meta::set(object, "resourceVersion", None);
-    let other = record::settle(work.resource(), object);
-    let draft = Draft::of(other.as_ref().unwrap_or(object));
-    match work.core.store.create(&key, &|revision| draft.at(revision)) {
-        Ok(record) => {
-            meta::set(object, "resourceVersion", Some(json!(record.revision.to_string())));
-            Ok(other.is_none().then(|| record.object.clone()))
+        let revision = json!(record.revision.to_string());
+        if let Some(other) = &mut other {
+            meta::set(other, "resourceVersion", Some(revision.clone()));
         }
-        Err(_) => Err(taken(work, object, &key)),
+        meta::set(object, "resourceVersion", Some(revision));
+        text = other.is_none().then(|| record.object.clone());
     }
+    Ok(match other.filter(|_| is_converted) {
+        Some(other) => Stored::Elsewhere(other),
+        None => Stored::Here(text),
+    })
 }
 
 fn taken(work: &Work, object: &Value, key: &Key) -> Status {

@@ -6,10 +6,21 @@ use serde_json::{Value, json};
 use super::Work;
 use crate::{
     meta,
-    registry::record::{self, Draft},
+    registry::{
+        convert,
+        record::{self, Draft},
+    },
     status::Status,
-    store::Key,
+    store::{Key, Record},
 };
+
+/// An object that was stored.
+pub enum Stored {
+    /// As it is in memory; its text, if it is also the stored text.
+    Here(Option<Bytes>),
+    /// As this object, from which a webhook makes the one that readers get.
+    Elsewhere(Value),
+}
 
 /// The present state of an object.
 pub struct Live {
@@ -27,15 +38,47 @@ impl Live {
     /// The object with this key, if it exists.
     ///
     /// # Errors
+    /// 500 for a record that is not JSON, or that a webhook cannot convert.
+    pub async fn read(work: &Work<'_>, key: &Key) -> Result<Option<Self>, Status> {
+        let Some(record) = work.core.store.get(key) else {
+            return Ok(None);
+        };
+        let object = convert::read(work.resource(), &record).await?;
+        Self::of(work, key, &record, object).map(Some)
+    }
+
+    /// Like [`Live::read`], for an update: an object that was converted before is not converted again.
+    ///
+    /// # Errors
+    /// As for [`Live::read`].
+    pub async fn known(work: &Work<'_>, key: &Key) -> Result<Option<Self>, Status> {
+        let Some(record) = work.core.store.get(key) else {
+            return Ok(None);
+        };
+        let converted = match &work.resource().rules().conversion {
+            Some(_) => &convert::one(work.resource(), &record).await?,
+            None => &record,
+        };
+        let object = record::read(work.resource(), converted)?;
+        Self::of(work, key, &record, object).map(Some)
+    }
+
+    /// Like [`Live::read`], for kinds that no webhook converts.
+    ///
+    /// # Errors
     /// 500 for a record that is not JSON.
-    pub fn read(work: &Work, key: &Key) -> Result<Option<Self>, Status> {
+    pub fn read_unconverted(work: &Work, key: &Key) -> Result<Option<Self>, Status> {
         let Some(record) = work.core.store.get(key) else {
             return Ok(None);
         };
         let object = record::read(work.resource(), &record)?;
-        let as_stored = record::is_as_stored(work.resource(), &record);
+        Self::of(work, key, &record, object).map(Some)
+    }
+
+    fn of(work: &Work, key: &Key, record: &Record, object: Value) -> Result<Self, Status> {
+        let as_stored = record::is_as_stored(work.resource(), record);
         let stored = (!as_stored).then(|| serde_json::from_slice(&record.object));
-        Ok(Some(Self {
+        Ok(Self {
             key: key.clone(),
             revision: record.revision,
             text: record.object.clone(),
@@ -43,33 +86,44 @@ impl Live {
                 .transpose()
                 .map_err(|error| Status::internal(&error.to_string()))?,
             object,
-        }))
+        })
     }
 
     fn stored(&self) -> &Value {
         self.stored.as_ref().unwrap_or(&self.object)
     }
 
-    /// Stores the next state if it differs, and returns its text if that is also the text of the answer. `None` when
-    /// another writer came first.
-    pub fn write(&self, work: &Work, new: &mut Value, dry_run: bool) -> Option<Option<Bytes>> {
-        work.forget_empties(new);
-        let other = record::settle(work.resource(), new);
+    /// Stores the next state if it differs. `other` is that state in the storage version, if that is another one. `None`
+    /// when another writer came first.
+    pub fn write(&self, work: &Work, new: &mut Value, other: Option<Value>, dry_run: bool) -> Option<Stored> {
+        let is_converted = convert::is_converted(work.resource());
         let stored = other.as_ref().unwrap_or(new);
         if stored == self.stored() {
-            return Some(other.is_none().then(|| self.text.clone()));
+            return Some(match other {
+                Some(other) if is_converted => Stored::Elsewhere(other),
+                Some(_) => Stored::Here(None),
+                None => Stored::Here(Some(self.text.clone())),
+            });
         }
-        if dry_run {
-            return Some(None);
+        let draft = (!dry_run).then(|| Draft::of(stored));
+        let (mut text, mut other) = (None, other);
+        if let Some(draft) = draft {
+            let written = work
+                .core
+                .store
+                .update(&self.key, self.revision, &|revision| draft.at(revision));
+            let record = written.ok()?;
+            let revision = json!(record.revision.to_string());
+            if let Some(other) = &mut other {
+                meta::set(other, "resourceVersion", Some(revision.clone()));
+            }
+            meta::set(new, "resourceVersion", Some(revision));
+            text = other.is_none().then(|| record.object.clone());
         }
-        let draft = Draft::of(stored);
-        let written = work
-            .core
-            .store
-            .update(&self.key, self.revision, &|revision| draft.at(revision));
-        let record = written.ok()?;
-        meta::set(new, "resourceVersion", Some(json!(record.revision.to_string())));
-        Some(other.is_none().then(|| record.object.clone()))
+        Some(match other.filter(|_| is_converted) {
+            Some(other) => Stored::Elsewhere(other),
+            None => Stored::Here(text),
+        })
     }
 
     /// Deletes the object and returns its last state, with the revision of the deletion. `None` when another writer came

@@ -10,7 +10,7 @@ mod prepared;
 mod remove;
 mod replace;
 
-pub use live::Live;
+pub use live::{Live, Stored};
 pub use remove::{Fate, Removal, remove, remove_directly};
 pub use replace::spec_finalizers;
 
@@ -117,18 +117,23 @@ async fn attempt(
 ) -> Result<Option<Done>, Status> {
     // Read.
     let live = match plan.name {
-        Some(name) => Live::read(work, &work.key(name))?,
+        Some(name) => Live::known(work, &work.key(name)).await?,
         None => None,
     };
     let present = live.as_ref().map(|live| &live.object);
     plan.check(work, present)?;
     let old = present.map(|object| transition.show(work, object)).transpose()?;
     let old = old.as_deref();
-    let mut new = transition.next(work, old)?;
+    let mut new = loop {
+        let next = transition.next(work, old);
+        if !work.convert_owned().await? {
+            break next?;
+        }
+    };
 
     // Own.
     if let Some(manager) = plan.manager {
-        transition.own(work, manager, Step { old, new: &mut new });
+        own(work, manager, transition, Step { old, new: &mut new }).await?;
     }
 
     // Admit.
@@ -166,6 +171,24 @@ async fn attempt(
     match &live {
         Some(live) => live.replace(work, &attempt, new).await,
         None => insert::insert(work, &attempt, new).await,
+    }
+}
+
+/// Updates managedFields. Where entries are in versions to which a webhook converts, this is repeated until all objects
+/// that it compares have been converted.
+async fn own(work: &Work<'_>, manager: &str, transition: &dyn Transition, step: Step<'_>) -> Result<(), Status> {
+    let Step { old, new } = step;
+    if work.resource().rules().conversion.is_none() {
+        transition.own(work, manager, Step { old, new });
+        return Ok(());
+    }
+    loop {
+        let mut owned = new.clone();
+        transition.own(work, manager, Step { old, new: &mut owned });
+        if !work.convert_owned().await? {
+            *new = owned;
+            return Ok(());
+        }
     }
 }
 

@@ -3,10 +3,11 @@
 
 use serde_json::Value;
 
-use super::{Live, Work};
+use super::{Live, Stored, Work};
 use crate::{
     admission::{self, Attributes, Objects, Operation, Phase},
     meta,
+    registry::{convert, record},
     status::Status,
 };
 
@@ -44,7 +45,10 @@ pub async fn remove(work: &Work<'_>, name: &str, dry_run: bool, decide: &Decide<
         dry_run,
     };
     loop {
-        let (live, removal) = decided(work, name, decide)?;
+        let live = Live::read(work, &work.key(name))
+            .await?
+            .ok_or_else(|| work.not_found(name))?;
+        let removal = decide(work, &live.object)?;
         if removal.fate == Fate::Pending {
             return Ok(removal);
         }
@@ -55,7 +59,23 @@ pub async fn remove(work: &Work<'_>, name: &str, dry_run: bool, decide: &Decide<
             };
             admission::admit(phase, work.core, &attributes, &mut objects).await?;
         }
-        if let Some(done) = live.remove(work, removal, attributes.dry_run) {
+        let mut removal = removal;
+        let other = match removal.fate {
+            // Upstream compares the object of its cache, converted back, with the stored one.
+            Fate::Gone if convert::is_converted(work.resource()) && !dry_run => {
+                convert::settle(work.resource(), &mut live.object.clone()).await?;
+                None
+            }
+            Fate::Kept | Fate::Marked => {
+                work.forget_empties(&mut removal.object);
+                convert::settle(work.resource(), &mut removal.object).await?
+            }
+            Fate::Pending | Fate::Gone => None,
+        };
+        if let Some((mut done, stored)) = live.remove(work, removal, other, attributes.dry_run) {
+            if let Some(stored) = stored {
+                done.object = convert::written(work.resource(), stored).await?;
+            }
             return Ok(done);
         }
     }
@@ -67,37 +87,48 @@ pub async fn remove(work: &Work<'_>, name: &str, dry_run: bool, decide: &Decide<
 /// 404, and what `decide` says.
 pub fn remove_directly(work: &Work<'_>, name: &str, dry_run: bool, decide: &Decide<'_>) -> Result<Removal, Status> {
     loop {
-        let (live, removal) = decided(work, name, decide)?;
-        if let Some(done) = live.remove(work, removal, dry_run) {
+        let live = Live::read_unconverted(work, &work.key(name))?.ok_or_else(|| work.not_found(name))?;
+        let mut removal = decide(work, &live.object)?;
+        let other = match removal.fate {
+            Fate::Kept | Fate::Marked => {
+                work.forget_empties(&mut removal.object);
+                record::settle(work.resource(), &mut removal.object)
+            }
+            Fate::Pending | Fate::Gone => None,
+        };
+        if let Some((done, _)) = live.remove(work, removal, other, dry_run) {
             return Ok(done);
         }
     }
 }
 
-/// An object as it is now, and what becomes of it.
-fn decided(work: &Work<'_>, name: &str, decide: &Decide<'_>) -> Result<(Live, Removal), Status> {
-    let Some(live) = Live::read(work, &work.key(name))? else {
-        return Err(work.not_found(name));
-    };
-    let removal = decide(work, &live.object)?;
-    Ok((live, removal))
-}
-
 impl Live {
-    /// `None` when another writer came first. This function must not await.
-    fn remove(&self, work: &Work, removal: Removal, dry_run: bool) -> Option<Removal> {
+    /// Returns what became of the object, and its stored state if a webhook has to convert it. `None` when another
+    /// writer came first. This function must not await.
+    fn remove(
+        &self,
+        work: &Work,
+        removal: Removal,
+        other: Option<Value>,
+        dry_run: bool,
+    ) -> Option<(Removal, Option<Value>)> {
         let Removal { fate, mut object } = removal;
+        let mut stored = None;
         match fate {
             Fate::Pending => {}
             Fate::Gone => object = self.delete(work, dry_run)?,
-            Fate::Marked | Fate::Kept => _ = self.write(work, &mut object, dry_run)?,
+            Fate::Marked | Fate::Kept => {
+                if let Stored::Elsewhere(other) = self.write(work, &mut object, other, dry_run)? {
+                    stored = Some(other);
+                }
+            }
         }
         if fate == Fate::Marked && !dry_run {
-            // The marked object is the one to delete now.
-            let marked = Self::read(work, &self.key).ok().flatten();
+            // The marked object is the one to delete now. Only built-in kinds are given time.
+            let marked = Self::read_unconverted(work, &self.key).ok().flatten();
             let marked = marked.filter(|it| meta::of(&it.object).get("uid") == meta::of(&object).get("uid"));
             object = marked.and_then(|it| it.delete(work, false)).unwrap_or(object);
         }
-        Some(Removal { fate, object })
+        Some((Removal { fate, object }, stored))
     }
 }

@@ -6,11 +6,11 @@ use std::borrow::Cow;
 use kubewright_machinery::cause::Path;
 use serde_json::{Value, json};
 
-use super::{Attempt, Done, Live, Prepared, Work};
+use super::{Attempt, Done, Live, Prepared, Stored, Work};
 use crate::{
     admission::{self, Objects, Phase},
     apply, meta,
-    registry::record::Written,
+    registry::{convert, record::Written},
     status::Status,
 };
 
@@ -39,27 +39,54 @@ impl Live {
             old: old.as_ref().or(attempt.old),
         };
         admission::admit(Phase::Validating, work.core, &attempt.attributes, &mut objects).await?;
-        Ok(self.store(work, prepared, attempt.attributes.dry_run))
-    }
-
-    /// `None` when another writer came first. This function must not await.
-    fn store(&self, work: &Work, mut prepared: Prepared<'_>, dry_run: bool) -> Option<Done> {
         let new = &mut prepared.object;
         // Upstream, an empty list differs from an absent one until it is stored.
         if !work.has_empties {
             apply::keep_times(&self.object, new);
         }
-        let (text, is_stored) = if self.ends_with(work, new) {
+        let is_end = self.ends_with(work, new);
+        let other = match is_end {
+            true => None,
+            false => {
+                work.forget_empties(new);
+                convert::settle(work.resource(), new).await?
+            }
+        };
+        let Some((done, stored)) = self.store(work, prepared, Next { is_end, other }, attempt.attributes.dry_run)
+        else {
+            return Ok(None);
+        };
+        let Some(stored) = stored else { return Ok(Some(done)) };
+        let object = convert::written(work.resource(), stored).await?;
+        let written = Written { object, text: None };
+        Ok(Some(Done { written, ..done }))
+    }
+
+    /// Returns the written object, and its stored state if a webhook has to convert it. `None` when another writer came
+    /// first. This function must not await.
+    fn store(
+        &self,
+        work: &Work,
+        mut prepared: Prepared<'_>,
+        next: Next,
+        dry_run: bool,
+    ) -> Option<(Done, Option<Value>)> {
+        let new = &mut prepared.object;
+        let (text, stored, is_stored) = if next.is_end {
             self.delete(work, dry_run)?;
-            (None, false)
+            (None, None, false)
         } else {
-            (self.write(work, new, dry_run)?, !dry_run)
+            match self.write(work, new, next.other, dry_run)? {
+                Stored::Here(text) => (text, None, !dry_run),
+                Stored::Elsewhere(stored) => (None, Some(stored), !dry_run),
+            }
         };
         let object = prepared.end(is_stored);
-        Some(Done {
+        let done = Done {
             is_new: false,
             written: Written { object, text },
-        })
+        };
+        Some((done, stored))
     }
 
     /// Checks that the writer's resourceVersion is the present one. Some kinds allow updates without one.
@@ -151,6 +178,14 @@ impl Live {
         let is_kept = work.resource().rules().has_spec_finalizers && !spec_finalizers(new).is_empty();
         meta::is_deleting(&self.object) && meta::texts(new, "finalizers").is_empty() && !waits && !is_kept
     }
+}
+
+/// What a change stores.
+struct Next {
+    /// Nothing: the change removes the last finalizer of an object that is being deleted.
+    is_end: bool,
+    /// The next state in the storage version, if that is another one.
+    other: Option<Value>,
 }
 
 /// A view of an object, as upstream makes it for validating members: without managedFields.

@@ -15,7 +15,7 @@ use crate::{
 pub async fn delete(work: &mut Work<'_>) -> Result<Reply, Status> {
     let wanted = Options::read(work.call)?;
     let options = DeleteOptions::read(work.call)?;
-    let chosen = list::choose(work.core, work.call, &wanted)?;
+    let chosen = list::choose(work.core, work.call, &wanted).await?;
     for record in &chosen.records {
         match one(work, &record.key.name, &options).await {
             Err(status) if status.code != 404 => return Err(status),

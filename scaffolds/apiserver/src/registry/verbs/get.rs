@@ -2,7 +2,7 @@
 
 use crate::{
     call::Call,
-    registry::{list::revision, record, reply::Reply},
+    registry::{convert, list::revision, reply::Reply},
     state::Core,
     status::Status,
 };
@@ -21,6 +21,6 @@ pub async fn get(core: &Core, call: &Call) -> Result<Reply, Status> {
     let record = found.ok_or_else(|| Status::not_found(call.subject(), &call.name))?;
     Ok(Reply {
         code: 200,
-        object: record::present(resource, &record)?,
+        object: convert::present(resource, &record).await?,
     })
 }

@@ -15,7 +15,7 @@ mod update;
 
 pub use posted::{Posted, read as read_posted};
 
-use super::{Answer, Reply, list, watch, work::Work};
+use super::{Answer, Reply, convert, list, watch, work::Work};
 use crate::{
     call::{Call, Verb},
     state::Core,
@@ -27,11 +27,12 @@ use crate::{
 /// # Errors
 /// The Status to answer with.
 pub async fn read(core: &Core, call: &Call) -> Result<Answer, Status> {
+    convert::check(&call.resource)?;
     match (call.verb, call.subresource.as_str()) {
         (Verb::Get, "" | "status" | "approval") => get::get(core, call).await.map(Answer::Object),
         (Verb::List, "") => list::list(core, call).await.map(Answer::Object),
         (Verb::Watch, "") => watch::watch(core, call).await.map(Answer::Events),
-        (Verb::Get, "scale") => scale::get(&Work::new(core, call)).map(Answer::Object),
+        (Verb::Get, "scale") => scale::get(&Work::new(core, call)).await.map(Answer::Object),
         (_, subresource) => Err(unknown(call, subresource)),
     }
 }

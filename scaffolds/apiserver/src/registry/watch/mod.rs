@@ -11,10 +11,10 @@ use std::{collections::VecDeque, pin::Pin, sync::Arc, time::Duration};
 use futures::{Stream, StreamExt, stream};
 use tokio::{
     sync::watch,
-    time::{Instant, sleep_until},
+    time::{Instant, sleep, sleep_until},
 };
 
-use super::list::options::Options;
+use super::{convert, list::options::Options};
 use crate::{
     call::Call,
     state::Core,
@@ -35,6 +35,9 @@ const FAREWELL: Duration = Duration::from_secs(2);
 
 /// How long a watch continues after its custom kind changes or is removed; measured upstream.
 const CLOSING: Duration = Duration::from_secs(1);
+
+/// How long a watch waits before it tries again to convert a change.
+const RETRY: Duration = Duration::from_secs(1);
 
 /// The state of one watch.
 struct Watching {
@@ -123,7 +126,13 @@ impl Watching {
                 biased;
                 () = sleep_until(self.deadline) => return None,
                 change = self.changes.next() => match change? {
-                    Ok(change) => if let Some(event) = self.event_for(&change) { return Some(event) },
+                    Ok(change) => {
+                        let change = match self.converted(change).await? {
+                            Ok(change) => change,
+                            Err(status) => return Some(self.or_error(Err(status))),
+                        };
+                        if let Some(event) = self.event_for(&change) { return Some(event) }
+                    },
                     Err(compacted) => return Some(self.expired(compacted)),
                 },
                 () = closed(&mut self.ends), if self.ends.is_some() => {
@@ -137,6 +146,32 @@ impl Watching {
                         return Some(bookmark::event(&self.call.resource, revision, false));
                     }
                 }
+            }
+        }
+    }
+
+    /// The change in the version of the watch. While it cannot be converted, nothing is sent, as upstream: it is tried
+    /// again until the watch ends.
+    ///
+    /// # Errors
+    /// 501 in a build that cannot call webhooks.
+    async fn converted(&mut self, change: Arc<Change>) -> Option<Result<Arc<Change>, Status>> {
+        if self.call.resource.rules().conversion.is_none() {
+            return Some(Ok(change));
+        }
+        loop {
+            match convert::change(&self.call.resource, &change).await {
+                Err(status) if status.code != 501 => {}
+                done => return Some(done),
+            }
+            tokio::select! {
+                biased;
+                () = sleep_until(self.deadline) => return None,
+                () = closed(&mut self.ends), if self.ends.is_some() => {
+                    self.ends = None;
+                    self.deadline = self.deadline.min(Instant::now() + CLOSING);
+                }
+                () = sleep(RETRY) => {}
             }
         }
     }

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use super::super::list::{self, options::Options, revision};
+use super::super::{
+    convert,
+    list::{self, options::Options, revision},
+};
 use crate::{
     call::Call,
     state::Core,
@@ -31,23 +34,33 @@ pub(super) async fn start(core: &Core, call: &Call, options: &Options) -> Result
         return Ok(Err(status));
     }
     let begun = begin(core, call, options, (!initial).then_some(asked));
-    Ok(begun.map_err(|Compacted { oldest }| too_old(asked, oldest)))
+    let mut begun = match begun {
+        Ok(begun) => begun,
+        Err(Compacted { oldest }) => return Ok(Err(too_old(asked, oldest))),
+    };
+    begun.initial = match convert::all(&call.resource, begun.initial).await {
+        Ok(initial) => initial,
+        Err(status) if status.code == 501 => return Err(status),
+        // Upstream's cache of the version does not get as far as the object that cannot be converted.
+        Err(_) => {
+            let behind = begun.revision.saturating_sub(1);
+            return Ok(Err(Status::too_large_resource_version(begun.revision, behind)));
+        }
+    };
+    begun.initial.retain(|record| options.matches(call, record));
+    Ok(Ok(begun))
 }
 
-/// Begins `after` a revision, the present one if that is 0; without one, with the objects that there are.
+/// Begins `after` a revision, the present one if that is 0; without one, with the objects that there are, which have
+/// neither been converted nor selected.
 fn begin(core: &Core, call: &Call, options: &Options, after: Option<u64>) -> Result<Begun, Compacted> {
     let range = options.fields.narrow(list::range(call));
     let Some(after) = after else {
         let page = core.store.page(&range, None, "", 0)?;
         let changes = core.store.watch(&range, page.revision)?;
-        let initial = page
-            .records
-            .into_iter()
-            .filter(|record| options.matches(call, record))
-            .collect();
         let initial_end = options.bookmarks.then_some(page.revision);
         return Ok(Begun {
-            initial,
+            initial: page.records,
             initial_end,
             revision: page.revision,
             changes,

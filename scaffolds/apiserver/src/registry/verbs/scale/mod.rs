@@ -33,8 +33,10 @@ static SCHEMA: LazyLock<Schema> = LazyLock::new(|| {
 });
 
 /// The Scale of an object.
-pub fn get(work: &Work) -> Result<Reply, Status> {
-    let live = Live::read(work, &work.key(&work.call.name))?.ok_or_else(|| work.not_found(&work.call.name))?;
+pub async fn get(work: &Work<'_>) -> Result<Reply, Status> {
+    let live = Live::read(work, &work.key(&work.call.name))
+        .await?
+        .ok_or_else(|| work.not_found(&work.call.name))?;
     Ok(reply::object(200, &view(paths(work)?, &live.object)?))
 }
 
