@@ -31,12 +31,7 @@ impl ConditionTypes {
     /// [`Error::Setup`] if another controller of the kind writes the same type.
     pub(crate) fn add<K>(&self, controller: &str, kind: &Kind<K>, asked: Option<String>) -> Result<()> {
         let mut writers = self.writers();
-        writers.push(Writer {
-            controller: controller.to_owned(),
-            group: kind.group().to_owned(),
-            kind: kind.kind().to_lowercase(),
-            asked,
-        });
+        writers.push(Writer::new(controller, kind, asked));
         let types: Vec<_> = writers
             .iter()
             .map(|writer| (writer, type_of(&writers, writer)))
@@ -59,6 +54,46 @@ impl ConditionTypes {
         )))
     }
 
+    /// As [`add`](Self::add), for a controller that starts while others run: those keep their types. So it writes `Ready`
+    /// only if no other controller of the kind does, and one that has the name of its kind is refused otherwise.
+    ///
+    /// # Errors
+    ///
+    /// As [`add`](Self::add).
+    pub(crate) fn add_running<K>(&self, controller: &str, kind: &Kind<K>, asked: Option<String>) -> Result<()> {
+        self.settle();
+        let new = Writer::new(controller, kind, asked.clone());
+        let writes_ready = |other: &Writer| other.is_beside(&new) && other.asked.as_deref() == Some(READY);
+        let taken = self.writers().iter().any(writes_ready);
+        let type_ = asked.unwrap_or_else(|| {
+            if taken && !new.is_named_after_its_kind() {
+                named_after(controller)
+            } else {
+                READY.to_owned()
+            }
+        });
+        let added = self.add(controller, kind, Some(type_));
+        if added.is_err() {
+            self.remove(controller);
+        }
+        added
+    }
+
+    /// Removes a controller that has stopped. The others keep their types.
+    pub(crate) fn remove(&self, controller: &str) {
+        self.settle();
+        self.writers().retain(|writer| writer.controller != controller);
+    }
+
+    /// From now on each controller keeps the type that it writes now.
+    fn settle(&self) {
+        let mut writers = self.writers();
+        let types: Vec<_> = writers.iter().map(|writer| type_of(&writers, writer)).collect();
+        for (writer, type_) in writers.iter_mut().zip(types) {
+            writer.asked = Some(type_);
+        }
+    }
+
     /// The type that this controller writes.
     pub(crate) fn of(&self, controller: &str) -> String {
         let writers = self.writers();
@@ -72,6 +107,15 @@ impl ConditionTypes {
 }
 
 impl Writer {
+    fn new<K>(controller: &str, kind: &Kind<K>, asked: Option<String>) -> Self {
+        Self {
+            controller: controller.to_owned(),
+            group: kind.group().to_owned(),
+            kind: kind.kind().to_lowercase(),
+            asked,
+        }
+    }
+
     fn is_beside(&self, other: &Self) -> bool {
         (&self.group, &self.kind) == (&other.group, &other.kind)
     }
@@ -143,6 +187,27 @@ mod tests {
         types.add("backup", &Kind::<ConfigMap>::of(), None).unwrap();
         types.add("secret", &Kind::<Secret>::of(), None).unwrap();
         assert_eq!([types.of("backup"), types.of("secret")], ["Ready", "Ready"]);
+    }
+
+    #[test]
+    fn a_controller_that_is_added_while_others_run_takes_no_condition_from_them() {
+        let types = ConditionTypes::default();
+        let kind = Kind::<ConfigMap>::of();
+        types.add("backup", &kind, None).unwrap();
+        types.add_running("copy", &kind, None).unwrap();
+        assert_eq!([types.of("backup"), types.of("copy")], ["Ready", "CopyReady"]);
+        let error = types.add_running("configmap", &kind, None).unwrap_err().to_string();
+        assert!(
+            error.starts_with("`backup` and `configmap` both write the condition `Ready`"),
+            "{error}"
+        );
+
+        types.remove("backup");
+        assert_eq!(types.of("copy"), "CopyReady", "it keeps its own");
+        types.add_running("configmap", &kind, None).unwrap();
+        assert_eq!(types.of("configmap"), "Ready");
+        types.add_running("backup", &kind, None).unwrap();
+        assert_eq!(types.of("backup"), "BackupReady");
     }
 
     #[test]

@@ -69,7 +69,7 @@ mod worker;
 
 pub use child::{Applied, child_name, label_value};
 pub use context::{Context, KeptPods, OfKind};
-pub use controller::{AddedWatches, Controller, Uses};
+pub use controller::{AddedWatches, Controller, Controllers, RunningController, Uses};
 pub use error::{BoxError, Class, Error, FORBIDDEN_MAX_DELAY, NotOwned, REJECTED_MIN_DELAY, Result};
 pub use events::EventType;
 pub use heartbeat::Heartbeat;

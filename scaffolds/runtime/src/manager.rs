@@ -1,27 +1,35 @@
 //! What the controllers of one process share, and the tasks that it runs. Start and shutdown are in `running.rs`.
 
+mod added;
 mod builder;
 mod caches;
 mod draining;
+mod filling;
+mod joining;
 mod labelling;
+mod opening;
 mod running;
 mod tasks;
 
 use std::{
     collections::{BTreeSet, HashMap},
     future::Future,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicBool},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak, atomic::AtomicBool},
 };
 
 use kube::Client;
 use serde_json::Value;
 
-pub(crate) use self::caches::Pending;
+use self::{added::Added, builder::Settings, caches::Cache, tasks::Authored};
+pub(crate) use self::{
+    added::AddedController,
+    caches::Pending,
+    joining::{Claim, Joining, Uses},
+};
 pub use self::{
     builder::ManagerBuilder,
     tasks::{Stop, Task},
 };
-use self::{builder::Settings, caches::Cache, tasks::Authored};
 use crate::{
     child::ChildLabel,
     condition_types::ConditionTypes,
@@ -48,13 +56,25 @@ use crate::{
 /// worker or a cache ends the process too, after the running reconciles, so that no process holds the lease without
 /// working.
 pub struct Manager {
+    core: Arc<Core>,
+}
+
+/// A manager, unless it is gone. It may be kept in a reconciler, which the manager owns.
+#[derive(Clone)]
+pub(crate) struct WeakManager(Weak<Core>);
+
+/// What a manager and its handles share.
+struct Core {
     settings: Settings,
     events: Events,
     caches: Mutex<HashMap<KindId, Cache>>,
     controllers: Mutex<Vec<(Arc<dyn Runnable>, usize)>>,
     registrations: Mutex<Vec<Registration>>,
+    /// Controllers that may be added while the manager runs.
+    expected: Mutex<Vec<Registration>>,
     granted: Mutex<Vec<Rule>>,
     conditions: ConditionTypes,
+    added: Added,
     tasks: Mutex<Vec<Pending<()>>>,
     authored: Authored,
     heartbeat: Heartbeat,
@@ -65,38 +85,38 @@ pub struct Manager {
 impl Manager {
     /// The client that all controllers share.
     pub fn client(&self) -> &Client {
-        &self.settings.client
+        &self.core.settings.client
     }
 
     /// The namespace of the operator itself.
     pub fn namespace(&self) -> &str {
-        &self.settings.namespace
+        &self.core.settings.namespace
     }
 
     /// The metrics of this process.
     pub fn metrics(&self) -> &Metrics {
-        &self.settings.metrics
+        &self.core.settings.metrics
     }
 
     /// Whether the main runtime makes progress, once it is started. [`Operator`](crate::Operator) starts it, and lets the
     /// leader election depend on it.
     pub fn heartbeat(&self) -> &Heartbeat {
-        &self.heartbeat
+        &self.core.heartbeat
     }
 
     /// The checks behind `/healthz`; by default `main-runtime`, which fails if the main runtime has made no progress for
     /// 20 s. If one fails, the kubelet restarts the process.
     pub fn healthz(&self) -> &Checks {
-        &self.probes.healthz
+        &self.core.probes.healthz
     }
 
     /// The checks behind `/readyz`; by default `informer-sync`, which passes when the caches are filled.
     pub fn readyz(&self) -> &Checks {
-        &self.probes.readyz
+        &self.core.probes.readyz
     }
 
     pub(crate) fn probes(&self) -> Probes {
-        self.probes.clone()
+        self.core.probes.clone()
     }
 
     /// Runs `task` in addition to the controllers: from the time the manager runs, on a standby too, until the workers
@@ -104,43 +124,62 @@ impl Manager {
     /// nothing else ends. If it panics, the process ends, after the running reconciles:
     /// otherwise the panic could stay unnoticed.
     pub fn background(&self, task: impl Future<Output = ()> + Send + 'static) {
-        lock(&self.tasks).push(Box::pin(task));
+        lock(&self.core.tasks).push(Box::pin(task));
     }
 
     /// A permission that the operator needs outside of its controllers, as in a [`background`](Self::background) task: it
     /// goes into `config/rbac/role.yaml`.
     pub fn grant(&self, rule: Rule) {
-        lock(&self.granted).push(rule);
+        lock(&self.core.granted).push(rule);
     }
 
     /// The watched namespaces; none stands for all.
     pub(crate) fn watched(&self) -> &BTreeSet<String> {
-        &self.settings.watched
+        &self.core.settings.watched
     }
 
     pub(crate) fn default_workers(&self) -> usize {
-        self.settings.workers
+        self.core.settings.workers
     }
 
     /// `<operator>/<controller>`: two controllers that write one object are two field managers.
     pub(crate) fn field_manager(&self, controller: &str) -> String {
-        format!("{}/{controller}", self.settings.name)
+        format!("{}/{controller}", self.core.settings.name)
     }
 
     pub(crate) fn child_label(&self) -> ChildLabel {
-        ChildLabel::new(&self.settings.name)
+        ChildLabel::new(&self.core.settings.name)
     }
 
     pub(crate) fn conditions(&self) -> &ConditionTypes {
-        &self.conditions
+        &self.core.conditions
     }
 
     pub(crate) fn recorder(&self, controller: &str) -> Recorder {
-        self.events.recorder(&self.settings.name, controller)
+        self.core.events.recorder(&self.core.settings.name, controller)
+    }
+
+    pub(crate) fn downgrade(&self) -> WeakManager {
+        WeakManager(Arc::downgrade(&self.core))
+    }
+
+    /// Whether the manager runs, or has run: what joins it now is added.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.core.added.has_begun()
+    }
+
+    /// Whether the manager stops, or has stopped.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.core.added.has_ended()
+    }
+
+    /// Grants the permissions of a controller that may be added later.
+    pub(crate) fn expect(&self, registration: Registration) {
+        lock(&self.core.expected).push(registration);
     }
 
     pub(crate) fn claim(&self, registration: Registration) -> Result<()> {
-        let mut registrations = lock(&self.registrations);
+        let mut registrations = lock(&self.core.registrations);
         if registrations
             .iter()
             .any(|known| known.controller == registration.controller)
@@ -155,13 +194,33 @@ impl Manager {
         Ok(())
     }
 
+    /// Gives up the name of a controller, its condition and its metrics.
+    pub(crate) fn unclaim(&self, controller: &str) {
+        lock(&self.core.registrations).retain(|known| known.controller != controller);
+        self.core.conditions.remove(controller);
+        self.core.settings.metrics.forget_controller(controller);
+    }
+
+    /// Keeps what a registered controller uses for as long as the manager.
+    pub(crate) fn keep(&self, uses: Uses) {
+        lock(&self.core.tasks).extend(uses.tasks);
+    }
+
     pub(crate) fn add(&self, controller: Arc<dyn Runnable>, workers: usize) {
-        lock(&self.controllers).push((controller, workers));
+        lock(&self.core.controllers).push((controller, workers));
     }
 
     /// The documents of `config/rbac/role.yaml`.
     pub(crate) fn roles(&self, namespaced: bool) -> Result<Vec<Value>> {
-        rbac::documents(&lock(&self.registrations), &lock(&self.granted), namespaced)
+        let mut registrations = lock(&self.core.registrations).clone();
+        registrations.extend(lock(&self.core.expected).iter().cloned());
+        rbac::documents(&registrations, &lock(&self.core.granted), namespaced)
+    }
+}
+
+impl WeakManager {
+    pub(crate) fn upgrade(&self) -> Option<Manager> {
+        self.0.upgrade().map(|core| Manager { core })
     }
 }
 

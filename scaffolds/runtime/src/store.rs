@@ -184,6 +184,11 @@ impl<K> Contents<K> {
         self.indexes.push(index);
         true
     }
+
+    /// Removes the index of this name, if there is one.
+    pub(crate) fn remove_index(&mut self, name: &str) {
+        self.indexes.retain(|index| index.name != name);
+    }
 }
 
 /// Frees the memory of a table once most of it is unused.

@@ -18,6 +18,7 @@ mod leader;
 mod metrics;
 mod permissions;
 mod replicas;
+mod running;
 mod settings;
 mod sources;
 mod types;

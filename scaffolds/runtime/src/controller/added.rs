@@ -5,7 +5,7 @@ use std::{
     collections::{BTreeSet, HashMap},
     future::pending,
     sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -28,7 +28,7 @@ use crate::{
     isolate::Authored,
     key::ObjectKey,
     kind::{Kind, KindId},
-    manager::{Manager, Pending},
+    manager::{Joining, Pending},
     object::AnyObject,
     predicate::{Filter, Predicate},
     priority::Wake,
@@ -61,7 +61,7 @@ pub struct AddedWatches {
 
 #[derive(Default)]
 struct Shared {
-    connected: OnceLock<Connected>,
+    connected: Mutex<Option<Arc<Connected>>>,
     watches: Mutex<HashMap<KindId, Added>>,
 }
 
@@ -88,7 +88,7 @@ impl<K: AnyObject> Controller<K> {
     pub fn adds_watches(mut self, added: &AddedWatches) -> Self {
         let added = added.clone();
         self.sources
-            .push(Box::new(move |manager, wiring, _| added.connect(manager, wiring)));
+            .push(Box::new(move |joining, wiring, _| added.connect(joining, wiring)));
         self
     }
 }
@@ -113,14 +113,14 @@ impl AddedWatches {
         kind: &Kind<C>,
         map: impl Fn(&C) -> Vec<ObjectKey> + Send + Sync + 'static,
     ) -> Result<Store<C>> {
-        let Some(connected) = self.shared.connected.get() else {
+        let Some(connected) = self.connected().clone() else {
             let hint = "add `.adds_watches(…)` to a controller, and register it";
             return Err(Error::Setup(format!(
                 "{kind} cannot be watched: no controller is connected\n\nhint: {hint}"
             )));
         };
         let map = move |object: &C| map(object).into_iter().map(Wake::from).collect();
-        let informer = self.informer(connected, kind, Authored::new(Arc::new(map)))?;
+        let informer = self.informer(&connected, kind, Authored::new(Arc::new(map)))?;
         if informer.synced_unless_stalled(PATIENCE).await {
             return Ok(informer.store());
         }
@@ -174,7 +174,17 @@ impl AddedWatches {
         Ok(informer)
     }
 
-    fn connect<K: AnyObject>(&self, manager: &Manager, wiring: &Wiring<K>) -> Result<()> {
+    fn connect<K: AnyObject>(&self, joining: &Joining<'_>, wiring: &Wiring<K>) -> Result<()> {
+        let (manager, mut known) = (joining.manager(), self.connected());
+        if known.is_some() {
+            let text = format!(
+                "the `AddedWatches` of `{}` are those of another controller",
+                wiring.controller
+            );
+            return Err(Error::Setup(format!(
+                "{text}\n\nhint: make others with `AddedWatches::new`"
+            )));
+        }
         let (run, watches) = mpsc::unbounded_channel();
         let connected = Connected {
             controller: wiring.controller.clone(),
@@ -184,17 +194,21 @@ impl AddedWatches {
             blocked: wiring.blocked.clone(),
             run,
         };
-        if self.shared.connected.set(connected).is_err() {
-            let text = format!(
-                "the `AddedWatches` of `{}` are those of another controller",
-                wiring.controller
-            );
-            return Err(Error::Setup(format!(
-                "{text}\n\nhint: make others with `AddedWatches::new`"
-            )));
-        }
-        manager.background(run_all(watches));
+        *known = Some(Arc::new(connected));
+        joining.background(run_all(watches));
+        let ended = self.clone();
+        joining.on_release(move || {
+            *ended.connected() = None;
+            let watches = std::mem::take(&mut *ended.watches());
+            watches
+                .values()
+                .for_each(|added| added.ended.store(true, Ordering::SeqCst));
+        });
         Ok(())
+    }
+
+    fn connected(&self) -> MutexGuard<'_, Option<Arc<Connected>>> {
+        self.shared.connected.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn watches(&self) -> MutexGuard<'_, HashMap<KindId, Added>> {

@@ -2,6 +2,7 @@
 
 mod added;
 mod register;
+mod running;
 mod sources;
 mod uses;
 mod wake;
@@ -14,7 +15,11 @@ use std::{
 use kube::Resource;
 
 use self::sources::SourceFn;
-pub use self::{added::AddedWatches, uses::Uses};
+pub use self::{
+    added::AddedWatches,
+    running::{Controllers, RunningController},
+    uses::Uses,
+};
 use crate::{
     context::Selector,
     kind::{Kind, KindId},

@@ -10,7 +10,7 @@ use crate::{
     informer::Delta,
     key::ObjectKey,
     kind::Kind,
-    manager::Manager,
+    manager::{Claim, Joining, Manager},
     metrics::QueueMetrics,
     object::AnyObject,
     predicate::{Filter, Predicate},
@@ -39,23 +39,45 @@ impl<K: AnyObject> Controller<K> {
     /// [`Error::Setup`] if the manager has a controller of this name, another controller of the kind writes the same
     /// [`condition`](Controller::condition), or the kind has an index of that name.
     pub fn register<R: Reconciler<K>>(self, manager: &Manager, reconciler: R) -> Result<()> {
+        if manager.has_begun() {
+            let text = format!("`{}` is registered while the manager runs", self.name);
+            let hint = "start it with `Manager::controllers`";
+            return Err(Error::Setup(format!("{text}\n\nhint: {hint}")));
+        }
         let (worker, workers) = self.connect(manager, reconciler)?;
         manager.add(Arc::new(worker), workers);
         Ok(())
     }
 
-    /// The worker, connected to the caches, and the number of tasks that are to run it.
+    /// The worker, connected to the caches for as long as the manager, and the number of its workers.
     pub(crate) fn connect<R: Reconciler<K>>(self, manager: &Manager, reconciler: R) -> Result<(Worker<K, R>, usize)> {
-        let workers = self.workers.unwrap_or(manager.default_workers());
-        manager.claim(Registration {
+        let joining = Joining::new(manager);
+        let connected = self.join(&joining, reconciler)?;
+        manager.keep(joining.into_uses());
+        Ok(connected)
+    }
+
+    /// The permissions that the controller needs.
+    pub(super) fn registration(&self, finalizer: bool) -> Registration {
+        Registration {
             controller: self.name.clone(),
-            main: Use::main(&self.kind, reconciler.finalizer().is_some(), self.foreign),
-            others: self.uses,
-            rules: self.rules,
-        })?;
-        if !self.foreign {
-            manager.conditions().add(&self.name, &self.kind, self.condition)?;
+            main: Use::main(&self.kind, finalizer, self.foreign),
+            others: self.uses.clone(),
+            rules: self.rules.clone(),
         }
+    }
+
+    /// The worker, connected to the caches, and the number of its workers.
+    pub(super) fn join<R: Reconciler<K>>(self, joining: &Joining<'_>, reconciler: R) -> Result<(Worker<K, R>, usize)> {
+        let manager = joining.manager();
+        let workers = self.workers.unwrap_or(manager.default_workers());
+        let condition = if self.foreign {
+            Claim::Foreign
+        } else {
+            Claim::Writes(self.condition.clone())
+        };
+        let registration = self.registration(reconciler.finalizer().is_some());
+        joining.claim(registration, &self.kind, condition)?;
         let wiring = Wiring {
             controller: self.name.as_str().into(),
             queue: WorkQueue::new(self.backoff, QueueMetrics::new(manager.metrics(), &self.name))
@@ -70,12 +92,16 @@ impl<K: AnyObject> Controller<K> {
         let in_flight = Arc::<InFlight>::default();
         let filter = self.predicate.map(|predicate| wiring.filter(&wiring.kind, predicate));
         let main = Main::new(wiring.queue.clone(), in_flight.clone(), filter);
-        manager.background(wiring.blocked.clone().poll(wiring.queue.clone()));
+        joining.background(wiring.blocked.clone().poll(wiring.queue.clone()));
+        let source = subscribe(
+            joining,
+            joining.informer_of(&wiring.kind),
+            forgetting(&wiring, main.handler()),
+        );
         manager.require(&wiring.kind);
-        let source = subscribe(manager.informer_of(&wiring.kind), forgetting(&wiring, main.handler()));
         let mut sources = Sources::new();
         for connect in self.sources {
-            connect(manager, &wiring, &mut sources)?;
+            connect(joining, &wiring, &mut sources)?;
         }
         let unread = |of: &&Named| of.id != *wiring.kind.id() && !sources.contains_key(&of.id);
         if let Some(Named { name: kind, .. }) = self.indexed.iter().find(unread) {

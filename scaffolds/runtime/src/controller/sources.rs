@@ -13,14 +13,14 @@ use crate::{
     error::Result,
     key::ObjectKey,
     kind::{Kind, KindId},
-    manager::Manager,
+    manager::Joining,
     object::{AnyObject, Object},
     predicate::Predicate,
     priority::{Priority, Wake},
 };
 
 /// Connects the controller with a source, once its queue exists.
-pub(super) type SourceFn<K> = Box<dyn FnOnce(&Manager, &Wiring<K>, &mut Sources) -> Result<()>>;
+pub(super) type SourceFn<K> = Box<dyn FnOnce(&Joining<'_>, &Wiring<K>, &mut Sources) -> Result<()> + Send>;
 
 /// The kinds that a controller reads apart from its own, with a `Source` each.
 pub(super) type Sources = HashMap<KindId, Box<dyn Any + Send + Sync>>;
@@ -36,7 +36,7 @@ impl<K: AnyObject> Controller<K> {
     /// [label](crate::Context::child_label) of every child: other objects are neither sent nor kept. Children without
     /// the label, created by an earlier version of the operator or by others, are found and labelled at the start of
     /// the process. If a controller also [watches](Self::watches), [claims](Self::claims) or reconciles the kind, or
-    /// calls [`caches_all`](Self::caches_all), or if [`Manager::informer`] is called for it, the cache contains every
+    /// calls [`caches_all`](Self::caches_all), or if [`Manager::informer`](crate::Manager::informer) is called for it, the cache contains every
     /// object.
     ///
     /// A child whose label is removed disappears from the cache. The owner is woken, and the next
@@ -150,9 +150,9 @@ impl<K: AnyObject> Controller<K> {
     /// On a standby the keys are dropped: every object is reconciled once it leads. Keys are lost when the process
     /// ends, too. If a change must not be missed, the reconcile that every object gets after a restart has to find it.
     pub fn watches_channel(mut self, mut keys: mpsc::Receiver<impl Into<Wake> + Send + 'static>) -> Self {
-        self.sources.push(Box::new(move |manager, wiring, _| {
+        self.sources.push(Box::new(move |joining, wiring, _| {
             let queue = wiring.queue.clone();
-            manager.background(async move {
+            joining.background(async move {
                 while let Some(wake) = keys.recv().await {
                     let Wake { key, priority } = wake.into();
                     queue.add(key, priority.unwrap_or(Priority::Normal));

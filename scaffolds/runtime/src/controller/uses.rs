@@ -14,6 +14,7 @@ use crate::{
     isolate::Authored,
     key::ObjectKey,
     kind::Kind,
+    manager::Joining,
     object::AnyObject,
     predicate::Predicate,
     priority::Wake,
@@ -62,10 +63,10 @@ impl<K: AnyObject, C: AnyObject> Uses<K, C> {
     pub fn owns_where(mut self, predicate: Predicate<C>) -> Self {
         let kind = self.kind.clone();
         self.controller.uses.push(Use::owned(&kind));
-        self.controller.sources.push(Box::new(move |manager, wiring, sources| {
+        self.controller.sources.push(Box::new(move |joining, wiring, sources| {
             let handler = own_handler(wiring, wiring.filter(&kind, predicate));
-            let source = subscribe(manager.children_of(&wiring.kind, &kind), handler);
-            source.informer.on_presence(presence_handler(wiring, manager));
+            let source = subscribe(joining, joining.children_of(&wiring.kind, &kind), handler);
+            joining.on_presence(&source.informer, presence_handler(wiring, joining));
             keep_children(&source);
             // Replaces a source that only watches this kind: writes of children notify every subscriber but their
             // owners.
@@ -83,17 +84,17 @@ impl<K: AnyObject, C: AnyObject> Uses<K, C> {
         controller.uses.extend([Use::owned(&kind), Use::pruned(&kind)]);
         controller.prunes.insert(kind.id().clone());
         controller.claims.insert(kind.id().clone(), selector.clone());
-        controller.sources.push(Box::new(move |manager, wiring, sources| {
+        controller.sources.push(Box::new(move |joining, wiring, sources| {
             let owned = own_handler(wiring, wiring.filter(&kind, Predicate::new(|_| true)));
-            let owners = manager.informer_of(&wiring.kind).store();
+            let owners = joining.informer_of(&wiring.kind).store();
             let orphaned = orphan_handler(wiring.queue.clone(), owners, selector);
             // An orphan may lack the operator's label.
-            let source = subscribe(manager.informer_of(&kind), move |delta: &Delta<C>| {
+            let source = subscribe(joining, joining.informer_of(&kind), move |delta: &Delta<C>| {
                 owned(delta);
                 orphaned(delta);
             });
-            manager.require(&kind);
-            source.informer.on_presence(presence_handler(wiring, manager));
+            joining.manager().require(&kind);
+            joining.on_presence(&source.informer, presence_handler(wiring, joining));
             keep_children(&source);
             _ = source.informer.add_index(ORPHAN_INDEX, orphan_namespace::<C>);
             sources.insert(kind.id().clone(), Box::new(source));
@@ -105,8 +106,8 @@ impl<K: AnyObject, C: AnyObject> Uses<K, C> {
     /// See [`Controller::caches_all`].
     pub fn caches_all(mut self) -> Self {
         let kind = self.kind.clone();
-        self.controller.sources.push(Box::new(move |manager, _, _| {
-            manager.informer_of(&kind);
+        self.controller.sources.push(Box::new(move |joining, _, _| {
+            joining.informer_of(&kind);
             Ok(())
         }));
         self
@@ -116,8 +117,8 @@ impl<K: AnyObject, C: AnyObject> Uses<K, C> {
     pub fn optional(mut self) -> Self {
         let kind = self.kind.clone();
         self.controller.optional.push(Named::of(&kind));
-        self.controller.sources.push(Box::new(move |manager, _, _| {
-            manager.cached(&kind).allow_absence();
+        self.controller.sources.push(Box::new(move |joining, _, _| {
+            joining.cached(&kind).allow_absence();
             Ok(())
         }));
         self
@@ -127,8 +128,9 @@ impl<K: AnyObject, C: AnyObject> Uses<K, C> {
     pub fn starts_without(mut self) -> Self {
         let kind = self.kind.clone();
         self.controller.late.push(Named::of(&kind));
-        self.controller.sources.push(Box::new(move |manager, _, _| {
-            manager.allow_lateness(&kind);
+        self.controller.sources.push(Box::new(move |joining, _, _| {
+            joining.cached(&kind);
+            joining.manager().allow_lateness(&kind);
             Ok(())
         }));
         self
@@ -165,7 +167,7 @@ impl<K: AnyObject, C: AnyObject> Uses<K, C> {
     ) -> Self {
         let kind = self.kind.clone();
         self.controller.uses.push(Use::watched(&kind));
-        self.controller.sources.push(Box::new(move |manager, wiring, sources| {
+        self.controller.sources.push(Box::new(move |joining, wiring, sources| {
             let filter = wiring.filter(&kind, predicate);
             let handler = map_handler(
                 wiring.queue.clone(),
@@ -173,8 +175,8 @@ impl<K: AnyObject, C: AnyObject> Uses<K, C> {
                 filter,
                 Authored::new(Arc::new(map)),
             );
-            let source = subscribe(manager.informer_of(&kind), handler);
-            source.informer.on_presence(presence_handler(wiring, manager));
+            let source = subscribe(joining, joining.informer_of(&kind), handler);
+            joining.on_presence(&source.informer, presence_handler(wiring, joining));
             // Another controller may adopt the object as a child, by its name.
             source.informer.keep_records();
             sources.entry(kind.id().clone()).or_insert(Box::new(source));
@@ -187,8 +189,8 @@ impl<K: AnyObject, C: AnyObject> Uses<K, C> {
     pub fn index(mut self, name: &'static str, values: impl Fn(&C) -> Vec<String> + Send + Sync + 'static) -> Self {
         let kind = self.kind.clone();
         self.controller.indexed.push(Named::of(&kind));
-        self.controller.sources.push(Box::new(move |manager, _, _| {
-            let added = manager.cached(&kind).add_index(name, values);
+        self.controller.sources.push(Box::new(move |joining, _, _| {
+            let added = joining.index(&kind, name, values);
             added.map_err(|error| Error::Setup(format!("{}: {error}\n\nhint: give it another name", kind.kind())))
         }));
         self
@@ -197,10 +199,11 @@ impl<K: AnyObject, C: AnyObject> Uses<K, C> {
 
 /// Subscribes to an informer.
 pub(super) fn subscribe<C: AnyObject>(
+    joining: &Joining<'_>,
     informer: Informer<C>,
     handler: impl Fn(&Delta<C>) + Send + Sync + 'static,
 ) -> Source<C> {
-    let subscription = informer.subscribe(handler).id();
+    let subscription = joining.subscribe(&informer, handler);
     Source { informer, subscription }
 }
 

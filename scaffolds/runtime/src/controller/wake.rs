@@ -10,7 +10,7 @@ use crate::{
     isolate::Authored,
     key::ObjectKey,
     kind::Kind,
-    manager::Manager,
+    manager::Joining,
     object::AnyObject,
     predicate::Filter,
     priority::{Priority, Wake},
@@ -82,9 +82,9 @@ pub(super) fn map_handler<W: AnyObject>(
 /// Handles that a kind is served again, or no longer: what a reconcile does may depend on it.
 pub(super) fn presence_handler<K: AnyObject>(
     wiring: &Wiring<K>,
-    manager: &Manager,
+    joining: &Joining<'_>,
 ) -> impl Fn(bool) + Send + Sync + 'static {
-    let (queue, objects) = (wiring.queue.clone(), manager.informer_of(&wiring.kind).store());
+    let (queue, objects) = (wiring.queue.clone(), joining.informer_of(&wiring.kind).store());
     move |_| {
         for key in objects.keys() {
             queue.add(key, Priority::Low);

@@ -24,6 +24,8 @@ pub(super) struct Dispatch<K> {
     /// add meanwhile.
     busy: bool,
     last_id: u64,
+    /// Subscribers that left while another task was about to admit them.
+    left: Vec<SubscriptionId>,
 }
 
 enum Item<K> {
@@ -38,6 +40,7 @@ enum Item<K> {
     },
     Listed {
         source: usize,
+        round: u64,
     },
     Absent {
         source: usize,
@@ -51,6 +54,7 @@ impl<K> Dispatch<K> {
             pending: VecDeque::new(),
             busy: false,
             last_id: 0,
+            left: Vec::new(),
         }
     }
 
@@ -67,9 +71,10 @@ impl<K> Dispatch<K> {
         id
     }
 
-    /// Adds a marker that `source` has been listed, after all pending changes.
-    pub(super) fn listed(&mut self, source: usize) {
-        self.pending.push_back(Item::Listed { source });
+    /// Adds a marker that `source` has been listed in this [round](super::health::Health::round), after all pending
+    /// changes.
+    pub(super) fn listed(&mut self, source: usize, round: u64) {
+        self.pending.push_back(Item::Listed { source, round });
     }
 
     /// Adds a marker that the API server does not serve the kind to `source`, after all pending changes.
@@ -87,7 +92,25 @@ impl<K> Dispatch<K> {
             .then(|| (std::mem::take(&mut self.pending), self.subscribers.clone()))
     }
 
+    /// Removes a subscriber. Changes that are being delivered may still reach it. Returns the earlier subscribers, to be
+    /// dropped when the lock is not held.
+    pub(super) fn leave(&mut self, id: SubscriptionId) -> Subscribers<K> {
+        let pending = self.pending.len();
+        self.pending
+            .retain(|item| !matches!(item, Item::Join { id: joining, .. } if *joining == id));
+        let others = self.subscribers.iter().filter(|(known, _)| *known != id);
+        let others: Vec<_> = others.cloned().collect();
+        if self.busy && pending == self.pending.len() && others.len() == self.subscribers.len() {
+            self.left.push(id);
+        }
+        std::mem::replace(&mut self.subscribers, Arc::new(others))
+    }
+
     fn admit(&mut self, id: SubscriptionId, handler: Handler<K>) -> Subscribers<K> {
+        if let Some(at) = self.left.iter().position(|left| *left == id) {
+            self.left.swap_remove(at);
+            return self.subscribers.clone();
+        }
         let mut subscribers = Vec::clone(&self.subscribers);
         subscribers.push((id, handler));
         self.subscribers = Arc::new(subscribers);
@@ -114,8 +137,8 @@ impl<K: Watchable> Shared<K> {
                         replay.iter().for_each(|delta| call(&self.kind, &handler, delta));
                         subscribers = self.lock().dispatch.admit(id, handler);
                     }
-                    Item::Listed { source } => {
-                        if self.health.listed(source) {
+                    Item::Listed { source, round } => {
+                        if self.health.listed(source, round) {
                             self.presence.notify(true);
                         }
                     }

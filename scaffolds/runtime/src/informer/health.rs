@@ -22,6 +22,7 @@ struct SourceHealth {
     /// Listed, or found to be absent.
     listed: bool,
     absent: bool,
+    round: u64,
     error: Option<String>,
     /// The most objects that one attempt at the first list has received, and when it received the last of them.
     most: usize,
@@ -35,6 +36,7 @@ impl Health {
                 SourceHealth {
                     listed: false,
                     absent: false,
+                    round: 0,
                     error: None,
                     most: 0,
                     progressed: Instant::now(),
@@ -46,26 +48,32 @@ impl Health {
         }
     }
 
-    /// Records that the first list of `source` has been delivered to the subscribers. Returns whether all sources are
-    /// served again.
-    pub(super) fn listed(&self, source: usize) -> bool {
-        self.settled(source, false)
+    /// Records that the first list of `source` in this [round](Self::round) has been delivered to the subscribers. Returns
+    /// whether all sources are served again.
+    pub(super) fn listed(&self, source: usize, round: u64) -> bool {
+        self.change(source, |health| {
+            if health.round == round {
+                (health.listed, health.absent) = (true, false);
+            }
+        });
+        self.settled()
     }
 
     /// Records that the API server does not serve the kind to `source`. Returns whether all sources were served before.
     pub(super) fn absent(&self, source: usize) -> bool {
-        self.settled(source, true)
+        self.change(source, |health| (health.listed, health.absent) = (true, true));
+        self.settled()
     }
 
-    fn settled(&self, source: usize, absent: bool) -> bool {
-        self.change(source, |health| (health.listed, health.absent) = (true, absent));
-        let (all, served) = {
+    /// Notifies those who wait. Returns whether the kind is served by now, if it was not before, or the reverse.
+    fn settled(&self) -> bool {
+        let served = {
             let sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
             let all = sources.iter().all(|health| health.listed);
-            (all, sources.iter().all(|health| !health.absent))
+            self.synced
+                .send_if_modified(|synced| !std::mem::replace(synced, all) && all);
+            sources.iter().all(|health| !health.absent)
         };
-        self.synced
-            .send_if_modified(|synced| !std::mem::replace(synced, all) && all);
         self.served
             .send_if_modified(|known| std::mem::replace(known, served) != served)
     }
@@ -83,6 +91,24 @@ impl Health {
     pub(super) fn started(&self) {
         let mut sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
         sources.iter_mut().for_each(|health| health.progressed = Instant::now());
+    }
+
+    /// Records that these sources start again with a list, which counts as their first. An earlier list that is still to
+    /// be [recorded](Self::listed) does not count.
+    pub(super) fn starts_over(&self, restarted: &[usize]) {
+        let mut sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
+        for number in restarted {
+            let health = &mut sources[*number];
+            (health.listed, health.most, health.progressed) = (false, 0, Instant::now());
+            health.round += 1;
+        }
+        let all = sources.iter().all(|health| health.listed);
+        self.synced.send_replace(all);
+    }
+
+    /// How often `source` has started over.
+    pub(super) fn round(&self, source: usize) -> u64 {
+        self.change(source, |health| health.round)
     }
 
     /// Records that an attempt at the first list of `source` has received this many objects. It is progress only if no
@@ -233,11 +259,27 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
+    async fn an_informer_that_starts_over_is_synced_after_its_next_list() {
+        let health = Health::new(2);
+        health.started();
+        health.listed(0, 0);
+        health.absent(1);
+        assert!(health.has_synced());
+        health.starts_over(&[0]);
+        assert!(!health.has_synced());
+        assert_eq!(health.progressed(), Some(Instant::now()));
+        health.listed(0, 0);
+        assert!(!health.has_synced(), "the list before it started over");
+        health.listed(0, health.round(0));
+        assert!(health.has_synced(), "an absent kind is not waited for");
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn only_an_attempt_that_lists_more_objects_than_before_is_progress() {
         let health = Health::new(2);
         health.started();
         let started = Instant::now();
-        health.listed(1);
+        health.listed(1, 0);
         let at = async |objects| {
             advance(Duration::from_secs(1)).await;
             health.shown(0, objects);
@@ -249,7 +291,7 @@ mod tests {
         assert_eq!(at(1).await, Some(2));
         assert_eq!(at(500).await, Some(2));
         assert_eq!(at(501).await, Some(5));
-        health.listed(0);
+        health.listed(0, 0);
         assert_eq!(at(1).await, None);
     }
 }

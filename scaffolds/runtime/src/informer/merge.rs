@@ -33,10 +33,12 @@ pub(super) fn merge<K: Resource + Clone>(
                 .collect(),
         );
     }
-    if contents
-        .object(&key)
-        .is_some_and(|old| !supersedes(object.meta(), old.meta()))
+    if let Some(old) = contents.object(&key)
+        && !supersedes(object.meta(), old.meta())
     {
+        if adds_records(object.meta(), old.meta()) {
+            contents.insert(key, compact(&object));
+        }
         return None;
     }
     let object = compact(&object);
@@ -58,6 +60,11 @@ pub(super) fn take_away<K>(contents: &mut Contents<K>, key: &ObjectKey) -> Vec<D
     let valid = contents.remove(key);
     let last = valid.or_else(|| contents.remove_invalid(key).and_then(|invalid| invalid.last));
     last.map(Delta::Deleted).into_iter().collect()
+}
+
+/// Whether `new` is the same version, with `managedFields` that were not kept before.
+fn adds_records(new: &ObjectMeta, old: &ObjectMeta) -> bool {
+    new.managed_fields.is_some() && old.managed_fields.is_none() && new.resource_version == old.resource_version
 }
 
 /// Whether `new` is newer than `old`. An object of the same version is equal, so it is not newer.

@@ -14,16 +14,17 @@ mod place;
 mod presence;
 mod reflection;
 mod scan;
+mod shared_use;
 mod watch;
 
 use std::fmt::{self, Debug};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use kube::{Client, Resource};
 use serde::de::DeserializeOwned;
-use tokio::{task::JoinSet, time::sleep_until};
+use tokio::{sync::watch::Sender, task::JoinSet, time::sleep_until};
 
 pub use self::config::{InformerConfig, Scope, Selectors};
 pub use self::delta::Delta;
@@ -74,7 +75,9 @@ struct Shared<K> {
     client: Client,
     config: InformerConfig<K>,
     /// A label selector in addition to the configuration's: set when all uses of the kind are known.
-    selected: OnceLock<String>,
+    selected: Mutex<Option<String>>,
+    /// Notifies the watches that they start again with a list.
+    restarts: Sender<()>,
     /// Each has a watch of its own.
     places: Vec<Place>,
     store: Store<K>,
@@ -85,6 +88,8 @@ struct Shared<K> {
     started: AtomicBool,
     /// Whether the entries that `keep_managers` selects are used.
     keeps_records: AtomicBool,
+    /// Whether objects were stored without the entries that are kept now.
+    lacks_records: AtomicBool,
     /// Our own writes whose versions cannot be compared with what is stored.
     unordered: AtomicU64,
 }
@@ -94,7 +99,8 @@ struct State<K> {
     dispatch: Dispatch<K>,
 }
 
-/// A subscriber's registration. Dropping it has no effect: a subscription lasts as long as the informer.
+/// A subscriber's registration. Dropping it has no effect: a subscription lasts as long as the informer, unless it is
+/// [ended](Informer::unsubscribe).
 #[derive(Debug)]
 pub struct Subscription {
     id: SubscriptionId,
@@ -138,7 +144,8 @@ impl<K: Watchable> Informer<K> {
                 kind,
                 client,
                 config,
-                selected: OnceLock::new(),
+                selected: Mutex::default(),
+                restarts: Sender::new(()),
                 places,
                 store,
                 state,
@@ -146,6 +153,7 @@ impl<K: Watchable> Informer<K> {
                 presence,
                 started,
                 keeps_records: AtomicBool::new(true),
+                lacks_records: AtomicBool::new(false),
                 unordered: AtomicU64::new(0),
             }),
         }
@@ -188,39 +196,10 @@ impl<K: Watchable> Informer<K> {
         }
     }
 
-    /// Keeps no `managedFields`, regardless of the configuration, until [`Self::keep_records`] is called.
-    pub(crate) fn without_records(self) -> Self {
-        self.shared.keeps_records.store(false, Ordering::Relaxed);
-        self
-    }
-
-    /// Keeps the `managedFields` entries that the configuration selects, of objects that are stored from now on.
-    pub(crate) fn keep_records(&self) {
-        self.shared.keeps_records.store(true, Ordering::Relaxed);
-    }
-
-    /// Watches only the objects with this label (one `key=value`), unless the configuration has a selector. To be
-    /// called before the informer runs.
-    pub(crate) fn select(&self, labels: &str) {
-        if self.shared.config.label_selector.is_none() {
-            _ = self.shared.selected.set(labels.to_owned());
-        }
-    }
-
-    /// Whether the watched namespaces may contain objects of the kind that the store does not.
-    pub(crate) fn selects(&self) -> bool {
-        self.shared.selected.get().is_some() || self.shared.places.iter().any(Place::has_selectors)
-    }
-
-    /// The kind may be absent, as with [`InformerConfig::optional`].
-    pub(crate) fn allow_absence(&self) {
-        self.shared.presence.allow_absence();
-    }
-
-    /// Calls `handler` when the kind is served and listed again (`true`), or no longer served (`false`), after the
-    /// deltas that this causes.
-    pub(crate) fn on_presence(&self, handler: impl Fn(bool) + Send + Sync + 'static) {
-        self.shared.presence.on_change(Arc::new(handler));
+    /// Ends a subscription. Changes that are being delivered may still reach the handler; later ones do not.
+    pub fn unsubscribe(&self, subscription: SubscriptionId) {
+        // The handlers that are not used any more are dropped when the lock is not held.
+        let _earlier = self.shared.change(|state| state.dispatch.leave(subscription));
     }
 
     /// False while the kind may be absent and is: the API server did not serve it when it was last asked.

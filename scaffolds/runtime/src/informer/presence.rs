@@ -4,7 +4,7 @@
 use std::{
     sync::{
         Arc, Mutex as SyncMutex, PoisonError,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -31,7 +31,8 @@ pub(super) struct Presence {
     absent: AtomicBool,
     /// Locked while discovery is asked: one request at a time, however many namespaces are watched.
     asking: Mutex<()>,
-    handlers: SyncMutex<Vec<Handler>>,
+    handlers: SyncMutex<Vec<(u64, Handler)>>,
+    last_handler: AtomicU64,
 }
 
 impl Presence {
@@ -46,16 +47,23 @@ impl Presence {
         self.optional.store(true, Ordering::Relaxed);
     }
 
-    pub(super) fn on_change(&self, handler: Handler) {
-        self.handlers().push(handler);
+    /// Adds a handler, and returns a number by which it can be removed.
+    pub(super) fn on_change(&self, handler: Handler) -> u64 {
+        let id = self.last_handler.fetch_add(1, Ordering::Relaxed);
+        self.handlers().push((id, handler));
+        id
+    }
+
+    pub(super) fn remove(&self, id: u64) {
+        self.handlers().retain(|(known, _)| *known != id);
     }
 
     pub(super) fn notify(&self, served: bool) {
         let handlers = self.handlers().clone();
-        handlers.iter().for_each(|handler| handler(served));
+        handlers.iter().for_each(|(_, handler)| handler(served));
     }
 
-    fn handlers(&self) -> std::sync::MutexGuard<'_, Vec<Handler>> {
+    fn handlers(&self) -> std::sync::MutexGuard<'_, Vec<(u64, Handler)>> {
         self.handlers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

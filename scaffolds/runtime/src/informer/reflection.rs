@@ -184,6 +184,18 @@ impl<K: Resource + Clone> Reflection<K> {
         (deltas, first)
     }
 
+    /// Every source starts again with a list, which counts as its first, unless the API server does not serve the kind.
+    /// Returns these sources.
+    pub(super) fn start_over(&mut self) -> Vec<usize> {
+        let sources = self.sources.iter_mut().enumerate();
+        let served = sources.filter(|(_, source)| !source.absent);
+        let restart = |(number, source): (usize, &mut Source)| {
+            (source.listing, source.listed_once) = (None, false);
+            number
+        };
+        served.map(restart).collect()
+    }
+
     /// The API server does not serve the kind: all objects are gone. The next list counts as the first.
     pub(super) fn vanish(&mut self, source: usize) -> Vec<Delta<K>> {
         let source = &mut self.sources[source];

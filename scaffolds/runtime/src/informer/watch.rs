@@ -48,7 +48,8 @@ pub(super) async fn watch<K: Watchable>(shared: Arc<Shared<K>>, source: usize) {
     }
 }
 
-/// Returns when the watch has to start with a list: it has not shown our own writes, or the kind was absent.
+/// Returns when the watch has to start with a list: it has not shown our own writes, the kind was absent, or the informer
+/// starts over.
 async fn watch_until_lost<K: Watchable>(shared: &Shared<K>, source: usize) {
     let client = paged(&shared.client, shared.config.page_size);
     let place = &shared.places[source];
@@ -56,6 +57,8 @@ async fn watch_until_lost<K: Watchable>(shared: &Shared<K>, source: usize) {
         Some(namespace) => Api::namespaced_with(client, namespace, &shared.kind),
         None => Api::all_with(client, &shared.kind),
     };
+    // Before the selector is read, so that no change of it is missed.
+    let mut restarted = shared.restarts.subscribe();
     let mut events = std::pin::pin!(watcher(api, shared.watcher_config(place)));
     let mut retry = Retry::new();
     let mut check = interval(CHECK);
@@ -63,7 +66,8 @@ async fn watch_until_lost<K: Watchable>(shared: &Shared<K>, source: usize) {
     let mut working_since = Instant::now();
     loop {
         let event = tokio::select! {
-            event = events.next() => event,
+            biased;
+            _ = restarted.changed() => return,
             now = check.tick() => {
                 if now.saturating_duration_since(working_since) < SILENCE || shared.is_listing(source) {
                     continue;
@@ -76,6 +80,7 @@ async fn watch_until_lost<K: Watchable>(shared: &Shared<K>, source: usize) {
                 }
                 continue;
             }
+            event = events.next() => event,
         };
         match event {
             Some(Ok(event)) => {
@@ -98,8 +103,10 @@ async fn watch_until_lost<K: Watchable>(shared: &Shared<K>, source: usize) {
             Some(Err(error)) => {
                 let delay = retry.failed(Instant::now());
                 note_failure(shared, source, &error, &retry, delay);
-                sleep(delay).await;
-                working_since = Instant::now();
+                tokio::select! {
+                    () = sleep(delay) => working_since = Instant::now(),
+                    _ = restarted.changed() => return,
+                }
             }
             // The watcher's stream does not end; start again if a later version's does.
             None => return,
@@ -164,7 +171,7 @@ pub(super) async fn resync<K: Watchable>(shared: Arc<Shared<K>>, period: Duratio
 impl<K: Watchable> Shared<K> {
     fn watcher_config(&self, place: &Place) -> watcher::Config {
         let mut config = self.config.watcher(place);
-        config.label_selector = config.label_selector.or_else(|| self.selected.get().cloned());
+        config.label_selector = config.label_selector.or_else(|| self.selected().clone());
         config
     }
 
@@ -187,7 +194,7 @@ impl<K: Watchable> Shared<K> {
                 let (deltas, first) = state.reflection.list_ends(source);
                 state.dispatch.push(deltas, None);
                 if first {
-                    state.dispatch.listed(source);
+                    state.dispatch.listed(source, self.health.round(source));
                 }
             }),
         }

@@ -11,7 +11,7 @@ use std::{
 
 use kube::Client;
 
-use super::Manager;
+use super::{Core, Manager};
 use crate::{events::Events, heartbeat::Heartbeat, metrics::Metrics, server::Probes};
 
 /// A hundred years.
@@ -114,19 +114,22 @@ impl ManagerBuilder {
         let heartbeat = Heartbeat::default();
         let alive = heartbeat.clone();
         probes.healthz.add("main-runtime", move || alive.check());
-        Manager {
+        let core = Core {
             settings: self.settings,
             events,
             heartbeat,
             caches: Mutex::default(),
             controllers: Mutex::default(),
             registrations: Mutex::default(),
+            expected: Mutex::default(),
             granted: Mutex::default(),
             conditions: Default::default(),
+            added: Default::default(),
             tasks: Mutex::default(),
             authored: Default::default(),
             probes,
             filled,
-        }
+        };
+        Manager { core: Arc::new(core) }
     }
 }

@@ -1,18 +1,29 @@
 //! The caches that the controllers share: one informer for each kind.
 
-use std::{any::Any, collections::BTreeSet, future::Future, pin::Pin, sync::Arc, time::Duration};
+use std::{
+    any::Any,
+    collections::{BTreeSet, HashSet},
+    future::Future,
+    pin::Pin,
+    sync::Arc,
+    time::Duration,
+};
 
 use tokio::sync::watch;
+use tracing::info;
 
 use super::{
     Manager,
+    added::Work,
     labelling::{self, Labelling, OwnerKind, Search},
     lock,
+    running::essential,
 };
 use crate::{
     error::{Error, Result},
     informer::{Informer, InformerConfig, Scope, paged},
-    kind::Kind,
+    kind::{Kind, KindId},
+    metrics::Metrics,
     object::{AnyObject, Object},
 };
 
@@ -27,6 +38,12 @@ pub(super) struct Cache {
     required: bool,
     /// The kinds that may own objects of this kind.
     owners: BTreeSet<OwnerKind>,
+    /// Whether it lasts as long as the manager: something that was declared before uses it.
+    pinned: bool,
+    /// The controllers that use it and can stop.
+    users: usize,
+    /// Ends the informer, once it runs.
+    stop: Option<watch::Sender<bool>>,
 }
 
 impl Cache {
@@ -38,6 +55,24 @@ impl Cache {
     /// Whether the cache contains only the operator's children.
     fn of_children(&self) -> bool {
         !self.as_configured && !self.owners.is_empty()
+    }
+
+    pub(super) fn is_pinned(&self) -> bool {
+        self.pinned
+    }
+
+    /// The task of the informer, until [`end`](Self::end).
+    fn start(&mut self) -> Work {
+        let (stop, stopped) = watch::channel(false);
+        self.stop = Some(stop);
+        let name = format!("the cache of {}", self.running.name());
+        Box::pin(essential(name, self.running.run(stopped.clone()), stopped))
+    }
+
+    fn end(&self) {
+        if let Some(stop) = &self.stop {
+            stop.send_replace(true);
+        }
     }
 }
 
@@ -57,6 +92,9 @@ pub(super) trait Runs: Send + Sync {
     fn name(&self) -> String;
     /// Watches only the objects with this label. To be called before it runs.
     fn select(&self, labels: &str);
+    /// Adapts an informer that runs to a further user, which may need every object.
+    fn adapt(&self, everything: bool);
+    fn forget_metrics(&self, metrics: &Metrics);
     /// Labels the children that the selector would miss.
     fn label(&self, labelling: Labelling) -> Pending<Result<()>>;
 }
@@ -96,6 +134,14 @@ impl<K: AnyObject> Runs for Informer<K> {
         Informer::select(self, labels);
     }
 
+    fn adapt(&self, everything: bool) {
+        Informer::adapt(self, everything);
+    }
+
+    fn forget_metrics(&self, metrics: &Metrics) {
+        metrics.forget_cache(self.kind());
+    }
+
     fn label(&self, labelling: Labelling) -> Pending<Result<()>> {
         let informer = self.clone();
         Box::pin(async move { labelling.run(&informer).await })
@@ -111,7 +157,34 @@ impl Manager {
 
     /// As [`informer`](Self::informer), for a kind that may have no Rust type.
     pub fn informer_of<K: AnyObject>(&self, kind: &Kind<K>) -> Informer<K> {
+        self.with_cache(kind, |cache| (cache.as_configured, cache.pinned) = (true, true))
+    }
+
+    /// The informer of a kind, which contains every object of the watched namespaces.
+    pub(super) fn whole<K: AnyObject>(&self, kind: &Kind<K>) -> Informer<K> {
         self.with_cache(kind, |cache| cache.as_configured = true)
+    }
+
+    /// Counts a user of the cache.
+    pub(super) fn hold<K: AnyObject>(&self, kind: &Kind<K>) {
+        self.with_cache(kind, |cache| cache.users += 1);
+    }
+
+    /// Ends what [`hold`](Self::hold) began. The cache ends with its last user.
+    pub(super) fn let_go(&self, kind: &KindId) {
+        let mut caches = lock(&self.core.caches);
+        let Some(cache) = caches.get_mut(kind) else { return };
+        cache.users -= 1;
+        if cache.users > 0 || cache.pinned {
+            return;
+        }
+        let ended = caches.remove(kind);
+        drop(caches);
+        if let Some(cache) = ended {
+            info!("{} is not used any more: its cache ends", cache.running.name());
+            cache.running.forget_metrics(&self.core.settings.metrics);
+            cache.end();
+        }
     }
 
     /// The informer of a kind whose objects may be children of `owner`. If no controller needs more, it contains only
@@ -128,7 +201,7 @@ impl Manager {
     fn with_cache<K: AnyObject>(&self, kind: &Kind<K>, note: impl FnOnce(&mut Cache)) -> Informer<K> {
         let new = || {
             let config = self.informer_config(kind);
-            Informer::of(self.settings.client.clone(), kind.clone(), config).without_records()
+            Informer::of(self.core.settings.client.clone(), kind.clone(), config).without_records()
         };
         self.cache_of(kind, new, note)
     }
@@ -140,10 +213,10 @@ impl Manager {
         new: impl FnOnce() -> Informer<K>,
         note: impl FnOnce(&mut Cache),
     ) -> Informer<K> {
-        let mut caches = lock(&self.caches);
+        let mut caches = lock(&self.core.caches);
         let cache = caches.entry(kind.id().clone()).or_insert_with(|| {
             let informer = new();
-            self.settings.metrics.cache(&informer);
+            self.core.settings.metrics.cache(&informer);
             Cache {
                 typed: Box::new(informer.clone()),
                 running: Arc::new(informer),
@@ -151,6 +224,9 @@ impl Manager {
                 may_be_late: false,
                 required: false,
                 owners: BTreeSet::new(),
+                pinned: !self.has_begun(),
+                users: 0,
+                stop: None,
             }
         });
         note(cache);
@@ -162,21 +238,57 @@ impl Manager {
     /// Decides which caches contain only the operator's children: all uses are known by now, and nothing runs yet.
     pub(super) fn select_children(&self) {
         let selector = self.child_label().selector();
-        for cache in lock(&self.caches).values().filter(|cache| cache.of_children()) {
+        for cache in lock(&self.core.caches).values().filter(|cache| cache.of_children()) {
             cache.running.select(&selector);
         }
     }
 
-    /// The search for unlabelled children, for each cache that contains only the operator's children.
-    pub(super) fn searches(&self) -> Vec<Search> {
-        let caches = lock(&self.caches);
-        let selected = caches.values().filter(|cache| cache.of_children());
+    /// The tasks of all informers.
+    pub(super) fn start_caches(&self) -> Vec<Work> {
+        lock(&self.core.caches).values_mut().map(Cache::start).collect()
+    }
+
+    /// Runs the caches of these kinds that do not run yet, and adapts the others to what controllers need by now.
+    pub(super) fn run_caches(&self, kinds: &HashSet<KindId>) {
+        let selector = self.child_label().selector();
+        let mut running = Vec::new();
+        for (kind, cache) in lock(&self.core.caches).iter_mut() {
+            if !kinds.contains(kind) {
+                continue;
+            }
+            if cache.stop.is_some() {
+                running.push((cache.running.clone(), !cache.of_children()));
+                continue;
+            }
+            if cache.of_children() {
+                cache.running.select(&selector);
+            }
+            self.core.added.run(cache.start());
+        }
+        // Subscribers are notified when the lock is not held.
+        for (cache, everything) in running {
+            cache.adapt(everything);
+        }
+    }
+
+    /// Ends all informers.
+    pub(super) fn end_caches(&self) {
+        lock(&self.core.caches).values().for_each(Cache::end);
+    }
+
+    /// The search for unlabelled children, for each of these caches that contains only the operator's children.
+    pub(super) fn searches(&self, these: impl Fn(&KindId, &Cache) -> bool) -> Vec<Search> {
+        let caches = lock(&self.core.caches);
+        let selected = caches
+            .iter()
+            .filter(|(kind, cache)| cache.of_children() && these(kind, cache));
+        let selected = selected.map(|(_, cache)| cache);
         let search = |cache: &Cache| Search {
             kind: cache.running.clone(),
             labelling: Labelling {
-                client: paged(&self.settings.client, labelling::PAGE),
+                client: paged(&self.core.settings.client, labelling::PAGE),
                 label: self.child_label(),
-                manager: self.settings.name.clone(),
+                manager: self.core.settings.name.clone(),
                 owners: cache.owners.clone(),
             },
         };
@@ -224,7 +336,7 @@ impl Manager {
         kind: &Kind<K>,
         change: impl FnOnce(&mut InformerConfig<K>),
     ) -> Result<()> {
-        if lock(&self.caches).contains_key(kind.id()) {
+        if lock(&self.core.caches).contains_key(kind.id()) {
             let kind = kind.kind();
             let text = format!("the cache of {kind} is in use already, so it cannot be configured");
             let hint = "configure it before the first controller is registered";
@@ -232,13 +344,13 @@ impl Manager {
         }
         let mut config = self.informer_config(kind);
         change(&mut config);
-        let new = || Informer::of(self.settings.client.clone(), kind.clone(), config);
+        let new = || Informer::of(self.core.settings.client.clone(), kind.clone(), config);
         self.cache_of(kind, new, |cache| cache.as_configured = true);
         Ok(())
     }
 
     fn informer_config<K>(&self, kind: &Kind<K>) -> InformerConfig<K> {
-        let watched = &self.settings.watched;
+        let watched = &self.core.settings.watched;
         let everywhere = watched.is_empty() || !kind.is_namespaced();
         InformerConfig {
             scope: if everywhere {

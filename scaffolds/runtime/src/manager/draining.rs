@@ -23,18 +23,24 @@ impl Manager {
     /// Waits for running reconciles and tasks, and counts the reconciles that had to be cancelled.
     pub(super) async fn drain(&self, mut workers: Tasks) -> Ended {
         info!("stopping: no new work, waiting for running reconciles");
-        let controllers: Vec<_> = lock(&self.controllers)
+        let controllers: Vec<_> = lock(&self.core.controllers)
             .iter()
             .map(|(controller, _)| controller.clone())
             .collect();
         for controller in &controllers {
             controller.shut_down();
         }
-        let deadline = Instant::now() + self.settings.drain;
+        let added = self.core.added.controllers();
+        added.iter().for_each(|controller| controller.request_stop());
+        let deadline = Instant::now() + self.core.settings.drain;
         let (cut_off, error) = match time::timeout_at(deadline, rest(&mut workers)).await {
             Ok(error) => (0, error),
             // Counted before they are dropped with their workers. A worker without a key has no reconcile to cancel.
-            Err(_) => (controllers.iter().map(|controller| controller.under_way()).sum(), None),
+            Err(_) => {
+                let registered: usize = controllers.iter().map(|controller| controller.under_way()).sum();
+                let added: usize = added.iter().map(|controller| controller.under_way()).sum();
+                (registered + added, None)
+            }
         };
         Ended {
             cut_off,
@@ -54,7 +60,7 @@ impl Manager {
         } else {
             "were"
         };
-        let (late, after) = (late.join(" and "), self.settings.drain);
+        let (late, after) = (late.join(" and "), self.core.settings.drain);
         Error::Setup(format!("{late} did not end within {after:?} and {were} cancelled"))
     }
 }

@@ -67,10 +67,10 @@ impl Manager {
     pub(super) async fn find_children(&self) -> Result<Vec<Search>> {
         let mut late = Vec::new();
         // Without controllers nothing is written.
-        if lock(&self.controllers).is_empty() {
+        if lock(&self.core.controllers).is_empty() {
             return Ok(late);
         }
-        for search in self.searches() {
+        for search in self.searches(|_, cache| cache.is_pinned()) {
             if !search.run().await? {
                 late.push(search);
             }
@@ -80,6 +80,7 @@ impl Manager {
 }
 
 /// A search, and the kind that it is for.
+#[derive(Clone)]
 pub(super) struct Search {
     pub(super) kind: Arc<dyn Runs>,
     pub(super) labelling: Labelling,
@@ -87,7 +88,7 @@ pub(super) struct Search {
 
 impl Search {
     /// Returns false if the API server does not serve the kind, or ceased to.
-    async fn run(&self) -> Result<bool> {
+    pub(super) async fn run(&self) -> Result<bool> {
         if !self.kind.is_served() {
             return Ok(false);
         }

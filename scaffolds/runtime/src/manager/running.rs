@@ -7,25 +7,26 @@ use std::{
     time::Duration,
 };
 
-use futures::future::try_join_all;
 use tokio::{
-    sync::watch,
-    task::JoinSet,
+    sync::{mpsc::UnboundedReceiver, watch},
+    task::{JoinError, JoinSet},
     time::{self, Instant},
 };
 use tracing::{error, info, warn};
 
 use super::{
     Manager,
-    caches::Runs,
+    added::{Arrivals, Phase, Work},
     draining::{Ended, rest},
     lock,
+    opening::Opening,
     tasks::Start,
 };
 use crate::{
     error::{Error, Result},
     isolate::{Panic, isolated_future},
     leader::Election,
+    worker::Runnable,
 };
 
 /// How long the tasks of the manager itself may take to end.
@@ -60,26 +61,32 @@ impl Manager {
     pub async fn run(&self, stop: impl Future<Output = ()>, election: Option<Arc<Election>>) -> Result<()> {
         let (halt, halted) = watch::channel(false);
         self.select_children();
+        let Arrivals { mut work, mut openings } = self.core.added.begin();
         let mut tasks = self.start_tasks(&halted);
+        self.core.added.phase.send_replace(Phase::Running);
         let (mut early, mut late) = (Tasks::new(), Leaderless::new(halted));
         self.start_authored(Start::AtOnce, &late.halted, &mut early);
         let mut ended = {
             let end = pin!(async {
                 tokio::select! {
                     () = stop => None,
-                    error = failed(&mut tasks) => Some(error),
+                    error = run_added(&mut tasks, &mut work) => Some(error),
                     error = failed(&mut early) => Some(error),
                 }
             });
-            self.work(end, election.as_deref(), &mut late).await
+            self.work(end, election.as_deref(), &mut late, &mut openings).await
         };
-        self.filled.store(false, Ordering::Relaxed);
+        self.core.filled.store(false, Ordering::Relaxed);
+        self.core.added.end();
         halt.send_replace(true);
+        self.end_caches();
         // The remaining tasks flush events and close watches; the time is limited, because a longer wait has no use.
-        let flush = self.settings.drain.min(FLUSH);
+        let flush = self.core.settings.drain.min(FLUSH);
         // Without the lease no event may be written.
         if !ended.lease_lost {
-            let deadline = ended.deadline.unwrap_or_else(|| Instant::now() + self.settings.drain);
+            let deadline = ended
+                .deadline
+                .unwrap_or_else(|| Instant::now() + self.core.settings.drain);
             let deadline = deadline.max(Instant::now() + flush);
             for leaderless in [&mut early, &mut late.tasks] {
                 let error = time::timeout_at(deadline, rest(leaderless)).await;
@@ -108,11 +115,10 @@ impl Manager {
     /// Starts informers, background tasks and the writer of events.
     fn start_tasks(&self, halted: &watch::Receiver<bool>) -> Tasks {
         let mut tasks = Tasks::new();
-        for cache in lock(&self.caches).values() {
-            let name = format!("the cache of {}", cache.running.name());
-            tasks.spawn(essential(name, cache.running.run(halted.clone()), halted.clone()));
+        for cache in self.start_caches() {
+            tasks.spawn(cache);
         }
-        for task in lock(&self.tasks).drain(..) {
+        for task in lock(&self.core.tasks).drain(..) {
             let mut halted = halted.clone();
             tasks.spawn(async move {
                 tokio::select! {
@@ -121,7 +127,7 @@ impl Manager {
                 }
             });
         }
-        let events = self.events.run(halted.clone());
+        let events = self.core.events.run(halted.clone());
         tasks.spawn(essential("the writer of events".to_owned(), events, halted.clone()));
         tasks
     }
@@ -132,6 +138,7 @@ impl Manager {
         mut end: Pin<&mut impl Future<Output = Option<Error>>>,
         election: Option<&Election>,
         late: &mut Leaderless,
+        openings: &mut UnboundedReceiver<Opening>,
     ) -> Ended {
         let filled = tokio::select! {
             error = &mut end => Err(error),
@@ -146,7 +153,7 @@ impl Manager {
                         error = failed(&mut late.tasks) => Some(error),
                     }
                 });
-                self.lead(end, election).await
+                self.lead(end, election, openings).await
             }
             Err(error) => Ended {
                 error,
@@ -155,38 +162,13 @@ impl Manager {
         }
     }
 
-    /// Waits until every cache is filled, but for those that may be late; the informers run already.
-    pub(crate) async fn fill_caches(&self) -> Result<()> {
-        let limit = self.settings.sync_limit;
-        let waits: Vec<_> = lock(&self.caches)
-            .values()
-            .map(|cache| {
-                let (running, synced) = (cache.running.clone(), cache.running.synced(limit));
-                let may_be_late = cache.may_be_late();
-                async move {
-                    if synced.await {
-                        return Ok(());
-                    }
-                    let error = not_synced(&*running, limit);
-                    if !may_be_late {
-                        return Err(error);
-                    }
-                    // A log message is one line.
-                    let text = error.to_string();
-                    let (text, hint) = text.split_once("\n\nhint: ").unwrap_or((&text, ""));
-                    error!(hint, "starting without a cache: {text}");
-                    Ok(())
-                }
-            })
-            .collect();
-        try_join_all(waits).await?;
-        info!("caches are filled");
-        self.filled.store(true, Ordering::Relaxed);
-        Ok(())
-    }
-
     /// Acquires the lease, then works until `end`, until the lease is lost, or until a worker ends unexpectedly.
-    async fn lead(&self, mut end: Pin<&mut impl Future<Output = Option<Error>>>, election: Option<&Election>) -> Ended {
+    async fn lead(
+        &self,
+        mut end: Pin<&mut impl Future<Output = Option<Error>>>,
+        election: Option<&Election>,
+        openings: &mut UnboundedReceiver<Opening>,
+    ) -> Ended {
         if let Some(election) = election {
             election.begin();
             tokio::select! {
@@ -216,9 +198,10 @@ impl Manager {
         let mut workers = self.start_workers();
         let (halt, halted) = watch::channel(false);
         self.start_authored(Start::Leading, &halted, &mut workers);
+        self.core.added.phase.send_replace(Phase::Leading);
         let error = tokio::select! {
             error = end => error,
-            error = failed(&mut workers) => Some(error),
+            error = self.attend(&mut workers, openings) => Some(error),
             error = failed(&mut searches) => Some(error),
             // Dropping the set cancels every worker at its next await: another process may lead by now.
             error = lost(election) => return Ended { error: Some(error), lease_lost: true, ..Ended::default() },
@@ -236,29 +219,35 @@ impl Manager {
 
     fn start_workers(&self) -> Tasks {
         let mut workers = Tasks::new();
-        for (controller, count) in lock(&self.controllers).iter() {
+        for (controller, count) in lock(&self.core.controllers).iter() {
             info!(controller = controller.name(), workers = count, "starting");
             controller.start();
             for _ in 0..controller.tasks(*count) {
-                let (controller, work) = (controller.clone(), controller.clone().work());
-                workers.spawn(async move {
-                    let panic = isolated_future(work).await.err();
-                    let name = format!("a worker of `{}`", controller.name());
-                    (panic.is_some() || !controller.is_shut_down()).then(|| unexpected(&name, panic))
-                });
+                workers.spawn(worker(controller.clone()));
             }
         }
         workers
     }
 }
 
+/// Works for a controller. Returns an error if that ends before it is asked to.
+pub(super) async fn worker(controller: Arc<dyn Runnable>) -> Option<Error> {
+    let panic = isolated_future(controller.clone().work()).await.err();
+    let name = format!("a worker of `{}`", controller.name());
+    (panic.is_some() || !controller.is_shut_down()).then(|| unexpected(&name, panic))
+}
+
 /// Runs a task that the manager needs. Returns an error if it ends before it is asked to.
-async fn essential(name: String, task: impl Future<Output = ()>, halted: watch::Receiver<bool>) -> Option<Error> {
+pub(super) async fn essential(
+    name: String,
+    task: impl Future<Output = ()>,
+    halted: watch::Receiver<bool>,
+) -> Option<Error> {
     let panic = isolated_future(task).await.err();
     (panic.is_some() || !*halted.borrow()).then(|| unexpected(&name, panic))
 }
 
-fn unexpected(name: &str, panic: Option<Panic>) -> Error {
+pub(super) fn unexpected(name: &str, panic: Option<Panic>) -> Error {
     let reason = panic.map(|panic| format!(": it panicked: {panic}")).unwrap_or_default();
     Error::Setup(format!("{name} ended unexpectedly{reason}"))
 }
@@ -266,13 +255,33 @@ fn unexpected(name: &str, panic: Option<Panic>) -> Error {
 /// Waits for a task that ends unexpectedly.
 async fn failed(tasks: &mut Tasks) -> Error {
     while let Some(ended) = tasks.join_next().await {
-        match ended {
-            Ok(None) => {}
-            Ok(Some(error)) => return error,
-            Err(error) => return Error::Setup(format!("a task ended unexpectedly: {error}")),
+        if let Some(error) = worked(ended) {
+            return error;
         }
     }
     pending().await
+}
+
+/// The error of a task that has ended.
+pub(super) fn worked(ended: Result<Option<Error>, JoinError>) -> Option<Error> {
+    ended.unwrap_or_else(|error| Some(Error::Setup(format!("a task ended unexpectedly: {error}"))))
+}
+
+/// Waits for a task that ends unexpectedly, and runs those that are added.
+async fn run_added(tasks: &mut Tasks, added: &mut UnboundedReceiver<Work>) -> Error {
+    loop {
+        tokio::select! {
+            Some(work) = added.recv() => {
+                tasks.spawn(work);
+            }
+            Some(ended) = tasks.join_next() => {
+                if let Some(error) = worked(ended) {
+                    return error;
+                }
+            }
+            else => pending().await,
+        }
+    }
 }
 
 async fn lost(election: Option<&Election>) -> Error {
@@ -280,23 +289,6 @@ async fn lost(election: Option<&Election>) -> Error {
         Some(election) => Error::Setup(format!("the leader lease is lost: {}", election.lost().await)),
         None => pending().await,
     }
-}
-
-fn not_synced(cache: &dyn Runs, limit: Duration) -> Error {
-    let (name, error) = (cache.name(), cache.last_error());
-    let hint = match error.as_deref() {
-        Some(error) if error.contains(": 403 ") => {
-            "run `make manifests` and apply config/rbac: the operator may not list it"
-        }
-        Some(error) if error.contains(": 404 ") => {
-            "install its CustomResourceDefinition, or declare the kind `.optional` in each controller"
-        }
-        _ => "if the API server is slow, pass a longer --cache-sync-timeout",
-    };
-    let error = error.unwrap_or_else(|| "the API server sent nothing".to_owned());
-    Error::Setup(format!(
-        "the cache of {name} is not filled, without progress for {limit:?}: {error}\n\nhint: {hint}"
-    ))
 }
 
 #[cfg(test)]
@@ -308,7 +300,6 @@ mod tests {
     use tower::service_fn;
 
     use super::*;
-    use crate::worker::Runnable;
 
     /// A controller whose workers end as the test decides.
     struct Ends(fn());

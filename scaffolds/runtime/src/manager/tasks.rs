@@ -116,17 +116,17 @@ pub(super) struct Authored {
 impl Manager {
     /// Runs a task in addition to the controllers.
     pub fn task(&self, task: Task) {
-        lock(&self.authored.waiting).push(task);
+        lock(&self.core.authored.waiting).push(task);
     }
 
     /// Spawns the tasks that start at this point.
     pub(super) fn start_authored(&self, start: Start, stop: &watch::Receiver<bool>, tasks: &mut Tasks) {
-        let starting: Vec<_> = lock(&self.authored.waiting)
+        let starting: Vec<_> = lock(&self.core.authored.waiting)
             .extract_if(.., |task| task.start == start)
             .collect();
         for Task { name, ask, run, .. } in starting {
             info!(task = name, "starting");
-            let (mut stop, running) = (stop.clone(), self.authored.running.clone());
+            let (mut stop, running) = (stop.clone(), self.core.authored.running.clone());
             *lock(&running).entry(name.clone()).or_default() += 1;
             tasks.spawn(async move {
                 let passes_on = async {
@@ -157,7 +157,7 @@ impl Manager {
 
     /// The names of the tasks that have started and not ended.
     pub(super) fn unfinished(&self) -> Vec<String> {
-        let running = lock(&self.authored.running);
+        let running = lock(&self.core.authored.running);
         let names = running.iter().filter(|(_, count)| **count > 0);
         names.map(|(name, _)| name.clone()).collect()
     }

@@ -1,7 +1,7 @@
 //! The metrics of a kind's cache, such as how many objects it could not decode.
 
 use super::Metrics;
-use crate::{informer::Informer, object::AnyObject};
+use crate::{informer::Informer, kind::Kind, object::AnyObject};
 
 impl Metrics {
     /// Registers the metrics of a kind's cache.
@@ -22,5 +22,17 @@ impl Metrics {
         self.computed_counter("kubewright_unmerged_writes_total", help, &labels, move || {
             informer.unmerged_writes() as f64
         });
+    }
+
+    /// Removes them: the informer has ended.
+    pub(crate) fn forget_cache<K>(&self, kind: &Kind<K>) {
+        let labels = [
+            ("group", kind.group()),
+            ("version", kind.version()),
+            ("kind", kind.kind()),
+        ];
+        for name in ["kubewright_invalid_objects", "kubewright_unmerged_writes_total"] {
+            self.registry.remove(name, &labels);
+        }
     }
 }

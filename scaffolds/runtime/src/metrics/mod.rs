@@ -119,6 +119,13 @@ impl Metrics {
         ControllerMetrics::new(self, name, max_workers)
     }
 
+    /// Removes the metrics of the controller `name` and of its work queue.
+    pub(crate) fn forget_controller(&self, name: &str) {
+        for prefix in ["controller_runtime_", "workqueue_"] {
+            self.registry.remove(prefix, &[("controller", name)]);
+        }
+    }
+
     /// The metrics of the work queue of the controller `name`, all exposed from now on: for the tests of the queue.
     #[cfg(feature = "testing")]
     pub fn queue(&self, name: &str) -> QueueMetrics {

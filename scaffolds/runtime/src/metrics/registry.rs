@@ -75,6 +75,21 @@ impl Registry {
         read(family.series.entry(label_text(name.labels)).or_insert(new))
     }
 
+    /// Removes the series whose name starts with `prefix` and that have all of these labels; handles on them stay valid,
+    /// and are not exposed any more.
+    pub(super) fn remove(&self, prefix: &str, labels: &[(&str, &str)]) {
+        let mut removed = Vec::new();
+        let mut families = self.lock();
+        families.retain(|name, family| {
+            if name.starts_with(prefix) {
+                removed.extend(family.series.extract_if(.., |text, _| has_labels(text, labels)));
+            }
+            !family.series.is_empty()
+        });
+        // A computed series owns what it computes from, which is dropped when the lock is not held.
+        drop(families);
+    }
+
     /// All metrics in Prometheus' text format, version 0.0.4; names sorted, labels sorted.
     pub(super) fn encode(&self) -> String {
         let mut text = String::new();
@@ -148,6 +163,16 @@ fn label_text(labels: &[(&str, &str)]) -> String {
     pairs.join(",")
 }
 
+/// Whether the text of labels has each of these. A quote within a value is escaped, so a pair is found only as a whole.
+fn has_labels(text: &str, labels: &[(&str, &str)]) -> bool {
+    labels.iter().all(|label| {
+        let pair = label_text(&[*label]);
+        text.strip_prefix(&pair)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with(','))
+            || text.contains(&format!(",{pair}"))
+    })
+}
+
 fn is_name(name: &str, colons: bool) -> bool {
     let plain = |c: char| c.is_ascii_alphabetic() || c == '_' || (colons && c == ':');
     name.starts_with(plain) && name.chars().all(|c| plain(c) || c.is_ascii_digit())
@@ -205,6 +230,26 @@ mod tests {
         ];
         assert_eq!(written, go);
         assert_eq!(number(f64::NAN), "NaN");
+    }
+
+    #[test]
+    fn the_series_of_one_label_are_removed() {
+        let registry = Registry::default();
+        let add = |name, labels: &[(&str, &str)]| {
+            let name = Name { name, help: "", labels };
+            registry.series(name, || Series::Gauge(Gauge::default()), |_| ());
+        };
+        for controller in ["a", "a2", "b", ",controller=\"a\""] {
+            add("work_depth", &[("controller", controller), ("result", "x")]);
+            add("other", &[("controller", controller)]);
+        }
+        add("work_time", &[("controller", "a")]);
+        registry.remove("work_", &[("controller", "a")]);
+        let text = registry.encode();
+        assert_eq!(text.matches("work_depth{").count(), 3, "{text}");
+        assert!(!text.contains("work_depth{controller=\"a\","), "{text}");
+        assert!(!text.contains("work_time"), "{text}");
+        assert_eq!(text.matches("other{").count(), 4, "{text}");
     }
 
     #[test]

@@ -1,0 +1,84 @@
+//! What controllers ask of an informer that they share, before it runs and while it does: which objects and which of their
+//! `managedFields` it keeps, and that its kind may be absent.
+
+use std::sync::{Arc, MutexGuard, PoisonError, atomic::Ordering};
+
+use super::{Informer, Shared, Watchable, place::Place};
+
+impl<K: Watchable> Informer<K> {
+    /// Keeps no `managedFields`, regardless of the configuration, until [`Self::keep_records`] is called.
+    pub(crate) fn without_records(self) -> Self {
+        self.shared.keeps_records.store(false, Ordering::Relaxed);
+        self
+    }
+
+    /// Keeps the `managedFields` entries that the configuration selects, of objects that are stored from now on.
+    /// [`Self::adapt`] adds those of objects that are stored already.
+    pub(crate) fn keep_records(&self) {
+        let kept = self.shared.keeps_records.swap(true, Ordering::Relaxed);
+        if !kept && self.has_started() {
+            self.shared.lacks_records.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Watches only the objects with this label (one `key=value`), unless the configuration has a selector. To be
+    /// called before the informer runs.
+    pub(crate) fn select(&self, labels: &str) {
+        if self.shared.config.label_selector.is_none() {
+            *self.shared.selected() = Some(labels.to_owned());
+        }
+    }
+
+    /// Adapts an informer that runs to a further user: it keeps every object from now on, if that is asked for and it
+    /// has kept only those with a label, and the `managedFields` that [`Self::keep_records`] asked for. If anything
+    /// changes, everything is listed once more, and [`Self::synced`] waits for that list; meanwhile the store keeps what
+    /// it has.
+    pub(crate) fn adapt(&self, everything: bool) {
+        let widened = everything && self.shared.selected().take().is_some();
+        if self.shared.lacks_records.swap(false, Ordering::Relaxed) || widened {
+            self.shared.change(|state| {
+                let sources = state.reflection.start_over();
+                self.shared.health.starts_over(&sources);
+            });
+            self.shared.restarts.send_replace(());
+        }
+    }
+
+    /// Whether the watched namespaces may contain objects of the kind that the store does not.
+    pub(crate) fn selects(&self) -> bool {
+        let selected = self.shared.selected().is_some();
+        selected || !self.has_synced() || self.shared.places.iter().any(Place::has_selectors)
+    }
+
+    /// The kind may be absent, as with [`InformerConfig::optional`](super::InformerConfig::optional).
+    pub(crate) fn allow_absence(&self) {
+        self.shared.presence.allow_absence();
+    }
+
+    /// Calls `handler` when the kind is served and listed again (`true`), or no longer served (`false`), after the
+    /// deltas that this causes. Returns a number for [`Self::forget_presence`].
+    pub(crate) fn on_presence(&self, handler: impl Fn(bool) + Send + Sync + 'static) -> u64 {
+        self.shared.presence.on_change(Arc::new(handler))
+    }
+
+    /// Ends what [`Self::on_presence`] began.
+    pub(crate) fn forget_presence(&self, handler: u64) {
+        self.shared.presence.remove(handler);
+    }
+
+    /// Removes the index of this name, if there is one.
+    pub(crate) fn remove_index(&self, name: &str) {
+        self.shared.store.write().remove_index(name);
+    }
+
+    fn has_started(&self) -> bool {
+        self.shared.started.load(Ordering::Relaxed)
+    }
+}
+
+impl<K: Watchable> Shared<K> {
+    /// The label selector in addition to the configuration's.
+    pub(super) fn selected(&self) -> MutexGuard<'_, Option<String>> {
+        self.selected.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

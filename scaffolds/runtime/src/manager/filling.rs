@@ -1,0 +1,79 @@
+//! Waits for caches to be filled, and says why one is not.
+
+use std::{collections::HashSet, sync::atomic::Ordering, time::Duration};
+
+use futures::future::try_join_all;
+use tracing::{error, info};
+
+use super::{
+    Manager,
+    caches::{Cache, Runs},
+    lock,
+};
+use crate::{
+    error::{Error, Result},
+    kind::KindId,
+};
+
+impl Manager {
+    /// Waits until every cache is filled, but for those that may be late; the informers run already.
+    pub(crate) async fn fill_caches(&self) -> Result<()> {
+        let hint = "run `make manifests` and apply config/rbac: the operator may not list it";
+        self.fill(|_, cache| cache.is_pinned(), hint).await?;
+        info!("caches are filled");
+        self.core.filled.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// As [`fill_caches`](Self::fill_caches), for those of a controller that was added. Its failure may be temporary.
+    pub(super) async fn fill_caches_of(&self, kinds: &HashSet<KindId>) -> Result<()> {
+        let hint = "declare the controller with `Manager::may_start`, run `make manifests` and apply config/rbac";
+        let filled = self.fill(|kind, _| kinds.contains(kind), hint).await;
+        filled.map_err(|error| Error::retry(error.to_string()))
+    }
+
+    /// Waits until these caches are filled. `hint` is for one that may not be listed.
+    async fn fill(&self, these: impl Fn(&KindId, &Cache) -> bool, hint: &'static str) -> Result<()> {
+        let limit = self.core.settings.sync_limit;
+        let waits: Vec<_> = lock(&self.core.caches)
+            .iter()
+            .filter(|(kind, cache)| these(kind, cache))
+            .map(|(_, cache)| {
+                let (running, synced) = (cache.running.clone(), cache.running.synced(limit));
+                let may_be_late = cache.may_be_late();
+                async move {
+                    if synced.await {
+                        return Ok(());
+                    }
+                    let error = not_synced(&*running, limit, hint);
+                    if !may_be_late {
+                        return Err(error);
+                    }
+                    // A log message is one line.
+                    let text = error.to_string();
+                    let (text, hint) = text.split_once("\n\nhint: ").unwrap_or((&text, ""));
+                    error!(hint, "starting without a cache: {text}");
+                    Ok(())
+                }
+            })
+            .collect();
+        try_join_all(waits).await?;
+        Ok(())
+    }
+}
+
+/// `hint` is for a cache that may not be listed.
+fn not_synced(cache: &dyn Runs, limit: Duration, hint: &'static str) -> Error {
+    let (name, error) = (cache.name(), cache.last_error());
+    let hint = match error.as_deref() {
+        Some(error) if error.contains(": 403 ") => hint,
+        Some(error) if error.contains(": 404 ") => {
+            "install its CustomResourceDefinition, or declare the kind `.optional` in each controller"
+        }
+        _ => "if the API server is slow, pass a longer --cache-sync-timeout",
+    };
+    let error = error.unwrap_or_else(|| "the API server sent nothing".to_owned());
+    Error::Setup(format!(
+        "the cache of {name} is not filled, without progress for {limit:?}: {error}\n\nhint: {hint}"
+    ))
+}

@@ -1,0 +1,136 @@
+//! Starts the workers of a controller that was added while the manager runs: once its caches are filled, this process leads,
+//! and its children are found.
+
+use std::{future::pending, sync::Arc};
+
+use futures::{StreamExt, stream::FuturesUnordered};
+use tokio::sync::{mpsc, oneshot};
+use tracing::info;
+
+use super::{
+    Manager,
+    added::{AddedController, Phase, stopped},
+    labelling::Search,
+    running::{Tasks, worked, worker},
+};
+use crate::error::{Error, Result};
+
+/// A controller whose caches are filled.
+pub(super) struct Opening {
+    controller: Arc<AddedController>,
+    searches: Vec<Search>,
+    /// Whether its workers have started, for the caller of [`Manager::open`].
+    reply: oneshot::Sender<Result<()>>,
+}
+
+/// Stops a controller whose start was cancelled or has failed.
+struct Starting(Option<Arc<AddedController>>);
+
+impl Drop for Starting {
+    fn drop(&mut self) {
+        if let Some(controller) = &self.0 {
+            controller.request_stop();
+        }
+    }
+}
+
+impl Manager {
+    /// Waits until the caches of this controller are filled, and, if this process leads, until its workers have started.
+    pub(crate) async fn open(&self, controller: Arc<AddedController>) -> Result<()> {
+        let mut starting = Starting(Some(controller.clone()));
+        let (added, kinds) = (&self.core.added, &controller.kinds);
+        tokio::select! {
+            filled = self.fill_caches_of(kinds) => filled?,
+            () = added.until_ended() => return Err(stopped()),
+            () = controller.stopped() => return Err(cancelled(&controller)),
+        }
+        let (reply, answer) = oneshot::channel();
+        let searches = self.searches(|kind, _| kinds.contains(kind));
+        added.open(Opening {
+            controller: controller.clone(),
+            searches,
+            reply,
+        })?;
+        // On a standby it starts when this process leads.
+        if *added.phase.borrow() == Phase::Leading {
+            tokio::select! {
+                started = answer => started.unwrap_or_else(|_| Err(cancelled(&controller)))?,
+                () = added.until_ended() => return Err(stopped()),
+            }
+        }
+        starting.0 = None;
+        Ok(())
+    }
+
+    /// Starts the workers of the controllers that are added, until a worker ends unexpectedly.
+    pub(super) async fn attend(&self, workers: &mut Tasks, openings: &mut mpsc::UnboundedReceiver<Opening>) -> Error {
+        let mut searching = FuturesUnordered::new();
+        loop {
+            let failure = tokio::select! {
+                Some(opening) = openings.recv() => {
+                    searching.push(find(opening));
+                    None
+                }
+                Some((opening, found)) = searching.next() => self.start_opened(opening, found, workers),
+                Some(ended) = workers.join_next() => worked(ended),
+                else => pending().await,
+            };
+            if let Some(error) = failure {
+                return error;
+            }
+        }
+    }
+
+    /// Starts the workers; returns an error that nobody else gets.
+    fn start_opened(&self, opening: Opening, found: Result<Vec<Search>>, workers: &mut Tasks) -> Option<Error> {
+        let Opening { controller, reply, .. } = opening;
+        let late = match found {
+            Ok(late) => late,
+            Err(error) => {
+                controller.request_stop();
+                return reply.send(Err(error)).err().and_then(Result::err);
+            }
+        };
+        let Some(runnable) = controller.runnable() else {
+            _ = reply.send(Err(cancelled(&controller)));
+            return None;
+        };
+        for search in late {
+            let work = controller.beside(async move { search.run_late().await.err() });
+            self.core.added.run(work);
+        }
+        info!(controller = controller.name(), workers = controller.workers, "starting");
+        runnable.start();
+        for _ in 0..runnable.tasks(controller.workers) {
+            let (active, work) = (controller.enter(), worker(runnable.clone()));
+            workers.spawn(async move {
+                let ended = work.await;
+                drop(active);
+                ended
+            });
+        }
+        _ = reply.send(Ok(()));
+        None
+    }
+}
+
+/// Searches the children that the controller's caches would miss. Returns the searches of absent kinds.
+async fn find(opening: Opening) -> (Opening, Result<Vec<Search>>) {
+    let mut late = Vec::new();
+    for search in &opening.searches {
+        let found = tokio::select! {
+            found = search.run() => found,
+            () = opening.controller.stopped() => return (opening, Ok(late)),
+        };
+        match found {
+            Ok(true) => {}
+            Ok(false) => late.push(search.clone()),
+            Err(error) => return (opening, Err(error)),
+        }
+    }
+    (opening, Ok(late))
+}
+
+fn cancelled(controller: &AddedController) -> Error {
+    Error::retry(format!("`{}` was stopped before it had started", controller.name()))
+}
