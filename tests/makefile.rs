@@ -1,0 +1,99 @@
+//! The Makefile of a generated project, with cargo as a user may have configured it.
+
+use std::{fs, path::Path, process::Command};
+
+/// A workspace with the programs of a generated project, which only print their names and arguments.
+fn project(root: &Path) {
+    let write = |file: &str, text: &str| {
+        let path = root.join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    let package = |name: &str| format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
+    let main = "fn main() { println!(\"{:?}\", std::env::args().collect::<Vec<_>>()); }";
+    let workspace = "[workspace]\nmembers = [\"dev\", \"manifests\"]\ndefault-members = [\".\", \"manifests\"]\n";
+    write("Cargo.toml", &format!("{workspace}\n{}", package("foobar-operator")));
+    write("src/main.rs", main);
+    for program in ["dev", "manifests"] {
+        write(&format!("{program}/Cargo.toml"), &package(program));
+        write(&format!("{program}/src/main.rs"), main);
+    }
+    let makefile = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/one/Makefile");
+    fs::copy(makefile, root.join("Makefile")).unwrap();
+}
+
+/// What `make dev` prints last.
+fn dev(root: &Path, settings: &[(&str, &str)]) -> String {
+    let mut make = Command::new("make");
+    make.args(["dev", "ARGS=--log-level debug"]).current_dir(root);
+    for inherited in [
+        "CARGO_TARGET_DIR",
+        "CARGO_BUILD_BUILD_DIR",
+        "CARGO_BUILD_TARGET",
+        "CARGOFLAGS",
+        "MAKEFLAGS",
+        "MAKELEVEL",
+    ] {
+        make.env_remove(inherited);
+    }
+    let output = make.envs(settings.iter().copied()).output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{settings:?}: {errors}");
+    String::from_utf8(output.stdout)
+        .unwrap()
+        .lines()
+        .last()
+        .unwrap()
+        .to_owned()
+}
+
+/// The target of this machine.
+fn host() -> String {
+    let version = Command::new("rustc").arg("-vV").output().unwrap();
+    let version = String::from_utf8(version.stdout).unwrap();
+    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
+    host.unwrap().to_owned()
+}
+
+#[test]
+fn make_dev_runs_its_program_wherever_cargo_writes_it() {
+    let folder = std::env::temp_dir().join(format!("kubewright-makefile-{}", std::process::id()));
+    let root = folder.join("a project");
+    project(&root);
+    let root = root.canonicalize().unwrap();
+    let host = host();
+    let expected = |path: String| format!("[{:?}, \"--\", \"--log-level\", \"debug\"]", root.join(path));
+    assert_eq!(dev(&root, &[]), expected("target/debug/dev".to_owned()));
+    assert_eq!(
+        dev(&root, &[]),
+        expected("target/debug/dev".to_owned()),
+        "nothing is built"
+    );
+    assert_eq!(
+        dev(&root, &[("CARGO_TARGET_DIR", "else where")]),
+        expected("else where/debug/dev".to_owned())
+    );
+    assert_eq!(
+        dev(&root, &[("CARGO_BUILD_TARGET", &host)]),
+        expected(format!("target/{host}/debug/dev"))
+    );
+    fs::create_dir(root.join(".cargo")).unwrap();
+    let config = format!("build = {{ target-dir = \"configured\", target = \"{host}\" }}");
+    fs::write(root.join(".cargo/config.toml"), config).unwrap();
+    assert_eq!(dev(&root, &[]), expected(format!("configured/{host}/debug/dev")));
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn make_dev_shows_why_a_program_does_not_compile() {
+    let root = std::env::temp_dir().join(format!("kubewright-makefile-broken-{}", std::process::id()));
+    project(&root);
+    fs::write(root.join("dev/src/main.rs"), "fn main() { not_there() }").unwrap();
+    let output = Command::new("make").arg("dev").current_dir(&root).output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        !output.status.success() && errors.contains("cannot find function `not_there`"),
+        "{errors}"
+    );
+    fs::remove_dir_all(root).unwrap();
+}
