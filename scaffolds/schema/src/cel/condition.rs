@@ -66,7 +66,7 @@ impl Condition {
             let value = match value {
                 Ok(value) => Ok(matches!(value, Val::Bool(true))),
                 Err(Fault::Budget) => Err("operation cancelled: actual cost limit exceeded".to_owned()),
-                Err(Fault::Error(error)) => Err(error.to_string()),
+                Err(Fault::Error(error) | Fault::Panic(error)) => Err(error.to_string()),
             };
             (value, cost)
         };

@@ -210,7 +210,7 @@ impl<'a> Evaluator<'a, '_> {
             match self.value(term) {
                 Ok(Val::Bool(value)) if value == decides => return Ok(Val::Bool(decides)),
                 Ok(Val::Bool(_)) => {}
-                Err(Fault::Budget) => return Err(Fault::Budget),
+                Err(fault) if fault.is_final() => return Err(fault),
                 Err(error) => fault = fault.or(Some(error)),
                 Ok(_) => fault = fault.or(Some(Fault::no_overload())),
             }
@@ -223,7 +223,7 @@ impl<'a> Evaluator<'a, '_> {
         self.meter.spend(1)?;
         match value {
             Ok(Val::Bool(false)) => Ok(Val::Bool(false)),
-            Err(Fault::Budget) => Err(Fault::Budget),
+            Err(fault) if fault.is_final() => Err(fault),
             _ => Ok(Val::Bool(true)),
         }
     }
@@ -251,7 +251,7 @@ impl<'a> Evaluator<'a, '_> {
         for arg in target.into_iter().chain(args) {
             match self.value(arg) {
                 Ok(value) => values.push(value),
-                Err(Fault::Budget) => return Err(Fault::Budget),
+                Err(fault) if fault.is_final() => return Err(fault),
                 // Both sides of an operator are evaluated, even if the first is an error.
                 Err(error) => {
                     fault = fault.or(Some(error));
@@ -266,7 +266,7 @@ impl<'a> Evaluator<'a, '_> {
             Some(fault) => Err(fault),
             None => match (function, values.as_slice()) {
                 ("_==_", [one, other]) => one.equal(other).map(Val::Bool),
-                ("_!=_", [one, other]) => one.equal(other).map(|equal| Val::Bool(!equal)),
+                ("_!=_", [one, other]) => operators::unequal(one, other).map(Val::Bool),
                 _ => match self.program.patterns.get(&expr.id) {
                     Some(pattern) => library::search(function, pattern, &values),
                     None => library::call(function, overload, &values),
@@ -280,15 +280,11 @@ impl<'a> Evaluator<'a, '_> {
     /// `accumulator + [item]`: takes the list out of its variable, so that the item can be appended in place.
     fn append(&mut self, expr: &'a Expr, accu: &'a Expr, item: &'a Expr) -> Outcome<Val<'a>> {
         let Kind::List(items) = &item.kind else {
-            return self.function(
-                expr,
-                "_+_",
-                None,
-                match &expr.kind {
-                    Kind::Call { args, .. } => args,
-                    _ => &[],
-                },
-            );
+            let args: &[Expr] = match &expr.kind {
+                Kind::Call { args, .. } => args,
+                _ => &[],
+            };
+            return self.function(expr, "_+_", None, args);
         };
         let [(only, false)] = items.as_slice() else {
             return Err(Fault::no_overload());
@@ -370,10 +366,11 @@ impl<'a> Evaluator<'a, '_> {
                 self.locals.truncate(place + 1);
                 break;
             }
+            go_on.map(drop).or_else(Fault::absorbed)?;
             let step = self.value(&fold.step);
             self.locals.truncate(place + 1);
-            if matches!(go_on, Err(Fault::Budget)) || matches!(step, Err(Fault::Budget)) {
-                return Err(Fault::Budget);
+            if matches!(&step, Err(fault) if fault.is_final()) {
+                return step;
             }
             if let Some((_, accu)) = self.locals.last_mut() {
                 *accu = step;

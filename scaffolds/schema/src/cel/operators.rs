@@ -1,7 +1,7 @@
 //! Arithmetic, ordering, membership and conversion.
 
 use super::value::moment::{self, Moment};
-use super::value::{Fault, Foreign, List, Outcome, Val};
+use super::value::{Fault, Foreign, List, Outcome, Val, lenient};
 use kubewright_machinery::go;
 use std::cmp::Ordering;
 use std::ops::RangeInclusive;
@@ -62,6 +62,11 @@ fn against(integer: f64, double: f64, range: RangeInclusive<f64>) -> Option<Orde
     } else {
         integer.partial_cmp(&double)
     }
+}
+
+/// `one != other`: on the server, values that cannot be compared are unequal.
+pub(super) fn unequal(one: &Val<'_>, other: &Val<'_>) -> Outcome<bool> {
+    lenient(one.equal(other)).map(|equal| !equal)
 }
 
 /// `left operator right`, where the operator is `_+_` and so on.

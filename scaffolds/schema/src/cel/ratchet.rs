@@ -4,28 +4,38 @@ use super::schema::Node;
 use serde_json::Value;
 
 /// Whether an update left the value unchanged.
-#[derive(Clone, Copy)]
-pub(super) enum Ratchet {
-    /// The value has an old value; whether they are equal.
-    Known(bool),
-    /// The value has no old value, but an ancestor has; whether those are equal.
-    Around(bool),
-    /// There is no old object.
-    None,
+#[derive(Clone, Copy, Default)]
+pub(super) struct Ratchet {
+    /// Whether the value equals its old value, if it has one.
+    own: Option<bool>,
+    /// Whether the nearest ancestor with an old value equals it.
+    around: Option<bool>,
 }
 
 impl Ratchet {
+    /// For an object with an old one.
+    pub(super) const fn root(equal: bool) -> Self {
+        Self {
+            own: Some(equal),
+            around: None,
+        }
+    }
+
     pub(super) fn is_unchanged(self) -> bool {
-        matches!(self, Self::Known(true) | Self::Around(true))
+        self.own.or(self.around) == Some(true)
     }
 
     /// The state of a value below; `equal` is `None` if it has no old value.
     pub(super) fn further(self, equal: Option<bool>) -> Self {
-        match (self, equal) {
-            (Self::None, _) => Self::None,
-            (Self::Known(_), Some(equal)) => Self::Known(equal),
-            (Self::Known(unchanged) | Self::Around(unchanged), _) => Self::Around(unchanged),
+        match self.own {
+            None => self,
+            around => Self { own: equal, around },
         }
+    }
+
+    /// The state of a branch of `allOf`, which is not ratcheted by the value itself, only by its ancestors.
+    pub(super) fn branch(self) -> Self {
+        Self { own: None, ..self }
     }
 }
 

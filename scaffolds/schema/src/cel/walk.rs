@@ -102,7 +102,7 @@ impl Checks {
     }
 
     pub(super) fn evaluate(&self, object: &Value, old: Option<&Value>) -> Objections {
-        let ratchet = old.map_or(Ratchet::None, |old| Ratchet::Known(same(object, old, &self.node)));
+        let ratchet = old.map_or_else(Ratchet::default, |old| Ratchet::root(same(object, old, &self.node)));
         let new = object;
         self.run(&Path::root(), Pair { new, old, ratchet })
     }
@@ -111,7 +111,7 @@ impl Checks {
     /// no ratcheting.
     pub(super) fn of_default(&self, default: &Value, path: &Path) -> Vec<Cause> {
         let told = |old| {
-            let (new, ratchet) = (default, Ratchet::None);
+            let (new, ratchet) = (default, Ratchet::default());
             self.run(path, Pair { new, old, ratchet }).causes
         };
         let causes = told(Some(default));
@@ -166,19 +166,8 @@ impl Run {
         }
         self.rules(checks, path, pair)?;
         for branch in &checks.all_of {
-            // A branch is not ratcheted by the value itself, only by its ancestors.
-            let around = match pair.ratchet {
-                Ratchet::Around(unchanged) => Ratchet::Around(unchanged),
-                _ => Ratchet::None,
-            };
-            self.node(
-                branch,
-                path,
-                Pair {
-                    ratchet: around,
-                    ..pair
-                },
-            )?;
+            let ratchet = pair.ratchet.branch();
+            self.node(branch, path, Pair { ratchet, ..pair })?;
         }
         match pair.new {
             Value::Array(items) => self.items(checks, path, items, pair),
@@ -256,6 +245,11 @@ impl Run {
             return self.exhausted(path, kind);
         }
         let old = pair.old.filter(|old| !old.is_null());
+        // All rules have the same values, because a list keeps what Go looks its items up in.
+        let (this, old_this) = (
+            Val::of(pair.new, Some(&checks.node)),
+            old.map(|old| Val::of(old, Some(&checks.node))),
+        );
         for compiled in &checks.rules {
             let program = match &compiled.program {
                 None => continue,
@@ -272,9 +266,8 @@ impl Run {
             if compiled.uses_old_self() && old.is_none() && !optional {
                 continue;
             }
-            let before = old.map(|old| Val::of(old, Some(&checks.node)));
-            let this = Val::of(pair.new, Some(&checks.node));
-            let before = match (optional, before) {
+            let this = this.clone();
+            let before = match (optional, old_this.clone()) {
                 (true, None) => Some(Ok(Val::Optional(None))),
                 // On the server an optional may contain an error, which is reported when it is read; an error of `self` is reported first.
                 (true, Some(Err(fault))) => Some(Err(this.clone().err().unwrap_or_else(|| fault.unwrapped()))),
@@ -304,7 +297,7 @@ impl Run {
                     self.outcome.causes.push(path.invalid(kind, &detail));
                     return Err(Spent);
                 }
-                Err(Fault::Error(error)) => {
+                Err(Fault::Error(error) | Fault::Panic(error)) => {
                     let title = compiled.title();
                     let detail = if error.starts_with("no such overload") {
                         format!(

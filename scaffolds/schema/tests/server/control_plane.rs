@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -92,26 +92,70 @@ impl ControlPlane {
         self.request("POST", path, &body.to_string())
     }
 
-    /// Sends a request with HTTP/1.0, so that the end of the connection is the end of the response.
+    /// Sends a request. One that can be sent twice without another effect is sent again if its connection is lost.
     pub fn request(&self, method: &str, path: &str, body: &str) -> Answer {
+        let is_repeatable = method != "POST" || path.contains("dryRun=All");
+        let mut attempts = if is_repeatable { ATTEMPTS } else { 1 };
+        loop {
+            attempts -= 1;
+            match self.exchange(method, path, body) {
+                Ok(response) => return Answer::read(&response),
+                Err(error) if attempts > 0 && is_lost(&error) => std::thread::sleep(PAUSE),
+                Err(error) => panic!("{method} {path}: {error}"),
+            }
+        }
+    }
+
+    /// The response to a request with HTTP/1.0, which ends with the connection. An error after a complete response does not count.
+    fn exchange(&self, method: &str, path: &str, body: &str) -> io::Result<String> {
         let kind = if method == "PATCH" {
             "application/apply-patch+yaml"
         } else {
             "application/json"
         };
-        let mut stream = TcpStream::connect(&self.proxy).unwrap();
-        let head = format!(
-            "{method} {path} HTTP/1.0\r\nHost: localhost\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n\r\n",
+        let mut stream = TcpStream::connect(&self.proxy)?;
+        let request = format!(
+            "{method} {path} HTTP/1.0\r\nHost: localhost\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n\r\n{body}",
             body.len()
         );
-        stream
-            .write_all(head.as_bytes())
-            .and_then(|()| stream.write_all(body.as_bytes()))
-            .unwrap();
-        let mut answer = Vec::new();
-        stream.read_to_end(&mut answer).unwrap();
-        let answer = String::from_utf8_lossy(&answer).into_owned();
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
+        stream.write_all(request.as_bytes())?;
+        let mut response = Vec::new();
+        let end = stream.read_to_end(&mut response);
+        if response.is_empty() {
+            end.and(Err(io::ErrorKind::UnexpectedEof.into()))?;
+        } else if !is_complete(&response) {
+            end?;
+        }
+        Ok(String::from_utf8_lossy(&response).into_owned())
+    }
+}
+
+/// How often a request is sent at most.
+const ATTEMPTS: usize = 5;
+/// Before a request is sent again.
+const PAUSE: Duration = Duration::from_millis(200);
+
+fn is_lost(error: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
+    matches!(
+        error.kind(),
+        BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof
+    )
+}
+
+/// Whether a response has the length that it announces.
+fn is_complete(response: &[u8]) -> bool {
+    let Some(end) = response.windows(4).position(|it| it == b"\r\n\r\n") else {
+        return false;
+    };
+    let head = String::from_utf8_lossy(&response[..end]).to_ascii_lowercase();
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length:"));
+    length.and_then(|it| it.trim().parse().ok()) == Some(response.len() - end - 4)
+}
+
+impl Answer {
+    fn read(response: &str) -> Self {
+        let (head, body) = response.split_once("\r\n\r\n").unwrap_or((response, ""));
         let status = head.split(' ').nth(1).and_then(|it| it.parse().ok()).unwrap_or(0);
         // `Warning: 299 - "text"`, with quotes inside escaped.
         let warning = |line: &str| {
@@ -119,7 +163,7 @@ impl ControlPlane {
             let text = value.split_once('"')?.1.strip_suffix('"')?;
             name.eq_ignore_ascii_case("warning").then(|| text.replace("\\\"", "\""))
         };
-        Answer {
+        Self {
             status,
             body: serde_json::from_str(body).unwrap_or(Value::Null),
             warnings: head.lines().filter_map(warning).collect(),

@@ -20,6 +20,7 @@ pub fn all() -> Vec<Case> {
     all.extend(wholes());
     all.extend(rules());
     all.extend(broken_before());
+    all.extend(super::equality::all());
     all
 }
 
@@ -39,7 +40,7 @@ fn case(name: &str, schema: Value, values: Value) -> Case {
 }
 
 /// A case of updates: each pair is an old and a new value.
-fn update(name: &str, schema: Value, pairs: Value) -> Case {
+pub fn update(name: &str, schema: Value, pairs: Value) -> Case {
     let tries = pairs.as_array().unwrap().iter();
     Case {
         name: name.to_owned(),

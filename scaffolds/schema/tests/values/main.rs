@@ -3,9 +3,10 @@
 //! values` adds them to the file, and `fidelity record schema-values` the server's outcomes.
 
 mod cases;
+mod equality;
 mod outcome;
 
-use outcome::{Case, Place, Recorded, Try, differences};
+use outcome::{Case, Place, Recorded, Try, different, report};
 use serde_json::{Value, json};
 
 const RECORDED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/values/recorded.jsonl");
@@ -26,7 +27,7 @@ fn recorded() -> Vec<Recorded> {
 fn values_have_the_same_outcome_as_on_the_server() {
     let recorded = recorded();
     assert!(recorded.len() > 350, "the recording is incomplete");
-    let report: String = recorded.iter().map(differences).collect();
+    let report: String = recorded.iter().map(|it| report(it, &different(it))).collect();
     assert!(report.is_empty(), "\n{report}");
 }
 

@@ -148,21 +148,36 @@ fn is_excused(case: &Case, ours: &Outcome, theirs: &Outcome) -> bool {
     }
 }
 
-/// One entry for each value whose outcome on the server is different.
-pub fn differences(recorded: &Recorded) -> String {
-    let mut report = String::new();
-    for (it, theirs) in recorded.case.tries.iter().zip(&recorded.outcomes) {
+/// The positions of the values whose outcome on the server is different.
+pub fn different(recorded: &Recorded) -> BTreeSet<usize> {
+    let tries = recorded.case.tries.iter().zip(&recorded.outcomes).enumerate();
+    let differs = |it: &Try, theirs: &Outcome| {
         let ours = ours(&recorded.case, &recorded.key, it);
         let written = |outcome: &Outcome| go::json(&json!(outcome));
-        if !is_excused(&recorded.case, &ours, theirs) && written(&ours) != written(theirs) {
-            let name = &recorded.case.name;
-            let schema = &recorded.case.schema;
-            _ = writeln!(
-                report,
-                "{name}: {}\n  schema {schema}\n  server {theirs:?}\n  ours   {ours:?}",
-                json!(it)
-            );
-        }
+        !is_excused(&recorded.case, &ours, theirs) && written(&ours) != written(theirs)
+    };
+    tries
+        .filter(|(_, (it, theirs))| differs(it, theirs))
+        .map(|(at, _)| at)
+        .collect()
+}
+
+/// One entry for each of these values.
+pub fn report(recorded: &Recorded, positions: &BTreeSet<usize>) -> String {
+    let Recorded {
+        case, key, outcomes, ..
+    } = recorded;
+    let mut report = String::new();
+    for at in positions {
+        let (it, theirs) = (&case.tries[*at], &outcomes[*at]);
+        _ = writeln!(
+            report,
+            "{}: {}\n  schema {}\n  server {theirs:?}\n  ours   {:?}",
+            case.name,
+            json!(it),
+            case.schema,
+            ours(case, key, it)
+        );
     }
     report
 }

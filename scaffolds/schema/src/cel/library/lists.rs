@@ -1,7 +1,7 @@
 //! Functions on lists and sets.
 
 use crate::cel::operators::arithmetic;
-use crate::cel::value::{Fault, List, Outcome, Val};
+use crate::cel::value::{Fault, List, Outcome, Val, lenient};
 use std::cmp::Ordering;
 
 pub(super) fn call<'a>(function: &'static str, list: &List<'a>, rest: &[Val<'a>]) -> Option<Outcome<Val<'a>>> {
@@ -10,8 +10,8 @@ pub(super) fn call<'a>(function: &'static str, list: &List<'a>, rest: &[Val<'a>]
         ("sum", []) => sum(list),
         ("min", []) => extreme(list, "min", Ordering::Greater),
         ("max", []) => extreme(list, "max", Ordering::Less),
-        ("indexOf", [item]) => Ok(Val::Int(index_of(list, item, false))),
-        ("lastIndexOf", [item]) => Ok(Val::Int(index_of(list, item, true))),
+        ("indexOf", [item]) => index_of(list, item, false).map(Val::Int),
+        ("lastIndexOf", [item]) => index_of(list, item, true).map(Val::Int),
         ("join", []) => join(list, ""),
         ("join", [Val::String(separator)]) => join(list, separator),
         ("first", []) => Ok(nth(list, 0)),
@@ -31,9 +31,7 @@ pub(super) fn call<'a>(function: &'static str, list: &List<'a>, rest: &[Val<'a>]
         ("sets.equivalent", [Val::List(other)]) => {
             contains(list, other).and_then(|all| Ok(Val::Bool(all && contains(other, list)?)))
         }
-        ("sets.intersects", [Val::List(other)]) => list
-            .all()
-            .map(|items| Val::Bool(items.iter().any(|item| other.contains(item).unwrap_or(false)))),
+        ("sets.intersects", [Val::List(other)]) => intersects(list, other).map(Val::Bool),
         _ => return None,
     })
 }
@@ -93,17 +91,17 @@ fn extreme<'a>(list: &List<'a>, function: &str, worse: Ordering) -> Outcome<Val<
     best.ok_or_else(|| Fault::new(format!("{function} called on empty list")))
 }
 
-fn index_of<'a>(list: &List<'a>, item: &Val<'a>, last: bool) -> i64 {
-    let same = |index: &usize| {
-        list.get(*index)
-            .is_some_and(|other| other.is_ok_and(|other| other.equal(item).unwrap_or(false)))
-    };
-    let found = if last {
-        (0..list.len()).rev().find(same)
-    } else {
-        (0..list.len()).find(same)
-    };
-    found.and_then(|index| i64::try_from(index).ok()).unwrap_or(-1)
+fn index_of<'a>(list: &List<'a>, item: &Val<'a>, last: bool) -> Outcome<i64> {
+    let count = list.len();
+    for step in 0..count {
+        let index = if last { count - 1 - step } else { step };
+        if let Some(Ok(other)) = list.get(index)
+            && lenient(other.equal(item))?
+        {
+            return Ok(i64::try_from(index).unwrap_or(i64::MAX));
+        }
+    }
+    Ok(-1)
 }
 
 fn join<'a>(list: &List<'a>, separator: &str) -> Outcome<Val<'a>> {
@@ -136,7 +134,11 @@ fn distinct<'a>(list: &List<'a>) -> Outcome<Val<'a>> {
     let mut out: Vec<Val<'a>> = Vec::new();
     for item in list.iter() {
         let item = item?;
-        if !out.iter().any(|other| item.equal(other).unwrap_or(false)) {
+        let mut is_new = true;
+        for other in &out {
+            is_new &= !lenient(item.equal(other))?;
+        }
+        if is_new {
             out.push(item);
         }
     }
@@ -192,6 +194,15 @@ fn sort<'a>(list: &List<'a>, keys: &List<'a>) -> Outcome<Val<'a>> {
     let mut pairs: Vec<(Val<'a>, Val<'a>)> = keys.into_iter().zip(items).collect();
     pairs.sort_by(|(one, _), (other, _)| one.order(other).unwrap_or(Ordering::Equal));
     Ok(Val::list(pairs.into_iter().map(|(_, item)| item).collect()))
+}
+
+fn intersects<'a>(list: &List<'a>, other: &List<'a>) -> Outcome<bool> {
+    for item in list.all()? {
+        if lenient(other.contains(&item))? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn contains<'a>(list: &List<'a>, part: &List<'a>) -> Outcome<bool> {

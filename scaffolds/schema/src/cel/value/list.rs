@@ -1,6 +1,8 @@
 //! Lists, including those of type set and map.
 
-use super::{Fault, Outcome, Val};
+use super::lookup::Index;
+use super::native::Native;
+use super::{Outcome, Val};
 use crate::cel::schema::Node;
 use serde_json::Value;
 use std::rc::Rc;
@@ -16,26 +18,44 @@ pub(in crate::cel) enum Kind<'a> {
 
 #[derive(Clone, Debug)]
 pub(in crate::cel) struct List<'a> {
-    items: Items<'a>,
-    pub(in crate::cel) kind: Kind<'a>,
+    pub(super) items: Items<'a>,
+    pub(super) kind: Kind<'a>,
+    /// For the types set and map.
+    pub(super) index: Option<Index>,
 }
 
 #[derive(Clone, Debug)]
-enum Items<'a> {
+pub(super) enum Items<'a> {
+    /// Of an object, with the schema of the items.
     Json(&'a [Value], Option<&'a Node>),
+    /// The sum of a list of an object and another list, with the schema of the items.
+    Sum(Rc<Vec<Native<'a>>>, &'a Node),
+    /// Made by a rule.
     Own(Rc<Vec<Val<'a>>>),
+    /// The sum of a list without a schema and another list.
+    Concat(Rc<(List<'a>, List<'a>)>),
 }
 
 impl<'a> List<'a> {
     pub(in crate::cel) fn json(items: &'a [Value], node: Option<&'a Node>) -> Self {
-        let kind = match node.and_then(|node| node.list_type.as_deref()) {
+        let items = Items::Json(items, node.and_then(|node| node.items.as_deref()));
+        Self::with(items, Self::kind_of(node))
+    }
+
+    pub(super) fn with(items: Items<'a>, kind: Kind<'a>) -> Self {
+        let is_indexed = !matches!(kind, Kind::Atomic);
+        Self {
+            items,
+            kind,
+            index: is_indexed.then(Index::default),
+        }
+    }
+
+    pub(super) fn kind_of(node: Option<&'a Node>) -> Kind<'a> {
+        match node.and_then(|node| node.list_type.as_deref()) {
             Some("set") => Kind::Set,
             Some("map") => Kind::Keyed(node.map_or(&[], |node| &node.list_keys)),
             _ => Kind::Atomic,
-        };
-        Self {
-            items: Items::Json(items, node.and_then(|node| node.items.as_deref())),
-            kind,
         }
     }
 
@@ -45,40 +65,36 @@ impl<'a> List<'a> {
             Items::Json(items, _) => Items::Json(items, None),
             own => own.clone(),
         };
-        Self {
-            items,
-            kind: Kind::Atomic,
-        }
+        Self::with(items, Kind::Atomic)
     }
 
     pub(in crate::cel) fn own(items: Vec<Val<'a>>) -> Self {
-        Self {
-            items: Items::Own(Rc::new(items)),
-            kind: Kind::Atomic,
+        Self::with(Items::Own(Rc::new(items)), Kind::Atomic)
+    }
+
+    /// The schema of its items; `None` for a list that a rule made, and for one whose schema is not used.
+    pub(super) fn node(&self) -> Option<&'a Node> {
+        match self.items {
+            Items::Json(_, node) => node,
+            Items::Sum(_, node) => Some(node),
+            Items::Own(_) | Items::Concat(_) => None,
         }
-    }
-
-    /// Whether it comes from an object and has a schema.
-    pub(super) fn is_typed(&self) -> bool {
-        matches!(self.items, Items::Json(_, Some(_)))
-    }
-
-    fn is_json(&self) -> bool {
-        matches!(self.items, Items::Json(..))
     }
 
     /// The items in the object.
     pub(super) fn as_json(&self) -> Option<&'a [Value]> {
         match self.items {
             Items::Json(items, _) => Some(items),
-            Items::Own(_) => None,
+            _ => None,
         }
     }
 
     pub(in crate::cel) fn len(&self) -> usize {
         match &self.items {
             Items::Json(items, _) => items.len(),
+            Items::Sum(items, _) => items.len(),
             Items::Own(items) => items.len(),
+            Items::Concat(both) => both.0.len() + both.1.len(),
         }
     }
 
@@ -86,7 +102,12 @@ impl<'a> List<'a> {
     pub(in crate::cel) fn get(&self, index: usize) -> Option<Outcome<Val<'a>>> {
         match &self.items {
             Items::Json(items, node) => items.get(index).map(|item| Val::of(item, *node)),
+            Items::Sum(items, node) => items.get(index).map(|item| item.typed(node)),
             Items::Own(items) => items.get(index).cloned().map(Ok),
+            Items::Concat(both) => match index.checked_sub(both.0.len()) {
+                None => both.0.get(index),
+                Some(index) => both.1.get(index),
+            },
         }
     }
 
@@ -101,7 +122,7 @@ impl<'a> List<'a> {
 
     /// Appends an item, in place if there is no other reference to the list.
     pub(in crate::cel) fn push(&mut self, item: Val<'a>) -> Outcome<()> {
-        if self.is_json() {
+        if !matches!(self.items, Items::Own(_)) {
             self.items = Items::Own(Rc::new(self.all()?));
         }
         if let Items::Own(items) = &mut self.items {
@@ -110,138 +131,38 @@ impl<'a> List<'a> {
         Ok(())
     }
 
+    /// Whether an item equals `item`. Items of an object that cannot be compared with it are an error unless another is equal; items
+    /// that a rule made are not.
     pub(in crate::cel) fn contains(&self, item: &Val<'a>) -> Outcome<bool> {
+        if let Items::Concat(both) = &self.items {
+            return match both.0.contains(item) {
+                Err(fault) if fault.is_final() => Err(fault),
+                Ok(true) => Ok(true),
+                first => match both.1.contains(item) {
+                    Err(fault) if fault.is_final() => Err(fault),
+                    Ok(true) => Ok(true),
+                    second => first.and(second),
+                },
+            };
+        }
         let mut fault = None;
-        for other in self.iter() {
-            match other.and_then(|other| other.equal(item)) {
+        for one in self.iter() {
+            match self.is_found(item, &one) {
                 Ok(true) => return Ok(true),
-                Ok(false) => {}
-                Err(Fault::Budget) => return Err(Fault::Budget),
-                Err(error) => fault = fault.or(Some(error)),
+                Err(error) if error.is_final() => return Err(error),
+                Err(error) if self.node().is_some() => fault = fault.or(Some(error)),
+                Ok(false) | Err(_) => {}
             }
         }
         fault.map_or(Ok(false), Err)
     }
 
-    pub(super) fn equal(&self, other: &Self) -> Outcome<bool> {
-        if self.len() != other.len() {
-            return Ok(false);
-        }
-        match self.kind {
-            Kind::Atomic => {
-                for (one, other) in self.iter().zip(other.iter()) {
-                    if !Val::same(one, other)? {
-                        return Ok(false);
-                    }
-                }
-                Ok(true)
-            }
-            Kind::Set => {
-                self.as_json().into_iter().flatten().try_for_each(hashed)?;
-                for item in other.iter() {
-                    // An item that does not match the schema is an error, which never equals an item of the set.
-                    let Ok(item) = item else { return Ok(false) };
-                    let found = match self.as_json() {
-                        Some(items) => items.iter().any(|one| item.is_json(one)),
-                        None => self.contains(&item)?,
-                    };
-                    if !found {
-                        return Ok(false);
-                    }
-                }
-                Ok(true)
-            }
-            Kind::Keyed(keys) => {
-                self.as_json()
-                    .into_iter()
-                    .flatten()
-                    .try_for_each(|item| hash(keys, item))?;
-                for (index, item) in other.iter().enumerate() {
-                    let Ok(item) = item else { return Ok(false) };
-                    other
-                        .as_json()
-                        .and_then(|items| items.get(index))
-                        .map_or(Ok(()), |item| hash(keys, item))?;
-                    let one = match self.keyed(keys, &item)? {
-                        Some(index) => self.get(index).transpose()?,
-                        None => None,
-                    };
-                    let Some(one) = one else { return Ok(false) };
-                    if !one.equal(&item)? {
-                        return Ok(false);
-                    }
-                }
-                Ok(true)
-            }
+    /// Compares as the server does, from the side of the list if it is one of an object.
+    fn is_found(&self, item: &Val<'a>, one: &Outcome<Val<'a>>) -> Outcome<bool> {
+        match (self.node(), one) {
+            (Some(_), Err(fault)) => Err(fault.clone()),
+            (Some(_), Ok(one)) => one.equals(Ok(item)),
+            (None, one) => item.equals(one.as_ref()),
         }
     }
-
-    /// The index of the item with the same keys as `item`.
-    fn keyed(&self, keys: &[String], item: &Val<'a>) -> Outcome<Option<usize>> {
-        for (index, other) in self.iter().enumerate() {
-            if same_keys(keys, &other?, item)? {
-                return Ok(Some(index));
-            }
-        }
-        Ok(None)
-    }
-
-    /// `self + other`: a union for lists of type set, a merge for lists of type map.
-    pub(in crate::cel) fn plus(&self, other: &Self) -> Outcome<Self> {
-        let mut sum = Self {
-            items: Items::Own(Rc::new(self.all()?)),
-            kind: self.kind,
-        };
-        for item in other.iter() {
-            let item = item?;
-            match self.kind {
-                Kind::Set if sum.contains(&item)? => {}
-                Kind::Keyed(keys) => match sum.keyed(keys, &item)? {
-                    Some(index) => {
-                        if let Items::Own(items) = &mut sum.items
-                            && let Some(place) = Rc::make_mut(items).get_mut(index)
-                        {
-                            *place = item;
-                        }
-                    }
-                    None => sum.push(item)?,
-                },
-                Kind::Atomic | Kind::Set => sum.push(item)?,
-            }
-        }
-        Ok(sum)
-    }
-}
-
-/// The server's error for an item that is not scalar: it looks up the items of a list of type set or map in a Go map, which panics.
-fn hashed(value: &Value) -> Outcome<()> {
-    let kind = match value {
-        Value::Object(_) => "map[string]interface {}",
-        Value::Array(_) => "[]interface {}",
-        _ => return Ok(()),
-    };
-    let text = format!("internal error: runtime error: hash of unhashable type {kind}");
-    Err(Fault::new(text))
-}
-
-/// As [`hashed`], for the keys of an item.
-fn hash(keys: &[String], item: &Value) -> Outcome<()> {
-    keys.iter().filter_map(|key| item.get(key)).try_for_each(hashed)
-}
-
-fn same_keys(keys: &[String], one: &Val<'_>, other: &Val<'_>) -> Outcome<bool> {
-    let (Val::Map(one), Val::Map(other)) = (one, other) else {
-        return Ok(false);
-    };
-    for key in keys {
-        let same = match (one.field(key), other.field(key)) {
-            (Some(one), Some(other)) => one?.equal(&other?)?,
-            (None, None) => true,
-            _ => false,
-        };
-        if !same {
-            return Ok(false);
-        }
-    }
-    Ok(true)
 }

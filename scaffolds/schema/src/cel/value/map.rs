@@ -122,31 +122,6 @@ impl<'a> Map<'a> {
         }
     }
 
-    pub(super) fn equal(&self, other: &Self) -> Outcome<bool> {
-        if self.len() != other.len() {
-            return Ok(false);
-        }
-        for key in self.keys() {
-            let same = match (self.find(&key).transpose(), other.find(&key).transpose()) {
-                (Some(one), Some(other)) => Val::same(one, other)?,
-                (one, other) => one.is_none() && other.is_none(),
-            };
-            if !same {
-                return Ok(false);
-            }
-        }
-        let Self::Json(one, Some(node)) = self else {
-            return Ok(true);
-        };
-        let mut unknown = one.iter().filter(|(key, _)| !node.knows(key));
-        match other {
-            Self::Json(other, Some(_)) => Ok(unknown.all(|(key, value)| other.get(key).is_none_or(|it| it == value))),
-            // An optional `oldSelf` has no schema, so Go cannot compare its fields.
-            _ if unknown.next().is_some() => Err(Fault::no_overload()),
-            _ => Ok(true),
-        }
-    }
-
     /// The map with one more entry, which must be new.
     pub(in crate::cel) fn insert(mut self, key: &Val<'a>, value: Val<'a>) -> Outcome<Self> {
         if self.find(key)?.is_some() {

@@ -1,10 +1,14 @@
 //! Values of expressions. A value from an object is a reference to its JSON and its schema, not a copy.
 
+mod equality;
 mod foreign;
 mod json;
 mod list;
+mod lookup;
 mod map;
 pub(super) mod moment;
+mod native;
+mod sums;
 
 pub(super) use foreign::Foreign;
 pub(super) use list::List;
@@ -21,6 +25,8 @@ use std::rc::Rc;
 pub(super) enum Fault {
     /// An error, with the server's message. Some operators absorb errors.
     Error(Rc<str>),
+    /// The server's evaluation panicked, with its message. No operator absorbs that.
+    Panic(Rc<str>),
     /// The expression exceeded its cost limit; no operator absorbs that.
     Budget,
 }
@@ -36,8 +42,18 @@ impl Fault {
             Self::Error(text) => Self::new(format!(
                 "unsupported conversion to ref.Val: (*errors.errorString){text}"
             )),
-            Self::Budget => Self::Budget,
+            other => other,
         }
+    }
+
+    /// Whether it ends the evaluation, so that no operator absorbs it.
+    pub(super) const fn is_final(&self) -> bool {
+        !matches!(self, Self::Error(_))
+    }
+
+    /// Passes a final error on, and drops another.
+    pub(super) fn absorbed(self) -> Outcome<()> {
+        if self.is_final() { Err(self) } else { Ok(()) }
     }
 
     pub(super) fn no_overload() -> Self {
@@ -54,6 +70,11 @@ impl Fault {
 }
 
 pub(super) type Outcome<T> = Result<T, Fault>;
+
+/// The result of a comparison for which an error counts as unequal.
+pub(super) fn lenient(equal: Outcome<bool>) -> Outcome<bool> {
+    equal.or_else(|fault| fault.absorbed().map(|()| false))
+}
 
 /// A value.
 #[derive(Clone, Debug)]
@@ -153,59 +174,5 @@ impl<'a> Val<'a> {
             Self::String(text) => text.clone().into_owned(),
             other => other.type_name().to_owned(),
         }
-    }
-
-    /// Whether two values of an object are equal. A value that does not match its schema is an error. An error of `one` is returned; an error of
-    /// `other` counts as unequal if `one` is a scalar, and is returned if `one` is a list or a map.
-    fn same(one: Outcome<Self>, other: Outcome<Self>) -> Outcome<bool> {
-        match (one?, other) {
-            (one, Ok(other)) => one.equal(&other),
-            (Self::List(_) | Self::Map(_), Err(fault)) | (_, Err(fault @ Fault::Budget)) => Err(fault),
-            (_, Err(_)) => Ok(false),
-        }
-    }
-
-    /// Whether it is the same as this value of an object, in Go's types: 1 is not 1.0.
-    fn is_json(&self, value: &Value) -> bool {
-        match (self, value) {
-            (Self::Unknown(one), other) => *one == other,
-            (Self::Null, Value::Null) => true,
-            (Self::Bool(one), Value::Bool(other)) => one == other,
-            (Self::Int(one), Value::Number(other)) => other.as_i64() == Some(*one),
-            (Self::Double(one), Value::Number(other)) => !other.is_i64() && other.as_f64() == Some(*one),
-            (Self::String(one), Value::String(other)) => one == other,
-            (Self::List(one), other) => one
-                .as_json()
-                .is_some_and(|one| other.as_array().is_some_and(|it| one == it)),
-            (Self::Map(Map::Json(one, _)), Value::Object(other)) => *one == other,
-            _ => false,
-        }
-    }
-
-    /// Equality; numbers of different types can be equal.
-    pub(super) fn equal(&self, other: &Self) -> Outcome<bool> {
-        Ok(match (self, other) {
-            (Self::Null, Self::Null) => true,
-            (Self::Bool(one), Self::Bool(other)) => one == other,
-            (Self::String(one), Self::String(other)) => one == other,
-            (Self::Bytes(one), Self::Bytes(other)) => one == other,
-            (Self::Duration(one), Self::Duration(other)) => one == other,
-            (Self::Timestamp(one), Self::Timestamp(other)) => one == other,
-            (Self::Type(one), Self::Type(other)) => one == other,
-            (Self::List(one), Self::List(other)) => one.equal(other)?,
-            (Self::Map(one), Self::Map(other)) => one.equal(other)?,
-            (Self::Optional(None), Self::Optional(None)) => true,
-            (Self::Optional(Some(one)), Self::Optional(Some(other))) => one.equal(other)?,
-            (Self::Foreign(one), Self::Foreign(other)) => one.equal(other)?,
-            (Self::Unknown(one), other) => other.is_json(one),
-            // Comparing a list or map of an object with another type is an error; one that a rule created is unequal.
-            (Self::List(list), other) if list.is_typed() && !matches!(other, Self::Null) => {
-                return Err(Fault::no_overload());
-            }
-            (Self::Map(Map::Json(_, Some(_))) | Self::Foreign(_), other) if !matches!(other, Self::Null) => {
-                return Err(Fault::no_overload());
-            }
-            _ => self.compare_numbers(other) == Some(std::cmp::Ordering::Equal),
-        })
     }
 }
