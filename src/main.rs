@@ -1,11 +1,20 @@
 //! The `kubewright` binary: parse, run, report, exit.
 
 use clap::Parser;
+use kubewright::cli::{Cli, envtest::Role, report};
+use std::env;
+use std::path::Path;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match kubewright::run(kubewright::cli::Cli::parse()) {
+    let mut arguments = env::args_os();
+    let role = arguments.next().and_then(|first| Role::called(Path::new(&first)));
+    let done = match role {
+        Some(role) => role.run(arguments.map(|it| it.to_string_lossy().into_owned()).collect()),
+        None => kubewright::run(Cli::parse()),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => kubewright::cli::report::failure(&error),
+        Err(error) => report::failure(&error),
     }
 }

@@ -146,7 +146,7 @@ fn opening(error: OpenError, folder: &Path) -> anyhow::Error {
 /// Waits for Ctrl-C, or for the signal of a service manager. Signals are handled from this call on, so that none is
 /// missed once the server has reported that it is ready.
 #[cfg(unix)]
-fn stop_signal() -> Result<impl Future<Output = ()>> {
+pub(super) fn stop_signal() -> Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen to signals")?;
     let mut terminate = signal(SignalKind::terminate()).context("cannot listen to signals")?;
@@ -159,7 +159,7 @@ fn stop_signal() -> Result<impl Future<Output = ()>> {
 }
 
 #[cfg(not(unix))]
-fn stop_signal() -> Result<impl Future<Output = ()>> {
+pub(super) fn stop_signal() -> Result<impl Future<Output = ()>> {
     Ok(async {
         let _ = tokio::signal::ctrl_c().await;
     })

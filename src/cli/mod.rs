@@ -8,6 +8,7 @@ mod delete_api;
 mod doctor;
 mod edit_controller;
 mod eject;
+pub mod envtest;
 mod external;
 mod given;
 mod init;
@@ -64,6 +65,8 @@ enum Command {
     Eject(eject::Args),
     /// Run a Kubernetes API server on this machine, for development and tests
     Apiserver(apiserver::Args),
+    /// Write `etcd` and `kube-apiserver` for envtest: this program under those names
+    Envtest(envtest::Args),
     /// Check the toolchain, the project and the cluster
     Doctor(doctor::Args),
     /// Print the version
@@ -115,6 +118,7 @@ pub fn run(cli: Cli) -> Result<()> {
         Command::Plan(args) => plan::run(dir, args),
         Command::Eject(args) => eject::run(dir, args),
         Command::Apiserver(args) => apiserver::run(args),
+        Command::Envtest(args) => envtest::run(args),
         Command::Doctor(args) => doctor::run(dir, args),
         Command::Version(args) => version::run(args),
         Command::Completion(args) => completion::run(args),

@@ -31,6 +31,7 @@ mod kinds;
 mod meta;
 mod openapi;
 mod patch;
+mod pem;
 mod registry;
 mod request;
 mod resource;
@@ -53,8 +54,8 @@ mod user;
 )]
 mod webhooks;
 
-pub use auth::Peer;
-pub use authorize::{Attributes, Refusal};
+pub use auth::{Issuer, KeyError, Peer, SigningKey};
+pub use authorize::{Attributes, Authorization, Refusal};
 pub use clock::Clock;
 pub use controllers::Controllers;
 pub use response::{Answer, Body};

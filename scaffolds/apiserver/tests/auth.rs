@@ -14,7 +14,7 @@ use kube::{
     config::{KubeConfigOptions, Kubeconfig},
 };
 use kubewright_apiserver::{
-    ApiServer, Options, Peer, User,
+    ApiServer, Authorization, Options, Peer, User,
     serve::{Listener, Running},
 };
 use serde_json::{Value, json};
@@ -245,4 +245,62 @@ async fn only_its_owner_can_read_the_kubeconfig() {
     listener.write_kubeconfig(&path).unwrap();
     assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     std::fs::remove_dir_all(path.parent().unwrap()).unwrap();
+}
+
+#[tokio::test]
+async fn a_shutdown_ends_watches_without_an_error() {
+    use futures::StreamExt;
+
+    let (running, kubeconfig) = running().await;
+    let namespaces: Api<Namespace> = Api::all(client(kubeconfig).await);
+    let watch = namespaces.watch(&Default::default(), "0").await.unwrap();
+    let mut watch = std::pin::pin!(watch);
+    for _ in 0..4 {
+        watch.next().await.unwrap().unwrap();
+    }
+    let rest = async {
+        while let Some(event) = watch.next().await {
+            event.unwrap();
+        }
+    };
+    tokio::join!(rest, running.shutdown());
+}
+
+/// The answers to GET requests over a socket: without credentials, and with a token.
+async fn answers(options: Options, path: &str) -> [u16; 2] {
+    let server = ApiServer::new(Options {
+        tokens: vec![("bobs".to_owned(), User::new("bob", ["devs"]))],
+        ..options
+    });
+    let get = async |token: &str| {
+        let request = Request::get(path).extension(Peer::Unknown);
+        let request = match token {
+            "" => request,
+            token => request.header(header::AUTHORIZATION, format!("Bearer {token}")),
+        };
+        let request = request.body(Full::<bytes::Bytes>::default()).unwrap();
+        server.service().oneshot(request).await.unwrap().status().as_u16()
+    };
+    [get("").await, get("bobs").await]
+}
+
+#[tokio::test]
+async fn requests_without_credentials_are_refused_if_the_options_say_so() {
+    let refusing = Options {
+        refuses_anonymous: true,
+        ..Options::default()
+    };
+    assert_eq!(answers(refusing, "/healthz").await, [401, 200]);
+    assert_eq!(answers(Options::default(), "/healthz").await, [200, 200]);
+}
+
+#[tokio::test]
+async fn everybody_may_do_everything_if_the_options_say_so() {
+    let open = Options {
+        authorization: Authorization::AlwaysAllow,
+        ..Options::default()
+    };
+    let secrets = "/api/v1/namespaces/kube-system/secrets";
+    assert_eq!(answers(open, secrets).await, [200, 200]);
+    assert_eq!(answers(Options::default(), secrets).await, [403, 403]);
 }

@@ -56,7 +56,7 @@ impl Hook {
     fn start() -> Result<Self> {
         let made = |error: String| anyhow!(error);
         let (authority, stranger) = (Authority::new().map_err(made)?, Authority::new().map_err(made)?);
-        let issued = Arc::new(authority.server().map_err(made)?);
+        let issued = Arc::new(authority.server(&[std::net::Ipv4Addr::LOCALHOST]).map_err(made)?);
         let bundle = |authority: &Authority| pem("CERTIFICATE", &authority.certificate);
         let hook = listen("127.0.0.1:0", Some(Arc::clone(&issued)))?;
         let other = listen("127.0.0.2:0", Some(issued))?;

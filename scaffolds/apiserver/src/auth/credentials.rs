@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use http::{HeaderMap, header};
 
-use super::{AUDIENCE, User, service_account::Tokens};
+use super::{Issuer, User, service_account::Tokens};
 use crate::{status::Status, store::Store};
 
 /// How a request arrived. Its connection sets this as an extension of the request.
@@ -26,6 +26,8 @@ pub type Found = (User, Vec<String>);
 #[derive(Default)]
 pub struct Authenticator {
     tokens: BTreeMap<String, User>,
+    /// Whether requests without credentials are refused.
+    refuses_anonymous: bool,
     /// The tokens issued to service accounts.
     pub(crate) issued: Tokens,
 }
@@ -35,8 +37,27 @@ impl Authenticator {
     pub fn new(tokens: impl IntoIterator<Item = (String, User)>) -> Self {
         Self {
             tokens: tokens.into_iter().collect(),
-            issued: Tokens::default(),
+            ..Self::default()
         }
+    }
+
+    /// Issues and accepts tokens of this issuer, instead of one with a key of this process.
+    pub fn issuing_as(mut self, issuer: Option<Issuer>) -> Self {
+        if let Some(issuer) = issuer {
+            self.issued = Tokens::of(issuer);
+        }
+        self
+    }
+
+    /// Whether requests without credentials are refused (`--anonymous-auth=false`).
+    pub fn refusing_anonymous(mut self, refuses: bool) -> Self {
+        self.refuses_anonymous = refuses;
+        self
+    }
+
+    /// The audiences of tokens that are for this server.
+    pub fn audiences(&self) -> Vec<&str> {
+        self.issued.audiences().iter().map(String::as_str).collect()
     }
 
     /// The user of a token, and the token's audiences among these. Takes the same time for all tokens of the same
@@ -52,8 +73,14 @@ impl Authenticator {
                 found = Some(user);
             }
         }
-        if let Some(user) = found.filter(|_| audiences.contains(&AUDIENCE)) {
-            return Ok((user.clone(), vec![AUDIENCE.to_owned()]));
+        let own: Vec<String> = self
+            .audiences()
+            .into_iter()
+            .filter(|it| audiences.contains(it))
+            .map(str::to_owned)
+            .collect();
+        if let Some(user) = found.filter(|_| !own.is_empty()) {
+            return Ok((user.clone(), own));
         }
         match self.issued.know(token, store, now) {
             None => Err(INVALID.to_owned()),
@@ -77,15 +104,16 @@ impl Authenticator {
     /// The user that sent a request. A certificate takes precedence over a token.
     ///
     /// # Errors
-    /// 401 for an unknown token.
+    /// 401 for an unknown token, and for a request without credentials where those are refused.
     pub fn authenticate(&self, headers: &HeaderMap, peer: &Peer, store: &Store, now: i64) -> Result<User, Status> {
         match (peer, bearer(headers)) {
             (Peer::Certified(user), _) => Ok(user.clone()),
-            (_, Some(token)) => match self.user(token, &[AUDIENCE], store, now) {
+            (_, Some(token)) => match self.user(token, &self.audiences(), store, now) {
                 Ok((user, _)) => Ok(user),
                 Err(_) => Err(Status::unauthorized()),
             },
             (Peer::Process, None) => Ok(User::admin()),
+            (Peer::Unknown, None) if self.refuses_anonymous => Err(Status::unauthorized()),
             (Peer::Unknown, None) => Ok(User::anonymous()),
         }
     }

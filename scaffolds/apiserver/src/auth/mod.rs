@@ -4,6 +4,7 @@
 mod access;
 mod credentials;
 mod impersonate;
+mod issuer;
 mod key;
 mod reviews;
 mod service_account;
@@ -11,6 +12,8 @@ mod token;
 
 pub use credentials::{Authenticator, Peer};
 pub use impersonate::{Requestor, impersonate};
+pub use issuer::Issuer;
+pub use key::{KeyError, SigningKey};
 pub use reviews::{Asked, is_review, review};
 pub use token::{is_token, kind as token_kind, token};
 

@@ -3,7 +3,7 @@
 use kubewright_machinery::time;
 use serde_json::{Value, json};
 
-use super::{AUDIENCE, Authenticator, User, access};
+use super::{Authenticator, User, access};
 use crate::{authorize::Authorizer, meta, status::Status, store::Store};
 
 /// Whether a resource is a review.
@@ -59,7 +59,8 @@ fn token(asked: &Asked, spec: &Value) -> Result<Value, Status> {
         .flatten()
         .filter_map(Value::as_str)
         .collect();
-    let audiences = if said.is_empty() { vec![AUDIENCE] } else { said };
+    let own = asked.authenticator.audiences();
+    let audiences = if said.is_empty() { own } else { said };
     let found = asked.authenticator.user(token, &audiences, asked.store, asked.now);
     Ok(match found {
         Ok((user, fitting)) => json!({"authenticated": true, "user": user.body(), "audiences": fitting}),

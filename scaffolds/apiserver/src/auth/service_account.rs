@@ -1,7 +1,7 @@
 //! Service accounts: their user names, and the tokens that the server issues to them and verifies.
 //!
-//! A token is a JWT with the same claims as the real server's. The key is generated when the server starts, and is not
-//! stored.
+//! A token is a JWT with the same claims as the real server's. Unless the options name a key, it is generated when the
+//! server starts, and is not stored.
 
 use std::{
     collections::HashMap,
@@ -12,10 +12,7 @@ use kubewright_machinery::base64::{self, Encoding};
 use kubewright_machinery::names;
 use serde_json::{Value, json};
 
-use super::{
-    AUDIENCE, CREDENTIAL, User,
-    key::{self, Key as SigningKey},
-};
+use super::{CREDENTIAL, User, issuer::Issuer};
 use crate::{
     meta::{self, generate},
     store::{Key, Store},
@@ -36,19 +33,11 @@ const BOUND: [(&str, &str, &str); 3] = [
 ];
 
 /// Issues and verifies tokens.
+#[derive(Default)]
 pub struct Tokens {
-    key: SigningKey,
+    issuer: Issuer,
     /// The claims of tokens whose signature was verified, which takes longer than all else about them.
     verified: Mutex<HashMap<String, Arc<Value>>>,
-}
-
-impl Default for Tokens {
-    fn default() -> Self {
-        Self {
-            key: SigningKey::generate(),
-            verified: Mutex::default(),
-        }
-    }
 }
 
 /// The claims of a token.
@@ -72,6 +61,19 @@ pub struct Known {
 }
 
 impl Tokens {
+    /// Tokens of this issuer.
+    pub fn of(issuer: Issuer) -> Self {
+        Self {
+            issuer,
+            verified: Mutex::default(),
+        }
+    }
+
+    /// The audiences of this server.
+    pub fn audiences(&self) -> &[String] {
+        self.issuer.audiences()
+    }
+
     /// Issues a token; `None` if the system has no random numbers.
     pub fn issue(&self, claims: &Claims) -> Option<String> {
         let (namespace, name) = (
@@ -87,22 +89,19 @@ impl Tokens {
         }
         let (now, lifetime) = claims.times;
         let claims = json!({
-            "aud": claims.audiences, "exp": now.saturating_add(lifetime), "iat": now, "nbf": now, "iss": AUDIENCE,
+            "aud": claims.audiences, "exp": now.saturating_add(lifetime), "iat": now, "nbf": now, "iss": self.issuer.name(),
             "jti": generate::uid(), "sub": username(namespace, name), "kubernetes.io": own,
         });
         let base64 = |value: &Value| base64::encode(value.to_string().as_bytes(), Encoding::RawUrl);
-        let header = json!({"alg": "ES256", "kid": self.key.id()});
+        let key = self.issuer.key.as_ref()?;
+        let header = json!({"alg": key.algorithm(), "kid": key.id()});
         let signed = format!("{}.{}", base64(&header), base64(&claims));
-        Some(format!("{signed}.{}", self.key.sign(&signed)?))
+        Some(format!("{signed}.{}", key.sign(&signed)?))
     }
 
     /// The document at a path with which other programs verify tokens, and its media type.
     pub fn document(&self, path: &str) -> Option<(Value, &'static str)> {
-        match path.strip_suffix('/').unwrap_or(path) {
-            "/.well-known/openid-configuration" => Some((key::configuration(), "application/json")),
-            "/openid/v1/jwks" => Some((self.key.jwks(), "application/jwk-set+json")),
-            _ => None,
-        }
+        self.issuer.document(path)
     }
 
     /// Verifies a token at `now`; `None` for a token that was not issued here.
@@ -121,7 +120,7 @@ impl Tokens {
         let (signed, signature) = token.rsplit_once('.')?;
         let bytes = base64::decode(signature, Encoding::RawUrl).ok()?;
         // No other text of the same bytes is this token.
-        if base64::encode(&bytes, Encoding::RawUrl) != signature || !self.key.verify(signed, &bytes) {
+        if base64::encode(&bytes, Encoding::RawUrl) != signature || !self.is_signed(signed, &bytes) {
             return None;
         }
         let (_, claims) = signed.split_once('.')?;
@@ -133,6 +132,10 @@ impl Tokens {
         }
         verified.insert(token.to_owned(), Arc::clone(&claims));
         Some(claims)
+    }
+
+    fn is_signed(&self, text: &str, signature: &[u8]) -> bool {
+        self.issuer.key.as_ref().is_some_and(|key| key.verify(text, signature))
     }
 
     fn verified(&self) -> MutexGuard<'_, HashMap<String, Arc<Value>>> {

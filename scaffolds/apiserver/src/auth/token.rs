@@ -6,7 +6,7 @@ use kubewright_machinery::cause::Path;
 use kubewright_machinery::time;
 use serde_json::{Value, json};
 
-use super::{AUDIENCE, Asked, service_account::Claims};
+use super::{Asked, service_account::Claims};
 use crate::{
     kinds, meta,
     request::Info,
@@ -51,7 +51,7 @@ pub fn token(asked: &Asked, account: &Key, mut request: Value) -> Result<Value, 
         meta::set_text(&mut request, field, meta::text(&found, field));
     }
     meta::set_text(&mut request, "creationTimestamp", &time::text(now));
-    let (audiences, lifetime) = complete(&mut request)?;
+    let (audiences, lifetime) = complete(&mut request, asked.authenticator.issued.audiences())?;
     let bound = bound(store, account, &request["spec"]["boundObjectRef"])?;
     let audiences: Vec<&str> = audiences.iter().map(String::as_str).collect();
     let claims = Claims {
@@ -88,13 +88,13 @@ fn check_place(account: &Key, request: &Value) -> Result<(), Status> {
     Ok(())
 }
 
-/// Sets defaults, and returns audiences and lifetime.
-fn complete(request: &mut Value) -> Result<(Vec<String>, i64), Status> {
+/// Sets defaults, among them the audiences of the server, and returns audiences and lifetime.
+fn complete(request: &mut Value, own: &[String]) -> Result<(Vec<String>, i64), Status> {
     let spec = &mut request["spec"];
     let texts = spec["audiences"].as_array().into_iter().flatten();
     let mut audiences: Vec<String> = texts.filter_map(Value::as_str).map(str::to_owned).collect();
     if audiences.is_empty() {
-        audiences.push(AUDIENCE.to_owned());
+        audiences.extend_from_slice(own);
     }
     let lifetime = spec["expirationSeconds"].as_i64().unwrap_or_default();
     let refused = match lifetime {

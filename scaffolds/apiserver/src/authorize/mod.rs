@@ -36,21 +36,29 @@ pub struct Refusal {
     pub asked: Attributes,
 }
 
+/// Who may do what.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Authorization {
+    /// What roles and bindings grant.
+    #[default]
+    Rbac,
+    /// Everybody may do everything; `AlwaysAllow` of kube-apiserver.
+    AlwaysAllow,
+}
+
 /// The number of refusals that a receiver may lag behind.
 const REFUSALS: usize = 64;
 
 /// Decides according to the roles and bindings of a store.
 pub struct Authorizer {
+    authorization: Authorization,
     read: Mutex<Option<Reading>>,
     refusals: broadcast::Sender<Refusal>,
 }
 
 impl Default for Authorizer {
     fn default() -> Self {
-        Self {
-            read: Mutex::default(),
-            refusals: broadcast::Sender::new(REFUSALS),
-        }
+        Self::new(Authorization::default())
     }
 }
 
@@ -64,6 +72,15 @@ struct Reading {
 }
 
 impl Authorizer {
+    /// Decides in this way.
+    pub fn new(authorization: Authorization) -> Self {
+        Self {
+            authorization,
+            read: Mutex::default(),
+            refusals: broadcast::Sender::new(REFUSALS),
+        }
+    }
+
     /// The present roles and bindings. After the first call, only changes are read.
     pub fn policy(&self, store: &Store) -> Arc<Policy> {
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
@@ -71,8 +88,10 @@ impl Authorizer {
         let changed = policy::RESOURCES.map(|resource| store.changed(resource));
         let policy = match read.take() {
             Some(same) if same.changed == changed => same.policy,
-            Some(old) => old.followed(store).unwrap_or_else(|| Arc::new(Policy::read(store))),
-            None => Arc::new(Policy::read(store)),
+            Some(old) => old
+                .followed(store)
+                .unwrap_or_else(|| Arc::new(Policy::read(store, self.authorization))),
+            None => Arc::new(Policy::read(store, self.authorization)),
         };
         *read = Some(Reading {
             revision,

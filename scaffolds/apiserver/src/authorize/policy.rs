@@ -8,7 +8,7 @@ use std::{
 use kubewright_machinery::go;
 use serde::Deserialize;
 
-use super::{Attributes, Decision, Rule};
+use super::{Attributes, Authorization, Decision, Rule};
 use crate::{
     store::{Change, Kind, Range, Record, Store},
     user::User,
@@ -31,6 +31,7 @@ type Place = (String, String);
 /// The roles and bindings of a cluster.
 #[derive(Clone, Debug, Default)]
 pub struct Policy {
+    authorization: Authorization,
     roles: BTreeMap<Place, Arc<[Rule]>>,
     bindings: BTreeMap<Place, Arc<Binding>>,
     /// The names of the bindings in a namespace that have somebody as a subject.
@@ -85,8 +86,11 @@ struct Subject {
 
 impl Policy {
     /// Reads the policy from a store.
-    pub fn read(store: &Store) -> Self {
-        let mut policy = Self::default();
+    pub fn read(store: &Store, authorization: Authorization) -> Self {
+        let mut policy = Self {
+            authorization,
+            ..Self::default()
+        };
         for resource in RESOURCES {
             let page = store.list(&Range::new(resource, ""), None, None, 0);
             let records = page.into_iter().flat_map(|page| page.records);
@@ -137,6 +141,12 @@ impl Policy {
 
     /// Whether a user may make this request, and by which binding.
     pub fn decide(&self, user: &User, asked: &Attributes) -> Decision {
+        if self.authorization == Authorization::AlwaysAllow {
+            return Decision {
+                allowed: true,
+                reason: String::new(),
+            };
+        }
         let mut missing = Vec::new();
         for (binding, subject) in self.of(user, &asked.namespace) {
             match self.rules(&binding.role_ref, &binding.metadata.namespace) {
@@ -157,6 +167,9 @@ impl Policy {
 
     /// All rules that apply to a user in a namespace, and one sentence about the errors on the way.
     pub fn rules_of(&self, user: &User, namespace: &str) -> (Vec<Rule>, Option<String>) {
+        if self.authorization == Authorization::AlwaysAllow {
+            return (Rule::everything().into(), None);
+        }
         let (mut rules, mut missing) = (Vec::new(), Vec::new());
         for (binding, _) in self.of(user, namespace) {
             match self.rules(&binding.role_ref, &binding.metadata.namespace) {

@@ -23,6 +23,23 @@ pub struct Rule {
 }
 
 impl Rule {
+    /// What `AlwaysAllow` of the real server lists: all requests for resources, and all others.
+    pub fn everything() -> [Self; 2] {
+        let all = || vec!["*".to_owned()];
+        let resources = Self {
+            verbs: all(),
+            api_groups: all(),
+            resources: all(),
+            ..Self::default()
+        };
+        let others = Self {
+            verbs: all(),
+            non_resource_urls: all(),
+            ..Self::default()
+        };
+        [resources, others]
+    }
+
     /// Whether the rule allows this request.
     pub fn allows(&self, asked: &Attributes) -> bool {
         if !has(&self.verbs, &asked.verb) {

@@ -24,6 +24,15 @@ impl Body {
         Self(Inner::Stream(Box::pin(pieces)))
     }
 
+    /// The same body; a stream also ends when `end` is ready.
+    #[cfg(feature = "serve")]
+    pub(crate) fn until(self, end: impl Future<Output = ()> + Send + 'static) -> Self {
+        match self.0 {
+            Inner::Stream(pieces) => Self::stream(futures::StreamExt::take_until(pieces, end)),
+            whole => Self(whole),
+        }
+    }
+
     /// The bytes of a complete body, so that they can be examined before they are sent.
     pub fn whole(&self) -> Option<&Bytes> {
         match &self.0 {

@@ -1,6 +1,6 @@
 //! The certificates that the server uses: an authority's, its own and a client's.
 
-use std::time::SystemTime;
+use std::{net::Ipv4Addr, time::SystemTime};
 
 use kubewright_machinery::x509::{
     self, CLIENT_AUTH, COMMON_NAME, Certificate, ORGANIZATION, SERVER_AUTH, alternative_names, name,
@@ -19,7 +19,6 @@ const SERVER_NAMES: [&str; 5] = [
     "kubernetes.default.svc",
     "kubernetes.default.svc.cluster.local",
 ];
-const LOOPBACK: [u8; 4] = [127, 0, 0, 1];
 /// How long certificates are valid, in seconds. They end with the process, which may run long.
 const VALID: i64 = 365 * 86_400;
 /// How many seconds before their creation certificates become valid, for clients whose clocks are behind.
@@ -61,11 +60,12 @@ impl Authority {
         Ok(authority)
     }
 
-    /// A certificate for a server on loopback.
-    pub fn server(&self) -> Made<Issued> {
+    /// A certificate for a server on these addresses.
+    pub fn server(&self, addresses: &[Ipv4Addr]) -> Made<Issued> {
+        let addresses: Vec<[u8; 4]> = addresses.iter().map(Ipv4Addr::octets).collect();
         self.issue(
             &name(&[(COMMON_NAME, "kube-apiserver")]),
-            &alternative_names(&SERVER_NAMES, &[LOOPBACK]),
+            &alternative_names(&SERVER_NAMES, &addresses),
             SERVER_AUTH,
         )
     }

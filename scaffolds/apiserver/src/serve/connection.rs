@@ -68,13 +68,18 @@ async fn converse(stream: TlsStream<TcpStream>, server: ApiServer, mut stop: wat
     let peer = certificate
         .and_then(|certificate| identity::user(certificate))
         .map_or(Peer::Unknown, Peer::Certified);
+    let ends = stop.clone();
     let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(peer.clone());
         let gzip = compress::accepts(request.headers());
         let answer = server.service().call(request);
+        let mut stop = ends.clone();
         async move {
             let answer = answer.await?;
-            Ok::<_, Infallible>(if gzip { compress::compress(answer) } else { answer })
+            let answer = if gzip { compress::compress(answer) } else { answer };
+            // Watches never end by themselves.
+            let end = async move { _ = stop.changed().await };
+            Ok::<_, Infallible>(answer.map(|body| body.until(end)))
         }
     });
     let connection = http1::Builder::new()

@@ -61,17 +61,5 @@ pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
 
 /// PEM (RFC 7468) in base64, as kubeconfigs embed it.
 pub fn pem(label: &str, der: &[u8]) -> String {
-    let text = base64::encode(der, Encoding::Standard);
-    let mut pem = format!("-----BEGIN {label}-----\n");
-    for (index, digit) in text.chars().enumerate() {
-        pem.push(digit);
-        if index % 64 == 63 {
-            pem.push('\n');
-        }
-    }
-    if !pem.ends_with('\n') {
-        pem.push('\n');
-    }
-    let pem = format!("{pem}-----END {label}-----\n");
-    base64::encode(pem.as_bytes(), Encoding::Standard)
+    base64::encode(crate::pem::text(label, der).as_bytes(), Encoding::Standard)
 }

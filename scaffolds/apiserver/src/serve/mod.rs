@@ -4,11 +4,13 @@
 pub(crate) mod certificate;
 mod compress;
 mod connection;
+mod given;
 mod identity;
 pub(crate) mod kubeconfig;
 mod private;
 mod tls;
 
+pub use given::{Certificates, Endpoint, PemError};
 pub use private::TemporaryFolder;
 
 use std::{
@@ -23,11 +25,12 @@ use tokio::{
     sync::watch,
     task::JoinHandle,
 };
+use tokio_rustls::TlsAcceptor;
 
 use crate::server::ApiServer;
 use certificate::{Authority, Issued};
 
-/// How long a shutdown waits for answers in progress. Watches never end by themselves.
+/// How long a shutdown waits for answers in progress.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// A socket on 127.0.0.1 that already listens, and the certificates for it. Clients that connect wait until
@@ -45,10 +48,10 @@ pub struct Listener {
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// The socket cannot listen, for example because the port is taken.
-    #[error("cannot listen on 127.0.0.1:{port}")]
+    #[error("cannot listen on {address}")]
     Listen {
-        /// The requested port.
-        port: u16,
+        /// The requested address.
+        address: SocketAddr,
         /// The system's error.
         source: io::Error,
     },
@@ -73,11 +76,14 @@ impl Listener {
     /// # Errors
     /// [`ServeError`]
     pub async fn bind(port: u16, token: Option<String>) -> Result<Self, ServeError> {
-        let listen = |source| ServeError::Listen { port, source };
-        let socket = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(listen)?;
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        let listen = |source| ServeError::Listen { address, source };
+        let socket = TcpListener::bind(address).await.map_err(listen)?;
         let address = socket.local_addr().map_err(listen)?;
         let authority = Authority::new().map_err(ServeError::Certificates)?;
-        let server = authority.server().map_err(ServeError::Certificates)?;
+        let server = authority
+            .server(&[Ipv4Addr::LOCALHOST])
+            .map_err(ServeError::Certificates)?;
         let admin = authority
             .client("admin", &[crate::user::MASTERS])
             .map_err(ServeError::Certificates)?;
@@ -124,14 +130,15 @@ impl Listener {
     /// [`ServeError::Certificates`]
     pub fn serve(self, server: ApiServer) -> Result<Running, ServeError> {
         let tls = tls::acceptor(&self.authority, &self.server).map_err(ServeError::Certificates)?;
-        let (stop, stopped) = watch::channel(());
-        let task = tokio::spawn(connection::accept(self.socket, tls, server, stopped));
-        Ok(Running {
-            address: self.address,
-            stop,
-            task,
-        })
+        Ok(start(self.socket, self.address, tls, server))
     }
+}
+
+/// Answers the requests of a socket, in the background.
+fn start(socket: TcpListener, address: SocketAddr, tls: TlsAcceptor, server: ApiServer) -> Running {
+    let (stop, stopped) = watch::channel(());
+    let task = tokio::spawn(connection::accept(socket, tls, server, stopped));
+    Running { address, stop, task }
 }
 
 /// A server that answers over HTTPS; stops at once when dropped.
@@ -147,7 +154,8 @@ impl Running {
         self.address
     }
 
-    /// Accepts no more connections, gives the answers in progress one second to complete, and closes all connections.
+    /// Accepts no more connections, ends all watches, gives the answers in progress one second to complete, and closes all
+    /// connections.
     pub async fn shutdown(mut self) {
         let _ = self.stop.send(());
         if tokio::time::timeout(GRACE, &mut self.task).await.is_err() {

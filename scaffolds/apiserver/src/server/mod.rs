@@ -18,8 +18,8 @@ use futures::FutureExt;
 use tokio::{runtime::Handle, sync::broadcast};
 
 use crate::{
-    auth::Authenticator,
-    authorize::{Authorizer, Refusal},
+    auth::{Authenticator, Issuer},
+    authorize::{Authorization, Authorizer, Refusal},
     catalogue::Catalogue,
     clock::Clock,
     controllers::{self, Controllers},
@@ -47,6 +47,12 @@ pub struct Options {
     pub history: Option<usize>,
     /// Host and port that discovery reports to clients; empty for a server without sockets.
     pub address: String,
+    /// Who may do what.
+    pub authorization: Authorization,
+    /// Who issues tokens of service accounts; if not said, the server with a key that it generates.
+    pub issuer: Option<Issuer>,
+    /// Whether requests over a socket without credentials are refused, instead of being those of `system:anonymous`.
+    pub refuses_anonymous: bool,
 }
 
 /// A Kubernetes API server. Clones are handles of the same server, which ends when the last handle is dropped.
@@ -116,7 +122,7 @@ impl ApiServer {
         let cluster = Arc::new(Cluster::new(Core {
             store,
             catalogue: catalogue.clone(),
-            authorizer: Authorizer::default(),
+            authorizer: Authorizer::new(options.authorization),
             clock: options.clock,
             webhooks: Arc::default(),
         }));
@@ -128,7 +134,9 @@ impl ApiServer {
             shared: Arc::new(Shared {
                 cluster,
                 address: options.address,
-                authenticator: Authenticator::new(options.tokens),
+                authenticator: Authenticator::new(options.tokens)
+                    .issuing_as(options.issuer)
+                    .refusing_anonymous(options.refuses_anonymous),
                 discovery: Discovery::new(catalogue.clone()),
                 openapi: OpenApi::new(catalogue),
             }),

@@ -2,7 +2,7 @@
 
 use kubewright_machinery::go;
 
-use super::pem;
+use crate::pem;
 use kubewright_machinery::der::{BIT_STRING, SEQUENCE, each, read};
 
 /// Why a chain of PEM certificates is invalid, in Go's words.

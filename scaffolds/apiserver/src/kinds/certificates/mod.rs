@@ -2,7 +2,6 @@
 
 pub(in crate::kinds) mod certificate_signing_request;
 mod chain;
-mod pem;
 mod request;
 
 /// Why no authority can be read from a bundle of PEM certificates (`caBundle`), in the words of Go's client.

@@ -2,7 +2,7 @@
 
 use ring::signature::{self, UnparsedPublicKey, VerificationAlgorithm};
 
-use super::pem;
+use crate::pem;
 use kubewright_machinery::der::{BIT_STRING, OID, SEQUENCE, each, read};
 
 /// `organizationName`, 2.5.4.10.

@@ -7,7 +7,7 @@ const END: &str = "-----END ";
 const DASHES: &str = "-----";
 
 /// A block.
-pub(super) struct Block<'t> {
+pub struct Block<'t> {
     /// `CERTIFICATE`.
     pub label: &'t str,
     /// Whether there are lines such as `Proc-Type: …` in front of the data.
@@ -17,7 +17,7 @@ pub(super) struct Block<'t> {
 }
 
 /// The blocks of a text.
-pub(super) fn blocks(text: &str) -> impl Iterator<Item = Block<'_>> {
+pub fn blocks(text: &str) -> impl Iterator<Item = Block<'_>> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {
         loop {
@@ -35,6 +35,23 @@ pub(super) fn blocks(text: &str) -> impl Iterator<Item = Block<'_>> {
             }
         }
     })
+}
+
+/// A block as text.
+#[cfg(feature = "serve")]
+pub fn text(label: &str, der: &[u8]) -> String {
+    let digits = base64::encode(der, Encoding::Standard);
+    let mut text = format!("-----BEGIN {label}-----\n");
+    for (index, digit) in digits.chars().enumerate() {
+        text.push(digit);
+        if index % 64 == 63 {
+            text.push('\n');
+        }
+    }
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    format!("{text}-----END {label}-----\n")
 }
 
 /// The block whose label begins `text`, and the text after the block.

@@ -1,0 +1,106 @@
+//! The admission plugins that may be named on the command line.
+
+use super::table::KUBE_APISERVER;
+use crate::cli::envtest::flags::Given;
+use anyhow::Result;
+
+/// The plugins of this server. All are on by default in kube-apiserver, too.
+const OWN: [&str; 10] = [
+    "CertificateApproval",
+    "CertificateSigning",
+    "CertificateSubjectRestriction",
+    "DefaultIngressClass",
+    "DefaultStorageClass",
+    "MutatingAdmissionWebhook",
+    "NamespaceLifecycle",
+    "PodTopologyLabels",
+    "Priority",
+    "ValidatingAdmissionWebhook",
+];
+
+/// Plugins that kube-apiserver has on by default, and this server does not have (`pkg/kubeapiserver/options/plugins.go`).
+const MISSING: [&str; 17] = [
+    "ClusterTrustBundleAttest",
+    "DefaultTolerationSeconds",
+    "JobValidation",
+    "LimitRanger",
+    "MutatingAdmissionPolicy",
+    "NodeDeclaredFeatureValidator",
+    "PersistentVolumeClaimResize",
+    "PodGroupProtection",
+    "PodGroupWorkloadExists",
+    "PodResizeValidator",
+    "PodSecurity",
+    "ResourceQuota",
+    "RuntimeClass",
+    "ServiceAccount",
+    "StorageObjectInUseProtection",
+    "TaintNodesByCondition",
+    "ValidatingAdmissionPolicy",
+];
+
+/// Plugins that are off by default in kube-apiserver, and that this server does not have.
+const OPTIONAL: [&str; 14] = [
+    "AlwaysAdmit",
+    "AlwaysDeny",
+    "AlwaysPullImages",
+    "DenyServiceExternalIPs",
+    "EventRateLimit",
+    "ExtendedResourceToleration",
+    "ImagePolicyWebhook",
+    "LimitPodHardAntiAffinityTopology",
+    "NamespaceAutoProvision",
+    "NamespaceExists",
+    "NodeRestriction",
+    "OwnerReferencesPermissionEnforcement",
+    "PodNodeSelector",
+    "PodTolerationRestriction",
+];
+
+/// Whether the plugins that are named can be enabled and disabled.
+///
+/// # Errors
+/// A plugin that is missing here and to be enabled, or that is always on and to be disabled.
+pub fn check(given: &Given) -> Result<()> {
+    for name in given.list("enable-admission-plugins") {
+        if !OWN.contains(&name) {
+            return Err(refuse("enable", name));
+        }
+    }
+    for name in given.list("disable-admission-plugins") {
+        if !MISSING.contains(&name) && !OPTIONAL.contains(&name) {
+            return Err(refuse("disable", name));
+        }
+    }
+    Ok(())
+}
+
+fn refuse(verb: &str, name: &str) -> anyhow::Error {
+    KUBE_APISERVER.refuse(&format!("`--{verb}-admission-plugins={name}` cannot be honoured"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checked(argument: &str) -> Result<(), String> {
+        let given = KUBE_APISERVER.read([argument.to_owned()]).unwrap();
+        check(&given).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn plugins_are_enabled_and_disabled_if_that_changes_nothing() {
+        checked("--disable-admission-plugins=ServiceAccount,LimitRanger").unwrap();
+        checked("--enable-admission-plugins=Priority").unwrap();
+        for argument in [
+            "--disable-admission-plugins=NamespaceLifecycle",
+            "--enable-admission-plugins=Priority,ResourceQuota",
+            "--enable-admission-plugins=Nonsense",
+        ] {
+            assert!(
+                checked(argument).unwrap_err().contains("cannot be honoured"),
+                "{argument}"
+            );
+        }
+    }
+}
