@@ -85,4 +85,9 @@ bench: ## Measure the figures of docs/reference/performance.md.
 	@tests/fidelity/bench
 	@$(CARGO) bench --locked --package faults --bench tenants
 
-.PHONY: help build demo fmt lint fmt-check clippy doc deny test test-workspace test-golden package test-docs conformance soak fuzz nightly bench
+##@ Releases
+
+freeze: ## Keep the templates and crates of this release, so that later ones can upgrade its projects.
+	$(CARGO) test --locked --workspace --test releases -- --ignored freeze_this_release
+
+.PHONY: help build demo fmt lint fmt-check clippy doc deny test test-workspace test-golden package test-docs conformance soak fuzz nightly bench freeze

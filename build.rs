@@ -1,6 +1,10 @@
-//! Stages what the binary carries: the templates and, of each vendored crate, what a project needs of it. `include_dir` does not notice
-//! added or removed files, so every folder is watched here.
+//! Stages what the binary carries: the templates, of each vendored crate what a project needs of it, and of earlier releases the files
+//! that differ from those. `include_dir` does not notice added or removed files, so every folder is watched here.
 
+#[path = "src/render/archive.rs"]
+mod archive;
+
+use archive::Texts;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
@@ -39,6 +43,41 @@ fn main() -> io::Result<()> {
             "no crate in `{}`: publish from target/package-stage",
             from.display()
         );
+    }
+    releases(&root.join("releases"), &staged)
+}
+
+/// Stages the archives of earlier releases, without the files that are equal to today's: the binary has those already.
+fn releases(from: &Path, staged: &Path) -> io::Result<()> {
+    println!("cargo::rerun-if-changed={}", from.display());
+    let mut today = Texts::new();
+    for folder in ["templates", "scaffolds"] {
+        read(staged, &staged.join(folder), &mut today)?;
+    }
+    let to = staged.join("releases");
+    fs::create_dir_all(&to)?;
+    for entry in fs::read_dir(from)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|ending| ending == "zlib") {
+            let files = archive::unpack(&fs::read(&path)?, &Texts::new())?;
+            let name = path.file_name().expect("an entry of a folder has a name");
+            fs::write(to.join(name), archive::pack(&files, &today)?)?;
+        }
+    }
+    Ok(())
+}
+
+/// Reads the staged files of a folder, by their paths below `staged`.
+fn read(staged: &Path, folder: &Path, texts: &mut Texts) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            read(staged, &path, texts)?;
+        } else {
+            let parts = path.strip_prefix(staged).expect("it is below").iter();
+            let name: Vec<_> = parts.map(|part| part.to_str().expect("all names are ASCII")).collect();
+            texts.insert(name.join("/"), fs::read_to_string(&path)?.into());
+        }
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! If a command is killed before any of its system calls, it has either happened completely or not at all.
 
 mod cli;
+mod earlier;
 
 use cli::{assert_same, binary, kubewright, project, skip, tree};
 use kubewright::write::{Access, Root};
@@ -144,4 +145,51 @@ fn init_killed_at_any_time_happens_completely_or_not_at_all() {
             break;
         }
     }
+}
+
+/// A project of the first release, without most of the files of the vendored crates.
+fn earlier_project() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    earlier::write(&"0.1.0".parse().unwrap(), "one", dir.path());
+    for name in ["apiserver", "machinery", "runtime", "schema"] {
+        // An ejected crate is not replaced.
+        let folder = dir.path().join("crates").join(name);
+        fs::remove_dir_all(folder.join("src")).unwrap();
+        fs::remove_file(folder.join("VERSION")).unwrap();
+    }
+    dir
+}
+
+#[test]
+fn an_upgrade_killed_while_it_writes_happens_completely_or_not_at_all() {
+    if !strace_works() {
+        return skip("strace cannot inject signals here");
+    }
+    let start = earlier_project();
+    let end = tempfile::tempdir().unwrap();
+    copy(start.path(), end.path());
+    let first = first_change(end.path(), &["upgrade"]);
+    let (before, after) = (tree(start.path()), tree(end.path()));
+    let mut counts = [0, 0];
+    // Each call until the journal is written and the first files are, then each fourth.
+    for nth in (first..first + 24).chain((first + 24..).step_by(4)) {
+        let dir = tempfile::tempdir().unwrap();
+        copy(start.path(), dir.path());
+        let killed = killed_at(nth, dir.path(), &["upgrade"]);
+        let left = dir.path().join(".kubewright").exists();
+        drop(Root::open(dir.path(), Access::Write, || {}).unwrap());
+        let found = tree(dir.path());
+        assert!(
+            found == before || found == after,
+            "half done when killed at system call {nth}"
+        );
+        counts[usize::from(found == after)] += usize::from(killed && left);
+        if !killed {
+            break;
+        }
+    }
+    assert!(
+        counts[0] > 0 && counts[1] > 10,
+        "the kills missed the writing: {counts:?}"
+    );
 }

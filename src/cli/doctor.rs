@@ -4,7 +4,7 @@ use super::plan::{Row, rows};
 use super::session::{Session, project_path};
 use super::{Output, report};
 use crate::plan::FileKind;
-use crate::project::file;
+use crate::project::{Release, file};
 use crate::write::{Access, Beneath, Origin, State, vendored_origin, vendored_state};
 use anyhow::{Result, bail};
 use kube::{Client, Config};
@@ -142,8 +142,8 @@ fn project(dir: &Path) -> Finding {
         )
         .hint("run it in the folder of a project, or name one with `--dir`");
     }
-    match Session::open(dir, Access::Read).and_then(|session| Ok((rows(&session)?, unchecked(&session)?))) {
-        Ok((rows, unchecked)) => drift(&rows, &unchecked),
+    match checked(dir) {
+        Ok(finding) => finding,
         Err(error) => {
             let text = format!("{error:#}");
             let (text, hint) = text
@@ -154,22 +154,62 @@ fn project(dir: &Path) -> Finding {
     }
 }
 
-/// The vendored crates of another release, according to their VERSION files.
-fn unchecked(session: &Session) -> Result<Vec<String>> {
-    let mut found = Vec::new();
-    for (path, entry) in session.plan(&session.project)?.entries {
-        if entry.kind == FileKind::Vendored
-            && vendored_state(&session.root, &path, entry.source.name())? == State::Clean
-            && let Origin::Release(release) = vendored_origin(&session.root, &path, entry.source.name())?
-        {
-            found.push(format!("`{path}` of {release}"));
-        }
+fn checked(dir: &Path) -> Result<Finding> {
+    let session = Session::open_earlier(dir, Access::Read, None)?;
+    let (release, own) = (session.project.version.parse::<Release>()?, Release::own());
+    let foreign = Foreign::of(&session)?;
+    match release.is_same_minor(&own) {
+        true => Ok(drift(&rows(&session)?, &foreign)),
+        false => Ok(earlier(&release, &foreign)),
     }
-    Ok(found)
 }
 
-/// Files that `sync` would rewrite or refuse, and the crates that this release cannot check.
-fn drift(rows: &[Row], unchecked: &[String]) -> Finding {
+/// The vendored crates that differ from those in this binary, each with its release. Those of the user are not among them.
+#[derive(Default)]
+struct Foreign {
+    /// As an earlier release wrote them.
+    earlier: Vec<String>,
+    /// Of a release that this binary does not carry, according to their VERSION files.
+    unchecked: Vec<String>,
+    edited: Vec<String>,
+}
+
+impl Foreign {
+    fn of(session: &Session) -> Result<Self> {
+        let mut found = Self::default();
+        for (path, entry) in session.plan(&session.project)?.entries {
+            let name = entry.source.name();
+            let ours = |state| [State::Clean, State::Edited].contains(&state);
+            if entry.kind != FileKind::Vendored || !ours(vendored_state(&session.root, &path, name)?) {
+                continue;
+            }
+            match vendored_origin(&session.root, &path, name)? {
+                Origin::Embedded => {}
+                Origin::Earlier(release) => found.earlier.push(format!("`{path}` of {release}")),
+                Origin::Unchecked(release) => found.unchecked.push(format!("`{path}` of {release}")),
+                Origin::Nobody => found.edited.push(format!("`{path}`, edited by hand")),
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// A project of an earlier release, which other commands refuse.
+fn earlier(release: &Release, foreign: &Foreign) -> Finding {
+    let crates = [&foreign.earlier[..], &foreign.unchecked, &foreign.edited].concat();
+    let mut text = format!("of kubewright {release}, and this is kubewright {}", Release::own());
+    if !crates.is_empty() {
+        text.push_str(&format!(
+            "; its crates differ from this release's: {}",
+            crates.join(", ")
+        ));
+    }
+    Finding::new("project", Verdict::Warning, text)
+        .hint("run `kubewright upgrade --dry-run`, then `kubewright upgrade`")
+}
+
+/// Files that `sync` would rewrite or refuse, and the crates of other releases.
+fn drift(rows: &[Row], foreign: &Foreign) -> Finding {
     use FileKind::{Derived, Managed, Vendored};
     let of = |states: &[State]| {
         let ours = rows
@@ -190,8 +230,16 @@ fn drift(rows: &[Row], unchecked: &[String]) -> Finding {
         )
         .hint("run `kubewright sync`");
     }
-    if !unchecked.is_empty() {
-        let (names, own) = (unchecked.join(", "), env!("CARGO_PKG_VERSION"));
+    if !foreign.earlier.is_empty() {
+        let text = format!(
+            "these crates differ from those of this kubewright {}: {}",
+            Release::own(),
+            foreign.earlier.join(", ")
+        );
+        return Finding::new("project", Verdict::Warning, text).hint("run `kubewright upgrade`, which replaces them");
+    }
+    if !foreign.unchecked.is_empty() {
+        let (names, own) = (foreign.unchecked.join(", "), env!("CARGO_PKG_VERSION"));
         let text = format!("only the release that wrote it can check {names}, and this is kubewright {own}");
         return Finding::new("project", Verdict::Warning, text)
             .hint("run the `doctor` of that release, or compare the folder with its tag");

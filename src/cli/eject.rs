@@ -26,7 +26,8 @@ pub struct Args {
 
 /// Ejects a vendored crate of the project in `dir`.
 pub fn run(dir: &Path, args: Args) -> Result<()> {
-    let session = Session::open(dir, access(args.dry_run))?;
+    // Also before an upgrade, which refuses crates that were edited and are not ejected.
+    let session = Session::open_earlier(dir, access(args.dry_run), None)?;
     let folder = vendored(&session, &args.name)?;
     let version = folder.join(VERSION)?;
     if !session.root.is_folder(&folder)? {

@@ -20,6 +20,7 @@ mod session;
 mod sync;
 mod templates;
 mod transition;
+mod upgrade;
 mod version;
 
 use anyhow::Result;
@@ -73,8 +74,8 @@ enum Command {
     Version(version::Args),
     /// Print a completion script for a shell
     Completion(completion::Args),
-    /// Upgrade the project to this release (not built yet)
-    Upgrade(later::Args),
+    /// Upgrade the project to this release
+    Upgrade(upgrade::Args),
 }
 
 #[derive(Debug, Subcommand)]
@@ -122,6 +123,6 @@ pub fn run(cli: Cli) -> Result<()> {
         Command::Doctor(args) => doctor::run(dir, args),
         Command::Version(args) => version::run(args),
         Command::Completion(args) => completion::run(args),
-        Command::Upgrade(_) => later::upgrade(),
+        Command::Upgrade(args) => upgrade::run(dir, args),
     }
 }

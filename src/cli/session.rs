@@ -5,7 +5,7 @@ use crate::plan::{FileKind, Plan, RelPath, plan};
 use crate::project::crd::{Definition, Wanted};
 use crate::project::{Kind, Origin, Project, file};
 use crate::render::{File, Rendered, Templates, render};
-use crate::write::{Access, ByHand, Change, Outcome, Root, diff};
+use crate::write::{Access, ByHand, Change, Outcome, Root, diff, swaps};
 use anyhow::{Context, Result, bail};
 use std::path::Path;
 
@@ -17,6 +17,8 @@ pub struct Session {
     pub project: Project,
     /// The templates of the project.
     pub templates: Templates,
+    /// The user's own ones among them, by name.
+    pub own_templates: Vec<(String, String)>,
     text: Vec<u8>,
 }
 
@@ -28,6 +30,15 @@ impl Session {
 
     /// Opens the project in `dir`, with other templates than it records.
     pub fn open_with(dir: &Path, access: Access, other: Option<&Path>) -> Result<Self> {
+        Self::open_as(dir, access, other, file::parse)
+    }
+
+    /// The same for a project of this minor release or of an earlier one.
+    pub fn open_earlier(dir: &Path, access: Access, other: Option<&Path>) -> Result<Self> {
+        Self::open_as(dir, access, other, file::parse_earlier)
+    }
+
+    fn open_as(dir: &Path, access: Access, other: Option<&Path>, parse: fn(&str) -> Result<Project>) -> Result<Self> {
         let root = lock(dir, |dir, waiting| Root::open(dir, access, waiting))?;
         let Some(text) = root.read(&project_path())? else {
             bail!(
@@ -36,7 +47,7 @@ impl Session {
                 file::NAME
             );
         };
-        let mut project = file::parse(&String::from_utf8_lossy(&text))?;
+        let mut project = parse(&String::from_utf8_lossy(&text))?;
         for at in 0..project.kinds.len() {
             project.kinds[at].definition = definition(&root, &project, &project.kinds[at])?;
         }
@@ -53,6 +64,7 @@ impl Session {
             root,
             project,
             templates: Templates::load(&own)?,
+            own_templates: own,
             text,
         })
     }
@@ -71,7 +83,7 @@ impl Session {
     pub fn finish(self, project: &Project, mut outcome: Outcome, dry_run: bool) -> Result<bool> {
         let mut text = file::format(project);
         let before = String::from_utf8_lossy(&self.text);
-        let same = file::parse(&before).is_ok_and(|before| file::format(&before) == text);
+        let same = file::parse_earlier(&before).is_ok_and(|before| file::format(&before) == text);
         if !same || file::is_flat(&before) {
             if self.text.windows(2).any(|pair| pair == b"\r\n") {
                 text = text.replace('\n', "\r\n");
@@ -168,6 +180,7 @@ pub fn commit(root: Root, changes: &[Change], dry_run: bool) -> Result<()> {
 
 /// One line per file; a vendored crate is one line.
 fn listed(changes: &[Change]) -> String {
+    let crates = swaps(changes);
     let mut lines = Vec::new();
     for change in changes {
         let verb = match (&change.before, &change.after) {
@@ -175,15 +188,11 @@ fn listed(changes: &[Change]) -> String {
             (_, Some(_)) => "update",
             (_, None) => "delete",
         };
-        let vendored = change
-            .after
-            .as_ref()
-            .is_some_and(|file| file.kind == FileKind::Vendored);
-        let path = match change.path.as_str().split('/').nth(1) {
-            Some(name) if vendored => format!("crates/{name}/"),
-            _ => change.path.to_string(),
-        };
-        lines.push(format!("{verb} {path}\n"));
+        let unit = change.crate_name().and_then(|name| crates.get_key_value(name));
+        lines.push(match unit {
+            Some((name, swap)) => format!("{} crates/{name}/\n", swap.verb()),
+            None => format!("{verb} {}\n", change.path),
+        });
     }
     lines.dedup();
     lines.concat()

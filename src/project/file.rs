@@ -2,7 +2,7 @@
 
 use super::flat::{self, FlatApi};
 use super::printable::printable;
-use super::{Domain, Kind, License, Owner, Project, ProjectName, TemplateFolder};
+use super::{Domain, Kind, License, Owner, Project, ProjectName, Release, TemplateFolder};
 use anyhow::{Context, Error, Result, anyhow, bail};
 use serde_saphyr::budget::{EnforcingPolicy, check_yaml_budget};
 use serde_yaml::Value;
@@ -20,8 +20,18 @@ pub const MAX: usize = 1 << 20;
 /// The limit on nesting of PROJECT. It needs four levels: the list of kinds, a kind, its controllers, a controller.
 const MAX_DEPTH: usize = 16;
 
-/// Reads PROJECT.
+/// Reads the PROJECT of this minor release.
 pub fn parse(text: &str) -> Result<Project> {
+    parse_if(text, check_minor)
+}
+
+/// Reads the PROJECT of this minor release or of an earlier one, for `upgrade`.
+pub fn parse_earlier(text: &str) -> Result<Project> {
+    parse_if(text, check_earlier)
+}
+
+/// Reads PROJECT if `accepts` its release, which decides how to read the rest.
+fn parse_if(text: &str, accepts: fn(&Release) -> Result<()>) -> Result<Project> {
     check_size(text)?;
     if let Some(line) = text
         .lines()
@@ -37,7 +47,7 @@ pub fn parse(text: &str) -> Result<Project> {
         .map_err(|error| one_line(&error))
         .with_context(|| format!("`{NAME}` is not a project file of kubewright"))?
         .version;
-    check_version(&version)?;
+    accepts(&release(&version)?)?;
     let document: Document = serde_yaml::from_str(text)
         .map_err(|error| one_line(&error))
         .with_context(|| format!("`{NAME}` cannot be read"))?;
@@ -177,36 +187,46 @@ fn is_plain(text: &str) -> bool {
     !switch && serde_yaml::from_str::<Value>(text).is_ok_and(|value| value.as_str() == Some(text))
 }
 
-/// Refuses a project of another minor release.
-fn check_version(project: &str) -> Result<()> {
-    let own = env!("CARGO_PKG_VERSION");
-    if !is_release(project) {
-        bail!(
-            "`{NAME}` has the version `{}`, which is not a release of kubewright",
-            printable(project)
-        );
-    }
-    let minor = |version: &str| version.split('.').take(2).map(str::to_owned).collect::<Vec<_>>();
-    if minor(project) != minor(own) {
-        bail!(
-            "this project is of kubewright {project}, and this is kubewright {own}\n\n\
-             hint: install the project's own with `{}`; `kubewright upgrade`, which will move projects on, is not built yet",
-            install(project)
-        );
-    }
-    Ok(())
+/// The release that the text of `version` names.
+fn release(version: &str) -> Result<Release> {
+    version
+        .parse()
+        .map_err(|refused| anyhow!("`{NAME}` has the version `{}`, which {refused}", printable(version)))
 }
 
-/// Whether it is a version of three numbers and an optional pre-release. The headers of generated code contain it.
-fn is_release(text: &str) -> bool {
-    let (numbers, pre) = text
-        .split_once('-')
-        .map_or((text, None), |(numbers, pre)| (numbers, Some(pre)));
-    let numbers: Vec<_> = numbers.split('.').collect();
-    let number = |text: &&str| !text.is_empty() && text.len() < 10 && text.bytes().all(|byte| byte.is_ascii_digit());
-    let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'.' || byte == b'-';
-    let pre = pre.is_none_or(|pre| !pre.is_empty() && pre.len() < 40 && pre.bytes().all(word));
-    numbers.len() == 3 && numbers.iter().all(number) && pre
+/// Refuses a project of another minor release.
+fn check_minor(project: &Release) -> Result<()> {
+    let own = Release::own();
+    if project.is_same_minor(&own) {
+        return Ok(());
+    }
+    if *project > own {
+        return Err(newer(project));
+    }
+    bail!(
+        "this project is of kubewright {project}, and this is kubewright {own}\n\n\
+         hint: move the project on with `kubewright upgrade`, or install its own release with `{}`",
+        install(&project.to_string())
+    )
+}
+
+/// Refuses a project of a later minor release.
+fn check_earlier(project: &Release) -> Result<()> {
+    let own = Release::own();
+    match *project > own && !project.is_same_minor(&own) {
+        true => Err(newer(project)),
+        false => Ok(()),
+    }
+}
+
+/// The error for a project of a later release.
+pub fn newer(project: &Release) -> Error {
+    anyhow!(
+        "this project is of kubewright {project}, and this is the earlier kubewright {}\n\n\
+         hint: install the project's release with `{}`",
+        Release::own(),
+        install(&project.to_string())
+    )
 }
 
 /// The command that installs a release.
@@ -221,11 +241,15 @@ pub fn install(release: &str) -> String {
 mod tests {
     use super::*;
 
-    const TEXT: &str = "version: 0.1.0\nname: op\ndomain: example.com\nlicense: none\nowner: 'A: \"b\" #'\nyear: 2026\nkinds:\n\
+    const TEXT: &str = concat!(
+        "version: ",
+        env!("CARGO_PKG_VERSION"),
+        "\nname: op\ndomain: example.com\nlicense: none\nowner: 'A: \"b\" #'\nyear: 2026\nkinds:\n\
         - {group: 'on', kind: 'True', plural: trues, cluster: true, versions: [{version: v1}]}\n\
         - {group: test, kind: FooBar, plural: foobars, shortNames: [fb], versions: [{version: v1}, {version: v2, storage: false}], controllers: [{name: foobar, version: v1, pattern: child}]}\n\
         - {group: test, kind: Run, plural: runs, versions: [{version: v1}], controllers: [{name: run, version: v1, pattern: replicas, image: host:5000/a:1}]}\n\
-        - {group: test, kind: User, plural: users, versions: [{version: v1}], controllers: [{name: user, version: v1, pattern: internal, internalKind: Run}]}\n";
+        - {group: test, kind: User, plural: users, versions: [{version: v1}], controllers: [{name: user, version: v1, pattern: internal, internalKind: Run}]}\n"
+    );
 
     #[test]
     fn project_round_trips_with_one_line_per_kind() {
@@ -237,14 +261,26 @@ mod tests {
     }
 
     #[test]
+    fn a_project_of_an_earlier_release_is_read_for_an_upgrade_alone() {
+        let earlier = TEXT.replace(concat!("version: ", env!("CARGO_PKG_VERSION")), "version: 0.0.3");
+        assert_eq!(parse_earlier(&earlier).unwrap().version, "0.0.3");
+        let error = format!("{:#}", parse(&earlier).unwrap_err());
+        assert!(
+            error.contains("of kubewright 0.0.3") && error.contains("`kubewright upgrade`"),
+            "{error}"
+        );
+    }
+
+    #[test]
     fn errors_of_a_merge_are_named() {
         let twice = format!("{TEXT}{}\n", TEXT.lines().nth(9).unwrap());
-        let other = TEXT.replace("version: 0.1.0", "version: 0.9.3");
+        let own = concat!("version: ", env!("CARGO_PKG_VERSION"));
+        let other = TEXT.replace(own, "version: 999.9.3");
         let module = TEXT.replace("'on'", "'te.st'").replace("group: test", "group: te-st");
         let cases = [
             (format!("<<<<<<< ours\n{TEXT}"), "merge conflict markers"),
             (twice, "`Run` of `test` is listed twice"),
-            (other, "of kubewright 0.9.3"),
+            (other, "of kubewright 999.9.3, and this is the earlier"),
             (module, "share the Rust module"),
             (
                 TEXT.replace("kind: FooBar", "kind: fooBar"),

@@ -124,7 +124,11 @@ fn join(kind: &mut Kind, api: FlatApi) -> Result<()> {
 mod tests {
     use crate::project::file::{format, is_flat, parse};
 
-    const HEAD: &str = "version: 0.1.0\nname: op\ndomain: example.com\nlicense: none\nowner: o\nyear: 2026\n";
+    const HEAD: &str = concat!(
+        "version: ",
+        env!("CARGO_PKG_VERSION"),
+        "\nname: op\ndomain: example.com\nlicense: none\nowner: o\nyear: 2026\n"
+    );
 
     #[test]
     fn versions_of_a_kind_become_one_entry() {

@@ -14,6 +14,7 @@ mod names;
 pub mod pattern;
 mod plural;
 pub mod printable;
+mod release;
 pub mod rust;
 
 pub use controllers::Controller;
@@ -25,6 +26,7 @@ pub use names::{
 };
 pub use pattern::Pattern;
 pub use plural::plural;
+pub use release::Release;
 
 use serde::{Deserialize, Serialize};
 

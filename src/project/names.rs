@@ -10,6 +10,13 @@ use std::str::FromStr;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused(String);
 
+impl Refused {
+    /// For this reason, the end of a sentence.
+    pub(super) fn because(reason: &str) -> Self {
+        Self(reason.to_owned())
+    }
+}
+
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)

@@ -1,5 +1,7 @@
-//! Sorts Cargo.lock. The template has packages with the project's name, so their position depends on that name, and `cargo --locked`
-//! accepts only a sorted file.
+//! Sorts and merges Cargo.lock. The template has packages with the project's name, so their position depends on that name, and
+//! `cargo --locked` accepts only a sorted file.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Sorts the packages by name and version, and the dependencies of each.
 pub fn sort(text: &str) -> String {
@@ -12,6 +14,77 @@ pub fn sort(text: &str) -> String {
         .map(|block| format!("\n[[package]]\n{block}\n"))
         .collect();
     format!("{head}\n{packages}")
+}
+
+/// A package is identified by its name, version and source.
+type Packages<'a> = BTreeMap<[String; 3], &'a str>;
+
+/// Merges the locks of three projects package by package: `yours` and `new` both come from `before`. Of two compatible versions that the
+/// sides chose for one package, the higher one stays. Never a conflict: cargo drops what nothing needs and adds what is missing, unless it
+/// runs with `--locked`.
+pub fn merge(before: &str, yours: &str, new: &str) -> String {
+    let [before, yours, after] = [before, yours, new].map(packages);
+    let mut merged: BTreeMap<[String; 3], String> = BTreeMap::new();
+    for key in yours.keys().chain(after.keys()).collect::<BTreeSet<_>>() {
+        let block = match (before.get(key), yours.get(key), after.get(key)) {
+            // Removed, or replaced by another version, on one side.
+            (Some(_), Some(_), None) | (Some(_), None, Some(_)) => continue,
+            (Some(before), Some(yours), Some(after)) if before == yours || before == after => {
+                let changed = if before == yours { after } else { yours };
+                (*changed).to_owned()
+            }
+            (_, Some(yours), Some(after)) => with_dependencies_of(after, yours),
+            (_, Some(block), None) | (_, None, Some(block)) => (*block).to_owned(),
+            (_, None, None) => continue,
+        };
+        merged.insert(key.clone(), block);
+    }
+    let chosen = merged.keys().filter(|key| !is_outdone(key, &merged, &yours, &after));
+    let blocks: String = chosen.map(|key| format!("[[package]]\n{}\n\n", merged[key])).collect();
+    let head = new.split("[[package]]\n").next().unwrap_or_default();
+    sort(&format!("{head}{blocks}"))
+}
+
+fn packages(text: &str) -> Packages<'_> {
+    let blocks = text.split("[[package]]\n").skip(1).map(str::trim_end);
+    blocks
+        .map(|block| (["name", "version", "source"].map(|name| field(block, name)), block))
+        .collect()
+}
+
+/// Whether the other side chose a higher, compatible version of a package that only one side has.
+fn is_outdone(key: &[String; 3], merged: &BTreeMap<[String; 3], String>, yours: &Packages, new: &Packages) -> bool {
+    let [name, own, source] = key;
+    let both = yours.contains_key(key) && new.contains_key(key);
+    let higher = |other: &&[String; 3]| {
+        other[0] == *name && other[2] == *source && line(&other[1]) == line(own) && version(&other[1]) > version(own)
+    };
+    let with_it = |other: &&[String; 3]| {
+        (yours.contains_key(key) && yours.contains_key(*other)) || (new.contains_key(key) && new.contains_key(*other))
+    };
+    !both && merged.keys().filter(higher).any(|other| !with_it(&other))
+}
+
+/// What cargo treats as compatible: the numbers up to the first that is not zero.
+fn line(text: &str) -> Vec<u64> {
+    let (numbers, _) = version(text);
+    let zeros = numbers.iter().take_while(|number| **number == 0).count();
+    numbers.into_iter().take(zeros + 1).collect()
+}
+
+/// A package with its own dependencies and those that another text of it has.
+fn with_dependencies_of(block: &str, other: &str) -> String {
+    let list = |block: &str| {
+        let list = block.split_once("dependencies = [\n").map_or("", |(_, list)| list);
+        let list = list.split_once(']').map_or(list, |(list, _)| list);
+        list.lines().map(str::to_owned).collect::<BTreeSet<_>>()
+    };
+    let all: Vec<_> = list(block).union(&list(other)).cloned().collect();
+    let head = block.split_once("\ndependencies = [").map_or(block, |(head, _)| head);
+    match all.is_empty() {
+        true => block.to_owned(),
+        false => format!("{head}\ndependencies = [\n{}\n]", all.join("\n")),
+    }
 }
 
 fn field(block: &str, name: &str) -> String {
@@ -49,5 +122,66 @@ mod tests {
         let sorted = "# This file\nversion = 4\n\n[[package]]\nname = \"anyhow\"\nversion = \"1.0.9\"\n\n[[package]]\nname = \"anyhow\"\nversion = \"1.0.10\"\n\n\
                       [[package]]\nname = \"zed\"\nversion = \"0.1.0\"\ndependencies = [\n \"anyhow\",\n \"zed-api\",\n]\n";
         assert_eq!(super::sort(lock), sorted);
+    }
+
+    /// A lock with these packages: name, version, dependencies.
+    fn lock(packages: &[(&str, &str, &[&str])]) -> String {
+        let block = |(name, version, dependencies): &(&str, &str, &[&str])| {
+            let list: String = dependencies.iter().map(|name| format!(" \"{name}\",\n")).collect();
+            let list = if list.is_empty() {
+                list
+            } else {
+                format!("dependencies = [\n{list}]\n")
+            };
+            format!("[[package]]\nname = \"{name}\"\nversion = \"{version}\"\n{list}\n")
+        };
+        super::sort(&format!(
+            "version = 4\n\n{}",
+            packages.iter().map(block).collect::<String>()
+        ))
+    }
+
+    #[test]
+    fn a_lock_keeps_what_the_user_added_and_gets_what_the_release_changes() {
+        let before = lock(&[
+            ("op", "0.1.0", &["a", "b"]),
+            ("a", "1.0.1", &[]),
+            ("b", "0.2.0", &[]),
+            ("gone", "1.0.0", &[]),
+        ]);
+        let yours = lock(&[
+            ("op", "0.1.0", &["a", "b", "mine"]),
+            ("a", "1.0.4", &[]),
+            ("b", "0.2.0", &[]),
+            ("gone", "1.0.0", &[]),
+            ("mine", "3.0.0", &[]),
+        ]);
+        let new = lock(&[
+            ("op", "0.1.0", &["a", "b", "new"]),
+            ("a", "1.0.2", &[]),
+            ("b", "0.3.0", &[]),
+            ("new", "1.0.0", &[]),
+        ]);
+        let wanted = lock(&[
+            ("op", "0.1.0", &["a", "b", "mine", "new"]),
+            ("a", "1.0.4", &[]),
+            ("b", "0.3.0", &[]),
+            ("mine", "3.0.0", &[]),
+            ("new", "1.0.0", &[]),
+        ]);
+        assert_eq!(super::merge(&before, &yours, &new), wanted);
+        assert_eq!(super::merge(&before, &before, &new), new);
+        assert_eq!(super::merge(&before, &yours, &before), yours);
+    }
+
+    #[test]
+    fn two_versions_of_a_package_that_one_side_needs_both_stay() {
+        let before = lock(&[("a", "1.0.0", &[])]);
+        let yours = lock(&[("a", "1.0.0", &[]), ("a", "2.0.0", &[])]);
+        let new = lock(&[("a", "1.5.0", &[])]);
+        assert_eq!(
+            super::merge(&before, &yours, &new),
+            lock(&[("a", "1.5.0", &[]), ("a", "2.0.0", &[])])
+        );
     }
 }

@@ -1,25 +1,31 @@
 //! Renders the text of every planned file. Pure: the templates come from the binary, or from the user's folder, which
 //! `cli` reads. Names and texts of the user are values in templates, and are never parsed as templates.
 
-mod cargo_lock;
+mod archive;
+pub mod cargo_lock;
 mod context;
 mod embedded;
 pub mod header;
 mod layout;
 mod samples;
+mod sources;
 mod types;
 pub mod vendor;
+
+pub use sources::Sources;
 
 use crate::plan::{Catalogue, Entry, FileKind, Plan, RelPath, Source};
 use crate::project::Project;
 use anyhow::{Context as _, Result, anyhow};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use tera::Tera;
 
-/// All templates, parsed, and the scaffolds.
+/// All templates of a release, parsed, and its scaffolds.
 pub struct Templates {
     tera: Tera,
     catalogue: Catalogue,
+    sources: Cow<'static, Sources>,
 }
 
 /// A file as it should be on disk.
@@ -40,9 +46,15 @@ impl Templates {
     /// The templates of this binary; the user's own templates, as pairs of name and text, replace those of the same
     /// name.
     pub fn load(own: &[(String, String)]) -> Result<Self> {
-        let mut texts: BTreeMap<&str, &str> = embedded::templates();
+        Self::of(Cow::Borrowed(Sources::own()), own)
+    }
+
+    /// The same with the templates of any release.
+    pub fn of(sources: Cow<'static, Sources>, own: &[(String, String)]) -> Result<Self> {
+        let mut texts: BTreeMap<&str, &str> = sources.templates();
         texts.extend(own.iter().map(|(name, text)| (name.as_str(), text.as_str())));
-        let mut catalogue = Catalogue::new(embedded::verbatim_paths(), embedded::crates());
+        let verbatim = sources.verbatim().into_keys().map(str::to_owned);
+        let mut catalogue = Catalogue::new(verbatim.collect(), sources.crates());
         for (name, text) in &texts {
             catalogue.add(name, text)?;
         }
@@ -51,7 +63,11 @@ impl Templates {
         layout::register(&mut tera);
         tera.add_raw_templates(texts)
             .map_err(|error| anyhow!("a template does not parse\n{error}"))?;
-        Ok(Self { tera, catalogue })
+        Ok(Self {
+            tera,
+            catalogue,
+            sources,
+        })
     }
 
     /// The catalogue of the templates.
@@ -59,13 +75,19 @@ impl Templates {
         &self.catalogue
     }
 
+    /// What they were loaded from.
+    pub fn sources(&self) -> &Sources {
+        &self.sources
+    }
+
     fn file(&self, project: &Project, shared: &tera::Context, path: &RelPath, entry: &Entry) -> Result<Option<File>> {
         let (name, subject) = match &entry.source {
             Source::Template(name, subject) => (name, *subject),
             Source::Verbatim(name) => {
-                let text =
-                    embedded::verbatim(name).with_context(|| format!("no file `{name}` in scaffolds/project"))?;
-                return Ok(Some(file(entry.kind, text.to_owned())));
+                let copied = self.sources.verbatim();
+                let text = copied.get(name.as_str());
+                let text = text.with_context(|| format!("no file `{name}` in scaffolds/project"))?;
+                return Ok(Some(file(entry.kind, (*text).to_owned())));
             }
             Source::Crate(_) | Source::Manifests => return Ok(None),
         };
@@ -104,7 +126,7 @@ pub fn render(project: &Project, plan: &Plan, templates: &Templates) -> Result<R
             rendered.insert(path.clone(), file);
         }
         if let Source::Crate(name) = &entry.source {
-            rendered.extend(vendor::files(path, name, &project.version)?);
+            rendered.extend(vendor::files(&templates.sources, path, name, &project.version)?);
         }
     }
     Ok(rendered)

@@ -1,6 +1,6 @@
 //! The vendored crates. Each is one unit with one hash in `crates/<crate>/VERSION`; its files have no header.
 
-use super::{File, Rendered, embedded, file, header};
+use super::{File, Rendered, Sources, file, header};
 use crate::plan::{FileKind, RelPath};
 use anyhow::Result;
 use std::collections::BTreeMap;
@@ -8,14 +8,9 @@ use std::collections::BTreeMap;
 /// The file in a vendored crate that names its release and hash.
 pub const VERSION: &str = "VERSION";
 
-/// The crates to vendor, by the name of their folder.
-pub fn names() -> Vec<String> {
-    embedded::crates()
-}
-
 /// The files of a crate, below its target folder.
-pub fn files(folder: &RelPath, name: &str, version: &str) -> Result<Rendered> {
-    let texts = embedded::crate_files(name);
+pub fn files(sources: &Sources, folder: &RelPath, name: &str, version: &str) -> Result<Rendered> {
+    let texts = sources.crate_files(name);
     let mut files = Rendered::new();
     for (path, text) in &texts {
         files.insert(folder.join(path)?, file(FileKind::Vendored, (*text).to_owned()));
@@ -30,11 +25,6 @@ pub fn files(folder: &RelPath, name: &str, version: &str) -> Result<Rendered> {
         },
     );
     Ok(files)
-}
-
-/// The hash of a crate inside this binary.
-pub fn embedded_hash(name: &str) -> String {
-    hash(&embedded::crate_files(name))
 }
 
 /// The hash of all paths and texts of a crate without [`VERSION`].

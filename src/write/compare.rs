@@ -3,6 +3,7 @@
 
 use super::beneath::Entry;
 use super::change::Change;
+use super::merge::{Seeded, Succession, succeed};
 use super::root::Root;
 use crate::plan::{FileKind, RelPath};
 use crate::render::header::{self, Found};
@@ -30,6 +31,8 @@ pub enum Intent<'a> {
         /// Its text when it was written.
         before: &'a File,
     },
+    /// Bring a seeded file to another release; a deleted one stays deleted.
+    Merge(Succession<'a>),
     /// Delete a file that is not edited.
     Remove(&'a File),
 }
@@ -46,6 +49,10 @@ pub struct Outcome {
     pub kept: Vec<RelPath>,
     /// What the user has to do in files that the user owns.
     pub by_hand: Vec<ByHand>,
+    /// Changed files that get conflict markers.
+    pub conflicts: Vec<RelPath>,
+    /// Files that would be changed, but that the user has deleted.
+    pub deleted: Vec<RelPath>,
 }
 
 /// Lines to change by hand, in a managed file without a header or in an edited seeded file.
@@ -108,6 +115,18 @@ pub fn compare(root: &Root, intents: &Intents<'_>, force: bool) -> Result<Outcom
                 manage(&file, found, &mut outcome, &mut refused);
             }
             Intent::Follow { after, before } => follow(&Followed { path, after, before }, found, &mut outcome),
+            Intent::Merge(file) => {
+                let seeded = Seeded {
+                    path,
+                    file,
+                    present: match file.from {
+                        Some(from) => root.read(from)?,
+                        None => found.clone(),
+                    },
+                    target: found,
+                };
+                succeed(seeded, &mut outcome, &mut refused);
+            }
             Intent::Remove(file) => match &found {
                 None => {}
                 Some(bytes) if force || is_ours(bytes, file) => {
@@ -155,6 +174,10 @@ fn manage(file: &Managed, found: Option<Vec<u8>>, outcome: &mut Outcome, refused
         Found::Edited if before.is_some_and(|before| before.text == after.text) => {}
         Found::Edited => refused.edited.push(path.clone()),
         Found::None => match before {
+            // Another release may manage a file that was seeded.
+            Some(before) if before.kind == FileKind::Seeded && is_ours(bytes, before) => {
+                outcome.replace(path, found, after.text.clone(), after);
+            }
             Some(before) => outcome.by_hand.extend(by_hand(path, text, before, after)),
             None if same(bytes, after) => {}
             None => refused.in_the_way.push(path.clone()),
@@ -191,7 +214,7 @@ fn follow(file: &Followed, found: Option<Vec<u8>>, outcome: &mut Outcome) {
 
 impl Outcome {
     /// Adds a change, unless the file is as wanted.
-    fn replace(&mut self, path: &RelPath, before: Option<Vec<u8>>, text: String, file: &File) {
+    pub(super) fn replace(&mut self, path: &RelPath, before: Option<Vec<u8>>, text: String, file: &File) {
         if before.as_deref() != Some(text.as_bytes()) {
             let after = Some(File { text, ..file.clone() });
             self.changes.push(Change {
@@ -203,10 +226,13 @@ impl Outcome {
     }
 }
 
+/// Why nothing can be written.
 #[derive(Default)]
-struct Refused {
-    in_the_way: Vec<RelPath>,
-    edited: Vec<RelPath>,
+pub(super) struct Refused {
+    /// Files of the user where new ones are to be created.
+    pub(super) in_the_way: Vec<RelPath>,
+    /// Managed files that were edited.
+    pub(super) edited: Vec<RelPath>,
 }
 
 impl Refused {
@@ -243,7 +269,7 @@ impl Refused {
 }
 
 /// Equal except for line ends.
-fn same(bytes: &[u8], file: &File) -> bool {
+pub(super) fn same(bytes: &[u8], file: &File) -> bool {
     bytes == file.text.as_bytes()
         || std::str::from_utf8(bytes).is_ok_and(|text| text.replace("\r\n", "\n") == file.text)
 }
@@ -261,7 +287,7 @@ fn is_ours(bytes: &[u8], file: &File) -> bool {
 }
 
 /// Whether a text has comments and empty lines only, as a licence tool puts them on top of files.
-fn is_comment(text: &str) -> bool {
+pub(super) fn is_comment(text: &str) -> bool {
     let marks = ["//", "#", "/*", "*", " *", "<!--"];
     let comment = |line: &str| line.trim().is_empty() || marks.iter().any(|mark| line.starts_with(mark));
     text.lines().all(comment)

@@ -1,34 +1,36 @@
 //! Changes as a unified diff, in git's format.
 
-use super::change::Change;
+use super::change::{Change, Swap, swaps};
 use similar::TextDiff;
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// The diff of a transaction. A new vendored crate is one line, because there is nothing to review.
+/// The diff of a transaction. A vendored crate is one line, because there is nothing to review.
 pub fn diff(changes: &[Change]) -> String {
-    let mut out = String::new();
-    let mut crates: BTreeMap<&str, usize> = BTreeMap::new();
-    for change in changes {
-        match vendored(change) {
-            Some(name) => *crates.entry(name).or_default() += 1,
-            None => out.push_str(&one(change)),
-        }
-    }
-    for (name, files) in crates {
-        let _ = writeln!(out, "new crate crates/{name} ({files} files)");
+    let crates = swaps(changes);
+    let single = |change: &&Change| change.crate_name().is_none_or(|name| !crates.contains_key(name));
+    let mut out: String = changes.iter().filter(single).map(one).collect();
+    for (name, swap) in &crates {
+        let Swap {
+            created,
+            updated,
+            deleted,
+            ..
+        } = swap;
+        let _ = match swap.verb() {
+            "create" => writeln!(out, "new crate crates/{name} ({created} files)"),
+            "delete" => writeln!(out, "deleted crate crates/{name} ({deleted} files)"),
+            _ => writeln!(
+                out,
+                "replaced crate crates/{name} ({updated} files changed, {created} new, {deleted} deleted)"
+            ),
+        };
     }
     out
 }
 
-fn vendored(change: &Change) -> Option<&str> {
-    let new = change.before.is_none()
-        && change
-            .after
-            .as_ref()
-            .is_some_and(|file| file.kind == crate::plan::FileKind::Vendored);
-    new.then(|| change.path.as_str().strip_prefix("crates/")?.split('/').next())
-        .flatten()
+/// The difference between two texts of one file.
+pub fn text_diff(path: &str, before: &str, after: &str) -> String {
+    unified([&format!("a/{path}"), &format!("b/{path}")], [before, after])
 }
 
 fn one(change: &Change) -> String {
@@ -46,9 +48,10 @@ fn one(change: &Change) -> String {
         }
     };
     let (old, new) = (name(change.before.is_some(), 'a'), name(change.after.is_some(), 'b'));
-    TextDiff::from_lines(before.as_ref(), after)
-        .unified_diff()
-        .context_radius(3)
-        .header(&old, &new)
-        .to_string()
+    unified([&old, &new], [before.as_ref(), after])
+}
+
+fn unified([old, new]: [&str; 2], [before, after]: [&str; 2]) -> String {
+    let diff = TextDiff::from_lines(before, after);
+    diff.unified_diff().context_radius(3).header(old, new).to_string()
 }

@@ -1,11 +1,12 @@
-//! The state of vendored crates, compared with the hash in VERSION and with the crate inside this binary, because an
-//! edit of a crate can also change the hash.
+//! The state of vendored crates, compared with the hash in VERSION and with the crate of the same release inside this binary,
+//! because an edit of a crate can also change the hash.
 
 use super::beneath::Entry;
 use super::compare::State;
 use super::root::Root;
 use crate::plan::RelPath;
-use crate::render::{header, vendor};
+use crate::project::Release;
+use crate::render::{Sources, header, vendor};
 use anyhow::Result;
 use std::collections::BTreeMap;
 
@@ -14,8 +15,10 @@ use std::collections::BTreeMap;
 pub enum Origin {
     /// This binary, which has the same files.
     Embedded,
+    /// An earlier release that this binary carries, which has the same files.
+    Earlier(Release),
     /// Another release, by the VERSION of the crate; this binary cannot check it.
-    Release(String),
+    Unchecked(String),
     /// Unknown: the crate is edited, ejected or missing.
     Nobody,
 }
@@ -33,7 +36,7 @@ pub fn vendored_state(root: &Root, folder: &RelPath, name: &str) -> Result<State
     }
     Ok(match vendored_origin(root, folder, name)? {
         Origin::Nobody => State::Edited,
-        Origin::Embedded | Origin::Release(_) => State::Clean,
+        Origin::Embedded | Origin::Earlier(_) | Origin::Unchecked(_) => State::Clean,
     })
 }
 
@@ -42,22 +45,34 @@ pub fn vendored_origin(root: &Root, folder: &RelPath, name: &str) -> Result<Orig
     let version = root.read(&folder.join(vendor::VERSION)?)?.unwrap_or_default();
     let version = String::from_utf8_lossy(&version);
     let stamp = version.lines().next().unwrap_or_default();
+    let hash = vendor::hash(&vendored_files(root, folder)?);
+    match header::release(stamp) {
+        Some(release) if header::recorded(stamp) == Some(hash.as_str()) => origin(name, release, hash),
+        _ => Ok(Origin::Nobody),
+    }
+}
+
+/// The origin of a crate with this hash whose VERSION names this release.
+fn origin(name: &str, release: &str, hash: String) -> Result<Origin> {
+    let hash = Some(hash);
+    if Sources::own().crate_hash(name) == hash {
+        return Ok(Origin::Embedded);
+    }
+    let Ok(known) = release.parse::<Release>() else {
+        return Ok(Origin::Nobody);
+    };
+    Ok(match Sources::of(&known)? {
+        Some(sources) if sources.crate_hash(name) == hash => Origin::Earlier(known),
+        Some(_) => Origin::Nobody,
+        None => Origin::Unchecked(release.to_owned()),
+    })
+}
+
+/// The files in the folder of a vendored crate, by their path in it, without VERSION and what cargo writes there.
+pub fn vendored_files(root: &Root, folder: &RelPath) -> Result<BTreeMap<String, String>> {
     let mut texts = BTreeMap::new();
     read_crate(root, folder, folder, &mut texts)?;
-    let hash = vendor::hash(&texts);
-    Ok(match header::release(stamp) {
-        Some(release) if header::recorded(stamp) == Some(hash.as_str()) => {
-            match (
-                hash == vendor::embedded_hash(name),
-                release == env!("CARGO_PKG_VERSION"),
-            ) {
-                (true, _) => Origin::Embedded,
-                (false, true) => Origin::Nobody,
-                (false, false) => Origin::Release(release.to_owned()),
-            }
-        }
-        _ => Origin::Nobody,
-    })
+    Ok(texts)
 }
 
 /// Whether the project or another vendored crate uses the crate; a crate that was deleted with all its uses is not missing.
@@ -68,7 +83,7 @@ fn needed(root: &Root, folder: &RelPath, name: &str) -> Result<bool> {
             return Ok(true);
         }
     }
-    for other in vendor::names() {
+    for other in Sources::own().crates() {
         let text = root
             .read(&format!("crates/{other}/Cargo.toml").parse()?)?
             .unwrap_or_default();

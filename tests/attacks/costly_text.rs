@@ -16,7 +16,11 @@ fn laughs() -> String {
 
 #[test]
 fn an_expensive_project_file_is_refused_at_once() {
-    let head = "version: 0.1.0\nname: op\ndomain: example.com\nlicense: none\nowner: o\nyear: 2026\n";
+    let head = concat!(
+        "version: ",
+        env!("CARGO_PKG_VERSION"),
+        "\nname: op\ndomain: example.com\nlicense: none\nowner: o\nyear: 2026\n"
+    );
     let cases = [
         ("references", format!("{head}{}", laughs()), "has an anchor"),
         ("one anchor", head.replace("name: op", "name: &a op"), "has an anchor"),

@@ -1,0 +1,146 @@
+//! The vendored crates of a project in two releases. A crate is replaced as a whole, if it is as one of them wrote it.
+
+use crate::cli::report;
+use crate::cli::session::Session;
+use crate::plan::{FileKind, Plan, RelPath, Source, plan};
+use crate::project::Project;
+use crate::render::{Rendered, Templates, render, vendor};
+use crate::write::{Change, State, text_diff, vendored_files, vendored_state};
+use anyhow::{Result, bail};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What becomes of the crates.
+#[derive(Default)]
+pub struct Crates {
+    /// The changes that replace them.
+    pub changes: Vec<Change>,
+    /// Those that stay, because the user owns them.
+    pub ejected: Vec<RelPath>,
+}
+
+/// Replaces the crates of the earlier release by those of this one.
+///
+/// # Errors
+/// For crates that were edited, after their edits were printed.
+pub fn replace(session: &Session, project: &Project, earlier: &Templates) -> Result<Crates> {
+    let vendored = |plan: Plan| plan.only(|_, entry| entry.kind == FileKind::Vendored);
+    let before = vendored(plan(&session.project, earlier.catalogue())?);
+    let after = vendored(session.plan(project)?);
+    let (mut crates, mut edited) = (Crates::default(), Vec::new());
+    let folders: BTreeSet<_> = before.entries.keys().chain(after.entries.keys()).collect();
+    for folder in folders {
+        let crate_plan = |plan: &Plan| plan.clone().only(|path, _| path == folder);
+        let files = session.render(project, &crate_plan(&after))?;
+        let Some(Source::Crate(name)) = before.entries.get(folder).map(|entry| &entry.source) else {
+            free(session, folder)?;
+            crates.changes.extend(written(session, &files)?);
+            continue;
+        };
+        match state(session, folder, name, earlier)? {
+            State::Clean | State::Missing => {
+                let was = render(&session.project, &crate_plan(&before), earlier)?;
+                crates.changes.extend(written(session, &files)?);
+                crates.changes.extend(deleted(session, &was, &files)?);
+            }
+            State::Ejected if session.root.is_folder(folder)? => crates.ejected.push(folder.clone()),
+            // Deleted, with everything that used it.
+            State::Ejected => {}
+            State::Edited | State::Stale => edited.push((folder, name.as_str())),
+        }
+    }
+    match edited.is_empty() {
+        true => Ok(crates),
+        false => refuse(session, &edited, earlier),
+    }
+}
+
+/// Refuses a crate of the user's where this release adds one.
+fn free(session: &Session, folder: &RelPath) -> Result<()> {
+    match session.root.is_folder(folder)? {
+        true => bail!("`{folder}` exists already, and the release adds a crate there\n\nhint: move it away"),
+        false => Ok(()),
+    }
+}
+
+/// Clean is what the release that wrote the project had, or what this one has.
+fn state(session: &Session, folder: &RelPath, name: &str, earlier: &Templates) -> Result<State> {
+    let found = vendored_state(&session.root, folder, name)?;
+    if [State::Missing, State::Ejected].contains(&found) {
+        return Ok(found);
+    }
+    let hash = Some(vendor::hash(&vendored_files(&session.root, folder)?));
+    let known = [earlier.sources(), session.templates.sources()];
+    match known.iter().any(|sources| sources.crate_hash(name) == hash) {
+        true => Ok(State::Clean),
+        false => Ok(State::Edited),
+    }
+}
+
+/// The changes that write these files.
+fn written(session: &Session, files: &Rendered) -> Result<Vec<Change>> {
+    let mut changes = Vec::new();
+    for (path, file) in files {
+        let before = session.root.read(path)?;
+        if before.as_deref() != Some(file.text.as_bytes()) {
+            changes.push(Change {
+                path: path.clone(),
+                before,
+                after: Some(file.clone()),
+            });
+        }
+    }
+    Ok(changes)
+}
+
+/// The changes that delete the files that only the earlier release has.
+fn deleted(session: &Session, was: &Rendered, will: &Rendered) -> Result<Vec<Change>> {
+    let mut changes = Vec::new();
+    for path in was.keys().filter(|path| !will.contains_key(*path)) {
+        if let Some(before) = session.root.read(path)? {
+            changes.push(Change {
+                path: path.clone(),
+                before: Some(before),
+                after: None,
+            });
+        }
+    }
+    Ok(changes)
+}
+
+/// Prints what was edited, and fails.
+fn refuse<T>(session: &Session, edited: &[(&RelPath, &str)], earlier: &Templates) -> Result<T> {
+    for (folder, name) in edited {
+        let found = vendored_files(&session.root, folder)?;
+        report::result(&edits(folder, &earlier.sources().crate_files(name), &found));
+    }
+    let folders: Vec<_> = edited.iter().map(|(folder, _)| format!("`{folder}`")).collect();
+    let ejects: Vec<_> = edited
+        .iter()
+        .map(|(_, name)| format!("`kubewright eject {name}`"))
+        .collect();
+    let (was, it) = if edited.len() == 1 {
+        ("was", "it")
+    } else {
+        ("were", "them")
+    };
+    bail!(
+        "{} {was} edited since kubewright {} wrote {it}: see the differences above\n\n\
+         hint: restore {it} with git, or own {it} with {}, and then bring {it} to the new release by hand",
+        folders.join(", "),
+        session.project.version,
+        ejects.join(", "),
+    )
+}
+
+/// The difference between a crate as it was written and as it was found.
+fn edits(folder: &RelPath, was: &BTreeMap<&str, &str>, found: &BTreeMap<String, String>) -> String {
+    let paths: BTreeSet<&str> = was.keys().copied().chain(found.keys().map(String::as_str)).collect();
+    let text = |path: &&str| {
+        let (before, after) = (
+            was.get(path).copied().unwrap_or_default(),
+            found.get(*path).map_or("", String::as_str),
+        );
+        (before != after).then(|| text_diff(&format!("{folder}/{path}"), before, after))
+    };
+    paths.iter().filter_map(text).collect()
+}

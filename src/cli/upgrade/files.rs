@@ -1,0 +1,196 @@
+//! The files of a project in two releases, and what becomes of each. Vendored crates are in `crates.rs`.
+
+use super::renames::renames;
+use crate::cli::session::Session;
+use crate::plan::{FileKind, Plan, RelPath};
+use crate::project::Project;
+use crate::render::{File, Rendered, Templates, render};
+use crate::write::{Intent, Intents, Outcome, Succession, compare};
+use anyhow::Result;
+use std::collections::BTreeMap;
+
+/// A project as two releases render it.
+pub struct Releases {
+    was: Rendered,
+    will: Rendered,
+    /// Earlier paths by the new ones, of files that the new release renames.
+    renamed: BTreeMap<RelPath, RelPath>,
+    names: [String; 2],
+}
+
+impl Releases {
+    /// Renders the project of the session with the templates of its release, and `project` with those of this one.
+    pub fn new(session: &Session, project: &Project, earlier: &Templates) -> Result<Self> {
+        let files = |plan: Plan| plan.only(|_, entry| entry.kind != FileKind::Vendored);
+        let before = files(crate::plan::plan(&session.project, earlier.catalogue())?);
+        let was = render(&session.project, &before, earlier)?;
+        let will = session.render(project, &files(session.plan(project)?))?;
+        let names = [session.project.version.clone(), project.version.clone()];
+        Ok(Self::of(was, will, names))
+    }
+
+    fn of(was: Rendered, will: Rendered, names: [String; 2]) -> Self {
+        Self {
+            renamed: renames(&was, &will),
+            was,
+            will,
+            names,
+        }
+    }
+
+    /// Compares both with the disk.
+    pub fn outcome(&self, session: &Session) -> Result<Outcome> {
+        compare(&session.root, &self.intents(), false)
+    }
+
+    fn intents(&self) -> Intents<'_> {
+        let mut intents = Intents::new();
+        for (path, after) in &self.will {
+            if let Some(intent) = self.intent(path, after) {
+                intents.insert(path.clone(), intent);
+            }
+        }
+        for (path, file) in &self.was {
+            let moved = self.renamed.values().any(|from| from == path);
+            if !moved && !self.will.contains_key(path) {
+                intents.insert(path.clone(), Intent::Remove(file));
+            }
+        }
+        intents
+    }
+
+    fn intent<'a>(&'a self, path: &RelPath, after: &'a File) -> Option<Intent<'a>> {
+        let from = self.renamed.get(path);
+        let before = self.was.get(from.unwrap_or(path));
+        match (after.kind, before) {
+            (_, Some(before)) if before == after && from.is_none() => None,
+            (FileKind::Managed, before) => Some(Intent::Manage { after, before }),
+            (_, None) => Some(Intent::Seed(after)),
+            (_, Some(before)) => Some(Intent::Merge(Succession {
+                before,
+                after,
+                from,
+                releases: [&self.names[0], &self.names[1]],
+            })),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::write::{Access, Root};
+    use std::fs;
+
+    fn rendered(files: &[(&str, FileKind, &str)]) -> Rendered {
+        let file = |(path, kind, text): &(&str, FileKind, &str)| {
+            let file = File {
+                kind: *kind,
+                executable: false,
+                text: (*text).to_owned(),
+            };
+            (path.parse().unwrap(), file)
+        };
+        files.iter().map(file).collect()
+    }
+
+    /// The outcome in a folder with these files.
+    fn outcome(was: Rendered, will: Rendered, disk: &[(&str, &str)]) -> Result<Outcome> {
+        let dir = tempfile::tempdir().unwrap();
+        for (path, text) in disk {
+            let path = dir.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let releases = Releases::of(was, will, ["0.1.0".into(), "0.2.0".into()]);
+        compare(
+            &Root::open(dir.path(), Access::Read, || {})?,
+            &releases.intents(),
+            false,
+        )
+    }
+
+    fn changes(outcome: &Outcome) -> Vec<(&str, Option<&str>)> {
+        let changes = outcome.changes.iter();
+        changes
+            .map(|change| {
+                (
+                    change.path.as_str(),
+                    change.after.as_ref().map(|file| file.text.as_str()),
+                )
+            })
+            .collect()
+    }
+
+    const OLD: &str = "one\ntwo\nthree\nfour\nfive\n";
+    const NEW: &str = "one\ntwo\nthree\nfour\n5\n";
+
+    #[test]
+    fn a_renamed_file_takes_the_users_changes_along() {
+        use FileKind::Seeded;
+        let (was, will) = (
+            rendered(&[("src/a.rs", Seeded, OLD)]),
+            rendered(&[("src/b.rs", Seeded, NEW)]),
+        );
+        let mine = OLD.replace("one", "mine");
+        let found = outcome(was.clone(), will.clone(), &[("src/a.rs", &mine)]).unwrap();
+        assert_eq!(
+            changes(&found),
+            [("src/a.rs", None), ("src/b.rs", Some("mine\ntwo\nthree\nfour\n5\n"))]
+        );
+        // The user has deleted or moved it: the new one is not created.
+        let found = outcome(was.clone(), will.clone(), &[]).unwrap();
+        assert!(found.changes.is_empty());
+        assert_eq!(found.deleted, ["src/b.rs".parse().unwrap()]);
+        let error = outcome(was, will, &[("src/a.rs", OLD), ("src/b.rs", "own")]).unwrap_err();
+        assert!(error.to_string().contains("`src/b.rs` exists already"), "{error}");
+    }
+
+    #[test]
+    fn a_file_that_a_release_drops_is_deleted_unless_it_was_edited() {
+        use FileKind::Seeded;
+        let was = || rendered(&[("a", Seeded, OLD)]);
+        assert_eq!(
+            changes(&outcome(was(), Rendered::new(), &[("a", OLD)]).unwrap()),
+            [("a", None)]
+        );
+        let kept = outcome(was(), Rendered::new(), &[("a", "mine")]).unwrap();
+        assert!(kept.changes.is_empty());
+        assert_eq!(kept.kept, ["a".parse().unwrap()]);
+    }
+
+    #[test]
+    fn a_new_file_is_created_and_refused_where_the_user_has_another() {
+        use FileKind::Seeded;
+        let will = || rendered(&[("a", Seeded, NEW)]);
+        assert_eq!(
+            changes(&outcome(Rendered::new(), will(), &[]).unwrap()),
+            [("a", Some(NEW))]
+        );
+        assert!(
+            outcome(Rendered::new(), will(), &[("a", NEW)])
+                .unwrap()
+                .changes
+                .is_empty()
+        );
+        assert!(outcome(Rendered::new(), will(), &[("a", "mine")]).is_err());
+    }
+
+    #[test]
+    fn a_seeded_file_that_becomes_managed_is_replaced_or_stays_the_users() {
+        use FileKind::{Managed, Seeded};
+        let managed = crate::render::header::stamp(&"a".parse().unwrap(), "0.2.0", NEW);
+        let (was, will) = (
+            || rendered(&[("a", Seeded, OLD)]),
+            || rendered(&[("a", Managed, &managed)]),
+        );
+        assert_eq!(
+            changes(&outcome(was(), will(), &[("a", OLD)]).unwrap()),
+            [("a", Some(managed.as_str()))]
+        );
+        let mine = outcome(was(), will(), &[("a", "mine\nfive\n")]).unwrap();
+        assert!(mine.changes.is_empty());
+        assert!(mine.by_hand[0].add.contains(&"5".to_owned()));
+        assert_eq!(mine.by_hand[0].remove, ["five"]);
+    }
+}

@@ -1,0 +1,158 @@
+//! `kubewright upgrade`: moves a project to this release. The templates of the release that wrote it give the text from which the
+//! user's changes are told from those of the releases.
+
+mod crates;
+mod files;
+mod renames;
+
+use super::report;
+use super::session::{Session, access};
+use crate::plan::{FileKind, RelPath};
+use crate::project::{Project, Release, file};
+use crate::render::{Sources, Templates};
+use crate::write::{Outcome, has_conflicts};
+use anyhow::{Result, anyhow, bail};
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+/// Flags of `upgrade`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Managed files and vendored crates are replaced. Your files are merged: what you changed since the
+earlier release, and what this release changes. Where both changed the same lines, both stand
+between conflict markers, and the command exits with 1. It needs neither git nor a network.
+
+Examples:
+  kubewright upgrade --dry-run
+  kubewright upgrade")]
+pub struct Args {
+    /// The release to upgrade to; a kubewright upgrades only to its own [default: this one]
+    #[arg(long, value_name = "RELEASE")]
+    to: Option<Release>,
+    /// Record your own templates as they are now
+    #[arg(long, value_name = "DIR")]
+    templates: Option<PathBuf>,
+    /// Show the changes as a diff, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// Upgrades the project in `dir`.
+pub fn run(dir: &Path, args: Args) -> Result<()> {
+    let own = Release::own();
+    check_target(args.to.as_ref(), &own)?;
+    let session = Session::open_earlier(dir, access(args.dry_run), args.templates.as_deref())?;
+    let from: Release = session.project.version.parse()?;
+    if from > own {
+        return Err(file::newer(&from));
+    }
+    let unresolved = unresolved(&session)?;
+    if !unresolved.is_empty() {
+        return Err(conflicts("there are conflict markers of an earlier merge", &unresolved));
+    }
+    if from == own {
+        report::note(&format!("nothing to do: the project is of kubewright {own} already"));
+        return Ok(());
+    }
+    let project = Project {
+        version: own.to_string(),
+        ..session.project.clone()
+    };
+    let (mut outcome, ejected) = outcome(&session, &project, &from)?;
+    let (conflicting, deleted) = (
+        std::mem::take(&mut outcome.conflicts),
+        std::mem::take(&mut outcome.deleted),
+    );
+    session.finish(&project, outcome, args.dry_run)?;
+    for path in deleted {
+        report::note(&format!("`{path}` stays deleted, although kubewright {own} changes it"));
+    }
+    for path in ejected {
+        report::note(&format!(
+            "`{path}` is yours, and stays as it is: bring it to {own} by hand where it no longer fits the other crates"
+        ));
+    }
+    finished(&conflicting, [&from, &own], args.dry_run)
+}
+
+/// Only an upgrade to the binary's own release is possible: it has the templates and crates of no later one.
+fn check_target(target: Option<&Release>, own: &Release) -> Result<()> {
+    match target {
+        Some(target) if target != own => bail!(
+            "this kubewright upgrades projects to {own}, not to {target}\n\nhint: install that release with `{}`, and run its `upgrade`",
+            file::install(&target.to_string())
+        ),
+        _ => Ok(()),
+    }
+}
+
+/// Everything that the upgrade changes, and the crates that it leaves alone because they are ejected.
+fn outcome(session: &Session, project: &Project, from: &Release) -> Result<(Outcome, Vec<RelPath>)> {
+    let Some(sources) = Sources::of(from)? else {
+        return Err(unknown(from));
+    };
+    let earlier = Templates::of(Cow::Owned(sources), &session.own_templates)?;
+    let crates = crates::replace(session, project, &earlier)?;
+    let mut outcome = files::Releases::new(session, project, &earlier)?.outcome(session)?;
+    outcome.changes.extend(crates.changes);
+    Ok((outcome, crates.ejected))
+}
+
+fn unknown(from: &Release) -> anyhow::Error {
+    let carried: Vec<_> = Sources::carried()
+        .iter()
+        .map(|release| format!("`{release}`"))
+        .collect();
+    anyhow!(
+        "this kubewright does not have the templates of {from}, which wrote the project\n\n\
+         hint: it upgrades projects of {}; a later kubewright may have them",
+        match carried.is_empty() {
+            true => "no release".to_owned(),
+            false => carried.join(", "),
+        }
+    )
+}
+
+/// Seeded files with conflict markers.
+fn unresolved(session: &Session) -> Result<Vec<RelPath>> {
+    let mut found = Vec::new();
+    for (path, entry) in session.plan(&session.project)?.entries {
+        if entry.kind == FileKind::Seeded
+            && let Some(bytes) = session.root.read(&path)?
+            && has_conflicts(&String::from_utf8_lossy(&bytes))
+        {
+            found.push(path);
+        }
+    }
+    Ok(found)
+}
+
+fn conflicts(what: &str, paths: &[RelPath]) -> anyhow::Error {
+    let names: Vec<_> = paths.iter().map(|path| format!("`{path}`")).collect();
+    anyhow!(
+        "{what}: {}\n\nhint: edit {}: keep what you want of the texts between `<<<<<<<` and `>>>>>>>`, and delete the markers",
+        names.join(", "),
+        if paths.len() == 1 { "it" } else { "them" }
+    )
+}
+
+/// Says what remains to do; conflicts are an error, as those of `git merge`.
+fn finished(conflicting: &[RelPath], [from, own]: [&Release; 2], dry_run: bool) -> Result<()> {
+    match (conflicting.is_empty(), dry_run) {
+        (true, true) => report::note(&format!(
+            "\nan upgrade from {from} to {own} makes these changes, without conflicts"
+        )),
+        (true, false) => report::note(&format!(
+            "\nthe project is of kubewright {own} now; it was of {from}; see {}/blob/v{own}/CHANGELOG.md\n\nnext:\n  make manifests build test",
+            env!("CARGO_PKG_REPOSITORY")
+        )),
+        (false, true) => return Err(conflicts("the upgrade would write conflict markers", conflicting)),
+        (false, false) => {
+            let what = format!(
+                "the project is of kubewright {own} now, with conflicts between your changes and those of the release"
+            );
+            return Err(conflicts(&what, conflicting));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,102 @@
+//! What the projects of one release consist of: its templates, the files that it copies, and the crates that it vendors.
+
+use super::archive::{self, Texts};
+use super::{embedded, vendor};
+use crate::project::Release;
+use anyhow::{Context, Result};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+const TEMPLATES: &str = "templates/";
+const SCAFFOLDS: &str = "scaffolds/";
+/// The folder of [`SCAFFOLDS`] whose files are copied; each of the others is a crate.
+const COPIED: &str = "scaffolds/project/";
+
+/// The files of a release, by their paths in the repository.
+#[derive(Clone, Debug)]
+pub struct Sources {
+    files: Texts,
+}
+
+impl Sources {
+    /// Those of this release.
+    pub fn own() -> &'static Self {
+        static OWN: LazyLock<Sources> = LazyLock::new(|| Sources {
+            files: embedded::files(),
+        });
+        &OWN
+    }
+
+    /// Those of this or of an earlier release; `None` if this binary does not carry it.
+    ///
+    /// # Errors
+    /// If the archive in the binary is damaged.
+    pub fn of(release: &Release) -> Result<Option<Self>> {
+        if *release == Release::own() {
+            return Ok(Some(Self::own().clone()));
+        }
+        let Some(packed) = embedded::archive(&release.to_string()) else {
+            return Ok(None);
+        };
+        let files = archive::unpack(packed, &Self::own().files);
+        let files =
+            files.with_context(|| format!("this binary is damaged: it cannot read its archive of {release}"))?;
+        Ok(Some(Self { files }))
+    }
+
+    /// The earlier releases that this binary carries, the oldest first.
+    pub fn carried() -> Vec<Release> {
+        let names = embedded::archives();
+        let mut releases: Vec<Release> = names.iter().filter_map(|name| name.parse().ok()).collect();
+        releases.retain(|release| *release < Release::own());
+        releases.sort();
+        releases
+    }
+
+    /// All of them, compressed; the contents of `releases/<release>.zlib`.
+    pub fn packed(&self) -> Result<Vec<u8>> {
+        archive::pack(&self.files, &Texts::new()).context("the files of the release cannot be compressed")
+    }
+
+    /// The templates by name.
+    pub fn templates(&self) -> BTreeMap<&str, &str> {
+        self.below(TEMPLATES)
+    }
+
+    /// The files that are copied without rendering, by their path in a project.
+    pub fn verbatim(&self) -> BTreeMap<&str, &str> {
+        self.below(COPIED)
+    }
+
+    /// The crates to vendor, by the name of their folder.
+    pub fn crates(&self) -> Vec<String> {
+        let copied = COPIED.split('/').nth(1);
+        let folders: BTreeSet<_> = self
+            .below(SCAFFOLDS)
+            .into_keys()
+            .filter_map(|path| path.split('/').next())
+            .collect();
+        folders
+            .into_iter()
+            .filter(|name| Some(*name) != copied)
+            .map(str::to_owned)
+            .collect()
+    }
+
+    /// The files of a crate to vendor, by their path in it.
+    pub fn crate_files(&self, name: &str) -> BTreeMap<&str, &str> {
+        self.below(&format!("{SCAFFOLDS}{name}/"))
+    }
+
+    /// The hash of a crate, as its VERSION records it; `None` if the release has no such crate.
+    pub fn crate_hash(&self, name: &str) -> Option<String> {
+        let files = self.crate_files(name);
+        (!files.is_empty()).then(|| vendor::hash(&files))
+    }
+
+    fn below(&self, folder: &str) -> BTreeMap<&str, &str> {
+        let from = self.files.range(folder.to_owned()..);
+        let inside = from.map_while(|(path, text)| Some((path.strip_prefix(folder)?, text.as_ref())));
+        inside.collect()
+    }
+}

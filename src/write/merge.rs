@@ -1,0 +1,208 @@
+//! Brings a seeded file to another release: what the user changed since the earlier release, and what the release changes,
+//! in one text. Where both changed the same lines, both stand between conflict markers, with the earlier text.
+
+use super::change::Change;
+use super::compare::{Outcome, Refused, is_comment, same};
+use crate::plan::{FileKind, RelPath};
+use crate::render::header::{self, Found};
+use crate::render::{File, cargo_lock};
+use similar::{ConflictStyle, TextMerge};
+use std::borrow::Cow;
+
+/// A seeded file in two releases.
+#[derive(Clone, Debug)]
+pub struct Succession<'a> {
+    /// As the earlier release wrote it.
+    pub before: &'a File,
+    /// As the new release writes it.
+    pub after: &'a File,
+    /// Its path in the earlier release, if the new one has another.
+    pub from: Option<&'a RelPath>,
+    /// The names of the earlier and of the new release, for conflict markers.
+    pub releases: [&'a str; 2],
+}
+
+/// The text of both.
+#[derive(Debug, PartialEq, Eq)]
+enum Merged {
+    Clean(String),
+    Conflicts(String),
+    /// A managed file that was edited, so that its text is nobody's.
+    Edited,
+    /// Not text.
+    Binary,
+}
+
+/// A seeded file on the disk.
+pub(super) struct Seeded<'a> {
+    /// Its path in the new release.
+    pub(super) path: &'a RelPath,
+    /// Its texts.
+    pub(super) file: &'a Succession<'a>,
+    /// The contents at its path in the earlier release.
+    pub(super) present: Option<Vec<u8>>,
+    /// The contents at its path in the new release.
+    pub(super) target: Option<Vec<u8>>,
+}
+
+/// Works out the changes of one file. A file that the user deleted stays deleted.
+pub(super) fn succeed(seeded: Seeded, outcome: &mut Outcome, refused: &mut Refused) {
+    let (path, file) = (seeded.path, seeded.file);
+    let Some(bytes) = seeded.present else {
+        return outcome.deleted.push(path.clone());
+    };
+    let is_taken = |target: &Vec<u8>| !same(target, file.after);
+    if file.from.is_some() && seeded.target.as_ref().is_some_and(is_taken) {
+        return refused.in_the_way.push(path.clone());
+    }
+    let text = match merged(path, &bytes, file) {
+        Merged::Clean(text) => text,
+        Merged::Conflicts(text) => {
+            outcome.conflicts.push(path.clone());
+            text
+        }
+        Merged::Edited => return refused.edited.push(path.clone()),
+        Merged::Binary => return outcome.kept.push(path.clone()),
+    };
+    if let Some(from) = file.from {
+        outcome.changes.push(Change {
+            path: from.clone(),
+            before: Some(bytes),
+            after: None,
+        });
+    }
+    outcome.replace(path, seeded.target, text, file.after);
+}
+
+fn merged(path: &RelPath, bytes: &[u8], file: &Succession) -> Merged {
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return Merged::Binary;
+    };
+    let windows = text.contains("\r\n");
+    let restore = |text: String| if windows { text.replace('\n', "\r\n") } else { text };
+    match merged_lines(path, &text.replace("\r\n", "\n"), file) {
+        Merged::Clean(text) => Merged::Clean(restore(text)),
+        Merged::Conflicts(text) => Merged::Conflicts(restore(text)),
+        other => other,
+    }
+}
+
+/// The same for a text with line feeds alone.
+fn merged_lines(path: &RelPath, text: &str, file: &Succession) -> Merged {
+    let after = &file.after.text;
+    let mut before = Cow::Borrowed(file.before.text.as_str());
+    if file.before.kind == FileKind::Managed {
+        match header::find(text) {
+            Found::Intact { above } => return Merged::Clean(format!("{above}{after}")),
+            Found::None => before = Cow::Borrowed(header::below(&file.before.text)),
+            Found::Edited | Found::Conflicted { .. } => return Merged::Edited,
+        }
+    }
+    if text == after {
+        return Merged::Clean(text.to_owned());
+    }
+    // As it was written, but for a licence on top.
+    if let Some(above) = text.strip_suffix(before.as_ref()).filter(|above| is_comment(above)) {
+        return Merged::Clean(format!("{above}{after}"));
+    }
+    if path.as_str() == "Cargo.lock" {
+        return Merged::Clean(cargo_lock::merge(&before, text, after));
+    }
+    let mut merge = TextMerge::from_lines(before.as_ref(), text, after.as_str());
+    let [earlier, new] = file.releases.map(|release| format!("kubewright {release}"));
+    merge
+        .labels(&earlier, "yours", &new)
+        .conflict_style(ConflictStyle::Diff3);
+    match merge.is_conflicted() {
+        true => Merged::Conflicts(merge.to_string()),
+        false => Merged::Clean(merge.to_string()),
+    }
+}
+
+/// Whether a text has conflict markers, of git or of an upgrade.
+pub fn has_conflicts(text: &str) -> bool {
+    let mut lines = text.lines();
+    lines.any(|line| line.starts_with("<<<<<<< ")) && lines.any(|line| line.starts_with(">>>>>>> "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BEFORE: &str = "one\ntwo\nthree\nfour\nfive\nsix\n";
+
+    fn file(kind: FileKind, text: &str) -> File {
+        File {
+            kind,
+            executable: false,
+            text: text.to_owned(),
+        }
+    }
+
+    fn merge(kinds: [FileKind; 2], texts: [&str; 2], found: &str) -> Merged {
+        let (before, after) = (file(kinds[0], texts[0]), file(kinds[1], texts[1]));
+        let file = Succession {
+            before: &before,
+            after: &after,
+            from: None,
+            releases: ["0.1.0", "0.2.0"],
+        };
+        merged(&"src/main.rs".parse().unwrap(), found.as_bytes(), &file)
+    }
+
+    fn seeded(after: &str, found: &str) -> Merged {
+        merge([FileKind::Seeded; 2], [BEFORE, after], found)
+    }
+
+    #[test]
+    fn changes_in_different_places_are_joined_also_with_line_ends_of_windows() {
+        let (after, found) = (BEFORE.replace("five", "5"), BEFORE.replace("one", "1"));
+        let both = found.replace("five", "5");
+        assert_eq!(seeded(&after, &found), Merged::Clean(both.clone()));
+        let windows = |text: &str| text.replace('\n', "\r\n");
+        assert_eq!(seeded(&after, &windows(&found)), Merged::Clean(windows(&both)));
+        let licensed = format!("// Copyright\n\n{BEFORE}");
+        assert_eq!(
+            seeded(&after, &licensed),
+            Merged::Clean(format!("// Copyright\n\n{after}"))
+        );
+    }
+
+    #[test]
+    fn changes_of_the_same_line_stand_between_markers_with_the_earlier_text() {
+        let merged = seeded(&BEFORE.replace("three", "3"), &BEFORE.replace("three", "drei"));
+        let wanted = "one\ntwo\n<<<<<<< yours\ndrei\n||||||| kubewright 0.1.0\nthree\n=======\n3\n>>>>>>> kubewright 0.2.0\nfour\nfive\nsix\n";
+        assert_eq!(merged, Merged::Conflicts(wanted.to_owned()));
+        assert!(has_conflicts(wanted) && !has_conflicts(BEFORE));
+    }
+
+    #[test]
+    fn the_same_change_on_both_sides_is_no_conflict() {
+        let after = BEFORE.replace("three", "3");
+        assert_eq!(seeded(&after, &after), Merged::Clean(after.clone()));
+    }
+
+    #[test]
+    fn a_managed_file_that_becomes_seeded_is_replaced_merged_or_refused() {
+        let managed = header::stamp(&"src/main.rs".parse().unwrap(), "0.1.0", BEFORE);
+        let kinds = [FileKind::Managed, FileKind::Seeded];
+        let after = BEFORE.replace("five", "5");
+        let of = |found: &str| merge(kinds, [&managed, &after], found);
+        assert_eq!(of(&managed), Merged::Clean(after.clone()));
+        let ejected = BEFORE.replace("one", "1");
+        assert_eq!(of(&ejected), Merged::Clean(ejected.replace("five", "5")));
+        assert_eq!(of(&managed.replace("one", "1")), Merged::Edited);
+    }
+
+    #[test]
+    fn what_is_not_text_is_left_alone() {
+        let (before, after) = (file(FileKind::Seeded, "a"), file(FileKind::Seeded, "b"));
+        let file = Succession {
+            before: &before,
+            after: &after,
+            from: None,
+            releases: ["0.1.0", "0.2.0"],
+        };
+        assert_eq!(merged(&"a".parse().unwrap(), &[0xff, 0xfe], &file), Merged::Binary);
+    }
+}
