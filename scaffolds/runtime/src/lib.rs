@@ -25,6 +25,7 @@
 //! - No request is sent that would change nothing, and a controller's own writes do not wake it.
 
 mod api;
+mod certificates;
 mod child;
 mod client;
 mod condition_types;
@@ -65,6 +66,7 @@ mod status;
 mod store;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod webhook;
 mod worker;
 
 pub use child::{Applied, child_name, label_value};
@@ -76,6 +78,7 @@ pub use heartbeat::Heartbeat;
 pub use informer::{Delta, DuplicateIndex, Informer, InformerConfig, Scope, Selectors, Subscription, SubscriptionId};
 pub use key::ObjectKey;
 pub use kind::Kind;
+pub use kubewright_schema::cause::{Cause, Path as FieldPath};
 pub use leader::{Election, ElectionConfig, LostReason};
 pub use limit::RateLimit;
 pub use manager::{Manager, ManagerBuilder, Stop, Task};
@@ -94,3 +97,4 @@ pub use rollout::Rollout;
 pub use server::Checks;
 pub use status::{Conditions, condition};
 pub use store::Store;
+pub use webhook::{Admission, Change, Defaulter, FailurePolicy, Operation, Validator, Verdict, Webhook};

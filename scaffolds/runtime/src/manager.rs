@@ -14,7 +14,7 @@ mod tasks;
 use std::{
     collections::{BTreeSet, HashMap},
     future::Future,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak, atomic::AtomicBool},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak, atomic::AtomicBool},
 };
 
 use kube::Client;
@@ -32,6 +32,7 @@ pub use self::{
 };
 use crate::{
     child::ChildLabel,
+    client::{self, WriteGate},
     condition_types::ConditionTypes,
     error::{Error, Result},
     events::{Events, Recorder},
@@ -39,7 +40,7 @@ use crate::{
     kind::KindId,
     metrics::Metrics,
     rbac::{self, Registration, Rule},
-    server::{Checks, Probes},
+    server::{Checks, Endpoint, Probes},
     worker::Runnable,
 };
 
@@ -76,10 +77,22 @@ struct Core {
     conditions: ConditionTypes,
     added: Added,
     tasks: Mutex<Vec<Pending<()>>>,
+    hooks: Mutex<Vec<Hooked>>,
+    admission: OnceLock<Client>,
     authored: Authored,
     heartbeat: Heartbeat,
     probes: Probes,
     filled: Arc<AtomicBool>,
+}
+
+/// A webhook that has been registered.
+#[derive(Clone)]
+pub(crate) struct Hooked {
+    pub(crate) endpoint: Arc<dyn Endpoint>,
+    /// Whether it may change objects.
+    pub(crate) mutating: bool,
+    /// Its entry in a MutatingWebhookConfiguration or ValidatingWebhookConfiguration.
+    pub(crate) entry: Value,
 }
 
 impl Manager {
@@ -113,6 +126,49 @@ impl Manager {
     /// The checks behind `/readyz`; by default `informer-sync`, which passes when the caches are filled.
     pub fn readyz(&self) -> &Checks {
         &self.core.probes.readyz
+    }
+
+    /// The operator's name.
+    pub(crate) fn name(&self) -> &str {
+        &self.core.settings.name
+    }
+
+    /// The client of webhooks, which may write on a standby too.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Kube`] if the credentials cannot be used.
+    pub(crate) fn admission_client(&self) -> Result<Client> {
+        let Some((config, agent)) = &self.core.settings.access else {
+            return Ok(self.core.settings.client.clone());
+        };
+        if let Some(client) = self.core.admission.get() {
+            return Ok(client.clone());
+        }
+        let client = client::build(config.clone(), agent, &self.core.settings.metrics, WriteGate::open())?;
+        Ok(self.core.admission.get_or_init(|| client).clone())
+    }
+
+    /// Adds a webhook.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setup`] if there is one with its path.
+    pub(crate) fn hook(&self, hook: Hooked) -> Result<()> {
+        let mut hooks = lock(&self.core.hooks);
+        let path = hook.endpoint.path();
+        if hooks.iter().any(|known| known.endpoint.path() == path) {
+            return Err(Error::Setup(format!(
+                "two webhooks have the path `{path}`\n\nhint: join them in one type"
+            )));
+        }
+        hooks.push(hook);
+        Ok(())
+    }
+
+    /// The webhooks, in the order in which they were added.
+    pub(crate) fn hooks(&self) -> Vec<Hooked> {
+        lock(&self.core.hooks).clone()
     }
 
     pub(crate) fn probes(&self) -> Probes {

@@ -7,29 +7,38 @@ use std::{
     process::ExitCode,
     sync::{Arc, OnceLock},
     thread::available_parallelism,
+    time::Duration,
 };
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::{Client, Config};
 use kubewright_schema::files::{self, Mode};
-use tokio::runtime;
+use tokio::{
+    runtime,
+    time::{Instant, sleep_until},
+};
 use tracing::{error, info};
 
 use crate::{
+    certificates::{self, Keeper, Pace},
     client::{self, Guards, WriteGate},
     crds,
     error::{Error, Result},
     leader::{Election, ElectionConfig},
     logging,
-    manager::Manager,
+    manager::{Manager, Stop, Task},
     metrics::Metrics,
-    options::{Command, Options},
-    server::Servers,
+    options::{BindAddress, Command, Options},
+    server::{Held, Servers, Webhooks},
     signals,
+    webhook::component,
 };
 
 /// The type of a kind, as in the list of the generated `api::crds`.
 type Crd = kubewright_schema::CustomType<CustomResourceDefinition>;
+
+/// How long webhooks are served after the signal: until a Service no longer leads here, in API servers and kube-proxy.
+const DRAIN: Duration = Duration::from_secs(10);
 
 /// An operator: one process that runs a [`Manager`] until it is asked to stop.
 ///
@@ -39,7 +48,11 @@ type Crd = kubewright_schema::CustomType<CustomResourceDefinition>;
 /// `setup` registers, then [`Manager::run`]. SIGTERM and SIGINT stop it, at any await of these; a second signal ends the
 /// process at once, with exit code 1, as in controller-runtime.
 ///
-/// `<operator> manifests` writes the RBAC role instead, from what `setup` registers; it needs no cluster.
+/// Webhooks are served on every replica, and for 10 s after the signal, or for `--graceful-shutdown-timeout` if that is
+/// shorter.
+///
+/// `<operator> manifests` writes the RBAC role and `config/webhook` instead, from what `setup` registers; it needs no
+/// cluster.
 pub struct Operator {
     name: &'static str,
     options: Options,
@@ -99,7 +112,14 @@ impl Operator {
             }
         };
         let ended = match self.options.command.clone() {
-            Some(Command::Manifests { out, check }) => runtime.block_on(self.write_role(&out, check, setup)),
+            Some(Command::Manifests {
+                out,
+                webhook_out,
+                check,
+            }) => {
+                let mode = if check { Mode::Check } else { Mode::Write };
+                runtime.block_on(self.write_manifests([&out, &webhook_out], mode, setup))
+            }
             None => runtime.block_on(self.serve(setup)).map(|()| ExitCode::SUCCESS),
         };
         // The remaining tasks on other threads are not needed any more.
@@ -117,11 +137,27 @@ impl Operator {
 
     async fn serve(self, setup: impl AsyncFnOnce(&Manager) -> Result<()>) -> Result<()> {
         let mut stop = pin!(signals::stop()?);
+        let drain = DRAIN.min(self.options.graceful_shutdown_timeout);
         let started = tokio::select! {
             () = &mut stop => return Ok(()),
             started = self.start(setup) => started?,
         };
-        started.manager.run(stop, started.election).await
+        let Some(webhooks) = started.webhooks else {
+            return started.manager.run(stop, started.election).await;
+        };
+        let (ready, stopped) = (started.manager.readyz().clone(), OnceLock::new());
+        let stop = async {
+            stop.await;
+            ready.add("webhook", || Err("the process is stopping".to_owned()));
+            webhooks.drain();
+            _ = stopped.set(Instant::now());
+        };
+        let ended = started.manager.run(stop, started.election).await;
+        if let Some(stopped) = stopped.get() {
+            // API servers call this process until they see that it is not ready.
+            sleep_until(*stopped + drain).await;
+        }
+        ended
     }
 
     /// Everything before the manager runs. Dropped at any await if the process is asked to stop.
@@ -140,6 +176,7 @@ impl Operator {
         let client = self.client(&config, &metrics, &elected)?;
         let manager = Manager::builder(client.clone())
             .name(self.name)
+            .access(config.clone(), self.agent())
             .namespace(self.namespace(&config))
             .watch_namespaces(watched)
             .default_workers(self.options.max_concurrent_reconciles.get())
@@ -153,6 +190,7 @@ impl Operator {
             crds::install(&client, &self.assembled_crds()?).await?;
         }
         setup(&manager).await?;
+        let webhooks = self.webhooks(&manager, &metrics)?;
         info!(server = %config.cluster_url, "starting {}", self.name);
         if self.options.leader_elect {
             let election = Arc::new(Election::start(self.election(&config)?, config, &metrics)?);
@@ -162,8 +200,64 @@ impl Operator {
         Ok(Started {
             manager,
             election: elected.get().cloned(),
+            webhooks,
             _servers: servers,
         })
+    }
+
+    /// Serves the webhooks that are registered, if there are any.
+    fn webhooks(&self, manager: &Manager, metrics: &Metrics) -> Result<Option<Webhooks>> {
+        let hooks = manager.hooks();
+        if hooks.is_empty() || self.options.webhook_bind_address == BindAddress::Off {
+            return Ok(None);
+        }
+        let held = Held::new();
+        let endpoints = hooks.iter().map(|hook| hook.endpoint.clone()).collect();
+        let server = Webhooks::start(&self.options, endpoints, metrics, &held)?;
+        if let Some(server) = &server {
+            info!(address = %server.address(), "serving webhooks");
+        }
+        if self.options.webhook_cert_path.is_none() {
+            self.keep_certificates(manager, held)?;
+        }
+        Ok(server)
+    }
+
+    /// Makes and renews the certificates of the webhook server, as a task of every replica.
+    fn keep_certificates(&self, manager: &Manager, held: Held) -> Result<()> {
+        if self.namespaced {
+            let text = "an operator of named namespaces may not write webhook configurations, which are cluster-scoped";
+            let hint = "pass --webhook-cert-path FOLDER, or --webhook-bind-address=0 to serve no webhooks";
+            return Err(Error::Setup(format!("{text}\n\nhint: {hint}")));
+        }
+        let hooks = manager.hooks();
+        let settings = certificates::Settings {
+            client: manager.admission_client()?,
+            operator: self.name.to_owned(),
+            namespace: manager.namespace().to_owned(),
+            prefix: self
+                .options
+                .webhook_name_prefix
+                .clone()
+                .unwrap_or_else(|| format!("{}-", self.name)),
+            hosts: self.options.webhook_host.clone(),
+            configured: component::configured(&hooks),
+            pace: Pace::DEFAULT,
+        };
+        let keeper = Keeper::new(settings, held, manager.metrics());
+        let standing = keeper.standing();
+        manager.readyz().add("webhook", move || standing.check());
+        let keep = |stop: Stop| async move {
+            keeper
+                .keep(|| {
+                    let stop = stop.clone();
+                    async move { stop.requested().await }
+                })
+                .await;
+            Ok(())
+        };
+        manager.task(Task::new("certificates", keep).before_caches());
+        Ok(())
     }
 
     /// A client that only reads while another process leads.
@@ -201,21 +295,31 @@ impl Operator {
         })
     }
 
-    /// Registers the controllers on a client without a server, and writes the permissions that they need.
-    async fn write_role(
+    /// Registers the controllers on a client without a server, and writes the permissions that they need, and the
+    /// configurations of the webhooks.
+    async fn write_manifests(
         self,
-        out: &Path,
-        check: bool,
+        [out, webhook_out]: [&Path; 2],
+        mode: Mode,
         setup: impl AsyncFnOnce(&Manager) -> Result<()>,
     ) -> Result<ExitCode> {
         let nowhere = Config::new(http::Uri::from_static("http://manifests.invalid"));
         let client = client::build(nowhere, self.name, &Metrics::new(), WriteGate::new(|| false))?;
         let manager = Manager::builder(client).name(self.name).build();
         setup(&manager).await?;
+        let hooks = manager.hooks();
+        // A Role grants no configurations, which are cluster-scoped.
+        if !self.namespaced {
+            component::rules(&hooks)
+                .into_iter()
+                .for_each(|rule| manager.grant(rule));
+        }
         let roles = manager.roles(self.namespaced)?;
-        let mode = if check { Mode::Check } else { Mode::Write };
         let files = [("role.yaml".to_owned(), roles)].into();
-        Ok(files::report(files::write_manifests(out, &files, mode), mode))
+        let role = files::report(files::write_manifests(out, &files, mode), mode);
+        let files = component::files(&hooks, self.name);
+        let webhooks = files::report(files::write_manifests(webhook_out, &files, mode), mode);
+        Ok(if role == ExitCode::SUCCESS { webhooks } else { role })
     }
 }
 
@@ -237,6 +341,7 @@ fn half(cores: usize) -> usize {
 struct Started {
     manager: Manager,
     election: Option<Arc<Election>>,
+    webhooks: Option<Webhooks>,
     _servers: Servers,
 }
 

@@ -15,6 +15,8 @@ use crate::{resource::Resource, server::ApiServer};
 /// How long to wait until a kind is served: the operator itself may create the kind of a sample.
 const PATIENCE: Duration = Duration::from_secs(30);
 const PERIOD: Duration = Duration::from_millis(20);
+/// What the server says of a webhook that does not answer.
+const NOT_CALLED: &str = "failed calling webhook";
 
 /// Applies the objects in order, and prints each.
 ///
@@ -33,11 +35,27 @@ pub(super) async fn apply_all(server: &ApiServer, manifests: &[Manifest]) -> Res
     Ok(())
 }
 
-/// Applies one object.
+/// Applies one object. If a webhook cannot be called, it is tried again: the operator may not have started yet.
 ///
 /// # Errors
 /// The server's message when it refuses the object.
 pub(super) async fn apply(server: &ApiServer, manifest: &Manifest) -> Result<(), String> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let applied = once(server, manifest).await;
+        let is_early = |error: &String| error.contains(NOT_CALLED) && Instant::now() < deadline;
+        if !applied.as_ref().is_err_and(is_early) {
+            return applied;
+        }
+        sleep(PERIOD * 10).await;
+    }
+}
+
+/// Applies one object, with one request.
+///
+/// # Errors
+/// The server's message when it refuses the object.
+pub(super) async fn once(server: &ApiServer, manifest: &Manifest) -> Result<(), String> {
     let applied = async {
         let path = path(server, &manifest.object).await?;
         let path = format!("{path}?fieldManager=dev&force=true");

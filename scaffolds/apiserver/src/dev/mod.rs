@@ -6,6 +6,7 @@ mod apply;
 mod manifests;
 mod operator;
 mod refusals;
+mod webhooks;
 
 use std::{
     env, fs, io,
@@ -25,6 +26,7 @@ use self::{
     account::Account,
     manifests::Manifest,
     operator::{Operator, Program},
+    webhooks::Webhooks,
 };
 
 /// The operator's namespace here; a deployed operator runs in the namespace of its deployment.
@@ -45,7 +47,8 @@ Options:
 /// # Flow
 /// The server listens on a free port of 127.0.0.1 and writes the administrator's kubeconfig, `dev.kubeconfig`, beside
 /// this program. It applies the CRDs that `config/crd` lists, those of `config/crd/external`, and what `config/rbac`
-/// lists, in the namespace `default`. The operator then starts as the ServiceAccount of `config/rbac`. When the
+/// lists, in the namespace `default`, and the webhooks of `config/webhook`, whose Service leads to the operator. The operator
+/// then starts as the ServiceAccount of `config/rbac`. When the
 /// operator sends a request that no role grants, the program prints the `.rule(…)` that would grant it. Each object of
 /// `config/samples` is applied as soon as its kind is served. All objects live in memory. Ctrl-C stops the program,
 /// after the operator has drained.
@@ -116,6 +119,7 @@ async fn end_of_input() {
 struct Config {
     definitions: Vec<Manifest>,
     rbac: Vec<Manifest>,
+    webhooks: Option<Webhooks>,
 }
 
 impl Config {
@@ -128,7 +132,11 @@ impl Config {
         // No other program installs the CRDs of other projects here.
         definitions.extend(manifests::in_folder(&folder.join("crd/external"))?);
         let rbac = manifests::of_kustomization(&folder.join("rbac"), warn)?;
-        Ok(Self { definitions, rbac })
+        Ok(Self {
+            definitions,
+            rbac,
+            webhooks: Webhooks::read(&folder.join("webhook"))?,
+        })
     }
 }
 
@@ -142,9 +150,10 @@ async fn develop(operator: &str, flags: Vec<String>) -> Result<ExitCode, String>
         .map_err(|error| describe(&error))?;
     println!("API server: https://{}, until Ctrl-C", listener.address());
     println!("kubectl:    export KUBECONFIG={}", kubeconfig.display());
+    let webhooks = config.webhooks.as_ref().map(Webhooks::flags);
     let program = Program {
         path: folder.join(operator),
-        flags,
+        flags: webhooks.into_iter().flatten().chain(flags).collect(),
     };
     let ended = operate(listener, server, config, program).await;
     let _ = fs::remove_file(kubeconfig);
@@ -155,6 +164,9 @@ async fn develop(operator: &str, flags: Vec<String>) -> Result<ExitCode, String>
 async fn operate(listener: Listener, server: ApiServer, config: Config, program: Program) -> Result<ExitCode, String> {
     apply::apply_all(&server, &config.definitions).await?;
     let account = Account::make(&server, config.rbac).await?;
+    if let Some(webhooks) = &config.webhooks {
+        webhooks.deploy(&server).await?;
+    }
     println!(
         "operator:   ServiceAccount {NAMESPACE}/{}, with the permissions of config/rbac",
         account::NAME

@@ -7,6 +7,7 @@
 
 mod absent;
 mod added;
+mod admission;
 mod app;
 mod bucket;
 mod child;
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
     Operator::new("book", flags.operator).run(async |manager| {
         let _app = app::App::new(manager, flags.app).await?;
         metrics::measure(manager);
+        admission::register(manager)?;
         watches::register(manager)
     })
 }

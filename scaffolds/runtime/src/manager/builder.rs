@@ -3,13 +3,13 @@
 use std::{
     collections::BTreeSet,
     sync::{
-        Arc, Mutex,
+        Arc, Mutex, OnceLock,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
 };
 
-use kube::Client;
+use kube::{Client, Config};
 
 use super::{Core, Manager};
 use crate::{events::Events, heartbeat::Heartbeat, metrics::Metrics, server::Probes};
@@ -27,6 +27,8 @@ pub struct ManagerBuilder {
 pub(super) struct Settings {
     pub(super) name: String,
     pub(super) client: Client,
+    /// With what the client of webhooks is built, and its user agent; `None` if it is the same client.
+    pub(super) access: Option<(Config, String)>,
     pub(super) namespace: String,
     pub(super) watched: BTreeSet<String>,
     pub(super) workers: usize,
@@ -44,6 +46,7 @@ impl Manager {
                 name: "operator".to_owned(),
                 namespace: client.default_namespace().to_owned(),
                 client,
+                access: None,
                 watched: BTreeSet::new(),
                 workers: 1,
                 drain: Duration::from_secs(30),
@@ -58,6 +61,12 @@ impl ManagerBuilder {
     /// The operator's name: the prefix of its field managers.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.settings.name = name.into();
+        self
+    }
+
+    /// Builds a client for webhooks, if there are any, which may write on a standby too, with this user agent.
+    pub(crate) fn access(mut self, config: Config, agent: String) -> Self {
+        self.settings.access = Some((config, agent));
         self
     }
 
@@ -126,6 +135,8 @@ impl ManagerBuilder {
             conditions: Default::default(),
             added: Default::default(),
             tasks: Mutex::default(),
+            hooks: Mutex::default(),
+            admission: OnceLock::new(),
             authored: Default::default(),
             probes,
             filled,

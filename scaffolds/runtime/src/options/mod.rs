@@ -6,12 +6,14 @@ mod duration;
 
 use std::{
     collections::BTreeSet,
+    net::Ipv4Addr,
     num::{NonZeroU32, NonZeroUsize},
     path::PathBuf,
     time::Duration,
 };
 
 use clap::{Args, Subcommand, ValueEnum};
+use kubewright_machinery::names::is_subdomain;
 use tracing_subscriber::EnvFilter;
 
 pub use self::bind::BindAddress;
@@ -45,6 +47,31 @@ pub struct Options {
     /// File name of the metrics server's key
     #[arg(long, value_name = "FILE", default_value = "tls.key")]
     pub metrics_cert_key: String,
+
+    /// Address of the webhook server, if the operator has webhooks; 0 turns it off
+    #[arg(long, value_name = "ADDRESS", default_value = ":9443", hide_short_help = true)]
+    pub webhook_bind_address: BindAddress,
+
+    /// Folder of the webhook server's certificate; if unset, the operator makes and renews its own
+    #[arg(long, value_name = "FOLDER", hide_short_help = true)]
+    pub webhook_cert_path: Option<PathBuf>,
+
+    /// File name of the webhook server's certificate
+    #[arg(long, value_name = "FILE", default_value = "tls.crt", hide_short_help = true)]
+    pub webhook_cert_name: String,
+
+    /// File name of the webhook server's key
+    #[arg(long, value_name = "FILE", default_value = "tls.key", hide_short_help = true)]
+    pub webhook_cert_key: String,
+
+    /// What kustomize puts before the names of the webhooks' Service, Secret and configurations
+    /// [default: the operator's name and `-`]
+    #[arg(long, value_name = "PREFIX", hide_short_help = true)]
+    pub webhook_name_prefix: Option<String>,
+
+    /// A further DNS name or IPv4 address in the webhook server's own certificate; may be repeated
+    #[arg(long, value_name = "HOST", value_parser = host, hide_short_help = true)]
+    pub webhook_host: Vec<String>,
 
     /// Accepted for compatibility with kubebuilder: the servers support HTTP/1.1 only
     #[arg(long, value_name = "BOOL", default_value_t = false, default_missing_value = "true", num_args = 0..=1, require_equals = true, action = clap::ArgAction::Set, value_parser = http1)]
@@ -132,11 +159,14 @@ pub struct Options {
 /// What an operator can do instead of running its controllers.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
-    /// Write the permissions that the operator's controllers need, as RBAC roles
+    /// Write the permissions that the operator's controllers need, as RBAC roles, and the webhooks' configurations
     Manifests {
         /// Folder to write to
         #[arg(long, value_name = "FOLDER", default_value = "config/rbac")]
         out: PathBuf,
+        /// Folder to write the webhooks' configurations to, if there are webhooks
+        #[arg(long, value_name = "FOLDER", default_value = "config/webhook")]
+        webhook_out: PathBuf,
         /// Write nothing; print the difference and fail if there is one
         #[arg(long)]
         check: bool,
@@ -178,6 +208,15 @@ fn namespace(text: &str) -> Result<String, String> {
         Ok(name.to_owned())
     } else {
         Err("a namespace has at most 63 small letters, digits and inner `-`".to_owned())
+    }
+}
+
+/// A name that a certificate can have.
+fn host(text: &str) -> Result<String, String> {
+    if text.parse::<Ipv4Addr>().is_ok() || is_subdomain(text) {
+        Ok(text.to_owned())
+    } else {
+        Err("write a DNS name in small letters, or an IPv4 address".to_owned())
     }
 }
 
@@ -280,7 +319,7 @@ mod tests {
     #[test]
     fn the_subcommand_works_in_flattened_options() {
         let options = parse(&["--log-level", "debug", "manifests", "--out", "x", "--check"]).unwrap();
-        let Some(Command::Manifests { out, check }) = options.command else {
+        let Some(Command::Manifests { out, check, .. }) = options.command else {
             panic!("no subcommand")
         };
         assert_eq!((out, check), (PathBuf::from("x"), true));

@@ -9,14 +9,34 @@ use std::{
 
 use tokio::{task::AbortHandle, time::Instant};
 
-/// Connections open at once. The kubelet and two Prometheus need five.
-pub(super) const CONNECTIONS: usize = 128;
-/// Of these, from one address: one Pod cannot use up all connections.
-pub(super) const OF_ONE_PEER: usize = 16;
+/// How many connections may be open at once.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Most {
+    pub(super) all: usize,
+    /// Of these, from one address: one Pod cannot use up all connections.
+    pub(super) of_one_peer: usize,
+}
+
+impl Most {
+    /// The kubelet and two Prometheus need five.
+    pub(super) const FEW: Self = Self {
+        all: 128,
+        of_one_peer: 16,
+    };
+    /// All requests of an API server come from one address, and its client (Go's `http.Transport`) opens as many
+    /// connections as it has requests.
+    pub(super) const OF_API_SERVERS: Self = Self {
+        all: 1024,
+        of_one_peer: 512,
+    };
+}
 
 /// All open connections of one server. Clones share them.
-#[derive(Clone, Default)]
-pub(super) struct Connections(Arc<Mutex<Open>>);
+#[derive(Clone)]
+pub(super) struct Connections {
+    most: Most,
+    open: Arc<Mutex<Open>>,
+}
 
 #[derive(Default)]
 struct Open {
@@ -40,13 +60,20 @@ pub(super) struct Place {
 }
 
 impl Connections {
+    pub(super) fn new(most: Most) -> Self {
+        Self {
+            most,
+            open: Arc::default(),
+        }
+    }
+
     /// Registers a connection from `peer`, and closes another one if necessary.
     pub(super) fn admit(&self, peer: IpAddr) -> Arc<Place> {
         let mut open = self.lock();
-        if open.by_id.values().filter(|one| one.peer == peer).count() >= OF_ONE_PEER {
+        if open.by_id.values().filter(|one| one.peer == peer).count() >= self.most.of_one_peer {
             open.close_idlest(|one| one.peer == peer);
         }
-        if open.by_id.len() >= CONNECTIONS {
+        if open.by_id.len() >= self.most.all {
             open.close_idlest(|_| true);
         }
         open.next += 1;
@@ -77,7 +104,7 @@ impl Connections {
     }
 
     fn lock(&self) -> MutexGuard<'_, Open> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -140,12 +167,12 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn at_its_limit_a_peer_loses_its_own_idlest_connection() {
-        let connections = Connections::default();
+        let connections = Connections::new(Most::FEW);
         let (_other, kept) = connect(&connections, 1).await;
         let (busy, first) = connect(&connections, 2).await;
         busy.set_busy(true);
         let (_place, second) = connect(&connections, 2).await;
-        for _ in 2..OF_ONE_PEER {
+        for _ in 2..Most::FEW.of_one_peer {
             connect(&connections, 2).await;
         }
         assert!(!second.is_finished());
@@ -159,10 +186,10 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn at_the_total_limit_the_idlest_connection_is_closed_or_else_the_longest_busy() {
-        let connections = Connections::default();
+        let connections = Connections::new(Most::FEW);
         let mut open = Vec::new();
-        for n in 0..CONNECTIONS {
-            let (place, task) = connect(&connections, u8::try_from(n / OF_ONE_PEER).unwrap()).await;
+        for n in 0..Most::FEW.all {
+            let (place, task) = connect(&connections, u8::try_from(n / Most::FEW.of_one_peer).unwrap()).await;
             place.set_busy(n != 7);
             open.push((place, task));
         }
@@ -170,12 +197,12 @@ mod tests {
         assert!(open.remove(7).1.await.unwrap_err().is_cancelled());
         connect(&connections, 201).await.0.set_busy(true);
         connect(&connections, 202).await;
-        assert_eq!(connections.lock().by_id.len(), CONNECTIONS);
+        assert_eq!(connections.lock().by_id.len(), Most::FEW.all);
     }
 
     #[tokio::test(start_paused = true)]
     async fn an_ended_connection_is_not_counted() {
-        let connections = Connections::default();
+        let connections = Connections::new(Most::FEW);
         let place = connections.admit(address(1));
         let id = place.id();
         drop(place);

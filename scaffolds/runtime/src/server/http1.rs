@@ -6,7 +6,7 @@ use std::{convert::Infallible, future::Future, io, net::IpAddr, sync::Arc, time:
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, Uri, header};
-use http_body_util::Full;
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::{Request, body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{
@@ -18,7 +18,7 @@ use tokio_rustls::TlsAcceptor;
 use tracing::{debug, warn};
 
 use super::{
-    connections::{Connections, Place},
+    connections::{Connections, Most, Place},
     stall::Stall,
 };
 
@@ -29,6 +29,8 @@ const HEADERS: usize = 64 * 1024;
 /// The delay after a connection could not be accepted for lack of a file descriptor or memory: an immediate retry would
 /// spin.
 const PAUSE: Duration = Duration::from_millis(100);
+/// The time limit for a request's body: the longest that an API server waits for a webhook.
+const BODY: Duration = Duration::from_secs(30);
 
 /// The limits of one connection.
 #[derive(Clone, Copy)]
@@ -37,6 +39,10 @@ pub(super) struct Limits {
     pub(super) silence: Duration,
     /// Whether a connection accepts more than one request.
     pub(super) keep_alive: bool,
+    /// The longest body in bytes; 0 if bodies are not read.
+    pub(super) body: usize,
+    /// How many connections may be open.
+    pub(super) connections: Most,
 }
 
 impl Limits {
@@ -44,20 +50,35 @@ impl Limits {
     pub(super) const PROBES: Self = Self {
         silence: Duration::from_secs(5),
         keep_alive: false,
+        body: 0,
+        connections: Most::FEW,
     };
     /// Prometheus keeps a connection between scrapes (controller-runtime, `pkg/internal/httpserver/server.go`:
     /// `ReadHeaderTimeout`).
     pub(super) const METRICS: Self = Self {
         silence: Duration::from_secs(32),
         keep_alive: true,
+        body: 0,
+        connections: Most::FEW,
+    };
+    /// An API server keeps an idle connection for 90 s (Go's `http.Transport`). If this server closed it earlier, a
+    /// request that is sent at that moment would fail, and a POST is not repeated. The body: controller-runtime,
+    /// `pkg/webhook/admission/http.go`, `maxRequestSize`.
+    pub(super) const WEBHOOKS: Self = Self {
+        silence: Duration::from_secs(120),
+        keep_alive: true,
+        body: 7 << 20,
+        connections: Most::OF_API_SERVERS,
     };
 }
 
-/// A request. Bodies are not read: no handler needs one.
+/// A request.
 pub(super) struct Question {
     pub(super) method: Method,
     pub(super) uri: Uri,
     pub(super) headers: HeaderMap,
+    /// Empty if the limits allow none.
+    pub(super) body: Bytes,
     /// The client's address.
     pub(super) peer: IpAddr,
 }
@@ -109,7 +130,7 @@ impl Accept for TcpListener {
 
 /// Serves forever, even if connections fail.
 pub(super) async fn serve(listener: impl Accept, service: Service) {
-    let (connections, mut failures) = (Connections::default(), 0_u32);
+    let (connections, mut failures) = (Connections::new(service.limits.connections), 0_u32);
     loop {
         let (stream, peer) = match listener.accept().await {
             Ok(accepted) => accepted,
@@ -158,19 +179,28 @@ impl Service {
         peer: IpAddr,
         place: Arc<Place>,
     ) {
-        let (handler, Limits { silence, keep_alive }) = (self.handler, self.limits);
+        let (handler, limits) = (self.handler, self.limits);
+        let Limits {
+            silence, keep_alive, ..
+        } = limits;
         let service = service_fn(move |request: Request<Incoming>| {
             let (handler, place) = (handler.clone(), place.clone());
             async move {
-                let (parts, _) = request.into_parts();
-                let question = Question {
-                    method: parts.method,
-                    uri: parts.uri,
-                    headers: parts.headers,
-                    peer,
-                };
+                let (parts, body) = request.into_parts();
                 place.set_busy(true);
-                let answer = handler.answer(question).await;
+                let answer = match read(body, limits.body).await {
+                    Err(refused) => refused,
+                    Ok(body) => {
+                        let question = Question {
+                            method: parts.method,
+                            uri: parts.uri,
+                            headers: parts.headers,
+                            body,
+                            peer,
+                        };
+                        handler.answer(question).await
+                    }
+                };
                 place.set_busy(false);
                 Ok::<_, Infallible>(answer)
             }
@@ -184,6 +214,29 @@ impl Service {
         if let Err(error) = ended.await {
             debug!("a connection ended: {error}");
         }
+    }
+}
+
+/// Reads a body of at most `most` bytes.
+///
+/// # Errors
+///
+/// The response to a request whose body is too long, or does not arrive.
+async fn read(body: Incoming, most: usize) -> Result<Bytes, Answer> {
+    if most == 0 {
+        return Ok(Bytes::new());
+    }
+    match timeout(BODY, Limited::new(body, most).collect()).await {
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => {
+            let why = format!("the body has more than {most} bytes\n");
+            Err(text(StatusCode::PAYLOAD_TOO_LARGE, why))
+        }
+        Ok(Err(error)) => Err(text(
+            StatusCode::BAD_REQUEST,
+            format!("cannot read the body: {error}\n"),
+        )),
+        Err(_) => Err(text(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time\n")),
     }
 }
 
@@ -228,7 +281,7 @@ mod tests {
 
     fn connect() -> (DuplexStream, JoinHandle<()>) {
         let (ours, theirs) = duplex(1024);
-        let place = Connections::default().admit(PEER);
+        let place = Connections::new(Most::FEW).admit(PEER);
         (
             ours,
             tokio::spawn(service(Limits::METRICS).converse(theirs, PEER, place)),
@@ -276,7 +329,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_probe_is_the_only_request_of_its_connection() {
         let (mut client, theirs) = duplex(4 << 20);
-        let place = Connections::default().admit(PEER);
+        let place = Connections::new(Most::FEW).admit(PEER);
         let served = tokio::spawn(service(Limits::PROBES).converse(theirs, PEER, place));
         client.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
         served.await.unwrap();

@@ -1,4 +1,5 @@
-//! The HTTP servers of the process: probes for the kubelet, metrics for Prometheus. They do not depend on reconciles.
+//! The HTTP servers of the process: probes for the kubelet, metrics for Prometheus, webhooks for API servers. They do not
+//! depend on reconciles.
 
 mod auth;
 mod connections;
@@ -8,6 +9,7 @@ mod scrape;
 pub(crate) mod selfsigned;
 mod stall;
 mod tls;
+mod webhooks;
 
 use std::{net::SocketAddr, sync::Arc, thread};
 
@@ -17,6 +19,10 @@ use tracing::info;
 
 pub use self::probes::{Checks, Probes};
 use self::{auth::Gatekeeper, http1::Limits, scrape::Scrape, tls::Identity};
+pub(crate) use self::{
+    tls::Held,
+    webhooks::{Endpoint, Webhooks},
+};
 use crate::{
     client::{self, WriteGate},
     error::{Error, Result},
@@ -134,13 +140,13 @@ fn scrapes(address: &BindAddress, options: &Options, config: &Config, metrics: &
     if !options.metrics_secure {
         return listen(FLAG, address, service(None, Scrape::open(metrics.clone())));
     }
+    const SERVER: &str = "the metrics server";
     let identity = match &options.metrics_cert_path {
-        Some(folder) => Identity::files(
-            folder.join(&options.metrics_cert_name),
-            folder.join(&options.metrics_cert_key),
-            metrics,
-        )?,
-        None => Identity::self_signed()?,
+        Some(folder) => {
+            let files = [&options.metrics_cert_name, &options.metrics_cert_key].map(|name| folder.join(name));
+            Identity::files(SERVER, files, metrics)?
+        }
+        None => Identity::self_signed(SERVER)?,
     };
     let agent = concat!("kubewright-runtime/", env!("CARGO_PKG_VERSION"), " metrics-server");
     let client = client::build(config.clone(), agent, metrics, WriteGate::open())?;

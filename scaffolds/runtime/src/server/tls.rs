@@ -1,4 +1,4 @@
-//! The certificate of a server: from files, read again when they change, or self-signed.
+//! The certificate of a server: from files, read again when they change, self-signed, or set by its owner.
 
 use std::{
     fs, io,
@@ -13,7 +13,7 @@ use tokio_rustls::{
     rustls::{
         ServerConfig,
         crypto::{CryptoProvider, ring},
-        pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
+        pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, pem::PemObject},
         server::{ClientHello, ResolvesServerCert},
         sign::CertifiedKey,
     },
@@ -32,6 +32,8 @@ const LOOK: Duration = Duration::from_secs(10);
 
 /// A server's certificate and key.
 pub(super) struct Identity {
+    /// The server, in messages.
+    of: &'static str,
     current: Arc<Current>,
     source: Source,
 }
@@ -39,25 +41,59 @@ pub(super) struct Identity {
 enum Source {
     Files(Files),
     SelfSigned,
+    Held,
 }
 
 /// The certificate that handshakes use.
 #[derive(Debug)]
-struct Current(RwLock<Arc<CertifiedKey>>);
+struct Current(RwLock<Option<Arc<CertifiedKey>>>);
+
+impl Current {
+    fn new(pair: Option<CertifiedKey>) -> Arc<Self> {
+        Arc::new(Self(RwLock::new(pair.map(Arc::new))))
+    }
+
+    fn set(&self, pair: CertifiedKey) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(pair));
+    }
+}
+
+/// A certificate that its owner sets, also while a server uses it. Until then handshakes fail.
+pub(crate) struct Held(Arc<Current>);
+
+impl Held {
+    /// None yet.
+    pub(crate) fn new() -> Self {
+        Self(Current::new(None))
+    }
+
+    /// Sets the certificate and its key (PKCS #8), both DER, for all handshakes from now on.
+    ///
+    /// # Errors
+    ///
+    /// Why they cannot be used.
+    pub(crate) fn set(&self, certificate: &[u8], key: &[u8]) -> Result<(), String> {
+        let chain = vec![CertificateDer::from(certificate.to_vec())];
+        let key = PrivatePkcs8KeyDer::from(key.to_vec()).into();
+        let pair = CertifiedKey::from_der(chain, key, &provider()).map_err(|error| error.to_string())?;
+        self.0.set(pair);
+        Ok(())
+    }
+}
 
 impl ResolvesServerCert for Current {
     fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        Some(self.0.read().unwrap_or_else(PoisonError::into_inner).clone())
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
 impl Identity {
-    /// The certificate and key of these PEM files.
+    /// The certificate and key of these PEM files. `of` names the server in messages.
     ///
     /// # Errors
     ///
     /// [`Error::Setup`] if they cannot be read, or do not match.
-    pub(super) fn files(certificate: PathBuf, key: PathBuf, metrics: &Metrics) -> Result<Self> {
+    pub(super) fn files(of: &'static str, [certificate, key]: [PathBuf; 2], metrics: &Metrics) -> Result<Self> {
         let counter = |name, help| metrics.counter(name, help, &[]);
         let mut files = Files {
             certificate,
@@ -77,19 +113,30 @@ impl Identity {
             return Err(Error::Setup("the certificate was not read".to_owned()));
         };
         Ok(Self {
-            current: Arc::new(Current(RwLock::new(Arc::new(read)))),
+            of,
+            current: Current::new(Some(read)),
             source: Source::Files(files),
         })
     }
 
     /// A self-signed certificate. Clients cannot verify it, but the connection is encrypted; kube-controller-manager
     /// does the same.
-    pub(super) fn self_signed() -> Result<Self> {
+    pub(super) fn self_signed(of: &'static str) -> Result<Self> {
         let made = make().map_err(Error::Setup)?;
         Ok(Self {
-            current: Arc::new(Current(RwLock::new(Arc::new(made)))),
+            of,
+            current: Current::new(Some(made)),
             source: Source::SelfSigned,
         })
+    }
+
+    /// A certificate that its owner sets.
+    pub(super) fn held(of: &'static str, held: &Held) -> Self {
+        Self {
+            of,
+            current: held.0.clone(),
+            source: Source::Held,
+        }
     }
 
     /// Accepts TLS connections. A task of the current runtime updates the certificate.
@@ -120,14 +167,15 @@ impl Identity {
                     make().map(Some)
                 }
                 Source::SelfSigned => Ok(None),
+                Source::Held => return,
             };
             match fresh {
                 Ok(Some(fresh)) => {
-                    *self.current.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(fresh);
-                    info!("the metrics server has a new certificate");
+                    self.current.set(fresh);
+                    info!("{} has a new certificate", self.of);
                 }
                 Ok(None) => {}
-                Err(error) => warn!("the metrics server keeps its certificate: {error}"),
+                Err(error) => warn!("{} keeps its certificate: {error}", self.of),
             }
         }
     }
@@ -205,7 +253,7 @@ mod tests {
     }
 
     fn shown(identity: &Current) -> CertificateDer<'static> {
-        identity.0.read().unwrap().cert[0].clone()
+        identity.0.read().unwrap().as_ref().unwrap().cert[0].clone()
     }
 
     #[tokio::test(start_paused = true)]
@@ -214,14 +262,14 @@ mod tests {
         fs::create_dir_all(&folder).unwrap();
         let (certificate, key) = (folder.join("tls.crt"), folder.join("tls.key"));
         let metrics = Metrics::new();
-        let error = Identity::files(certificate.clone(), key.clone(), &metrics)
+        let error = Identity::files("a server", [certificate.clone(), key.clone()], &metrics)
             .err()
             .unwrap()
             .to_string();
         assert!(error.contains("tls.crt") && error.contains("cannot be read"), "{error}");
 
         write(&certificate, &key);
-        let identity = Identity::files(certificate.clone(), key.clone(), &metrics).unwrap();
+        let identity = Identity::files("a server", [certificate.clone(), key.clone()], &metrics).unwrap();
         let current = identity.current.clone();
         let (first, good_key) = (shown(&current), fs::read(&key).unwrap());
         let _acceptor = identity.acceptor();

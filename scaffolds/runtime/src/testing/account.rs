@@ -19,7 +19,7 @@ use kube::{Api, Config, api::PostParams};
 use kubewright_schema::files;
 use serde_json::{Value, json};
 
-use super::{TestCluster, control_plane::pem, fixtures::apply_one, random, wait_for};
+use super::{TestCluster, control_plane::pem, fixtures::apply_one, random, wait_for, webhooks::is_prefixed};
 use crate::{
     error::{Error, Result},
     rbac::NAMESPACE,
@@ -114,6 +114,16 @@ fn placed(object: &Value, namespace: &str) -> Value {
     if object["kind"] == "Role" || object["kind"] == "RoleBinding" {
         let other = object["metadata"]["annotations"][NAMESPACE].as_str();
         placed["metadata"]["namespace"] = json!(other.unwrap_or(namespace));
+    }
+    let rules = placed.get_mut("rules").and_then(Value::as_array_mut);
+    let names = rules
+        .into_iter()
+        .flatten()
+        .filter_map(|rule| rule.get_mut("resourceNames"));
+    for name in names.filter_map(Value::as_array_mut).flatten() {
+        if let Some(known) = name.as_str().filter(|name| is_prefixed(name)) {
+            *name = json!(format!("{namespace}-{known}"));
+        }
     }
     placed
 }

@@ -12,6 +12,7 @@ mod fixtures;
 mod operator;
 mod refusals;
 mod rehearsal;
+mod webhooks;
 
 use std::{
     collections::hash_map::RandomState,
@@ -187,7 +188,8 @@ impl TestCluster {
     ///
     /// The CRDs of `config/crd/bases` are installed. The operator has a service account in the test's namespace with
     /// exactly the permissions that `config/rbac` binds to the deployed one, so that a missing permission is found
-    /// here: see [`RunningOperator::stop`].
+    /// here: see [`RunningOperator::stop`]. Its webhooks of `config/webhook` are called for objects in this namespace,
+    /// except on the user's own cluster, which cannot call programs on this machine: there the operator serves none.
     ///
     /// # Errors
     ///

@@ -13,7 +13,7 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-use super::{PATIENCE, PERIOD, TestCluster, account::Account, free_ports, random, refusals};
+use super::{PATIENCE, PERIOD, TestCluster, account::Account, free_ports, random, refusals, webhooks::Webhooks};
 use crate::error::{Error, Result};
 
 /// A running operator, killed on drop. Unless [`stop`](Self::stop) was called and returned no error, the test has
@@ -31,7 +31,8 @@ impl RunningOperator {
         let cannot = |error: io::Error| Error::Setup(format!("cannot run `{program}`: {error}"));
         check_role(program).map_err(cannot)??;
         let account = Account::make(cluster).await?;
-        let [port] = free_ports().map_err(cannot)?;
+        let [port, webhook_port] = free_ports().map_err(cannot)?;
+        let webhooks = Webhooks::read(cluster, webhook_port)?;
         let log = std::env::temp_dir().join(format!("kubewright-operator-{:016x}.log", random()));
         let output = File::create(&log).map_err(cannot)?;
         let mut command = Command::new(program);
@@ -39,6 +40,13 @@ impl RunningOperator {
         command.arg(format!("--health-probe-bind-address=127.0.0.1:{port}"));
         command.env("POD_NAMESPACE", cluster.namespace());
         command.arg("--kubeconfig").arg(account.kubeconfig());
+        match &webhooks {
+            Some(webhooks) => {
+                webhooks.deploy(cluster).await?;
+                command.args(webhooks.flags());
+            }
+            None => _ = command.arg("--webhook-bind-address=0"),
+        }
         command
             .stdin(Stdio::null())
             .stdout(output.try_clone().map_err(cannot)?)

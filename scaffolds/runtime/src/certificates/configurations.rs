@@ -1,0 +1,181 @@
+//! The configurations that name the authorities which API servers trust.
+
+use k8s_openapi::ByteString;
+use kube::{
+    Api, Client,
+    api::{ApiResource, DynamicObject, GroupVersionKind, Patch, PatchParams},
+};
+use serde_json::{Value, json};
+
+use super::{plan::State, secret::unless_conflict, trust};
+use crate::{
+    error::Result,
+    informer::{Informer, InformerConfig},
+    key::ObjectKey,
+    kind::Kind,
+    webhook::component::Configured,
+};
+
+/// The revision of the state whose authorities a configuration names: a process that has not seen the newest state yet
+/// must not overwrite them.
+const REVISION: &str = "kubewright.dev/certificates";
+const GROUP: &str = "admissionregistration.k8s.io";
+
+/// One configuration, and the watch of it.
+pub(super) struct Configuration {
+    name: String,
+    resource: ApiResource,
+    pub(super) informer: Informer<DynamicObject>,
+}
+
+/// What a configuration says of a state's authorities.
+#[derive(Debug, Eq, PartialEq)]
+enum Said {
+    /// All of them, and no other.
+    Right,
+    /// Those of a later state.
+    Later,
+    /// Something else.
+    Wrong,
+}
+
+impl Configuration {
+    /// With this prefix before its name.
+    pub(super) fn new(client: &Client, configured: Configured, prefix: &str) -> Self {
+        let name = format!("{prefix}{}", configured.name);
+        let kind = GroupVersionKind::gvk(GROUP, "v1", configured.kind);
+        let resource = ApiResource::from_gvk_with_plural(&kind, configured.plural);
+        let config = InformerConfig {
+            field_selector: Some(format!("metadata.name={name}")),
+            resync: None,
+            ..InformerConfig::default()
+        };
+        let kind = Kind::cluster_scoped(resource.clone());
+        let informer = Informer::of(client.clone(), kind, config);
+        Self {
+            name,
+            resource,
+            informer,
+        }
+    }
+
+    /// The revision of the authorities that it names; 0 if there is none.
+    pub(super) fn revision(&self) -> u64 {
+        self.object().map_or(0, |object| revision(&object))
+    }
+
+    fn object(&self) -> Result<std::sync::Arc<DynamicObject>, String> {
+        let found = self.informer.store().get(&ObjectKey::new(None, &self.name));
+        found.ok_or_else(|| {
+            let (kind, name) = (&self.resource.kind, &self.name);
+            format!(
+                "the {kind} `{name}` does not exist\n\nhint: add ../webhook to the components of config/default; if that \
+                 has another namePrefix, pass it as --webhook-name-prefix"
+            )
+        })
+    }
+
+    /// Makes the configuration name the authorities of a state, if it does not. Returns whether it does, as far as this
+    /// process has seen.
+    ///
+    /// # Errors
+    ///
+    /// If it does not exist, or cannot be written.
+    pub(super) async fn publish(&self, client: &Client, state: &State, manager: &str) -> Result<bool, String> {
+        let object = self.object()?;
+        let bundle = ByteString(state.bundle().into_bytes());
+        match said(&object, state.revision, &bundle) {
+            Said::Right => return Ok(true),
+            Said::Later => return Ok(false),
+            Said::Wrong => {}
+        }
+        let entry = |hook: &Value| json!({"name": hook["name"], "clientConfig": {"caBundle": bundle}});
+        let patch = Patch::Apply(json!({
+            "apiVersion": self.resource.api_version,
+            "kind": self.resource.kind,
+            "metadata": {
+                "name": self.name,
+                "resourceVersion": object.metadata.resource_version,
+                "annotations": {REVISION: state.revision.to_string()},
+            },
+            "webhooks": hooks(&object).map(entry).collect::<Vec<_>>(),
+        }));
+        let api: Api<DynamicObject> = Api::all_with(client.clone(), &self.resource);
+        let written = api
+            .patch(&self.name, &PatchParams::apply(manager).force(), &patch)
+            .await;
+        let written = unless_conflict(written.map(|_| ()));
+        written.map_err(|error| format!("the {} `{}`: {error}", self.resource.kind, self.name))?;
+        // The watch will show it.
+        Ok(false)
+    }
+
+    /// Whether API servers that follow this configuration accept a state's leaf for this name.
+    ///
+    /// # Errors
+    ///
+    /// Why they do not.
+    pub(super) fn accepts(&self, state: &State, name: &str, now: i64) -> Result<(), String> {
+        let object = self.object()?;
+        for hook in hooks(&object) {
+            let bundle = bundle(hook).unwrap_or_default();
+            trust::verify(&state.leaf.certificate.0, name, &bundle.0, now).map_err(|error| {
+                format!(
+                    "the caBundle of {} does not verify the certificate: {error}",
+                    hook["name"]
+                )
+            })?;
+        }
+        Ok(())
+    }
+}
+
+fn hooks(object: &DynamicObject) -> impl Iterator<Item = &Value> {
+    object.data["webhooks"].as_array().into_iter().flatten()
+}
+
+fn bundle(hook: &Value) -> Option<ByteString> {
+    serde_json::from_value(hook["clientConfig"]["caBundle"].clone()).ok()
+}
+
+fn revision(object: &DynamicObject) -> u64 {
+    let annotation = object.metadata.annotations.as_ref().and_then(|all| all.get(REVISION));
+    annotation.and_then(|text| text.parse().ok()).unwrap_or_default()
+}
+
+fn said(object: &DynamicObject, wanted: u64, authorities: &ByteString) -> Said {
+    let written = revision(object);
+    if written > wanted {
+        Said::Later
+    } else if written == wanted && hooks(object).all(|hook| bundle(hook).as_ref() == Some(authorities)) {
+        Said::Right
+    } else {
+        Said::Wrong
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn object(revision: &str, bundles: &[&str]) -> DynamicObject {
+        let hook =
+            |bundle: &&str| json!({"name": "a", "clientConfig": {"caBundle": ByteString(bundle.as_bytes().into())}});
+        serde_json::from_value(json!({
+            "metadata": {"name": "c", "annotations": {REVISION: revision}},
+            "webhooks": bundles.iter().map(hook).collect::<Vec<_>>(),
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn a_process_that_is_behind_does_not_overwrite_later_authorities() {
+        let wanted = ByteString(b"ours".into());
+        let said = |revision: &str, bundles: &[&str]| said(&object(revision, bundles), 3, &wanted);
+        assert_eq!(said("3", &["ours", "ours"]), Said::Right);
+        assert_eq!(said("3", &["ours", "theirs"]), Said::Wrong);
+        assert_eq!(said("2", &["ours"]), Said::Wrong);
+        assert_eq!(said("", &["ours"]), Said::Wrong);
+        assert_eq!(said("4", &["theirs"]), Said::Later);
+    }
+}

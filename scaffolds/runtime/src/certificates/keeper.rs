@@ -1,0 +1,206 @@
+//! The task that keeps the certificates: on each replica it serves what the Secret has, and does the step that is due,
+//! unless another replica is faster.
+
+use std::{collections::BTreeSet, future::Future, sync::Arc};
+
+use futures::future::join_all;
+use k8s_openapi::api::core::v1::Secret;
+use tokio::{
+    sync::Notify,
+    time::{Instant, sleep},
+};
+use tracing::{info, warn};
+
+use super::{Settings, Standing, configurations::Configuration, now, plan::State, secret};
+use crate::{
+    informer::{Informer, InformerConfig, Scope},
+    key::ObjectKey,
+    metrics::Metrics,
+    server::Held,
+    webhook::component::{SECRET, SERVICE},
+};
+
+/// Keeps the certificates of one process.
+pub(crate) struct Keeper {
+    settings: Settings,
+    secret: Informer<Secret>,
+    key: ObjectKey,
+    configurations: Vec<Configuration>,
+    /// The names in the certificate; the first one is the Service's.
+    names: Vec<String>,
+    field_manager: String,
+    held: Held,
+    standing: Standing,
+    changed: Arc<Notify>,
+    /// What is served.
+    served: Option<State>,
+    /// The revision that all configurations show, and since when.
+    shown: Option<(u64, Instant)>,
+    /// What was logged last.
+    said: Option<String>,
+}
+
+impl Keeper {
+    /// Nothing is watched or served until it [runs](Self::keep).
+    pub(crate) fn new(settings: Settings, held: Held, metrics: &Metrics) -> Self {
+        let (client, prefix, namespace) = (&settings.client, &settings.prefix, &settings.namespace);
+        let name = format!("{prefix}{SECRET}");
+        let config = InformerConfig {
+            scope: Scope::Namespaces(BTreeSet::from([namespace.clone()])),
+            field_selector: Some(format!("metadata.name={name}")),
+            resync: None,
+            ..InformerConfig::default()
+        };
+        let configured = settings.configured.iter();
+        let configurations = configured.map(|it| Configuration::new(client, *it, prefix)).collect();
+        let service = format!("{prefix}{SERVICE}.{namespace}.svc");
+        let standing = Standing::new();
+        standing.register(metrics);
+        Self {
+            secret: Informer::new(client.clone(), config),
+            key: ObjectKey::new(Some(namespace), &name),
+            configurations,
+            names: [service].into_iter().chain(settings.hosts.iter().cloned()).collect(),
+            field_manager: format!("{}/certificates", settings.operator),
+            held,
+            standing,
+            changed: Arc::default(),
+            served: None,
+            shown: None,
+            said: None,
+            settings,
+        }
+    }
+
+    /// How it stands with the certificate that is served.
+    pub(crate) fn standing(&self) -> Standing {
+        self.standing.clone()
+    }
+
+    /// Works until `stop` resolves.
+    pub(crate) async fn keep<F: Future<Output = ()> + Send>(mut self, stop: impl Fn() -> F) {
+        let changed = self.changed.clone();
+        self.secret.subscribe(move |_| changed.notify_one());
+        for configuration in &self.configurations {
+            let changed = self.changed.clone();
+            configuration.informer.subscribe(move |_| changed.notify_one());
+        }
+        let secret = self.secret.clone().run(stop());
+        let configurations = self.configurations.iter().map(|it| it.informer.clone().run(stop()));
+        let configurations = join_all(configurations.collect::<Vec<_>>());
+        let watches = async { tokio::join!(secret, configurations) };
+        tokio::select! {
+            _ = watches => {}
+            () = self.work() => {}
+        }
+    }
+
+    async fn work(&mut self) {
+        loop {
+            let outcome = self.step().await;
+            self.say(outcome.err());
+            self.judge();
+            tokio::select! {
+                () = self.changed.notified() => {}
+                () = sleep(self.settings.pace.look) => {}
+            }
+        }
+    }
+
+    /// Logs what has gone wrong, once.
+    fn say(&mut self, wrong: Option<String>) {
+        if wrong != self.said {
+            if let Some(wrong) = &wrong {
+                // A log message is one line.
+                let (text, hint) = wrong.split_once("\n\nhint: ").unwrap_or((wrong, ""));
+                warn!(hint, "the webhook server's certificates: {text}");
+            }
+            self.said = wrong;
+        }
+    }
+
+    /// Serves what the Secret has, publishes its authorities, and does the step that is due.
+    async fn step(&mut self) -> Result<(), String> {
+        self.synced()?;
+        let Some(secret) = self.secret.store().get(&self.key) else {
+            let text = format!("the Secret `{}` does not exist", self.key);
+            let hint = "add ../webhook to the components of config/default; if that has another namePrefix, pass it as \
+                        --webhook-name-prefix";
+            return Err(format!("{text}\n\nhint: {hint}"));
+        };
+        let Some(state) = secret::read(&secret) else {
+            // Later than all that a configuration may name from before.
+            let revision = self.configurations.iter().map(Configuration::revision).max();
+            let (revision, lives) = (revision.unwrap_or_default() + 1, self.settings.pace.lives);
+            info!("making the webhook server's first certificate");
+            let state = State::new(self.names.clone(), revision, now(), lives)?;
+            return self.write(&secret, &state).await;
+        };
+        self.serve(&state)?;
+        let trusted = self.publish(&state).await?;
+        let Some(step) = state.due(&self.names, now(), trusted) else {
+            return Ok(());
+        };
+        info!(?step, "renewing the webhook server's certificates");
+        let next = state.after(step, &self.names, now(), self.settings.pace.lives)?;
+        self.write(&secret, &next).await
+    }
+
+    fn synced(&self) -> Result<(), String> {
+        let configurations = self.configurations.iter().map(|it| &it.informer);
+        let mut errors: Vec<_> = configurations
+            .filter(|informer| !informer.has_synced())
+            .map(|informer| informer.last_error())
+            .collect();
+        if !self.secret.has_synced() {
+            errors.push(self.secret.last_error());
+        }
+        match errors.into_iter().next() {
+            None => Ok(()),
+            Some(error) => Err(error.unwrap_or_else(|| "waiting for the API server".to_owned())),
+        }
+    }
+
+    async fn write(&self, secret: &Secret, state: &State) -> Result<(), String> {
+        let written = secret::write(&self.settings.client, secret, state, &self.field_manager).await;
+        written.map_err(|error| format!("the Secret `{}`: {error}", self.key))
+    }
+
+    fn serve(&mut self, state: &State) -> Result<(), String> {
+        let is_served = self.served.as_ref().is_some_and(|served| served.leaf == state.leaf);
+        if !is_served {
+            self.held.set(&state.leaf.certificate.0, &state.leaf.key.0)?;
+        }
+        self.served = Some(state.clone());
+        Ok(())
+    }
+
+    /// Makes all configurations name the state's authorities. Returns whether API servers have had the time to see them.
+    async fn publish(&mut self, state: &State) -> Result<bool, String> {
+        let mut shown = true;
+        for configuration in &self.configurations {
+            let published = configuration.publish(&self.settings.client, state, &self.field_manager);
+            shown &= published.await?;
+        }
+        if !shown {
+            self.shown = None;
+            return Ok(false);
+        }
+        let since = match self.shown {
+            Some((revision, since)) if revision == state.revision => since,
+            _ => Instant::now(),
+        };
+        self.shown = Some((state.revision, since));
+        Ok(since.elapsed() >= self.settings.pace.settle)
+    }
+
+    /// Notes whether API servers accept what is served.
+    fn judge(&self) {
+        let Some(state) = &self.served else { return };
+        let accepted = self
+            .configurations
+            .iter()
+            .try_for_each(|configuration| configuration.accepts(state, &self.names[0], now()));
+        self.standing.set(accepted, state.leaf.until);
+    }
+}

@@ -1,0 +1,109 @@
+//! The certificates of the webhook server: the operator makes and renews its own, keeps them in a Secret, and tells API
+//! servers through its webhook configurations which authorities to trust.
+
+mod configurations;
+mod issue;
+mod keeper;
+mod plan;
+mod secret;
+mod trust;
+
+use std::{
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicI64, Ordering},
+    },
+    time::{Duration, SystemTime},
+};
+
+use kube::Client;
+
+pub(crate) use self::{keeper::Keeper, plan::Lives};
+use crate::{metrics::Metrics, webhook::component::Configured};
+
+/// What certificates are for, and how long they live.
+pub(crate) struct Settings {
+    /// It may write on a standby too: whichever replica is first renews, and the others see it.
+    pub(crate) client: Client,
+    /// The operator's name, a part of its field manager.
+    pub(crate) operator: String,
+    /// The namespace of the operator.
+    pub(crate) namespace: String,
+    /// What kustomize puts before names.
+    pub(crate) prefix: String,
+    /// Further names and addresses of the server.
+    pub(crate) hosts: Vec<String>,
+    /// The configurations that API servers follow.
+    pub(crate) configured: Vec<Configured>,
+    pub(crate) pace: Pace,
+}
+
+/// How fast things happen.
+#[derive(Clone, Copy)]
+pub(crate) struct Pace {
+    pub(crate) lives: Lives,
+    /// How long a new authority is announced before it signs: API servers see a change of a configuration a moment later.
+    pub(crate) settle: Duration,
+    /// How often it is checked whether a step is due.
+    pub(crate) look: Duration,
+}
+
+impl Pace {
+    pub(crate) const DEFAULT: Self = Self {
+        lives: Lives::DEFAULT,
+        settle: Duration::from_secs(5),
+        look: Duration::from_secs(10),
+    };
+}
+
+/// How it stands with the certificate that is served. Clones share it.
+#[derive(Clone)]
+pub(crate) struct Standing {
+    /// Whether API servers accept it, or why not.
+    accepted: Arc<Mutex<Result<(), String>>>,
+    /// Its end, in seconds since 1970; 0 if there is none.
+    until: Arc<AtomicI64>,
+}
+
+impl Standing {
+    fn new() -> Self {
+        Self {
+            accepted: Arc::new(Mutex::new(Err("there is no certificate yet".to_owned()))),
+            until: Arc::default(),
+        }
+    }
+
+    /// Whether API servers accept the certificate.
+    ///
+    /// # Errors
+    ///
+    /// Why they do not.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        self.accepted.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set(&self, accepted: Result<(), String>, until: i64) {
+        *self.accepted.lock().unwrap_or_else(PoisonError::into_inner) = accepted;
+        self.until.store(until, Ordering::Relaxed);
+    }
+
+    fn register(&self, metrics: &Metrics) {
+        let until = self.until.clone();
+        let left = move || match until.load(Ordering::Relaxed) {
+            0 => 0.0,
+            until => (until - now()) as f64,
+        };
+        let name = "kubewright_webhook_certificate_expiry_seconds";
+        let help = "Seconds until the certificate of the webhook server ends; negative afterwards.";
+        metrics.computed(name, help, &[], left);
+    }
+}
+
+/// Seconds since 1970.
+fn now() -> i64 {
+    let elapsed = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
+    i64::try_from(elapsed.as_secs()).unwrap_or(i64::MAX)
+}
+
+#[cfg(all(test, feature = "testing"))]
+mod tests;

@@ -1,0 +1,225 @@
+//! Which certificates there are, and which step of their renewal is due. Pure: the time is an argument.
+
+use serde::{Deserialize, Serialize};
+
+use super::issue::{Issued, authority, leaf};
+
+/// How long certificates live, in seconds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lives {
+    pub(crate) authority: i64,
+    pub(crate) leaf: i64,
+}
+
+impl Lives {
+    /// A year and 90 days: short enough that renewal is routine, and long enough that an operator that is down for a
+    /// month comes back with a certificate that is valid. A third of the authority's life is longer than a leaf's, so
+    /// each leaf ends before its authority does.
+    pub(crate) const DEFAULT: Self = Self {
+        authority: 365 * 86_400,
+        leaf: 90 * 86_400,
+    };
+}
+
+/// All certificates of one operator, as its Secret keeps them.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub(super) struct State {
+    /// Grows with each change of the authorities that clients have to trust.
+    pub(super) revision: u64,
+    /// The name of the authorities.
+    issuer: String,
+    /// The names that the leaf is valid for.
+    names: Vec<String>,
+    /// What servers show.
+    pub(super) leaf: Issued,
+    /// What signs leaves.
+    authority: Issued,
+    /// The next authority, before clients trust it.
+    next: Option<Issued>,
+    /// The authority before, whose last leaf may still be shown somewhere.
+    old: Option<Issued>,
+}
+
+/// A step of a renewal. After each of them, every leaf that is shown anywhere is one that clients trust.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Step {
+    /// A new authority, which clients are to trust in addition.
+    Announce,
+    /// Clients trust the new authority: it signs the leaf from now on.
+    Switch,
+    /// A new leaf of the same authority.
+    Renew,
+    /// The authority before has ended, and with it its last leaf.
+    Forget,
+}
+
+impl State {
+    /// The first certificates.
+    ///
+    /// # Errors
+    ///
+    /// If the system has no random numbers.
+    pub(super) fn new(names: Vec<String>, revision: u64, now: i64, lives: Lives) -> Result<Self, String> {
+        let issuer = format!("{} CA", names.first().map_or("webhook", String::as_str));
+        let authority = authority(&issuer, [now, now + lives.authority])?;
+        let leaf = leaf(&authority, &issuer, &names, [now, now + lives.leaf])?;
+        Ok(Self {
+            revision,
+            issuer,
+            names,
+            leaf,
+            authority,
+            next: None,
+            old: None,
+        })
+    }
+
+    /// The step that is due. `trusted` says whether clients trust all authorities of this state.
+    pub(super) fn due(&self, names: &[String], now: i64, trusted: bool) -> Option<Step> {
+        let has_room = self.authority.until > self.leaf.until && self.authority.until > now;
+        if self.next.is_some() && trusted {
+            Some(Step::Switch)
+        } else if self.next.is_none() && now >= self.authority.renewal() {
+            Some(Step::Announce)
+        } else if self.names != names && self.authority.until > now || has_room && now >= self.leaf.renewal() {
+            Some(Step::Renew)
+        } else if self.old.as_ref().is_some_and(|old| now >= old.until) {
+            Some(Step::Forget)
+        } else {
+            None
+        }
+    }
+
+    /// The state after a step.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub(super) fn after(mut self, step: Step, names: &[String], now: i64, lives: Lives) -> Result<Self, String> {
+        match step {
+            Step::Announce => {
+                self.next = Some(authority(&self.issuer, [now, now + lives.authority])?);
+                self.revision += 1;
+            }
+            Step::Switch => {
+                if let Some(next) = self.next.take() {
+                    let before = std::mem::replace(&mut self.authority, next);
+                    self.old = Some(before.without_key());
+                }
+            }
+            Step::Renew => {}
+            Step::Forget => {
+                self.old = None;
+                self.revision += 1;
+            }
+        }
+        if matches!(step, Step::Switch | Step::Renew) {
+            self.names = names.to_vec();
+            self.leaf = leaf(&self.authority, &self.issuer, names, [now, now + lives.leaf])?;
+        }
+        Ok(self)
+    }
+
+    /// The authorities that clients have to trust, as PEM, the oldest first: a [`Step::Switch`] does not change it.
+    pub(super) fn bundle(&self) -> String {
+        let all = [self.old.as_ref(), Some(&self.authority), self.next.as_ref()];
+        all.into_iter().flatten().map(Issued::pem).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIVES: Lives = Lives::DEFAULT;
+    const DAY: i64 = 86_400;
+    /// The day on which these tests begin.
+    const START: i64 = 20_000 * DAY;
+
+    fn names() -> Vec<String> {
+        vec!["a.b.svc".to_owned()]
+    }
+
+    fn first() -> State {
+        State::new(names(), 1, START, LIVES).unwrap()
+    }
+
+    fn next(state: &State, step: Step, day: i64) -> State {
+        state.clone().after(step, &names(), START + day * DAY, LIVES).unwrap()
+    }
+
+    fn due(state: &State, day: i64, trusted: bool) -> Option<Step> {
+        state.due(&names(), START + day * DAY, trusted)
+    }
+
+    #[test]
+    fn a_leaf_is_renewed_at_two_thirds_of_its_life() {
+        let state = first();
+        assert_eq!(
+            (due(&state, 59, true), due(&state, 60, true)),
+            (None, Some(Step::Renew))
+        );
+        let renewed = next(&state, Step::Renew, 60);
+        assert_eq!(renewed.bundle(), state.bundle());
+        assert_eq!(renewed.revision, state.revision);
+        assert_ne!(renewed.leaf, state.leaf);
+        assert_eq!(
+            (due(&renewed, 119, true), due(&renewed, 120, true)),
+            (None, Some(Step::Renew))
+        );
+    }
+
+    #[test]
+    fn an_authority_is_replaced_in_steps_and_trusted_as_long_as_its_leaves_live() {
+        let mut state = first();
+        for day in [60, 120, 180, 240] {
+            state = next(&state, Step::Renew, day);
+        }
+        // Two thirds of 365 days.
+        assert_eq!(
+            (due(&state, 243, true), due(&state, 244, true)),
+            (None, Some(Step::Announce))
+        );
+        let announced = next(&state, Step::Announce, 244);
+        assert!(announced.bundle().starts_with(&state.bundle()) && announced.bundle() != state.bundle());
+        assert_eq!(announced.leaf, state.leaf, "clients do not trust the new authority yet");
+        assert_eq!((due(&announced, 244, false), announced.revision), (None, 2));
+        assert_eq!(due(&announced, 244, true), Some(Step::Switch));
+
+        let switched = next(&announced, Step::Switch, 244);
+        assert_eq!((switched.bundle(), switched.revision), (announced.bundle(), 2));
+        assert_ne!(switched.leaf, announced.leaf);
+        assert!(
+            switched.old.as_ref().unwrap().key.0.is_empty(),
+            "it signs nothing any more"
+        );
+        let mut renewed = next(&switched, Step::Renew, 304);
+        assert_eq!(due(&renewed, 363, true), None);
+        renewed = next(&renewed, Step::Renew, 364);
+        assert_eq!(due(&renewed, 365, true), Some(Step::Forget));
+        let forgotten = next(&renewed, Step::Forget, 365);
+        assert_eq!((forgotten.bundle(), forgotten.revision), (forgotten.authority.pem(), 3));
+        assert_eq!(due(&forgotten, 365, true), None);
+    }
+
+    #[test]
+    fn no_leaf_outlives_its_authority() {
+        let mut state = first();
+        // Nobody could be told of the next one.
+        for day in [60, 120, 180, 240, 300, 360] {
+            state = next(&state, Step::Renew, day);
+            assert!(state.leaf.until <= state.authority.until);
+        }
+        let announced = next(&state, Step::Announce, 361);
+        assert_eq!(due(&announced, 364, false), None, "a leaf of one day is of no use");
+        assert_eq!(due(&announced, 400, true), Some(Step::Switch));
+    }
+
+    #[test]
+    fn another_name_needs_another_leaf() {
+        let (state, other) = (first(), vec!["c.d.svc".to_owned()]);
+        assert_eq!(state.due(&other, START, true), Some(Step::Renew));
+        let renamed = state.after(Step::Renew, &other, START, LIVES).unwrap();
+        assert_eq!(renamed.due(&other, START, true), None);
+    }
+}

@@ -1,0 +1,176 @@
+//! The life of an object with webhooks, on the in-process API server and on a real one.
+
+use kube::{Client, CustomResource, CustomResourceExt};
+use kubewright_apiserver::{ApiServer, Controllers, Options as ServerOptions};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::*;
+use crate::{
+    error::Result,
+    testing::TestCluster,
+    webhook::{Admission, Change, Defaulter, Operation, Validator, Verdict, Webhook, component},
+};
+
+#[derive(Clone, Debug, CustomResource, Deserialize, JsonSchema, Serialize)]
+#[kube(group = "test.example.com", version = "v1", kind = "FooBar", namespaced)]
+struct FooBarSpec {
+    size: i32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    mode: Option<String>,
+}
+
+struct Rules;
+
+impl Validator<FooBar> for Rules {
+    async fn validate(&self, cx: &Admission, change: Change<'_, FooBar>) -> Result<Verdict> {
+        let mut verdict = Verdict::allowed();
+        match change {
+            Change::Delete(_) if !cx.is_dry_run() => return Ok(Verdict::forbidden("FooBars stay")),
+            _ => {}
+        }
+        let Some(new) = change.new_object() else {
+            return Ok(verdict);
+        };
+        if new.spec.size % 2 != 0 {
+            verdict.invalid("spec.size", new.spec.size, "must be even");
+        }
+        if new.spec.mode.as_deref() == Some("none") {
+            verdict.unsupported("spec.mode", "none", &["fast", "slow"]);
+        }
+        cx.warn("FooBars are watched");
+        Ok(verdict)
+    }
+}
+
+struct Defaults;
+
+impl Defaulter<FooBar> for Defaults {
+    async fn default(&self, _: &Admission, object: &mut FooBar) -> Result<()> {
+        object.spec.mode.get_or_insert_with(|| "slow".to_owned());
+        Ok(())
+    }
+}
+
+const GROUP: &str = "/apis/admissionregistration.k8s.io/v1";
+const PACE: Pace = Pace {
+    look: Duration::from_millis(200),
+    ..Pace::DEFAULT
+};
+
+/// FooBars, with a field in their schema that the type does not know.
+fn definition() -> Value {
+    let mut definition = json!(FooBar::crd());
+    let properties = "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties";
+    definition.pointer_mut(properties).unwrap()["unknown"] = json!({"type": "integer"});
+    definition
+}
+
+/// Applies the component, with a URL on loopback in place of the Service.
+async fn deploy(client: &Client, namespace: &str, replica: &Replica, manager: &Manager) {
+    let files = component::files(&manager.hooks(), OPERATOR);
+    let mut secret = files["secret.yaml"][0].clone();
+    secret["metadata"] = json!({"name": format!("{PREFIX}{}", component::SECRET)});
+    let secrets = format!("/api/v1/namespaces/{namespace}/secrets");
+    assert!(apply(client, &secrets, &secret).await.0 < 300);
+    for object in &files["manifests.yaml"] {
+        let (code, answer) = apply(client, &collection(object), &at_url(object, replica)).await;
+        assert!(code < 300, "{answer}");
+    }
+}
+
+fn collection(configuration: &Value) -> String {
+    let kind = configuration["kind"].as_str().unwrap().to_lowercase();
+    format!("{GROUP}/{kind}s")
+}
+
+fn at_url(configuration: &Value, replica: &Replica) -> Value {
+    let mut object = configuration.clone();
+    let name = format!("{PREFIX}{}", object["metadata"]["name"].as_str().unwrap());
+    object["metadata"]["name"] = json!(name);
+    for hook in object["webhooks"].as_array_mut().unwrap() {
+        let path = hook["clientConfig"]["service"]["path"].as_str().unwrap();
+        hook["clientConfig"] = json!({"url": format!("https://{}{path}", replica.server.address())});
+    }
+    object
+}
+
+async fn story(client: Client, namespace: &str) {
+    let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    assert!(apply(&client, definitions, &definition()).await.0 < 300);
+    let manager = Manager::builder(client.clone()).name(OPERATOR).build();
+    Webhook::defaulting(Defaults).register(&manager).unwrap();
+    Webhook::validating(Rules)
+        .operations([Operation::Create, Operation::Update, Operation::Delete])
+        .when("not-exempt", "request.userInfo.username != 'exempt'")
+        .register(&manager)
+        .unwrap();
+    let replica = replica(&manager, namespace, PACE);
+    deploy(&client, namespace, &replica, &manager).await;
+    until("an accepted certificate", async || replica.standing.check().is_ok()).await;
+
+    let foobars = format!("/apis/test.example.com/v1/namespaces/{namespace}/foobars");
+    let create = async |spec: Value| {
+        let object = json!({
+            "apiVersion": "test.example.com/v1", "kind": "FooBar", "metadata": {"name": "a"}, "spec": spec,
+        });
+        let request = http::Request::post(&foobars).header("content-type", "application/json");
+        send(&client, request, &object).await
+    };
+    // The API server may not have seen the configurations yet.
+    until("a refusal with all causes", async || {
+        create(json!({"size": 3, "mode": "none"})).await.0 == 422
+    })
+    .await;
+    let (_, refused) = create(json!({"size": 3, "mode": "none"})).await;
+    let by = r#"admission webhook "vfoobar-v1.test.example.com" denied the request: "#;
+    let causes = r#"[spec.size: Invalid value: 3: must be even, spec.mode: Unsupported value: "none": supported values: "fast", "slow"]"#;
+    assert_eq!(
+        refused["message"],
+        format!(r#"{by}FooBar.test.example.com "a" is invalid: {causes}"#)
+    );
+    assert_eq!(refused["reason"], "Invalid");
+    assert_eq!(
+        refused["details"],
+        json!({"name": "a", "group": "test.example.com", "kind": "FooBar", "causes": [
+            {"reason": "FieldValueInvalid", "message": "Invalid value: 3: must be even", "field": "spec.size"},
+            {"reason": "FieldValueNotSupported", "field": "spec.mode",
+                "message": "Unsupported value: \"none\": supported values: \"fast\", \"slow\""},
+        ]})
+    );
+    // What does not fit the type is refused in the words of the schema.
+    let (_, unfit) = create(json!({"size": "big"})).await;
+    let words = r#"FooBar.test.example.com "a" is invalid: spec.size: Invalid value: "string": spec.size in body must be of type integer: "string""#;
+    assert_eq!(unfit["message"], words);
+
+    let (code, created) = create(json!({"size": 2, "unknown": 7})).await;
+    assert_eq!(
+        (code, &created["spec"]),
+        (201, &json!({"size": 2, "unknown": 7, "mode": "slow"}))
+    );
+    // `make deploy` leaves the bundle alone.
+    deploy(&client, namespace, &replica, &manager).await;
+    let delete = http::Request::delete(format!("{foobars}/a"));
+    let (code, kept) = send(&client, delete, &Value::Null).await;
+    assert_eq!(
+        (code, kept["message"].as_str().unwrap()),
+        (403, &*format!("{by}FooBars stay"))
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_invalid_object_is_refused_with_its_causes_and_a_valid_one_gets_its_default() {
+    let server = ApiServer::new(ServerOptions {
+        controllers: Controllers::NONE,
+        ..ServerOptions::default()
+    });
+    story(Client::new(server.service(), "default"), "default").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs KUBEBUILDER_ASSETS"]
+async fn the_same_on_a_real_api_server() {
+    let cluster = TestCluster::start().await.unwrap();
+    story(cluster.client(), cluster.namespace()).await;
+}

@@ -1,0 +1,190 @@
+//! What an author's code may use while it decides: the request, the caches, what is said to the client.
+
+use std::{
+    any::Any,
+    collections::HashMap,
+    mem,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use futures::future::{BoxFuture, FutureExt, ready};
+use k8s_openapi::api::authentication::v1::UserInfo;
+use kube::Client;
+use serde_json::Value;
+
+use super::review::{Operation, Request, Said};
+use crate::{
+    error::{Error, Result},
+    informer::Informer,
+    key::ObjectKey,
+    kind::{Kind, KindId},
+    object::Object,
+    store::Store,
+};
+
+/// One request for admission, passed to a [`Validator`](super::Validator) or a [`Defaulter`](super::Defaulter).
+pub struct Admission {
+    request: Request,
+    shared: Arc<Shared>,
+    said: Mutex<Said>,
+}
+
+/// What the requests to one webhook share.
+pub(super) struct Shared {
+    pub(super) client: Client,
+    pub(super) caches: Caches,
+}
+
+/// The caches of the kinds that a webhook reads.
+#[derive(Default)]
+pub(super) struct Caches(HashMap<KindId, Cache>);
+
+/// An informer of some kind.
+struct Cache {
+    informer: Box<dyn Any + Send + Sync>,
+    /// Waits until it is filled.
+    synced: fn(&(dyn Any + Send + Sync)) -> BoxFuture<'_, ()>,
+}
+
+impl Caches {
+    pub(super) fn add<C: Object>(&mut self, informer: Informer<C>) {
+        let cache = Cache {
+            informer: Box::new(informer),
+            synced: |informer| match informer.downcast_ref::<Informer<C>>() {
+                Some(informer) => informer.synced().boxed(),
+                // The line above has put it there.
+                None => ready(()).boxed(),
+            },
+        };
+        self.0.insert(Kind::<C>::of().id().clone(), cache);
+    }
+
+    /// Waits until all are filled.
+    pub(super) async fn synced(&self) {
+        for cache in self.0.values() {
+            (cache.synced)(&*cache.informer).await;
+        }
+    }
+
+    fn of<C: Object>(&self) -> Result<Store<C>> {
+        let kind = Kind::<C>::of();
+        let cache = self.0.get(kind.id());
+        let informer: Option<&Informer<C>> = cache.and_then(|cache| cache.informer.downcast_ref());
+        informer.map(Informer::store).ok_or_else(|| {
+            let kind = kind.kind();
+            let hint = format!("hint: add `.reads::<{kind}>()` to its declaration");
+            Error::Setup(format!("the webhook does not read {kind}\n\n{hint}"))
+        })
+    }
+}
+
+impl Admission {
+    pub(super) fn new(request: Request, shared: Arc<Shared>) -> Self {
+        Self {
+            request,
+            shared,
+            said: Mutex::default(),
+        }
+    }
+
+    pub(super) fn request(&self) -> &Request {
+        &self.request
+    }
+
+    /// Takes the warnings and annotations so far.
+    pub(super) fn take_said(&self) -> Said {
+        mem::take(&mut *self.said())
+    }
+
+    fn said(&self) -> MutexGuard<'_, Said> {
+        self.said.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The uid of the request, which is not that of the object.
+    pub fn uid(&self) -> &str {
+        &self.request.uid
+    }
+
+    /// What is done to the object.
+    pub fn operation(&self) -> Operation {
+        self.request.operation
+    }
+
+    /// The name of the object; empty before the API server has generated it.
+    pub fn name(&self) -> &str {
+        &self.request.name
+    }
+
+    /// The namespace of the object; `None` for a cluster-scoped kind.
+    pub fn namespace(&self) -> Option<&str> {
+        Some(self.request.namespace.as_str()).filter(|name| !name.is_empty())
+    }
+
+    /// The subresource that is written, such as `status`; `None` for the object itself.
+    pub fn subresource(&self) -> Option<&str> {
+        Some(self.request.sub_resource.as_str()).filter(|name| !name.is_empty())
+    }
+
+    /// Who sent the request.
+    pub fn user(&self) -> &UserInfo {
+        &self.request.user_info
+    }
+
+    /// Whether nothing will be stored.
+    pub fn is_dry_run(&self) -> bool {
+        self.request.dry_run.unwrap_or_default()
+    }
+
+    /// The options of the request as JSON: a CreateOptions, UpdateOptions or DeleteOptions.
+    pub fn options(&self) -> &Value {
+        &self.request.options
+    }
+
+    /// A client that may write on a standby too, for a SubjectAccessReview for example. Nothing else should be written:
+    /// the request may be a dry run, or be refused by others. Each request to the API server is one more in the time that
+    /// the client waits for.
+    pub fn client(&self) -> &Client {
+        &self.shared.client
+    }
+
+    /// The object `name` in the namespace of this request, or of a cluster-scoped kind, from the cache. The webhook must
+    /// declare that it [reads](super::Webhook::reads) the kind.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setup`] if it does not.
+    pub fn get<C: Object>(&self, name: &str) -> Result<Option<Arc<C>>> {
+        let namespace = self.namespace().filter(|_| Kind::<C>::of().is_namespaced());
+        self.find(&ObjectKey::new(namespace, name))
+    }
+
+    /// As [`get`](Self::get), in any namespace that the cache covers.
+    ///
+    /// # Errors
+    ///
+    /// As [`get`](Self::get).
+    pub fn find<C: Object>(&self, key: &ObjectKey) -> Result<Option<Arc<C>>> {
+        Ok(self.shared.caches.of::<C>()?.get(key))
+    }
+
+    /// All cached objects of a kind, in all namespaces that the cache covers, in no particular order.
+    ///
+    /// # Errors
+    ///
+    /// As [`get`](Self::get).
+    pub fn list<C: Object>(&self) -> Result<Vec<Arc<C>>> {
+        Ok(self.shared.caches.of::<C>()?.list())
+    }
+
+    /// Warns the client, whatever the verdict: kubectl prints it. Keep it below 120 characters: the API server cuts
+    /// warnings when they are longer than 4096 characters in all.
+    pub fn warn(&self, warning: impl Into<String>) {
+        self.said().warnings.push(warning.into());
+    }
+
+    /// Adds a value to the audit event of the request. The API server puts the webhook's name before the key, which is
+    /// a name as of a label, without a prefix.
+    pub fn audit(&self, key: impl Into<String>, value: impl Into<String>) {
+        self.said().annotations.insert(key.into(), value.into());
+    }
+}

@@ -1,0 +1,239 @@
+//! The declaration of a webhook: what it is asked about, and what happens if it does not answer.
+
+use std::{collections::BTreeSet, marker::PhantomData, sync::Arc, time::Duration};
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
+
+use super::{
+    Defaulter, Validator,
+    admission::{Caches, Shared},
+    configuration,
+    decide::{Decides, Defaulting, Validating},
+    hook::Hook,
+    lint,
+    review::Operation,
+};
+use crate::{
+    error::Result,
+    kind::Kind,
+    manager::{Hooked, Manager},
+    object::Object,
+    rbac::Rule,
+};
+
+/// The default time limit of a call. Clients wait for it, and the API's default of 10 s is long for them.
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// What happens to a request if the webhook cannot be called, or fails.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum FailurePolicy {
+    /// The request fails.
+    Fail,
+    /// The request goes on.
+    Ignore,
+}
+
+/// A webhook for objects of kind `K`, before it is registered with a [`Manager`].
+///
+/// ```
+/// # use kubewright_runtime::{Admission, Change, Manager, Result, Validator, Verdict, Webhook};
+/// # use k8s_openapi::api::core::v1::ConfigMap;
+/// struct Rules;
+///
+/// impl Validator<ConfigMap> for Rules {
+///     async fn validate(&self, _: &Admission, change: Change<'_, ConfigMap>) -> Result<Verdict> {
+///         let mut verdict = Verdict::allowed();
+///         if change.new_object().is_some_and(|new| new.data.is_none()) {
+///             verdict.required("data", "an empty ConfigMap is of no use");
+///         }
+///         Ok(verdict)
+///     }
+/// }
+/// # use kubewright_runtime::FailurePolicy;
+/// # fn register(manager: &Manager) -> Result<()> {
+/// Webhook::validating(Rules)
+///     .failure_policy(FailurePolicy::Ignore)
+///     .register(manager)?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Defaults
+///
+/// It is asked about creations and updates of the object itself, not of its subresources, unless the object is being
+/// deleted, and has 5 s to answer. A request fails if it does not answer; for a kind of Kubernetes, of which a webhook
+/// that is down could block the whole cluster, the author has to [choose](Self::failure_policy), and the operator's own
+/// namespace is left out.
+pub struct Webhook<K, A> {
+    pub(super) declared: Declared,
+    code: A,
+    reads: Vec<Read>,
+    kind: PhantomData<fn() -> K>,
+}
+
+/// A kind that a webhook reads.
+struct Read {
+    /// Adds its cache.
+    cache: fn(&Manager, &mut Caches),
+    rule: Rule,
+}
+
+/// What the configuration says of a webhook.
+pub(super) struct Declared {
+    pub(super) mutating: bool,
+    pub(super) group: String,
+    pub(super) version: String,
+    pub(super) kind: String,
+    pub(super) plural: String,
+    pub(super) namespaced: bool,
+    pub(super) operations: BTreeSet<Operation>,
+    pub(super) subresources: BTreeSet<String>,
+    pub(super) namespaces: Option<LabelSelector>,
+    pub(super) objects: Option<LabelSelector>,
+    /// Names and expressions.
+    pub(super) conditions: Vec<[String; 2]>,
+    pub(super) unless_deleting: bool,
+    pub(super) timeout: Duration,
+    pub(super) failure_policy: Option<FailurePolicy>,
+    pub(super) reinvoked: bool,
+}
+
+impl<K: Object, V: Validator<K>> Webhook<K, Validating<V>> {
+    /// A webhook that asks a [`Validator`].
+    pub fn validating(validator: V) -> Self {
+        Self::of(Validating(validator), false)
+    }
+}
+
+impl<K: Object, D: Defaulter<K>> Webhook<K, Defaulting<D>> {
+    /// A webhook that asks a [`Defaulter`].
+    pub fn defaulting(defaulter: D) -> Self {
+        Self::of(Defaulting(defaulter), true)
+    }
+
+    /// Asks again if another webhook has changed the object since: `reinvocationPolicy: IfNeeded`.
+    pub fn reinvoked(mut self) -> Self {
+        self.declared.reinvoked = true;
+        self
+    }
+}
+
+impl<K: Object, A> Webhook<K, A> {
+    fn of(code: A, mutating: bool) -> Self {
+        let kind = Kind::<K>::of();
+        let declared = Declared {
+            mutating,
+            group: kind.group().to_owned(),
+            version: kind.version().to_owned(),
+            kind: kind.kind().to_owned(),
+            plural: kind.plural().to_owned(),
+            namespaced: kind.is_namespaced(),
+            operations: [Operation::Create, Operation::Update].into(),
+            subresources: BTreeSet::new(),
+            namespaces: None,
+            objects: None,
+            conditions: Vec::new(),
+            unless_deleting: true,
+            timeout: TIMEOUT,
+            failure_policy: None,
+            reinvoked: false,
+        };
+        Self {
+            declared,
+            code,
+            reads: Vec::new(),
+            kind: PhantomData,
+        }
+    }
+
+    /// The operations that it is asked about, in place of create and update.
+    pub fn operations(mut self, operations: impl IntoIterator<Item = Operation>) -> Self {
+        self.declared.operations = operations.into_iter().collect();
+        self
+    }
+
+    /// Asks about writes of this subresource too, such as `status`, whose objects are of the kind itself. Writes of the
+    /// status are frequent: each of them waits for the answer.
+    pub fn subresource(mut self, name: impl Into<String>) -> Self {
+        self.declared.subresources.insert(name.into());
+        self
+    }
+
+    /// Only in namespaces with these labels.
+    pub fn namespaces(mut self, selector: LabelSelector) -> Self {
+        self.declared.namespaces = Some(selector);
+        self
+    }
+
+    /// Only about objects with these labels, before or after the change. Whoever writes an object can leave a label out.
+    pub fn objects(mut self, selector: LabelSelector) -> Self {
+        self.declared.objects = Some(selector);
+        self
+    }
+
+    /// Only if this expression of the Common Expression Language is true, in addition to earlier ones. It is over
+    /// `object`, `oldObject`, `request` and `authorizer`, and compiled when the webhook is registered. The name is in
+    /// error messages.
+    pub fn when(mut self, name: impl Into<String>, expression: impl Into<String>) -> Self {
+        self.declared.conditions.push([name.into(), expression.into()]);
+        self
+    }
+
+    /// Asks about objects that are being deleted too. If the webhook is down then, finalizers cannot be removed, and
+    /// namespaces not be deleted.
+    pub fn even_if_deleting(mut self) -> Self {
+        self.declared.unless_deleting = false;
+        self
+    }
+
+    /// How long the API server waits for the answer: 1 s to 30 s, in whole seconds. The author's code has a tenth less.
+    pub fn timeout(mut self, limit: Duration) -> Self {
+        self.declared.timeout = limit;
+        self
+    }
+
+    /// What happens to a request if the webhook cannot be called, returns an error, panics or takes too long. A refusal
+    /// is none of these.
+    pub fn failure_policy(mut self, policy: FailurePolicy) -> Self {
+        self.declared.failure_policy = Some(policy);
+        self
+    }
+
+    /// Caches the objects of another kind, so that the author's code can [read](super::Admission::get) them, and lets
+    /// `make manifests` grant that.
+    pub fn reads<C: Object>(mut self) -> Self {
+        let kind = Kind::<C>::of();
+        self.reads.push(Read {
+            cache: |manager, caches| caches.add(manager.informer::<C>()),
+            rule: Rule::new(&[kind.group()], &[kind.plural()], &["get", "list", "watch"]),
+        });
+        self
+    }
+}
+
+#[expect(private_bounds, reason = "the two forms of code are the two constructors")]
+impl<K: Object, A: Decides<K>> Webhook<K, A> {
+    /// Registers the webhook with the manager. The operator serves it on every replica, at kubebuilder's path for its kind.
+    /// Requests wait for the caches that it reads to be filled.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setup`](crate::Error::Setup) if the API server would refuse its configuration, a condition does not
+    /// compile, the webhook could block the cluster, or there is one for this kind already.
+    pub fn register(self, manager: &Manager) -> Result<()> {
+        lint::check(&self.declared)?;
+        let mut caches = Caches::default();
+        for read in self.reads {
+            (read.cache)(manager, &mut caches);
+            manager.grant(read.rule);
+        }
+        let client = manager.admission_client()?;
+        let (names, entry) = configuration::of(&self.declared, manager.name());
+        let hook = Hook::new(names, self.code, Shared { client, caches }, manager.metrics());
+        manager.hook(Hooked {
+            endpoint: Arc::new(hook),
+            mutating: self.declared.mutating,
+            entry,
+        })
+    }
+}

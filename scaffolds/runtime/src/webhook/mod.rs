@@ -1,0 +1,119 @@
+//! Admission webhooks: the traits that an author implements, and the declaration that joins an implementation to a
+//! manager. HTTP is the server's business.
+
+mod admission;
+pub(crate) mod component;
+mod configuration;
+mod decide;
+mod declare;
+mod hook;
+mod lint;
+mod merge;
+mod patch;
+mod review;
+mod verdict;
+
+use std::future::Future;
+
+use kube::Resource;
+
+pub use self::{
+    admission::Admission,
+    declare::{FailurePolicy, Webhook},
+    review::Operation,
+    verdict::Verdict,
+};
+use crate::error::Result;
+
+/// What a request changes.
+#[derive(Clone, Copy, Debug)]
+pub enum Change<'a, K> {
+    /// The object is created.
+    Create(&'a K),
+    /// The object is changed.
+    Update {
+        /// As it is stored.
+        old: &'a K,
+        /// As it will be.
+        new: &'a K,
+    },
+    /// The object is deleted. Asked about only with [`Operation::Delete`].
+    Delete(&'a K),
+}
+
+impl<'a, K> Change<'a, K> {
+    /// The object as it will be; `None` for a deletion.
+    pub fn new_object(&self) -> Option<&'a K> {
+        match self {
+            Self::Create(new) | Self::Update { new, .. } => Some(new),
+            Self::Delete(_) => None,
+        }
+    }
+
+    /// The object as it is stored; `None` for a creation.
+    pub fn old_object(&self) -> Option<&'a K> {
+        match self {
+            Self::Create(_) => None,
+            Self::Update { old, .. } | Self::Delete(old) => Some(old),
+        }
+    }
+}
+
+/// Decides which changes of objects of kind `K` are allowed.
+///
+/// # Flow
+///
+/// The API server asks after it has validated the object against its schema, on every replica of the operator, not the
+/// leader alone. It asks all validating webhooks at the same time, each about the final object.
+///
+/// # Guarantees
+///
+/// - A panic, an error and a time-out concern that one request: it fails, or goes on, as the
+///   [`failure_policy`](Webhook::failure_policy) says, and clients see the message.
+/// - It is not asked about an object that is being deleted, unless it [wants to be](Webhook::even_if_deleting): otherwise
+///   an operator that is down would keep finalizers from being removed.
+/// - If the old or the new object does not fit the type `K`, it is not called; the request is allowed, with a warning to
+///   the client.
+///
+/// # Caveats
+///
+/// It must not change anything: the configuration declares `sideEffects: None`, and the API server asks for a dry run
+/// too. Caches lag behind: what another client has just written may not be in them, so a rule about several objects can
+/// be broken by two requests at the same time.
+pub trait Validator<K: Resource>: Send + Sync + 'static {
+    /// The verdict on one change, with all objections to it.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be decided: the request fails with 500, or goes on, as the failure policy says.
+    fn validate(&self, cx: &Admission, change: Change<'_, K>) -> impl Future<Output = Result<Verdict>> + Send;
+}
+
+/// Sets defaults in objects of kind `K` that depend on more than the type: constants belong into the type itself.
+///
+/// # Flow
+///
+/// The API server asks before it validates the object against its schema, so the object may be invalid. Only the
+/// difference between the object as decoded and as changed is sent back: fields that the type does not know keep their
+/// values.
+///
+/// # Guarantees
+///
+/// As for [`Validator`]. An object that does not fit the type is let through unchanged: the API server says in its own
+/// words what is wrong with it.
+///
+/// # Caveats
+///
+/// It must be idempotent: the API server may ask again after another webhook has changed the object. For an update, set
+/// only what is missing, or the object cannot be changed any more.
+pub trait Defaulter<K: Resource>: Send + Sync + 'static {
+    /// Changes the object. Its name, namespace and uid, its `apiVersion` and `kind` must stay as they are.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Validator::validate`].
+    fn default(&self, cx: &Admission, object: &mut K) -> impl Future<Output = Result<()>> + Send;
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,164 @@
+//! AdmissionReviews (`admission.k8s.io/v1`): what the API server sends, and what it accepts as an answer.
+
+use std::collections::BTreeMap;
+
+use k8s_openapi::api::authentication::v1::UserInfo;
+use kubewright_machinery::base64::{self, Encoding};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Value, json};
+
+/// What is done to an object.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Operation {
+    /// It is created.
+    Create,
+    /// It is changed, by any of update, patch and apply.
+    Update,
+    /// It is deleted. An object with finalizers is deleted only once, when its deletion is requested.
+    Delete,
+}
+
+const VERSION: &str = "admission.k8s.io/v1";
+const KIND: &str = "AdmissionReview";
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Review {
+    #[serde(default)]
+    api_version: String,
+    #[serde(default)]
+    kind: String,
+    request: Option<Request>,
+}
+
+/// A request for admission.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Request {
+    pub(super) uid: String,
+    pub(super) kind: GroupKind,
+    #[serde(default)]
+    pub(super) sub_resource: String,
+    #[serde(default)]
+    pub(super) name: String,
+    #[serde(default)]
+    pub(super) namespace: String,
+    pub(super) operation: Operation,
+    #[serde(default, deserialize_with = "or_default")]
+    pub(super) user_info: UserInfo,
+    pub(super) object: Option<Value>,
+    pub(super) old_object: Option<Value>,
+    pub(super) dry_run: Option<bool>,
+    #[serde(default)]
+    pub(super) options: Value,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct GroupKind {
+    #[serde(default)]
+    pub(super) group: String,
+    pub(super) kind: String,
+}
+
+fn or_default<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(from: D) -> Result<T, D::Error> {
+    Ok(Option::deserialize(from)?.unwrap_or_default())
+}
+
+impl Request {
+    /// Reads an AdmissionReview.
+    ///
+    /// # Errors
+    ///
+    /// Why it is none.
+    pub(super) fn read(body: &[u8]) -> Result<Self, String> {
+        let review: Review =
+            serde_json::from_slice(body).map_err(|error| format!("not an AdmissionReview: {error}"))?;
+        if (review.api_version.as_str(), review.kind.as_str()) != (VERSION, KIND) {
+            let (version, kind) = (review.api_version, review.kind);
+            return Err(format!("expected {VERSION}, Kind={KIND}, got {version}, Kind={kind}"));
+        }
+        review
+            .request
+            .ok_or_else(|| "the AdmissionReview has no request".to_owned())
+    }
+
+    /// Kind, group and name of the object, as a Status names it.
+    pub(super) fn subject(&self) -> [&str; 3] {
+        let object = self.object.as_ref().or(self.old_object.as_ref());
+        let name = object.and_then(|it| it.pointer("/metadata/name")?.as_str());
+        [&self.kind.kind, &self.kind.group, name.unwrap_or(&self.name)]
+    }
+}
+
+/// What the answer says besides yes or no.
+#[derive(Debug, Default)]
+pub(super) struct Said {
+    /// For the client, as headers.
+    pub(super) warnings: Vec<String>,
+    /// For the audit log.
+    pub(super) annotations: BTreeMap<String, String>,
+}
+
+/// The answer.
+#[derive(Debug)]
+pub(super) struct Answer {
+    /// The Status of a refusal.
+    pub(super) refusal: Option<Value>,
+    /// The operations of a JSON patch; empty if nothing changes.
+    pub(super) patch: Vec<Value>,
+    pub(super) said: Said,
+}
+
+impl Answer {
+    /// The AdmissionReview for the request with this uid. Patch and its type are together or not at all, as the API
+    /// server demands.
+    pub(super) fn review(self, uid: &str) -> Value {
+        let mut response = json!({"uid": uid, "allowed": self.refusal.is_none()});
+        if let Some(status) = self.refusal {
+            response["status"] = status;
+        } else if !self.patch.is_empty() {
+            let patch = Value::Array(self.patch).to_string();
+            response["patch"] = json!(base64::encode(patch.as_bytes(), Encoding::Standard));
+            response["patchType"] = json!("JSONPatch");
+        }
+        if !self.said.warnings.is_empty() {
+            response["warnings"] = json!(self.said.warnings);
+        }
+        if !self.said.annotations.is_empty() {
+            response["auditAnnotations"] = json!(self.said.annotations);
+        }
+        json!({"apiVersion": VERSION, "kind": KIND, "response": response})
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_review_is_named() {
+        let read = |value: Value| Request::read(value.to_string().as_bytes()).unwrap_err();
+        assert!(read(json!([])).starts_with("not an AdmissionReview: "));
+        assert_eq!(
+            read(json!({"apiVersion": "admission.k8s.io/v1beta1", "kind": "AdmissionReview"})),
+            "expected admission.k8s.io/v1, Kind=AdmissionReview, got admission.k8s.io/v1beta1, Kind=AdmissionReview"
+        );
+        let empty = read(json!({"apiVersion": VERSION, "kind": KIND}));
+        assert_eq!(empty, "the AdmissionReview has no request");
+    }
+
+    #[test]
+    fn a_patch_comes_with_its_type_and_a_refusal_without() {
+        let patch = vec![json!({"op": "add", "path": "/a", "value": 1})];
+        let answer = |refusal| {
+            let (patch, said) = (patch.clone(), Said::default());
+            Answer { refusal, patch, said }.review("u")["response"].clone()
+        };
+        let allowed = answer(None);
+        assert_eq!((&allowed["uid"], &allowed["allowed"]), (&json!("u"), &json!(true)));
+        assert_eq!(allowed["patchType"], "JSONPatch");
+        let refused = answer(Some(json!({"code": 403})));
+        assert_eq!(refused, json!({"uid": "u", "allowed": false, "status": {"code": 403}}));
+    }
+}
