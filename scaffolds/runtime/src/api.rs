@@ -6,7 +6,7 @@
 use http::{HeaderValue, header::CONTENT_TYPE};
 use kube::{
     Client,
-    api::{DeleteParams, ListParams, ObjectList, Patch, PatchParams, PostParams, Preconditions},
+    api::{DeleteParams, ListParams, ObjectList, ObjectMeta, Patch, PatchParams, PostParams, Preconditions},
     core::{PartialObjectMeta, Request, request},
 };
 use serde_json::Value;
@@ -88,17 +88,33 @@ impl<'a, K: AnyObject> Requests<'a, K> {
 
     /// Deletes the object if it still has this uid, and returns whether it did. Its own children are deleted after it.
     pub(crate) async fn delete(&self, name: &str, uid: &str) -> Result<bool> {
-        self.check(name)?;
         let only = Preconditions {
             uid: Some(uid.to_owned()),
             ..Preconditions::default()
         };
+        match self.delete_if(name, only).await {
+            // Another object has its name.
+            Err(error) if error.code() == Some(409) => Ok(false),
+            deleted => deleted,
+        }
+    }
+
+    /// As [`delete`](Self::delete), but any change since this version is a conflict.
+    pub(crate) async fn delete_version(&self, name: &str, metadata: &ObjectMeta) -> Result<bool> {
+        let only = Preconditions {
+            uid: metadata.uid.clone(),
+            resource_version: metadata.resource_version.clone(),
+        };
+        self.delete_if(name, only).await
+    }
+
+    async fn delete_if(&self, name: &str, only: Preconditions) -> Result<bool> {
+        self.check(name)?;
         let params = DeleteParams::background().preconditions(only);
         let request = self.request.delete(name, &params).map_err(build)?;
         match Box::pin(self.client.request_status::<K>(request)).await {
             Ok(_) => Ok(true),
-            // The object is gone, or another object has its name.
-            Err(kube::Error::Api(status)) if [404, 409].contains(&status.code) => Ok(false),
+            Err(kube::Error::Api(status)) if status.code == 404 => Ok(false),
             Err(error) => Err(error.into()),
         }
     }

@@ -1,5 +1,7 @@
 //! Errors of a reconciler, and which of them are retried.
 
+pub(crate) mod refusal;
+
 use std::{error::Error as StdError, time::Duration};
 
 use crate::key::ObjectKey;

@@ -21,8 +21,10 @@ mod permissions;
 mod replicas;
 mod running;
 mod settings;
+mod shared;
 mod sources;
 mod types;
+mod unowned;
 mod urgent;
 mod watches;
 

@@ -3,6 +3,7 @@
 
 mod label;
 mod name;
+mod ownership;
 mod record;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
@@ -11,8 +12,11 @@ use serde_json::{Value, json};
 
 pub(crate) use self::label::ChildLabel;
 pub use self::name::{child_name, label_value};
-pub(crate) use self::record::Applies;
 use self::record::{creator, hash_of};
+pub(crate) use self::{
+    ownership::{Ownership, applied_for, group_of, mark, mark_of, owners_of},
+    record::Applies,
+};
 use crate::{
     api::Requests,
     error::{Error, NotOwned, Result},
@@ -42,14 +46,15 @@ impl<C> Applied<C> {
 
 /// One child to be applied: the requests for it, and everything that it is compared with.
 pub(crate) struct Child<'a, C> {
-    pub(crate) requests: Requests<'a, C>,
+    pub(crate) requests: &'a Requests<'a, C>,
     pub(crate) key: &'a ObjectKey,
-    pub(crate) owner: &'a OwnerReference,
+    pub(crate) ownership: &'a Ownership,
+    /// The object that it is applied for.
     pub(crate) owner_key: &'a ObjectKey,
     pub(crate) intent: Value,
     pub(crate) manager: &'a str,
     pub(crate) applies: &'a Applies,
-    /// Whether an object without a controller is adopted.
+    /// Whether an object that names nobody is adopted.
     pub(crate) adopts: bool,
     /// Whether the controller watches objects of this kind.
     pub(crate) watched: bool,
@@ -58,11 +63,10 @@ pub(crate) struct Child<'a, C> {
 impl<C: AnyObject> Child<'_, C> {
     /// Brings the child from `observed` to the intent.
     pub(crate) async fn apply(&self, observed: Option<&C>) -> Result<Applied<C>> {
-        let hash = hash_of(&self.intent);
         let live;
         let observed = match observed {
             Some(observed) => observed,
-            None => match Box::pin(self.create(hash)).await? {
+            None => match Box::pin(self.create(hash_of(&self.intent))).await? {
                 Ok(created) => return Ok(Applied::Created(created)),
                 Err(found) => {
                     live = found;
@@ -70,6 +74,15 @@ impl<C: AnyObject> Child<'_, C> {
                 }
             },
         };
+        match self.ownership.joined(&self.intent, observed) {
+            Some(intent) => Box::pin(Self { intent, ..*self }.repair(observed)).await,
+            None => Box::pin(self.repair(observed)).await,
+        }
+    }
+
+    /// Brings an existing child to the intent.
+    async fn repair(&self, observed: &C) -> Result<Applied<C>> {
+        let hash = hash_of(&self.intent);
         self.check_owner(observed)?;
         let version = observed.meta().resource_version.as_deref();
         if self.last_made(hash, version) {
@@ -109,8 +122,7 @@ impl<C: AnyObject> Child<'_, C> {
     }
 
     fn check_owner(&self, observed: &C) -> Result<()> {
-        let controller = controller_of(observed);
-        if !controller.map_or(self.adopts, |owner| owner.uid == self.owner.uid) {
+        if !self.ownership.permits(observed, self.adopts) {
             return Err(Error::NotOwned(NotOwned {
                 kind: self.requests.kind().kind().to_owned(),
                 key: self.key.clone(),
@@ -164,9 +176,9 @@ impl<C: AnyObject> Child<'_, C> {
     async fn update(&self, observed: &C) -> Result<C> {
         let mut intent = self.intent.clone();
         intent["metadata"]["uid"] = json!(observed.meta().uid);
-        if controller_of(observed).is_none() {
-            // Adopted only in the version that was observed: any change since then, such as another owner, is a
-            // conflict.
+        if self.ownership.depends_on_version(observed) {
+            // Adopted, or shared, only in the version that was observed: any change since then, such as another owner,
+            // is a conflict.
             intent["metadata"]["resourceVersion"] = json!(observed.meta().resource_version);
         }
         let patch = Patch::Apply(intent);
@@ -195,6 +207,10 @@ impl<C: AnyObject> Child<'_, C> {
                 .await?
                 .ok_or_else(|| self.replaced())?;
             self.check_owner(&live)?;
+            let version = |object: &C| object.meta().resource_version.clone();
+            if self.ownership.depends_on_version(&live) && version(&live) != version(observed) {
+                return Err(self.replaced());
+            }
             (observed, left) = (&live, without(&left, &self.of_others(&live)));
         }
         let view = self.view(observed)?;
@@ -268,9 +284,10 @@ fn is_inapplicable(error: &Error) -> bool {
     status.code == 422 && causes.all(|cause| cause.field.is_empty())
 }
 
-/// The controller of an object as `Kind/name`.
+/// The controller of an object as `Kind/name`, or, if it has none, the object that it is applied for.
 pub(crate) fn owner_name<C: kube::Resource>(object: &C) -> Option<String> {
-    controller_of(object).map(|owner| format!("{}/{}", owner.kind, owner.name))
+    let controller = controller_of(object).map(|owner| format!("{}/{}", owner.kind, owner.name));
+    controller.or_else(|| mark_of(object).map(str::to_owned))
 }
 
 /// The owner reference with `controller: true`, of which an object has at most one.

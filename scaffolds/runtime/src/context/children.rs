@@ -1,15 +1,12 @@
 //! The owned children of an object: applied, adopted, pruned.
 
-use std::sync::Arc;
-
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
-use serde_json::{Value, json};
 
-use super::Context;
+use super::{Context, apply::Wanted};
 use crate::{
     api::Requests,
-    child::{Applied, Child},
-    error::{Error, NotOwned, Result},
+    child::{Applied, Ownership},
+    error::{Error, Result},
     key::{ObjectKey, check_name, check_namespace},
     kind::Kind,
     object::{AnyObject, Object},
@@ -36,7 +33,7 @@ impl<K: AnyObject> Context<K> {
     /// no name, or one that is invalid in a path, it is in another namespace than its namespaced owner, or it is
     /// cluster-scoped and its owner is not.
     pub async fn apply_child<C: Object>(&self, intent: C) -> Result<Applied<C>> {
-        Box::pin(self.apply(&Kind::of(), intent, false)).await
+        Box::pin(self.apply_owned(&Kind::of(), intent, false)).await
     }
 
     /// As [`apply_child`](Self::apply_child), but an existing object of that name without a controller becomes a child
@@ -47,87 +44,22 @@ impl<K: AnyObject> Context<K> {
     ///
     /// As [`apply_child`](Self::apply_child): an object that another object controls is never changed.
     pub async fn adopt_child<C: Object>(&self, intent: C) -> Result<Applied<C>> {
-        Box::pin(self.apply(&Kind::of(), intent, true)).await
+        Box::pin(self.apply_owned(&Kind::of(), intent, true)).await
     }
 
-    pub(super) async fn apply<C: AnyObject>(&self, kind: &Kind<C>, intent: C, adopts: bool) -> Result<Applied<C>> {
-        let owner = self.owner_reference();
-        let key = self.key_of_child(kind, &intent)?;
-        let source = self.source(kind).ok();
-        if source.is_some_and(|source| !source.informer.is_served()) {
-            return Err(Error::Absent(kind.kind().to_owned()));
-        }
-        let child = Child {
-            requests: Requests::beside(&self.shared.client, kind, &key),
-            intent: self.complete(kind, intent, &key)?,
-            key: &key,
-            owner: &owner,
-            owner_key: &self.key,
-            manager: &self.shared.manager,
-            applies: &self.shared.applies,
+    pub(super) async fn apply_owned<C: AnyObject>(
+        &self,
+        kind: &Kind<C>,
+        intent: C,
+        adopts: bool,
+    ) -> Result<Applied<C>> {
+        let wanted = Wanted {
+            key: self.key_of_child(kind, &intent)?,
+            intent,
+            ownership: Ownership::Controller(self.owner_reference()),
             adopts,
-            watched: source.is_some(),
         };
-        let cached = match source {
-            Some(source) => source.informer.store().get(&key),
-            None => child.requests.get(key.name()).await?.map(Arc::new),
-        };
-        let mut applied = Box::pin(child.apply(cached.as_deref())).await;
-        let is_new = matches!(applied, Ok(Applied::Created(_)));
-        match &mut applied {
-            Ok(Applied::Created(written) | Applied::Updated(written)) => {
-                if let Some(source) = source {
-                    // An object that was created just now has no changes of others; any other may have, unless the
-                    // cache shows its state.
-                    let news = match &cached {
-                        Some(known) => child.shows_others(known, written)?,
-                        None => !is_new,
-                    };
-                    let except = (!news).then_some(source.subscription);
-                    source.informer.observe_write(written.clone(), except);
-                }
-                written.meta_mut().managed_fields = None;
-            }
-            Err(Error::NotOwned(found)) => self.wait_for(kind, found, cached.as_ref())?,
-            _ => {}
-        }
-        if self.is_gone() {
-            self.shared.applies.forget_owner(&self.key);
-            self.shared.blocked.forget_owner(&self.key);
-        }
-        applied
-    }
-
-    /// Reconciles this object again when the object that has its child's name gets another controller or is deleted.
-    fn wait_for<C: AnyObject>(&self, kind: &Kind<C>, found: &NotOwned, cached: Option<&Arc<C>>) -> Result<()> {
-        let (key, blocked) = (&found.key, &self.shared.blocked);
-        blocked.wait(kind.id(), key, &self.key);
-        let watched = self.shared.sources.contains_key(kind.id());
-        let Some(source) = self.source(kind).ok().filter(|_| watched) else {
-            blocked.ask(&self.shared.client, kind, found);
-            return Ok(());
-        };
-        let now = source.informer.store().get(key);
-        if now.is_none() && cached.is_none() && source.informer.selects() {
-            blocked.ask(&self.shared.client, kind, found);
-            return Ok(());
-        }
-        // A change before we waited has notified nobody.
-        let version = |object: Option<&Arc<C>>| object.and_then(|object| object.meta().resource_version.clone());
-        if cached.is_none() || version(now.as_ref()) != version(cached) {
-            let text = format!(
-                "{} `{key}` is not controlled by this object, and changed meanwhile",
-                kind.kind()
-            );
-            return Err(Error::retry(text));
-        }
-        Ok(())
-    }
-
-    /// Whether the object was deleted during the reconcile. The deletion handler clears its entries; an entry that is
-    /// added later has to be cleared by the code that adds it.
-    fn is_gone(&self) -> bool {
-        self.shared.main.informer.store().get(&self.key).is_none()
+        Box::pin(self.apply(kind, wanted)).await
     }
 
     /// Deletes the children of kind `C` whose names are not in `keep`: children of an earlier spec. Returns how many.
@@ -149,11 +81,7 @@ impl<K: AnyObject> Context<K> {
 
     pub(super) async fn prune<C: AnyObject>(&self, kind: &Kind<C>, keep: &[&str]) -> Result<usize> {
         let children = self.of(kind).children()?;
-        if !self.shared.prunes.contains(kind.id()) {
-            let (controller, kind) = (&self.shared.manager, kind.kind());
-            let text = format!("`{controller}` does not declare that it prunes {kind}");
-            return Err(Error::Setup(format!("{text}\n\nhint: add `.prunes::<{kind}>()` to it")));
-        }
+        self.check_prunes(kind)?;
         let mut deleted = 0;
         for child in children {
             let meta = child.meta();
@@ -168,6 +96,16 @@ impl<K: AnyObject> Context<K> {
             deleted += usize::from(requests.delete(name, uid).await?);
         }
         Ok(deleted)
+    }
+
+    /// Whether the controller declares that it deletes objects of this kind.
+    pub(super) fn check_prunes<C: AnyObject>(&self, kind: &Kind<C>) -> Result<()> {
+        if self.shared.prunes.contains(kind.id()) {
+            return Ok(());
+        }
+        let (controller, kind) = (&self.shared.manager, kind.kind());
+        let text = format!("`{controller}` does not declare that it prunes {kind}");
+        Err(Error::Setup(format!("{text}\n\nhint: add `.prunes::<{kind}>()` to it")))
     }
 
     /// The key of a child, if this object can own it: the garbage collector considers an owner absent if it is neither
@@ -209,28 +147,5 @@ impl<K: AnyObject> Context<K> {
             controller: Some(true),
             block_owner_deletion: Some(true),
         }
-    }
-
-    /// The intent as it is sent: with its namespace, its owner reference and the operator's label, and without fields
-    /// that an intent must not set.
-    pub(crate) fn complete<C: AnyObject>(&self, kind: &Kind<C>, mut child: C, key: &ObjectKey) -> Result<Value> {
-        let meta = child.meta_mut();
-        meta.owner_references
-            .get_or_insert_default()
-            .push(self.owner_reference());
-        meta.managed_fields = None;
-        meta.resource_version = None;
-        self.shared.label.set(meta);
-        let mut intent = serde_json::to_value(child).map_err(Error::retry)?;
-        // An object without a Rust type may not name its kind.
-        intent["apiVersion"] = json!(kind.api_version());
-        intent["kind"] = json!(kind.kind());
-        if kind.is_namespaced() {
-            intent["metadata"]["namespace"] = json!(key.namespace());
-        }
-        if let Some(intent) = intent.as_object_mut() {
-            intent.remove("status");
-        }
-        Ok(intent)
     }
 }

@@ -106,7 +106,7 @@ impl<K: AnyObject> Context<K> {
     }
 
     /// `None` when the object is gone.
-    async fn set_owners<C: AnyObject>(
+    pub(super) async fn set_owners<C: AnyObject>(
         &self,
         kind: &Kind<C>,
         object: &C,
@@ -143,7 +143,7 @@ impl<K: AnyObject> Context<K> {
     }
 }
 
-fn other_owners<C: AnyObject>(object: &C, uid: &str) -> Vec<OwnerReference> {
+pub(super) fn other_owners<C: AnyObject>(object: &C, uid: &str) -> Vec<OwnerReference> {
     let mut owners = object.meta().owner_references.clone().unwrap_or_default();
     owners.retain(|owner| owner.uid != uid);
     owners

@@ -10,7 +10,7 @@ use k8s_openapi::{api::core::v1::Pod, jiff::Timestamp};
 use super::{Context, claim::uid};
 use crate::{
     api::Requests,
-    child::{child_name, controller_of},
+    child::{Ownership, child_name, controller_of},
     error::{Error, Result},
     key::ObjectKey,
     kind::Kind,
@@ -143,6 +143,7 @@ impl<K: AnyObject> Context<K> {
 
     async fn create_missing(&self, wanted: usize, template: &Pod, kept: &mut KeptPods) -> Result<()> {
         let (kind, owner) = (Kind::<Pod>::of(), self.owner_reference());
+        let ownership = Ownership::Controller(owner.clone());
         let Some(base) = template.metadata.name.as_deref() else {
             return Err(Error::Setup("a Pod template has no name".to_owned()));
         };
@@ -161,7 +162,7 @@ impl<K: AnyObject> Context<K> {
             sent += 1;
             let requests = Requests::beside(&self.shared.client, &kind, &key);
             let made = match requests
-                .create(&self.complete(&kind, pod, &key)?, &self.shared.manager)
+                .create(&self.complete(&kind, pod, &key, &ownership)?, &self.shared.manager)
                 .await
             {
                 Ok(made) => {

@@ -1,5 +1,6 @@
 //! What a reconciler may use: the object's key, the cache, the owned children, the status, events.
 
+mod apply;
 mod blocked;
 mod cache;
 mod children;
@@ -8,7 +9,9 @@ mod keep_pods;
 mod of_kind;
 mod orphans;
 mod shared;
+mod shared_objects;
 mod status;
+mod unowned;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -20,7 +23,9 @@ pub(crate) use self::{
     cache::OWNER_INDEX,
     keep_pods::Deleted,
     orphans::{ORPHAN_INDEX, Selector, orphan_handler, orphan_namespace},
-    shared::{InFlight, Shared, Source},
+    shared::{InFlight, Shared, Source, Writes},
+    shared_objects::{SHARED_INDEX, owner_uids},
+    unowned::{MARK_INDEX, marks},
 };
 pub use self::{keep_pods::KeptPods, of_kind::OfKind};
 use crate::{

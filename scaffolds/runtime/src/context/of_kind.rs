@@ -2,7 +2,7 @@
 
 use std::{any::Any, sync::Arc};
 
-use super::{Context, OWNER_INDEX, Source, reference};
+use super::{Context, OWNER_INDEX, Source, Writes, reference};
 use crate::{
     child::{Applied, controller_of},
     error::{Error, Result},
@@ -43,8 +43,15 @@ impl<K: AnyObject> Context<K> {
         })
     }
 
+    /// With which ownership the controller applies objects of a kind.
+    pub(super) fn writes<C: AnyObject>(&self, kind: &Kind<C>) -> Writes {
+        let source = self.shared.sources.get(kind.id());
+        let source = source.and_then(|source| source.downcast_ref::<Source<C>>());
+        source.map(|source| source.writes).unwrap_or_default()
+    }
+
     /// Whether an object's namespace allows it to be a child of this object.
-    fn is_beside<C: AnyObject>(&self, object: &C) -> bool {
+    pub(super) fn is_beside<C: AnyObject>(&self, object: &C) -> bool {
         self.key.namespace().is_none() || object.meta().namespace.as_deref() == self.key.namespace()
     }
 }
@@ -110,17 +117,57 @@ impl<K: AnyObject, C: AnyObject> OfKind<'_, K, C> {
 
     /// See [`Context::apply_child`]. `apiVersion` and `kind` of the intent are set.
     pub async fn apply_child(&self, intent: C) -> Result<Applied<C>> {
-        Box::pin(self.cx.apply(self.kind, intent, false)).await
+        Box::pin(self.cx.apply_owned(self.kind, intent, false)).await
     }
 
     /// See [`Context::adopt_child`].
     pub async fn adopt_child(&self, intent: C) -> Result<Applied<C>> {
-        Box::pin(self.cx.apply(self.kind, intent, true)).await
+        Box::pin(self.cx.apply_owned(self.kind, intent, true)).await
     }
 
     /// See [`Context::prune_children`].
     pub async fn prune_children(&self, keep: &[&str]) -> Result<usize> {
         self.cx.prune(self.kind, keep).await
+    }
+
+    /// See [`Context::apply_shared`].
+    pub async fn apply_shared(&self, intent: C) -> Result<Applied<C>> {
+        Box::pin(self.cx.apply_co_owned(self.kind, intent, false)).await
+    }
+
+    /// See [`Context::adopt_shared`].
+    pub async fn adopt_shared(&self, intent: C) -> Result<Applied<C>> {
+        Box::pin(self.cx.apply_co_owned(self.kind, intent, true)).await
+    }
+
+    /// See [`Context::shared_objects`].
+    pub fn shared_objects(&self) -> Result<Vec<Arc<C>>> {
+        self.cx.co_owned(self.kind)
+    }
+
+    /// See [`Context::release_shared`].
+    pub async fn release_shared(&self, keep: &[&str]) -> Result<usize> {
+        Box::pin(self.cx.release_co_owned(self.kind, keep)).await
+    }
+
+    /// See [`Context::apply_unowned`].
+    pub async fn apply_unowned(&self, intent: C) -> Result<Applied<C>> {
+        Box::pin(self.cx.apply_marked(self.kind, intent, false)).await
+    }
+
+    /// See [`Context::adopt_unowned`].
+    pub async fn adopt_unowned(&self, intent: C) -> Result<Applied<C>> {
+        Box::pin(self.cx.apply_marked(self.kind, intent, true)).await
+    }
+
+    /// See [`Context::unowned_objects`].
+    pub fn unowned_objects(&self) -> Result<Vec<Arc<C>>> {
+        self.cx.marked(self.kind)
+    }
+
+    /// See [`Context::delete_unowned`].
+    pub async fn delete_unowned(&self, keep: &[ObjectKey]) -> Result<usize> {
+        Box::pin(self.cx.delete_marked(self.kind, keep)).await
     }
 
     /// See [`Context::claim`].

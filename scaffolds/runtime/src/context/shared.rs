@@ -23,6 +23,33 @@ use crate::{
 pub(crate) struct Source<K> {
     pub(crate) informer: Informer<K>,
     pub(crate) subscription: SubscriptionId,
+    pub(crate) writes: Writes,
+}
+
+/// With which ownership a controller applies objects of a kind.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Writes {
+    /// As the controller of each.
+    pub(crate) owns: bool,
+    /// As one of several owners.
+    pub(crate) shares: bool,
+    /// Without an owner.
+    pub(crate) unowned: bool,
+}
+
+impl Writes {
+    pub(crate) fn any(self) -> bool {
+        self.owns || self.shares || self.unowned
+    }
+
+    /// Both.
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self {
+            owns: self.owns || other.owns,
+            shares: self.shares || other.shares,
+            unowned: self.unowned || other.unowned,
+        }
+    }
 }
 
 /// What all reconciles of one controller share.

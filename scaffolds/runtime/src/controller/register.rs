@@ -192,7 +192,12 @@ mod tests {
     };
 
     use super::*;
-    use crate::{controller::wake::own_handler, metrics::Metrics, object::Object, queue::Backoff};
+    use crate::{
+        controller::wake::{controllers, own_handler},
+        metrics::Metrics,
+        object::Object,
+        queue::Backoff,
+    };
 
     fn wiring() -> Wiring<ReplicaSet> {
         Wiring {
@@ -237,7 +242,7 @@ mod tests {
             applies.note(Kind::<Pod>::of().id(), &key(owner), &key("a"));
             applies.note(Kind::<ConfigMap>::of().id(), &key(owner), &key("a"));
         }
-        let child = own_handler(&wiring, any::<Pod>(&wiring));
+        let child = own_handler(&wiring, any::<Pod>(&wiring), controllers);
         let pod: Arc<Pod> = Arc::new(owned("a", "one"));
         child(&Delta::Updated {
             old: pod.clone(),
@@ -254,7 +259,7 @@ mod tests {
         owner(&Delta::Deleted(two));
         assert_eq!(applies.count(), (1, 1));
         // The entry of an owner is removed with its last child.
-        let child = own_handler(&wiring, any::<ConfigMap>(&wiring));
+        let child = own_handler(&wiring, any::<ConfigMap>(&wiring), controllers);
         child(&Delta::Deleted(Arc::new(owned("a", "one"))));
         assert_eq!(applies.count(), (0, 0));
     }

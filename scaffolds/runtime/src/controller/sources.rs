@@ -62,6 +62,22 @@ impl<K: AnyObject> Controller<K> {
         self.uses(&Kind::<C>::of(), |kind| kind.claims(selector))
     }
 
+    /// Wakes every owner when an object of kind `C` changes that objects of kind `K` own together: each is named by an
+    /// owner reference with `controller: false`. [`Context::apply_shared`](crate::Context::apply_shared) creates and
+    /// joins such objects; with [`prunes`](Self::prunes), an owner may
+    /// [leave](crate::Context::release_shared) before it is deleted. The cache is that of [`owns`](Self::owns).
+    pub fn shares<C: Object>(self) -> Self {
+        self.uses(&Kind::<C>::of(), Uses::shares)
+    }
+
+    /// Wakes the object that an object of kind `C` without an owner was applied for, when that object changes. See
+    /// [`Context::apply_unowned`](crate::Context::apply_unowned); with [`prunes`](Self::prunes),
+    /// [`Context::delete_unowned`](crate::Context::delete_unowned) deletes such objects. The cache is that of
+    /// [`owns`](Self::owns), in all watched namespaces.
+    pub fn applies_unowned<C: Object>(self) -> Self {
+        self.uses(&Kind::<C>::of(), Uses::applies_unowned)
+    }
+
     /// Keeps every object of kind `C` in the cache, not only this operator's children. For use with
     /// [`owns`](Self::owns), if a reconciler also reads objects of others, without being woken by them. Memory then
     /// grows with the objects that anybody creates in the watched namespaces.
@@ -109,8 +125,10 @@ impl<K: AnyObject> Controller<K> {
         self.uses(&Kind::<W>::of(), Uses::starts_without)
     }
 
-    /// Allows [`Context::prune_children`](crate::Context::prune_children) to delete children of kind `C`, which needs a
-    /// permission of its own. For use with [`owns`](Self::owns).
+    /// Allows [`Context::prune_children`](crate::Context::prune_children),
+    /// [`release_shared`](crate::Context::release_shared) and [`delete_unowned`](crate::Context::delete_unowned) to delete
+    /// objects of kind `C`, which needs a permission of its own. For use with [`owns`](Self::owns),
+    /// [`shares`](Self::shares) and [`applies_unowned`](Self::applies_unowned).
     pub fn prunes<C: Object>(self) -> Self {
         self.uses(&Kind::<C>::of(), Uses::prunes)
     }

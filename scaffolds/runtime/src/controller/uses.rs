@@ -4,11 +4,15 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
     Controller, Named,
-    wake::{map_handler, own_handler, presence_handler},
+    sources::Sources,
+    wake::{controllers, map_handler, named, own_handler, presence_handler, sharers},
 };
 use crate::{
     child::controller_of,
-    context::{ORPHAN_INDEX, OWNER_INDEX, Selector, Source, orphan_handler, orphan_namespace},
+    context::{
+        MARK_INDEX, ORPHAN_INDEX, OWNER_INDEX, SHARED_INDEX, Selector, Source, Writes, marks, orphan_handler,
+        orphan_namespace, owner_uids,
+    },
     error::Error,
     informer::{Delta, Informer},
     isolate::Authored,
@@ -64,13 +68,11 @@ impl<K: AnyObject, C: AnyObject> Uses<K, C> {
         let kind = self.kind.clone();
         self.controller.uses.push(Use::owned(&kind));
         self.controller.sources.push(Box::new(move |joining, wiring, sources| {
-            let handler = own_handler(wiring, wiring.filter(&kind, predicate));
-            let source = subscribe(joining, joining.children_of(&wiring.kind, &kind), handler);
-            joining.on_presence(&source.informer, presence_handler(wiring, joining));
-            keep_children(&source);
-            // Replaces a source that only watches this kind: writes of children notify every subscriber but their
-            // owners.
-            sources.insert(kind.id().clone(), Box::new(source));
+            let handler = own_handler(wiring, wiring.filter(&kind, predicate), controllers);
+            let informer = joining.children_of(&wiring.kind, &kind);
+            joining.on_presence(&informer, presence_handler(wiring, joining));
+            keep_children(&informer);
+            keep(joining, sources, informer, handler, OWNS);
             Ok(())
         }));
         self
@@ -85,19 +87,52 @@ impl<K: AnyObject, C: AnyObject> Uses<K, C> {
         controller.prunes.insert(kind.id().clone());
         controller.claims.insert(kind.id().clone(), selector.clone());
         controller.sources.push(Box::new(move |joining, wiring, sources| {
-            let owned = own_handler(wiring, wiring.filter(&kind, Predicate::new(|_| true)));
+            let owned = own_handler(wiring, wiring.filter(&kind, Predicate::new(|_| true)), controllers);
             let owners = joining.informer_of(&wiring.kind).store();
             let orphaned = orphan_handler(wiring.queue.clone(), owners, selector);
             // An orphan may lack the operator's label.
-            let source = subscribe(joining, joining.informer_of(&kind), move |delta: &Delta<C>| {
+            let informer = joining.informer_of(&kind);
+            joining.manager().require(&kind);
+            joining.on_presence(&informer, presence_handler(wiring, joining));
+            keep_children(&informer);
+            _ = informer.add_index(ORPHAN_INDEX, orphan_namespace::<C>);
+            let handler = move |delta: &Delta<C>| {
                 owned(delta);
                 orphaned(delta);
-            });
-            joining.manager().require(&kind);
-            joining.on_presence(&source.informer, presence_handler(wiring, joining));
-            keep_children(&source);
-            _ = source.informer.add_index(ORPHAN_INDEX, orphan_namespace::<C>);
-            sources.insert(kind.id().clone(), Box::new(source));
+            };
+            keep(joining, sources, informer, handler, OWNS);
+            Ok(())
+        }));
+        self
+    }
+
+    /// See [`Controller::shares`].
+    pub fn shares(mut self) -> Self {
+        let kind = self.kind.clone();
+        self.controller.uses.push(Use::owned(&kind));
+        self.controller.sources.push(Box::new(move |joining, wiring, sources| {
+            let handler = own_handler(wiring, wiring.filter(&kind, Predicate::new(|_| true)), sharers);
+            let informer = joining.labelled_of(&kind);
+            joining.on_presence(&informer, presence_handler(wiring, joining));
+            // Another controller that shares this kind may have added the same index.
+            _ = informer.add_index(SHARED_INDEX, owner_uids::<C>);
+            keep(joining, sources, informer, handler, SHARES);
+            Ok(())
+        }));
+        self
+    }
+
+    /// See [`Controller::applies_unowned`].
+    pub fn applies_unowned(mut self) -> Self {
+        let kind = self.kind.clone();
+        self.controller.uses.push(Use::owned(&kind));
+        self.controller.sources.push(Box::new(move |joining, wiring, sources| {
+            let handler = own_handler(wiring, wiring.filter(&kind, Predicate::new(|_| true)), named);
+            let informer = joining.labelled_of(&kind);
+            joining.on_presence(&informer, presence_handler(wiring, joining));
+            // Another controller that applies this kind may have added the same index.
+            _ = informer.add_index(MARK_INDEX, marks::<C>);
+            keep(joining, sources, informer, handler, UNOWNED);
             Ok(())
         }));
         self
@@ -204,14 +239,63 @@ pub(super) fn subscribe<C: AnyObject>(
     handler: impl Fn(&Delta<C>) + Send + Sync + 'static,
 ) -> Source<C> {
     let subscription = joining.subscribe(&informer, handler);
-    Source { informer, subscription }
+    Source {
+        informer,
+        subscription,
+        writes: Writes::default(),
+    }
 }
 
-/// Indexes children by their owner, and keeps this operator's `managedFields` of them.
-fn keep_children<C: AnyObject>(source: &Source<C>) {
-    source.informer.keep_records();
+const OWNS: Writes = Writes {
+    owns: true,
+    shares: false,
+    unowned: false,
+};
+const SHARES: Writes = Writes {
+    owns: false,
+    shares: true,
+    unowned: false,
+};
+const UNOWNED: Writes = Writes {
+    owns: false,
+    shares: false,
+    unowned: true,
+};
+
+/// Subscribes to a kind that the controller writes, and keeps this operator's `managedFields` of its objects. However
+/// it owns them, there is one subscription, so that its own writes do not wake it.
+fn keep<C: AnyObject>(
+    joining: &Joining<'_>,
+    sources: &mut Sources,
+    informer: Informer<C>,
+    handler: impl Fn(&Delta<C>) + Send + Sync + 'static,
+    writes: Writes,
+) {
+    informer.keep_records();
+    let id = informer.kind().id().clone();
+    // A source that only watches this kind is replaced: writes of children notify every subscriber but their owners.
+    let known = sources.get(&id).and_then(|source| source.downcast_ref::<Source<C>>());
+    let source = match known.filter(|source| source.writes.any()) {
+        Some(known) => {
+            informer.subscribe_as(known.subscription, handler);
+            Source {
+                informer,
+                subscription: known.subscription,
+                writes: known.writes.and(writes),
+            }
+        }
+        None => Source {
+            writes,
+            ..subscribe(joining, informer, handler)
+        },
+    };
+    sources.insert(id, Box::new(source));
+}
+
+/// Indexes children by their owner.
+fn keep_children<C: AnyObject>(informer: &Informer<C>) {
     // Another controller that owns this kind may have added the same index.
-    _ = source.informer.add_index(OWNER_INDEX, |child: &C| {
+    _ = informer.add_index(OWNER_INDEX, |child: &C| {
         controller_of(child)
             .map(|owner| owner.uid.clone())
             .into_iter()

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
+
 use super::register::Wiring;
 use crate::{
-    child::controller_of,
+    child::{applied_for, controller_of, group_of, owners_of},
     context::Blocked,
     informer::Delta,
     isolate::Authored,
@@ -18,16 +20,20 @@ use crate::{
     worker::priority,
 };
 
-/// Handles a child's change for its owner.
+/// The objects of the kind `K` that a change of an object is about.
+pub(super) type Owners<K, C> = fn(&Kind<K>, &C) -> Vec<ObjectKey>;
+
+/// Handles a change of an object that the controller applies, for those that it is applied for.
 pub(super) fn own_handler<K: AnyObject, C: AnyObject>(
     wiring: &Wiring<K>,
     filter: Filter<C>,
+    owners_of: Owners<K, C>,
 ) -> impl Fn(&Delta<C>) + Send + Sync + 'static {
     let (queue, blocked, applies) = (wiring.queue.clone(), wiring.blocked.clone(), wiring.applies.clone());
     let (deleted, owners) = (wiring.deleted.clone(), wiring.kind.clone());
     move |delta| {
         if filter.passes(delta) {
-            for owner in objects(delta).filter_map(|child| owner_of(&owners, child)) {
+            for owner in objects(delta).flat_map(|child| owners_of(&owners, child)) {
                 queue.add(owner, priority(delta));
             }
         }
@@ -38,7 +44,7 @@ pub(super) fn own_handler<K: AnyObject, C: AnyObject>(
             }
             if matches!(delta, Delta::Deleted(_)) {
                 deleted.forget(child);
-                if let Some(owner) = owner_of(&owners, child) {
+                for owner in owners_of(&owners, child) {
                     applies.forget(filter.kind.id(), &owner, &key);
                 }
             }
@@ -92,12 +98,28 @@ pub(super) fn presence_handler<K: AnyObject>(
     }
 }
 
-/// The object of the kind `owners` that controls this child. Group and kind are compared, the version is not: an owner reference
-/// may name any served version.
-fn owner_of<K, C: AnyObject>(owners: &Kind<K>, child: &C) -> Option<ObjectKey> {
-    let owner = controller_of(child)?;
-    let group = owner.api_version.rsplit_once('/').map_or("", |(group, _)| group);
-    if owner.kind != owners.kind() || group != owners.group() {
+/// The object of the kind `owners` that controls this child.
+pub(super) fn controllers<K, C: AnyObject>(owners: &Kind<K>, child: &C) -> Vec<ObjectKey> {
+    let owner = controller_of(child).and_then(|owner| key_of(owners, owner, child));
+    owner.into_iter().collect()
+}
+
+/// The objects of the kind `owners` that own this object together.
+pub(super) fn sharers<K, C: AnyObject>(owners: &Kind<K>, object: &C) -> Vec<ObjectKey> {
+    owners_of(object)
+        .filter_map(|owner| key_of(owners, owner, object))
+        .collect()
+}
+
+/// The object of the kind `owners` that this object without an owner is applied for.
+pub(super) fn named<K, C: AnyObject>(owners: &Kind<K>, object: &C) -> Vec<ObjectKey> {
+    applied_for(owners, object).into_iter().collect()
+}
+
+/// The key of an owner, if it is of this kind. Group and kind are compared, the version is not: an owner reference may
+/// name any served version.
+fn key_of<K, C: AnyObject>(owners: &Kind<K>, owner: &OwnerReference, child: &C) -> Option<ObjectKey> {
+    if owner.kind != owners.kind() || group_of(owner) != owners.group() {
         return None;
     }
     // A namespaced owner is always in its child's namespace; a cluster-scoped owner has none.

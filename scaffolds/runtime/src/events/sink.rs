@@ -21,7 +21,7 @@ use tracing::{debug, warn};
 
 use super::correlate::Write;
 use crate::{
-    error::{NotLeader, describe, is_terminating_namespace},
+    error::{NotLeader, describe, is_terminating_namespace, refusal},
     jitter::Jitter,
 };
 
@@ -99,7 +99,8 @@ impl Sink {
             debug!(reason = event.reason, "an event was refused: {text}");
         } else {
             *last_warning = Some(Instant::now());
-            warn!(reason = event.reason, "an event was refused: {text}");
+            let hint = refusal::hint(&text).map(tracing::field::display);
+            warn!(reason = event.reason, hint, "an event was refused: {text}");
         }
     }
 

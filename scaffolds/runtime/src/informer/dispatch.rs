@@ -67,8 +67,13 @@ impl<K> Dispatch<K> {
     pub(super) fn join(&mut self, handler: Handler<K>, replay: Vec<Delta<K>>) -> SubscriptionId {
         self.last_id += 1;
         let id = SubscriptionId(self.last_id);
-        self.pending.push_back(Item::Join { id, handler, replay });
+        self.join_as(id, handler, replay);
         id
+    }
+
+    /// As [`join`](Self::join), as a further handler of a subscriber.
+    pub(super) fn join_as(&mut self, id: SubscriptionId, handler: Handler<K>, replay: Vec<Delta<K>>) {
+        self.pending.push_back(Item::Join { id, handler, replay });
     }
 
     /// Adds a marker that `source` has been listed in this [round](super::health::Health::round), after all pending

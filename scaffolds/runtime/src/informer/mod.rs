@@ -37,7 +37,7 @@ use self::{
     presence::Presence,
     reflection::{Broken, Reflection},
 };
-use crate::{isolate::Authored, kind::Kind, store::Store};
+use crate::{isolate::Authored, key::ObjectKey, kind::Kind, store::Store};
 
 /// A kind that can be watched. Implemented for every type that meets the bounds.
 pub trait Watchable: Resource + DeserializeOwned + Clone + Debug + Send + Sync + 'static {}
@@ -173,6 +173,15 @@ impl<K: Watchable> Informer<K> {
         Subscription { id }
     }
 
+    /// As [`Self::subscribe`], as a further handler of a subscriber: a write that one of them observes notifies neither.
+    pub(crate) fn subscribe_as(&self, id: SubscriptionId, handler: impl Fn(&Delta<K>) + Send + Sync + 'static) {
+        let handler: Handler<K> = Authored::new(Arc::new(handler));
+        self.shared.change(|state| {
+            let replay = state.reflection.replay();
+            state.dispatch.join_as(id, handler, replay);
+        });
+    }
+
     /// Allows [`Store::by_index`] to find objects by the values that `values` returns for them. May be called at any
     /// time, and includes objects that are stored already. The function must return the same values for the same
     /// object, and must not block.
@@ -200,6 +209,11 @@ impl<K: Watchable> Informer<K> {
     pub fn unsubscribe(&self, subscription: SubscriptionId) {
         // The handlers that are not used any more are dropped when the lock is not held.
         let _earlier = self.shared.change(|state| state.dispatch.leave(subscription));
+    }
+
+    /// Whether the object of this key is in a watched namespace.
+    pub(crate) fn covers(&self, key: &ObjectKey) -> bool {
+        self.shared.places.iter().any(|place| place.covers(key))
     }
 
     /// False while the kind may be absent and is: the API server did not serve it when it was last asked.

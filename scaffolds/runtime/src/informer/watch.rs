@@ -23,7 +23,7 @@ use super::{
     place::Place,
     reflection::Broken,
 };
-use crate::{isolate::isolated_future, jitter::Jitter};
+use crate::{error::refusal, isolate::isolated_future, jitter::Jitter};
 
 /// If a working watch has not shown one of our own writes after this time, the informer lists again. A watch cache lags
 /// by milliseconds; the API server itself stops waiting for it after 3 s.
@@ -146,7 +146,8 @@ fn note_failure<K: Watchable>(
         return;
     }
     if retry.failures().is_power_of_two() {
-        tracing::warn!(failures = retry.failures(), retry_in = ?delay, "{text}");
+        let hint = refusal::hint(&text).map(tracing::field::display);
+        tracing::warn!(failures = retry.failures(), retry_in = ?delay, hint, "{text}");
     }
     shared.health.set_error(source, text);
 }

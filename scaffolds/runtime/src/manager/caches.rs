@@ -44,17 +44,19 @@ pub(super) struct Cache {
     users: usize,
     /// Ends the informer, once it runs.
     stop: Option<watch::Sender<bool>>,
+    /// Whether a controller applies objects of this kind, all of which have the operator's label.
+    labelled: bool,
 }
 
 impl Cache {
     /// Whether the operator may start before it is filled.
     pub(super) fn may_be_late(&self) -> bool {
-        self.may_be_late && !self.required && self.owners.is_empty()
+        self.may_be_late && !self.required && !self.labelled && self.owners.is_empty()
     }
 
-    /// Whether the cache contains only the operator's children.
+    /// Whether the cache contains only objects that the operator applies.
     fn of_children(&self) -> bool {
-        !self.as_configured && !self.owners.is_empty()
+        !self.as_configured && (self.labelled || !self.owners.is_empty())
     }
 
     pub(super) fn is_pinned(&self) -> bool {
@@ -193,6 +195,12 @@ impl Manager {
         self.with_cache(kind, |cache| _ = cache.owners.insert(OwnerKind::of(owner)))
     }
 
+    /// The informer of a kind whose objects are applied with other ownership. If no controller needs more, it contains
+    /// only objects with the operator's label.
+    pub(crate) fn labelled_of<C: AnyObject>(&self, kind: &Kind<C>) -> Informer<C> {
+        self.with_cache(kind, |cache| cache.labelled = true)
+    }
+
     /// The informer of a kind, without a requirement on its contents.
     pub(crate) fn cached<K: AnyObject>(&self, kind: &Kind<K>) -> Informer<K> {
         self.with_cache(kind, |_| {})
@@ -227,6 +235,7 @@ impl Manager {
                 pinned: !self.has_begun(),
                 users: 0,
                 stop: None,
+                labelled: false,
             }
         });
         note(cache);
@@ -281,7 +290,7 @@ impl Manager {
         let caches = lock(&self.core.caches);
         let selected = caches
             .iter()
-            .filter(|(kind, cache)| cache.of_children() && these(kind, cache));
+            .filter(|(kind, cache)| cache.of_children() && !cache.owners.is_empty() && these(kind, cache));
         let selected = selected.map(|(_, cache)| cache);
         let search = |cache: &Cache| Search {
             kind: cache.running.clone(),

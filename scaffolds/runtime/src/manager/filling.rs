@@ -11,15 +11,17 @@ use super::{
     lock,
 };
 use crate::{
-    error::{Error, Result},
+    error::{Error, Result, refusal},
     kind::KindId,
 };
+
+/// What to do about a cache that may not be listed.
+const NOT_GRANTED: &str = "run `make manifests` and apply config/rbac: the operator may not list it";
 
 impl Manager {
     /// Waits until every cache is filled, but for those that may be late; the informers run already.
     pub(crate) async fn fill_caches(&self) -> Result<()> {
-        let hint = "run `make manifests` and apply config/rbac: the operator may not list it";
-        self.fill(|_, cache| cache.is_pinned(), hint).await?;
+        self.fill(|_, cache| cache.is_pinned(), NOT_GRANTED).await?;
         info!("caches are filled");
         self.core.filled.store(true, Ordering::Relaxed);
         Ok(())
@@ -65,8 +67,11 @@ impl Manager {
 /// `hint` is for a cache that may not be listed.
 fn not_synced(cache: &dyn Runs, limit: Duration, hint: &'static str) -> Error {
     let (name, error) = (cache.name(), cache.last_error());
+    let refused = error.as_deref().filter(|error| error.contains(": 403 "));
+    // A controller that was added has its rules from `Manager::may_start`.
+    let named = refused.and_then(refusal::hint).filter(|_| hint == NOT_GRANTED);
     let hint = match error.as_deref() {
-        Some(error) if error.contains(": 403 ") => hint,
+        Some(error) if error.contains(": 403 ") => named.as_deref().unwrap_or(hint),
         Some(error) if error.contains(": 404 ") => {
             "install its CustomResourceDefinition, or declare the kind `.optional` in each controller"
         }

@@ -93,6 +93,12 @@ impl<'m> Joining<'m> {
         self.manager.children_of(owner, kind)
     }
 
+    /// The informer of a kind whose objects are applied with other ownership.
+    pub(crate) fn labelled_of<C: AnyObject>(&self, kind: &Kind<C>) -> Informer<C> {
+        self.note(kind);
+        self.manager.labelled_of(kind)
+    }
+
     /// The informer of a kind, without a requirement on its contents.
     pub(crate) fn cached<C: AnyObject>(&self, kind: &Kind<C>) -> Informer<C> {
         self.note(kind);

@@ -16,7 +16,7 @@ use super::{Manager, caches::Runs, lock};
 use crate::{
     api::Requests,
     child::{ChildLabel, controller_of},
-    error::{Error, Result},
+    error::{Error, Result, refusal},
     informer::Informer,
     jitter::Jitter,
     key::ObjectKey,
@@ -118,7 +118,8 @@ impl Labelling {
                         "cannot list {kind} to find children without the label: {error}"
                     )));
                 }
-                warn!(kind = informer.kind().kind(), retry_in = ?delay, "cannot list objects to find children without the label: {error}");
+                let hint = refusal::hint(&error.to_string()).map(tracing::field::display);
+                warn!(kind = informer.kind().kind(), retry_in = ?delay, hint, "cannot list objects to find children without the label: {error}");
                 sleep(jitter.scale(delay, 1.0, 1.1)).await;
                 delay = (delay * 2).min(LONGEST);
             }
@@ -171,7 +172,10 @@ impl Labelling {
             }
             // The object is gone, or another object has its name.
             Err(error) if matches!(error.code(), Some(404 | 409)) => {}
-            Err(error) => warn!(kind = kind.kind(), object = %key, "a child cannot be labelled: {error}"),
+            Err(error) => {
+                let hint = refusal::hint(&error.to_string()).map(tracing::field::display);
+                warn!(kind = kind.kind(), object = %key, hint, "a child cannot be labelled: {error}");
+            }
         }
     }
 }

@@ -2,46 +2,18 @@
 
 use std::collections::BTreeSet;
 
-/// A permission that no role grants.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Missing<'a> {
-    Resource {
-        verb: &'a str,
-        resource: &'a str,
-        group: &'a str,
-    },
-    Url {
-        verb: &'a str,
-        path: &'a str,
-    },
-}
+use crate::error::refusal::{Missing, missing};
 
 /// The missing permissions, with the declarations that grant them; `None` if no request was refused.
 pub(super) fn describe(log: &str) -> Option<String> {
     let log = log.replace('\\', "");
-    let missing: BTreeSet<_> = log.split("cannot ").skip(1).filter_map(parse).collect();
+    let missing: BTreeSet<_> = missing(&log).collect();
     let sentences: Vec<_> = missing.iter().map(sentence).collect();
-    let rules: Vec<_> = missing.iter().map(rule).collect();
+    let rules: Vec<_> = missing.iter().map(|missing| format!("  {missing}")).collect();
     (!missing.is_empty()).then(|| {
         let (sentences, rules) = (sentences.join("\n"), rules.join("\n"));
         format!("no role grants these requests of the operator:\n{sentences}\n\nhint: add to the controller, and run `make manifests`:\n{rules}")
     })
-}
-
-/// Parses the rest of `cannot patch resource "foobars" in API group "test.example.com"`, or of `cannot get path
-/// "/metrics"` (kube-apiserver, `endpoints/handlers/responsewriters/errors.go`: `forbiddenMessage`).
-fn parse(rest: &str) -> Option<Missing<'_>> {
-    let is_word = |text: &str, others: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || others.contains(c));
-    let (verb, rest) = rest.split_once(' ')?;
-    if let Some(rest) = rest.strip_prefix("path \"") {
-        let (path, _) = rest.split_once('"')?;
-        let is_one = is_word(verb, "") && path.starts_with('/') && is_word(path, "/.-_~%");
-        return is_one.then_some(Missing::Url { verb, path });
-    }
-    let (resource, rest) = rest.strip_prefix("resource \"")?.split_once("\" in API group \"")?;
-    let (group, _) = rest.split_once('"')?;
-    let is_one = is_word(verb, "") && is_word(resource, "/.-") && is_word(group, ".-");
-    is_one.then_some(Missing::Resource { verb, resource, group })
 }
 
 fn sentence(missing: &Missing<'_>) -> String {
@@ -50,15 +22,6 @@ fn sentence(missing: &Missing<'_>) -> String {
             format!("  cannot {verb} resource \"{resource}\" in API group \"{group}\"")
         }
         Missing::Url { verb, path } => format!("  cannot {verb} path \"{path}\""),
-    }
-}
-
-fn rule(missing: &Missing<'_>) -> String {
-    match missing {
-        Missing::Resource { verb, resource, group } => {
-            format!("  .rule(&[\"{group}\"], &[\"{resource}\"], &[\"{verb}\"])")
-        }
-        Missing::Url { verb, path } => format!("  .grant(Rule::urls(&[\"{path}\"], &[\"{verb}\"]))"),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tracing::{debug, error, info, warn};
+use tracing::{debug, error, field::display, info, warn};
 
 use super::{
     Worker,
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     context::Context,
-    error::{Class, Error, FORBIDDEN_MAX_DELAY, REJECTED_MIN_DELAY},
+    error::{Class, Error, FORBIDDEN_MAX_DELAY, REJECTED_MIN_DELAY, refusal},
     metrics::Outcome,
     object::AnyObject,
     priority::Priority,
@@ -74,7 +74,9 @@ impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
                     _ => Duration::ZERO..=Duration::MAX,
                 };
                 let delay = self.queue.add_rate_limited_within(cx.key.clone(), priority, delays);
-                warn!(attempt = cx.attempt, ?delay, "reconcile failed: {error}");
+                let hint = (class == Class::Forbidden).then(|| refusal::hint(&error.to_string()));
+                let hint = hint.flatten().map(display);
+                warn!(attempt = cx.attempt, ?delay, hint, "reconcile failed: {error}");
             }
             Class::RetryAfter(delay) => {
                 self.queue.count_failure(&cx.key);

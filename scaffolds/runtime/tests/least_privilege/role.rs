@@ -40,6 +40,14 @@ impl Grant {
         format!("cannot {verb} resource \"{resource}\" in API group \"{group}\"")
     }
 
+    /// The hint in the log.
+    pub fn declaration(&self) -> String {
+        let Self {
+            group, resource, verb, ..
+        } = self;
+        format!("add `.rule(&[\"{group}\"], &[\"{resource}\"], &[\"{verb}\"])` to the controller")
+    }
+
     /// The lease is in the operator's own namespace, whichever namespaces it watches.
     pub fn is_of_the_lease(&self) -> bool {
         self.resource == "leases"

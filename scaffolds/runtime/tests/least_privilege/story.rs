@@ -6,7 +6,9 @@ use std::{
     sync::Arc,
 };
 
-use k8s_openapi::api::core::v1::{ConfigMap, Container, Pod, PodSpec, Secret};
+use k8s_openapi::api::core::v1::{
+    ConfigMap, Container, Pod, PodSpec, PodTemplate, PodTemplateSpec, Secret, ServiceAccount,
+};
 use kube::{ResourceExt, api::ObjectMeta};
 use kubewright_runtime::{
     Action, Cleanup, Conditions, Context, Controller, Election, ElectionConfig, EventType, Manager, Metrics, ObjectKey,
@@ -29,6 +31,8 @@ use crate::{
 const EVENTS: &str = "/apis/events.k8s.io/v1/namespaces/default/events";
 const PODS: &str = "/api/v1/namespaces/default/pods";
 const LEASES: &str = "/apis/coordination.k8s.io/v1/namespaces/system/leases";
+const ACCOUNT: &str = "/api/v1/namespaces/default/serviceaccounts/a-account";
+const TEMPLATE: &str = "/api/v1/namespaces/default/podtemplates/common";
 const SECRET: &str = "/api/v1/namespaces/default/secrets/a";
 
 /// The result of a life.
@@ -65,13 +69,20 @@ impl Reconciler<FooBar> for Everything {
         cx.prune_children::<ConfigMap>(&keep).await?;
         let pods = if foobar.spec.target == "one" { 2 } else { 1 };
         cx.keep_pods(pods, &pod(&foobar)).await?;
+        cx.apply_unowned(account_of(&foobar)).await?;
+        if foobar.spec.target == "one" {
+            cx.apply_shared(template()).await?;
+        } else {
+            cx.release_shared::<PodTemplate>(&[]).await?;
+        }
         cx.event(EventType::Normal, "Reconciled", "as it should be");
         cx.patch_status(|status| status.conditions.set(cx.condition("Ready", true, "Applied", "")))
             .await?;
         Ok(Action::Done)
     }
 
-    async fn cleanup(&self, _: &Context<FooBar>, _: Arc<FooBar>) -> Result<Cleanup> {
+    async fn cleanup(&self, cx: &Context<FooBar>, _: Arc<FooBar>) -> Result<Cleanup> {
+        cx.delete_unowned::<ServiceAccount>(&[]).await?;
         Ok(Cleanup::Done)
     }
 }
@@ -96,23 +107,53 @@ fn labels(foobar: &FooBar) -> BTreeMap<String, String> {
     BTreeMap::from([("foobar".to_owned(), foobar.name_any())])
 }
 
-fn pod(foobar: &FooBar) -> Pod {
+fn pod_spec() -> PodSpec {
     let container = Container {
         name: "main".to_owned(),
         image: Some("image".to_owned()),
         ..Container::default()
     };
+    PodSpec {
+        containers: vec![container],
+        ..PodSpec::default()
+    }
+}
+
+fn pod(foobar: &FooBar) -> Pod {
     Pod {
         metadata: ObjectMeta {
             name: Some(foobar.name_any()),
             labels: Some(labels(foobar)),
             ..ObjectMeta::default()
         },
-        spec: Some(PodSpec {
-            containers: vec![container],
-            ..PodSpec::default()
-        }),
+        spec: Some(pod_spec()),
         ..Pod::default()
+    }
+}
+
+fn account_of(foobar: &FooBar) -> ServiceAccount {
+    ServiceAccount {
+        metadata: ObjectMeta {
+            name: Some(child_name(&foobar.name_any(), "account")),
+            ..ObjectMeta::default()
+        },
+        automount_service_account_token: Some(foobar.spec.target == "one"),
+        ..ServiceAccount::default()
+    }
+}
+
+fn template() -> PodTemplate {
+    let metadata = |name: Option<&str>| ObjectMeta {
+        name: name.map(str::to_owned),
+        labels: Some(BTreeMap::from([("of".to_owned(), "all".to_owned())])),
+        ..ObjectMeta::default()
+    };
+    PodTemplate {
+        metadata: metadata(Some("common")),
+        template: Some(PodTemplateSpec {
+            metadata: Some(metadata(None)),
+            spec: Some(pod_spec()),
+        }),
     }
 }
 
@@ -121,6 +162,10 @@ pub fn register(manager: &Manager) -> Result<()> {
         .owns::<ConfigMap>()
         .prunes::<ConfigMap>()
         .claims::<Pod>(labels)
+        .applies_unowned::<ServiceAccount>()
+        .prunes::<ServiceAccount>()
+        .shares::<PodTemplate>()
+        .prunes::<PodTemplate>()
         .watches::<Secret>(|secret| vec![ObjectKey::of(secret)])
         .register(manager, Everything)
 }
@@ -223,6 +268,11 @@ impl Story<'_> {
         check(pods.iter().all(owned), "an orphan is not adopted")?;
         check(pods.len() == 2, "there is no Pod")?;
         check(
+            self.world.object(ACCOUNT).is_some(),
+            "there is no object without an owner",
+        )?;
+        check(self.world.object(TEMPLATE).is_some(), "there is no shared object")?;
+        check(
             status["conditions"][0]["reason"] == "Applied",
             "the status is not written",
         )
@@ -235,8 +285,24 @@ impl Story<'_> {
             child["data"]["target"] = json!("other");
             child["data"]["theirs"] = json!("1");
         });
+        self.world.edit(ACCOUNT, |account| {
+            account["automountServiceAccountToken"] = json!(false)
+        });
+        self.world.edit(TEMPLATE, |shared| {
+            shared["template"]["metadata"]["labels"]["of"] = json!("none")
+        });
         seconds(10).await;
         check(self.child("target") == "one", "a child that was edited is not repaired")?;
+        let account = self.world.object(ACCOUNT).unwrap_or_default();
+        check(
+            account["automountServiceAccountToken"] == true,
+            "an object without an owner that was edited is not repaired",
+        )?;
+        let shared = self.world.object(TEMPLATE).unwrap_or_default();
+        check(
+            shared["template"]["metadata"]["labels"]["of"] == "all",
+            "a shared object that was edited is not repaired",
+        )?;
         self.world.delete(&format!("{PODS}/orphan"));
         seconds(10).await;
         check(self.world.count(PODS) == 2, "a deleted Pod is not created again")
@@ -259,7 +325,11 @@ impl Story<'_> {
             self.world.count(CONFIG_MAPS) == 1,
             "a child that is not wanted any more stays",
         )?;
-        check(self.world.count(PODS) == 1, "a surplus Pod stays")
+        check(self.world.count(PODS) == 1, "a surplus Pod stays")?;
+        check(
+            self.world.object(TEMPLATE).is_none(),
+            "a shared object that nobody wants stays",
+        )
     }
 
     fn is_told(&self) -> Result<(), &'static str> {

@@ -2,6 +2,7 @@
 
 mod absent;
 mod dynamic;
+mod ownership;
 mod selectors;
 
 use std::{sync::Mutex, time::Duration};

@@ -1,0 +1,140 @@
+//! Applies one object for the reconciled one, with whichever ownership; compares it with the cache, and keeps the cache
+//! up to date.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::Context;
+use crate::{
+    api::Requests,
+    child::{Applied, Child, Ownership},
+    error::{Error, NotOwned, Result},
+    key::ObjectKey,
+    kind::Kind,
+    object::AnyObject,
+};
+
+/// An object to be applied.
+pub(super) struct Wanted<C> {
+    pub(super) intent: C,
+    pub(super) key: ObjectKey,
+    pub(super) ownership: Ownership,
+    /// Whether an existing object that names nobody is adopted.
+    pub(super) adopts: bool,
+}
+
+impl<K: AnyObject> Context<K> {
+    /// Brings one object to its intent, and the cache to the response.
+    pub(super) async fn apply<C: AnyObject>(&self, kind: &Kind<C>, wanted: Wanted<C>) -> Result<Applied<C>> {
+        let Wanted {
+            intent,
+            key,
+            ownership,
+            adopts,
+        } = wanted;
+        let source = self.source(kind).ok();
+        if source.is_some_and(|source| !source.informer.is_served()) {
+            return Err(Error::Absent(kind.kind().to_owned()));
+        }
+        let requests = Requests::beside(&self.shared.client, kind, &key);
+        let child = Child {
+            requests: &requests,
+            intent: self.complete(kind, intent, &key, &ownership)?,
+            key: &key,
+            ownership: &ownership,
+            owner_key: &self.key,
+            manager: &self.shared.manager,
+            applies: &self.shared.applies,
+            adopts,
+            watched: source.is_some(),
+        };
+        let cached = match source {
+            Some(source) => source.informer.store().get(&key),
+            None => child.requests.get(key.name()).await?.map(Arc::new),
+        };
+        let mut applied = Box::pin(child.apply(cached.as_deref())).await;
+        let is_new = matches!(applied, Ok(Applied::Created(_)));
+        match &mut applied {
+            Ok(Applied::Created(written) | Applied::Updated(written)) => {
+                if let Some(source) = source {
+                    // An object that was created just now has no changes of others; any other may have, unless the
+                    // cache shows its state.
+                    let news = match &cached {
+                        Some(known) => child.shows_others(known, written)?,
+                        None => !is_new,
+                    };
+                    let except = (!news).then_some(source.subscription);
+                    source.informer.observe_write(written.clone(), except);
+                }
+                written.meta_mut().managed_fields = None;
+            }
+            Err(Error::NotOwned(found)) => self.wait_for(kind, found, cached.as_ref())?,
+            _ => {}
+        }
+        if self.is_gone() {
+            self.shared.applies.forget_owner(&self.key);
+            self.shared.blocked.forget_owner(&self.key);
+        }
+        applied
+    }
+
+    /// Reconciles this object again when the object that has its child's name gets another controller or is deleted.
+    fn wait_for<C: AnyObject>(&self, kind: &Kind<C>, found: &NotOwned, cached: Option<&Arc<C>>) -> Result<()> {
+        let (key, blocked) = (&found.key, &self.shared.blocked);
+        blocked.wait(kind.id(), key, &self.key);
+        let watched = self.shared.sources.contains_key(kind.id());
+        let Some(source) = self.source(kind).ok().filter(|_| watched) else {
+            blocked.ask(&self.shared.client, kind, found);
+            return Ok(());
+        };
+        let now = source.informer.store().get(key);
+        if now.is_none() && cached.is_none() && source.informer.selects() {
+            blocked.ask(&self.shared.client, kind, found);
+            return Ok(());
+        }
+        // A change before we waited has notified nobody.
+        let version = |object: Option<&Arc<C>>| object.and_then(|object| object.meta().resource_version.clone());
+        if cached.is_none() || version(now.as_ref()) != version(cached) {
+            let text = format!(
+                "{} `{key}` is not controlled by this object, and changed meanwhile",
+                kind.kind()
+            );
+            return Err(Error::retry(text));
+        }
+        Ok(())
+    }
+
+    /// Whether the object was deleted during the reconcile. The deletion handler clears its entries; an entry that is
+    /// added later has to be cleared by the code that adds it.
+    fn is_gone(&self) -> bool {
+        self.shared.main.informer.store().get(&self.key).is_none()
+    }
+
+    /// The intent as it is sent: with its namespace, the name of this object and the operator's label, and without fields
+    /// that an intent must not set.
+    pub(crate) fn complete<C: AnyObject>(
+        &self,
+        kind: &Kind<C>,
+        mut child: C,
+        key: &ObjectKey,
+        ownership: &Ownership,
+    ) -> Result<Value> {
+        let meta = child.meta_mut();
+        ownership.set(meta);
+        meta.managed_fields = None;
+        meta.resource_version = None;
+        self.shared.label.set(meta);
+        let mut intent = serde_json::to_value(child).map_err(Error::retry)?;
+        // An object without a Rust type may not name its kind.
+        intent["apiVersion"] = json!(kind.api_version());
+        intent["kind"] = json!(kind.kind());
+        if kind.is_namespaced() {
+            intent["metadata"]["namespace"] = json!(key.namespace());
+        }
+        if let Some(intent) = intent.as_object_mut() {
+            intent.remove("status");
+        }
+        Ok(intent)
+    }
+}
