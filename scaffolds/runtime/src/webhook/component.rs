@@ -43,7 +43,7 @@ pub(crate) const CONFIGURATIONS: [Configured; 2] = [
 
 impl Configured {
     /// Those of these webhooks that are in it.
-    fn of<'a>(self, hooks: &'a [Hooked]) -> impl Iterator<Item = &'a Hooked> {
+    fn of(self, hooks: &[Hooked]) -> impl Iterator<Item = &Hooked> {
         hooks.iter().filter(move |hook| hook.mutating == self.mutating)
     }
 }
