@@ -46,6 +46,7 @@ mod limit;
 mod logging;
 mod manager;
 mod metrics;
+mod namespaces;
 mod object;
 mod operator;
 mod options;

@@ -7,6 +7,7 @@ mod draining;
 mod filling;
 mod joining;
 mod labelling;
+mod namespaces;
 mod opening;
 mod running;
 mod tasks;
@@ -20,7 +21,7 @@ use std::{
 use kube::Client;
 use serde_json::Value;
 
-use self::{added::Added, builder::Settings, caches::Cache, tasks::Authored};
+use self::{added::Added, builder::Settings, caches::Cache, namespaces::Choosing, tasks::Authored};
 pub(crate) use self::{
     added::AddedController,
     caches::Pending,
@@ -39,6 +40,7 @@ use crate::{
     heartbeat::Heartbeat,
     kind::KindId,
     metrics::Metrics,
+    namespaces::Gate,
     rbac::{self, Registration, Rule},
     server::{Checks, Endpoint, Probes},
     worker::Runnable,
@@ -76,6 +78,10 @@ struct Core {
     granted: Mutex<Vec<Rule>>,
     conditions: ConditionTypes,
     added: Added,
+    /// Which namespaces are open to reconciles.
+    gate: Gate,
+    /// If a label selector chooses the namespaces.
+    choosing: Option<Choosing>,
     tasks: Mutex<Vec<Pending<()>>>,
     hooks: Mutex<Vec<Hooked>>,
     admission: OnceLock<Client>,
@@ -213,6 +219,13 @@ impl Manager {
 
     pub(crate) fn recorder(&self, controller: &str) -> Recorder {
         self.core.events.recorder(&self.core.settings.name, controller)
+    }
+
+    /// A further handle, for a task of the manager itself.
+    fn share(&self) -> Self {
+        Self {
+            core: self.core.clone(),
+        }
     }
 
     pub(crate) fn downgrade(&self) -> WeakManager {

@@ -29,6 +29,7 @@ use crate::{
     manager::{Manager, Stop, Task},
     metrics::Metrics,
     options::{BindAddress, Command, Options},
+    rbac::Rule,
     server::{Held, Servers, Webhooks},
     signals,
     webhook::component,
@@ -58,6 +59,7 @@ pub struct Operator {
     options: Options,
     crds: Vec<Crd>,
     namespaced: bool,
+    chooses: bool,
 }
 
 impl Operator {
@@ -69,6 +71,7 @@ impl Operator {
             options,
             crds: Vec::new(),
             namespaced: false,
+            chooses: false,
         }
     }
 
@@ -82,6 +85,13 @@ impl Operator {
     /// `--namespace` or `WATCH_NAMESPACE` names one.
     pub fn namespaced(mut self) -> Self {
         self.namespaced = true;
+        self
+    }
+
+    /// Grants what `--namespace-selector` needs, in `config/rbac/role.yaml`: to list and watch namespaces. The selector is
+    /// [documented](crate::ManagerBuilder::namespace_selector) at the manager.
+    pub fn chooses_namespaces(mut self) -> Self {
+        self.chooses = true;
         self
     }
 
@@ -162,7 +172,13 @@ impl Operator {
 
     /// Everything before the manager runs. Dropped at any await if the process is asked to stop.
     async fn start(self, setup: impl AsyncFnOnce(&Manager) -> Result<()>) -> Result<Started> {
-        let watched = self.options.watched_namespaces();
+        let (watched, selector) = (self.options.watched_namespaces(), self.options.watched_selector()?);
+        if self.namespaced && selector.is_some() {
+            let text = "this operator works in named namespaces only: no Role lets it find namespaces by their labels";
+            return Err(Error::Setup(format!(
+                "{text}\n\nhint: pass --namespace NAME instead of --namespace-selector"
+            )));
+        }
         if self.namespaced && watched.is_empty() {
             let text = "this operator works in named namespaces only, but none is set";
             return Err(Error::Setup(format!(
@@ -174,7 +190,11 @@ impl Operator {
         let config = client::config(self.options.kubeconfig.as_deref()).await?;
         let elected = Arc::<OnceLock<Arc<Election>>>::default();
         let client = self.client(&config, &metrics, &elected)?;
-        let manager = Manager::builder(client.clone())
+        let mut builder = Manager::builder(client.clone());
+        if let Some(selector) = selector {
+            builder = builder.namespace_selector(selector)?;
+        }
+        let manager = builder
             .name(self.name)
             .access(config.clone(), self.agent())
             .namespace(self.namespace(&config))
@@ -313,6 +333,9 @@ impl Operator {
             component::rules(&hooks)
                 .into_iter()
                 .for_each(|rule| manager.grant(rule));
+        }
+        if self.chooses {
+            manager.grant(Rule::new(&[""], &["namespaces"], &["list", "watch"]));
         }
         let roles = manager.roles(self.namespaced)?;
         let files = [("role.yaml".to_owned(), roles)].into();

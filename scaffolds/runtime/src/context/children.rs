@@ -134,6 +134,12 @@ impl<K: AnyObject> Context<K> {
         if let Err(why) = check_namespace(namespace) {
             return refuse(&format!("cannot be in namespace `{}`: {why}", namespace.escape_debug()));
         }
+        if !self.shared.gate.admits(namespace) {
+            let kind = kind.kind();
+            return Err(Error::retry(format!(
+                "the namespace `{namespace}` is not chosen by --namespace-selector, so no {kind} is written in it"
+            )));
+        }
         Ok(ObjectKey::new(Some(namespace), name))
     }
 

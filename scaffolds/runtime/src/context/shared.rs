@@ -16,6 +16,7 @@ use crate::{
     informer::{Informer, SubscriptionId, Watchable},
     key::ObjectKey,
     kind::{Kind, KindId},
+    namespaces::Gate,
     queue::WorkQueue,
 };
 
@@ -74,6 +75,7 @@ pub(crate) struct Shared<K> {
     pub(crate) claims: HashMap<KindId, Selector<K>>,
     pub(crate) deleted: Arc<Deleted>,
     pub(crate) in_flight: Arc<InFlight>,
+    pub(crate) gate: Gate,
 }
 
 impl<K: Watchable> Shared<K> {

@@ -176,6 +176,11 @@ impl AddedWatches {
 
     fn connect<K: AnyObject>(&self, joining: &Joining<'_>, wiring: &Wiring<K>) -> Result<()> {
         let (manager, mut known) = (joining.manager(), self.connected());
+        if manager.chooses_namespaces() {
+            let text = "`AddedWatches` cannot be used with --namespace-selector: they would watch every namespace";
+            let hint = "name the namespaces with --namespace, or declare the kinds with `.watches`";
+            return Err(Error::Setup(format!("{text}\n\nhint: {hint}")));
+        }
         if known.is_some() {
             let text = format!(
                 "the `AddedWatches` of `{}` are those of another controller",

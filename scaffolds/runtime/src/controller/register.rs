@@ -137,6 +137,7 @@ impl<K: AnyObject> Controller<K> {
             applies: wiring.applies,
             blocked: wiring.blocked,
             in_flight,
+            gate: manager.gate().clone(),
         };
         let worker = Worker {
             metrics: manager.metrics().controller(&self.name, workers),
@@ -149,6 +150,7 @@ impl<K: AnyObject> Controller<K> {
             heartbeat: manager.heartbeat().clone(),
             timeout: self.timeout,
             main,
+            gate: manager.gate().clone(),
         };
         Ok((worker, workers))
     }

@@ -1,6 +1,7 @@
 //! Watches the objects of one kind into a [`Store`] and notifies subscribers of changes. One informer serves all
 //! controllers of a process; it does not depend on queues or owners.
 
+mod chosen;
 mod config;
 pub(crate) mod decode;
 mod delta;

@@ -1,6 +1,8 @@
 //! The rules by which watch events, relists and our own writes become store contents and deltas. Pure state: no clock,
 //! no I/O, no calls of handlers.
 
+mod chosen;
+
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -8,6 +10,8 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Resource;
 use tokio::time::Instant;
 
+use self::chosen::Chosen;
+pub(super) use self::chosen::Join;
 use super::{
     delta::Delta,
     merge::{is_newer, merge, number, supersedes, take_away},
@@ -27,6 +31,8 @@ use crate::{
 pub(super) struct Reflection<K> {
     store: Store<K>,
     sources: Vec<Source>,
+    /// The namespaces whose objects are stored, unless all are.
+    chosen: Option<Chosen>,
     /// Our own writes that were merged before a watch showed them.
     unseen: HashMap<ObjectKey, Unseen>,
     /// Counts started lists and merged writes, to determine which came first.
@@ -40,6 +46,8 @@ struct Source {
     /// The names that a list in progress has shown so far, and the tick of its start.
     listing: Option<(u64, HashSet<ObjectKey>)>,
     listed_once: bool,
+    /// How many objects of namespaces that are not chosen the list in progress has shown.
+    passed_by: usize,
     /// The API server does not serve the kind.
     absent: bool,
     /// The newest version that this watch has shown: an older object that is not in the store is gone.
@@ -66,12 +74,14 @@ impl<K: Resource + Clone> Reflection<K> {
             place,
             listing: None,
             listed_once: false,
+            passed_by: 0,
             absent: false,
             progress: 0,
         };
         Self {
             store,
             sources: places.into_iter().map(source).collect(),
+            chosen: None,
             unseen: HashMap::new(),
             tick: 0,
         }
@@ -80,24 +90,38 @@ impl<K: Resource + Clone> Reflection<K> {
     /// A list starts, or restarts.
     pub(super) fn list_begins(&mut self, source: usize) {
         self.tick += 1;
-        self.sources[source].listing = Some((self.tick, HashSet::new()));
+        let started = &mut self.sources[source];
+        (started.listing, started.passed_by) = (Some((self.tick, HashSet::new())), 0);
+        self.chosen_are_listed(source);
     }
 
     /// A list or a watch shows a valid object.
     pub(super) fn shown(&mut self, source: usize, object: K) -> Vec<Delta<K>> {
         let key = ObjectKey::of(&object);
         let initial = self.note(source, &key, object.meta());
+        if !self.admits(key.namespace()) {
+            return Vec::new();
+        }
         merge(&mut self.store.write(), key, object, initial).unwrap_or_default()
     }
 
     /// A list or a watch shows an undecodable object.
     pub(super) fn shown_broken(&mut self, source: usize, broken: Broken) -> Vec<Delta<K>> {
-        let Broken { metadata, error } = broken;
+        let metadata = &broken.metadata;
         let key = ObjectKey::new(
             metadata.namespace.as_deref(),
             metadata.name.as_deref().unwrap_or_default(),
         );
-        self.note(source, &key, &metadata);
+        self.note(source, &key, metadata);
+        if self.admits(key.namespace()) {
+            self.store_broken(key, broken)
+        } else {
+            Vec::new()
+        }
+    }
+
+    fn store_broken(&mut self, key: ObjectKey, broken: Broken) -> Vec<Delta<K>> {
+        let Broken { metadata, error } = broken;
         let mut contents = self.store.write();
         let mut deltas = Vec::new();
         let mut last = None;
@@ -137,6 +161,7 @@ impl<K: Resource + Clone> Reflection<K> {
             metadata.name.as_deref().unwrap_or_default(),
         );
         self.note(source, &key, metadata);
+        self.note_gone(&key, metadata);
         let mut contents = self.store.write();
         // An object of the same name and another uid, merged by our own write, stays when its predecessor's deletion is
         // shown.
@@ -159,10 +184,11 @@ impl<K: Resource + Clone> Reflection<K> {
     /// A list is complete: objects that it did not show are gone, except our own writes for which it may be too old.
     /// Also returns whether this was the first list of this watch.
     pub(super) fn list_ends(&mut self, source: usize) -> (Vec<Delta<K>>, bool) {
-        let source = &mut self.sources[source];
-        let Some((begun, listed)) = source.listing.take() else {
+        let Some((begun, listed)) = self.sources[source].listing.take() else {
             return (Vec::new(), false);
         };
+        self.chosen_have_joined(source);
+        let source = &mut self.sources[source];
         let first = !std::mem::replace(&mut source.listed_once, true);
         source.absent = false;
         let unseen = &mut self.unseen;
@@ -198,6 +224,7 @@ impl<K: Resource + Clone> Reflection<K> {
 
     /// The API server does not serve the kind: all objects are gone. The next list counts as the first.
     pub(super) fn vanish(&mut self, source: usize) -> Vec<Delta<K>> {
+        self.chosen_have_joined(source);
         let source = &mut self.sources[source];
         (source.listing, source.listed_once, source.absent) = (None, false, true);
         self.unseen.retain(|key, _| !source.covers(key));
@@ -212,6 +239,9 @@ impl<K: Resource + Clone> Reflection<K> {
     /// if the store is at least as new.
     pub(super) fn written(&mut self, object: K, now: Instant) -> Option<Vec<Delta<K>>> {
         let key = ObjectKey::of(&object);
+        if !self.admits(key.namespace()) {
+            return None;
+        }
         let source = self
             .sources
             .iter()
@@ -240,8 +270,9 @@ impl<K: Resource + Clone> Reflection<K> {
 
     /// How many objects the list in progress has shown.
     pub(super) fn listed(&self, source: usize) -> usize {
-        let listing = self.sources[source].listing.as_ref();
-        listing.map_or(0, |(_, listed)| listed.len())
+        let source = &self.sources[source];
+        let listing = source.listing.as_ref();
+        listing.map_or(0, |(_, listed)| listed.len() + source.passed_by)
     }
 
     /// Whether the source has not been listed yet, or is being listed again.
@@ -278,8 +309,11 @@ impl<K: Resource + Clone> Reflection<K> {
         let version = metadata.resource_version.as_deref().and_then(number);
         let source = &mut self.sources[source];
         source.progress = source.progress.max(version.unwrap_or(0));
-        if let Some((_, listed)) = &mut source.listing {
-            listed.insert(key.clone());
+        let admitted = self.chosen.as_ref().is_none_or(|chosen| chosen.admits(key.namespace()));
+        match &mut source.listing {
+            Some((_, listed)) if admitted => _ = listed.insert(key.clone()),
+            Some(_) => source.passed_by += 1,
+            None => {}
         }
         if self
             .unseen

@@ -170,7 +170,7 @@ pub(super) async fn resync<K: Watchable>(shared: Arc<Shared<K>>, period: Duratio
 }
 
 impl<K: Watchable> Shared<K> {
-    fn watcher_config(&self, place: &Place) -> watcher::Config {
+    pub(super) fn watcher_config(&self, place: &Place) -> watcher::Config {
         let mut config = self.config.watcher(place);
         config.label_selector = config.label_selector.or_else(|| self.selected().clone());
         config
@@ -225,7 +225,7 @@ impl<K: Watchable> Shared<K> {
     }
 
     /// Converts a decoded object into the form in which it is stored.
-    fn finish(&self, object: Decoded<K>) -> Result<K, Broken> {
+    pub(super) fn finish(&self, object: Decoded<K>) -> Result<K, Broken> {
         match object {
             Decoded::Valid { mut object, records } => {
                 let wanted = records.filter(|_| self.keeps_records.load(Ordering::Relaxed));

@@ -11,8 +11,16 @@ use std::{
 
 use kube::{Client, Config};
 
-use super::{Core, Manager};
-use crate::{events::Events, heartbeat::Heartbeat, metrics::Metrics, server::Probes};
+use super::{Core, Manager, namespaces::Choosing};
+use crate::{
+    error::{Error, Result},
+    events::Events,
+    heartbeat::Heartbeat,
+    metrics::Metrics,
+    namespaces::Gate,
+    selector,
+    server::Probes,
+};
 
 /// A hundred years.
 const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
@@ -31,6 +39,7 @@ pub(super) struct Settings {
     pub(super) access: Option<(Config, String)>,
     pub(super) namespace: String,
     pub(super) watched: BTreeSet<String>,
+    pub(super) selector: Option<String>,
     pub(super) workers: usize,
     pub(super) drain: Duration,
     pub(super) sync_limit: Duration,
@@ -48,6 +57,7 @@ impl Manager {
                 client,
                 access: None,
                 watched: BTreeSet::new(),
+                selector: None,
                 workers: 1,
                 drain: Duration::from_secs(30),
                 sync_limit: CACHE_SYNC_TIMEOUT,
@@ -82,6 +92,38 @@ impl ManagerBuilder {
         self
     }
 
+    /// Works in the namespaces with these labels, in the API's syntax, instead of [named](Self::watch_namespaces) ones. A
+    /// namespace that gets or loses the labels joins or leaves while the manager runs.
+    ///
+    /// # Guarantees
+    ///
+    /// - A namespace joins when all caches contain its objects, but for those that may be late; then each object that a
+    ///   controller reconciles is reconciled.
+    /// - A namespace leaves when the running reconciles in it have ended. Nothing is deleted in it: its objects are not
+    ///   reconciled, cleaned up, or reported as [`deleted`](crate::Reconciler::deleted). An object with a finalizer that
+    ///   is deleted meanwhile waits until the namespace is back.
+    /// - A namespace that is deleted matches until it is gone, so its objects are cleaned up.
+    /// - Objects in other namespaces, and objects without a namespace, see the objects of a namespace that left as absent.
+    ///   A child of an object without a namespace is not created or changed there: the error is retried.
+    ///
+    /// # Costs and permissions
+    ///
+    /// Namespaces are listed and watched, and each kind is watched in all namespaces at once: the API server sends the
+    /// objects of all namespaces, and those of the chosen ones are kept. So the operator needs a ClusterRole, which also
+    /// allows to `list` and `watch` namespaces. A namespace that joins costs one list of each kind in it.
+    ///
+    /// A cache that is [configured](Manager::configure_cache) with namespaces of its own keeps those.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setup`] if the selector is invalid.
+    pub fn namespace_selector(mut self, selector: impl Into<String>) -> Result<Self> {
+        let text = selector.into();
+        selector::parse(&text).map_err(|error| Error::Setup(format!("the namespace selector is invalid: {error}")))?;
+        self.settings.selector = Some(text);
+        Ok(self)
+    }
+
     /// The number of workers of a controller that does not set its own.
     pub fn default_workers(mut self, workers: usize) -> Self {
         self.settings.workers = workers.max(1);
@@ -109,7 +151,7 @@ impl ManagerBuilder {
     }
 
     /// The manager, with nothing registered and nothing running.
-    pub fn build(self) -> Manager {
+    pub fn build(mut self) -> Manager {
         let events = Events::new(self.settings.client.clone(), &self.settings.metrics);
         let (probes, filled) = (Probes::default(), Arc::<AtomicBool>::default());
         let ready = filled.clone();
@@ -123,7 +165,18 @@ impl ManagerBuilder {
         let heartbeat = Heartbeat::default();
         let alive = heartbeat.clone();
         probes.healthz.add("main-runtime", move || alive.check());
+        let selector = self.settings.selector.clone();
+        if selector.is_some() {
+            self.settings.watched.clear();
+        }
+        let choosing = selector.map(|selector| Choosing::new(self.settings.client.clone(), selector));
         let core = Core {
+            gate: if choosing.is_some() {
+                Gate::closed()
+            } else {
+                Gate::default()
+            },
+            choosing,
             settings: self.settings,
             events,
             heartbeat,

@@ -63,8 +63,17 @@ impl Cache {
         self.pinned
     }
 
+    pub(super) fn has_started(&self) -> bool {
+        self.stop.is_some()
+    }
+
+    /// The signal that it ends, once it runs.
+    pub(super) fn stopped(&self) -> Option<watch::Receiver<bool>> {
+        self.stop.as_ref().map(watch::Sender::subscribe)
+    }
+
     /// The task of the informer, until [`end`](Self::end).
-    fn start(&mut self) -> Work {
+    pub(super) fn start(&mut self) -> Work {
         let (stop, stopped) = watch::channel(false);
         self.stop = Some(stop);
         let name = format!("the cache of {}", self.running.name());
@@ -97,8 +106,14 @@ pub(super) trait Runs: Send + Sync {
     /// Adapts an informer that runs to a further user, which may need every object.
     fn adapt(&self, everything: bool);
     fn forget_metrics(&self, metrics: &Metrics);
-    /// Labels the children that the selector would miss.
-    fn label(&self, labelling: Labelling) -> Pending<Result<()>>;
+    /// Stores the objects of these namespaces only. To be called before it runs.
+    fn choose(&self, namespaces: BTreeSet<String>);
+    /// Stores the objects of a namespace from now on; returns when they are stored.
+    fn join(&self, namespace: &str) -> Pending<()>;
+    /// Drops the objects of a namespace.
+    fn leave(&self, namespace: &str);
+    /// Labels the children that the selector would miss, in one namespace or in all that are watched.
+    fn label(&self, labelling: Labelling, namespace: Option<String>) -> Pending<Result<()>>;
 }
 
 impl<K: AnyObject> Runs for Informer<K> {
@@ -144,9 +159,22 @@ impl<K: AnyObject> Runs for Informer<K> {
         metrics.forget_cache(self.kind());
     }
 
-    fn label(&self, labelling: Labelling) -> Pending<Result<()>> {
+    fn choose(&self, namespaces: BTreeSet<String>) {
+        Informer::choose(self, namespaces);
+    }
+
+    fn join(&self, namespace: &str) -> Pending<()> {
+        let (informer, namespace) = (self.clone(), namespace.to_owned());
+        Box::pin(async move { informer.join(&namespace).await })
+    }
+
+    fn leave(&self, namespace: &str) {
+        Informer::leave(self, namespace);
+    }
+
+    fn label(&self, labelling: Labelling, namespace: Option<String>) -> Pending<Result<()>> {
         let informer = self.clone();
-        Box::pin(async move { labelling.run(&informer).await })
+        Box::pin(async move { labelling.run(&informer, namespace.as_deref()).await })
     }
 }
 
@@ -265,14 +293,14 @@ impl Manager {
             if !kinds.contains(kind) {
                 continue;
             }
-            if cache.stop.is_some() {
+            if cache.has_started() {
                 running.push((cache.running.clone(), !cache.of_children()));
                 continue;
             }
             if cache.of_children() {
                 cache.running.select(&selector);
             }
-            self.core.added.run(cache.start());
+            self.start_cache(cache);
         }
         // Subscribers are notified when the lock is not held.
         for (cache, everything) in running {

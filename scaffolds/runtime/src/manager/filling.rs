@@ -37,6 +37,13 @@ impl Manager {
     /// Waits until these caches are filled. `hint` is for one that may not be listed.
     async fn fill(&self, these: impl Fn(&KindId, &Cache) -> bool, hint: &'static str) -> Result<()> {
         let limit = self.core.settings.sync_limit;
+        if let Some(choosing) = &self.core.choosing {
+            if !choosing.informer.synced_unless_stalled(limit).await {
+                let hint = "add `.chooses_namespaces()` to the operator, run `make manifests` and apply config/rbac";
+                return Err(not_synced(&choosing.informer, limit, hint));
+            }
+            choosing.known().await;
+        }
         let waits: Vec<_> = lock(&self.core.caches)
             .iter()
             .filter(|(kind, cache)| these(kind, cache))

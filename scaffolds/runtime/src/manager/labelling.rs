@@ -1,7 +1,11 @@
 //! Children without the operator's label: created by an earlier version of the operator, or by another client. They are
 //! searched for once, before the workers start, because caches that select by the label would never contain them.
 
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 
 use kube::{
     Client,
@@ -66,6 +70,9 @@ impl Manager {
     /// kind that is only owned. Returns the searches of absent kinds.
     pub(super) async fn find_children(&self) -> Result<Vec<Search>> {
         let mut late = Vec::new();
+        if let Some(choosing) = &self.core.choosing {
+            choosing.searched.store(true, Ordering::SeqCst);
+        }
         // Without controllers nothing is written.
         if lock(&self.core.controllers).is_empty() {
             return Ok(late);
@@ -93,8 +100,19 @@ impl Search {
             return Ok(false);
         }
         tokio::select! {
-            found = self.kind.label(self.labelling.clone()) => found.map(|()| true),
+            found = self.kind.label(self.labelling.clone(), None) => found.map(|()| true),
             () = self.kind.until_served_is(false) => Ok(false),
+        }
+    }
+
+    /// Searches in one namespace, if the API server serves the kind.
+    pub(super) async fn run_in(&self, namespace: &str) -> Result<()> {
+        if !self.kind.is_served() {
+            return Ok(());
+        }
+        tokio::select! {
+            found = self.kind.label(self.labelling.clone(), Some(namespace.to_owned())) => found,
+            () = self.kind.until_served_is(false) => Ok(()),
         }
     }
 
@@ -108,9 +126,11 @@ impl Search {
 }
 
 impl Labelling {
-    pub(super) async fn run<C: AnyObject>(&self, informer: &Informer<C>) -> Result<()> {
+    /// Searches in one namespace, or in all that are watched.
+    pub(super) async fn run<C: AnyObject>(&self, informer: &Informer<C>, only: Option<&str>) -> Result<()> {
         let (began, mut delay, mut jitter) = (Instant::now(), FIRST, Jitter::random());
-        for namespace in informer.namespaces() {
+        let watched = informer.namespaces().filter(|_| only.is_none());
+        for namespace in watched.chain(only.map(Some)) {
             while let Err(error) = self.search(informer, namespace).await {
                 if began.elapsed() >= PATIENCE {
                     let kind = informer.kind().kind();
@@ -134,7 +154,8 @@ impl Labelling {
             .limit(PAGE);
         loop {
             let page = requests.list_metadata(&params).await?;
-            for child in page.items.iter().filter(|child| self.is_ours(child)) {
+            let admitted = |child: &&PartialObjectMeta<C>| informer.admits(child.metadata.namespace.as_deref());
+            for child in page.items.iter().filter(|child| self.is_ours(child)).filter(admitted) {
                 self.label(informer, child).await;
             }
             match page.metadata.continue_.filter(|token| !token.is_empty()) {

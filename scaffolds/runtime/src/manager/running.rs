@@ -115,8 +115,31 @@ impl Manager {
     /// Starts informers, background tasks and the writer of events.
     fn start_tasks(&self, halted: &watch::Receiver<bool>) -> Tasks {
         let mut tasks = Tasks::new();
-        for cache in self.start_caches() {
-            tasks.spawn(cache);
+        match &self.core.choosing {
+            None => {
+                for cache in self.start_caches() {
+                    tasks.spawn(cache);
+                }
+            }
+            Some(choosing) => {
+                let mut stop = halted.clone();
+                let informer = choosing
+                    .informer
+                    .clone()
+                    .run(async move { _ = stop.wait_for(|stop| *stop).await });
+                tasks.spawn(essential(
+                    "the cache of `Namespace`".to_owned(),
+                    informer,
+                    halted.clone(),
+                ));
+                let (manager, mut stop) = (self.share(), halted.clone());
+                tasks.spawn(async move {
+                    tokio::select! {
+                        ended = isolated_future(manager.choose_namespaces()) => Some(unexpected("the choice of namespaces", ended.err())),
+                        _ = stop.wait_for(|stop| *stop) => None,
+                    }
+                });
+            }
         }
         for task in lock(&self.core.tasks).drain(..) {
             let mut halted = halted.clone();
@@ -310,6 +333,10 @@ mod tests {
         }
 
         fn start(&self) {}
+
+        fn forget_namespace(&self, _: &str) {}
+
+        fn queue_namespace(&self, _: &str) {}
 
         fn work(self: Arc<Self>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
             Box::pin(async move { (self.0)() })

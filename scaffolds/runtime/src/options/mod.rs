@@ -18,7 +18,11 @@ use tracing_subscriber::EnvFilter;
 
 pub use self::bind::BindAddress;
 use self::duration::parse as duration;
-use crate::limit::RateLimit;
+use crate::{
+    error::{Error, Result},
+    limit::RateLimit,
+    selector,
+};
 
 /// The flags of every operator, to be included in the operator's own with `#[command(flatten)]`.
 ///
@@ -109,6 +113,10 @@ pub struct Options {
     #[arg(long = "namespace", value_name = "NAMESPACE", env = "WATCH_NAMESPACE", value_delimiter = ',', value_parser = namespace)]
     pub namespaces: Vec<String>,
 
+    /// Instead of --namespace: watch the namespaces with these labels, as `team=a,tier in (b, c)`, also if the labels change
+    #[arg(long, value_name = "SELECTOR", env = "WATCH_NAMESPACE_SELECTOR", value_parser = label_selector)]
+    pub namespace_selector: Option<String>,
+
     /// Namespace of the operator itself: of its lease, and of the children of cluster-scoped objects
     /// [default: the pod's, or the kubeconfig's]
     #[arg(long, value_name = "NAMESPACE", env = "POD_NAMESPACE", value_parser = namespace, hide_short_help = true)]
@@ -197,10 +205,25 @@ impl Options {
             .cloned()
             .collect()
     }
+
+    /// The labels of the namespaces to watch. An empty WATCH_NAMESPACE_SELECTOR counts as unset.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setup`] if namespaces are named as well.
+    pub fn watched_selector(&self) -> Result<Option<String>> {
+        let selector = self.namespace_selector.clone().filter(|selector| !selector.is_empty());
+        if selector.is_some() && !self.watched_namespaces().is_empty() {
+            let text = "namespaces are both named and chosen by their labels";
+            let hint = "pass either --namespace (WATCH_NAMESPACE) or --namespace-selector (WATCH_NAMESPACE_SELECTOR)";
+            return Err(Error::Setup(format!("{text}\n\nhint: {hint}")));
+        }
+        Ok(selector)
+    }
 }
 
 /// A namespace's name, or the empty string: Go operators use `WATCH_NAMESPACE=""` for all namespaces.
-fn namespace(text: &str) -> Result<String, String> {
+fn namespace(text: &str) -> std::result::Result<String, String> {
     let name = text.trim();
     let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     let edges = !name.starts_with('-') && !name.ends_with('-');
@@ -212,7 +235,7 @@ fn namespace(text: &str) -> Result<String, String> {
 }
 
 /// A name that a certificate can have.
-fn host(text: &str) -> Result<String, String> {
+fn host(text: &str) -> std::result::Result<String, String> {
     if text.parse::<Ipv4Addr>().is_ok() || is_subdomain(text) {
         Ok(text.to_owned())
     } else {
@@ -220,7 +243,12 @@ fn host(text: &str) -> Result<String, String> {
     }
 }
 
-fn per_second(text: &str) -> Result<f64, String> {
+fn label_selector(text: &str) -> std::result::Result<String, String> {
+    selector::parse(text).map_err(|error| error.to_string())?;
+    Ok(text.trim().to_owned())
+}
+
+fn per_second(text: &str) -> std::result::Result<f64, String> {
     let number = text
         .parse::<f64>()
         .ok()
@@ -228,13 +256,13 @@ fn per_second(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| "a number of requests per second, or 0".to_owned())
 }
 
-fn directives(text: &str) -> Result<String, String> {
+fn directives(text: &str) -> std::result::Result<String, String> {
     EnvFilter::try_new(text)
         .map(|_| text.to_owned())
         .map_err(|error| error.to_string())
 }
 
-fn http1(text: &str) -> Result<bool, String> {
+fn http1(text: &str) -> std::result::Result<bool, String> {
     match text {
         "false" => Ok(false),
         "true" => Err("HTTP/2 is not built in, and neither Kubernetes nor Prometheus needs it here".to_owned()),
@@ -314,6 +342,20 @@ mod tests {
             ["a", "b", "c"]
         );
         assert!(parse(&["--namespace", "Not_a_Name"]).is_err());
+    }
+
+    #[test]
+    fn namespaces_are_named_or_chosen_by_label_not_both() {
+        let chosen = parse(&["--namespace-selector", "team in (a, b)"]).unwrap();
+        assert_eq!(chosen.watched_selector().unwrap().as_deref(), Some("team in (a, b)"));
+        assert_eq!(
+            parse(&["--namespace-selector="]).unwrap().watched_selector().unwrap(),
+            None
+        );
+        assert!(parse(&["--namespace-selector", "team in (a"]).is_err());
+        let both = parse(&["--namespace-selector", "team=a", "--namespace", "b"]).unwrap();
+        let error = both.watched_selector().unwrap_err().to_string();
+        assert!(error.starts_with("namespaces are both named and chosen"), "{error}");
     }
 
     #[test]

@@ -31,6 +31,7 @@ use crate::{
     informer::Delta,
     isolate::{isolated, isolated_future},
     metrics::{ControllerMetrics, Outcome},
+    namespaces::Gate,
     object::AnyObject,
     queue::{Held, WorkQueue},
     reconciler::Reconciler,
@@ -51,6 +52,7 @@ pub(crate) struct Worker<K: AnyObject, R> {
     pub(crate) heartbeat: Heartbeat,
     pub(crate) timeout: Option<Duration>,
     pub(crate) main: Main<K>,
+    pub(crate) gate: Gate,
 }
 
 /// A controller of any kind, as the manager starts and stops it.
@@ -58,6 +60,10 @@ pub(crate) trait Runnable: Send + Sync {
     fn name(&self) -> &str;
     /// Queues every existing object, and all later changes. To be called before the first [`work`](Self::work).
     fn start(&self);
+    /// Forgets which objects of a namespace were deleted.
+    fn forget_namespace(&self, namespace: &str);
+    /// Queues every existing object of a namespace, which has joined.
+    fn queue_namespace(&self, namespace: &str);
     /// Processes keys until the queue is shut down, and ends after the current key.
     fn work(self: Arc<Self>) -> Pin<Box<dyn Future<Output = ()> + Send>>;
     /// How many times [`work`](Self::work) has to run for this many workers: the queue hands out additional keys if one
@@ -83,6 +89,17 @@ impl<K: AnyObject, R: Reconciler<K>> Runnable for Worker<K, R> {
         self.queue.wake();
         self.main.start();
         for object in self.shared.main.informer.store().list() {
+            self.main.see(&Delta::Added { object, initial: true });
+        }
+    }
+
+    fn forget_namespace(&self, namespace: &str) {
+        self.main.forget_namespace(namespace);
+    }
+
+    fn queue_namespace(&self, namespace: &str) {
+        let objects = self.shared.main.informer.store().list().into_iter();
+        for object in objects.filter(|object| object.meta().namespace.as_deref() == Some(namespace)) {
             self.main.see(&Delta::Added { object, initial: true });
         }
     }
@@ -128,6 +145,13 @@ impl<K: AnyObject, R: Reconciler<K>> Runnable for Worker<K, R> {
 
 impl<K: AnyObject, R: Reconciler<K>> Worker<K, R> {
     async fn process(&self, held: Held, reconcile_id: u64) {
+        let Some(_pass) = self.gate.pass(held.key()) else {
+            // Its namespace joins, and then it is queued again; or it leaves: nothing in it was deleted.
+            self.main.has_gone(held.key());
+            self.queue.forget(held.key());
+            self.traces.take(held.key());
+            return;
+        };
         let _active = self.metrics.active();
         let _under_way = self.shared.recorder.reconciles().begin(!self.queue.is_empty());
         let key = held.key().clone();

@@ -82,6 +82,11 @@ impl<K: AnyObject> Main<K> {
         lock(&self.gone).remove(key)
     }
 
+    /// Forgets which objects of a namespace were deleted.
+    pub(super) fn forget_namespace(&self, namespace: &str) {
+        lock(&self.gone).retain(|key| key.namespace() != Some(namespace));
+    }
+
     /// Whether this process has removed the finalizer of the object with this uid, although the cache still shows it.
     pub(super) fn is_finalized(&self, uid: &str) -> bool {
         lock(&self.finalized).contains(uid)
