@@ -16,6 +16,7 @@ use crate::{
     error::{Error, Result},
     events::Events,
     heartbeat::Heartbeat,
+    informer::Scope,
     metrics::Metrics,
     namespaces::Gate,
     selector,
@@ -44,6 +45,17 @@ pub(super) struct Settings {
     pub(super) drain: Duration,
     pub(super) sync_limit: Duration,
     pub(super) metrics: Metrics,
+}
+
+impl Settings {
+    /// Where the objects of a kind are cached.
+    pub(super) fn scope(&self, namespaced: bool) -> Scope {
+        if namespaced && !self.watched.is_empty() {
+            Scope::Namespaces(self.watched.clone())
+        } else {
+            Scope::Cluster
+        }
+    }
 }
 
 impl Manager {

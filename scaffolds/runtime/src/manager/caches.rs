@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    informer::{Informer, InformerConfig, Scope, paged},
+    informer::{Informer, InformerConfig, paged},
     kind::{Kind, KindId},
     metrics::Metrics,
     object::{AnyObject, Object},
@@ -387,14 +387,8 @@ impl Manager {
     }
 
     fn informer_config<K>(&self, kind: &Kind<K>) -> InformerConfig<K> {
-        let watched = &self.core.settings.watched;
-        let everywhere = watched.is_empty() || !kind.is_namespaced();
         InformerConfig {
-            scope: if everywhere {
-                Scope::Cluster
-            } else {
-                Scope::Namespaces(watched.clone())
-            },
+            scope: self.core.settings.scope(kind.is_namespaced()),
             // Comparing children needs the entries of our own field managers only; a kind that no controller owns needs
             // none.
             keep_managers: vec![self.field_manager("")],
