@@ -8,14 +8,7 @@ use std::str::FromStr;
 
 /// Why a name was refused; reads as the end of a sentence that starts with the name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refused(String);
-
-impl Refused {
-    /// For this reason, the end of a sentence.
-    pub(super) fn because(reason: &str) -> Self {
-        Self(reason.to_owned())
-    }
-}
+pub struct Refused(pub(super) String);
 
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -30,7 +30,7 @@ impl FromStr for Release {
     type Err = Refused;
 
     fn from_str(text: &str) -> Result<Self, Refused> {
-        let wrong = || Refused::because("is not a release of kubewright");
+        let wrong = || Refused("is not a release of kubewright".to_owned());
         let (numbers, pre) = match text.split_once('-') {
             Some((numbers, pre)) => (numbers, Some(pre)),
             None => (text, None),
