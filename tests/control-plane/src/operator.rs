@@ -119,7 +119,7 @@ impl Operator {
     ///
     /// If it cannot be signalled.
     pub fn pause(&self) -> Result<()> {
-        self.program.signal(Signal::STOP)
+        self.program.pause()
     }
 
     /// Continues it after a [`pause`](Self::pause).

@@ -252,7 +252,7 @@ impl ControlPlane {
     ///
     /// If it is not running.
     pub fn pause_etcd(&self) -> Result<()> {
-        self.etcd.signal(Signal::STOP)
+        self.etcd.pause()
     }
 
     /// Continues a paused etcd.
@@ -274,7 +274,7 @@ impl ControlPlane {
             .controllers
             .as_ref()
             .context("no kube-controller-manager is running")?;
-        controllers.signal(Signal::STOP)
+        controllers.pause()
     }
 
     /// Continues a paused kube-controller-manager.

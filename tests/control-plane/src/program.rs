@@ -9,7 +9,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use tokio::time::{Instant, sleep};
 
 use crate::{PERIOD, guardian};
@@ -92,11 +92,23 @@ impl Program {
     }
 
     pub(crate) fn signal(&self, signal: Signal) -> Result<()> {
-        let pid = i32::try_from(self.pid())
+        kill_process(self.process()?, signal).with_context(|| format!("cannot signal `{}`", self.name))
+    }
+
+    /// Sends SIGSTOP, and waits until no thread of it runs: a signal only asks for that, and a thread on another core still
+    /// answers a request that comes at once.
+    pub(crate) fn pause(&self) -> Result<()> {
+        self.signal(Signal::STOP)?;
+        waitid(WaitId::Pid(self.process()?), WaitIdOptions::STOPPED)
+            .with_context(|| format!("cannot wait until `{}` is stopped", self.name))?;
+        Ok(())
+    }
+
+    fn process(&self) -> Result<Pid> {
+        i32::try_from(self.pid())
             .ok()
             .and_then(Pid::from_raw)
-            .context("not a process id")?;
-        kill_process(pid, signal).with_context(|| format!("cannot signal `{}`", self.name))
+            .context("not a process id")
     }
 
     /// Sends SIGKILL, and waits for the end.
