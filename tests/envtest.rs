@@ -105,6 +105,17 @@ fn the_line_to_export_survives_any_path() {
 }
 
 #[test]
+fn a_folder_that_cannot_be_written_is_named_with_the_remedy() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("file"), "").unwrap();
+    let beneath = dir.path().join("file/bin");
+    cli::kubewright(dir.path(), &["envtest", "--bin-dir", beneath.to_str().unwrap()]).refuses(
+        1,
+        &[beneath.to_str().unwrap(), "choose another folder with `--bin-dir`"],
+    );
+}
+
+#[test]
 fn kubectl_is_linked_if_there_is_one() {
     let dir = tempfile::tempdir().unwrap();
     let (path, bin) = (dir.path().join("path"), dir.path().join("bin"));

@@ -84,8 +84,12 @@ pub fn run(args: Args) -> Result<()> {
             Usage::error("no folder for the programs: `HOME` is not set\n\nhint: name one with `--bin-dir`")
         })?,
     };
-    let folder = folder::write(&folder, &Role::ALL.map(Role::name))
-        .with_context(|| format!("cannot write the programs into `{}`", folder.display()))?;
+    let folder = folder::write(&folder, &Role::ALL.map(Role::name)).with_context(|| {
+        format!(
+            "cannot write the programs into `{}`\n\nhint: choose another folder with `--bin-dir`",
+            folder.display()
+        )
+    })?;
     if folder.kubectl.is_none() {
         report::note(
             "note: no `kubectl` in PATH, so the folder has none\n\n\

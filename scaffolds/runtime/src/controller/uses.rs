@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use super::{
     Controller, Named,
     sources::Sources,
-    wake::{controllers, map_handler, named, own_handler, presence_handler, sharers},
+    wake::{Owners, controllers, map_handler, named, own_handler, presence_handler, sharers},
 };
 use crate::{
     child::controller_of,
@@ -107,32 +107,32 @@ impl<K: AnyObject, C: AnyObject> Uses<K, C> {
     }
 
     /// See [`Controller::shares`].
-    pub fn shares(mut self) -> Self {
-        let kind = self.kind.clone();
-        self.controller.uses.push(Use::owned(&kind));
-        self.controller.sources.push(Box::new(move |joining, wiring, sources| {
-            let handler = own_handler(wiring, wiring.filter(&kind, Predicate::new(|_| true)), sharers);
-            let informer = joining.labelled_of(&kind);
-            joining.on_presence(&informer, presence_handler(wiring, joining));
-            // Another controller that shares this kind may have added the same index.
-            _ = informer.add_index(SHARED_INDEX, owner_uids::<C>);
-            keep(joining, sources, informer, handler, SHARES);
-            Ok(())
-        }));
-        self
+    pub fn shares(self) -> Self {
+        self.applies(sharers, SHARED_INDEX, owner_uids::<C>, SHARES)
     }
 
     /// See [`Controller::applies_unowned`].
-    pub fn applies_unowned(mut self) -> Self {
+    pub fn applies_unowned(self) -> Self {
+        self.applies(named, MARK_INDEX, marks::<C>, UNOWNED)
+    }
+
+    /// Objects of the kind are found by `index`, and wake the objects that `owners` returns.
+    fn applies(
+        mut self,
+        owners: Owners<K, C>,
+        index: &'static str,
+        values: fn(&C) -> Vec<String>,
+        writes: Writes,
+    ) -> Self {
         let kind = self.kind.clone();
         self.controller.uses.push(Use::owned(&kind));
         self.controller.sources.push(Box::new(move |joining, wiring, sources| {
-            let handler = own_handler(wiring, wiring.filter(&kind, Predicate::new(|_| true)), named);
+            let handler = own_handler(wiring, wiring.filter(&kind, Predicate::new(|_| true)), owners);
             let informer = joining.labelled_of(&kind);
             joining.on_presence(&informer, presence_handler(wiring, joining));
             // Another controller that applies this kind may have added the same index.
-            _ = informer.add_index(MARK_INDEX, marks::<C>);
-            keep(joining, sources, informer, handler, UNOWNED);
+            _ = informer.add_index(index, values);
+            keep(joining, sources, informer, handler, writes);
             Ok(())
         }));
         self
