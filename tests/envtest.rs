@@ -282,6 +282,11 @@ fn what_cannot_be_honoured_is_refused_by_name() {
             2,
             ["only `10.0.0.0/24`", "hint: "],
         ),
+        (
+            &["--http2-max-streams-per-connection=-1"],
+            2,
+            ["streams-per-connection=-1`", "not a number of requests"],
+        ),
         (&["--secure-port=0"], 2, ["`--secure-port=0`", "between 1 and 65535"]),
         (
             &["--bind-address=nowhere"],

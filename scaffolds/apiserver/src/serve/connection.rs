@@ -1,35 +1,31 @@
 //! Connections, whose clients are not trusted: their number, their handshakes, their headers and their idle time are
 //! limited.
 
-use std::{convert::Infallible, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
-use hyper::{Request, body::Incoming, server::conn::http1, service::service_fn};
-use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::{Semaphore, watch},
     task::JoinSet,
     time::{sleep, timeout},
 };
-use tokio_rustls::{TlsAcceptor, server::TlsStream};
-use tower::Service;
+use tokio_rustls::server::TlsStream;
 
-use super::{compress, hurry, identity};
+#[cfg(feature = "http2")]
+use super::http2;
+use super::{answers::Answers, http1, hurry, identity, tls::Handshakes};
 use crate::{auth::Peer, server::ApiServer};
 
-/// Connections open at once; each has at most one watch. Further connections wait in the system's queue.
+/// Connections open at once. Further connections wait in the system's queue.
 const CONNECTIONS: usize = 16 * 1024;
 /// How long a TLS handshake may take; Go's `http.Transport` also gives up after this time.
 const HANDSHAKE: Duration = Duration::from_secs(10);
-/// How long a client may take for a request's headers (kube-apiserver's `ReadHeaderTimeout`), or be idle between
-/// requests.
-const HEADERS: Duration = Duration::from_secs(32);
-/// Longest request line and headers, in bytes. Upstream uses Go's default, a megabyte.
-const BUFFER: usize = 1024 * 1024;
+/// Longest headers of a request, in bytes. Upstream uses Go's default, a megabyte.
+pub const HEADERS: usize = 1024 * 1024;
 
 /// Accepts connections until `stop` changes, then waits for the requests in progress. Dropping the future closes all
 /// connections.
-pub async fn accept(socket: TcpListener, tls: TlsAcceptor, server: ApiServer, mut stop: watch::Receiver<()>) {
+pub async fn accept(socket: TcpListener, handshakes: Handshakes, server: ApiServer, mut stop: watch::Receiver<()>) {
     let places = Arc::new(Semaphore::new(CONNECTIONS));
     let mut open = JoinSet::new();
     loop {
@@ -45,11 +41,16 @@ pub async fn accept(socket: TcpListener, tls: TlsAcceptor, server: ApiServer, mu
         };
         match accepted {
             Ok((stream, _)) => {
-                let (tls, server, stop) = (tls.clone(), server.clone(), stop.clone());
+                let (handshakes, server, stop) = (handshakes.clone(), server.clone(), stop.clone());
                 open.spawn(async move {
                     hurry(&stream);
-                    if let Ok(Ok(stream)) = timeout(HANDSHAKE, tls.accept(stream)).await {
-                        converse(stream, server, stop).await;
+                    if let Ok(Ok(stream)) = timeout(HANDSHAKE, handshakes.acceptor.accept(stream)).await {
+                        let answers = Answers {
+                            server,
+                            peer: peer(&stream),
+                            stop,
+                        };
+                        converse(stream, answers, &handshakes).await;
                     }
                     drop(place);
                 });
@@ -62,36 +63,22 @@ pub async fn accept(socket: TcpListener, tls: TlsAcceptor, server: ApiServer, mu
     while open.join_next().await.is_some() {}
 }
 
-/// Answers the requests of one connection.
-async fn converse(stream: TlsStream<TcpStream>, server: ApiServer, mut stop: watch::Receiver<()>) {
+/// Whom the client's certificate names.
+fn peer(stream: &TlsStream<TcpStream>) -> Peer {
     let certificate = stream.get_ref().1.peer_certificates().and_then(|chain| chain.first());
-    let peer = certificate
+    certificate
         .and_then(|certificate| identity::user(certificate))
-        .map_or(Peer::Unknown, Peer::Certified);
-    let ends = stop.clone();
-    let service = service_fn(move |mut request: Request<Incoming>| {
-        request.extensions_mut().insert(peer.clone());
-        let gzip = compress::accepts(request.headers());
-        let answer = server.service().call(request);
-        let mut stop = ends.clone();
-        async move {
-            let answer = answer.await?;
-            let answer = if gzip { compress::compress(answer) } else { answer };
-            // Watches never end by themselves.
-            let end = async move { _ = stop.changed().await };
-            Ok::<_, Infallible>(answer.map(|body| body.until(end)))
-        }
-    });
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEADERS)
-        .max_buf_size(BUFFER)
-        .serve_connection(TokioIo::new(stream), service);
-    let mut connection = std::pin::pin!(connection);
-    // An error of the connection concerns the client alone.
-    tokio::select! {
-        _ = connection.as_mut() => return,
-        _ = stop.changed() => connection.as_mut().graceful_shutdown(),
+        .map_or(Peer::Unknown, Peer::Certified)
+}
+
+/// Answers the requests of one connection, in the protocol that the handshake has agreed on.
+#[cfg_attr(not(feature = "http2"), allow(unused_variables, reason = "there is one protocol"))]
+async fn converse(stream: TlsStream<TcpStream>, answers: Answers, handshakes: &Handshakes) {
+    #[cfg(feature = "http2")]
+    if let Some(streams) = handshakes.streams
+        && stream.get_ref().1.alpn_protocol() == Some(http2::NAME)
+    {
+        return http2::converse(stream, answers, streams).await;
     }
-    let _ = connection.await;
+    http1::converse(stream, answers).await;
 }

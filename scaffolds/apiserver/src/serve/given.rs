@@ -3,12 +3,9 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use tokio::net::TcpListener;
-use tokio_rustls::{
-    TlsAcceptor,
-    rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
-};
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject};
 
-use super::{Running, ServeError, certificate::Authority, start, tls};
+use super::{Running, ServeError, certificate::Authority, start, tls::Handshakes};
 use crate::{pem, server::ApiServer};
 
 /// The certificate of a server with its key, and the authorities whose client certificates it accepts.
@@ -86,7 +83,7 @@ fn certificates(text: &str) -> Result<Vec<CertificateDer<'static>>, PemError> {
 pub struct Endpoint {
     socket: TcpListener,
     address: SocketAddr,
-    tls: TlsAcceptor,
+    handshakes: Handshakes,
 }
 
 impl Endpoint {
@@ -96,11 +93,23 @@ impl Endpoint {
     /// # Errors
     /// [`ServeError`]
     pub async fn bind(address: SocketAddr, certificates: Certificates) -> Result<Self, ServeError> {
-        let tls = tls::of(certificates).map_err(ServeError::Certificates)?;
+        let handshakes = Handshakes::with(certificates).map_err(ServeError::Certificates)?;
         let listen = |source| ServeError::Listen { address, source };
         let socket = TcpListener::bind(address).await.map_err(listen)?;
         let address = socket.local_addr().map_err(listen)?;
-        Ok(Self { socket, address, tls })
+        Ok(Self {
+            socket,
+            address,
+            handshakes,
+        })
+    }
+
+    /// How many requests a client may have in progress on one connection of HTTP/2: 100 if not said, as in kube-apiserver.
+    /// A watch is a request in progress. `None` serves HTTP/1.1 only.
+    #[cfg(feature = "http2")]
+    pub fn with_http2(mut self, streams: Option<u32>) -> Self {
+        self.handshakes = self.handshakes.offering_http2(streams);
+        self
     }
 
     /// The address on which it listens.
@@ -110,6 +119,6 @@ impl Endpoint {
 
     /// Starts to answer requests, in the background.
     pub fn serve(self, server: ApiServer) -> Running {
-        start(self.socket, self.address, self.tls, server)
+        start(self.socket, self.address, self.handshakes, server)
     }
 }

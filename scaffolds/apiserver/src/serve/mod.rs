@@ -1,16 +1,23 @@
 //! The server over HTTPS on loopback, for kubectl, curl and clients in every language: with its own certificate
-//! authority, a client certificate for the administrator, and a kubeconfig that contains both.
+//! authority, a client certificate for the administrator, and a kubeconfig that contains both. It speaks HTTP/1.1 and, with
+//! the feature `http2`, HTTP/2.
 
+mod answers;
 pub(crate) mod certificate;
 mod compress;
 mod connection;
 mod given;
+mod http1;
+#[cfg(feature = "http2")]
+mod http2;
 mod identity;
 pub(crate) mod kubeconfig;
 mod private;
 mod tls;
 
 pub use given::{Certificates, Endpoint, PemError};
+#[cfg(feature = "http2")]
+pub use http2::STREAMS;
 pub use private::TemporaryFolder;
 
 use std::{
@@ -25,10 +32,10 @@ use tokio::{
     sync::watch,
     task::JoinHandle,
 };
-use tokio_rustls::TlsAcceptor;
 
 use crate::server::ApiServer;
 use certificate::{Authority, Issued};
+use tls::Handshakes;
 
 /// How long a shutdown waits for answers in progress.
 const GRACE: Duration = Duration::from_secs(1);
@@ -129,15 +136,15 @@ impl Listener {
     /// # Errors
     /// [`ServeError::Certificates`]
     pub fn serve(self, server: ApiServer) -> Result<Running, ServeError> {
-        let tls = tls::acceptor(&self.authority, &self.server).map_err(ServeError::Certificates)?;
-        Ok(start(self.socket, self.address, tls, server))
+        let handshakes = Handshakes::new(&self.authority, &self.server).map_err(ServeError::Certificates)?;
+        Ok(start(self.socket, self.address, handshakes, server))
     }
 }
 
 /// Answers the requests of a socket, in the background.
-fn start(socket: TcpListener, address: SocketAddr, tls: TlsAcceptor, server: ApiServer) -> Running {
+fn start(socket: TcpListener, address: SocketAddr, handshakes: Handshakes, server: ApiServer) -> Running {
     let (stop, stopped) = watch::channel(());
-    let task = tokio::spawn(connection::accept(socket, tls, server, stopped));
+    let task = tokio::spawn(connection::accept(socket, handshakes, server, stopped));
     Running { address, stop, task }
 }
 

@@ -1,4 +1,5 @@
-//! TLS: the server presents its certificate, and clients may present one of the authorities that it knows.
+//! TLS: the server presents its certificate, clients may present one of the authorities that it knows, and both agree on a
+//! protocol.
 
 use std::sync::Arc;
 
@@ -12,23 +13,65 @@ use tokio_rustls::{
     },
 };
 
+#[cfg(feature = "http2")]
+use super::http2;
 use super::{
     certificate::{Authority, Issued},
     given::Certificates,
 };
 
-/// Accepts connections with and without client certificates; a certificate of another authority ends the handshake.
-pub fn acceptor(authority: &Authority, server: &Issued) -> Result<TlsAcceptor, String> {
-    let root = CertificateDer::from(authority.certificate.clone());
-    of(Certificates {
-        chain: vec![CertificateDer::from(server.certificate.clone()), root.clone()],
-        key: PrivateKeyDer::from(PrivatePkcs8KeyDer::from(server.key.clone())),
-        authorities: vec![root],
-    })
+/// The name of HTTP/1.1 in handshakes (RFC 7301, 6). Clients that name no protocol speak it, too.
+const HTTP1: &[u8] = b"http/1.1";
+
+/// How connections begin.
+#[derive(Clone)]
+pub struct Handshakes {
+    pub acceptor: TlsAcceptor,
+    /// How many requests a connection of HTTP/2 may have in progress; `None` if HTTP/2 is not offered.
+    #[cfg(feature = "http2")]
+    pub streams: Option<u32>,
 }
 
-/// The same with certificates of others. Without authorities no client certificate is requested.
-pub fn of(certificates: Certificates) -> Result<TlsAcceptor, String> {
+impl Handshakes {
+    /// With and without client certificates; a certificate of another authority ends the handshake.
+    pub fn new(authority: &Authority, server: &Issued) -> Result<Self, String> {
+        let root = CertificateDer::from(authority.certificate.clone());
+        Self::with(Certificates {
+            chain: vec![CertificateDer::from(server.certificate.clone()), root.clone()],
+            key: PrivateKeyDer::from(PrivatePkcs8KeyDer::from(server.key.clone())),
+            authorities: vec![root],
+        })
+    }
+
+    /// The same with certificates of others. Without authorities no client certificate is requested.
+    pub fn with(certificates: Certificates) -> Result<Self, String> {
+        let mut config = config(certificates)?;
+        config.alpn_protocols = vec![HTTP1.to_vec()];
+        let handshakes = Self {
+            acceptor: TlsAcceptor::from(Arc::new(config)),
+            #[cfg(feature = "http2")]
+            streams: None,
+        };
+        #[cfg(feature = "http2")]
+        let handshakes = handshakes.offering_http2(Some(http2::STREAMS));
+        Ok(handshakes)
+    }
+
+    /// The same with HTTP/2, which is preferred to HTTP/1.1, and this many requests in progress on a connection; `None`
+    /// without HTTP/2.
+    #[cfg(feature = "http2")]
+    pub fn offering_http2(self, streams: Option<u32>) -> Self {
+        let mut config = self.acceptor.config().as_ref().clone();
+        let preferred = streams.map(|_| http2::NAME);
+        config.alpn_protocols = preferred.into_iter().chain([HTTP1]).map(<[u8]>::to_vec).collect();
+        Self {
+            acceptor: TlsAcceptor::from(Arc::new(config)),
+            streams,
+        }
+    }
+}
+
+fn config(certificates: Certificates) -> Result<ServerConfig, String> {
     let text = |error: tokio_rustls::rustls::Error| error.to_string();
     let provider = Arc::new(ring::default_provider());
     let mut roots = RootCertStore::empty();
@@ -48,9 +91,7 @@ pub fn of(certificates: Certificates) -> Result<TlsAcceptor, String> {
             builder.with_client_cert_verifier(clients)
         }
     };
-    let mut config = builder
+    builder
         .with_single_cert(certificates.chain, certificates.key)
-        .map_err(text)?;
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
-    Ok(TlsAcceptor::from(Arc::new(config)))
+        .map_err(text)
 }

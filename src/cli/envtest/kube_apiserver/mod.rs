@@ -7,7 +7,7 @@ mod table;
 use super::flags::Given;
 use crate::cli::{apiserver, ask::Usage, report};
 use anyhow::{Context, Result};
-use kubewright_apiserver::serve::Endpoint;
+use kubewright_apiserver::serve::{Endpoint, STREAMS};
 use kubewright_apiserver::{ApiServer, Authorization, Controllers, Issuer, Options};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use table::KUBE_APISERVER;
@@ -37,7 +37,9 @@ async fn serve(given: &Given) -> Result<()> {
     let stop = apiserver::stop_signal()?;
     let address = address(given)?;
     let options = options(given, address)?;
+    let http2 = streams(given)?;
     let endpoint = Endpoint::bind(address, files::certificates(given, address.ip())?).await?;
+    let endpoint = endpoint.with_http2(http2);
     let server = ApiServer::new(options);
     let running = endpoint.serve(server);
     report::note(&format!(
@@ -81,6 +83,21 @@ fn address(given: &Given) -> Result<SocketAddr> {
         })?,
     };
     Ok(SocketAddr::new(ip, port))
+}
+
+/// How many requests a connection of HTTP/2 may have in progress; `None` if HTTP/2 is turned off.
+fn streams(given: &Given) -> Result<Option<u32>> {
+    const NAME: &str = "http2-max-streams-per-connection";
+    let streams = match given.last(NAME) {
+        None => 0,
+        Some(text) => text
+            .parse()
+            .map_err(|_| Usage::error(format!("`--{NAME}={text}`: not a number of requests")))?,
+    };
+    // Zero is the default in the real server, too.
+    let streams = if streams == 0 { STREAMS } else { streams };
+    let off = given.is_set("disable-http2-serving", false)?;
+    Ok((!off).then_some(streams))
 }
 
 fn ip(given: &Given, name: &str) -> Result<Option<IpAddr>> {

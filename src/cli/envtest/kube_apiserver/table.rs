@@ -111,6 +111,12 @@ const FLAGS: &[Flag] = &[
         "strings",
         "Plugins that this server does not have",
     ),
+    flag("disable-http2-serving", "", "Serve HTTP/1.1 only [default: false]"),
+    flag(
+        "http2-max-streams-per-connection",
+        "int",
+        "How many requests a connection of HTTP/2 may have in progress [default: 100]",
+    ),
     flag(
         "enable-controllers",
         "strings",
