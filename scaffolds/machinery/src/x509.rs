@@ -11,6 +11,8 @@ use crate::time;
 pub const COMMON_NAME: &[u8] = &[0x55, 0x04, 0x03];
 /// The attribute for an organisation.
 pub const ORGANIZATION: &[u8] = &[0x55, 0x04, 0x0a];
+/// The extension with the purposes of a certificate.
+pub const EXTENDED_KEY_USAGE: &[u8] = &[0x55, 0x1d, 0x25];
 /// The purpose of a server's certificate.
 pub const SERVER_AUTH: &[u8] = &[0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x03, 0x01];
 /// The purpose of a client's certificate.
@@ -25,7 +27,6 @@ const KEY_USAGE: &[u8] = &[0x55, 0x1d, 0x0f];
 const SUBJECT_ALT_NAME: &[u8] = &[0x55, 0x1d, 0x11];
 const BASIC_CONSTRAINTS: &[u8] = &[0x55, 0x1d, 0x13];
 const AUTHORITY_KEY: &[u8] = &[0x55, 0x1d, 0x23];
-const EXTENDED_KEY_USAGE: &[u8] = &[0x55, 0x1d, 0x25];
 // Key usages, as bit strings: digitalSignature; keyCertSign and digitalSignature.
 const SIGNS: &[u8] = &[0x03, 0x02, 0x07, 0x80];
 const SIGNS_CERTIFICATES: &[u8] = &[0x03, 0x02, 0x02, 0x84];

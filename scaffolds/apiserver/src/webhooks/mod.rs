@@ -9,6 +9,8 @@ mod target;
 mod tls;
 #[cfg(feature = "webhooks")]
 mod transport;
+#[cfg(feature = "webhooks")]
+mod verifier;
 
 use std::{
     sync::{Arc, Mutex, PoisonError},

@@ -60,7 +60,7 @@ impl Target {
             return Ok(Self {
                 authority: format!("{host}:{}", service.port),
                 host,
-                path: slashed(&text(&config["service"]["path"])),
+                path: joined(&text(&config["service"]["path"])),
                 place: Place::Service(service),
                 #[cfg(feature = "webhooks")]
                 trust,
@@ -76,7 +76,7 @@ impl Target {
         };
         Ok(Self {
             host: host.to_owned(),
-            path: slashed(&url.escaped_path()),
+            path: joined(&url.escaped_path()),
             place: Place::Host(format!("{shown}:{port}")),
             #[cfg(feature = "webhooks")]
             trust,
@@ -95,17 +95,42 @@ impl Target {
     }
 }
 
-/// As Go's client joins a path to a host.
-fn slashed(path: &str) -> String {
-    match path {
-        "" | "/" => "/".to_owned(),
-        path if path.starts_with('/') => path.to_owned(),
-        path => format!("/{path}"),
+/// As Go's client joins a path to a host (`path.Join("/", path)`): without empty segments, `.` and `..`, and without a slash
+/// at the end.
+fn joined(path: &str) -> String {
+    let mut segments = Vec::new();
+    for segment in path.split('/') {
+        match segment {
+            "" | "." => {}
+            ".." => _ = segments.pop(),
+            segment => segments.push(segment),
+        }
     }
+    format!("/{}", segments.join("/"))
 }
 
 #[cfg(feature = "webhooks")]
 fn bundle(config: &Value) -> Vec<u8> {
     let text = config["caBundle"].as_str().unwrap_or_default();
     base64::decode(text, Encoding::Standard).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_joined_as_in_go() {
+        for (path, sent) in [
+            ("", "/"),
+            ("/", "/"),
+            ("/a", "/a"),
+            // As envtest writes it.
+            ("//a", "/a"),
+            ("a//b/", "/a/b"),
+            ("/a/./b/../../../c", "/c"),
+        ] {
+            assert_eq!(joined(path), sent, "{path}");
+        }
+    }
 }

@@ -9,6 +9,8 @@ use tokio_rustls::rustls::{
     pki_types::{CertificateDer, ServerName, UnixTime, pem::PemObject},
 };
 
+use super::verifier::Verifier;
+
 /// What is trusted to sign a webhook's certificate: its `caBundle` alone, as there are no authorities of the system.
 #[derive(Clone, Debug)]
 pub(super) struct Trust(pub Arc<ClientConfig>);
@@ -20,20 +22,21 @@ impl Trust {
     /// When there is no certificate in it.
     pub fn read(bundle: &[u8]) -> Result<Self, String> {
         const UNREADABLE: &str = "unable to load root certificates: unable to parse bytes as PEM block";
-        let mut roots = RootCertStore::empty();
-        for certificate in CertificateDer::pem_slice_iter(bundle).flatten() {
-            // One that cannot be read is left out, as in Go.
-            _ = roots.add(certificate);
-        }
-        if roots.is_empty() && !bundle.is_empty() {
-            return Err(UNREADABLE.to_owned());
-        }
         let provider = Arc::new(ring::default_provider());
-        let mut config = ClientConfig::builder_with_provider(provider)
+        let config = ClientConfig::builder_with_provider(Arc::clone(&provider))
             .with_safe_default_protocol_versions()
-            .map_err(|error| error.to_string())?
-            .with_root_certificates(roots)
-            .with_no_client_auth();
+            .map_err(|error| error.to_string())?;
+        let config = match bundle.is_empty() {
+            true => config.with_root_certificates(RootCertStore::empty()),
+            false => {
+                // One that cannot be read is left out, as in Go.
+                let certificates = CertificateDer::pem_slice_iter(bundle).flatten().collect();
+                let verifier = Verifier::new(certificates, provider).map_err(|_| UNREADABLE)?;
+                // What is dangerous is to trust more than webpki does; `Verifier` says what.
+                config.dangerous().with_custom_certificate_verifier(Arc::new(verifier))
+            }
+        };
+        let mut config = config.with_no_client_auth();
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         Ok(Self(Arc::new(config)))
     }
