@@ -136,19 +136,28 @@ const KINDS: [Listed; 48] = [
     ("storage.k8s.io", "StorageClass", storage::storage_class::kind),
 ];
 
-/// Recorded, because other kinds refer to it, but not served: upstream's conversion to autoscaling/v1 is not exact.
-const NOT_SERVED: [(&str, &str); 1] = [("autoscaling", "v1")];
+/// Group, version, kind, storage version, and the function that returns the kind's rules in the version.
+type OtherVersion = (&'static str, &'static str, &'static str, &'static str, fn() -> Kind);
+
+/// The versions of a kind that are not stored.
+const OTHER_VERSIONS: [OtherVersion; 1] = [(
+    "autoscaling",
+    "v1",
+    "HorizontalPodAutoscaler",
+    "v2",
+    autoscaling::v1::kind,
+)];
 
 /// The default functions of all structs: an object may contain structs of another kind.
 static DEFAULTS: LazyLock<Defaults> = LazyLock::new(|| {
     let kinds = KINDS.iter().flat_map(|(_, _, kind)| kind().defaults);
-    kinds.chain(pod::defaults::STRUCTS).copied().collect()
+    let others = OTHER_VERSIONS.iter().flat_map(|(.., kind)| kind().defaults);
+    kinds.chain(others).chain(pod::defaults::STRUCTS).copied().collect()
 });
 
 /// All built-in resources, in the order in which discovery lists them within each group and version.
 pub fn resources() -> Vec<Resource> {
-    let is_served = |named: &Named| !NOT_SERVED.contains(&(named.group.as_str(), named.version.as_str()));
-    names::all().into_iter().filter(is_served).map(resource).collect()
+    names::all().into_iter().map(resource).collect()
 }
 
 /// [`Strategy::empties`](crate::strategy::Strategy::empties) for the metadata of a kind whose Go type is not recorded here.
@@ -174,9 +183,11 @@ pub(crate) fn eviction() -> Resource {
 }
 
 fn resource(named: Named) -> Resource {
-    let strategy = BuiltIn::new(&named, kind(&named), &DEFAULTS);
+    let other = other_version(&named);
+    let rules = other.map_or_else(|| kind(&named), |(.., kind)| kind());
+    let strategy = BuiltIn::new(&named, rules, &DEFAULTS);
     Resource {
-        storage_version: named.version.clone(),
+        storage_version: other.map_or(named.version.as_str(), |other| other.3).to_owned(),
         group: named.group,
         version: named.version,
         names: named.names,
@@ -186,6 +197,13 @@ fn resource(named: Named) -> Resource {
         storage_version_hash: named.storage_version_hash,
         strategy: Arc::new(strategy),
     }
+}
+
+fn other_version(named: &Named) -> Option<&'static OtherVersion> {
+    let wanted = (named.group.as_str(), named.version.as_str(), named.names.kind.as_str());
+    OTHER_VERSIONS
+        .iter()
+        .find(|(group, version, kind, ..)| (*group, *version, *kind) == wanted)
 }
 
 fn kind(named: &Named) -> Kind {
@@ -223,7 +241,8 @@ mod tests {
     #[test]
     fn each_default_belongs_to_a_recorded_struct() {
         let kinds = KINDS.iter().flat_map(|(_, _, kind)| kind().defaults);
-        for (definition, _) in kinds.chain(pod::defaults::STRUCTS) {
+        let others = OTHER_VERSIONS.iter().flat_map(|(.., kind)| kind().defaults);
+        for (definition, _) in kinds.chain(others).chain(pod::defaults::STRUCTS) {
             assert!(shapes::shape(definition).is_some(), "{definition}");
         }
     }

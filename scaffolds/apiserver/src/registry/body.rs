@@ -89,6 +89,8 @@ pub(super) enum WrongType {
     Missing(&'static str),
     /// The object is in another version of a custom kind's group, or in another group.
     Version(String),
+    /// The object is in another version of the built-in kind; with the sentence of the real server's scheme.
+    Sibling(String, String),
     /// The sentence of the real server's scheme about a built-in kind.
     Scheme(String),
 }
@@ -121,7 +123,15 @@ pub(super) fn check_type(work: &Work, object: &mut Value) -> Result<(), WrongTyp
         return Ok(());
     }
     let snapshot = work.core.catalogue.snapshot();
-    Err(WrongType::Scheme(snapshot.another_type(resource, &version, &kind)))
+    let (group, other) = kubewright_machinery::names::group_version(&version);
+    let is_version = group == resource.group && kind == resource.names.kind;
+    let why = snapshot.another_type(resource, &version, &kind);
+    let is_sibling = is_version && snapshot.kind(group, other, &kind).is_some();
+    Err(if is_sibling {
+        WrongType::Sibling(version, why)
+    } else {
+        WrongType::Scheme(why)
+    })
 }
 
 impl WrongType {
@@ -135,7 +145,7 @@ impl WrongType {
                     "the object provided is unrecognized (must be of type {kind}): {why} ({shown})"
                 ))
             }
-            Self::Version(version) => Status::bad_request(format!(
+            Self::Version(version) | Self::Sibling(version, _) => Status::bad_request(format!(
                 "the API version in the data ({version}) does not match the expected API version ({})",
                 resource.api_version()
             )),

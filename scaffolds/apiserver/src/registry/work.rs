@@ -132,8 +132,15 @@ impl<'a> Work<'a> {
             manager
         };
         let versions = |version: &str| self.strategy_of(version).map(Strategy::schema);
-        let convert = |object: &Value, version: &str| self.conversions.get(object, version);
-        let conversion = resource.rules().conversion.as_ref();
+        let is_built_in = self.is_built_in();
+        let convert = |object: &Value, version: &str| {
+            if is_built_in {
+                Ok(self.brought(object, version))
+            } else {
+                self.conversions.get(object, version)
+            }
+        };
+        let converts = resource.rules().conversion.is_some() || is_built_in;
         write(&Writer {
             manager,
             api_version: &resource.api_version(),
@@ -143,8 +150,19 @@ impl<'a> Work<'a> {
             reset: self.reset(),
             schema: resource.strategy.schema(),
             versions: &versions,
-            convert: conversion.map(|_| &convert as &apply::Convert<'_>),
+            convert: converts.then_some(&convert as &apply::Convert<'_>),
         })
+    }
+
+    /// A built-in object in another version.
+    fn brought(&self, object: &Value, version: &str) -> Value {
+        let mut object = object.clone();
+        let from = object["apiVersion"].as_str().and_then(|from| self.strategy_of(from));
+        if let (Some(from), Some(to)) = (from, self.strategy_of(version)) {
+            from.write(&mut object);
+            to.read(&mut object);
+        }
+        object
     }
 
     /// The strategy of the kind in a version such as `apps/v1`.

@@ -22,11 +22,14 @@ pub(in crate::kinds) fn kind() -> Kind {
     }
 }
 
+/// The utilization of the CPU that is the target if no metric is set, in percent (DefaultCPUUtilization).
+pub(super) const CPU_UTILIZATION: i64 = 80;
+
 fn default(object: &mut Fields) {
     let Some(spec) = within(object, "spec") else { return };
     set(spec, "minReplicas", 1);
     if spec.get("metrics").and_then(Value::as_array).is_none_or(Vec::is_empty) {
-        let target = json!({"type": "Utilization", "averageUtilization": 80});
+        let target = json!({"type": "Utilization", "averageUtilization": CPU_UTILIZATION});
         let metrics = json!([{"type": "Resource", "resource": {"name": "cpu", "target": target}}]);
         spec.insert("metrics".to_owned(), metrics);
     }
@@ -63,11 +66,11 @@ const SOURCES: [(&str, &str); 5] = [
 
 const TYPES: [&str; 5] = ["ContainerResource", "External", "Object", "Pods", "Resource"];
 
-fn validate(at: &Located<'_>, faults: &mut Faults) {
+pub(super) fn validate(at: &Located<'_>, faults: &mut Faults) {
     scaled(at, 1, true, faults);
 }
 
-fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
+pub(super) fn validate_update(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
     let before = old.at("spec.minReplicas");
     let lowest = i64::from(!(before.is_set() && before.int() == 0));
     let same = |name: &str| {
@@ -277,7 +280,7 @@ fn scaling_rules(at: &Located<'_>, faults: &mut Faults) {
     }
 }
 
-fn cells(row: &Row<'_>) -> Vec<Value> {
+pub(super) fn cells(row: &Row<'_>) -> Vec<Value> {
     let target = row.get("spec.scaleTargetRef");
     let reference = format!("{}/{}", target.get("kind").str(), target.get("name").str());
     let least = shown_or(&row.get("spec.minReplicas"), "<unset>");

@@ -1,3 +1,4 @@
 //! The group autoscaling.
 
 pub(in crate::kinds) mod horizontal_pod_autoscaler;
+pub(in crate::kinds) mod v1;

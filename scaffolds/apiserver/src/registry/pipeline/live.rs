@@ -93,6 +93,18 @@ impl Live {
         self.stored.as_ref().unwrap_or(&self.object)
     }
 
+    /// Takes the fields that a write does not concern from the store: another version of a built-in kind may lose something
+    /// of them. `other` is the next state in the storage version, if that is another one.
+    pub fn keep_stored(&self, work: &Work, other: &mut Option<Value>, concerns: impl Fn(&str) -> bool) {
+        let other = other.as_mut().and_then(Value::as_object_mut);
+        let Some(other) = other.filter(|_| work.is_built_in()) else {
+            return;
+        };
+        let stored = self.stored().as_object().into_iter().flatten();
+        let kept = stored.filter(|(field, _)| !concerns(field));
+        other.extend(kept.map(|(field, value)| (field.clone(), value.clone())));
+    }
+
     /// Stores the next state if it differs. `other` is that state in the storage version, if that is another one. `None`
     /// when another writer came first.
     pub fn write(&self, work: &Work, new: &mut Value, other: Option<Value>, dry_run: bool) -> Option<Stored> {

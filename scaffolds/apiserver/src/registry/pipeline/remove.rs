@@ -68,7 +68,9 @@ pub async fn remove(work: &Work<'_>, name: &str, dry_run: bool, decide: &Decide<
             }
             Fate::Kept | Fate::Marked => {
                 work.forget_empties(&mut removal.object);
-                convert::settle(work.resource(), &mut removal.object).await?
+                let mut other = convert::settle(work.resource(), &mut removal.object).await?;
+                live.keep_stored(work, &mut other, |field| field == "metadata");
+                other
             }
             Fate::Pending | Fate::Gone => None,
         };

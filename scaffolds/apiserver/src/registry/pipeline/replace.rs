@@ -49,7 +49,12 @@ impl Live {
             true => None,
             false => {
                 work.forget_empties(new);
-                convert::settle(work.resource(), new).await?
+                let mut other = convert::settle(work.resource(), new).await?;
+                self.keep_stored(work, &mut other, |field| match part(&work.call.subresource) {
+                    "" => field != "status",
+                    _ => ["metadata", "status"].contains(&field),
+                });
+                other
             }
         };
         let Some((done, stored)) = self.store(work, prepared, Next { is_end, other }, attempt.attributes.dry_run)

@@ -56,7 +56,7 @@ pub fn decode(work: &mut Work, live: &Value, format: Format, validation: Validat
 
 fn wrong_type(work: &Work, object: &Value, why: WrongType, refuse: &dyn Fn(&str) -> Status) -> Status {
     match why {
-        WrongType::Scheme(why) => refuse(&why),
+        WrongType::Scheme(why) | WrongType::Sibling(_, why) => refuse(&why),
         WrongType::Missing("apiVersion") => {
             Status::internal("Object 'apiVersion' is missing in 'object has no apiVersion field'")
         }
