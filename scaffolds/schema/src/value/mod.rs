@@ -4,7 +4,8 @@
 //! An API server calls [`prune`](Structural::prune), [`coerce`](Structural::coerce) and [`default`](Structural::default) on each object that a
 //! client sends, in this order. Then it [`validate`](Structural::validate)s the object; on update with
 //! [`validate_update`](Structural::validate_update), which ignores errors in unchanged values (ratcheting). The object's own metadata is not
-//! part of the schema, and is not changed.
+//! part of the schema, and is not changed. What is stored lacks the nulls of defaults
+//! ([`drop_default_nulls`](Structural::drop_default_nulls)).
 //!
 //! ```
 //! use kubewright_schema::value::Structural;
@@ -63,6 +64,8 @@ use verdict::At;
 #[derive(Debug)]
 pub struct Structural {
     root: Node,
+    /// Whether a default contains a null.
+    defaults_nulls: bool,
     #[cfg(feature = "cel")]
     rules: Option<crate::cel::Rules>,
 }
@@ -73,6 +76,7 @@ impl Structural {
         let mut root = Node::read(schema, Reading::Objects);
         root.prune_defaults();
         Self {
+            defaults_nulls: root.defaults_nulls(),
             root,
             #[cfg(feature = "cel")]
             rules: crate::cel::Rules::compile(schema),
@@ -104,6 +108,14 @@ impl Structural {
     /// Sets defaults, also inside values that were just set by a default.
     pub fn default(&self, object: &mut Value) {
         default::fill(object, &self.root);
+    }
+
+    /// Drops the nulls of defaults where the schema neither allows them nor has a default. An API server validates an object
+    /// with them, and drops them when it reads it from its storage, also for the response to the write.
+    pub fn drop_default_nulls(&self, object: &mut Value) {
+        if self.defaults_nulls {
+            prune::nulls(object, &self.root);
+        }
     }
 
     /// The causes for which a new object is invalid.

@@ -115,6 +115,11 @@ impl Node {
         self.properties.values_mut().for_each(Node::prune_defaults);
     }
 
+    /// Whether a default of this node, or of any below it, contains a null.
+    pub fn defaults_nulls(&self) -> bool {
+        self.default.as_ref().is_some_and(has_null) || self.children().any(Self::defaults_nulls)
+    }
+
     /// The schema of a property: from `properties`, or else from `additionalProperties`.
     pub fn property(&self, name: &str) -> Option<&Node> {
         self.properties.get(name).or(self.additional.schema())
@@ -122,6 +127,15 @@ impl Node {
 
     pub fn has_type(&self, name: &str) -> bool {
         self.types.iter().any(|it| it == name)
+    }
+}
+
+fn has_null(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(items) => items.iter().any(has_null),
+        Value::Object(fields) => fields.values().any(has_null),
+        _ => false,
     }
 }
 

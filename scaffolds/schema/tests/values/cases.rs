@@ -917,6 +917,28 @@ fn defaults() -> Vec<Case> {
             json!([{}, {"a": 1}]),
         ),
         case(
+            "nulls in defaults",
+            json!({"type": "object", "properties": {
+                "o": {"type": "object", "default": {"a": null, "b": null, "c": null, "i": null}, "properties": {
+                    "a": {"x-kubernetes-preserve-unknown-fields": true},
+                    "b": {"x-kubernetes-preserve-unknown-fields": true, "nullable": true},
+                    "c": {"x-kubernetes-preserve-unknown-fields": true, "default": 1},
+                    "i": {"x-kubernetes-int-or-string": true}}},
+                "l": {"type": "array", "default": [{"a": null}], "items": {"type": "object", "properties": {
+                    "a": {"x-kubernetes-preserve-unknown-fields": true}}}},
+                "m": {"type": "object", "default": {"x": null}, "additionalProperties": {"x-kubernetes-preserve-unknown-fields": true}},
+                "r": {"type": "object", "default": {"a": null}, "required": ["a"], "properties": {
+                    "a": {"x-kubernetes-preserve-unknown-fields": true}}},
+                "k": {"x-kubernetes-preserve-unknown-fields": true, "default": {"a": null}}}}),
+            json!([{}, {"o": {}}, {"o": {"a": null}}, {"m": {"y": null}}, {"r": {"a": null}}]),
+        ),
+        update(
+            "nulls in defaults",
+            json!({"type": "object", "properties": {"r": {"type": "object", "default": {"a": null}, "required": ["a"], "properties": {
+                "a": {"x-kubernetes-preserve-unknown-fields": true}, "b": {"type": "integer"}}}}}),
+            json!([[{}, {}], [{}, {"r": {"b": 1}}]]),
+        ),
+        case(
             "default of the wrong kind of value",
             json!({"type": "object", "properties": {"a": {"type": "integer", "default": 1}}}),
             json!([[], "a", 1]),

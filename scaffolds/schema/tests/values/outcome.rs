@@ -120,6 +120,7 @@ fn ours(case: &Case, key: &str, it: &Try) -> Outcome {
         }
     };
     if causes.is_empty() {
+        schema.drop_default_nulls(&mut object);
         return Outcome::Stored(content(object), unknown);
     }
     let causes = causes

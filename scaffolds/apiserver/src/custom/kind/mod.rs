@@ -293,6 +293,8 @@ impl Strategy for Custom {
         {
             object["apiVersion"] = json!(self.family.api_version(&self.family.storage));
             schema.prune(object);
+        } else if let Some(schema) = self.structural() {
+            schema.drop_default_nulls(object);
         }
         whole_numbers(object);
     }
