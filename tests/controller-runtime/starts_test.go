@@ -16,7 +16,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
 const rounds = 15
@@ -127,6 +129,7 @@ func key(t *testing.T) string {
 }
 
 func TestEnvtest(t *testing.T) {
+	log.SetLogger(logr.Discard())
 	var starts, stops []time.Duration
 	for range rounds {
 		environment := &envtest.Environment{}
