@@ -18,7 +18,7 @@
 //!
 //! # Modules
 //! Operators use [`Describe`], [`finish`], [`assemble`] and [`manifests`]; their runtime writes files and roles with [`files`],
-//! [`yaml`] and [`rbac`]. API servers use [`value`], which prunes, defaults and validates custom resources by the schema of a CRD,
+//! [`yaml`] and [`rbac`]; [`chart`] makes Helm charts of them. API servers use [`value`], which prunes, defaults and validates custom resources by the schema of a CRD,
 //! and [`lint`], [`cause`] and [`version`], whose messages are those of kube-apiserver.
 //!
 //! ```
@@ -60,6 +60,7 @@ mod pipeline;
 mod source;
 mod stamp;
 
+pub mod chart;
 pub mod files;
 pub mod lint;
 pub mod manifests;

@@ -3,6 +3,7 @@
 mod arguments;
 
 use self::arguments::{Arguments, HELP, parse};
+use crate::chart;
 use crate::compat::{self, Break};
 use crate::files::{self, Mode, Streams};
 use crate::stamp::Stamp;
@@ -20,6 +21,8 @@ use std::process::ExitCode;
 /// First, all CRDs are [finished](finish). Then each is [written](files::write_manifests) to `<group>_<plural>.yaml` in `--out`, or, with
 /// `--check`, compared with that file. With `--breaking-since` nothing is written, and the CRDs are compared with those of a git revision.
 ///
+/// With the first argument `chart` it writes a Helm chart instead: see [`crate::chart`].
+///
 /// If the program, its arguments, `sources` and `--out` have not changed since an earlier run, by the lengths and modification times of
 /// files, the run does nothing. `--check` and `--breaking-since` always compare.
 ///
@@ -33,6 +36,9 @@ use std::process::ExitCode;
 /// process ends.
 pub fn run<D: Describe>(crds: Vec<D>, sources: impl AsRef<Path>) -> ExitCode {
     let (sources, words): (_, Vec<String>) = (sources.as_ref(), std::env::args().skip(1).collect());
+    if words.first().is_some_and(|word| word == "chart") {
+        return write_chart(words);
+    }
     let stamp = stamp(&words, sources);
     if stamp.as_ref().is_some_and(Stamp::holds) {
         return ExitCode::SUCCESS;
@@ -50,6 +56,22 @@ pub fn run<D: Describe>(crds: Vec<D>, sources: impl AsRef<Path>) -> ExitCode {
         stamp.set();
     }
     ExitCode::from(code)
+}
+
+/// `manifests chart`: see [`crate::chart`].
+fn write_chart(words: Vec<String>) -> ExitCode {
+    // Cargo sets it for the programs that it runs.
+    let version = std::env::var("CARGO_PKG_VERSION").ok();
+    let streams = Streams {
+        out: &mut io::stdout().lock(),
+        err: &mut io::stderr().lock(),
+    };
+    ExitCode::from(chart::execute(
+        words.into_iter().skip(1),
+        version,
+        &mut io::stdin().lock(),
+        streams,
+    ))
 }
 
 /// The stamp of a run that writes; `None` for a run that only compares, which always does its work.

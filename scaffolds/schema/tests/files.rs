@@ -76,7 +76,7 @@ fn a_file_without_the_header_is_refused_before_anything_is_written() {
     let all = files(&[("a.yaml", json!({"a": 1})), ("b.yaml", json!({"b": 2}))]);
     let error = write_manifests(dir.path(), &all, Mode::Write).unwrap_err();
     assert!(
-        matches!(&error, FilesError::Foreign { path } if path.ends_with("b.yaml")),
+        matches!(&error, FilesError::Foreign { path, .. } if path.ends_with("b.yaml")),
         "{error}"
     );
     assert!(error.to_string().contains("hint: "));

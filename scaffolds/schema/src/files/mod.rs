@@ -65,12 +65,29 @@ pub enum FilesError {
         path: PathBuf,
     },
     /// A file of that name exists without our header, so it must not be overwritten.
-    #[error("`{}` was not written by make manifests\n\nhint: move it away, or add the line `{HEADER}` at its top to have it rewritten", path.display())]
+    #[error("`{}` was not written by {by}\n\nhint: move it away, or add the line `{header}` at its top to have it rewritten", path.display())]
     Foreign {
         /// The file.
         path: PathBuf,
+        /// The make target that would have written it.
+        by: &'static str,
+        /// The line of its files.
+        header: &'static str,
     },
 }
+
+/// What writes files: its make target, and how its files are recognised.
+pub(crate) struct Generator {
+    pub target: &'static str,
+    pub header: &'static str,
+    pub is_ours: fn(&str) -> bool,
+}
+
+const MANIFESTS: Generator = Generator {
+    target: "make manifests",
+    header: HEADER,
+    is_ours,
+};
 
 /// Brings `dir` up to date with `files`: file names (with extension, without folders) and the documents of each.
 ///
@@ -86,27 +103,40 @@ pub enum FilesError {
 /// [`FilesError::Foreign`] for a file without our header, [`FilesError::ReadOnly`] for one that is read-only. [`FilesError::Io`] when reading
 /// or writing fails; then each file is either old or new.
 pub fn write_manifests(dir: &Path, files: &BTreeMap<String, Vec<Value>>, mode: Mode) -> Result<Outcome, FilesError> {
+    let texts = parallel::each(files.iter().collect(), |(name, documents)| {
+        (name.clone(), render(documents))
+    });
+    write_texts(dir, &texts.into_iter().collect(), &MANIFESTS, mode)
+}
+
+/// The same for files whose texts are known, by any generator.
+pub(crate) fn write_texts(
+    dir: &Path,
+    files: &BTreeMap<String, String>,
+    by: &Generator,
+    mode: Mode,
+) -> Result<Outcome, FilesError> {
     let mut outcome = Outcome::default();
     let mut contents = Vec::new();
-    let both = parallel::each(files.iter().collect(), |(name, documents)| {
+    for (name, new) in files {
         let path = dir.join(name);
-        let old = read(&path);
-        (path, render(documents), old)
-    });
-    for (path, new, old) in both {
-        let old = old?;
-        if old.as_deref().is_some_and(|old| !is_ours(old)) {
-            return Err(FilesError::Foreign { path });
+        let old = read(&path)?;
+        if old.as_deref().is_some_and(|old| !(by.is_ours)(old)) {
+            return Err(FilesError::Foreign {
+                path,
+                by: by.target,
+                header: by.header,
+            });
         }
         if old.as_deref() != Some(new.as_str()) {
             outcome
                 .diff
-                .push_str(&diff::unified(&path.display().to_string(), old.as_deref(), Some(&new)));
+                .push_str(&diff::unified(&path.display().to_string(), old.as_deref(), Some(new)));
             outcome.written.push(path);
             contents.push(new);
         }
     }
-    for (path, old) in stale(dir, files)? {
+    for (path, old) in stale(dir, files, by)? {
         outcome
             .diff
             .push_str(&diff::unified(&path.display().to_string(), Some(&old), None));
@@ -200,7 +230,11 @@ fn read(path: &Path) -> Result<Option<String>, FilesError> {
     }
 }
 
-fn stale(dir: &Path, files: &BTreeMap<String, Vec<Value>>) -> Result<BTreeMap<PathBuf, String>, FilesError> {
+fn stale(
+    dir: &Path,
+    files: &BTreeMap<String, String>,
+    by: &Generator,
+) -> Result<BTreeMap<PathBuf, String>, FilesError> {
     let entries = match fs::read_dir(dir) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
@@ -216,7 +250,7 @@ fn stale(dir: &Path, files: &BTreeMap<String, Vec<Value>>) -> Result<BTreeMap<Pa
         if !name.ends_with(".yaml") || files.contains_key(&name) || !path.is_file() {
             continue;
         }
-        if let Some(content) = read(&path)?.filter(|content| is_ours(content)) {
+        if let Some(content) = read(&path)?.filter(|content| (by.is_ours)(content)) {
             stale.insert(path, content);
         }
     }

@@ -8,6 +8,7 @@ pub(super) const HELP: &str = "\
 Writes the CustomResourceDefinitions of this project, one file per kind.
 
 Usage: manifests [OPTIONS]
+       manifests chart [OPTIONS]    Write a Helm chart; see `manifests chart --help`
 
 Options:
       --out DIR                     The folder of the CRDs [default: config/crd/bases]

@@ -60,6 +60,36 @@ fn dist_install_yaml_is_accepted_and_changes_nothing() -> Result<()> {
 }
 
 #[test]
+fn make_chart_writes_the_chart_of_the_project_with_its_image_and_version() -> Result<()> {
+    case(async |case| {
+        let chart = |more: &str| -> Result<[String; 2]> {
+            let mut make = case.stage.project.make();
+            make.args(["chart", "KUBECTL=kubectl", "IMG=registry.example.com/operator:v7", more])
+                .env("PATH", path_with(case.stage.plane.assets().kubectl().parent()));
+            let said = control_plane::run(&mut make)?;
+            ensure!(said == "dist/chart\n", "{said}");
+            let folder = case.stage.project.folder().join("dist/chart");
+            Ok([
+                std::fs::read_to_string(folder.join("Chart.yaml"))?,
+                std::fs::read_to_string(folder.join("values.yaml"))?,
+            ])
+        };
+        let [about, values] = chart("CHART_VERSION=")?;
+        ensure!(
+            about.contains("name: conformance-operator\n") && about.contains("version: '0.1.0'\n"),
+            "{about}"
+        );
+        ensure!(
+            values.contains("  repository: registry.example.com/operator\n  tag: v7\n"),
+            "{values}"
+        );
+        let [about, _] = chart("CHART_VERSION=1.2.3-rc.1")?;
+        ensure!(about.contains("version: '1.2.3-rc.1'\n"), "{about}");
+        Ok(())
+    })
+}
+
+#[test]
 fn the_crd_is_established_structural_and_serves_a_status() -> Result<()> {
     case(async |case| {
         let crds: Api<CustomResourceDefinition> = Api::all(case.client.clone());

@@ -1,0 +1,226 @@
+//! A golden project's `config` in a folder of its own, its objects by kustomize, its chart, and the same objects by Helm.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::{Context, Result, anyhow, ensure};
+use clap::Parser;
+use control_plane::{foobar::FooBar, root, run};
+use k8s_openapi::api::core::v1::Pod;
+use kubewright_runtime::{Admission, Change, Defaulter, FailurePolicy, Operator, Options, Validator, Verdict, Webhook};
+use kubewright_schema::{chart, yaml};
+use serde_json::Value;
+
+use crate::Programs;
+
+/// The name of each golden project: the prefix of its objects, and of a release with the same names.
+pub const NAME: &str = "foobar-operator";
+/// The namespace of each golden project.
+pub const NAMESPACE: &str = "foobar-operator-system";
+
+/// Objects by kind, namespace and name.
+pub type Objects = BTreeMap<String, Value>;
+
+/// A project's `config`, and a folder for its chart.
+pub struct Project {
+    folder: tempfile::TempDir,
+}
+
+impl Project {
+    /// The golden project of this name, with these components.
+    pub fn golden(case: &str, components: &[&str]) -> Result<Self> {
+        let project = Self {
+            folder: tempfile::tempdir()?,
+        };
+        copy(
+            &root().join("tests/golden").join(case).join("config"),
+            &project.config(),
+        )?;
+        if components.contains(&"webhook") && !project.config().join("webhook").exists() {
+            project.write_webhooks()?;
+        }
+        let lines: String = components.iter().map(|name| format!("\n  - ../{name}")).collect();
+        if !components.is_empty() {
+            project.edit(
+                "default/kustomization.yaml",
+                "components: []",
+                &format!("components:{lines}"),
+            )?;
+        }
+        Ok(project)
+    }
+
+    /// The cases of golden projects.
+    pub fn cases() -> Result<Vec<String>> {
+        let mut cases = Vec::new();
+        for entry in fs::read_dir(root().join("tests/golden"))? {
+            let entry = entry?;
+            if entry.path().join("config").is_dir() {
+                cases.push(entry.file_name().to_string_lossy().into_owned());
+            }
+        }
+        cases.sort();
+        Ok(cases)
+    }
+
+    fn config(&self) -> PathBuf {
+        self.folder.path().join("config")
+    }
+
+    /// The folder of the chart.
+    pub fn chart(&self) -> PathBuf {
+        self.folder.path().join("dist/chart")
+    }
+
+    /// Replaces a text of a file in `config`.
+    pub fn edit(&self, file: &str, from: &str, to: &str) -> Result<()> {
+        let path = self.config().join(file);
+        let text = fs::read_to_string(&path).with_context(|| format!("no {}", path.display()))?;
+        ensure!(text.contains(from), "no `{from}` in {}", path.display());
+        Ok(fs::write(path, text.replace(from, to))?)
+    }
+
+    /// What `make manifests` writes for an operator with webhooks, one of which is for a kind of Kubernetes.
+    fn write_webhooks(&self) -> Result<()> {
+        let [rbac, webhook] = ["rbac", "webhook"].map(|name| self.config().join(name).display().to_string());
+        let flags = Flags::try_parse_from(["operator", "manifests", "--out", &rbac, "--webhook-out", &webhook])?;
+        // An operator has a runtime of its own.
+        let written = std::thread::spawn(move || {
+            Operator::new(NAME, flags.options).run(async |manager| {
+                Webhook::<FooBar, _>::validating(Nothing).register(manager)?;
+                Webhook::<Pod, _>::defaulting(Nothing)
+                    .failure_policy(FailurePolicy::Ignore)
+                    .register(manager)
+            })
+        });
+        let code = written.join().map_err(|_| anyhow!("the operator panicked"))?;
+        ensure!(
+            code == std::process::ExitCode::SUCCESS,
+            "the operator wrote no manifests"
+        );
+        Ok(())
+    }
+
+    /// `kubectl kustomize config/default`.
+    pub fn kustomized(&self, programs: &Programs) -> Result<Vec<Value>> {
+        let text = run(Command::new(programs.assets.kubectl())
+            .arg("kustomize")
+            .arg(self.config().join("default")))?;
+        Ok(yaml::documents(&text)?)
+    }
+
+    /// Writes the chart of these objects.
+    pub fn write_chart(&self, objects: &[Value], version: &str) -> Result<()> {
+        for (path, text) in chart::files(objects, version)? {
+            let path = self.chart().join(path);
+            fs::create_dir_all(path.parent().context("a file is in a folder")?)?;
+            fs::write(path, text)?;
+        }
+        Ok(())
+    }
+
+    /// `helm template RELEASE dist/chart --namespace NAMESPACE` and more arguments.
+    pub fn rendered(&self, programs: &Programs, [release, namespace]: [&str; 2], more: &[&str]) -> Result<Objects> {
+        let mut helm = Command::new(&programs.helm);
+        helm.args(["template", release])
+            .arg(self.chart())
+            .args(["--namespace", namespace])
+            .args(more);
+        let text = run(&mut helm)?;
+        by_name(yaml::documents(&text).with_context(|| text.clone())?)
+    }
+}
+
+/// The objects by kind, namespace and name.
+pub fn by_name(objects: Vec<Value>) -> Result<Objects> {
+    let mut named = Objects::new();
+    for object in objects {
+        let text = |path: &str| {
+            object
+                .pointer(path)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .to_owned()
+        };
+        let name = [text("/kind"), text("/metadata/namespace"), text("/metadata/name")].join("/");
+        ensure!(named.insert(name.clone(), object).is_none(), "{name} is there twice");
+    }
+    Ok(named)
+}
+
+/// How two sets of objects differ, a line for each value: `name: path: before -> after`.
+pub fn differences(before: &Objects, after: &Objects) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (name, object) in before {
+        match after.get(name) {
+            Some(other) => compare(name, object, other, &mut lines),
+            None => lines.push(format!("- {name}")),
+        }
+    }
+    lines.extend(
+        after
+            .keys()
+            .filter(|name| !before.contains_key(*name))
+            .map(|name| format!("+ {name}")),
+    );
+    lines
+}
+
+fn compare(path: &str, before: &Value, after: &Value, lines: &mut Vec<String>) {
+    match (before, after) {
+        (Value::Object(one), Value::Object(other)) => {
+            let keys: std::collections::BTreeSet<&String> = one.keys().chain(other.keys()).collect();
+            for key in keys {
+                let [one, other] = [one, other].map(|map| map.get(key).unwrap_or(&Value::Null));
+                compare(&format!("{path}.{key}"), one, other, lines);
+            }
+        }
+        (Value::Array(one), Value::Array(other)) => {
+            for at in 0..one.len().max(other.len()) {
+                let [one, other] = [one, other].map(|list| list.get(at).unwrap_or(&Value::Null));
+                compare(&format!("{path}.{at}"), one, other, lines);
+            }
+        }
+        (one, other) if one != other => lines.push(format!("{path}: {one} -> {other}")),
+        _ => {}
+    }
+}
+
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy(&entry.path(), &target)?;
+        } else {
+            fs::copy(entry.path(), target)?;
+        }
+    }
+    Ok(())
+}
+
+#[derive(Parser)]
+struct Flags {
+    #[command(flatten)]
+    options: Options,
+}
+
+/// Webhooks without an effect.
+struct Nothing;
+
+impl Validator<FooBar> for Nothing {
+    async fn validate(&self, _: &Admission, _: Change<'_, FooBar>) -> kubewright_runtime::Result<Verdict> {
+        Ok(Verdict::allowed())
+    }
+}
+
+impl Defaulter<Pod> for Nothing {
+    async fn default(&self, _: &Admission, _: &mut Pod) -> kubewright_runtime::Result<()> {
+        Ok(())
+    }
+}
