@@ -33,6 +33,19 @@ fn state(dir: &Path, file: &str) -> String {
 }
 
 #[test]
+fn kubebuilders_flag_for_cluster_scoped_kinds_does_the_same_as_ours() {
+    let [ours, theirs, namespaced] = ["--cluster", "--namespaced=false", "--namespaced"].map(|flag| {
+        let dir = project();
+        kubewright(dir.path(), &api("create", &[flag])).succeeds();
+        tree(dir.path())
+    });
+    assert_same(&ours, &theirs);
+    assert_ne!(ours, namespaced);
+    let dir = project();
+    kubewright(dir.path(), &api("create", &["--cluster", "--namespaced"])).refuses(2, &["--cluster", "--namespaced"]);
+}
+
+#[test]
 fn repeated_commands_have_nothing_to_do() {
     let dir = project();
     create(dir.path(), "test", "FooBar").succeeds();

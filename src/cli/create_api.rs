@@ -44,6 +44,9 @@ pub struct Args {
     /// Objects are cluster-scoped, in all versions of the kind
     #[arg(long)]
     cluster: bool,
+    /// As in kubebuilder: `--namespaced=false` is `--cluster`
+    #[arg(long, value_name = "BOOL", hide = true, num_args = 0..=1, default_missing_value = "true", require_equals = true, conflicts_with_all = ["cluster", "from_crd"])]
+    namespaced: Option<bool>,
     /// Generate types from the CRD of a kind that others own: a file, or `-` for the standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = ["plural", "cluster", "short_names", "resource"])]
     from_crd: Option<String>,
@@ -73,7 +76,8 @@ pub struct Args {
 }
 
 /// Adds a kind to the project in `dir`.
-pub fn run(dir: &Path, args: Args) -> Result<()> {
+pub fn run(dir: &Path, mut args: Args) -> Result<()> {
+    args.cluster |= args.namespaced == Some(false);
     let (force, dry_run, yes) = (args.force, args.dry_run, args.yes);
     let session = Session::open(dir, access(args.dry_run))?;
     let new = args.complete(&session.project)?;
