@@ -95,7 +95,7 @@ pub use queue::{Held, WorkQueue};
 pub use rbac::Rule;
 pub use reconciler::{Action, Cleanup, Reconciler};
 pub use rollout::Rollout;
-pub use server::Checks;
+pub use server::{Checks, RouteRequest, RouteResponse};
 pub use status::{Conditions, condition};
 pub use store::Store;
 pub use webhook::{Admission, Change, Defaulter, FailurePolicy, Operation, Validator, Verdict, Webhook};

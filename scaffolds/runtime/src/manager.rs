@@ -42,7 +42,7 @@ use crate::{
     metrics::Metrics,
     namespaces::Gate,
     rbac::{self, Registration, Rule},
-    server::{Checks, Endpoint, Probes},
+    server::{Checks, Endpoint, Probes, RouteRequest, RouteResponse, Routes, Served},
     worker::Runnable,
 };
 
@@ -88,6 +88,7 @@ struct Core {
     authored: Authored,
     heartbeat: Heartbeat,
     probes: Probes,
+    routes: Routes,
     filled: Arc<AtomicBool>,
 }
 
@@ -177,8 +178,27 @@ impl Manager {
         lock(&self.core.hooks).clone()
     }
 
-    pub(crate) fn probes(&self) -> Probes {
-        self.core.probes.clone()
+    /// Serves a path of the operator's own on the metrics server: the `GET` requests of all clients, or with
+    /// `--metrics-secure` of those whom the API server authorizes to `get` this URL. The handler runs with the reconciles, for at
+    /// most 30 s; a panic of it is a response with 500. Nothing is served while `--metrics-bind-address` is 0, which is
+    /// logged.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setup`] if the path is taken, or is not one (`/debug/queue`): letters, digits, `-`, `.`, `_` and `~`
+    /// between slashes. Taken are `/metrics`, `/debug/pprof/` and all below, and the paths of other routes.
+    pub fn route<F>(&self, path: &str, handler: impl Fn(RouteRequest) -> F + Send + Sync + 'static) -> Result<()>
+    where
+        F: Future<Output = RouteResponse> + Send + 'static,
+    {
+        self.core.routes.add(path, handler)
+    }
+
+    pub(crate) fn served(&self) -> Served {
+        Served {
+            probes: self.core.probes.clone(),
+            routes: self.core.routes.clone(),
+        }
     }
 
     /// Runs `task` in addition to the controllers: from the time the manager runs, on a standby too, until the workers

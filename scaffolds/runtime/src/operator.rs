@@ -17,7 +17,7 @@ use tokio::{
     runtime,
     time::{Instant, sleep_until},
 };
-use tracing::{error, info};
+use tracing::{error, info, warn};
 
 use crate::{
     certificates::{self, Keeper, Pace},
@@ -205,12 +205,16 @@ impl Operator {
             .metrics(metrics.clone())
             .build();
         manager.heartbeat().start()?;
-        let servers = Servers::start(&self.options, &config, &metrics, manager.probes()).await?;
+        let servers = Servers::start(&self.options, &config, &metrics, manager.served()).await?;
         if self.options.install_crds {
             crds::install(&client, &self.assembled_crds()?).await?;
         }
         setup(&manager).await?;
         let webhooks = self.webhooks(&manager, &metrics)?;
+        let routes = manager.served().routes.paths();
+        if self.options.metrics_bind_address == BindAddress::Off && !routes.is_empty() {
+            warn!(?routes, "the metrics server is off, so routes are not served");
+        }
         info!(server = %config.cluster_url, "starting {}", self.name);
         if self.options.leader_elect {
             let election = Arc::new(Election::start(self.election(&config)?, config, &metrics)?);

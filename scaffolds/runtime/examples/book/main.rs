@@ -19,6 +19,7 @@ mod leader;
 mod metrics;
 mod permissions;
 mod replicas;
+mod routes;
 mod running;
 mod settings;
 mod shared;
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
     Operator::new("book", flags.operator).run(async |manager| {
         let _app = app::App::new(manager, flags.app).await?;
         metrics::measure(manager);
+        routes::serve(manager)?;
         admission::register(manager)?;
         watches::register(manager)
     })

@@ -204,6 +204,7 @@ impl ManagerBuilder {
             admission: OnceLock::new(),
             authored: Default::default(),
             probes,
+            routes: Default::default(),
             filled,
         };
         Manager { core: Arc::new(core) }

@@ -77,6 +77,10 @@ pub struct Options {
     #[arg(long, value_name = "HOST", value_parser = host, hide_short_help = true)]
     pub webhook_host: Vec<String>,
 
+    /// Serve CPU profiles at /debug/pprof/profile of the metrics server; needs the feature `pprof` of kubewright-runtime
+    #[arg(long, value_name = "BOOL", default_value_t = false, default_missing_value = "true", num_args = 0..=1, require_equals = true, action = clap::ArgAction::Set, value_parser = profiled)]
+    pub profiling: bool,
+
     /// Accepted for compatibility with kubebuilder: the servers support HTTP/1.1 only
     #[arg(long, value_name = "BOOL", default_value_t = false, default_missing_value = "true", num_args = 0..=1, require_equals = true, action = clap::ArgAction::Set, value_parser = http1)]
     pub enable_http2: bool,
@@ -263,9 +267,30 @@ fn directives(text: &str) -> std::result::Result<String, String> {
 }
 
 fn http1(text: &str) -> std::result::Result<bool, String> {
-    match text {
-        "false" => Ok(false),
-        "true" => Err("HTTP/2 is not built in, and neither Kubernetes nor Prometheus needs it here".to_owned()),
+    let refused = "HTTP/2 is not built in, and neither Kubernetes nor Prometheus needs it here";
+    switch(text, Some(refused))
+}
+
+fn profiled(text: &str) -> std::result::Result<bool, String> {
+    let absent = "the feature `pprof` of kubewright-runtime is not built in: add `features = [\"pprof\"]` to it in the \
+                  operator's Cargo.toml (x86-64 and ARM64, on Unix only)";
+    switch(
+        text,
+        (!cfg!(all(
+            feature = "pprof",
+            unix,
+            any(target_arch = "x86_64", target_arch = "aarch64")
+        )))
+        .then_some(absent),
+    )
+}
+
+/// Reads the value of a flag that may not be turned on if there is a reason.
+fn switch(text: &str, refused: Option<&str>) -> std::result::Result<bool, String> {
+    match (text, refused) {
+        ("false", _) => Ok(false),
+        ("true", None) => Ok(true),
+        ("true", Some(why)) => Err(why.to_owned()),
         _ => Err("true or false".to_owned()),
     }
 }

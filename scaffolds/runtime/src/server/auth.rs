@@ -1,4 +1,4 @@
-//! Authenticates and authorizes requests for metrics through the API server: TokenReview, then SubjectAccessReview.
+//! Authenticates and authorizes requests to the metrics server through the API server: TokenReview, then SubjectAccessReview.
 
 use std::{
     collections::HashMap,
@@ -19,7 +19,6 @@ use tokio::{
 };
 use tracing::{debug, warn};
 
-use super::scrape::PATH;
 use crate::error::Error;
 
 /// How long a positive answer is cached: controller-runtime (`pkg/metrics/filters/filters.go`) caches authentication
@@ -39,9 +38,9 @@ const MAX_TOKEN: usize = 32 * 1024;
 /// The API server's decision about a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// The client may read metrics.
+    /// The client may read the URL.
     Allowed,
-    /// The client is authenticated, but may not read metrics.
+    /// The client is authenticated, but may not read the URL.
     Denied,
     /// The client is not authenticated.
     Unknown,
@@ -49,7 +48,7 @@ pub(super) enum Verdict {
     Failed,
 }
 
-/// Decides which clients may read metrics.
+/// Decides which clients may read which URLs.
 pub(super) struct Gatekeeper {
     client: Client,
     reviews: Semaphore,
@@ -59,8 +58,8 @@ pub(super) struct Gatekeeper {
     refused: Mutex<Remembered>,
 }
 
-/// Verdicts by token, and until when they are valid.
-type Remembered = HashMap<String, (Verdict, Instant)>;
+/// Verdicts by path and token, and until when they are valid. Only existing paths are asked for, so they are few.
+type Remembered = HashMap<(String, String), (Verdict, Instant)>;
 
 impl Gatekeeper {
     pub(super) fn new(client: Client) -> Self {
@@ -73,42 +72,46 @@ impl Gatekeeper {
         }
     }
 
-    /// The verdict about the client that sent these headers from this address.
-    pub(super) async fn ask(&self, headers: &HeaderMap, peer: IpAddr) -> Verdict {
+    /// The verdict about a `get` of this URL by the client that sent these headers from this address.
+    pub(super) async fn ask(&self, path: &str, headers: &HeaderMap, peer: IpAddr) -> Verdict {
         let Some(token) = bearer(headers).filter(|token| token.len() <= MAX_TOKEN) else {
             return Verdict::Unknown;
         };
         if let Some(verdict) = [&self.allowed, &self.refused]
             .into_iter()
-            .find_map(|cache| recall(cache, token))
+            .find_map(|cache| recall(cache, path, token))
         {
             return verdict;
         }
-        match timeout(TIMEOUT, self.review(token, peer)).await {
+        match timeout(TIMEOUT, self.review(path, token, peer)).await {
             Ok(Ok(verdict)) => {
                 let (cache, time) = match verdict {
                     Verdict::Allowed => (&self.allowed, ALLOWED_FOR),
                     _ => (&self.refused, REFUSED_FOR),
                 };
-                remember(cache, token, (verdict, Instant::now() + time));
+                remember(
+                    cache,
+                    (path.to_owned(), token.to_owned()),
+                    (verdict, Instant::now() + time),
+                );
                 verdict
             }
             Ok(Err(error)) => {
                 let error = Error::from(error);
                 warn!(
-                    "a request for metrics could not be authenticated: {error}{}",
+                    "a request to the metrics server could not be authenticated: {error}{}",
                     hint(&error)
                 );
                 Verdict::Failed
             }
             Err(_) => {
-                warn!("a request for metrics could not be authenticated: no answer within {TIMEOUT:?}");
+                warn!("a request to the metrics server could not be authenticated: no answer within {TIMEOUT:?}");
                 Verdict::Failed
             }
         }
     }
 
-    async fn review(&self, token: &str, peer: IpAddr) -> kube::Result<Verdict> {
+    async fn review(&self, path: &str, token: &str, peer: IpAddr) -> kube::Result<Verdict> {
         let turn = self.turn_of(peer);
         let _turn = turn.lock().await;
         // The semaphore is never closed, so this always succeeds.
@@ -117,12 +120,12 @@ impl Gatekeeper {
             return Ok(Verdict::Unknown);
         };
         let name = user.username.clone().unwrap_or_default();
-        let verdict = if self.authorize(user).await? {
+        let verdict = if self.authorize(user, path).await? {
             Verdict::Allowed
         } else {
             Verdict::Denied
         };
-        debug!(user = name, ?verdict, "a request for metrics");
+        debug!(user = name, path, ?verdict, "a request to the metrics server");
         Ok(verdict)
     }
 
@@ -153,14 +156,14 @@ impl Gatekeeper {
         Ok(status.user.filter(|_| status.authenticated == Some(true)))
     }
 
-    async fn authorize(&self, user: UserInfo) -> kube::Result<bool> {
+    async fn authorize(&self, user: UserInfo, path: &str) -> kube::Result<bool> {
         let spec = SubjectAccessReviewSpec {
             user: user.username,
             groups: user.groups,
             uid: user.uid,
             extra: user.extra,
             non_resource_attributes: Some(NonResourceAttributes {
-                path: Some(PATH.to_owned()),
+                path: Some(path.to_owned()),
                 verb: Some("get".to_owned()),
             }),
             ..SubjectAccessReviewSpec::default()
@@ -183,15 +186,15 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
     (scheme.eq_ignore_ascii_case("bearer") && !token.is_empty()).then_some(token)
 }
 
-fn recall(cache: &Mutex<Remembered>, token: &str) -> Option<Verdict> {
+fn recall(cache: &Mutex<Remembered>, path: &str, token: &str) -> Option<Verdict> {
     let cache = cache.lock().unwrap_or_else(PoisonError::into_inner);
     cache
-        .get(token)
+        .get(&(path.to_owned(), token.to_owned()))
         .filter(|(_, until)| Instant::now() < *until)
         .map(|(verdict, _)| *verdict)
 }
 
-fn remember(cache: &Mutex<Remembered>, token: &str, verdict: (Verdict, Instant)) {
+fn remember(cache: &Mutex<Remembered>, key: (String, String), verdict: (Verdict, Instant)) {
     let mut cache = cache.lock().unwrap_or_else(PoisonError::into_inner);
     if cache.len() >= REMEMBERED {
         let now = Instant::now();
@@ -200,7 +203,7 @@ fn remember(cache: &Mutex<Remembered>, token: &str, verdict: (Verdict, Instant))
     if cache.len() >= REMEMBERED {
         cache.clear();
     }
-    cache.insert(token.to_owned(), verdict);
+    cache.insert(key, verdict);
 }
 
 fn hint(error: &Error) -> &'static str {

@@ -5,6 +5,8 @@ mod auth;
 mod connections;
 mod http1;
 mod probes;
+mod profile;
+mod routes;
 mod scrape;
 pub(crate) mod selfsigned;
 mod stall;
@@ -17,8 +19,11 @@ use kube::Config;
 use tokio::{net::TcpListener, runtime, sync::oneshot};
 use tracing::info;
 
-pub use self::probes::{Checks, Probes};
-use self::{auth::Gatekeeper, http1::Limits, scrape::Scrape, tls::Identity};
+use self::{auth::Gatekeeper, http1::Limits, profile::Profiles, scrape::Scrape, tls::Identity};
+pub use self::{
+    probes::{Checks, Probes},
+    routes::{RouteRequest, RouteResponse, Routes},
+};
 pub(crate) use self::{
     tls::Held,
     webhooks::{Endpoint, Webhooks},
@@ -29,6 +34,21 @@ use crate::{
     metrics::Metrics,
     options::{BindAddress, Options},
 };
+
+/// What the servers of one process serve, besides its metrics.
+pub struct Served {
+    pub(crate) probes: Probes,
+    pub(crate) routes: Routes,
+}
+
+impl From<Probes> for Served {
+    fn from(probes: Probes) -> Self {
+        Self {
+            probes,
+            routes: Routes::default(),
+        }
+    }
+}
 
 /// The servers of one process. They end when this is dropped.
 ///
@@ -56,19 +76,27 @@ impl Servers {
     ///
     /// Probes: `/healthz` and `/readyz` with these checks, in the form of Kubernetes' own: `?verbose`,
     /// `?exclude=CHECK`, `/readyz/CHECK`. Metrics: `/metrics`; with `--metrics-secure` over HTTPS and only for users
-    /// whom the API server authorizes to `get` the URL `/metrics`.
+    /// whom the API server authorizes to `get` the URL `/metrics`. On the same server, under the same conditions for their
+    /// own URLs: the author's routes, and with `--profiling` `/debug/pprof/profile`.
     ///
     /// # Errors
     ///
-    /// [`Error::Setup`] if an address cannot be listened on or a certificate cannot be read, [`Error::Kube`] if the
-    /// credentials cannot be used.
-    pub async fn start(options: &Options, config: &Config, metrics: &Metrics, probed: Probes) -> Result<Self> {
+    /// [`Error::Setup`] if an address cannot be listened on, a certificate cannot be read, or `--profiling` is not
+    /// possible; [`Error::Kube`] if the credentials cannot be used.
+    pub async fn start(
+        options: &Options,
+        config: &Config,
+        metrics: &Metrics,
+        served: impl Into<Served>,
+    ) -> Result<Self> {
+        let Served { probes, routes } = served.into();
+        let scrape = Scrape::new(metrics.clone(), routes, profiles(options)?);
         let thread = |error| Error::Setup(format!("cannot start the servers' thread: {error}"));
         let runtime = runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .map_err(thread)?;
-        let handler = Arc::new(probed);
+        let handler = Arc::new(probes);
         let open = || -> Result<_> {
             let _inside = runtime.enter();
             let probes = listen(
@@ -82,7 +110,7 @@ impl Servers {
             )?;
             let scraped = match &options.metrics_bind_address {
                 BindAddress::Off => None,
-                address => scrapes(address, options, config, metrics)?,
+                address => scrapes(address, options, config, scrape)?,
             };
             Ok((probes, scraped))
         };
@@ -130,7 +158,18 @@ impl Servers {
     }
 }
 
-fn scrapes(address: &BindAddress, options: &Options, config: &Config, metrics: &Metrics) -> Result<Option<SocketAddr>> {
+/// Whether profiles are taken.
+fn profiles(options: &Options) -> Result<Option<Profiles>> {
+    match (options.profiling, &options.metrics_bind_address) {
+        (false, _) => Ok(None),
+        (true, BindAddress::Off) => Err(Error::Setup(
+            "--profiling needs the metrics server, which is off\n\nhint: pass --metrics-bind-address=:8443".to_owned(),
+        )),
+        (true, _) => Ok(Some(Profiles::default())),
+    }
+}
+
+fn scrapes(address: &BindAddress, options: &Options, config: &Config, scrape: Scrape) -> Result<Option<SocketAddr>> {
     const FLAG: &str = "--metrics-bind-address";
     let service = |identity: Option<Identity>, handler: Scrape| http1::Service {
         tls: identity.map(|identity| identity.acceptor()),
@@ -138,19 +177,19 @@ fn scrapes(address: &BindAddress, options: &Options, config: &Config, metrics: &
         limits: Limits::METRICS,
     };
     if !options.metrics_secure {
-        return listen(FLAG, address, service(None, Scrape::open(metrics.clone())));
+        return listen(FLAG, address, service(None, scrape));
     }
     const SERVER: &str = "the metrics server";
     let identity = match &options.metrics_cert_path {
         Some(folder) => {
             let files = [&options.metrics_cert_name, &options.metrics_cert_key].map(|name| folder.join(name));
-            Identity::files(SERVER, files, metrics)?
+            Identity::files(SERVER, files, scrape.metrics())?
         }
         None => Identity::self_signed(SERVER)?,
     };
     let agent = concat!("kubewright-runtime/", env!("CARGO_PKG_VERSION"), " metrics-server");
-    let client = client::build(config.clone(), agent, metrics, WriteGate::open())?;
-    let handler = Scrape::guarded(metrics.clone(), Gatekeeper::new(client));
+    let client = client::build(config.clone(), agent, scrape.metrics(), WriteGate::open())?;
+    let handler = scrape.guarded(Gatekeeper::new(client));
     listen(FLAG, address, service(Some(identity), handler))
 }
 

@@ -1,4 +1,4 @@
-//! `/metrics`, for all clients or for authorized ones.
+//! The metrics server: `/metrics`, the author's routes and CPU profiles, for all clients or for authorized ones.
 
 use std::sync::Arc;
 
@@ -8,62 +8,105 @@ use http::{HeaderValue, Method, StatusCode, header};
 use super::{
     auth::{Gatekeeper, Verdict},
     http1::{Answer, Handler, Question, text},
+    profile::{self, Profiles},
+    routes::{Route, Routes},
 };
 use crate::metrics::Metrics;
 
-/// The only path.
+/// The path of the metrics.
 pub(super) const PATH: &str = "/metrics";
 /// The content type of Prometheus' text format.
 const FORMAT: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
 
-/// The metrics of the process.
+/// The metrics of the process, and what is served beside them.
 pub(super) struct Scrape {
     metrics: Metrics,
+    routes: Routes,
+    profiles: Option<Profiles>,
     gatekeeper: Option<Gatekeeper>,
+}
+
+/// What is at a path.
+enum Page<'a> {
+    Metrics,
+    Route(Route),
+    Profile(&'a Profiles),
 }
 
 impl Scrape {
     /// Serves all clients.
-    pub(super) fn open(metrics: Metrics) -> Self {
+    pub(super) fn new(metrics: Metrics, routes: Routes, profiles: Option<Profiles>) -> Self {
         Self {
             metrics,
+            routes,
+            profiles,
             gatekeeper: None,
         }
     }
 
     /// Serves the clients that the gatekeeper allows.
-    pub(super) fn guarded(metrics: Metrics, gatekeeper: Gatekeeper) -> Self {
-        Self {
-            metrics,
-            gatekeeper: Some(gatekeeper),
+    pub(super) fn guarded(mut self, gatekeeper: Gatekeeper) -> Self {
+        self.gatekeeper = Some(gatekeeper);
+        self
+    }
+
+    pub(super) fn metrics(&self) -> &Metrics {
+        &self.metrics
+    }
+
+    fn page(&self, path: &str) -> Option<Page<'_>> {
+        if path == PATH {
+            return Some(Page::Metrics);
+        }
+        match &self.profiles {
+            Some(profiles) if path == profile::PATH => Some(Page::Profile(profiles)),
+            _ => self.routes.get(path).map(Page::Route),
         }
     }
 
     async fn respond(&self, question: Question) -> Answer {
-        if let Some(gatekeeper) = &self.gatekeeper {
-            // First of all: an unauthorized client does not even learn which paths exist.
-            match gatekeeper.ask(&question.headers, question.peer).await {
-                Verdict::Allowed => {}
-                Verdict::Unknown => {
-                    let mut answer = text(StatusCode::UNAUTHORIZED, "Unauthorized\n");
-                    answer
-                        .headers_mut()
-                        .insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-                    return answer;
-                }
-                Verdict::Denied => return text(StatusCode::FORBIDDEN, "Forbidden\n"),
-                Verdict::Failed => return text(StatusCode::INTERNAL_SERVER_ERROR, "Authentication failed\n"),
-            }
+        let page = self.page(question.uri.path());
+        // First of all: an unauthorized client does not even learn which paths exist.
+        if let Some(refused) = self.refused(&question, page.is_some()).await {
+            return refused;
         }
-        if question.uri.path() != PATH {
+        let Some(page) = page else {
             return text(StatusCode::NOT_FOUND, "404 page not found\n");
-        }
+        };
         if question.method != Method::GET {
             return text(StatusCode::METHOD_NOT_ALLOWED, "method not allowed\n");
         }
-        let mut answer = text(StatusCode::OK, self.metrics.encode());
-        answer.headers_mut().insert(header::CONTENT_TYPE, FORMAT);
-        answer
+        match page {
+            Page::Route(route) => route.answer(question.uri).await,
+            Page::Profile(profiles) => profiles.answer(question.uri.query().unwrap_or_default()).await,
+            Page::Metrics => {
+                let mut answer = text(StatusCode::OK, self.metrics.encode());
+                answer.headers_mut().insert(header::CONTENT_TYPE, FORMAT);
+                answer
+            }
+        }
+    }
+
+    /// The response for a client that may not `get` this URL. For a path that does not exist, the client has to be
+    /// allowed to read the metrics.
+    async fn refused(&self, question: &Question, exists: bool) -> Option<Answer> {
+        let path = if exists { question.uri.path() } else { PATH };
+        let verdict = self
+            .gatekeeper
+            .as_ref()?
+            .ask(path, &question.headers, question.peer)
+            .await;
+        match verdict {
+            Verdict::Allowed => None,
+            Verdict::Unknown => {
+                let mut answer = text(StatusCode::UNAUTHORIZED, "Unauthorized\n");
+                let headers = answer.headers_mut();
+                headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+                Some(answer)
+            }
+            Verdict::Denied => Some(text(StatusCode::FORBIDDEN, "Forbidden\n")),
+            Verdict::Failed => Some(text(StatusCode::INTERNAL_SERVER_ERROR, "Authentication failed\n")),
+        }
     }
 }
 

@@ -23,6 +23,8 @@ use tokio_rustls::rustls::{
 
 use super::*;
 
+mod pages;
+
 #[derive(Parser)]
 struct Flags {
     #[command(flatten)]
@@ -174,7 +176,8 @@ async fn insecure_metrics_are_served_to_all_clients() {
     assert_eq!(get(address, "/").0, 404);
 }
 
-/// An API server that accepts the tokens `good` and `poor`, and authorizes `good` to read metrics. Returns its address
+/// An API server that accepts the tokens `good`, `poor` and `scraper`, and authorizes `good` to read every URL, and
+/// `scraper` to read metrics. Returns its address
 /// and the number of its reviews.
 fn reviewer() -> (SocketAddr, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -207,7 +210,7 @@ fn answer_reviews(mut stream: TcpStream, counted: &AtomicUsize) {
         counted.fetch_add(1, Ordering::Relaxed);
         review["status"] = if head.starts_with("POST /apis/authentication.k8s.io/v1/tokenreviews") {
             match review["spec"]["token"].as_str() {
-                Some(name @ ("good" | "poor")) => {
+                Some(name @ ("good" | "poor" | "scraper")) => {
                     json!({"authenticated": true, "user": {"username": name, "groups": ["g"]}})
                 }
                 _ => json!({"authenticated": false, "error": "unknown"}),
@@ -217,12 +220,11 @@ fn answer_reviews(mut stream: TcpStream, counted: &AtomicUsize) {
                 head.starts_with("POST /apis/authorization.k8s.io/v1/subjectaccessreviews"),
                 "{head}"
             );
-            assert_eq!(
-                review["spec"]["nonResourceAttributes"],
-                json!({"path": "/metrics", "verb": "get"})
-            );
+            let asked = &review["spec"]["nonResourceAttributes"];
+            assert_eq!(asked["verb"], "get");
             assert_eq!(review["spec"]["groups"], json!(["g"]));
-            json!({"allowed": review["spec"]["user"] == "good"})
+            let user = &review["spec"]["user"];
+            json!({"allowed": user == "good" || user == "scraper" && asked["path"] == "/metrics"})
         };
         let body = review.to_string();
         let head = "HTTP/1.1 201 Created\r\nContent-Type: application/json";
