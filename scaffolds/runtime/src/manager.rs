@@ -96,10 +96,26 @@ struct Core {
 #[derive(Clone)]
 pub(crate) struct Hooked {
     pub(crate) endpoint: Arc<dyn Endpoint>,
-    /// Whether it may change objects.
-    pub(crate) mutating: bool,
-    /// Its entry in a MutatingWebhookConfiguration or ValidatingWebhookConfiguration.
-    pub(crate) entry: Value,
+    pub(crate) purpose: Purpose,
+}
+
+/// What a webhook is for.
+#[derive(Clone)]
+pub(crate) enum Purpose {
+    /// To allow or change writes.
+    Admission {
+        /// Whether it may change objects.
+        mutating: bool,
+        /// Its entry in a MutatingWebhookConfiguration or ValidatingWebhookConfiguration.
+        entry: Value,
+    },
+    /// To convert the objects of the kind that this CustomResourceDefinition defines.
+    Conversion {
+        /// Its name.
+        definition: String,
+        /// One of the kind's versions, with its group.
+        api_version: String,
+    },
 }
 
 impl Manager {

@@ -2,6 +2,7 @@
 
 use std::{
     env,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     path::Path,
     pin::pin,
     process::ExitCode,
@@ -20,7 +21,7 @@ use tokio::{
 use tracing::{error, info, warn};
 
 use crate::{
-    certificates::{self, Keeper, Pace},
+    certificates::{self, Keeper, Pace, Reach},
     client::{self, Guards, WriteGate},
     crds,
     error::{Error, Result},
@@ -242,15 +243,16 @@ impl Operator {
             info!(address = %server.address(), "serving webhooks");
         }
         if self.options.webhook_cert_path.is_none() {
-            self.keep_certificates(manager, held)?;
+            self.keep_certificates(manager, held, server.as_ref().map(Webhooks::address))?;
         }
         Ok(server)
     }
 
     /// Makes and renews the certificates of the webhook server, as a task of every replica.
-    fn keep_certificates(&self, manager: &Manager, held: Held) -> Result<()> {
+    fn keep_certificates(&self, manager: &Manager, held: Held, address: Option<SocketAddr>) -> Result<()> {
         if self.namespaced {
-            let text = "an operator of named namespaces may not write webhook configurations, which are cluster-scoped";
+            let text = "an operator of named namespaces may not write webhook configurations and \
+                        CustomResourceDefinitions, which are cluster-scoped";
             let hint = "pass --webhook-cert-path FOLDER, or --webhook-bind-address=0 to serve no webhooks";
             return Err(Error::Setup(format!("{text}\n\nhint: {hint}")));
         }
@@ -264,8 +266,17 @@ impl Operator {
                 .webhook_name_prefix
                 .clone()
                 .unwrap_or_else(|| format!("{}-", self.name)),
-            hosts: self.options.webhook_host.clone(),
+            hosts: self.options.webhook_hosts(),
             configured: component::configured(&hooks),
+            converting: component::converting(&hooks),
+            reach: Reach {
+                address: address.map(local),
+                url: self.options.webhook_url.clone(),
+                // The kubelet sets it in every container; a kubeconfig may be that of another cluster.
+                in_cluster: env::var_os("KUBERNETES_SERVICE_HOST").is_some()
+                    && env::var_os("KUBECONFIG").is_none()
+                    && self.options.kubeconfig.is_none(),
+            },
             pace: Pace::DEFAULT,
         };
         let keeper = Keeper::new(settings, held, manager.metrics());
@@ -358,6 +369,16 @@ fn threads() -> runtime::Builder {
         threads.worker_threads(half(available_parallelism().map_or(1, usize::from)));
     }
     threads
+}
+
+/// Where this process itself reaches a server that listens at an address, which may stand for all of the host's.
+fn local(address: SocketAddr) -> SocketAddr {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    SocketAddr::new(ip, address.port())
 }
 
 fn half(cores: usize) -> usize {

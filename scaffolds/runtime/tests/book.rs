@@ -1,5 +1,11 @@
 //! The API server accepts the kind with which the book explains schemas.
 
+#[allow(dead_code, reason = "only the hub is used")]
+#[path = "../examples/book/conversion.rs"]
+mod conversion;
+#[allow(dead_code, reason = "only the types are used")]
+#[path = "../examples/book/foobar.rs"]
+mod foobar;
 #[allow(dead_code, reason = "only the schema is used")]
 #[path = "../examples/book/types.rs"]
 mod types;
@@ -31,3 +37,12 @@ fn the_kind_of_the_book_is_valid_and_has_the_books_schema() {
     );
     assert_eq!(spec["required"], serde_json::json!(["city", "curator", "style"]));
 }
+
+// ANCHOR: round_trips
+#[test]
+fn a_foobar_of_either_version_survives_the_other_one() {
+    let found = kubewright_runtime::testing::round_trips(conversion::hub()).unwrap();
+    assert_eq!(found.only("v1"), ["spec.secretName"]);
+    assert_eq!(found.only("v2"), ["spec.tries"]);
+}
+// ANCHOR_END: round_trips

@@ -217,9 +217,20 @@ fn versions_without_a_conversion_must_have_the_same_fields() {
     assert_eq!(
         refused(more),
         [
-            "`api::v2::Foo`, `spec.b`: from version `v2` to `v1`, the field is gone\n\nhint: `v1` is the storage version, and there are no \
-             conversion webhooks yet, so `v2` needs the same fields: add the field to both, as an optional field where it is new"
+            "`api::v2::Foo`, `spec.b`: from version `v2` to `v1`, the field is gone\n\nhint: `v1` is the storage version, and the kind has \
+             no conversion webhook, so `v2` needs the same fields: add the field to both, as an optional field where it is new; or register \
+             a conversion in the operator, and say so with `#[kube(annotation(\"kubewright.dev/conversion\", \"Webhook\"))]`"
         ]
+    );
+    let converted = || {
+        let mut crd = shape("v2", json!({"type": "object", "properties": {"b": {"type": "string"}}}));
+        crd["metadata"]["annotations"] = json!({"kubewright.dev/conversion": "Webhook"});
+        crd
+    };
+    let converted = shapes(base, converted).unwrap();
+    assert!(
+        converted[0]["spec"].get("conversion").is_none(),
+        "the operator writes it once it answers"
     );
     let fewer = || shape("v2", json!({"type": "object", "properties": {"a": {"type": "string"}}}));
     assert!(refused(fewer)[0].contains("`spec.n`: from version `v1` to `v2`, the field is gone"));

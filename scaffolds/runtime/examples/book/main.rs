@@ -12,6 +12,7 @@ mod app;
 mod bucket;
 mod child;
 mod cleanup;
+mod conversion;
 mod dynamic;
 mod errors;
 mod foobar;
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
         metrics::measure(manager);
         routes::serve(manager)?;
         admission::register(manager)?;
+        conversion::register(manager)?;
         watches::register(manager)
     })
 }

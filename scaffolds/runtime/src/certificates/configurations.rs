@@ -1,4 +1,6 @@
-//! The configurations that name the authorities which API servers trust.
+//! The configurations and definitions that name the authorities which API servers trust.
+
+use std::sync::Arc;
 
 use k8s_openapi::ByteString;
 use kube::{
@@ -7,7 +9,7 @@ use kube::{
 };
 use serde_json::{Value, json};
 
-use super::{plan::State, secret::unless_conflict, trust};
+use super::{definitions::Converter, plan::State, secret::unless_conflict, trust};
 use crate::{
     error::Result,
     informer::{Informer, InformerConfig},
@@ -21,10 +23,12 @@ use crate::{
 const REVISION: &str = "kubewright.dev/certificates";
 const GROUP: &str = "admissionregistration.k8s.io";
 
-/// One configuration, and the watch of it.
+/// One configuration or definition, and the watch of it.
 pub(super) struct Configuration {
     name: String,
     resource: ApiResource,
+    /// What converts the kind, of a definition.
+    converter: Option<Converter>,
     pub(super) informer: Informer<DynamicObject>,
 }
 
@@ -45,16 +49,31 @@ impl Configuration {
         let name = format!("{prefix}{}", configured.name);
         let kind = GroupVersionKind::gvk(GROUP, "v1", configured.kind);
         let resource = ApiResource::from_gvk_with_plural(&kind, configured.plural);
-        let config = InformerConfig {
+        Self::watched(client, (name, resource), None)
+    }
+
+    /// The definition of a kind that is converted.
+    pub(super) fn of_definition(client: &Client, converter: Converter) -> Self {
+        let kind = GroupVersionKind::gvk("apiextensions.k8s.io", "v1", "CustomResourceDefinition");
+        let named = (converter.definition().to_owned(), ApiResource::from_gvk(&kind));
+        Self::watched(client, named, Some(converter))
+    }
+
+    fn watched(client: &Client, (name, resource): (String, ApiResource), converter: Option<Converter>) -> Self {
+        let mut config = InformerConfig {
             field_selector: Some(format!("metadata.name={name}")),
             resync: None,
             ..InformerConfig::default()
         };
+        if converter.is_some() {
+            config.transform = Some(Arc::new(Converter::trim));
+        }
         let kind = Kind::cluster_scoped(resource.clone());
         let informer = Informer::of(client.clone(), kind, config);
         Self {
             name,
             resource,
+            converter,
             informer,
         }
     }
@@ -64,15 +83,36 @@ impl Configuration {
         self.object().map_or(0, |object| revision(&object))
     }
 
-    fn object(&self) -> Result<std::sync::Arc<DynamicObject>, String> {
+    fn object(&self) -> Result<Arc<DynamicObject>, String> {
         let found = self.informer.store().get(&ObjectKey::new(None, &self.name));
         found.ok_or_else(|| {
             let (kind, name) = (&self.resource.kind, &self.name);
-            format!(
-                "the {kind} `{name}` does not exist\n\nhint: add ../webhook to the components of config/default; if that \
-                 has another namePrefix, pass it as --webhook-name-prefix"
-            )
+            let hint = match self.converter {
+                Some(_) => "run `make install`",
+                None => {
+                    "add ../webhook to the components of config/default; if that has another namePrefix, pass it as \
+                     --webhook-name-prefix"
+                }
+            };
+            format!("the {kind} `{name}` does not exist\n\nhint: {hint}")
         })
+    }
+
+    /// Its entries: their names, and the authorities that they name.
+    fn entries(&self, object: &DynamicObject) -> Vec<(Value, Option<ByteString>)> {
+        match &self.converter {
+            Some(converter) => vec![(json!("the conversion"), converter.bundle(object))],
+            None => hooks(object).map(|hook| (hook["name"].clone(), bundle(hook))).collect(),
+        }
+    }
+
+    /// The fields that name these authorities.
+    fn fields(&self, object: &DynamicObject, bundle: &ByteString) -> (&'static str, Value) {
+        let entry = |hook: &Value| json!({"name": hook["name"], "clientConfig": {"caBundle": bundle}});
+        match &self.converter {
+            Some(converter) => ("spec", converter.spec(bundle)),
+            None => ("webhooks", hooks(object).map(entry).collect()),
+        }
     }
 
     /// Makes the configuration name the authorities of a state, if it does not. Returns whether it does, as far as this
@@ -80,16 +120,24 @@ impl Configuration {
     ///
     /// # Errors
     ///
-    /// If it does not exist, or cannot be written.
-    pub(super) async fn publish(&self, client: &Client, state: &State, manager: &str) -> Result<bool, String> {
+    /// If it does not exist, or cannot be written, or the converter does not answer.
+    pub(super) async fn publish(
+        &self,
+        client: &Client,
+        state: &State,
+        [manager, name]: [&str; 2],
+    ) -> Result<bool, String> {
         let object = self.object()?;
         let bundle = ByteString(state.bundle().into_bytes());
-        match said(&object, state.revision, &bundle) {
+        match said([revision(&object), state.revision], &self.entries(&object), &bundle) {
             Said::Right => return Ok(true),
             Said::Later => return Ok(false),
             Said::Wrong => {}
         }
-        let entry = |hook: &Value| json!({"name": hook["name"], "clientConfig": {"caBundle": bundle}});
+        if let Some(converter) = &self.converter {
+            converter.answers(state, name).await?;
+        }
+        let (field, value) = self.fields(&object, &bundle);
         let patch = Patch::Apply(json!({
             "apiVersion": self.resource.api_version,
             "kind": self.resource.kind,
@@ -98,7 +146,7 @@ impl Configuration {
                 "resourceVersion": object.metadata.resource_version,
                 "annotations": {REVISION: state.revision.to_string()},
             },
-            "webhooks": hooks(&object).map(entry).collect::<Vec<_>>(),
+            field: value,
         }));
         let api: Api<DynamicObject> = Api::all_with(client.clone(), &self.resource);
         let written = api
@@ -117,14 +165,13 @@ impl Configuration {
     /// Why they do not.
     pub(super) fn accepts(&self, state: &State, name: &str, now: i64) -> Result<(), String> {
         let object = self.object()?;
-        for hook in hooks(&object) {
-            let bundle = bundle(hook).unwrap_or_default();
-            trust::verify(&state.leaf.certificate.0, name, &bundle.0, now).map_err(|error| {
-                format!(
-                    "the caBundle of {} does not verify the certificate: {error}",
-                    hook["name"]
-                )
-            })?;
+        for (entry, bundle) in self.entries(&object) {
+            if let (None, Some(converter)) = (&bundle, &self.converter) {
+                return converter.may_be_unnamed();
+            }
+            let bundle = bundle.unwrap_or_default();
+            trust::verify(&state.leaf.certificate.0, name, &bundle.0, now)
+                .map_err(|error| format!("the caBundle of {entry} does not verify the certificate: {error}"))?;
         }
         Ok(())
     }
@@ -143,11 +190,10 @@ fn revision(object: &DynamicObject) -> u64 {
     annotation.and_then(|text| text.parse().ok()).unwrap_or_default()
 }
 
-fn said(object: &DynamicObject, wanted: u64, authorities: &ByteString) -> Said {
-    let written = revision(object);
+fn said([written, wanted]: [u64; 2], entries: &[(Value, Option<ByteString>)], authorities: &ByteString) -> Said {
     if written > wanted {
         Said::Later
-    } else if written == wanted && hooks(object).all(|hook| bundle(hook).as_ref() == Some(authorities)) {
+    } else if written == wanted && entries.iter().all(|(_, bundle)| bundle.as_ref() == Some(authorities)) {
         Said::Right
     } else {
         Said::Wrong
@@ -158,20 +204,21 @@ fn said(object: &DynamicObject, wanted: u64, authorities: &ByteString) -> Said {
 mod tests {
     use super::*;
 
-    fn object(revision: &str, bundles: &[&str]) -> DynamicObject {
-        let hook =
-            |bundle: &&str| json!({"name": "a", "clientConfig": {"caBundle": ByteString(bundle.as_bytes().into())}});
-        serde_json::from_value(json!({
-            "metadata": {"name": "c", "annotations": {REVISION: revision}},
-            "webhooks": bundles.iter().map(hook).collect::<Vec<_>>(),
-        }))
-        .unwrap()
+    fn object(revision: &str) -> DynamicObject {
+        serde_json::from_value(json!({"metadata": {"name": "c", "annotations": {REVISION: revision}}})).unwrap()
+    }
+
+    fn entry(bundle: &&str) -> (Value, Option<ByteString>) {
+        (json!("a"), Some(ByteString(bundle.as_bytes().into())))
     }
 
     #[test]
     fn a_process_that_is_behind_does_not_overwrite_later_authorities() {
         let wanted = ByteString(b"ours".into());
-        let said = |revision: &str, bundles: &[&str]| said(&object(revision, bundles), 3, &wanted);
+        let said = |written: &str, bundles: &[&str]| {
+            let entries: Vec<_> = bundles.iter().map(entry).collect();
+            said([revision(&object(written)), 3], &entries, &wanted)
+        };
         assert_eq!(said("3", &["ours", "ours"]), Said::Right);
         assert_eq!(said("3", &["ours", "theirs"]), Said::Wrong);
         assert_eq!(said("2", &["ours"]), Said::Wrong);

@@ -11,7 +11,7 @@ use tokio::{
 };
 use tracing::{info, warn};
 
-use super::{Settings, Standing, configurations::Configuration, now, plan::State, secret};
+use super::{Settings, Standing, configurations::Configuration, definitions::Converter, now, plan::State, secret};
 use crate::{
     informer::{Informer, InformerConfig, Scope},
     key::ObjectKey,
@@ -52,8 +52,13 @@ impl Keeper {
             ..InformerConfig::default()
         };
         let configured = settings.configured.iter();
-        let configurations = configured.map(|it| Configuration::new(client, *it, prefix)).collect();
-        let service = format!("{prefix}{SERVICE}.{namespace}.svc");
+        let configured = configured.map(|it| Configuration::new(client, *it, prefix));
+        let service = format!("{prefix}{SERVICE}");
+        let converters = settings.converting.iter().cloned();
+        let converters = converters.map(|it| Converter::new(it, &settings.reach, [&service, namespace]));
+        let definitions = converters.map(|it| Configuration::of_definition(client, it));
+        let configurations = configured.chain(definitions).collect();
+        let service = format!("{service}.{namespace}.svc");
         let standing = Standing::new();
         standing.register(metrics);
         Self {
@@ -179,7 +184,7 @@ impl Keeper {
     async fn publish(&mut self, state: &State) -> Result<bool, String> {
         let mut shown = true;
         for configuration in &self.configurations {
-            let published = configuration.publish(&self.settings.client, state, &self.field_manager);
+            let published = configuration.publish(&self.settings.client, state, self.publisher());
             shown &= published.await?;
         }
         if !shown {
@@ -192,6 +197,11 @@ impl Keeper {
         };
         self.shown = Some((state.revision, since));
         Ok(since.elapsed() >= self.settings.pace.settle)
+    }
+
+    /// Who publishes: its field manager, and the name by which it is known.
+    fn publisher(&self) -> [&str; 2] {
+        [&self.field_manager, &self.names[0]]
     }
 
     /// Notes whether API servers accept what is served.

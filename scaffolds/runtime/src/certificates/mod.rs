@@ -2,6 +2,7 @@
 //! servers through its webhook configurations which authorities to trust.
 
 mod configurations;
+mod definitions;
 mod issue;
 mod keeper;
 mod plan;
@@ -9,6 +10,7 @@ mod secret;
 mod trust;
 
 use std::{
+    net::SocketAddr,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicI64, Ordering},
@@ -19,7 +21,10 @@ use std::{
 use kube::Client;
 
 pub(crate) use self::{keeper::Keeper, plan::Lives};
-use crate::{metrics::Metrics, webhook::component::Configured};
+use crate::{
+    metrics::Metrics,
+    webhook::component::{Configured, Converting},
+};
 
 /// What certificates are for, and how long they live.
 pub(crate) struct Settings {
@@ -35,7 +40,21 @@ pub(crate) struct Settings {
     pub(crate) hosts: Vec<String>,
     /// The configurations that API servers follow.
     pub(crate) configured: Vec<Configured>,
+    /// The conversions that the operator serves.
+    pub(crate) converting: Vec<Converting>,
+    pub(crate) reach: Reach,
     pub(crate) pace: Pace,
+}
+
+/// Where the webhook server is.
+#[derive(Clone, Default)]
+pub(crate) struct Reach {
+    /// Its address, for this process itself.
+    pub(crate) address: Option<SocketAddr>,
+    /// Where API servers reach it, if not through its Service.
+    pub(crate) url: Option<String>,
+    /// Whether this process runs in the cluster, and so reaches the Service.
+    pub(crate) in_cluster: bool,
 }
 
 /// How fast things happen.

@@ -3,21 +3,23 @@
 
 mod bind;
 mod duration;
+mod place;
 
 use std::{
     collections::BTreeSet,
-    net::Ipv4Addr,
     num::{NonZeroU32, NonZeroUsize},
     path::PathBuf,
     time::Duration,
 };
 
 use clap::{Args, Subcommand, ValueEnum};
-use kubewright_machinery::names::is_subdomain;
 use tracing_subscriber::EnvFilter;
 
 pub use self::bind::BindAddress;
-use self::duration::parse as duration;
+use self::{
+    duration::parse as duration,
+    place::{host, url},
+};
 use crate::{
     error::{Error, Result},
     limit::RateLimit,
@@ -76,6 +78,11 @@ pub struct Options {
     /// A further DNS name or IPv4 address in the webhook server's own certificate; may be repeated
     #[arg(long, value_name = "HOST", value_parser = host, hide_short_help = true)]
     pub webhook_host: Vec<String>,
+
+    /// Where API servers reach the conversion webhooks, if not by their Service, as `https://127.0.0.1:9443`; its host is in
+    /// the webhook server's own certificate
+    #[arg(long, value_name = "URL", value_parser = url, hide_short_help = true)]
+    pub webhook_url: Option<String>,
 
     /// Serve CPU profiles at /debug/pprof/profile of the metrics server; needs the feature `pprof` of kubewright-runtime
     #[arg(long, value_name = "BOOL", default_value_t = false, default_missing_value = "true", num_args = 0..=1, require_equals = true, action = clap::ArgAction::Set, value_parser = profiled)]
@@ -235,15 +242,6 @@ fn namespace(text: &str) -> std::result::Result<String, String> {
         Ok(name.to_owned())
     } else {
         Err("a namespace has at most 63 small letters, digits and inner `-`".to_owned())
-    }
-}
-
-/// A name that a certificate can have.
-fn host(text: &str) -> std::result::Result<String, String> {
-    if text.parse::<Ipv4Addr>().is_ok() || is_subdomain(text) {
-        Ok(text.to_owned())
-    } else {
-        Err("write a DNS name in small letters, or an IPv4 address".to_owned())
     }
 }
 

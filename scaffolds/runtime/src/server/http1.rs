@@ -89,6 +89,11 @@ pub(super) type Answer = Response<Full<Bytes>>;
 /// Handles requests.
 pub(super) trait Handler: Send + Sync + 'static {
     fn answer(self: Arc<Self>, question: Question) -> BoxFuture<'static, Answer>;
+
+    /// The longest body in bytes for this path, where it is not that of the server's limits.
+    fn longest(&self, _path: &str) -> Option<usize> {
+        None
+    }
 }
 
 /// A plain text, in the form of Kubernetes' servers.
@@ -188,7 +193,8 @@ impl Service {
             async move {
                 let (parts, body) = request.into_parts();
                 place.set_busy(true);
-                let answer = match read(body, limits.body).await {
+                let most = handler.longest(parts.uri.path()).unwrap_or(limits.body);
+                let answer = match read(body, most).await {
                     Err(refused) => refused,
                     Ok(body) => {
                         let question = Question {

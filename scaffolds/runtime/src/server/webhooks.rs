@@ -49,6 +49,12 @@ pub(crate) trait Endpoint: Send + Sync + 'static {
     /// The path, which is its own among those of one server.
     fn path(&self) -> &str;
 
+    /// The longest body of a request in bytes. For admission as in controller-runtime, `pkg/webhook/admission/http.go`,
+    /// `maxRequestSize`.
+    fn longest(&self) -> usize {
+        7 << 20
+    }
+
     /// The response to the body of a request, in JSON. The API server waits for `limit`.
     fn answer(self: Arc<Self>, body: Bytes, limit: Duration) -> BoxFuture<'static, (StatusCode, Vec<u8>)>;
 }
@@ -230,6 +236,10 @@ impl Routes {
 }
 
 impl Handler for Routes {
+    fn longest(&self, path: &str) -> Option<usize> {
+        self.by_path.get(path).map(|route| route.endpoint.longest())
+    }
+
     fn answer(self: Arc<Self>, question: Question) -> BoxFuture<'static, Answer> {
         async move {
             let mut answer = match self.by_path.get(question.uri.path()) {

@@ -12,6 +12,7 @@ mod fixtures;
 mod operator;
 mod refusals;
 mod rehearsal;
+mod round_trip;
 mod webhooks;
 
 use std::{
@@ -37,6 +38,7 @@ use tokio::time::{Instant, sleep};
 pub use self::fixtures::{apply, wait_for_condition, wait_for_condition_of};
 pub use self::operator::RunningOperator;
 pub use self::rehearsal::{Rehearsal, Rehearsed, Write};
+pub use self::round_trip::{RoundTrips, round_trips};
 use self::{control_plane::ControlPlane, dev_server::DevServer};
 use crate::{
     crds,

@@ -40,11 +40,12 @@ impl Webhooks {
     }
 
     /// The flags with which the operator serves them.
-    pub(super) fn flags(&self) -> [String; 3] {
+    pub(super) fn flags(&self) -> [String; 4] {
         [
             format!("--webhook-bind-address=127.0.0.1:{}", self.port),
             format!("--webhook-name-prefix={}-", self.namespace),
             "--webhook-host=127.0.0.1".to_owned(),
+            format!("--webhook-url=https://127.0.0.1:{}", self.port),
         ]
     }
 

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::{manager::Hooked, rbac::Rule};
+use crate::{
+    manager::{Hooked, Purpose},
+    rbac::Rule,
+};
 
 /// The Service, as in kubebuilder's projects. Kustomize puts a prefix before it and the other names.
 pub(crate) const SERVICE: &str = "webhook-service";
@@ -42,16 +45,19 @@ pub(crate) const CONFIGURATIONS: [Configured; 2] = [
 ];
 
 impl Configured {
-    /// Those of these webhooks that are in it.
-    fn of(self, hooks: &[Hooked]) -> impl Iterator<Item = &Hooked> {
-        hooks.iter().filter(move |hook| hook.mutating == self.mutating)
+    /// The entries of those of these webhooks that are in it.
+    fn entries(self, hooks: &[Hooked]) -> impl Iterator<Item = &Value> {
+        hooks.iter().filter_map(move |hook| match &hook.purpose {
+            Purpose::Admission { mutating, entry } if *mutating == self.mutating => Some(entry),
+            _ => None,
+        })
     }
 }
 
 /// The configurations that an operator with these webhooks has.
 pub(crate) fn configured(hooks: &[Hooked]) -> Vec<Configured> {
     let all = CONFIGURATIONS.into_iter();
-    all.filter(|it| it.of(hooks).next().is_some()).collect()
+    all.filter(|it| it.entries(hooks).next().is_some()).collect()
 }
 
 /// The files of `config/webhook` for an operator of this name; none if it has no webhooks.
@@ -79,22 +85,27 @@ pub(crate) fn files(hooks: &[Hooked], operator: &str) -> BTreeMap<String, Vec<Va
         "metadata": named("controller-manager"),
         "spec": {"minAvailable": 1, "selector": {"matchLabels": labels}},
     });
-    let files = [
+    let configurations = configurations(hooks);
+    let mut files = vec![
         ("deployment_patch.yaml", vec![deployment(&labels)]),
-        ("kustomization.yaml", vec![kustomization()]),
+        ("kustomization.yaml", vec![kustomization(!configurations.is_empty())]),
         ("kustomizeconfig.yaml", vec![references()]),
-        ("manifests.yaml", configurations(hooks)),
         ("pod_disruption_budget.yaml", vec![budget]),
         ("secret.yaml", vec![secret]),
         ("service.yaml", vec![service]),
     ];
-    files.map(|(name, documents)| (name.to_owned(), documents)).into()
+    // Conversions are in no configuration.
+    if !configurations.is_empty() {
+        files.push(("manifests.yaml", configurations));
+    }
+    let named = files.into_iter().map(|(name, documents)| (name.to_owned(), documents));
+    named.collect()
 }
 
 /// The configurations with the webhooks, each sorted by name: the API server calls mutating webhooks in this order.
 fn configurations(hooks: &[Hooked]) -> Vec<Value> {
     let document = |it: Configured| {
-        let mut entries: Vec<_> = it.of(hooks).map(|hook| hook.entry.clone()).collect();
+        let mut entries: Vec<_> = it.entries(hooks).cloned().collect();
         entries.sort_by_key(|entry| entry["name"].as_str().unwrap_or_default().to_owned());
         json!({
             "apiVersion": format!("{GROUP}/v1"),
@@ -106,11 +117,17 @@ fn configurations(hooks: &[Hooked]) -> Vec<Value> {
     configured(hooks).into_iter().map(document).collect()
 }
 
-fn kustomization() -> Value {
+fn kustomization(has_configurations: bool) -> Value {
+    let resources = [
+        "manifests.yaml",
+        "service.yaml",
+        "secret.yaml",
+        "pod_disruption_budget.yaml",
+    ];
     json!({
         "apiVersion": "kustomize.config.k8s.io/v1alpha1",
         "kind": "Component",
-        "resources": ["manifests.yaml", "service.yaml", "secret.yaml", "pod_disruption_budget.yaml"],
+        "resources": &resources[usize::from(!has_configurations)..],
         "configurations": ["kustomizeconfig.yaml"],
         "patches": [{"path": "deployment_patch.yaml", "target": {"kind": "Deployment", "name": "controller-manager"}}],
     })
@@ -144,7 +161,34 @@ fn deployment(labels: &Value) -> Value {
     ])
 }
 
-/// What the operator needs to keep its certificates: one Secret, and its own configurations. If it works in named
+/// A conversion webhook, as certificates and permissions need it.
+#[derive(Clone)]
+pub(crate) struct Converting {
+    /// The name of the CustomResourceDefinition.
+    pub(crate) definition: String,
+    /// One of the versions that it converts, with its group.
+    pub(crate) api_version: String,
+    pub(crate) path: String,
+}
+
+/// The conversions among these webhooks.
+pub(crate) fn converting(hooks: &[Hooked]) -> Vec<Converting> {
+    let converting = hooks.iter().filter_map(|hook| match &hook.purpose {
+        Purpose::Admission { .. } => None,
+        Purpose::Conversion {
+            definition,
+            api_version,
+        } => Some(Converting {
+            definition: definition.clone(),
+            api_version: api_version.clone(),
+            path: hook.endpoint.path().to_owned(),
+        }),
+    });
+    converting.collect()
+}
+
+/// What the operator needs to keep its certificates: one Secret, its own configurations, and the definitions of the kinds
+/// that it converts. If it works in named
 /// namespaces only, it has no configurations of its own to write.
 pub(crate) fn rules(hooks: &[Hooked]) -> Vec<Rule> {
     const VERBS: [&str; 4] = ["get", "list", "watch", "patch"];
@@ -156,5 +200,9 @@ pub(crate) fn rules(hooks: &[Hooked]) -> Vec<Rule> {
         .in_own_namespace();
     let configurations = configured(hooks).into_iter();
     let configurations = configurations.map(|it| Rule::new(&[GROUP], &[it.plural], &VERBS).names(&[it.name]));
-    [secret].into_iter().chain(configurations).collect()
+    let converting = converting(hooks);
+    let definitions: Vec<_> = converting.iter().map(|it| it.definition.as_str()).collect();
+    let definitions = (!definitions.is_empty())
+        .then(|| Rule::new(&["apiextensions.k8s.io"], &["customresourcedefinitions"], &VERBS).names(&definitions));
+    [secret].into_iter().chain(configurations).chain(definitions).collect()
 }

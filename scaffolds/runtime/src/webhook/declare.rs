@@ -16,7 +16,7 @@ use super::{
 use crate::{
     error::Result,
     kind::Kind,
-    manager::{Hooked, Manager},
+    manager::{Hooked, Manager, Purpose},
     object::Object,
     rbac::Rule,
 };
@@ -232,8 +232,10 @@ impl<K: Object, A: Decides<K>> Webhook<K, A> {
         let hook = Hook::new(names, self.code, Shared { client, caches }, manager.metrics());
         manager.hook(Hooked {
             endpoint: Arc::new(hook),
-            mutating: self.declared.mutating,
-            entry,
+            purpose: Purpose::Admission {
+                mutating: self.declared.mutating,
+                entry,
+            },
         })
     }
 }

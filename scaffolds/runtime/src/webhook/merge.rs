@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 ///
 /// Items of a changed list are taken for the same if they are equal, or else have the same `name`, or else the same place
 /// in lists that have not changed their length; any other item is that of `after`.
-pub(super) fn carry_over(original: &Value, before: &Value, after: &Value) -> Value {
+pub(crate) fn carry_over(original: &Value, before: &Value, after: &Value) -> Value {
     if before == after {
         return original.clone();
     }

@@ -8,7 +8,7 @@ mod decide;
 mod declare;
 mod hook;
 mod lint;
-mod merge;
+pub(crate) mod merge;
 mod patch;
 mod review;
 mod verdict;

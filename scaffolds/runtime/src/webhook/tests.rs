@@ -11,7 +11,10 @@ use serde_json::{Value, json};
 use tower::service_fn;
 
 use super::*;
-use crate::{error::Error, manager::Manager};
+use crate::{
+    error::Error,
+    manager::{Manager, Purpose},
+};
 
 /// Does what the object says in its data.
 struct Obedient;
@@ -86,7 +89,7 @@ async fn ask(manager: &Manager, mutating: bool, request: Value) -> (u16, Value) 
     let hook = manager
         .hooks()
         .into_iter()
-        .find(|hook| hook.mutating == mutating)
+        .find(|hook| matches!(hook.purpose, Purpose::Admission { mutating: it, .. } if it == mutating))
         .unwrap();
     let mut review = json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {
         "uid": "u", "kind": {"group": "", "version": "v1", "kind": "ConfigMap"}, "operation": "CREATE",

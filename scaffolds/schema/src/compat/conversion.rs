@@ -1,4 +1,4 @@
-//! Checks that the versions of one kind need no conversion webhook. Without one, the API server stores an object in the storage version,
+//! Checks that the versions of one kind need no conversion webhook, or have one. Without one, the API server stores an object in the storage version,
 //! changes only `apiVersion` for requests in another version, and prunes the fields that the other version's schema lacks.
 
 use super::schema::{self, Change};
@@ -7,6 +7,10 @@ use crate::finding::Finding;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
+/// The annotation by which a type says that the operator converts its kind. It is not `spec.conversion`, which the operator
+/// itself writes once it answers.
+const CONVERSION: &str = "kubewright.dev/conversion";
+
 /// The differences between the served versions of this CRD that need a conversion webhook.
 ///
 /// # Guarantees
@@ -14,7 +18,7 @@ use std::collections::BTreeMap;
 /// even optional ones: measured on kube-apiserver 1.36, any write through a version that lacks a field, even a patch of the
 /// status, removes that field from the stored object.
 pub(crate) fn findings(crd: &Value, types: &BTreeMap<String, String>) -> Vec<Finding> {
-    if crd["spec"]["conversion"]["strategy"] == "Webhook" {
+    if crd["spec"]["conversion"]["strategy"] == "Webhook" || crd["metadata"]["annotations"][CONVERSION] == "Webhook" {
         return Vec::new();
     }
     let versions = by_name(crd);
@@ -50,8 +54,9 @@ pub(crate) fn findings(crd: &Value, types: &BTreeMap<String, String>) -> Vec<Fin
                 field,
                 message: format!("from version `{from}` to `{to}`, {change}"),
                 remedy: Some(format!(
-                    "`{stored}` is the storage version, and there are no conversion webhooks yet, so `{other}` needs the same \
-                     fields: add the field to both, as an optional field where it is new"
+                    "`{stored}` is the storage version, and the kind has no conversion webhook, so `{other}` needs the same \
+                     fields: add the field to both, as an optional field where it is new; or register a conversion in the \
+                     operator, and say so with `#[kube(annotation(\"{CONVERSION}\", \"Webhook\"))]`"
                 )),
             });
         }

@@ -1,5 +1,6 @@
 //! Certificates at work: an API server calls webhooks that a replica of an operator serves.
 
+mod conversion;
 mod rotation;
 mod story;
 
@@ -16,11 +17,12 @@ use crate::{
     manager::Manager,
     options::Options,
     server::{Held, Webhooks},
-    webhook::component::configured,
+    webhook::component::{configured, converting},
 };
 
 /// What kustomize does to names.
 const PREFIX: &str = "foobar-operator-";
+const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 /// The name of the operator.
 const OPERATOR: &str = "foobar-operator";
 
@@ -38,11 +40,18 @@ struct Replica {
 
 /// Serves the webhooks of a manager.
 fn replica(manager: &Manager, namespace: &str, pace: Pace) -> Replica {
+    replica_reached(manager, namespace, pace, false)
+}
+
+/// As above; API servers reach its converters by its URL, or through the Service.
+fn replica_reached(manager: &Manager, namespace: &str, pace: Pace, by_url: bool) -> Replica {
     let held = Held::new();
     let options = Flags::parse_from(["operator", "--webhook-bind-address=127.0.0.1:0"]).operator;
     let hooks = manager.hooks();
     let endpoints = hooks.iter().map(|hook| hook.endpoint.clone()).collect();
-    let server = Webhooks::start(&options, endpoints, manager.metrics(), &held).unwrap();
+    let server = Webhooks::start(&options, endpoints, manager.metrics(), &held)
+        .unwrap()
+        .unwrap();
     let settings = Settings {
         client: manager.client().clone(),
         operator: OPERATOR.to_owned(),
@@ -50,15 +59,18 @@ fn replica(manager: &Manager, namespace: &str, pace: Pace) -> Replica {
         prefix: PREFIX.to_owned(),
         hosts: vec!["127.0.0.1".to_owned()],
         configured: configured(&hooks),
+        converting: converting(&hooks),
+        reach: Reach {
+            address: Some(server.address()),
+            url: by_url.then(|| format!("https://{}", server.address())),
+            in_cluster: false,
+        },
         pace,
     };
     let keeper = Keeper::new(settings, held, manager.metrics());
     let standing = keeper.standing();
     tokio::spawn(keeper.keep(pending));
-    Replica {
-        server: server.unwrap(),
-        standing,
-    }
+    Replica { server, standing }
 }
 
 /// Sends a request with this body, and returns code and body of the answer.
@@ -67,7 +79,8 @@ async fn send(client: &Client, request: http::request::Builder, body: &Value) ->
     let answer = client.send(request).await.unwrap();
     let code = answer.status().as_u16();
     let body = answer.into_body().collect_bytes().await.unwrap();
-    (code, serde_json::from_slice(&body).unwrap())
+    // A path that is not served yet is answered with text.
+    (code, serde_json::from_slice(&body).unwrap_or_default())
 }
 
 /// Applies an object of a collection as `kubectl apply --server-side --force-conflicts` does.

@@ -19,6 +19,10 @@ use tokio::time::sleep;
 
 use super::{super::plan::State, *};
 use crate::{
+    conversion::tests::kinds::{
+        self,
+        v2::{FooBar, FooBarSpec},
+    },
     error::Result,
     webhook::{Admission, Change, FailurePolicy, Validator, Verdict, Webhook, component},
 };
@@ -47,11 +51,13 @@ fn manager(client: &Client) -> Manager {
         .namespaces(here.unwrap())
         .register(&manager)
         .unwrap();
+    kinds::hub().register(&manager).unwrap();
     manager
 }
 
-/// Applies `config/webhook` as `make deploy` does.
+/// Applies `config/webhook` and the definition as `make deploy` does.
 async fn deploy(client: &Client) {
+    assert!(apply(client, DEFINITIONS, &kinds::definition()).await.0 < 300);
     let files = component::files(&manager(client).hooks(), OPERATOR);
     for (file, collection) in [
         ("service.yaml", "/api/v1/namespaces/default/services"),
@@ -83,8 +89,9 @@ async fn state(client: &Client) -> Option<State> {
     secret::read(&secrets.get("foobar-operator-webhook-server-cert").await.unwrap())
 }
 
-/// Creates ConfigMaps until the end, and returns what failed.
+/// Creates ConfigMaps, and FooBars in the version that is not stored, until the end. Returns what failed.
 async fn write(client: Client, writer: usize, end: Arc<AtomicBool>, written: Arc<AtomicUsize>) -> Vec<String> {
+    let foobars: Api<FooBar> = Api::default_namespaced(client.clone());
     let (api, mut failures) = (Api::<ConfigMap>::default_namespaced(client), Vec::new());
     while !end.load(Ordering::Relaxed) {
         let number = written.fetch_add(1, Ordering::Relaxed);
@@ -98,6 +105,18 @@ async fn write(client: Client, writer: usize, end: Arc<AtomicBool>, written: Arc
         };
         if let Err(error) = api.create(&PostParams::default(), &object).await {
             failures.push(error.to_string());
+        }
+        let spec = FooBarSpec {
+            host: "a".to_owned(),
+            port: 1,
+            items: Vec::new(),
+            tries: Some(3),
+        };
+        let foobar = FooBar::new(&format!("w{writer}-{number}"), spec);
+        match foobars.create(&PostParams::default(), &foobar).await {
+            Ok(foobar) if foobar.spec.tries == Some(3) => {}
+            Ok(foobar) => failures.push(format!("not converted: {:?}", foobar.spec)),
+            Err(error) => failures.push(error.to_string()),
         }
         sleep(Duration::from_millis(20)).await;
     }
@@ -120,6 +139,12 @@ async fn ten_writers_lose_nothing_through_two_rotations_by_two_replicas_and_thei
     })
     .await;
 
+    until("a definition that names the converter", async || {
+        let request = Request::get(format!("{DEFINITIONS}/foobars.test.example.com"));
+        let (_, definition) = send(&client, request, &Value::Null).await;
+        definition["spec"]["conversion"]["strategy"] == "Webhook"
+    })
+    .await;
     let backend = |turn: usize| {
         let address = replicas[turn % 2].server.address();
         server.set_backend("default", "foobar-operator-webhook-service", Some(address));

@@ -1,0 +1,181 @@
+//! The CustomResourceDefinitions of the kinds that the operator converts: each names the operator's converter once that
+//! answers, and not before.
+
+use std::time::Duration;
+
+use http::{Request, header::CONTENT_TYPE};
+use k8s_openapi::ByteString;
+use kube::{Client, Config, core::DynamicObject};
+use serde_json::{Value, json};
+use tokio_rustls::rustls::pki_types::{CertificateDer, pem::PemObject};
+
+use super::{Reach, plan::State};
+use crate::{conversion, webhook::component::Converting};
+
+/// The time limit of a question to the own converter. It has nothing to convert.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The converter of one kind.
+pub(super) struct Converter {
+    converting: Converting,
+    /// How API servers reach it: a `clientConfig` without `caBundle`.
+    place: Value,
+    /// Where the operator itself asks it: all of these have to answer.
+    asked: Vec<String>,
+    /// Whether API servers reach it only if this process is ready.
+    by_service: bool,
+}
+
+impl Converter {
+    /// Behind the Service of this name and namespace, unless it is reached by a URL.
+    pub(super) fn new(converting: Converting, reach: &Reach, [service, namespace]: [&str; 2]) -> Self {
+        let path = &converting.path;
+        let own = reach.address.map(|address| format!("https://{address}"));
+        let mut asked: Vec<_> = own.into_iter().collect();
+        let place = match &reach.url {
+            Some(url) => json!({"url": format!("{}{path}", url.trim_end_matches('/'))}),
+            None => {
+                if reach.in_cluster {
+                    asked.push(format!("https://{service}.{namespace}.svc"));
+                }
+                json!({"service": {"namespace": namespace, "name": service, "path": path, "port": 443}})
+            }
+        };
+        Self {
+            by_service: reach.url.is_none(),
+            converting,
+            place,
+            asked,
+        }
+    }
+
+    /// The name of the definition.
+    pub(super) fn definition(&self) -> &str {
+        &self.converting.definition
+    }
+
+    /// Drops what is not looked at, which is most of a definition.
+    pub(super) fn trim(definition: &mut DynamicObject) {
+        if let Some(spec) = definition.data["spec"].as_object_mut() {
+            spec.remove("versions");
+        }
+    }
+
+    /// The authorities of a definition that names this converter; `None` if it does not.
+    pub(super) fn bundle(&self, definition: &DynamicObject) -> Option<ByteString> {
+        let conversion = &definition.data["spec"]["conversion"];
+        let mut place = conversion["webhook"]["clientConfig"].clone();
+        let bundle = place.as_object_mut().and_then(|place| place.remove("caBundle"));
+        let is_named = conversion["strategy"] == "Webhook" && place == self.place;
+        bundle
+            .filter(|_| is_named)
+            .and_then(|bundle| serde_json::from_value(bundle).ok())
+    }
+
+    /// The fields of a definition that names this converter.
+    pub(super) fn spec(&self, bundle: &ByteString) -> Value {
+        let mut place = self.place.clone();
+        place["caBundle"] = json!(bundle);
+        json!({"conversion": {
+            "strategy": "Webhook",
+            "webhook": {"clientConfig": place, "conversionReviewVersions": ["v1"]},
+        }})
+    }
+
+    /// Whether API servers accept a definition that does not name the converter yet. They reach a Service only if this
+    /// process is ready, so readiness cannot wait for what waits for the Service.
+    ///
+    /// # Errors
+    ///
+    /// If readiness has to wait.
+    pub(super) fn may_be_unnamed(&self) -> Result<(), String> {
+        if self.by_service {
+            return Ok(());
+        }
+        let definition = self.definition();
+        Err(format!(
+            "the CustomResourceDefinition `{definition}` does not name the converter yet"
+        ))
+    }
+
+    /// Asks the converter, by the certificate of a state, as an API server does: at its own address, and in a cluster
+    /// through the Service.
+    ///
+    /// # Errors
+    ///
+    /// Why it does not answer.
+    pub(super) async fn answers(&self, state: &State, name: &str) -> Result<(), String> {
+        for address in &self.asked {
+            self.ask(address, state, name).await.map_err(|why| {
+                let definition = self.definition();
+                format!("`{definition}` does not name the converter yet, which does not answer at {address}: {why}")
+            })?;
+        }
+        Ok(())
+    }
+
+    async fn ask(&self, address: &str, state: &State, name: &str) -> Result<(), String> {
+        let mut config = Config::new(address.parse().map_err(|error| format!("{error}"))?);
+        let bundle = state.bundle();
+        let authorities = CertificateDer::pem_slice_iter(bundle.as_bytes());
+        let authorities: Result<Vec<_>, _> = authorities.map(|it| it.map(|it| it.to_vec())).collect();
+        config.root_cert = Some(authorities.map_err(|error| error.to_string())?);
+        config.tls_server_name = Some(name.to_owned());
+        (config.connect_timeout, config.read_timeout) = (Some(PATIENCE), Some(PATIENCE));
+        let client = Client::try_from(config).map_err(|error| error.to_string())?;
+        let question = conversion::empty_review(&self.converting.api_version).to_string();
+        let request = Request::post(&self.converting.path).header(CONTENT_TYPE, "application/json");
+        let request = request.body(question.into_bytes()).map_err(|error| error.to_string())?;
+        let answer = Box::pin(client.request::<Value>(request)).await;
+        let answer = answer.map_err(|error| crate::error::Error::from(error).to_string())?;
+        match answer["response"]["result"]["status"].as_str() {
+            Some("Success") => Ok(()),
+            _ => Err(format!("it answers {answer}")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn converter(url: Option<&str>) -> Converter {
+        let converting = Converting {
+            definition: "foobars.test.example.com".to_owned(),
+            api_version: "test.example.com/v1".to_owned(),
+            path: "/convert".to_owned(),
+        };
+        let reach = Reach {
+            address: None,
+            url: url.map(str::to_owned),
+            in_cluster: true,
+        };
+        Converter::new(converting, &reach, ["webhook-service", "system"])
+    }
+
+    fn definition(conversion: &Value) -> DynamicObject {
+        serde_json::from_value(json!({"metadata": {}, "spec": {"conversion": conversion, "versions": [1]}})).unwrap()
+    }
+
+    #[test]
+    fn a_definition_names_the_converter_if_all_but_the_bundle_is_ours() {
+        let (ours, bundle) = (converter(None), ByteString(b"authorities".to_vec()));
+        let named = ours.spec(&bundle)["conversion"].clone();
+        assert_eq!(ours.bundle(&definition(&named)), Some(bundle.clone()));
+        assert_eq!(converter(Some("https://127.0.0.1:1")).bundle(&definition(&named)), None);
+        assert_eq!(ours.bundle(&definition(&json!({"strategy": "None"}))), None);
+        let mut moved = named;
+        moved["webhook"]["clientConfig"]["service"]["path"] = json!("/other");
+        assert_eq!(ours.bundle(&definition(&moved)), None);
+    }
+
+    #[test]
+    fn a_pod_asks_through_its_service_and_a_laptop_does_not_wait_for_one() {
+        let (ours, laptop) = (converter(None), converter(Some("https://127.0.0.1:9443/")));
+        assert_eq!(ours.asked, ["https://webhook-service.system.svc"]);
+        assert!(ours.may_be_unnamed().is_ok());
+        assert_eq!(laptop.asked, Vec::<String>::new());
+        assert_eq!(laptop.place, json!({"url": "https://127.0.0.1:9443/convert"}));
+        assert!(laptop.may_be_unnamed().is_err());
+    }
+}

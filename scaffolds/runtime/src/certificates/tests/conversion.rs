@@ -1,0 +1,205 @@
+//! The life of an object with a conversion, on the in-process API server and on a real one.
+
+use http::Request;
+use kube::Client;
+use kubewright_apiserver::{ApiServer, Controllers, Options as ServerOptions};
+use serde_json::{Value, json};
+
+use super::*;
+use crate::{
+    conversion::tests::kinds::{definition, hub},
+    testing::TestCluster,
+    webhook::component,
+};
+
+const ONLY_V1: &str = "test.example.com/v1-only";
+const PACE: Pace = Pace {
+    look: Duration::from_millis(200),
+    ..Pace::DEFAULT
+};
+
+/// Requests for FooBars of one namespace.
+struct FooBars<'a> {
+    client: &'a Client,
+    namespace: &'a str,
+}
+
+impl FooBars<'_> {
+    fn path(&self, version: &str) -> String {
+        format!("/apis/test.example.com/{version}/namespaces/{}/foobars", self.namespace)
+    }
+
+    fn object(version: &str, spec: &Value) -> Value {
+        let api_version = format!("test.example.com/{version}");
+        json!({"apiVersion": api_version, "kind": "FooBar", "metadata": {"name": "a"}, "spec": spec})
+    }
+
+    async fn create(&self, version: &str, spec: Value) -> (u16, Value) {
+        let request = Request::post(self.path(version)).header("content-type", "application/json");
+        send(self.client, request, &Self::object(version, &spec)).await
+    }
+
+    async fn get(&self, version: &str) -> (u16, Value) {
+        let request = Request::get(format!("{}/a", self.path(version)));
+        send(self.client, request, &Value::Null).await
+    }
+
+    async fn replace(&self, version: &str, object: &Value) -> (u16, Value) {
+        let request = Request::put(format!("{}/a", self.path(version)));
+        send(self.client, request.header("content-type", "application/json"), object).await
+    }
+
+    async fn apply(&self, manager: &str, version: &str, spec: Value) -> Value {
+        let request = Request::patch(format!("{}/a?fieldManager={manager}", self.path(version)));
+        let request = request.header("content-type", "application/apply-patch+yaml");
+        let (code, answer) = send(self.client, request, &Self::object(version, &spec)).await;
+        assert!(code < 300, "{answer}");
+        answer
+    }
+}
+
+/// A process of the operator.
+async fn operator(client: &Client, namespace: &str) -> Replica {
+    let manager = Manager::builder(client.clone()).name(OPERATOR).build();
+    hub().register(&manager).unwrap();
+    replica_reached(&manager, namespace, PACE, true)
+}
+
+async fn ready(replica: &Replica, foobars: &FooBars<'_>) {
+    until("a definition that names the converter", async || {
+        replica.standing.check().is_ok()
+    })
+    .await;
+    // The API server may not have seen it yet.
+    until("a converter that is called", async || {
+        let (code, object) = foobars.get("v2").await;
+        code == 200 && object["spec"]["host"].is_string()
+    })
+    .await;
+}
+
+async fn story(client: Client, namespace: &str) {
+    let foobars = FooBars {
+        client: &client,
+        namespace,
+    };
+    assert!(apply(&client, DEFINITIONS, &definition()).await.0 < 300);
+    until("the kind", async || {
+        foobars.get("v1").await.1["reason"] == "NotFound" && foobars.get("v2").await.0 == 404
+    })
+    .await;
+    until("an object", async || {
+        let red = json!({"target": "a:1", "colour": "red", "items": [{"name": "x", "weight": 7}]});
+        matches!(foobars.create("v1", red).await.0, 201 | 409)
+    })
+    .await;
+    let replica = operator(&client, namespace).await;
+    until("a replica without its Secret", async || {
+        replica
+            .standing
+            .check()
+            .is_err_and(|why| why.contains("no certificate yet"))
+    })
+    .await;
+    let secret =
+        json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": format!("{PREFIX}{}", component::SECRET)}});
+    assert!(
+        apply(&client, &format!("/api/v1/namespaces/{namespace}/secrets"), &secret)
+            .await
+            .0
+            < 300
+    );
+    ready(&replica, &foobars).await;
+    written_and_read(&foobars).await;
+    applied_in_two_versions(&foobars).await;
+    // `make install` leaves the conversion alone.
+    let (_, applied) = apply(&client, DEFINITIONS, &definition()).await;
+    assert_eq!(applied["spec"]["conversion"]["strategy"], "Webhook", "{applied}");
+    down_and_back(&foobars, replica).await;
+}
+
+/// v1 written, v2 read and written, v1 read.
+async fn written_and_read(foobars: &FooBars<'_>) {
+    let (_, before) = foobars.get("v1").await;
+    let (_, mut new) = foobars.get("v2").await;
+    assert_eq!(new["spec"], json!({"host": "a", "port": 1, "items": [{"name": "x"}]}));
+    assert!(new["metadata"]["annotations"][ONLY_V1].is_string(), "{new}");
+    // Written as it was read: nothing has changed.
+    let (code, same) = foobars.replace("v2", &new).await;
+    assert_eq!(
+        (code, &same["metadata"]["resourceVersion"]),
+        (200, &before["metadata"]["resourceVersion"])
+    );
+    new["spec"]["port"] = json!(2);
+    new["spec"]["tries"] = json!(3);
+    let (code, written) = foobars.replace("v2", &new).await;
+    assert_eq!((code, &written["spec"]["tries"]), (200, &json!(3)), "{written}");
+    let (_, old) = foobars.get("v1").await;
+    let items = json!([{"name": "x", "weight": 7}]);
+    assert_eq!(old["spec"], json!({"target": "a:2", "colour": "red", "items": items}));
+    assert_eq!(foobars.get("v2").await.1["spec"], new["spec"]);
+    let (code, refused) = foobars.create("v2", json!({"host": "panic", "port": 1})).await;
+    let message = refused["message"].as_str().unwrap_or_default();
+    assert_eq!(code, 500, "{refused}");
+    assert!(message.contains("FooBar "), "{message}");
+    assert!(message.ends_with("the conversion panicked: no host"), "{message}");
+}
+
+/// Two field managers own fields in different versions, and one of them moves to the other version.
+async fn applied_in_two_versions(foobars: &FooBars<'_>) {
+    let delete = Request::delete(format!("{}/a", foobars.path("v1")));
+    assert_eq!(send(foobars.client, delete, &Value::Null).await.0, 200);
+    foobars
+        .apply("one", "v1", json!({"target": "a:1", "colour": "red"}))
+        .await;
+    let both = foobars
+        .apply("two", "v2", json!({"host": "a", "port": 1, "tries": 3}))
+        .await;
+    assert_eq!(both["spec"], json!({"host": "a", "port": 1, "tries": 3}));
+    let (_, old) = foobars.get("v1").await;
+    assert_eq!(old["spec"], json!({"target": "a:1", "colour": "red"}));
+    // A field that its owner does not apply any more is removed, and the other owner's stays.
+    foobars.apply("one", "v1", json!({"target": "a:1"})).await;
+    assert_eq!(foobars.get("v1").await.1["spec"], json!({"target": "a:1"}));
+    assert_eq!(foobars.get("v2").await.1["spec"]["tries"], 3);
+    // For this the API server converts objects without required fields.
+    let moved = foobars.apply("one", "v2", json!({"host": "a", "port": 1})).await;
+    assert_eq!(moved["spec"], json!({"host": "a", "port": 1, "tries": 3}));
+    let managers = moved["metadata"]["managedFields"].as_array().unwrap().iter();
+    let managers: Vec<_> = managers
+        .map(|entry| (&entry["manager"], &entry["apiVersion"]))
+        .collect();
+    let v2 = json!("test.example.com/v2");
+    assert_eq!(managers.len(), 2, "{moved}");
+    assert!(
+        managers.contains(&(&json!("one"), &v2)) && managers.contains(&(&json!("two"), &v2)),
+        "{managers:?}"
+    );
+}
+
+/// The operator goes, and another process of it comes.
+async fn down_and_back(foobars: &FooBars<'_>, replica: Replica) {
+    let (_, before) = foobars.get("v2").await;
+    drop(replica);
+    until("a converter that is down", async || foobars.get("v2").await.0 == 500).await;
+    assert_eq!(foobars.get("v1").await.0, 200, "what is stored needs no converter");
+    let replica = operator(foobars.client, foobars.namespace).await;
+    ready(&replica, foobars).await;
+    assert_eq!(foobars.get("v2").await.1, before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_written_in_one_version_is_read_in_the_other_and_back_and_nothing_is_lost() {
+    let server = ApiServer::new(ServerOptions {
+        controllers: Controllers::NONE,
+        ..ServerOptions::default()
+    });
+    story(Client::new(server.service(), "default"), "default").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs KUBEBUILDER_ASSETS"]
+async fn nothing_is_lost_on_a_real_api_server_either() {
+    let cluster = TestCluster::start().await.unwrap();
+    story(cluster.client(), cluster.namespace()).await;
+}

@@ -1,0 +1,163 @@
+//! What a version cannot hold: found by converting back, written into an annotation, and restored where what was visible
+//! of it is unchanged.
+
+use std::fmt::Write;
+
+use ring::digest::{Context, SHA256};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::webhook::merge::carry_over;
+
+/// API servers refuse objects with invalid metadata, so none is kept where anybody could write it.
+const METADATA: &str = "metadata";
+
+/// The name of the annotation with what only this version can hold.
+pub(crate) fn annotation(group: &str, version: &str) -> String {
+    format!("{group}/{version}-only")
+}
+
+/// The text of the annotation.
+#[derive(Deserialize, Serialize)]
+struct Kept {
+    /// Of the body that the annotation was written beside.
+    digest: String,
+    kept: Vec<Entry>,
+}
+
+/// A value that gets lost.
+#[derive(Debug, Deserialize, PartialEq, Serialize)]
+struct Entry {
+    /// The names of the fields that lead to it.
+    path: Vec<String>,
+    /// As it is: none if the field is absent, else one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    value: Vec<Value>,
+    /// As it comes back: none if the field is absent, else one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    shown: Vec<Value>,
+}
+
+/// What the annotation has to keep of `original` beside the body `converted`, of which `back` is the conversion back;
+/// `None` if nothing is lost.
+pub(super) fn lost(original: &Value, back: &Value, converted: &Value) -> Option<String> {
+    let mut kept = Vec::new();
+    if let (Value::Object(original), Value::Object(back)) = (original, back) {
+        compare(&mut Vec::new(), original, back, &mut kept);
+    }
+    if kept.is_empty() {
+        return None;
+    }
+    let digest = digest(converted);
+    serde_json::to_string(&Kept { digest, kept }).ok()
+}
+
+/// The fields that an object's annotation of this name keeps, and that the object shows nothing of, as `spec.tries`.
+#[cfg(feature = "testing")]
+pub(crate) fn hidden(object: &Value, annotation: &str) -> Vec<String> {
+    let text = object["metadata"]["annotations"][annotation].as_str();
+    let kept: Option<Kept> = text.and_then(|text| serde_json::from_str(text).ok());
+    let entries = kept.into_iter().flat_map(|it| it.kept);
+    let is_empty = |value: &Value| [Value::Null, json!([]), json!({})].contains(value);
+    let hidden = entries.filter(|entry| entry.shown.is_empty() && !entry.value.iter().all(is_empty));
+    hidden.map(|entry| entry.path.join(".")).collect()
+}
+
+/// Adds the differences. Metadata is left to the functions.
+fn compare(path: &mut Vec<String>, original: &Map<String, Value>, back: &Map<String, Value>, kept: &mut Vec<Entry>) {
+    let added = back.keys().filter(|name| !original.contains_key(*name));
+    let is_metadata = |name: &str| path.is_empty() && name == METADATA;
+    let names: Vec<_> = original.keys().chain(added).filter(|name| !is_metadata(name)).collect();
+    for name in names {
+        path.push(name.clone());
+        match (original.get(name), back.get(name)) {
+            (value, shown) if value == shown => {}
+            (Some(Value::Object(original)), Some(Value::Object(back))) => compare(path, original, back, kept),
+            (value, shown) => kept.push(Entry {
+                path: path.clone(),
+                value: value.cloned().into_iter().collect(),
+                shown: shown.cloned().into_iter().collect(),
+            }),
+        }
+        path.pop();
+    }
+}
+
+/// The body with what the annotation's text keeps; `beside` is the digest of the body that has the annotation now. A text
+/// that is none of ours keeps nothing.
+pub(super) fn restored(body: &Value, text: &str, beside: &str) -> Value {
+    let mut restored = body.clone();
+    if let Ok(Kept { digest, kept }) = serde_json::from_str::<Kept>(text) {
+        let is_unchanged = digest == beside;
+        for entry in kept {
+            entry.restore(&mut restored, is_unchanged);
+        }
+    }
+    restored
+}
+
+impl Entry {
+    /// Sets the value, unless what was visible has been changed or removed. Of a list that was changed, the items that
+    /// were not changed get back what they have lost.
+    fn restore(mut self, body: &mut Value, is_unchanged: bool) {
+        let Some((name, parents)) = self.path.split_last() else {
+            return;
+        };
+        if self.path.first().is_some_and(|first| first == METADATA) {
+            return;
+        }
+        let parent = parents.iter().try_fold(body, |value, name| value.get_mut(name));
+        let Some(Value::Object(parent)) = parent else {
+            return;
+        };
+        let (value, shown, now) = (self.value.pop(), self.shown.pop(), parent.get(name));
+        let restored = if is_unchanged || now == shown.as_ref() {
+            value
+        } else {
+            match (value, shown, now) {
+                (Some(value), Some(shown), Some(now)) => Some(carry_over(&value, &shown, now)),
+                _ => return,
+            }
+        };
+        match restored {
+            Some(value) => _ = parent.insert(name.clone(), value),
+            None => _ = parent.remove(name),
+        }
+    }
+}
+
+/// A digest that does not depend on the order of fields.
+pub(super) fn digest(value: &Value) -> String {
+    let mut context = Context::new(&SHA256);
+    feed(&mut context, value);
+    let mut text = String::new();
+    for byte in context.finish().as_ref() {
+        // A String takes everything.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
+
+fn feed(context: &mut Context, value: &Value) {
+    match value {
+        Value::Object(fields) => {
+            let mut names: Vec<_> = fields.keys().collect();
+            names.sort();
+            context.update(b"{");
+            for name in names {
+                context.update(Value::String(name.clone()).to_string().as_bytes());
+                feed(context, &fields[name]);
+            }
+            context.update(b"}");
+        }
+        Value::Array(items) => {
+            context.update(b"[");
+            for item in items {
+                feed(context, item);
+                context.update(b",");
+            }
+            context.update(b"]");
+        }
+        leaf => context.update(leaf.to_string().as_bytes()),
+    }
+}

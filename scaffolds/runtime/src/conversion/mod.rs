@@ -1,0 +1,21 @@
+//! Conversion between the versions of a kind: the declaration of an author's functions, and the webhook that calls them.
+//! What a version cannot hold is kept beside it. HTTP is the server's business.
+
+mod answer;
+mod body;
+mod convert;
+mod hub;
+mod kept;
+mod review;
+mod zero;
+
+pub use self::hub::Hub;
+pub(crate) use self::review::empty as empty_review;
+#[cfg(feature = "testing")]
+pub(crate) use self::{
+    convert::Converter,
+    kept::{annotation, hidden},
+};
+
+#[cfg(test)]
+pub(crate) mod tests;
