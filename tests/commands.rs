@@ -1,6 +1,7 @@
 //! The behaviour of each command, as users observe it.
 
 mod cli;
+mod webhooks;
 
 use cli::{assert_same, create, kubewright, project, tree};
 use std::fs;

@@ -13,8 +13,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Keywords, names of the prelude, and imports of generated code.
-const KINDS: [&str; 69] = [
+const KINDS: [&str; 76] = [
     "Action",
+    "Admission",
     "Api",
     "App",
     "Arc",
@@ -24,6 +25,7 @@ const KINDS: [&str; 69] = [
     "BTreeMap",
     "Box",
     "Break",
+    "Change",
     "Cleanup",
     "Client",
     "Clone",
@@ -38,6 +40,7 @@ const KINDS: [&str; 69] = [
     "CustomResource",
     "Debug",
     "Default",
+    "Defaulter",
     "Deployment",
     "Deserialize",
     "Dyn",
@@ -60,6 +63,7 @@ const KINDS: [&str; 69] = [
     "None",
     "ObjectMeta",
     "Ok",
+    "Operation",
     "Operator",
     "Option",
     "Options",
@@ -81,8 +85,24 @@ const KINDS: [&str; 69] = [
     "Super",
     "Test",
     "Type",
+    "Validator",
     "Value",
     "Vec",
+    "Verdict",
+    "Webhook",
+];
+/// Those that webhooks import, and others.
+const WITH_WEBHOOKS: [&str; 10] = [
+    "Admission",
+    "Change",
+    "Default",
+    "Defaulter",
+    "Operation",
+    "Self",
+    "String",
+    "Validator",
+    "Verdict",
+    "Webhook",
 ];
 const GROUPS: [&str; 18] = [
     "type",
@@ -187,6 +207,10 @@ fn kinds_with_names_of_rust_and_of_generated_code_work() {
         let plural = format!("all-{}", kind.to_lowercase());
         let pattern = PATTERNS[nth % PATTERNS.len()];
         create(dir.path(), "names", kind, &[&["--plural", &plural], pattern].concat());
+    }
+    for kind in WITH_WEBHOOKS {
+        let of = ["create", "webhook", "--group", "names", "--kind", kind];
+        kubewright(dir.path(), &[&of[..], &["--validation", "--defaulting"]].concat()).succeeds();
     }
     GROUPS.iter().for_each(|group| create(dir.path(), group, "Thing", &[]));
     create(dir.path(), "core", "Pod", &["--resource=false", "--finalizer"]);
@@ -293,10 +317,16 @@ fn every_kind_of_kubernetes_and_every_other_version_is_formatted() {
     for length in 1..=24 {
         let kind = &"Qwertyuiopadfghjklzxcvbn"[..length];
         let name = kind.to_lowercase();
+        let types = match length % 4 {
+            0 => "defaulting: true",
+            1 => "validation: true",
+            _ => "defaulting: true, validation: true",
+        };
         for (group, pattern) in [("test", "child"), ("a-group-of-some-length", "replicas, image: a")] {
             text.push_str(&format!(
                 "- {{group: {group}, kind: {kind}, plural: {name}s, versions: [{{version: v1}}, {{version: v1beta1, storage: false}}], \
-                 controllers: [{{name: {name}-{}, version: v1, pattern: {pattern}}}]}}\n",
+                 controllers: [{{name: {name}-{0}, version: v1, pattern: {pattern}}}], \
+                 webhooks: {{name: {name}-{0}, version: v1, {types}}}}}\n",
                 group.len()
             ));
         }
@@ -319,7 +349,7 @@ fn each_file_is_formatted(text: &str) {
     let templates = Templates::load(&[]).unwrap();
     // rustfmt would look for the files that others declare.
     let alone = |path: &RelPath, entry: &Entry| {
-        let parts = ["src/controllers/", "tests/", "api/src/"];
+        let parts = ["src/controllers/", "src/webhooks/", "tests/", "api/src/"];
         let named = parts.iter().any(|part| path.as_str().starts_with(part)) && entry.kind == FileKind::Seeded;
         named && path.extension() == Some("rs")
     };

@@ -1,9 +1,9 @@
 //! `kubewright delete api`: undoes `create api`.
 
 use super::ask::{Ask, Usage};
-use super::report;
 use super::session::{Session, access};
 use super::transition::{Seeded, Transition};
+use super::{delete_webhook, report};
 use crate::project::{Group, KindName, Project, Version};
 use anyhow::Result;
 use std::path::Path;
@@ -54,11 +54,13 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
         return Err(Usage::error("the group or kind is missing"));
     };
     let project = session.project.without(&group, version.as_ref(), &kind)?;
-    let outcome = Transition::new(&session, &project, &Seeded::Stay)?.outcome(&session, args.force)?;
+    let outcome = Transition::new(&session, &project, &Seeded::Merge)?.outcome(&session, args.force)?;
+    let before = session.project.clone();
     session.finish(&project, outcome, args.dry_run)?;
     if !args.dry_run {
         report_storage(&project, &group, &kind);
         report::note("\nnext:\n  make manifests   updates the CRDs and the RBAC role");
+        delete_webhook::in_the_cluster(&before, &project);
     }
     Ok(())
 }

@@ -4,7 +4,9 @@ mod apiserver;
 mod ask;
 mod completion;
 mod create_api;
+mod create_webhook;
 mod delete_api;
+mod delete_webhook;
 mod doctor;
 mod edit_controller;
 mod eject;
@@ -12,7 +14,6 @@ pub mod envtest;
 mod external;
 mod given;
 mod init;
-mod later;
 mod pattern;
 mod plan;
 pub mod report;
@@ -22,6 +23,7 @@ mod templates;
 mod transition;
 mod upgrade;
 mod version;
+mod webhook;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand, ValueEnum};
@@ -49,10 +51,10 @@ pub struct Cli {
 enum Command {
     /// Create an operator project
     Init(init::Args),
-    /// Add a kind with its controller (webhooks are not built yet)
+    /// Add a kind with its controller, or webhooks
     #[command(subcommand)]
     Create(Create),
-    /// Delete a kind, or a version of it
+    /// Delete a kind, a version of it, or webhooks
     #[command(subcommand)]
     Delete(Delete),
     /// Change what PROJECT records of a controller
@@ -82,14 +84,16 @@ enum Command {
 enum Create {
     /// Add a kind: its type, its controller, its sample and its tests
     Api(Box<create_api::Args>),
-    /// Add admission or conversion for a kind (not built yet)
-    Webhook(later::Args),
+    /// Add admission webhooks of a kind
+    Webhook(create_webhook::Args),
 }
 
 #[derive(Debug, Subcommand)]
 enum Delete {
     /// Delete a kind, or one version of it
     Api(delete_api::Args),
+    /// Delete admission webhooks of a kind
+    Webhook(delete_webhook::Args),
 }
 
 #[derive(Debug, Subcommand)]
@@ -112,8 +116,9 @@ pub fn run(cli: Cli) -> Result<()> {
     match cli.command {
         Command::Init(args) => init::run(dir, args),
         Command::Create(Create::Api(args)) => create_api::run(dir, *args),
-        Command::Create(Create::Webhook(_)) => later::webhook(),
+        Command::Create(Create::Webhook(args)) => create_webhook::run(dir, args),
         Command::Delete(Delete::Api(args)) => delete_api::run(dir, args),
+        Command::Delete(Delete::Webhook(args)) => delete_webhook::run(dir, args),
         Command::Edit(Edit::Controller(args)) => edit_controller::run(dir, args),
         Command::Sync(args) => sync::run(dir, args),
         Command::Plan(args) => plan::run(dir, args),

@@ -96,6 +96,9 @@ impl Session {
             .kept
             .iter()
             .for_each(|path| report::note(&format!("kept `{path}`, because it was changed by hand")));
+        for path in &outcome.deleted {
+            report::note(&format!("`{path}` would change, but you have deleted it"));
+        }
         outcome.by_hand.iter().for_each(|file| report::note(&by_hand(file)));
         Ok(changed)
     }

@@ -15,6 +15,9 @@ pub enum Seeded<'a> {
     Afresh(&'a Project),
     /// Those whose templates the change affects are rewritten, unless they are edited.
     Follow,
+    /// Those whose templates the change affects are rewritten, with the user's edits. Where the edits are in the way, the
+    /// user gets the lines to change.
+    Merge,
 }
 
 /// Both projects, planned once and rendered once.
@@ -23,6 +26,8 @@ pub struct Transition {
     known: Plan,
     was: Rendered,
     will: Rendered,
+    /// Whether seeded files that both have are merged.
+    merges: bool,
 }
 
 impl Transition {
@@ -31,19 +36,25 @@ impl Transition {
         let (before, after) = (session.plan(&session.project)?, session.plan(project)?);
         let known = match seeded {
             Seeded::Afresh(rest) => session.plan(rest)?,
-            Seeded::Stay | Seeded::Follow => before.clone(),
+            Seeded::Stay | Seeded::Follow | Seeded::Merge => before.clone(),
         };
-        let follow = matches!(seeded, Seeded::Follow);
+        let affected = matches!(seeded, Seeded::Follow | Seeded::Merge);
         let only_in = |mut plan: Plan, other: &Plan| {
             plan.entries.retain(|path, entry| {
-                let differs = follow && entry.kind == FileKind::Seeded;
+                let differs = affected && entry.kind == FileKind::Seeded;
                 entry.kind == FileKind::Managed || differs || !other.entries.contains_key(path)
             });
             plan
         };
         let was = session.render(&session.project, &only_in(before, &after))?;
         let will = session.render(project, &only_in(after, &known))?;
-        Ok(Self { known, was, will })
+        let merges = matches!(seeded, Seeded::Merge);
+        Ok(Self {
+            known,
+            was,
+            will,
+            merges,
+        })
     }
 
     /// Compares the files with the disk. With `force`, seeded files replace what is in their way, and edited files are
@@ -69,6 +80,7 @@ impl Transition {
         match (after.kind, before) {
             (_, Some(before)) if before == after => None,
             (FileKind::Managed, before) => Some(Intent::Manage { after, before }),
+            (_, Some(before)) if self.merges => Some(Intent::Join { after, before }),
             (_, Some(before)) if self.known.entries.contains_key(path) => Some(Intent::Follow { after, before }),
             _ => Some(Intent::Seed(after)),
         }

@@ -6,7 +6,7 @@ mod path;
 pub use catalogue::{Catalogue, Template, Unit};
 pub use path::RelPath;
 
-use crate::project::{Api, Controller, Kind, License, Origin, Project, rust};
+use crate::project::{Api, Controller, Kind, License, Origin, Project, Version, rust};
 use anyhow::{Result, bail};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -83,6 +83,8 @@ pub enum Subject {
     Api(usize, usize),
     /// This controller of this kind.
     Controller(usize, usize),
+    /// The webhooks of this kind.
+    Webhooks(usize),
 }
 
 impl Subject {
@@ -185,6 +187,9 @@ fn units(project: &Project) -> Vec<(Unit, Subject)> {
         License::Mit => units.push((Unit::new("licence-mit"), Subject::Project)),
         License::None => {}
     }
+    if !project.webhooks().is_empty() {
+        units.push((Unit::new("project-webhooks"), Subject::Project));
+    }
     for (at, kind) in project.kinds.iter().enumerate() {
         if kind.origin != Origin::Kubernetes {
             units.extend(typed(project, at));
@@ -196,6 +201,9 @@ fn units(project: &Project) -> Vec<(Unit, Subject)> {
                 Unit::new(&format!("controller-{}", controller.pattern.as_str())),
                 subject,
             ));
+        }
+        if kind.webhooks.is_some() {
+            units.push((Unit::new("webhooks"), Subject::Webhooks(at)));
         }
     }
     units
@@ -249,12 +257,7 @@ fn placeholders(project: &Project, subject: Subject) -> Vec<(&'static str, Strin
             ("__plural__", kind.plural.to_string()),
         ]
     };
-    let name = |controller: &Controller| {
-        vec![
-            ("__version__", controller.version.to_string()),
-            ("__name__", rust::module_file(controller.name.as_str())),
-        ]
-    };
+    let name = |version: &Version, file: String| vec![("__version__", version.to_string()), ("__name__", file)];
     match subject {
         Subject::Project => Vec::new(),
         Subject::Group(at) => group(&project.kinds[at]),
@@ -265,14 +268,36 @@ fn placeholders(project: &Project, subject: Subject) -> Vec<(&'static str, Strin
         }
         Subject::Controller(at, nth) => {
             let kind = &project.kinds[at];
-            [group(kind), names(kind), name(&kind.controllers[nth])].concat()
+            let Controller { name: own, version, .. } = &kind.controllers[nth];
+            let name = name(version, rust::module_file(own.as_str()));
+            [group(kind), names(kind), name].concat()
+        }
+        Subject::Webhooks(at) => {
+            let kind = &project.kinds[at];
+            let name = kind.webhooks.iter().flat_map(|it| name(&it.version, it.file()));
+            [group(kind), names(kind), name.collect()].concat()
         }
     }
 }
 
-/// The files that `make manifests` writes: one CRD for each kind, and the role.
+/// The files of `config/webhook`, which the runtime writes.
+const WEBHOOK_FILES: [&str; 7] = [
+    "deployment_patch",
+    "kustomization",
+    "kustomizeconfig",
+    "manifests",
+    "pod_disruption_budget",
+    "secret",
+    "service",
+];
+
+/// The files that `make manifests` writes: one CRD for each kind, the role, and what webhooks need.
 fn derived(project: &Project) -> BTreeSet<String> {
     let own = project.kinds.iter().filter(|kind| kind.origin.is_project());
     let crds = own.map(|kind| format!("config/crd/bases/{}_{}.yaml", project.group_of(kind), kind.plural));
-    crds.chain([String::from("config/rbac/role.yaml")]).collect()
+    let mut files: BTreeSet<_> = crds.chain([String::from("config/rbac/role.yaml")]).collect();
+    if !project.webhooks().is_empty() {
+        files.extend(WEBHOOK_FILES.map(|name| format!("config/webhook/{name}.yaml")));
+    }
+    files
 }

@@ -73,6 +73,7 @@ impl NewApi {
                 storage: true,
             }],
             controllers: Vec::new(),
+            webhooks: None,
         }
     }
 }
@@ -163,6 +164,18 @@ impl Project {
                 other.map_or("", |other| other.name.as_str())
             );
         }
+        if let Some(version) = rest
+            && kind
+                .webhooks
+                .as_ref()
+                .is_some_and(|webhooks| webhooks.version == *version)
+        {
+            bail!(
+                "the webhooks of `{name}` get version `{version}` of it\n\n\
+                 hint: delete them first, with `kubewright delete webhook --group {group} --kind {name}`; or delete the \
+                 whole kind with `--all-versions`"
+            );
+        }
         Ok(match version {
             Some(version) => self.forgetting(group, version, name),
             None => {
@@ -174,7 +187,7 @@ impl Project {
     }
 
     /// The flags for every kind of the project, for a hint.
-    fn listed(&self) -> String {
+    pub(super) fn listed(&self) -> String {
         let flags: Vec<_> = self
             .apis()
             .map(|api| {
@@ -188,12 +201,13 @@ impl Project {
         }
     }
 
-    /// The project without that version of a kind and the controllers that use it; without the kind if that was its only version.
+    /// The project without that version of a kind and the controllers and webhooks that use it; without the kind if that was its only version.
     pub fn forgetting(&self, group: &Group, version: &Version, name: &KindName) -> Self {
         let mut project = self.clone();
         for kind in project.kinds.iter_mut().filter(|kind| kind.is(group, name)) {
             kind.versions.retain(|own| own.name != *version);
             kind.controllers.retain(|controller| controller.version != *version);
+            kind.webhooks = kind.webhooks.take().filter(|webhooks| webhooks.version != *version);
         }
         project.kinds.retain(|kind| !kind.versions.is_empty());
         project
@@ -223,6 +237,7 @@ fn extend(kind: &mut Kind, new: &NewApi, project: &Project) -> Result<()> {
     if new.replace && kind.has_only(&new.version) {
         *kind = Kind {
             controllers: std::mem::take(&mut kind.controllers),
+            webhooks: kind.webhooks.take(),
             ..new.kind()
         };
         return Ok(());

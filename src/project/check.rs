@@ -17,6 +17,7 @@ impl Project {
             self.kinds[..at].iter().try_for_each(|other| clash(kind, other))?;
         }
         self.check_controllers()?;
+        self.check_webhooks()?;
         self.patterns_fit()
     }
 

@@ -71,21 +71,14 @@ impl Project {
 
     /// `foobar`, or `test_foobar` if a kind of another group has that name.
     fn free_controller_name(&self, kind: &Kind) -> Result<ControllerName> {
-        let lower = kind.name.as_str().to_ascii_lowercase();
-        let group = rust::module_file(kind.group.as_str());
-        let group = group.trim_matches('_');
-        // The last one is for groups that start with a digit.
-        for name in [lower.clone(), format!("{group}_{lower}"), format!("{lower}_{group}")] {
-            if let Ok(name) = name.parse()
-                && self.controller_of_module(&name).is_none()
-            {
-                return Ok(name);
-            }
+        let is_free = |name: &ControllerName| self.controller_of_module(name).is_none();
+        match names_of(kind).into_iter().find(is_free) {
+            Some(name) => Ok(name),
+            None => bail!(
+                "no free name for the controller of `{}`\n\nhint: choose one with `--controller-name`",
+                kind.name
+            ),
         }
-        bail!(
-            "no free name for the controller of `{}`\n\nhint: choose one with `--controller-name`",
-            kind.name
-        )
     }
 
     /// The controller whose file a controller of that name would have, with its kind.
@@ -157,6 +150,16 @@ fn may_replace(existing: &Controller, name: &ControllerName, api: &NewApi, new: 
         );
     }
     Ok(())
+}
+
+/// The names to choose from for what is generated for a kind, the best first.
+pub(super) fn names_of(kind: &Kind) -> Vec<ControllerName> {
+    let lower = kind.name.as_str().to_ascii_lowercase();
+    let group = rust::module_file(kind.group.as_str());
+    let group = group.trim_matches('_');
+    // The last one is for groups that start with a digit.
+    let names = [lower.clone(), format!("{group}_{lower}"), format!("{lower}_{group}")];
+    names.iter().filter_map(|name| name.parse().ok()).collect()
 }
 
 /// Whether two controllers would have one file.

@@ -64,6 +64,7 @@ impl FlatApi {
             origin: self.from,
             definition: None,
             controllers: controllers?,
+            webhooks: None,
             versions: vec![KindVersion {
                 name: self.version,
                 // The project does not decide which version of a foreign kind is stored.

@@ -1,6 +1,6 @@
 //! A kind as PROJECT lists it: its names, its owner, its versions and its controllers.
 
-use super::{Controller, Definition, Group, KindName, Origin, Plural, ShortName, Version};
+use super::{Controller, Definition, Group, KindName, Origin, Plural, ShortName, Version, Webhooks};
 use serde::{Deserialize, Serialize};
 
 /// A kind, with all its versions and all its controllers.
@@ -32,6 +32,9 @@ pub struct Kind {
     /// all objects.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub controllers: Vec<Controller>,
+    /// Its admission webhooks, if it has any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub webhooks: Option<Webhooks>,
 }
 
 /// A version of a kind.

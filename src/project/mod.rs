@@ -16,6 +16,7 @@ mod plural;
 pub mod printable;
 mod release;
 pub mod rust;
+pub mod webhooks;
 
 pub use controllers::Controller;
 pub use crd::Definition;
@@ -27,6 +28,7 @@ pub use names::{
 pub use pattern::Pattern;
 pub use plural::plural;
 pub use release::Release;
+pub use webhooks::{WebhookTypes, Webhooks};
 
 use serde::{Deserialize, Serialize};
 
@@ -136,6 +138,12 @@ impl Project {
     /// The path of the CRD of a kind of another owner.
     pub fn crd_path(&self, kind: &Kind) -> String {
         format!("config/crd/external/{}_{}.yaml", self.group_of(kind), kind.plural)
+    }
+
+    /// The path of the type of a kind of the project, in that version.
+    pub fn type_path(&self, kind: &Kind, version: &Version) -> String {
+        let [group, name] = [kind.group.as_str(), kind.name.as_str()].map(rust::module_file);
+        format!("api/src/{group}/{version}/{name}.rs")
     }
 
     /// The kind of that group and name.

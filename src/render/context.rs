@@ -1,6 +1,6 @@
 //! The variables of templates: typed views of the project, created once for all files, and of the subject of each file.
 
-use super::{samples, types};
+use super::{samples, types, webhooks};
 use crate::plan::{RelPath, Subject};
 use crate::project::{Api, Controller, Definition, Kind, License, Origin, Project, kubernetes, rust};
 use anyhow::Result;
@@ -115,6 +115,9 @@ pub fn shared(project: &Project) -> Context {
         .filter_map(|(kind, controller)| controller_view(project, kind, controller))
         .collect();
     context.insert("controllers", &controllers);
+    let all = project.webhooks().into_iter();
+    let webhooks: Vec<_> = all.map(|(kind, own)| webhooks::view(project, kind, own)).collect();
+    context.insert("webhooks", &webhooks);
     context
 }
 
@@ -149,6 +152,14 @@ pub fn about(context: &mut Context, project: &Project, subject: Subject) -> Resu
                 }
             }
             context.insert("controller", &controller_view(project, kind, controller));
+        }
+        Subject::Webhooks(at) => {
+            let kind = &project.kinds[at];
+            let own = kind.webhooks.as_ref();
+            if let Some((own, version)) = own.and_then(|own| Some((own, kind.version(&own.version)?))) {
+                context.insert("api", &api_view(project, Api { kind, version }));
+                context.insert("own", &webhooks::view(project, kind, own));
+            }
         }
     }
     Ok(())

@@ -11,6 +11,7 @@ mod samples;
 mod sources;
 mod types;
 pub mod vendor;
+mod webhooks;
 
 pub use sources::Sources;
 

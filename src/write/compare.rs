@@ -3,7 +3,7 @@
 
 use super::beneath::Entry;
 use super::change::Change;
-use super::merge::{Seeded, Succession, succeed};
+use super::merge::{Seeded, Succession, join, succeed};
 use super::root::Root;
 use crate::plan::{FileKind, RelPath};
 use crate::render::header::{self, Found};
@@ -26,6 +26,13 @@ pub enum Intent<'a> {
     },
     /// Rewrite a seeded file that is not edited; a deleted one stays deleted.
     Follow {
+        /// Its new text.
+        after: &'a File,
+        /// Its text when it was written.
+        before: &'a File,
+    },
+    /// Bring a seeded file to another PROJECT, with its edits, unless they are in the way; a deleted one stays deleted.
+    Join {
         /// Its new text.
         after: &'a File,
         /// Its text when it was written.
@@ -115,6 +122,7 @@ pub fn compare(root: &Root, intents: &Intents<'_>, force: bool) -> Result<Outcom
                 manage(&file, found, &mut outcome, &mut refused);
             }
             Intent::Follow { after, before } => follow(&Followed { path, after, before }, found, &mut outcome),
+            Intent::Join { after, before } => join(path, [before, after], found, &mut outcome),
             Intent::Merge(file) => {
                 let seeded = Seeded {
                     path,

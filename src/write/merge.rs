@@ -2,12 +2,13 @@
 //! in one text. Where both changed the same lines, both stand between conflict markers, with the earlier text.
 
 use super::change::Change;
-use super::compare::{Outcome, Refused, is_comment, same};
+use super::compare::{ByHand, Outcome, Refused, is_comment, same};
 use crate::plan::{FileKind, RelPath};
 use crate::render::header::{self, Found};
 use crate::render::{File, cargo_lock};
-use similar::{ConflictStyle, TextMerge};
+use similar::{Algorithm, ConflictStyle, DiffTag, TextMerge, capture_diff_slices};
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 /// A seeded file in two releases.
 #[derive(Clone, Debug)]
@@ -72,6 +73,55 @@ pub(super) fn succeed(seeded: Seeded, outcome: &mut Outcome, refused: &mut Refus
         });
     }
     outcome.replace(path, seeded.target, text, file.after);
+}
+
+/// Brings a seeded file from the first to the second text, with its edits. If they are in the way, it stays, and the
+/// user gets the lines to change.
+pub(super) fn join(path: &RelPath, texts: [&File; 2], found: Option<Vec<u8>>, outcome: &mut Outcome) {
+    let [before, after] = texts;
+    let Some(bytes) = &found else {
+        return outcome.deleted.push(path.clone());
+    };
+    let file = Succession {
+        before,
+        after,
+        from: None,
+        releases: [""; 2],
+    };
+    match merged(path, bytes, &file) {
+        Merged::Clean(text) => outcome.replace(path, found, text, after),
+        _ => outcome
+            .by_hand
+            .extend(changed_lines(path, &String::from_utf8_lossy(bytes), texts)),
+    }
+}
+
+/// What differs between the first and the second text, unless the user has changed it so already: whole blocks of lines,
+/// to be pasted, and lines to be removed.
+fn changed_lines(path: &RelPath, found: &str, texts: [&File; 2]) -> Option<ByHand> {
+    let present: BTreeSet<&str> = found.lines().map(str::trim).collect();
+    let is_missing = |line: &&str| !line.trim().is_empty() && !present.contains(line.trim());
+    let [before, after] = texts.map(|file| file.text.lines().collect::<Vec<_>>());
+    let (mut add, mut remove) = (Vec::new(), Vec::new());
+    for change in capture_diff_slices(Algorithm::Patience, &before, &after) {
+        let (old, new) = (&before[change.old_range()], &after[change.new_range()]);
+        if change.tag() == DiffTag::Equal {
+            continue;
+        }
+        remove.extend(
+            old.iter()
+                .filter(|line| present.contains(line.trim()) && !new.contains(line)),
+        );
+        if let Some(first) = new.iter().position(&is_missing) {
+            add.extend(&new[first..]);
+        }
+    }
+    let owned = |lines: Vec<&&str>| lines.into_iter().map(|line| (*line).to_owned()).collect::<Vec<_>>();
+    (!add.is_empty() || !remove.is_empty()).then(|| ByHand {
+        path: path.clone(),
+        add: owned(add),
+        remove: owned(remove),
+    })
 }
 
 fn merged(path: &RelPath, bytes: &[u8], file: &Succession) -> Merged {

@@ -151,6 +151,11 @@ impl TestCluster {
         self.server.kubeconfig()
     }
 
+    /// Whether the API server can call the webhooks of an operator that runs here: any but the user's own cluster.
+    pub fn calls_webhooks(&self) -> bool {
+        !matches!(self.server, Server::Existing)
+    }
+
     /// Applies every object of a YAML text, in this test's namespace if it names none: see [`apply`]. For samples,
     /// `include_str!("../config/samples/…")`.
     ///

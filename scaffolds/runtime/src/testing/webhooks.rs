@@ -5,7 +5,7 @@ use std::path::Path;
 use kubewright_schema::files;
 use serde_json::{Value, json};
 
-use super::{Server, TestCluster, fixtures::apply_one};
+use super::{TestCluster, fixtures::apply_one};
 use crate::{
     error::{Error, Result},
     webhook::component::{CONFIGURATIONS, SECRET},
@@ -27,7 +27,7 @@ impl Webhooks {
     pub(super) fn read(cluster: &TestCluster, port: u16) -> Result<Option<Self>> {
         let mut objects = files::documents(Path::new(FOLDER)).map_err(Error::Setup)?;
         objects.retain(|object| is_configuration(object) || object["kind"] == "Secret");
-        if objects.is_empty() || matches!(cluster.server, Server::Existing) {
+        if objects.is_empty() || !cluster.calls_webhooks() {
             return Ok(None);
         }
         let namespace = cluster.namespace().to_owned();

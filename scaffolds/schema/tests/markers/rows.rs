@@ -297,8 +297,14 @@ const OTHERS: [Row; 7] = [
         "kubebuilder:rbac",
         "Permissions are derived from what a controller watches and owns; `.rule(groups, resources, verbs)` adds others. See [Permissions](rbac.md).",
     ),
-    none("kubebuilder:webhook", "Webhooks are not supported yet."),
-    none("kubebuilder:webhookconfiguration", "Webhooks are not supported yet."),
+    none(
+        "kubebuilder:webhook",
+        "`Webhook::validating` and `Webhook::defaulting` declare webhooks in code. See [Admission webhooks](../concepts/admission.md).",
+    ),
+    none(
+        "kubebuilder:webhookconfiguration",
+        "Not needed: `make manifests` writes the configurations of the declared webhooks.",
+    ),
     none(
         "kubebuilder:object:root",
         "`#[derive(CustomResource)]` generates the root type.",

@@ -2,6 +2,7 @@
 
 mod app;
 mod controllers;
+mod webhooks;
 
 use std::process::ExitCode;
 
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
         .crds(api::crds())
         .run(async |manager| {
             let app = app::App::new(manager, cli.app).await?;
+            webhooks::register(manager, &app)?;
             controllers::register(manager, &app)
         })
 }

@@ -1,0 +1,214 @@
+//! Admission webhooks of a kind: which types of them it has, the version whose type they get, and their file.
+
+use super::{ControllerName, Group, Kind, KindName, Project, Version, rust};
+use anyhow::{Result, bail};
+use serde::{Deserialize, Serialize};
+
+/// What the names of the tests of webhooks end with.
+pub const TESTS: &str = "_webhooks";
+
+/// The admission webhooks of a kind. The API server converts objects of its other versions for them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Webhooks {
+    /// The name of their file; unique in the project, and that of the kind's controller where that is possible.
+    pub name: ControllerName,
+    /// The version of the kind whose type they get.
+    pub version: Version,
+    /// Whether there is one that sets defaults.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub defaulting: bool,
+    /// Whether there is one that validates.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub validation: bool,
+}
+
+/// Types of webhooks of a kind, to be added or deleted.
+#[derive(Clone, Debug)]
+pub struct WebhookTypes {
+    /// The group without the domain.
+    pub group: Group,
+    /// The kind.
+    pub kind: KindName,
+    /// The one that sets defaults.
+    pub defaulting: bool,
+    /// The one that validates.
+    pub validation: bool,
+}
+
+impl Project {
+    /// The project with these webhooks, which get the type of that version; unchanged if it has them already.
+    pub fn with_webhooks(&self, new: &WebhookTypes, version: &Version) -> Result<Self> {
+        let kind = self.own_kind(&new.group, &new.kind)?;
+        if kind.version(version).is_none() {
+            bail!(
+                "`{}` has no version `{version}`, only {}\n\nhint: leave out `--version`",
+                kind.name,
+                kind.version_names()
+            );
+        }
+        let mut webhooks = match &kind.webhooks {
+            Some(there) if there.version != *version => bail!(
+                "the webhooks of `{0}` get version `{1}` of it, and those of other versions would be called as well: the \
+                 API server converts objects for webhooks\n\n\
+                 hint: leave out `--version`, or delete them first, with `kubewright delete webhook --group {2} --kind {0}`",
+                kind.name,
+                there.version,
+                kind.group
+            ),
+            Some(there) => there.clone(),
+            None => Webhooks {
+                name: self.free_webhook_name(kind)?,
+                version: version.clone(),
+                defaulting: false,
+                validation: false,
+            },
+        };
+        webhooks.defaulting |= new.defaulting;
+        webhooks.validation |= new.validation;
+        let project = self.replacing(new, Some(webhooks));
+        project.check()?;
+        Ok(project)
+    }
+
+    /// The project without these webhooks.
+    pub fn without_webhooks(&self, gone: &WebhookTypes) -> Result<Self> {
+        let kind = self.own_kind(&gone.group, &gone.kind)?;
+        let has = |it: &&Webhooks| gone.defaulting && it.defaulting || gone.validation && it.validation;
+        let Some(there) = kind.webhooks.as_ref().filter(has) else {
+            bail!(
+                "`{}` has no such webhook\n\nhint: the line of the kind in `PROJECT` lists its webhooks",
+                kind.name
+            );
+        };
+        let rest = Webhooks {
+            defaulting: there.defaulting && !gone.defaulting,
+            validation: there.validation && !gone.validation,
+            ..there.clone()
+        };
+        Ok(self.replacing(gone, Some(rest).filter(|rest| rest.defaulting || rest.validation)))
+    }
+
+    /// The project in which that kind has these webhooks.
+    fn replacing(&self, of: &WebhookTypes, webhooks: Option<Webhooks>) -> Self {
+        let mut project = self.clone();
+        if let Some(kind) = project.kinds.iter_mut().find(|kind| kind.is(&of.group, &of.kind)) {
+            kind.webhooks = webhooks;
+        }
+        project
+    }
+
+    /// A kind that may have webhooks.
+    pub fn own_kind(&self, group: &Group, name: &KindName) -> Result<&Kind> {
+        let Some(kind) = self.kind(group, name) else {
+            bail!(
+                "`{name}` of `{}` is not a kind of this project\n\nhint: {}; for kinds of others write webhooks by hand: {GUIDE}",
+                self.full_group(group),
+                self.listed()
+            );
+        };
+        if !kind.origin.is_project() {
+            bail!(
+                "`{name}` is {}, and only webhooks of the project's own kinds are generated\n\nhint: write this one by hand: {GUIDE}",
+                kind.origin.owner()
+            );
+        }
+        Ok(kind)
+    }
+
+    /// The name of the kind's first controller, or one made of the kind, unless another kind's webhooks have its file.
+    fn free_webhook_name(&self, kind: &Kind) -> Result<ControllerName> {
+        let controllers = kind.controllers.iter().map(|controller| controller.name.clone());
+        let is_free = |name: &ControllerName| {
+            let of_kind = |own: &Kind| own.is(&kind.group, &kind.name);
+            let has = |other: &&Kind| other.webhooks.as_ref().is_some_and(|it| it.file() == file(name));
+            let controls = |other: &&Kind| other.controllers.iter().any(|it| file(&it.name) == file(name));
+            let taken = self
+                .kinds
+                .iter()
+                .filter(|other| !of_kind(other))
+                .any(|it| has(&it) || controls(&it));
+            !taken && !self.is_taken_by_tests(&file(name))
+        };
+        let names = controllers.chain(super::controllers::names_of(kind));
+        match names.into_iter().find(is_free) {
+            Some(name) => Ok(name),
+            None => bail!(
+                "no free name for the webhooks of `{}`\n\nhint: see which names the controllers in `PROJECT` have",
+                kind.name
+            ),
+        }
+    }
+
+    /// Whether a controller's tests are in the file of the tests of webhooks of that file.
+    fn is_taken_by_tests(&self, webhooks: &str) -> bool {
+        let tests = format!("{webhooks}{TESTS}");
+        self.controllers().iter().any(|(_, it)| file(&it.name) == tests)
+    }
+
+    /// Every kind with webhooks, in the order in which rustfmt lists their modules.
+    pub fn webhooks(&self) -> Vec<(&Kind, &Webhooks)> {
+        let kinds = self.kinds.iter();
+        let mut all: Vec<_> = kinds.filter_map(|kind| Some((kind, kind.webhooks.as_ref()?))).collect();
+        all.sort_by(|(_, a), (_, b)| rust::module_order(&a.file(), &b.file()));
+        all
+    }
+
+    /// Refuses webhooks that the generated code could not serve.
+    pub(super) fn check_webhooks(&self) -> Result<()> {
+        let all = self.webhooks();
+        for (at, (kind, webhooks)) in all.iter().enumerate() {
+            let (name, version) = (&kind.name, &webhooks.version);
+            if !kind.origin.is_project() || !webhooks.defaulting && !webhooks.validation {
+                bail!("`{name}` cannot have the `webhooks` of `PROJECT`: {NEEDS}");
+            }
+            if self.namespaced {
+                bail!(
+                    "`{name}` cannot have webhooks: the operator of a `--namespaced` project may not write their \
+                     configurations, which are cluster-scoped\n\n\
+                     hint: use a project without `--namespaced`, or write them by hand and make their certificates \
+                     otherwise: {GUIDE}"
+                );
+            }
+            if kind.version(version).is_none() {
+                bail!(
+                    "the webhooks of `{name}` get version `{version}` of it, which has only {}",
+                    kind.version_names()
+                );
+            }
+            // Sorted by their files.
+            if let Some((other, _)) = all.get(at + 1).filter(|(_, other)| other.file() == webhooks.file()) {
+                bail!(
+                    "the webhooks of `{name}` and those of `{}` would share one file",
+                    other.name
+                );
+            }
+            if self.is_taken_by_tests(&webhooks.file()) {
+                bail!(
+                    "the tests of the webhooks of `{name}` and those of controller `{}{TESTS}` would share one file\n\n\
+                     hint: choose another `--controller-name`",
+                    webhooks.file()
+                );
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The page on webhooks, also on those that are not generated.
+const GUIDE: &str = concat!(
+    env!("CARGO_PKG_REPOSITORY"),
+    "/blob/main/docs/src/concepts/admission.md"
+);
+const NEEDS: &str = "only kinds of the project have them, and at least one of `defaulting` and `validation` is true";
+
+impl Webhooks {
+    /// The name of their file, without its extension.
+    pub fn file(&self) -> String {
+        file(&self.name)
+    }
+}
+
+fn file(name: &ControllerName) -> String {
+    rust::module_file(name.as_str())
+}

@@ -1,0 +1,58 @@
+//! The webhooks of a kind as templates see them.
+
+use crate::project::{Kind, Project, Webhooks, rust};
+use serde::Serialize;
+
+/// What the generated file imports without a path. A kind of such a name is imported under another one there; unlike
+/// those in [`rust::RESERVED`], these types keep their names everywhere else.
+const IMPORTED: [&str; 7] = [
+    "Admission",
+    "Change",
+    "Defaulter",
+    "Operation",
+    "Validator",
+    "Verdict",
+    "Webhook",
+];
+
+/// The webhooks of a kind.
+#[derive(Serialize)]
+pub struct WebhooksView {
+    file: String,
+    module: String,
+    defaulting: bool,
+    validation: bool,
+    /// The type of the kind, as the file names it.
+    type_name: String,
+    /// The type in a `use`, with the other name if it has one.
+    import: String,
+    defaulter: String,
+    validator: String,
+    /// The annotation that the generated defaulter sets.
+    contact: String,
+}
+
+/// The view of the webhooks of that kind.
+pub fn view(project: &Project, kind: &Kind, own: &Webhooks) -> WebhooksView {
+    let name = rust::type_name(kind.name.as_str());
+    let file = own.file();
+    let is_imported = IMPORTED.contains(&name.as_str());
+    let type_name = match is_imported {
+        true => format!("{name}Resource"),
+        false => name.clone(),
+    };
+    WebhooksView {
+        module: rust::module(&file),
+        file,
+        defaulting: own.defaulting,
+        validation: own.validation,
+        import: match is_imported {
+            true => format!("{name} as {type_name}"),
+            false => name,
+        },
+        type_name,
+        defaulter: format!("{}Defaulter", kind.name),
+        validator: format!("{}Validator", kind.name),
+        contact: format!("{}/contact", project.group_of(kind)),
+    }
+}
