@@ -2,7 +2,7 @@
 
 use std::{
     env,
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    net::SocketAddr,
     path::Path,
     pin::pin,
     process::ExitCode,
@@ -270,7 +270,7 @@ impl Operator {
             configured: component::configured(&hooks),
             converting: component::converting(&hooks),
             reach: Reach {
-                address: address.map(local),
+                address: address.map(Reach::local),
                 url: self.options.webhook_url.clone(),
                 // The kubelet sets it in every container; a kubeconfig may be that of another cluster.
                 in_cluster: env::var_os("KUBERNETES_SERVICE_HOST").is_some()
@@ -369,16 +369,6 @@ fn threads() -> runtime::Builder {
         threads.worker_threads(half(available_parallelism().map_or(1, usize::from)));
     }
     threads
-}
-
-/// Where this process itself reaches a server that listens at an address, which may stand for all of the host's.
-fn local(address: SocketAddr) -> SocketAddr {
-    let ip = match address.ip() {
-        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
-        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
-        ip => ip,
-    };
-    SocketAddr::new(ip, address.port())
 }
 
 fn half(cores: usize) -> usize {

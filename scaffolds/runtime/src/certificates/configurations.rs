@@ -49,17 +49,17 @@ impl Configuration {
         let name = format!("{prefix}{}", configured.name);
         let kind = GroupVersionKind::gvk(GROUP, "v1", configured.kind);
         let resource = ApiResource::from_gvk_with_plural(&kind, configured.plural);
-        Self::watched(client, (name, resource), None)
+        Self::watched(client, name, resource, None)
     }
 
     /// The definition of a kind that is converted.
     pub(super) fn of_definition(client: &Client, converter: Converter) -> Self {
         let kind = GroupVersionKind::gvk("apiextensions.k8s.io", "v1", "CustomResourceDefinition");
-        let named = (converter.definition().to_owned(), ApiResource::from_gvk(&kind));
-        Self::watched(client, named, Some(converter))
+        let name = converter.definition().to_owned();
+        Self::watched(client, name, ApiResource::from_gvk(&kind), Some(converter))
     }
 
-    fn watched(client: &Client, (name, resource): (String, ApiResource), converter: Option<Converter>) -> Self {
+    fn watched(client: &Client, name: String, resource: ApiResource, converter: Option<Converter>) -> Self {
         let mut config = InformerConfig {
             field_selector: Some(format!("metadata.name={name}")),
             resync: None,

@@ -10,7 +10,7 @@ mod secret;
 mod trust;
 
 use std::{
-    net::SocketAddr,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicI64, Ordering},
@@ -55,6 +55,18 @@ pub(crate) struct Reach {
     pub(crate) url: Option<String>,
     /// Whether this process runs in the cluster, and so reaches the Service.
     pub(crate) in_cluster: bool,
+}
+
+impl Reach {
+    /// Where this process itself reaches a server that listens at an address, which may stand for all of the host's.
+    pub(crate) fn local(address: SocketAddr) -> SocketAddr {
+        let ip = match address.ip() {
+            IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+            IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+            ip => ip,
+        };
+        SocketAddr::new(ip, address.port())
+    }
 }
 
 /// How fast things happen.
