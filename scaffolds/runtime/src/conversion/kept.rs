@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use ring::digest::{Context, SHA256};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::webhook::merge::carry_over;
 
@@ -58,7 +58,7 @@ pub(crate) fn hidden(object: &Value, annotation: &str) -> Vec<String> {
     let text = object["metadata"]["annotations"][annotation].as_str();
     let kept: Option<Kept> = text.and_then(|text| serde_json::from_str(text).ok());
     let entries = kept.into_iter().flat_map(|it| it.kept);
-    let is_empty = |value: &Value| [Value::Null, json!([]), json!({})].contains(value);
+    let is_empty = |value: &Value| [Value::Null, Value::Array(vec![]), Value::Object(Map::new())].contains(value);
     let hidden = entries.filter(|entry| entry.shown.is_empty() && !entry.value.iter().all(is_empty));
     hidden.map(|entry| entry.path.join(".")).collect()
 }
