@@ -117,7 +117,8 @@ impl Keeper {
         if wrong != self.said {
             if let Some(wrong) = &wrong {
                 // A log message is one line.
-                let (text, hint) = wrong.split_once("\n\nhint: ").unwrap_or((wrong, ""));
+                let parts = wrong.split_once("\n\nhint: ");
+                let (text, hint) = parts.map_or((wrong.as_str(), None), |(text, hint)| (text, Some(hint)));
                 warn!(hint, "the webhook server's certificates: {text}");
             }
             self.said = wrong;
@@ -126,7 +127,9 @@ impl Keeper {
 
     /// Serves what the Secret has, publishes its authorities, and does the step that is due.
     async fn step(&mut self) -> Result<(), String> {
-        self.synced()?;
+        if !self.has_synced()? {
+            return Ok(());
+        }
         let Some(secret) = self.secret.store().get(&self.key) else {
             let text = format!("the Secret `{}` does not exist", self.key);
             let hint = "add ../webhook to the components of config/default; if that has another namePrefix, pass it as \
@@ -151,19 +154,18 @@ impl Keeper {
         self.write(&secret, &next).await
     }
 
-    fn synced(&self) -> Result<(), String> {
+    /// Whether all of its caches are filled: at first they are not, which is no error.
+    fn has_synced(&self) -> Result<bool, String> {
         let configurations = self.configurations.iter().map(|it| &it.informer);
-        let mut errors: Vec<_> = configurations
+        let mut missing: Vec<_> = configurations
             .filter(|informer| !informer.has_synced())
             .map(|informer| informer.last_error())
             .collect();
         if !self.secret.has_synced() {
-            errors.push(self.secret.last_error());
+            missing.push(self.secret.last_error());
         }
-        match errors.into_iter().next() {
-            None => Ok(()),
-            Some(error) => Err(error.unwrap_or_else(|| "waiting for the API server".to_owned())),
-        }
+        let is_complete = missing.is_empty();
+        missing.into_iter().flatten().next().map_or(Ok(is_complete), Err)
     }
 
     async fn write(&self, secret: &Secret, state: &State) -> Result<(), String> {
