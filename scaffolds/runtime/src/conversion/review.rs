@@ -3,18 +3,10 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::webhook::envelope;
+
 const VERSION: &str = "apiextensions.k8s.io/v1";
 const KIND: &str = "ConversionReview";
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Review {
-    #[serde(default)]
-    api_version: String,
-    #[serde(default)]
-    kind: String,
-    request: Option<Request>,
-}
 
 /// Objects, and the version that they are to be converted to.
 #[derive(Debug, Deserialize)]
@@ -33,12 +25,7 @@ impl Request {
     ///
     /// Why it is none.
     pub(super) fn read(body: &[u8]) -> Result<Self, String> {
-        let review: Review = serde_json::from_slice(body).map_err(|error| format!("not a {KIND}: {error}"))?;
-        if (review.api_version.as_str(), review.kind.as_str()) != (VERSION, KIND) {
-            let (version, kind) = (review.api_version, review.kind);
-            return Err(format!("expected {VERSION}, Kind={KIND}, got {version}, Kind={kind}"));
-        }
-        review.request.ok_or_else(|| format!("the {KIND} has no request"))
+        envelope::request(body, VERSION, KIND)
     }
 }
 
@@ -71,7 +58,7 @@ mod tests {
     #[test]
     fn what_is_no_review_is_named() {
         let read = |value: Value| Request::read(value.to_string().as_bytes()).unwrap_err();
-        assert!(read(json!([])).starts_with("not a ConversionReview: "));
+        assert!(read(json!([])).starts_with("the body is no ConversionReview: "));
         assert_eq!(
             read(json!({"apiVersion": "apiextensions.k8s.io/v1beta1", "kind": KIND})),
             "expected apiextensions.k8s.io/v1, Kind=ConversionReview, got apiextensions.k8s.io/v1beta1, \

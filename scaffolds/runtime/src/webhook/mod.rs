@@ -6,6 +6,7 @@ pub(crate) mod component;
 mod configuration;
 mod decide;
 mod declare;
+pub(crate) mod envelope;
 mod hook;
 mod lint;
 pub(crate) mod merge;

@@ -7,6 +7,8 @@ use kubewright_machinery::base64::{self, Encoding};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 
+use super::envelope;
+
 /// What is done to an object.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "UPPERCASE")]
@@ -21,16 +23,6 @@ pub enum Operation {
 
 const VERSION: &str = "admission.k8s.io/v1";
 const KIND: &str = "AdmissionReview";
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Review {
-    #[serde(default)]
-    api_version: String,
-    #[serde(default)]
-    kind: String,
-    request: Option<Request>,
-}
 
 /// A request for admission.
 #[derive(Debug, Deserialize)]
@@ -72,15 +64,7 @@ impl Request {
     ///
     /// Why it is none.
     pub(super) fn read(body: &[u8]) -> Result<Self, String> {
-        let review: Review =
-            serde_json::from_slice(body).map_err(|error| format!("not an AdmissionReview: {error}"))?;
-        if (review.api_version.as_str(), review.kind.as_str()) != (VERSION, KIND) {
-            let (version, kind) = (review.api_version, review.kind);
-            return Err(format!("expected {VERSION}, Kind={KIND}, got {version}, Kind={kind}"));
-        }
-        review
-            .request
-            .ok_or_else(|| "the AdmissionReview has no request".to_owned())
+        envelope::request(body, VERSION, KIND)
     }
 
     /// Kind, group and name of the object, as a Status names it.
@@ -139,7 +123,7 @@ mod tests {
     #[test]
     fn what_is_no_review_is_named() {
         let read = |value: Value| Request::read(value.to_string().as_bytes()).unwrap_err();
-        assert!(read(json!([])).starts_with("not an AdmissionReview: "));
+        assert!(read(json!([])).starts_with("the body is no AdmissionReview: "));
         assert_eq!(
             read(json!({"apiVersion": "admission.k8s.io/v1beta1", "kind": "AdmissionReview"})),
             "expected admission.k8s.io/v1, Kind=AdmissionReview, got admission.k8s.io/v1beta1, Kind=AdmissionReview"
