@@ -45,11 +45,11 @@ impl Project {
         }
         let lines: String = components.iter().map(|name| format!("\n  - ../{name}")).collect();
         if !components.is_empty() {
-            project.edit(
-                "default/kustomization.yaml",
-                "components: []",
-                &format!("components:{lines}"),
-            )?;
+            // A project with webhooks has a component already.
+            let file = "default/kustomization.yaml";
+            let is_empty = fs::read_to_string(project.config().join(file))?.contains("components: []");
+            let list = if is_empty { "components: []" } else { "components:" };
+            project.edit(file, list, &format!("components:{lines}"))?;
         }
         Ok(project)
     }
