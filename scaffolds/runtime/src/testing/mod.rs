@@ -156,6 +156,10 @@ impl TestCluster {
         !matches!(self.server, Server::Existing)
     }
 
+    fn is_kube_apiserver(&self) -> bool {
+        matches!(self.server, Server::ControlPlane(_))
+    }
+
     /// Applies every object of a YAML text, in this test's namespace if it names none: see [`apply`]. For samples,
     /// `include_str!("../config/samples/…")`.
     ///

@@ -5,6 +5,7 @@ use std::{
     io,
     path::PathBuf,
     process::{Child, Command, ExitStatus, Stdio},
+    time::Duration,
 };
 
 use tokio::{
@@ -15,6 +16,10 @@ use tokio::{
 
 use super::{PATIENCE, PERIOD, TestCluster, account::Account, free_ports, random, refusals, webhooks::Webhooks};
 use crate::error::{Error, Result};
+
+/// How long kube-apiserver may take to see the authorities in a webhook configuration: it watches configurations, which takes
+/// milliseconds, and nothing shows when it has seen one. Until then every request for the kind fails.
+const NOTICED: Duration = Duration::from_millis(500);
 
 /// A running operator, killed on drop. Unless [`stop`](Self::stop) was called and returned no error, the test has
 /// failed, and the operator's log is printed.
@@ -58,6 +63,9 @@ impl RunningOperator {
             _account: account,
         };
         running.ready(port).await?;
+        if webhooks.is_some() && cluster.is_kube_apiserver() {
+            sleep(NOTICED).await;
+        }
         Ok(running)
     }
 
