@@ -1,4 +1,4 @@
-//! The API server accepts the kind with which the book explains schemas.
+//! Code of the book: the API server accepts the kind that explains schemas, and FooBars survive their conversion.
 
 #[allow(dead_code, reason = "only the hub is used")]
 #[path = "../examples/book/conversion.rs"]

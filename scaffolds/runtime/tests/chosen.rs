@@ -267,27 +267,39 @@ async fn children_without_the_label_are_found_in_chosen_namespaces_alone() {
     running.stop().await.unwrap();
 }
 
-/// Makes a ConfigMap in the namespace `one`, and keeps the last error.
-struct Makes(Arc<Mutex<String>>);
+/// Makes a ConfigMap in the namespace `one`, as a child or without an owner, and keeps the last error.
+struct Makes {
+    unowned: bool,
+    error: Arc<Mutex<String>>,
+}
 
 impl Reconciler<Planet> for Makes {
     async fn reconcile(&self, cx: &Context<Planet>, _: Arc<Planet>) -> Result<Action> {
-        let intent = json!({"metadata": {"name": "x", "namespace": "one"}});
-        let made = cx.apply_child::<ConfigMap>(child(intent)).await;
-        *self.0.lock().unwrap() = made.as_ref().err().map(ToString::to_string).unwrap_or_default();
+        let intent = child(json!({"metadata": {"name": "x", "namespace": "one"}}));
+        let made = if self.unowned {
+            cx.apply_unowned::<ConfigMap>(intent).await
+        } else {
+            cx.apply_child::<ConfigMap>(intent).await
+        };
+        *self.error.lock().unwrap() = made.as_ref().err().map(ToString::to_string).unwrap_or_default();
         made.map(|_| Action::Done)
     }
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_cluster_scoped_owner_gets_no_child_in_a_namespace_that_is_not_chosen() {
+/// Runs a controller of planets that makes a ConfigMap in a namespace that is chosen later.
+async fn is_made_once_its_namespace_is_chosen(unowned: bool) {
     let (world, error) = (world(), Arc::<Mutex<String>>::default());
     label(&world, "one", "b");
     world.put("/apis/test.example.com/v1/planets/x", planet());
     let manager = manager(&world);
+    let makes = Makes {
+        unowned,
+        error: error.clone(),
+    };
     Controller::<Planet>::new("planet")
         .owns::<ConfigMap>()
-        .register(&manager, Makes(error.clone()))
+        .applies_unowned::<ConfigMap>()
+        .register(&manager, makes)
         .unwrap();
     let running = Running::start(manager);
     seconds(60).await;
@@ -301,6 +313,16 @@ async fn a_cluster_scoped_owner_gets_no_child_in_a_namespace_that_is_not_chosen(
     assert_eq!(*error.lock().unwrap(), "");
     assert_eq!(world.count("/api/v1/configmaps"), 1);
     running.stop().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cluster_scoped_owner_gets_no_child_in_a_namespace_that_is_not_chosen() {
+    is_made_once_its_namespace_is_chosen(false).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_object_without_an_owner_is_applied_in_a_namespace_that_is_not_chosen() {
+    is_made_once_its_namespace_is_chosen(true).await;
 }
 
 #[tokio::test(start_paused = true)]

@@ -75,6 +75,14 @@ fn owners(world: &World) -> Vec<String> {
     names
 }
 
+/// Creates the owners `a` and `b`, one after the other.
+async fn put_both(world: &World, target: &str) {
+    for name in ["a", "b"] {
+        world.put(&at(name), foobar(target));
+        seconds(10).await;
+    }
+}
+
 fn retarget(world: &World, name: &str, target: &str) {
     world.edit(&at(name), |object| object["spec"]["target"] = json!(target));
 }
@@ -83,10 +91,7 @@ fn retarget(world: &World, name: &str, target: &str) {
 async fn a_shared_object_has_all_owners_and_goes_with_the_last() {
     let (world, reconciler) = (world(), Joined::default());
     let running = joined(&world, &reconciler, 1);
-    for name in ["a", "b"] {
-        world.put(&at(name), foobar("x"));
-        seconds(10).await;
-    }
+    put_both(&world, "x").await;
     assert_eq!(owners(&world), ["a", "b"]);
     assert_eq!(world.writes(CONFIG_MAPS).len(), 2, "a create and an apply");
     world.delete(&at("a"));
@@ -119,10 +124,7 @@ async fn owners_that_join_at_the_same_time_lose_no_reference() {
 async fn a_change_by_others_wakes_every_owner_and_one_repairs_it() {
     let (world, reconciler) = (world(), Joined::default());
     let running = joined(&world, &reconciler, 1);
-    for name in ["a", "b"] {
-        world.put(&at(name), foobar("x"));
-        seconds(10).await;
-    }
+    put_both(&world, "x").await;
     taken(&reconciler.seen);
     let before = world.writes(CONFIG_MAPS).len();
     world.edit(&config_map("common"), |map| {
@@ -165,10 +167,7 @@ async fn owners_that_disagree_do_not_write_in_turn_forever() {
 async fn an_owner_leaves_and_the_last_one_that_leaves_deletes_the_object() {
     let (world, reconciler) = (world(), Joined::default());
     let running = joined(&world, &reconciler, 1);
-    for name in ["a", "b"] {
-        world.put(&at(name), foobar("x"));
-        seconds(10).await;
-    }
+    put_both(&world, "x").await;
     retarget(&world, "a", "x leave");
     seconds(10).await;
     assert_eq!(owners(&world), ["b"]);
@@ -266,10 +265,7 @@ async fn an_object_of_a_controller_or_of_nobody_is_not_joined() {
 async fn a_restart_writes_nothing_and_a_field_that_leaves_the_intent_is_removed() {
     let (world, reconciler) = (world(), Joined::default());
     let running = joined(&world, &reconciler, 1);
-    for name in ["a", "b"] {
-        world.put(&at(name), foobar("more"));
-        seconds(10).await;
-    }
+    put_both(&world, "more").await;
     assert_eq!(common(&world).unwrap()["data"], json!({"value": "more", "more": "1"}));
     running.stop().await.unwrap();
     let before = world.writes("/").len();

@@ -1,14 +1,14 @@
 //! The program `etcd` that envtest starts: it answers that it is healthy, and stores nothing, because kubewright's
 //! kube-apiserver keeps its objects itself.
 
-use super::flags::{Accepted, Flag, Given, Program};
+use super::flags::{Given, Program, flag, ignored};
 use crate::cli::{ask::Usage, report};
 use anyhow::{Context, Result, anyhow};
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
-/// Where etcd listens unless it is told otherwise.
+/// Where etcd listens unless a flag says otherwise.
 const USUAL: &str = "http://localhost:2379";
 /// The longest request that is read, in bytes, and how long one connection may take.
 const LONGEST: usize = 8 * 1024;
@@ -16,38 +16,19 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// The version of the etcd that Kubernetes 1.36 is tested with.
 const VERSION: &str = r#"{"etcdserver":"3.6.8","etcdcluster":"3.6.0","storage":"3.6.0"}"#;
 
-const fn ignored(name: &'static str, value: &'static str) -> Flag {
-    Flag {
-        name,
-        value,
-        accepted: Accepted::WithoutEffect,
-        help: "",
-    }
-}
-
 const ETCD: Program = Program {
     name: "etcd",
     about: "The etcd of `kubewright envtest`: answers that it is healthy, and stores nothing. kubewright's\n\
             kube-apiserver keeps its objects in memory.",
+    version: concat!("etcd Version: 3.6.8+kubewright.", env!("CARGO_PKG_VERSION")),
     flags: &[
-        Flag {
-            name: "listen-client-urls",
-            value: "urls",
-            accepted: Accepted::Honoured,
-            help: "Answer /health, /livez, /readyz and /version there, over HTTP on loopback [default: http://localhost:2379]",
-        },
-        Flag {
-            name: "help",
-            value: "",
-            accepted: Accepted::Honoured,
-            help: "Print this",
-        },
-        Flag {
-            name: "version",
-            value: "",
-            accepted: Accepted::Honoured,
-            help: "Print the version",
-        },
+        flag(
+            "listen-client-urls",
+            "urls",
+            "Answer /health, /livez, /readyz and /version there, over HTTP on loopback [default: http://localhost:2379]",
+        ),
+        flag("help", "", "Print this"),
+        flag("version", "", "Print the version"),
         ignored("advertise-client-urls", "urls"),
         ignored("auto-compaction-mode", "string"),
         ignored("auto-compaction-retention", "string"),
@@ -77,15 +58,8 @@ const ETCD: Program = Program {
 /// Answers until the process is stopped, by the signal's default action as etcd itself.
 pub fn run(arguments: Vec<String>) -> Result<()> {
     let given = ETCD.read(arguments)?;
-    if given.is_set("help", false)? {
-        report::result(&ETCD.help());
-        return Ok(());
-    }
-    if given.is_set("version", false)? {
-        report::result(&format!(
-            "etcd Version: 3.6.8+kubewright.{}\n",
-            env!("CARGO_PKG_VERSION")
-        ));
+    if let Some(text) = ETCD.information(&given)? {
+        report::result(&text);
         return Ok(());
     }
     let mut sockets = listen(&given)?;

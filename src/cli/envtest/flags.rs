@@ -15,6 +15,41 @@ pub struct Flag {
     pub help: &'static str,
 }
 
+/// A flag that does what the help says.
+pub const fn flag(name: &'static str, value: &'static str, help: &'static str) -> Flag {
+    Flag {
+        name,
+        value,
+        accepted: Accepted::Honoured,
+        help,
+    }
+}
+
+/// A flag that is accepted with these values only.
+pub const fn only(
+    name: &'static str,
+    value: &'static str,
+    values: &'static [&'static str],
+    help: &'static str,
+) -> Flag {
+    Flag {
+        name,
+        value,
+        accepted: Accepted::Only(values),
+        help,
+    }
+}
+
+/// A flag that is accepted with all values, without effect.
+pub const fn ignored(name: &'static str, value: &'static str) -> Flag {
+    Flag {
+        name,
+        value,
+        accepted: Accepted::WithoutEffect,
+        help: "",
+    }
+}
+
 /// Which values a flag may have.
 #[derive(Clone, Copy, Debug)]
 pub enum Accepted {
@@ -31,6 +66,8 @@ pub struct Program {
     pub name: &'static str,
     /// The first paragraph of the help.
     pub about: &'static str,
+    /// What `--version` prints.
+    pub version: &'static str,
     pub flags: &'static [Flag],
     /// The last paragraph of the help.
     pub differs: &'static str,
@@ -127,6 +164,18 @@ impl Program {
         ))
     }
 
+    /// What the program prints instead of starting, where `--help` or `--version` was given.
+    ///
+    /// # Errors
+    /// A value of these that is no boolean.
+    pub fn information(&self, given: &Given) -> Result<Option<String>> {
+        if given.is_set("help", false)? {
+            return Ok(Some(self.help()));
+        }
+        let version = given.is_set("version", false)?;
+        Ok(version.then(|| format!("{}\n", self.version)))
+    }
+
     /// The text of `--help`. Each flag begins a line, by which envtest recognises it.
     pub fn help(&self) -> String {
         let mut text = format!("{}\n\nUsage: {} [flags]\n", self.about, self.name);
@@ -166,31 +215,12 @@ mod tests {
     const PROGRAM: Program = Program {
         name: "server",
         about: "A server.",
+        version: "1",
         flags: &[
-            Flag {
-                name: "help",
-                value: "",
-                accepted: Accepted::Honoured,
-                help: "Print this",
-            },
-            Flag {
-                name: "a-list",
-                value: "strings",
-                accepted: Accepted::Honoured,
-                help: "A list",
-            },
-            Flag {
-                name: "tuned",
-                value: "int",
-                accepted: Accepted::WithoutEffect,
-                help: "",
-            },
-            Flag {
-                name: "fixed",
-                value: "",
-                accepted: Accepted::Only(&["true"]),
-                help: "Always on",
-            },
+            flag("help", "", "Print this"),
+            flag("a-list", "strings", "A list"),
+            ignored("tuned", "int"),
+            only("fixed", "", &["true"], "Always on"),
         ],
         differs: "It differs.",
     };

@@ -1,4 +1,4 @@
-//! `kubewright envtest`: a folder with programs under the names that envtest and its likes start, each of them kubewright.
+//! `kubewright envtest`: a folder with programs under the names that envtest and similar tools start, each of them kubewright.
 //! Called by one of those names, kubewright is that program.
 
 mod etcd;

@@ -1,7 +1,7 @@
 //! Service accounts: their user names, and the tokens that the server issues to them and verifies.
 //!
-//! A token is a JWT with the same claims as the real server's. Unless the options name a key, it is generated when the
-//! server starts, and is not stored.
+//! A token is a JWT with the same claims as the real server's. Unless the options name a key for
+//! signing, the server generates one when it starts, and does not store it.
 
 use std::{
     collections::HashMap,

@@ -49,7 +49,7 @@ impl Write<'_> {
             let selectors = object.pointer("/aggregationRule/clusterRoleSelectors");
             selectors.and_then(Value::as_array).is_some_and(|it| !it.is_empty())
         };
-        let has_all = || self.missing(&everything()).is_empty();
+        let has_all = || self.missing(&Rule::everything()).is_empty();
         if (aggregates(new) || old.is_some_and(aggregates)) && !has_all() {
             let why = "must have cluster-admin privileges to use the aggregationRule";
             return Err(Status::forbidden(self.resource, meta::text(new, "name"), why));
@@ -120,23 +120,6 @@ impl Write<'_> {
 fn rules(list: Option<&Value>) -> Vec<Rule> {
     let rules = list.cloned().map(serde_json::from_value::<Vec<Rule>>);
     rules.and_then(Result::ok).unwrap_or_default()
-}
-
-/// The rules of a cluster's administrator.
-fn everything() -> [Rule; 2] {
-    let star = || vec!["*".to_owned()];
-    let resources = Rule {
-        api_groups: star(),
-        resources: star(),
-        verbs: star(),
-        ..Rule::default()
-    };
-    let urls = Rule {
-        non_resource_urls: star(),
-        verbs: star(),
-        ..Rule::default()
-    };
-    [resources, urls]
 }
 
 /// Whether a write changes only what the garbage collector changes, which needs no further permissions.

@@ -23,7 +23,8 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// What `AlwaysAllow` of the real server lists: all requests for resources, and all others.
+    /// The rules of a cluster's administrator, which `AlwaysAllow` of the real server lists, too: all requests for resources,
+    /// and all others.
     pub fn everything() -> [Self; 2] {
         let all = || vec!["*".to_owned()];
         let resources = Self {

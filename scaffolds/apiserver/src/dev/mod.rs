@@ -47,11 +47,10 @@ Options:
 /// # Flow
 /// The server listens on a free port of 127.0.0.1 and writes the administrator's kubeconfig, `dev.kubeconfig`, beside
 /// this program. It applies the CRDs that `config/crd` lists, those of `config/crd/external`, and what `config/rbac`
-/// lists, in the namespace `default`, and the webhooks of `config/webhook`, whose Service leads to the operator. The operator
-/// then starts as the ServiceAccount of `config/rbac`. When the
-/// operator sends a request that no role grants, the program prints the `.rule(…)` that would grant it. Each object of
-/// `config/samples` is applied as soon as its kind is served. All objects live in memory. Ctrl-C stops the program,
-/// after the operator has drained.
+/// lists, in the namespace `default`, and the webhooks of `config/webhook`, whose Service leads to the operator. The
+/// operator then starts as the ServiceAccount of `config/rbac`. When the operator sends a request that no role grants,
+/// the program prints the `.rule(…)` that would grant it. Each object of `config/samples` is applied as soon as its kind
+/// is served. All objects live in memory. Ctrl-C stops the program, after the operator has drained.
 ///
 /// With `--only-server` the server runs alone, writes its kubeconfig to a temporary folder, and ends when the standard
 /// input closes: with the test that started it, however that test ends.

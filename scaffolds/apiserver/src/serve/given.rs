@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use tokio::net::TcpListener;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject};
 
-use super::{Running, ServeError, certificate::Authority, start, tls::Handshakes};
+use super::{Running, ServeError, certificate::Authority, listen, start, tls::Handshakes};
 use crate::{pem, server::ApiServer};
 
 /// The certificate of a server with its key, and the authorities whose client certificates it accepts.
@@ -94,9 +94,7 @@ impl Endpoint {
     /// [`ServeError`]
     pub async fn bind(address: SocketAddr, certificates: Certificates) -> Result<Self, ServeError> {
         let handshakes = Handshakes::with(certificates).map_err(ServeError::Certificates)?;
-        let listen = |source| ServeError::Listen { address, source };
-        let socket = TcpListener::bind(address).await.map_err(listen)?;
-        let address = socket.local_addr().map_err(listen)?;
+        let (socket, address) = listen(address).await?;
         Ok(Self {
             socket,
             address,

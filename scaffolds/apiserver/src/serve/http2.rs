@@ -36,11 +36,11 @@ const LARGEST_WINDOW: u32 = (1 << 31) - 1;
 const HEADER_LIST: u32 = HEADERS as u32 + 320;
 /// How long a connection may have no request in progress: `IdleTimeout` of the same file.
 const IDLE: Duration = Duration::from_secs(90);
-/// How long an idle client has to close its side once it is told to go (`goAwayTimeout` of Go's server).
+/// How long an idle client has to close its side after GOAWAY (`goAwayTimeout` of Go's server).
 const FAREWELL: Duration = Duration::from_secs(1);
 
 /// Answers the requests of one connection until the client ends it, it is idle for too long, or the server stops. `streams` is
-/// how many requests may be in progress; the client is told so, and one that ignores it has them refused.
+/// how many requests may be in progress; the settings say so, and requests beyond it are refused.
 pub async fn converse(stream: TlsStream<TcpStream>, answers: Answers, streams: u32) {
     let mut stop = answers.stop.clone();
     let (requests, in_progress) = watch::channel(0);

@@ -84,9 +84,7 @@ impl Listener {
     /// [`ServeError`]
     pub async fn bind(port: u16, token: Option<String>) -> Result<Self, ServeError> {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-        let listen = |source| ServeError::Listen { address, source };
-        let socket = TcpListener::bind(address).await.map_err(listen)?;
-        let address = socket.local_addr().map_err(listen)?;
+        let (socket, address) = listen(address).await?;
         let authority = Authority::new().map_err(ServeError::Certificates)?;
         let server = authority
             .server(&[Ipv4Addr::LOCALHOST])
@@ -139,6 +137,14 @@ impl Listener {
         let handshakes = Handshakes::new(&self.authority, &self.server).map_err(ServeError::Certificates)?;
         Ok(start(self.socket, self.address, handshakes, server))
     }
+}
+
+/// A socket that listens on this address, and its address, which differs where the port is 0.
+async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), ServeError> {
+    let failed = |source| ServeError::Listen { address, source };
+    let socket = TcpListener::bind(address).await.map_err(failed)?;
+    let own = socket.local_addr().map_err(failed)?;
+    Ok((socket, own))
 }
 
 /// Answers the requests of a socket, in the background.

@@ -106,27 +106,24 @@ fn is_for_servers(certificate: &[u8]) -> bool {
 
 /// The identifiers in the extension for purposes. RFC 5280, 4.1: the extensions are the last field of the body.
 fn purposes(certificate: &[u8]) -> Option<&[u8]> {
-    let (SEQUENCE, certificate, _) = read(certificate)? else {
-        return None;
-    };
-    let (SEQUENCE, body, _) = read(certificate)? else {
-        return None;
-    };
+    let body = sequence(sequence(certificate)?)?;
     let (_, extensions) = each(body).find(|(tag, _)| *tag == EXPLICIT_3)?;
-    let (SEQUENCE, extensions, _) = read(extensions)? else {
-        return None;
-    };
-    let mut values = each(extensions).filter_map(|(_, extension)| {
+    let value = each(sequence(extensions)?).find_map(|(_, extension)| {
         let (OID, EXTENDED_KEY_USAGE, _) = read(extension)? else {
             return None;
         };
         // The value is behind a flag that may be left out.
         each(extension).last().map(|(_, value)| value)
-    });
-    let (SEQUENCE, purposes, _) = read(values.next()?)? else {
-        return None;
-    };
-    Some(purposes)
+    })?;
+    sequence(value)
+}
+
+/// The contents of a sequence.
+fn sequence(bytes: &[u8]) -> Option<&[u8]> {
+    match read(bytes)? {
+        (SEQUENCE, contents, _) => Some(contents),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

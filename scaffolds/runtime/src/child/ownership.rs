@@ -63,7 +63,7 @@ impl Ownership {
         }
     }
 
-    /// The intent with the references to all owners of a shared object; `None` if it is complete. All owners use one
+    /// The intent with the references to all owners of a shared object; `None` for other ownership. All owners use one
     /// field manager, and an apply removes what an earlier one has set and the intent does not name.
     pub(super) fn joined<C: Resource>(&self, intent: &Value, observed: &C) -> Option<Value> {
         let Self::Shared(_) = self else { return None };

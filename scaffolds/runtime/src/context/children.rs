@@ -135,10 +135,7 @@ impl<K: AnyObject> Context<K> {
             return refuse(&format!("cannot be in namespace `{}`: {why}", namespace.escape_debug()));
         }
         if !self.shared.gate.admits(namespace) {
-            let kind = kind.kind();
-            return Err(Error::retry(format!(
-                "the namespace `{namespace}` is not chosen by --namespace-selector, so no {kind} is written in it"
-            )));
+            return Err(not_chosen(kind, namespace));
         }
         Ok(ObjectKey::new(Some(namespace), name))
     }
@@ -154,4 +151,12 @@ impl<K: AnyObject> Context<K> {
             block_owner_deletion: Some(true),
         }
     }
+}
+
+/// The error for an object in a namespace that the label selector does not choose. It is retried: the namespace may join.
+pub(super) fn not_chosen<C>(kind: &Kind<C>, namespace: &str) -> Error {
+    let kind = kind.kind();
+    Error::retry(format!(
+        "the namespace `{namespace}` is not chosen by --namespace-selector, so no {kind} is written in it"
+    ))
 }

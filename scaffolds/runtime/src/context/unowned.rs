@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::{Context, apply::Wanted};
+use super::{Context, apply::Wanted, children::not_chosen};
 use crate::{
     api::Requests,
     child::{Applied, Ownership, mark, mark_of},
@@ -37,7 +37,8 @@ impl<K: AnyObject> Context<K> {
     ///
     /// Those of [`apply_child`](Self::apply_child), and [`Error::Setup`], without a request, if the controller does not
     /// declare [`applies_unowned`](crate::Controller::applies_unowned), or the object is in a namespace that is not
-    /// watched.
+    /// watched. In a namespace that a [selector](crate::ManagerBuilder::namespace_selector) does not choose, the error is
+    /// retried, also without a request.
     pub async fn apply_unowned<C: Object>(&self, intent: C) -> Result<Applied<C>> {
         Box::pin(self.apply_marked(&Kind::of(), intent, false)).await
     }
@@ -154,11 +155,16 @@ impl<K: AnyObject> Context<K> {
             return refuse(&format!("cannot be in namespace `{namespace}`: {why}"));
         }
         let key = ObjectKey::new(namespace, name);
-        if !self.source(kind)?.informer.covers(&key) {
+        let informer = &self.source(kind)?.informer;
+        if !informer.covers(&key) {
             let hint = "hint: name the namespace in `--namespace`, or in the configuration of the cache";
             return refuse(&format!("cannot be `{key}`: its namespace is not watched\n\n{hint}"));
         }
-        Ok(key)
+        match namespace {
+            // Not the gate: a cache that is configured with namespaces of its own keeps those.
+            Some(namespace) if !informer.admits(Some(namespace)) => Err(not_chosen(kind, namespace)),
+            _ => Ok(key),
+        }
     }
 }
 

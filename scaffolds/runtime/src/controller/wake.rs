@@ -27,13 +27,13 @@ pub(super) type Owners<K, C> = fn(&Kind<K>, &C) -> Vec<ObjectKey>;
 pub(super) fn own_handler<K: AnyObject, C: AnyObject>(
     wiring: &Wiring<K>,
     filter: Filter<C>,
-    owners_of: Owners<K, C>,
+    woken: Owners<K, C>,
 ) -> impl Fn(&Delta<C>) + Send + Sync + 'static {
     let (queue, blocked, applies) = (wiring.queue.clone(), wiring.blocked.clone(), wiring.applies.clone());
     let (deleted, owners) = (wiring.deleted.clone(), wiring.kind.clone());
     move |delta| {
         if filter.passes(delta) {
-            for owner in objects(delta).flat_map(|child| owners_of(&owners, child)) {
+            for owner in objects(delta).flat_map(|child| woken(&owners, child)) {
                 queue.add(owner, priority(delta));
             }
         }
@@ -44,7 +44,7 @@ pub(super) fn own_handler<K: AnyObject, C: AnyObject>(
             }
             if matches!(delta, Delta::Deleted(_)) {
                 deleted.forget(child);
-                for owner in owners_of(&owners, child) {
+                for owner in woken(&owners, child) {
                     applies.forget(filter.kind.id(), &owner, &key);
                 }
             }

@@ -116,7 +116,8 @@ impl ManagerBuilder {
     ///   is deleted meanwhile waits until the namespace is back.
     /// - A namespace that is deleted matches until it is gone, so its objects are cleaned up.
     /// - Objects in other namespaces, and objects without a namespace, see the objects of a namespace that left as absent.
-    ///   A child of an object without a namespace is not created or changed there: the error is retried.
+    ///   A child of an object without a namespace is not created or changed there, nor is an object
+    ///   [without an owner](crate::Context::apply_unowned): the error is retried.
     ///
     /// # Costs and permissions
     ///
@@ -177,7 +178,7 @@ impl ManagerBuilder {
         let heartbeat = Heartbeat::default();
         let alive = heartbeat.clone();
         probes.healthz.add("main-runtime", move || alive.check());
-        let selector = self.settings.selector.clone();
+        let selector = self.settings.selector.take();
         if selector.is_some() {
             self.settings.watched.clear();
         }

@@ -109,7 +109,7 @@ impl Manager {
                     following.remove(&left);
                 }
             }
-            for name in choosing.names() {
+            for name in choosing.wanted().unwrap_or_default() {
                 if following.insert(name.clone()) {
                     members.push(self.member(choosing, name, false));
                 }

@@ -248,7 +248,7 @@ mod tests {
         greeting: Option<String>,
     }
 
-    fn parse(args: &[&str]) -> Result<Options, clap::Error> {
+    pub(super) fn parse(args: &[&str]) -> Result<Options, clap::Error> {
         Flags::try_parse_from([&["operator"], args].concat()).map(|flags| flags.operator)
     }
 

@@ -39,22 +39,12 @@ impl Options {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
-
     use super::*;
-
-    #[derive(Parser)]
-    struct Flags {
-        #[command(flatten)]
-        operator: Options,
-    }
+    use crate::options::tests::parse;
 
     #[test]
     fn the_host_of_the_url_is_in_the_certificate_once() {
-        let hosts = |flags: &[&str]| {
-            let flags = ["operator"].iter().chain(flags);
-            Flags::parse_from(flags).operator.webhook_hosts()
-        };
+        let hosts = |flags: &[&str]| parse(flags).unwrap().webhook_hosts();
         assert_eq!(hosts(&[]), Vec::<String>::new());
         assert_eq!(
             hosts(&["--webhook-host=a.b", "--webhook-url=https://127.0.0.1:9443"]),

@@ -12,20 +12,14 @@ use kubewright_apiserver::{ApiServer, Authorization, Controllers, Issuer, Option
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use table::KUBE_APISERVER;
 
-/// The release whose behaviour this is, with metadata that marks it as ours; `/version` reports the same.
-const VERSION: &str = "Kubernetes v1.36.3+kubewright";
 /// The port unless another one is given.
 const PORT: u16 = 6443;
 
 /// Serves until it is stopped.
 pub fn run(arguments: Vec<String>) -> Result<()> {
     let given = KUBE_APISERVER.read(arguments)?;
-    if given.is_set("help", false)? {
-        report::result(&KUBE_APISERVER.help());
-        return Ok(());
-    }
-    if given.is_set("version", false)? {
-        report::result(&format!("{VERSION}\n"));
+    if let Some(text) = KUBE_APISERVER.information(&given)? {
+        report::result(&text);
         return Ok(());
     }
     plugins::check(&given)?;

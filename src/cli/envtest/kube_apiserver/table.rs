@@ -1,38 +1,15 @@
 //! The flags of kube-apiserver that `kubewright envtest`'s accepts.
 
-use crate::cli::envtest::flags::{Accepted, Flag, Program};
+use crate::cli::envtest::flags::{Flag, Program, flag, ignored, only};
 
-const fn flag(name: &'static str, value: &'static str, help: &'static str) -> Flag {
-    Flag {
-        name,
-        value,
-        accepted: Accepted::Honoured,
-        help,
-    }
-}
-
-const fn only(name: &'static str, value: &'static str, values: &'static [&'static str], help: &'static str) -> Flag {
-    Flag {
-        name,
-        value,
-        accepted: Accepted::Only(values),
-        help,
-    }
-}
-
-const fn ignored(name: &'static str, value: &'static str) -> Flag {
-    Flag {
-        name,
-        value,
-        accepted: Accepted::WithoutEffect,
-        help: "",
-    }
-}
+/// The release whose behaviour this is, with metadata that marks it as ours; `/version` reports the same.
+const VERSION: &str = "Kubernetes v1.36.3+kubewright";
 
 /// The program.
 pub const KUBE_APISERVER: Program = Program {
     name: "kube-apiserver",
     about: "The kube-apiserver of `kubewright envtest`: answers as kube-apiserver 1.36, with its objects in memory.",
+    version: VERSION,
     flags: FLAGS,
     differs: "What this server does not do\nanswers 501 with its name: docs/src/reference/fidelity.md. Objects end with the process.",
 };
