@@ -1,7 +1,10 @@
 //! The work queue as workers use it: on a paused clock, and on several threads. Its rules under random interleavings
-//! are tested in `queue_model.rs`.
+//! are tested in `model.rs`.
 
 mod backoff;
+#[path = "../support/cases.rs"]
+mod cases;
+mod model;
 mod namespaces;
 mod order;
 mod workers;

@@ -1,0 +1,104 @@
+//! Children of an earlier spec are found by observation, not from memory.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use crate::support::{
+    World,
+    kinds::{CONFIG_MAPS, FooBar, foobar},
+};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::{CustomResourceExt, api::ObjectMeta};
+use kubewright_runtime::{Action, Context, Controller, Manager, Reconciler, Result};
+use serde_json::json;
+use tokio::task::JoinHandle;
+
+const FOOBAR: &str = "/apis/test.example.com/v1/namespaces/default/foobars/a";
+
+/// Names its child after the target.
+struct Named;
+
+impl Reconciler<FooBar> for Named {
+    async fn reconcile(&self, cx: &Context<FooBar>, foobar: Arc<FooBar>) -> Result<Action> {
+        let name = format!("{}-{}", cx.key().name(), foobar.spec.target);
+        let child = ConfigMap {
+            metadata: ObjectMeta {
+                name: Some(name.clone()),
+                ..ObjectMeta::default()
+            },
+            data: Some(BTreeMap::from([("target".to_owned(), foobar.spec.target.clone())])),
+            ..ConfigMap::default()
+        };
+        cx.apply_child(child).await?;
+        cx.prune_children::<ConfigMap>(&[&name]).await?;
+        Ok(Action::Done)
+    }
+}
+
+fn controller() -> Controller<FooBar> {
+    Controller::<FooBar>::new("foobar").owns::<ConfigMap>()
+}
+
+fn operator(world: &World, controller: Controller<FooBar>) -> JoinHandle<Result<()>> {
+    let manager = Manager::builder(world.client()).name("test").build();
+    controller.register(&manager, Named).unwrap();
+    tokio::spawn(async move { manager.run(std::future::pending(), None).await })
+}
+
+async fn settle() {
+    tokio::time::sleep(Duration::from_secs(60)).await;
+}
+
+fn children(world: &World) -> Vec<String> {
+    let paths = world.end_state().into_keys();
+    paths
+        .filter_map(|path| path.strip_prefix(CONFIG_MAPS).map(str::to_owned))
+        .collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_a_kill_between_the_new_child_and_pruning_the_next_process_prunes() {
+    // The first write creates the old child, the second one the new child, the third one deletes the old child.
+    for (write, stored) in [(1, true), (2, false), (2, true)] {
+        let world = World::new(&[FooBar::crd()]);
+        world.crash_at(write, stored);
+        let first = operator(&world, controller().prunes::<ConfigMap>());
+        world.put(FOOBAR, foobar("old"));
+        settle().await;
+        assert_eq!(children(&world), ["/a-old"]);
+        world.edit(FOOBAR, |object| object["spec"]["target"] = json!("new"));
+        settle().await;
+        first.abort();
+        assert!(world.restart(), "the process died");
+        let second = operator(&world, controller().prunes::<ConfigMap>());
+        settle().await;
+        second.abort();
+        assert_eq!(children(&world), ["/a-new"], "died at write {write}, stored: {stored}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn objects_of_other_controllers_are_not_pruned_and_no_needless_request_is_sent() {
+    let world = World::uncollected(&[FooBar::crd()]);
+    let foreign = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"ownerReferences": [
+        {"apiVersion": "test.example.com/v1", "kind": "FooBar", "name": "a", "uid": "an earlier a", "controller": true}]}});
+    world.put(&format!("{CONFIG_MAPS}/foreign"), foreign);
+    let running = operator(&world, controller().prunes::<ConfigMap>());
+    world.put(FOOBAR, foobar("one"));
+    settle().await;
+    running.abort();
+    assert_eq!(children(&world), ["/a-one", "/foreign"]);
+    assert_eq!(world.requests("DELETE").len(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_controller_that_does_not_declare_prunes_may_not_prune() {
+    let world = World::new(&[FooBar::crd()]);
+    let running = operator(&world, controller());
+    world.put(FOOBAR, foobar("one"));
+    settle().await;
+    world.edit(FOOBAR, |object| object["spec"]["target"] = json!("two"));
+    settle().await;
+    running.abort();
+    assert_eq!(children(&world), ["/a-one", "/a-two"]);
+    assert_eq!(world.requests("DELETE").len(), 0);
+}

@@ -1,0 +1,125 @@
+//! An operator that has run exposes the metrics that dashboards need, under exactly these names.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use crate::support::kinds::{FooBar, Running, at, foobar, seconds, world};
+use kubewright_runtime::{Action, Context, Controller, Manager, Reconciler, Result};
+
+struct Nothing;
+
+impl Reconciler<FooBar> for Nothing {
+    async fn reconcile(&self, _: &Context<FooBar>, _: Arc<FooBar>) -> Result<Action> {
+        Ok(Action::Done)
+    }
+}
+
+/// The samples' names, each with the names of its labels.
+fn samples(text: &str) -> BTreeSet<(String, BTreeSet<String>)> {
+    let lines = text.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
+    let sample = |line: &str| {
+        let (name, labels) = line.split_once(['{', ' ']).expect("a sample has a value");
+        let labels = labels.rsplit_once('}').map_or("", |(labels, _)| labels);
+        let names = labels
+            .split(',')
+            .filter_map(|label| Some(label.split_once('=')?.0.to_owned()));
+        (name.to_owned(), names.collect())
+    };
+    lines.map(sample).collect()
+}
+
+async fn scraped() -> BTreeSet<(String, BTreeSet<String>)> {
+    let world = world();
+    world.put(&at("a"), foobar("x"));
+    let manager = Manager::builder(world.client()).build();
+    let metrics = manager.metrics().clone();
+    metrics.process();
+    Controller::<FooBar>::new("foobar").register(&manager, Nothing).unwrap();
+    let running = Running::start(manager);
+    seconds(5).await;
+    let text = metrics.encode();
+    running.stop().await.unwrap();
+    samples(&text)
+}
+
+/// The metrics that the panels and variables of kubebuilder 4.15's Grafana plugin query (`grafana/v1alpha`, both
+/// dashboards), and the labels that they group by. `job`, `namespace`, `instance` and `pod` come from the scrape.
+#[cfg(target_os = "linux")]
+const PANELS: [(&str, &[&str]); 11] = [
+    ("controller_runtime_active_workers", &["controller"]),
+    ("controller_runtime_reconcile_total", &[]),
+    ("controller_runtime_reconcile_errors_total", &[]),
+    ("workqueue_depth", &[]),
+    ("workqueue_queue_duration_seconds_bucket", &["name", "le"]),
+    ("workqueue_adds_total", &["name"]),
+    ("workqueue_unfinished_work_seconds", &[]),
+    ("workqueue_work_duration_seconds_bucket", &["name", "le"]),
+    ("workqueue_retries_total", &["name"]),
+    ("process_cpu_seconds_total", &[]),
+    ("process_resident_memory_bytes", &[]),
+];
+
+#[cfg(target_os = "linux")]
+#[tokio::test(start_paused = true)]
+async fn every_panel_of_kubebuilders_dashboards_has_its_metrics() {
+    let samples = scraped().await;
+    for (metric, labels) in PANELS {
+        let has = |(name, has): &(String, BTreeSet<String>)| {
+            name == metric && labels.iter().all(|label| has.contains(*label))
+        };
+        assert!(samples.iter().any(has), "{metric}{labels:?} is not among {samples:#?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn names_and_labels_are_those_of_controller_runtime() {
+    let samples = scraped().await;
+    let mut expected = BTreeSet::new();
+    let mut expect = |names: &[&str], labels: &[&str]| {
+        let labels: BTreeSet<_> = labels.iter().map(|label| (*label).to_owned()).collect();
+        expected.extend(names.iter().map(|name| ((*name).to_owned(), labels.clone())));
+    };
+    expect(&["controller_runtime_reconcile_total"], &["controller", "result"]);
+    expect(
+        &[
+            "controller_runtime_reconcile_errors_total",
+            "controller_runtime_terminal_reconcile_errors_total",
+            "controller_runtime_reconcile_panics_total",
+            "controller_runtime_reconcile_timeouts_total",
+            "controller_runtime_max_concurrent_reconciles",
+            "controller_runtime_active_workers",
+            "controller_runtime_reconcile_time_seconds_sum",
+            "controller_runtime_reconcile_time_seconds_count",
+        ],
+        &["controller"],
+    );
+    expect(
+        &["controller_runtime_reconcile_time_seconds_bucket"],
+        &["controller", "le"],
+    );
+    expect(&["workqueue_depth"], &["name", "controller", "priority"]);
+    expect(
+        &[
+            "workqueue_adds_total",
+            "workqueue_retries_total",
+            "workqueue_unfinished_work_seconds",
+            "workqueue_longest_running_processor_seconds",
+            "workqueue_queue_duration_seconds_sum",
+            "workqueue_queue_duration_seconds_count",
+            "workqueue_work_duration_seconds_sum",
+            "workqueue_work_duration_seconds_count",
+        ],
+        &["name", "controller"],
+    );
+    expect(
+        &[
+            "workqueue_queue_duration_seconds_bucket",
+            "workqueue_work_duration_seconds_bucket",
+        ],
+        &["name", "controller", "le"],
+    );
+    let ours: BTreeSet<_> = samples
+        .into_iter()
+        .filter(|(name, _)| !name.starts_with("process_") && !name.starts_with("kubewright_"))
+        .collect();
+    assert_eq!(ours, expected);
+}

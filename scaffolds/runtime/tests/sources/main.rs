@@ -1,0 +1,10 @@
+//! What a manager watches, and what its caches contain: while it starts, and when kinds, watches and namespaces come and go.
+
+mod absent;
+mod added;
+mod chosen;
+mod dynamic;
+mod late;
+#[path = "../support/mod.rs"]
+mod support;
+mod waking;
