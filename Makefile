@@ -73,7 +73,8 @@ nightly: ## Long random runs: more seeds, more cases, more time.
 	assets=$${KUBEBUILDER_ASSETS:-$$(tests/control-plane/build)} && export CONTROLLER_GEN=$(CURDIR)/target/nightly/controller-gen && \
 		SEED=$$(date +%s) KUBEBUILDER_ASSETS=$$assets CASES=20000 $(CARGO) test --locked --workspace --test server --test markers --test derive --test random_values --test random_rules -- --ignored --skip pod_crd --test-threads=1 && \
 		KUBEBUILDER_ASSETS=$$assets tests/fidelity/check 5000 && \
-		KUBEBUILDER_ASSETS=$$assets tests/controller-runtime/check
+		KUBEBUILDER_ASSETS=$$assets tests/controller-runtime/check && \
+		KUBEBUILDER_ASSETS=$$assets tests/clients/check
 	tests/fuzz/check 600
 	KUBEWRIGHT_NIGHTLY=1 tests/control-plane/conformance
 	for minor in $(OLDER_KUBERNETES); do KUBERNETES=$$minor tests/control-plane/conformance; done

@@ -218,10 +218,11 @@ fn every_include_exists_and_is_found_by_name() {
 }
 
 #[test]
-fn every_rust_block_is_part_of_a_compiled_file() {
+fn every_rust_block_and_every_quoted_one_is_part_of_its_file() {
     let mut wrong = Vec::new();
     for page in pages() {
-        for block in page.blocks().iter().filter(|block| block.info.starts_with("rust")) {
+        let checked = |block: &&Block| block.info.starts_with("rust") || block.before.starts_with("<!-- from: ");
+        for block in page.blocks().iter().filter(checked) {
             let included = block
                 .text
                 .lines()

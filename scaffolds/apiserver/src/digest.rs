@@ -1,5 +1,7 @@
 //! Digests in the forms that the API uses.
 
+#[cfg(feature = "serve")]
+use ring::digest::SHA1_FOR_LEGACY_USE_ONLY;
 use ring::digest::{SHA256, SHA512, digest};
 
 /// SHA-512 in upper-case hexadecimal: entity tags and the hashes of OpenAPI documents.
@@ -19,6 +21,12 @@ pub(crate) fn sha256_hex(bytes: &[u8]) -> String {
         .iter()
         .map(|byte| format!("{byte:02x}"))
         .collect()
+}
+
+/// SHA-1: the answer to a WebSocket's key, which proves nothing.
+#[cfg(feature = "serve")]
+pub(crate) fn sha1(text: &str) -> Vec<u8> {
+    digest(&SHA1_FOR_LEGACY_USE_ONLY, text.as_bytes()).as_ref().to_vec()
 }
 
 /// The first eight bytes of the SHA-256: storage version hashes, before base64.

@@ -33,6 +33,12 @@ impl Body {
         }
     }
 
+    /// Whether it arrives in pieces.
+    #[cfg(feature = "serve")]
+    pub(crate) fn is_stream(&self) -> bool {
+        matches!(self.0, Inner::Stream(_))
+    }
+
     /// The bytes of a complete body, so that they can be examined before they are sent.
     pub fn whole(&self) -> Option<&Bytes> {
         match &self.0 {

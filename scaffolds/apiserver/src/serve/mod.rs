@@ -1,6 +1,6 @@
 //! The server over HTTPS on loopback, for kubectl, curl and clients in every language: with its own certificate
-//! authority, a client certificate for the administrator, and a kubeconfig that contains both. It speaks HTTP/1.1 and, with
-//! the feature `http2`, HTTP/2.
+//! authority, a client certificate for the administrator, and a kubeconfig that contains both. It speaks HTTP/1.1, WebSockets for
+//! watches and, with the feature `http2`, HTTP/2.
 
 mod answers;
 pub(crate) mod certificate;
@@ -14,6 +14,7 @@ mod identity;
 pub(crate) mod kubeconfig;
 mod private;
 mod tls;
+mod websocket;
 
 pub use given::{Certificates, Endpoint, PemError};
 #[cfg(feature = "http2")]
