@@ -32,6 +32,7 @@ mod meta;
 mod openapi;
 mod patch;
 mod pem;
+mod policies;
 mod registry;
 mod request;
 mod resource;

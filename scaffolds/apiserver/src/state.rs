@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
-use crate::{authorize::Authorizer, catalogue::Catalogue, clock::Clock, store::Store, webhooks::Webhooks};
+use crate::{
+    authorize::Authorizer, catalogue::Catalogue, clock::Clock, policies::Policies, store::Store, webhooks::Webhooks,
+};
 
 /// The state from which requests are answered.
 #[derive(Default)]
@@ -16,6 +18,8 @@ pub struct Core {
     pub authorizer: Authorizer,
     /// The clock for timestamps of objects.
     pub clock: Clock,
+    /// The admission policies.
+    pub policies: Policies,
     /// The webhooks, which the conversions of custom kinds share.
     pub webhooks: Arc<Webhooks>,
 }

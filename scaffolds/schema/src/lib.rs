@@ -72,7 +72,7 @@ pub mod version;
 pub mod yaml;
 
 #[cfg(feature = "cel")]
-pub use cel::condition;
+pub use cel::{condition, policy};
 pub use describe::{Crd, CustomType, Describe};
 pub use finding::Finding;
 pub use kubewright_machinery::cause::{self, Cause};

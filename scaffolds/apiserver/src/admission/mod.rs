@@ -5,6 +5,7 @@ mod certificates;
 mod default_class;
 mod escalation;
 mod lifecycle;
+mod policies;
 mod priority;
 #[cfg(test)]
 pub(crate) mod probe;
@@ -58,6 +59,10 @@ pub enum Member {
     PodTopologyLabels,
     /// The plugin `MutatingAdmissionWebhook`: webhooks may change objects.
     MutatingWebhooks,
+    /// The storage of ValidatingAdmissionPolicies and their bindings: users must be able to read the parameters.
+    ParameterAccess,
+    /// The plugin `ValidatingAdmissionPolicy`: policies may refuse a write.
+    ValidatingPolicies,
     /// The plugin `ValidatingAdmissionWebhook`: webhooks may refuse a write.
     ValidatingWebhooks,
     /// The policy-based storage of RBAC: users cannot grant permissions that they do not have.
@@ -78,7 +83,7 @@ pub enum Member {
 ///    CertificateSigning, ClusterTrustBundleAttest, CertificateSubjectRestriction, DefaultIngressClass,
 ///    DenyServiceExternalIPs, PodTopologyLabels, MutatingAdmissionPolicy, MutatingAdmissionWebhook,
 ///    ValidatingAdmissionPolicy, ValidatingAdmissionWebhook, ResourceQuota, AlwaysDeny.
-/// 3. In the storage of a kind: `RoleEscalation`.
+/// 3. In the storage of a kind: `RoleEscalation`; and `ParameterAccess`, after all other validation.
 pub const ORDER: &[(Phase, Member)] = &[
     (Phase::Mutating, Member::ForbidCreate),
     (Phase::Mutating, Member::NamespaceLifecycle),
@@ -90,10 +95,12 @@ pub const ORDER: &[(Phase, Member)] = &[
     #[cfg(test)]
     (Phase::Mutating, Member::Probe(Phase::Mutating)),
     (Phase::Storage, Member::RoleEscalation),
+    (Phase::Validating, Member::ParameterAccess),
     (Phase::Validating, Member::DefaultPriority),
     (Phase::Validating, Member::CertificateApproval),
     (Phase::Validating, Member::CertificateSigning),
     (Phase::Validating, Member::CertificateSubjectRestriction),
+    (Phase::Validating, Member::ValidatingPolicies),
     (Phase::Validating, Member::ValidatingWebhooks),
     #[cfg(test)]
     (Phase::Validating, Member::Probe(Phase::Validating)),
@@ -209,10 +216,41 @@ impl Member {
             }
             // Has its rounds, see `admit`.
             Self::MutatingWebhooks => Ok(()),
+            Self::ParameterAccess => policies::access::admit(core, attributes, objects),
+            Self::ValidatingPolicies => policies::validate(core, attributes, objects).await,
             Self::ValidatingWebhooks => webhooks::validate(core, attributes, objects).await,
             Self::RoleEscalation => escalation::admit(core, attributes, objects),
             #[cfg(test)]
             Self::Probe(phase) => probe::admit(phase, attributes, objects).await,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_have_the_order_of_the_real_server() {
+        let members = ORDER.iter().filter(|(_, member)| !matches!(member, Member::Probe(_)));
+        let members: Vec<_> = members.copied().collect();
+        let expected = [
+            (Phase::Mutating, Member::ForbidCreate),
+            (Phase::Mutating, Member::NamespaceLifecycle),
+            (Phase::Mutating, Member::PodPriority),
+            (Phase::Mutating, Member::DefaultStorageClass),
+            (Phase::Mutating, Member::DefaultIngressClass),
+            (Phase::Mutating, Member::PodTopologyLabels),
+            (Phase::Mutating, Member::MutatingWebhooks),
+            (Phase::Storage, Member::RoleEscalation),
+            (Phase::Validating, Member::ParameterAccess),
+            (Phase::Validating, Member::DefaultPriority),
+            (Phase::Validating, Member::CertificateApproval),
+            (Phase::Validating, Member::CertificateSigning),
+            (Phase::Validating, Member::CertificateSubjectRestriction),
+            (Phase::Validating, Member::ValidatingPolicies),
+            (Phase::Validating, Member::ValidatingWebhooks),
+        ];
+        assert_eq!(members, expected);
     }
 }

@@ -2,8 +2,10 @@
 //! CRD) is made in place, or on a copy if a reader still has the present snapshot.
 
 mod snapshot;
+mod stored;
 
 pub use snapshot::Snapshot;
+pub use stored::bring;
 
 use std::sync::{Arc, PoisonError, RwLock};
 

@@ -183,8 +183,8 @@ impl Strategy for BuiltIn {
 
     fn schema(&self) -> &Schema {
         self.schema.get_or_init(|| {
-            let root = openapi::openapi_schema(&openapi::full(&self.definition)).unwrap_or_default();
-            Schema::compile(&root, &openapi::openapi_schema)
+            let root = openapi::encoded_schema(&openapi::full(&self.definition)).unwrap_or_default();
+            Schema::compile(&root, &openapi::encoded_schema)
         })
     }
 

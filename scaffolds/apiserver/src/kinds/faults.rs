@@ -93,6 +93,11 @@ impl Faults {
         self.note("FieldValueForbidden", at, join("Forbidden".to_owned(), detail));
     }
 
+    /// The server fails to check a value.
+    pub fn internal(&mut self, at: &Located<'_>, why: &str) {
+        self.note("InternalError", at, format!("Internal error: {why}"));
+    }
+
     /// A text has more than `most` bytes.
     pub fn too_long(&mut self, at: &Located<'_>, most: usize) {
         self.note(

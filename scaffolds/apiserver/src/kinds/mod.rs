@@ -61,7 +61,7 @@ use names::Named;
 type Listed = (&'static str, &'static str, fn() -> Kind);
 
 /// All kinds. Those without rules of their own are `Kind::default`.
-const KINDS: [Listed; 48] = [
+const KINDS: [Listed; 50] = [
     ("", "Binding", Kind::default),
     ("", "ConfigMap", core::config_map::kind),
     ("", "Endpoints", core::endpoints::kind),
@@ -82,6 +82,16 @@ const KINDS: [Listed; 48] = [
         "admissionregistration.k8s.io",
         "MutatingWebhookConfiguration",
         admissionregistration::configuration::mutating,
+    ),
+    (
+        "admissionregistration.k8s.io",
+        "ValidatingAdmissionPolicy",
+        admissionregistration::policy::kind,
+    ),
+    (
+        "admissionregistration.k8s.io",
+        "ValidatingAdmissionPolicyBinding",
+        admissionregistration::binding::kind,
     ),
     (
         "admissionregistration.k8s.io",

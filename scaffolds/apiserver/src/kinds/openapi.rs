@@ -12,6 +12,18 @@ pub fn openapi_schema(name: &str) -> Option<Value> {
     shapes::shape(&short(name)).map(object)
 }
 
+/// The same, in which only those fields are required that Go writes even if nobody has set them. The Go type of a field that
+/// the server requires may still leave it out.
+pub(super) fn encoded_schema(name: &str) -> Option<Value> {
+    let shape = shapes::shape(&short(name))?;
+    let mut schema = object(shape);
+    let omitted = |name: &Value| shape.fields.iter().any(|field| field.omit_empty && *name == field.name);
+    if let Some(required) = schema.get_mut("required").and_then(Value::as_array_mut) {
+        required.retain(|name| !omitted(name));
+    }
+    Some(schema)
+}
+
 /// The full names of all schemas there are.
 pub fn openapi_schema_names() -> Vec<String> {
     let mut names: Vec<String> = shapes::names().map(full).collect();

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::record;
 use crate::{
+    catalogue::bring,
     conversion::Conversion,
     meta,
     resource::Resource,
@@ -149,19 +150,4 @@ fn conversion<'r>(resource: &'r Resource, record: &Record) -> Option<&'r Arc<Con
 
 fn decoded(record: &Record) -> Result<Value, Status> {
     serde_json::from_slice(&record.object).map_err(|error| Status::internal(&error.to_string()))
-}
-
-/// A stored object in the version of a resource. As upstream, which has it elsewhere, the webhook does not see the
-/// resourceVersion.
-async fn bring(conversion: &Conversion, resource: &Resource, mut object: Value) -> Result<Value, Status> {
-    resource.strategy.read_stored(&mut object);
-    let version = resource.api_version();
-    if object.get("apiVersion").and_then(Value::as_str) == Some(&version) {
-        return Ok(object);
-    }
-    let revision = meta::of_mut(&mut object).remove("resourceVersion");
-    let mut object = conversion.convert(object, &version).await?;
-    resource.strategy.read_converted(&mut object)?;
-    meta::set(&mut object, "resourceVersion", revision);
-    Ok(object)
 }

@@ -28,6 +28,7 @@ use crate::{
     effects::Cluster,
     kinds,
     openapi::OpenApi,
+    policies::Policies,
     state::Core,
     store::{self, Store},
     user::User,
@@ -124,6 +125,7 @@ impl ApiServer {
             catalogue: catalogue.clone(),
             authorizer: Authorizer::new(options.authorization),
             clock: options.clock,
+            policies: Policies::default(),
             webhooks: Arc::default(),
         }));
         begin(&cluster, &options.address);

@@ -10,7 +10,7 @@ use tower::ServiceExt;
 
 use super::{ApiServer, Options};
 use crate::{
-    admission::{Member, ORDER, Operation, Phase, probe},
+    admission::{Operation, Phase, probe},
     controllers::Controllers,
 };
 
@@ -248,28 +248,6 @@ async fn admission_is_not_called_for_reads_and_reviews() {
     )
     .await;
     assert_eq!(probe::seen(), []);
-}
-
-#[test]
-fn members_have_the_order_of_the_real_server() {
-    let members = ORDER.iter().filter(|(_, member)| !matches!(member, Member::Probe(_)));
-    let members: Vec<_> = members.copied().collect();
-    let expected = [
-        (Phase::Mutating, Member::ForbidCreate),
-        (Phase::Mutating, Member::NamespaceLifecycle),
-        (Phase::Mutating, Member::PodPriority),
-        (Phase::Mutating, Member::DefaultStorageClass),
-        (Phase::Mutating, Member::DefaultIngressClass),
-        (Phase::Mutating, Member::PodTopologyLabels),
-        (Phase::Mutating, Member::MutatingWebhooks),
-        (Phase::Storage, Member::RoleEscalation),
-        (Phase::Validating, Member::DefaultPriority),
-        (Phase::Validating, Member::CertificateApproval),
-        (Phase::Validating, Member::CertificateSigning),
-        (Phase::Validating, Member::CertificateSubjectRestriction),
-        (Phase::Validating, Member::ValidatingWebhooks),
-    ];
-    assert_eq!(members, expected);
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@
 
 mod bells;
 mod changes;
+mod derived;
 mod follow;
 mod key;
 mod left;
@@ -25,6 +26,7 @@ use std::{
 };
 
 pub use changes::{Change, Kind};
+pub use derived::Derived;
 pub use key::{Key, Range, Record};
 #[cfg(feature = "persist")]
 pub use persist::OpenError;

@@ -5,8 +5,11 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use kubewright_schema::condition::Condition;
 use serde_json::Value;
 
-use super::Target;
-use crate::{meta, select::LabelSelector};
+use super::{
+    Selection, Target,
+    selection::{items, texts},
+};
+use crate::meta;
 
 /// A webhook.
 #[derive(Debug)]
@@ -17,14 +20,8 @@ pub struct Hook {
     pub name: String,
     /// Where it is; otherwise why no client can be made.
     pub target: Result<Arc<Target>, String>,
-    /// It is called for requests that match one of them.
-    pub rules: Vec<Rule>,
-    /// Whether rules also match requests for the same objects in other versions.
-    pub is_equivalent: bool,
-    /// Which namespaces it is called for.
-    pub namespaces: LabelSelector,
-    /// Which objects it is called for.
-    pub objects: LabelSelector,
+    /// Which requests it is called for.
+    pub selection: Selection,
     /// It is called if all of them are true. One that does not compile has its error.
     pub conditions: Vec<Result<Condition, String>>,
     /// Whether a request goes on if the webhook cannot be called.
@@ -50,21 +47,6 @@ pub enum SideEffects {
     Missing,
 }
 
-/// Which requests a webhook is called for.
-#[derive(Debug)]
-pub struct Rule {
-    /// `CREATE`, …, or `*`.
-    pub operations: Vec<String>,
-    /// API groups, or `*`.
-    pub groups: Vec<String>,
-    /// Their versions, or `*`.
-    pub versions: Vec<String>,
-    /// `pods`, `pods/status`, `*`, `*/*`, …
-    pub resources: Vec<String>,
-    /// `Cluster`, `Namespaced` or `*`.
-    pub scope: String,
-}
-
 impl Hook {
     /// All webhooks of a configuration.
     pub(super) fn all(configuration: &Value) -> Vec<Self> {
@@ -87,10 +69,7 @@ impl Hook {
             id,
             name: text("name").to_owned(),
             target: Target::read(&hook["clientConfig"]).map(Arc::new),
-            rules: items(&hook["rules"]).map(Rule::read).collect(),
-            is_equivalent: text("matchPolicy") == "Equivalent",
-            namespaces: LabelSelector::of(&hook["namespaceSelector"]),
-            objects: LabelSelector::of(&hook["objectSelector"]),
+            selection: Selection::of_webhook(hook),
             conditions: items(&hook["matchConditions"])
                 .map(|condition| Condition::compile(condition["expression"].as_str().unwrap_or_default()))
                 .collect(),
@@ -105,24 +84,4 @@ impl Hook {
             is_reinvoked: text("reinvocationPolicy") == "IfNeeded",
         }
     }
-}
-
-impl Rule {
-    fn read(rule: &Value) -> Self {
-        Self {
-            operations: texts(&rule["operations"]),
-            groups: texts(&rule["apiGroups"]),
-            versions: texts(&rule["apiVersions"]),
-            resources: texts(&rule["resources"]),
-            scope: rule["scope"].as_str().unwrap_or("*").to_owned(),
-        }
-    }
-}
-
-fn items(list: &Value) -> impl Iterator<Item = &Value> {
-    list.as_array().into_iter().flatten()
-}
-
-fn texts(list: &Value) -> Vec<String> {
-    items(list).filter_map(Value::as_str).map(str::to_owned).collect()
 }

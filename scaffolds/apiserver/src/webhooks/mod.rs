@@ -4,6 +4,7 @@
 mod answer;
 mod backends;
 mod hook;
+mod selection;
 mod target;
 #[cfg(feature = "webhooks")]
 mod tls;
@@ -12,17 +13,15 @@ mod transport;
 #[cfg(feature = "webhooks")]
 mod verifier;
 
-use std::{
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use serde_json::{Map, Value};
 
-use crate::store::{Range, Store};
+use crate::store::{Derived, Store};
 pub use backends::Backends;
-pub use hook::{Hook, Rule, SideEffects};
+pub use hook::{Hook, SideEffects};
+pub use selection::{Rule, Selection};
 pub use target::Target;
 
 /// The two kinds of webhooks.
@@ -44,14 +43,7 @@ pub struct Webhooks {
 }
 
 /// The webhooks of all configurations of a kind, as they were read last.
-#[derive(Default)]
-struct Configured(Mutex<Option<Read>>);
-
-struct Read {
-    /// The revision of the last change of a configuration.
-    changed: u64,
-    hooks: Arc<[Hook]>,
-}
+type Configured = Derived<Arc<[Hook]>>;
 
 /// Why a webhook was not called.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,26 +59,18 @@ impl Webhooks {
     /// The webhooks of a kind, in the order of the names of their configurations.
     pub fn of(&self, kind: Kind, store: &Store) -> Arc<[Hook]> {
         let (configured, resource) = match kind {
-            Kind::Mutating => (&self.mutating, "mutatingwebhookconfigurations"),
-            Kind::Validating => (&self.validating, "validatingwebhookconfigurations"),
+            Kind::Mutating => (
+                &self.mutating,
+                "admissionregistration.k8s.io/mutatingwebhookconfigurations",
+            ),
+            Kind::Validating => (
+                &self.validating,
+                "admissionregistration.k8s.io/validatingwebhookconfigurations",
+            ),
         };
-        let resource = format!("admissionregistration.k8s.io/{resource}");
-        let mut read = configured.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let changed = store.changed(&resource);
-        if let Some(read) = read.as_ref().filter(|read| read.changed == changed) {
-            return Arc::clone(&read.hooks);
-        }
-        let page = store.list(&Range::new(&resource, ""), None, None, 0);
-        let records = page.into_iter().flat_map(|page| page.records);
-        let configurations = records.filter_map(|record| serde_json::from_slice(&record.object).ok());
-        let hooks: Arc<[Hook]> = configurations
-            .flat_map(|configuration: Value| Hook::all(&configuration))
-            .collect();
-        *read = Some(Read {
-            changed,
-            hooks: Arc::clone(&hooks),
-        });
-        hooks
+        configured.get(store, [resource], |[configurations]| {
+            configurations.iter().flat_map(Hook::all).collect()
+        })
     }
 
     /// Posts a body to a webhook, and returns the object that it answers with.

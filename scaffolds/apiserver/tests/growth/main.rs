@@ -5,4 +5,5 @@
 mod common;
 mod crowds;
 mod life;
+mod policies;
 mod step;

@@ -1,6 +1,6 @@
 //! Evaluates expressions, and counts the cost as the server does.
 
-use super::ast::{ACCUMULATOR, Expr, Fold, Kind};
+use super::ast::{ACCUMULATOR, Expr, Fold, Kind, Literal};
 use super::check::{Checked, Name};
 use super::constants;
 use super::library;
@@ -8,11 +8,9 @@ use super::meter::Meter;
 use super::operators;
 use super::program::Program;
 use super::value::{Fault, Key, List, Map, Outcome, Val};
-use std::collections::{BTreeMap, HashMap};
+use super::variables::{COMPOSED, Variables};
+use std::collections::BTreeMap;
 use std::rc::Rc;
-
-/// The values of the variables of an expression, by their names. One that is missing is an error where it is read.
-pub(super) type Variables<'a> = HashMap<&'static str, Outcome<Val<'a>>>;
 
 impl Program {
     /// The value of the expression, or the error; and the cost of the evaluation.
@@ -94,6 +92,9 @@ impl<'a> Evaluator<'a, '_> {
         if let Some(Name::Type(name) | Name::Variable(name)) = self.checked.name(expr) {
             return self.variable(expr, name);
         }
+        if self.is_composed(operand) {
+            return self.composed(field, test);
+        }
         let value = self.operand(operand)?;
         let key = Val::String(field.into());
         if test {
@@ -106,6 +107,17 @@ impl<'a> Evaluator<'a, '_> {
             }));
         }
         self.qualify(value, Pick::Constant(&key), false)
+    }
+
+    /// Whether an expression stands for the variables of a policy.
+    fn is_composed(&self, expr: &Expr) -> bool {
+        matches!(&expr.kind, Kind::Ident(_)) && self.checked.name(expr) == Some(&Name::Variable(COMPOSED))
+    }
+
+    /// `variables.field`, or whether there is such a variable.
+    fn composed(&mut self, field: &str, test: bool) -> Outcome<Val<'a>> {
+        self.meter.spend(if test { 1 } else { 2 })?;
+        self.variables.select(field, test).map(reached)
     }
 
     /// `value.key` or `value[key]`. The result is an optional if `value` is one, or with `optional`.
@@ -169,6 +181,10 @@ impl<'a> Evaluator<'a, '_> {
             },
             ("_[_]", None, [container, index]) => self.index(container, index, false),
             ("_[?_]", None, [container, index]) => self.index(container, index, true),
+            ("_?._", None, [operand, field]) if self.is_composed(operand) => match &field.kind {
+                Kind::Literal(Literal::String(name)) => self.composed(name, false).map(Val::some),
+                _ => Err(Fault::no_overload()),
+            },
             ("_?._", None, [operand, field]) => {
                 let value = self.operand(operand)?;
                 let key = self.value(field)?;

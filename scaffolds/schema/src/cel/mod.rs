@@ -42,14 +42,17 @@ mod macros;
 mod meter;
 mod operators;
 mod parse;
+pub mod policy;
 mod program;
 mod ratchet;
 mod rules;
 mod schema;
+mod scope;
 mod stack;
 mod types;
 mod unify;
 mod value;
+mod variables;
 mod walk;
 
 use kubewright_machinery::cause::{Cause, Objections, Path};

@@ -34,8 +34,8 @@ pub(super) enum Refusal {
 }
 
 impl Program {
-    /// Compiles `source`, whose type must be `wanted`.
-    pub(super) fn compile(source: &str, scope: &Scope, wanted: &Type) -> Result<Self, Refusal> {
+    /// Compiles `source`, whose type must be one of `wanted`, or any if there are none.
+    pub(super) fn compile(source: &str, scope: &Scope, wanted: &[Type]) -> Result<Self, Refusal> {
         let mut issues = Issues::default();
         let (expr, ids) = parse(source, &mut issues);
         if !issues.is_empty() {
@@ -48,7 +48,7 @@ impl Program {
         if !issues.is_empty() {
             return Err(Refusal::Compilation(issues.show(source)));
         }
-        if checked.of(&expr) != wanted {
+        if !wanted.is_empty() && !wanted.contains(checked.of(&expr)) {
             return Err(Refusal::Type(checked.of(&expr).clone()));
         }
         // The type checker accepts these two names; the server's runtime knows only the long ones.

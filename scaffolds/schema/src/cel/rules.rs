@@ -52,7 +52,7 @@ impl Compiled {
         ]);
         let blank = rule.rule.trim().is_empty();
         let program = (!blank).then(|| {
-            Program::compile(&rule.rule, &scope, &Type::Bool).map_err(|refusal| match refusal {
+            Program::compile(&rule.rule, &scope, &[Type::Bool]).map_err(|refusal| match refusal {
                 Refusal::Compilation(issues) => format!("compilation failed: {issues}"),
                 Refusal::Type(_) => "cel expression must evaluate to a bool".to_owned(),
                 Refusal::Instantiation(why) => format!("program instantiation failed: {why}"),
@@ -60,7 +60,7 @@ impl Compiled {
         });
         let sound = matches!(program, Some(Ok(_)));
         let message = (sound && !rule.message_expression.is_empty()).then(|| {
-            Program::compile(&rule.message_expression, &scope, &Type::String).map_err(|refusal| match refusal {
+            Program::compile(&rule.message_expression, &scope, &[Type::String]).map_err(|refusal| match refusal {
                 Refusal::Compilation(issues) => format!("messageExpression compilation failed: {issues}"),
                 Refusal::Type(_) => "messageExpression must evaluate to a string".to_owned(),
                 Refusal::Instantiation(why) => format!("messageExpression instantiation failed: {why}"),

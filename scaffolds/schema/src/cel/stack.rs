@@ -14,19 +14,27 @@ const SIGNS: usize = 100;
 
 /// Runs `work`, on a separate thread if `deep`. If the thread cannot be started, the error is a cause that reports it.
 pub(super) fn with_stack<T: Send>(deep: bool, work: impl FnOnce() -> T + Send) -> Result<T, Cause> {
+    with_levels(deep, 1, work)
+}
+
+/// Like [`with_stack`], for `levels` expressions that are evaluated within each other.
+pub(super) fn with_levels<T: Send>(deep: bool, levels: usize, work: impl FnOnce() -> T + Send) -> Result<T, Cause> {
     if !deep {
         return Ok(work());
     }
-    std::thread::scope(
-        |scope| match std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work) {
+    std::thread::scope(|scope| {
+        match std::thread::Builder::new()
+            .stack_size(STACK * levels)
+            .spawn_scoped(scope, work)
+        {
             Ok(worker) => Ok(worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))),
             Err(error) => Err(Cause {
                 reason: "InternalError",
                 field: "<nil>".to_owned(),
                 message: format!("Internal error: cannot start a thread for a deeply nested validation rule: {error}"),
             }),
-        },
-    )
+        }
+    })
 }
 
 /// Whether any rule of a schema may nest deeply.

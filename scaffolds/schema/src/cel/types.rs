@@ -37,7 +37,7 @@ pub(super) enum Type {
 }
 
 /// An object of the schema, with its fields by their escaped names.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Object {
     pub(super) name: String,
     pub(super) fields: BTreeMap<String, Type>,
@@ -98,6 +98,19 @@ impl Type {
             self,
             Self::Opaque(..) | Self::Object(_) | Self::Message(_) | Self::Duration | Self::Timestamp | Self::Null
         )
+    }
+
+    /// The name as Go's type prints itself, which differs from that in the messages of the checker.
+    pub(super) fn declared(&self) -> String {
+        let name = match self {
+            Self::Null => "null_type",
+            Self::Duration => "google.protobuf.Duration",
+            Self::Timestamp => "google.protobuf.Timestamp",
+            Self::List(of) => return format!("list({})", of.declared()),
+            Self::Map(of) => return format!("map({}, {})", of.0.declared(), of.1.declared()),
+            other => return other.to_string(),
+        };
+        name.to_owned()
     }
 
     /// The type's parameters.

@@ -3,7 +3,7 @@
 use super::declare::{Declared, Shape};
 use super::ratchet::{Ratchet, same, with_same_keys};
 use super::rules::{Compiled, usable};
-use super::{escape::escape, eval::Variables, schema::Node, value::Fault, value::Val};
+use super::{escape::escape, schema::Node, value::Fault, value::Val, variables::Variables};
 use kubewright_machinery::cause::{Cause, Objections, Path};
 use serde_json::Value;
 use std::collections::BTreeMap;

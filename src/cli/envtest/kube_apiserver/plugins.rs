@@ -5,7 +5,7 @@ use crate::cli::envtest::flags::Given;
 use anyhow::Result;
 
 /// The plugins of this server. All are on by default in kube-apiserver, too.
-const OWN: [&str; 10] = [
+const OWN: [&str; 11] = [
     "CertificateApproval",
     "CertificateSigning",
     "CertificateSubjectRestriction",
@@ -15,11 +15,12 @@ const OWN: [&str; 10] = [
     "NamespaceLifecycle",
     "PodTopologyLabels",
     "Priority",
+    "ValidatingAdmissionPolicy",
     "ValidatingAdmissionWebhook",
 ];
 
 /// Plugins that kube-apiserver has on by default, and this server does not have (`pkg/kubeapiserver/options/plugins.go`).
-const MISSING: [&str; 17] = [
+const MISSING: [&str; 16] = [
     "ClusterTrustBundleAttest",
     "DefaultTolerationSeconds",
     "JobValidation",
@@ -36,7 +37,6 @@ const MISSING: [&str; 17] = [
     "ServiceAccount",
     "StorageObjectInUseProtection",
     "TaintNodesByCondition",
-    "ValidatingAdmissionPolicy",
 ];
 
 /// Plugins that are off by default in kube-apiserver, and that this server does not have.

@@ -5,7 +5,11 @@ use std::sync::Arc;
 use kubewright_schema::condition::{self, Asked as Question, Authorizer, Decision, Input, Spent};
 use serde_json::Value;
 
-use super::{matching::Asked, review, version::Versioned};
+use super::{
+    matching::{Asked, Match},
+    review,
+    version::Versioned,
+};
 use crate::{authorize, state::Core, status::Status, user::User, webhooks::Hook};
 
 /// Whether all conditions of a webhook are true. One that is false decides, whatever the others are.
@@ -21,33 +25,35 @@ pub(super) fn hold(core: &Core, hook: &Hook, asked: &Asked<'_>, seen: &Versioned
 }
 
 fn evaluate(core: &Core, hook: &Hook, asked: &Asked<'_>, seen: &Versioned) -> Result<bool, String> {
-    let request = review::request(asked, &seen.matched);
+    let request = request(asked, seen);
     let authorizer = authorizer(core, &asked.attributes.call.user);
-    let resource = &asked.attributes.call.resource;
-    let null = Value::Null;
     let input = Input {
-        object: seen.new.as_ref().unwrap_or(&null),
-        old_object: seen.old.as_ref().unwrap_or(&null),
+        object: seen.new.as_ref().unwrap_or(&Value::Null),
+        old_object: seen.old.as_ref().unwrap_or(&Value::Null),
         request: &request,
         authorizer: &authorizer,
-        resource: &Question {
-            group: resource.group.clone(),
-            resource: resource.names.plural.clone(),
-            subresource: asked.subresource().to_owned(),
-            namespace: asked.namespace.clone(),
-            name: asked.name.clone(),
-            ..Question::default()
-        },
+        resource: &question(asked),
     };
     let mut budget = condition::BUDGET;
-    let (mut is_false, mut errors) = (false, Vec::new());
+    let mut values = Vec::new();
     for condition in &hook.conditions {
-        let value = match condition {
+        values.push(match condition {
             Ok(condition) => condition
                 .evaluate(&input, &mut budget)
                 .map_err(|Spent| Spent::MESSAGE.to_owned())?,
             Err(why) => Err(format!("compilation error: {why}")),
-        };
+        });
+    }
+    all(values)
+}
+
+/// Whether all conditions are true, one of which decides if it is false.
+///
+/// # Errors
+/// The errors of those that have no value, in upstream's words.
+pub(in crate::admission) fn all(values: impl IntoIterator<Item = Result<bool, String>>) -> Result<bool, String> {
+    let (mut is_false, mut errors) = (false, Vec::new());
+    for value in values {
         match value {
             Ok(holds) => is_false |= !holds,
             Err(error) if !errors.contains(&error) => errors.push(error),
@@ -62,8 +68,32 @@ fn evaluate(core: &Core, hook: &Hook, asked: &Asked<'_>, seen: &Versioned) -> Re
     }
 }
 
+/// The request as conditions see it: with its own resource, and the kind of the objects.
+pub(in crate::admission) fn request(asked: &Asked<'_>, seen: &Versioned) -> Value {
+    review::request(
+        asked,
+        &Match {
+            resource: Arc::clone(asked.resource()),
+            kind: seen.matched.kind.clone(),
+        },
+    )
+}
+
+/// What `authorizer.requestResource` begins with.
+pub(in crate::admission) fn question(asked: &Asked<'_>) -> Question {
+    let resource = asked.resource();
+    Question {
+        group: resource.group.clone(),
+        resource: resource.names.plural.clone(),
+        subresource: asked.subresource().to_owned(),
+        namespace: asked.namespace.clone(),
+        name: asked.name.clone(),
+        ..Question::default()
+    }
+}
+
 /// Decides by the roles at this moment.
-fn authorizer(core: &Core, user: &User) -> Authorizer {
+pub(in crate::admission) fn authorizer(core: &Core, user: &User) -> Authorizer {
     let policy = Arc::clone(&core.authorizer.policy(&core.store));
     let user = user.clone();
     Authorizer::new(move |question| {

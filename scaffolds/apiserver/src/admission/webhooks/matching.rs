@@ -1,4 +1,4 @@
-//! Which webhooks a request matches: by namespace, labels and rules.
+//! Which requests a webhook or a policy is about: by namespace, labels and rules.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -11,11 +11,11 @@ use crate::{
     state::Core,
     status::{Status, Subject},
     store::Key,
-    webhooks::{Hook, Rule},
+    webhooks::{Rule, Selection},
 };
 
 /// A request, as rules and reviews see it.
-pub(super) struct Asked<'a> {
+pub(in crate::admission) struct Asked<'a> {
     pub attributes: &'a Attributes<'a>,
     /// Empty while the server has yet to generate it.
     pub name: String,
@@ -23,16 +23,16 @@ pub(super) struct Asked<'a> {
     pub namespace: String,
 }
 
-/// The version for which a webhook is called, and the kind in it.
+/// The version for which a webhook is called or a policy evaluated, and the kind in it.
 #[derive(Clone)]
-pub(super) struct Match {
+pub(in crate::admission) struct Match {
     pub resource: Arc<Resource>,
     pub kind: Kind,
 }
 
 /// A kind: the resource's own, or that of the subresource.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(super) struct Kind {
+pub(in crate::admission) struct Kind {
     pub group: String,
     pub version: String,
     pub name: String,
@@ -92,39 +92,76 @@ impl<'a> Asked<'a> {
         &self.attributes.call.subresource
     }
 
-    fn is_namespace(&self) -> bool {
+    pub fn is_namespace(&self) -> bool {
         self.attributes.call.subject() == NAMESPACES
     }
 }
 
-const NAMESPACES: Subject<'static> = Subject::new("", "namespaces");
+/// The resource of Namespaces.
+pub(in crate::admission) const NAMESPACES: Subject<'static> = Subject::new("", "namespaces");
 
-/// Whether the namespace of a request has the labels that a webhook wants; what is in no namespace has them always.
+/// Whether a request is selected, and in which version.
 ///
 /// # Errors
 /// 404 for a namespace that does not exist.
-pub(super) fn is_in_namespace(
+pub(in crate::admission) fn find(
     core: &Core,
-    hook: &Hook,
+    selection: &Selection,
+    asked: &Asked<'_>,
+    objects: &Objects<'_>,
+) -> Result<Option<Match>, Status> {
+    let in_namespace = is_in_namespace(core, selection, asked, objects);
+    if matches!(in_namespace, Ok(false)) || !has_labels(selection, objects) {
+        return Ok(None);
+    }
+    let is_equivalent = selection.is_equivalent;
+    if by_rules(core, &selection.excluded, is_equivalent, asked).is_some() {
+        return Ok(None);
+    }
+    let found = match &selection.rules {
+        Some(rules) => by_rules(core, rules, is_equivalent, asked),
+        None => Match::of(asked.resource(), asked),
+    };
+    if found.is_some() {
+        in_namespace?;
+    }
+    Ok(found)
+}
+
+impl Match {
+    fn of(resource: &Arc<Resource>, asked: &Asked<'_>) -> Option<Self> {
+        let kind = Kind::of(resource, asked.subresource())?;
+        let resource = Arc::clone(resource);
+        Some(Self { resource, kind })
+    }
+}
+
+/// Whether the namespace of a request has the wanted labels; what is in no namespace has them always.
+///
+/// # Errors
+/// 404 for a namespace that does not exist.
+fn is_in_namespace(
+    core: &Core,
+    selection: &Selection,
     asked: &Asked<'_>,
     objects: &Objects<'_>,
 ) -> Result<bool, Status> {
-    if hook.namespaces.is_empty() || (asked.namespace.is_empty() && !asked.is_namespace()) {
+    if selection.namespaces.is_empty() || (asked.namespace.is_empty() && !asked.is_namespace()) {
         return Ok(true);
     }
     let writes = asked.attributes.operation != Operation::Delete;
     if asked.is_namespace() && asked.subresource().is_empty() && writes {
-        return Ok(hook.namespaces.matches(&labels(objects.new.as_deref())));
+        return Ok(selection.namespaces.matches(&labels(objects.new.as_deref())));
     }
     let record = core.store.get(&Key::new("/namespaces", "", &asked.namespace));
     let record = record.ok_or_else(|| Status::not_found(NAMESPACES, &asked.namespace))?;
-    Ok(hook.namespaces.matches(record.labels()))
+    Ok(selection.namespaces.matches(record.labels()))
 }
 
-/// Whether the object has the labels that a webhook wants, before or after the request.
-pub(super) fn has_labels(hook: &Hook, objects: &Objects<'_>) -> bool {
-    let has = |object: Option<&Value>| object.is_some() && hook.objects.matches(&labels(object));
-    hook.objects.is_empty() || has(objects.new.as_deref()) || has(objects.old)
+/// Whether the object has the wanted labels, before or after the request.
+fn has_labels(selection: &Selection, objects: &Objects<'_>) -> bool {
+    let has = |object: Option<&Value>| object.is_some() && selection.objects.matches(&labels(object));
+    selection.objects.is_empty() || has(objects.new.as_deref()) || has(objects.old)
 }
 
 fn labels(object: Option<&Value>) -> BTreeMap<String, String> {
@@ -135,29 +172,21 @@ fn labels(object: Option<&Value>) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// The version for which a webhook is called: that of the request if a rule has it, otherwise the first that a rule has of
-/// those that share the objects.
-pub(super) fn find(core: &Core, hook: &Hook, asked: &Asked<'_>) -> Option<Match> {
+/// The version that rules name: that of the request if a rule has it, otherwise the first that a rule has of those that
+/// share the objects.
+fn by_rules(core: &Core, rules: &[Rule], is_equivalent: bool, asked: &Asked<'_>) -> Option<Match> {
     let own = asked.resource();
-    let matched = |resource: &Arc<Resource>| {
-        let kind = Kind::of(resource, asked.subresource())?;
-        let resource = Arc::clone(resource);
-        Some(Match { resource, kind })
-    };
-    if hook.rules.iter().any(|rule| applies(rule, own, asked)) {
-        return matched(own);
+    if rules.iter().any(|rule| applies(rule, own, asked)) {
+        return Match::of(own, asked);
     }
-    if !hook.is_equivalent {
+    if !is_equivalent || rules.is_empty() {
         return None;
     }
     let snapshot = core.catalogue.snapshot();
     let others = snapshot.sharing(&own.store_name());
     let others = || others.iter().filter(|other| other.api_version() != own.api_version());
-    let mut all = hook
-        .rules
-        .iter()
-        .flat_map(|rule| others().map(move |other| (rule, other)));
-    let found = all.find_map(|(rule, other)| applies(rule, other, asked).then(|| matched(other)));
+    let mut all = rules.iter().flat_map(|rule| others().map(move |other| (rule, other)));
+    let found = all.find_map(|(rule, other)| applies(rule, other, asked).then(|| Match::of(other, asked)));
     found.flatten()
 }
 
@@ -171,6 +200,7 @@ fn applies(rule: &Rule, resource: &Resource, asked: &Asked<'_>) -> bool {
         scope => scope == "*",
     };
     in_scope
+        && (rule.names.is_empty() || rule.names.contains(&asked.name))
         && lists(&rule.operations, asked.operation())
         && lists(&rule.groups, &resource.group)
         && lists(&rule.versions, &resource.version)

@@ -2,11 +2,11 @@
 //! their answers.
 
 mod call;
-mod conditions;
-mod matching;
-mod review;
+pub(super) mod conditions;
+pub(super) mod matching;
+pub(super) mod review;
 mod verdict;
-mod version;
+pub(super) mod version;
 
 use std::collections::BTreeSet;
 
@@ -139,14 +139,9 @@ async fn should_call(
     asked: &Asked<'_>,
     objects: &Objects<'_>,
 ) -> Result<Option<Match>, Status> {
-    let in_namespace = matching::is_in_namespace(core, hook, asked, objects);
-    if matches!(in_namespace, Ok(false)) || !matching::has_labels(hook, objects) {
-        return Ok(None);
-    }
-    let Some(matched) = matching::find(core, hook, asked) else {
+    let Some(matched) = matching::find(core, &hook.selection, asked, objects)? else {
         return Ok(None);
     };
-    in_namespace?;
     if hook.conditions.is_empty() {
         return Ok(Some(matched));
     }

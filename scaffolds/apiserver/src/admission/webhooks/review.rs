@@ -30,7 +30,7 @@ pub(super) fn sent(asked: &Asked<'_>, seen: &Versioned, version: &str, uid: &str
 }
 
 /// The request without uid and objects.
-pub(super) fn request(asked: &Asked<'_>, matched: &Match) -> Value {
+pub(in crate::admission) fn request(asked: &Asked<'_>, matched: &Match) -> Value {
     let own = asked.resource();
     let own_kind = Kind::of(own, asked.subresource());
     let mut request = json!({

@@ -8,14 +8,14 @@ use super::matching::{Asked, Kind, Match};
 use crate::{meta, resource::Resource, state::Core, status::Status};
 
 /// The objects of a request, in one version.
-pub(super) struct Versioned {
+pub(in crate::admission) struct Versioned {
     pub matched: Match,
     pub new: Option<Value>,
     pub old: Option<Value>,
 }
 
 /// The object that the patch of a webhook makes.
-pub(super) struct Patched {
+pub(in crate::admission) struct Patched {
     object: Value,
     matched: Match,
 }

@@ -84,7 +84,8 @@ fn validate(at: &Located<'_>, tolerated: &Tolerated, faults: &mut Faults) {
 /// Names that a server with manifests of its own reserves for them.
 const STATIC: &str = ".static.k8s.io";
 
-fn warnings(Change { new: at, .. }: Change<'_, '_>) -> Warnings {
+/// The warnings about the names of all kinds of the group.
+pub(super) fn warnings(Change { new: at, .. }: Change<'_, '_>) -> Warnings {
     let is_reserved = at.at("metadata.name").str().ends_with(STATIC);
     let warning = || {
         format!(

@@ -1,6 +1,10 @@
 //! Kinds of the group `admissionregistration.k8s.io`.
 
+pub(in crate::kinds) mod binding;
 mod client_config;
 pub(in crate::kinds) mod configuration;
+mod expressions;
+mod matching;
+pub(in crate::kinds) mod policy;
 mod rule;
 mod webhook;

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use kubewright_machinery::names::{Unit, label_1035};
-use kubewright_schema::condition::Condition;
+use kubewright_schema::{condition::Condition, policy::Refused};
 use serde_json::Value;
 
-use super::{client_config, rule};
+use super::{client_config, expressions, rule};
 use crate::kinds::{
     faults::Faults,
-    format::{qualified, subdomain},
+    format::subdomain,
     labels::{is_sound, selector, selector_with},
     located::Located,
 };
@@ -18,7 +18,6 @@ use crate::kinds::{
 const REVIEWS: [&str; 2] = ["v1", "v1beta1"];
 const HARMLESS: [&str; 2] = ["None", "NoneOnDryRun"];
 const SIDE_EFFECTS: [&str; 4] = ["None", "NoneOnDryRun", "Some", "Unknown"];
-const MOST_CONDITIONS: usize = 64;
 
 /// The faults of a stored configuration that an update may leave as they are.
 #[derive(Default)]
@@ -85,12 +84,14 @@ pub(super) fn validate(hook: &Located<'_>, tolerated: &Tolerated, faults: &mut F
     one_of(&hook.get("reinvocationPolicy"), &["IfNeeded", "Never"], faults);
     client_config::validate(&hook.get("clientConfig"), faults);
     if !tolerated.conditions {
-        conditions(&hook.get("matchConditions"), faults);
+        let refuse = |text: &str| Condition::compile(text).err().map(Refused::Invalid);
+        expressions::conditions(&hook.get("matchConditions"), refuse, faults);
     }
     reviews(&hook.get("admissionReviewVersions"), tolerated, faults);
 }
 
-fn one_of(at: &Located<'_>, known: &[&str], faults: &mut Faults) {
+/// A text that may be missing.
+pub(super) fn one_of(at: &Located<'_>, known: &[&str], faults: &mut Faults) {
     if at.is_set() {
         faults.one_of(at, known);
     }
@@ -119,26 +120,6 @@ fn side_effects(at: &Located<'_>, tolerated: &Tolerated, faults: &mut Faults) {
         faults.required(at, &format!("must specify one of {}", allowed.join(", ")));
     }
     one_of(at, allowed, faults);
-}
-
-fn conditions(at: &Located<'_>, faults: &mut Faults) {
-    if at.len() > MOST_CONDITIONS {
-        faults.too_many(at, MOST_CONDITIONS);
-    }
-    let mut names = BTreeSet::new();
-    for condition in at.items() {
-        let (expression, name) = (condition.get("expression"), condition.get("name"));
-        let text = expression.str().trim();
-        if text.is_empty() {
-            faults.required(&expression, "");
-        } else if let Err(why) = Condition::compile(text) {
-            faults.invalid_as(&expression, &crate::kinds::faults::quoted(text), &why);
-        }
-        faults.required_format(&name, qualified);
-        if !name.str().is_empty() && !names.insert(name.str()) {
-            faults.duplicate(&name);
-        }
-    }
 }
 
 fn reviews(at: &Located<'_>, tolerated: &Tolerated, faults: &mut Faults) {

@@ -56,6 +56,14 @@ impl Fault {
         if self.is_final() { Err(self) } else { Ok(()) }
     }
 
+    /// The server's message.
+    pub(super) fn told(&self) -> &str {
+        match self {
+            Self::Budget => "operation cancelled: actual cost limit exceeded",
+            Self::Error(text) | Self::Panic(text) => text,
+        }
+    }
+
     pub(super) fn no_overload() -> Self {
         Self::new("no such overload")
     }

@@ -20,7 +20,8 @@ const RECORDED: [(&str, &str); 17] = [
     ),
     (
         "apis/admissionregistration.k8s.io/v1",
-        "mutatingwebhookconfigurations validatingwebhookconfigurations",
+        "mutatingwebhookconfigurations validatingadmissionpolicies validatingadmissionpolicybindings \
+         validatingwebhookconfigurations",
     ),
     ("apis/apps/v1", "*"),
     ("apis/authentication.k8s.io/v1", "*"),

@@ -1,0 +1,141 @@
+//! A policy with its compiled expressions.
+
+use std::fmt;
+
+use kubewright_machinery::names::group_version;
+use kubewright_schema::policy::{self, Expression, Purpose};
+use serde_json::Value;
+
+use super::Binding;
+use crate::{meta, webhooks::Selection};
+
+/// An expression; of one that does not compile, the error.
+type Compiled = Result<Expression, String>;
+
+/// A ValidatingAdmissionPolicy.
+#[derive(Debug)]
+pub struct Policy {
+    /// Its name.
+    pub name: String,
+    /// Its bindings, in the order of their names.
+    pub bindings: Vec<Binding>,
+    /// Which requests it is about.
+    pub selection: Selection,
+    /// The kind of its parameters, if it has any.
+    pub parameters: Option<ParameterKind>,
+    /// Whether a request goes on if an expression has no value.
+    pub ignores_failures: bool,
+    /// Its variables, with which its expressions are evaluated.
+    pub expressions: policy::Policy,
+    /// It is evaluated if all of them are true.
+    pub conditions: Vec<Compiled>,
+    /// What it validates.
+    pub validations: Vec<Validation>,
+    /// The values of its audit annotations.
+    pub annotations: Vec<Compiled>,
+}
+
+/// The kind of parameters.
+#[derive(Clone, Debug)]
+pub struct ParameterKind {
+    /// Empty for the core group.
+    pub group: String,
+    /// For example `v1`.
+    pub version: String,
+    /// For example `ConfigMap`.
+    pub kind: String,
+}
+
+/// A validation.
+#[derive(Debug)]
+pub struct Validation {
+    /// What has to be true.
+    pub expression: Compiled,
+    /// What computes the message, if anything does.
+    pub message_expression: Option<Compiled>,
+    /// The message otherwise.
+    pub message: String,
+    /// The reason of the refusal; `Invalid` by default.
+    pub reason: String,
+}
+
+impl Policy {
+    /// A stored policy.
+    pub(super) fn read(policy: &Value, bindings: Vec<Binding>) -> Self {
+        let spec = &policy["spec"];
+        let kind = &spec["paramKind"];
+        let mut expressions = policy::Policy::new(!kind.is_null(), true);
+        for variable in items(&spec["variables"]) {
+            // Of one that does not compile, the error is found where it is read.
+            _ = expressions.add(text(variable, "name"), text(variable, "expression"));
+        }
+        let compile = |purpose: Purpose, expression: &str| {
+            let compiled = expressions.compile(purpose, expression);
+            compiled.map_err(|refused| refused.detail().to_owned())
+        };
+        Self {
+            name: meta::text(policy, "name").to_owned(),
+            bindings,
+            selection: Selection::of_policy(&spec["matchConstraints"]),
+            parameters: (!kind.is_null()).then(|| ParameterKind::read(kind)),
+            ignores_failures: spec["failurePolicy"] == "Ignore",
+            conditions: items(&spec["matchConditions"])
+                .map(|item| compile(Purpose::Condition, text(item, "expression")))
+                .collect(),
+            validations: items(&spec["validations"])
+                .map(|item| Validation::read(item, compile))
+                .collect(),
+            annotations: items(&spec["auditAnnotations"])
+                .map(|item| compile(Purpose::Annotation, text(item, "valueExpression")))
+                .collect(),
+            expressions,
+        }
+    }
+}
+
+impl Validation {
+    fn read(validation: &Value, compile: impl Fn(Purpose, &str) -> Compiled) -> Self {
+        let message = text(validation, "messageExpression");
+        Self {
+            expression: compile(Purpose::Condition, text(validation, "expression")),
+            message_expression: (!message.is_empty()).then(|| compile(Purpose::Message, message)),
+            message: text(validation, "message").trim().to_owned(),
+            reason: match text(validation, "reason") {
+                "" => "Invalid".to_owned(),
+                reason => reason.to_owned(),
+            },
+        }
+    }
+
+    /// Its source.
+    pub fn source(&self) -> &str {
+        self.expression.as_ref().map_or("", Expression::source)
+    }
+}
+
+impl ParameterKind {
+    /// The kind in `paramKind`.
+    pub fn read(kind: &Value) -> Self {
+        let (group, version) = group_version(text(kind, "apiVersion"));
+        Self {
+            group: group.to_owned(),
+            version: version.to_owned(),
+            kind: text(kind, "kind").to_owned(),
+        }
+    }
+}
+
+/// As Go prints a GroupVersionKind.
+impl fmt::Display for ParameterKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}, Kind={}", self.group, self.version, self.kind)
+    }
+}
+
+fn items(list: &Value) -> impl Iterator<Item = &Value> {
+    list.as_array().into_iter().flatten()
+}
+
+fn text<'v>(object: &'v Value, field: &str) -> &'v str {
+    object[field].as_str().unwrap_or_default()
+}
