@@ -7,9 +7,9 @@ use http::{HeaderValue, header::CONTENT_TYPE};
 use kube::{
     Client,
     api::{DeleteParams, ListParams, ObjectList, ObjectMeta, Patch, PatchParams, PostParams, Preconditions},
-    core::{PartialObjectMeta, Request, request},
+    core::{PartialObjectMeta, Request, Status, request},
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
     error::{Error, Result},
@@ -134,6 +134,23 @@ impl<'a, K: AnyObject> Requests<'a, K> {
         self.written(request.map_err(build)?).await
     }
 
+    /// Writes the object as it is, by an empty merge patch, and returns whether it exists. An API server that stores another
+    /// version of the kind than when the object was last written stores it anew; else it writes nothing.
+    pub(crate) async fn store_anew(&self, name: &str, manager: &str) -> Result<bool> {
+        self.check(name)?;
+        let params = PatchParams {
+            field_manager: Some(manager.to_owned()),
+            ..PatchParams::default()
+        };
+        let request = self.request.patch_metadata(name, &params, &Patch::Merge(json!({})));
+        match Box::pin(self.client.request_text(request.map_err(build)?)).await {
+            Ok(_) => Ok(true),
+            // A 404 that names no object is about the kind: an API server may not serve this version of it yet.
+            Err(kube::Error::Api(status)) if status.code == 404 && names(&status, name) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// Sends a JSON patch (RFC 6902), and returns the object as [`create`](Self::create) does.
     pub(crate) async fn patch_json(&self, name: &str, steps: Vec<Value>, manager: &str) -> Result<K> {
         self.check(name)?;
@@ -173,6 +190,10 @@ fn found<T>(answer: kube::Result<T>) -> Result<Option<T>> {
         Err(kube::Error::Api(status)) if status.code == 404 => Ok(None),
         Err(error) => Err(error.into()),
     }
+}
+
+fn names(status: &Status, name: &str) -> bool {
+    status.details.as_ref().is_some_and(|details| details.name == name)
 }
 
 fn refused(kind: &str, what: &str, text: &str, why: &str) -> Error {

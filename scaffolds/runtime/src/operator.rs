@@ -1,5 +1,7 @@
 //! The process around a manager: from flags to an exit code.
 
+mod threads;
+
 use std::{
     env,
     net::SocketAddr,
@@ -7,17 +9,13 @@ use std::{
     pin::pin,
     process::ExitCode,
     sync::{Arc, OnceLock},
-    thread::available_parallelism,
     time::Duration,
 };
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::{Client, Config};
 use kubewright_schema::files::{self, Mode};
-use tokio::{
-    runtime,
-    time::{Instant, sleep_until},
-};
+use tokio::time::{Instant, sleep_until};
 use tracing::{error, info, warn};
 
 use crate::{
@@ -29,6 +27,7 @@ use crate::{
     logging,
     manager::{Manager, Stop, Task},
     metrics::Metrics,
+    migration::{self, StorageMigration},
     options::{BindAddress, Command, Options},
     rbac::Rule,
     server::{Held, Servers, Webhooks},
@@ -54,7 +53,7 @@ const DRAIN: Duration = Duration::from_secs(10);
 /// shorter.
 ///
 /// `<operator> manifests` writes the RBAC role and `config/webhook` instead, from what `setup` registers; it needs no
-/// cluster.
+/// cluster. `<operator> migrate-storage` runs a [`StorageMigration`] of each of its own kinds.
 pub struct Operator {
     name: &'static str,
     options: Options,
@@ -76,7 +75,7 @@ impl Operator {
         }
     }
 
-    /// The operator's own CRDs, for `--install-crds`.
+    /// The operator's own CRDs, for `--install-crds` and `migrate-storage`.
     pub fn crds(mut self, crds: Vec<Crd>) -> Self {
         self.crds = crds;
         self
@@ -115,7 +114,7 @@ impl Operator {
             }
         };
         logging::log_panics();
-        let runtime = match threads().enable_all().build() {
+        let runtime = match threads::several().enable_all().build() {
             Ok(runtime) => runtime,
             Err(error) => {
                 error!("cannot start threads: {error}");
@@ -131,6 +130,7 @@ impl Operator {
                 let mode = if check { Mode::Check } else { Mode::Write };
                 runtime.block_on(self.write_manifests([&out, &webhook_out], mode, setup))
             }
+            Some(Command::MigrateStorage { check, settle }) => runtime.block_on(self.migrate_storage(check, settle)),
             None => runtime.block_on(self.serve(setup)).map(|()| ExitCode::SUCCESS),
         };
         // The remaining tasks on other threads are not needed any more.
@@ -322,6 +322,15 @@ impl Operator {
         ElectionConfig::from_options(&self.options, self.name, &namespace)
     }
 
+    /// By a client that is not limited to the leader.
+    async fn migrate_storage(self, check: bool, settle: Duration) -> Result<ExitCode> {
+        let config = client::config(self.options.kubeconfig.as_deref()).await?;
+        let guards = Guards::from(WriteGate::open()).limit(self.options.request_limit());
+        let client = client::build(config, &self.agent(), &Metrics::new(), guards)?;
+        let migration = StorageMigration::new(client).settle(settle);
+        Ok(migration::run(&migration, &self.assembled_crds()?, check).await)
+    }
+
     /// Not linted: `make manifests` lints them, and the API server validates them.
     fn assembled_crds(&self) -> Result<Vec<serde_json::Value>> {
         kubewright_schema::assemble(&self.crds, &kubewright_schema::Options::default()).map_err(|findings| {
@@ -361,34 +370,10 @@ impl Operator {
     }
 }
 
-/// The threads of everything but the servers and the lease. An operator spends far more time waiting for the API server
-/// than computing, and each wake-up across threads costs a system call.
-fn threads() -> runtime::Builder {
-    let mut threads = runtime::Builder::new_multi_thread();
-    if env::var_os("TOKIO_WORKER_THREADS").is_none() {
-        threads.worker_threads(half(available_parallelism().map_or(1, usize::from)));
-    }
-    threads
-}
-
-fn half(cores: usize) -> usize {
-    cores.div_ceil(2)
-}
-
 /// An operator that is ready to run.
 struct Started {
     manager: Manager,
     election: Option<Arc<Election>>,
     webhooks: Option<Webhooks>,
     _servers: Servers,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn one_and_two_cores_have_one_thread() {
-        assert_eq!([1, 2, 3, 4, 64].map(half), [1, 1, 2, 2, 32]);
-    }
 }

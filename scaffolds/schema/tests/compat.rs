@@ -171,7 +171,7 @@ fn removed_versions_names_and_endpoints_are_breaking() {
     let found = breaking(std::slice::from_ref(&old), &[without_storage]);
     assert_eq!(
         found[0].consequence,
-        "objects are stored in it; keep the version with `served: false` until they are migrated"
+        "objects are stored in it; keep the version with `served: false` until `make migrate-storage` has run on every cluster"
     );
     assert_eq!(breaking(&[old], &[])[0].change, "the kind is gone");
 }
@@ -314,8 +314,8 @@ fn removing_a_version_is_breaking_unless_it_is_neither_served_nor_stored() {
     assert_eq!(
         breaks(&old, &without),
         [
-            "`foobars.test.example.com`, `v1beta1`: the version is gone: objects are stored in it; keep the version with `served: false` until they are \
-          migrated"
+            "`foobars.test.example.com`, `v1beta1`: the version is gone: objects are stored in it; keep the version with `served: false` until \
+          `make migrate-storage` has run on every cluster"
         ]
     );
     let unserved = named(["v1", "v1beta1"], [true, false], 0);
@@ -324,6 +324,9 @@ fn removing_a_version_is_breaking_unless_it_is_neither_served_nor_stored() {
         ["`foobars.test.example.com`, `v1beta1`: the version is not served: clients of it get a 404"]
     );
     assert_eq!(breaks(&unserved, &without), [""; 0], "neither served nor stored");
+    let mut of_a_cluster = unserved.clone();
+    of_a_cluster["status"]["storedVersions"] = json!(["v1beta1", "v1"]);
+    assert_eq!(breaks(&of_a_cluster, &without), breaks(&old, &without), "stored before");
     let mut more = named(["v1", "v2"], [true, true], 0);
     more["spec"]["versions"][1]["schema"]["openAPIV3Schema"]["properties"]["spec"] =
         object(json!({"new": {"type": "string"}}));

@@ -15,6 +15,7 @@ mod plane;
 mod program;
 mod project;
 mod proxy;
+mod stored;
 
 pub use assets::Assets;
 pub use audit::{Audit, Mark, Request};
@@ -23,6 +24,7 @@ pub use operator::{Operator, Usage, free_ports, get};
 pub use plane::{ControlPlane, Settings};
 pub use project::{Api, Project, root, run};
 pub use proxy::{Fault, Proxy};
+pub use stored::Stored;
 
 use std::time::Duration;
 

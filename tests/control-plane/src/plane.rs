@@ -220,6 +220,11 @@ impl ControlPlane {
         self.controllers.is_some()
     }
 
+    /// Where etcd listens.
+    pub(crate) fn etcd(&self) -> String {
+        format!("http://127.0.0.1:{}", self.ports.etcd)
+    }
+
     /// The API server's requests; needs [`Settings::audit`].
     pub fn audit(&self) -> Audit {
         Audit::new(&self.folder.0.join("audit.log"))

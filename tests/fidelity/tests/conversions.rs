@@ -11,6 +11,7 @@ use kube::{
     },
 };
 use kubewright_apiserver::{ApiServer, Options};
+use kubewright_runtime::{Migrated, StorageMigration};
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 
@@ -108,6 +109,43 @@ async fn lists_need_no_converter_for_what_was_converted_before() {
     world.goes(false);
     assert_eq!(new.list(&ListParams::default()).await.unwrap().items.len(), 2);
     old.delete("b", &DeleteParams::default()).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_migration_of_stored_objects_waits_for_the_converter_and_then_needs_it_no_more() {
+    let world = World::new().await;
+    let (old, new) = (world.things("v1", "default"), world.things("v2", "default"));
+    for number in 0..30 {
+        create(&old, thing(&format!("t{number}"))).await;
+    }
+    let kind = GroupVersionKind::gvk("apiextensions.k8s.io", "v1", "CustomResourceDefinition");
+    let definitions: Api<DynamicObject> = Api::all_with(world.client.clone(), &ApiResource::from_gvk(&kind));
+    let mut definition = definitions.get("things.example.com").await.unwrap();
+    for version in definition.data["spec"]["versions"].as_array_mut().unwrap() {
+        version["storage"] = json!(version["name"] == "v2");
+    }
+    definitions
+        .replace("things.example.com", &PostParams::default(), &definition)
+        .await
+        .unwrap();
+
+    let migration = StorageMigration::new(world.client.clone()).settle(Duration::ZERO);
+    world.goes(true);
+    let running = migration.run("things.example.com", "v2");
+    let comes_back = async {
+        sleep(Duration::from_secs(30)).await;
+        assert_eq!(message(new.get("t7").await), GONE);
+        world.goes(false);
+    };
+    let (done, ()) = tokio::join!(running, comes_back);
+    assert!(matches!(done, Ok(Migrated::Done { objects: 30, .. })), "{done:?}");
+    world.goes(true);
+    for number in 0..30 {
+        let name = format!("t{number}");
+        assert_eq!(new.get(&name).await.unwrap().data["spec"], json!({"two": name}));
+        let gone = GONE.replace("example.com/v1,", "example.com/v2,");
+        assert_eq!(message(old.get(&name).await), gone);
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -190,6 +190,15 @@ pub enum Command {
         #[arg(long)]
         check: bool,
     },
+    /// Store all objects of the operator's kinds in the present storage version, so that others can be removed
+    MigrateStorage {
+        /// Write nothing; print what is left, and fail if there is something
+        #[arg(long)]
+        check: bool,
+        /// How long to wait if a CRD has changed within the last minute, until every API server has seen it
+        #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration)]
+        settle: Duration,
+    },
 }
 
 /// The form of the log.
@@ -322,12 +331,17 @@ mod tests {
     }
 
     #[test]
-    fn the_subcommand_works_in_flattened_options() {
+    fn the_subcommands_work_in_flattened_options() {
         let options = parse(&["--log-level", "debug", "manifests", "--out", "x", "--check"]).unwrap();
         let Some(Command::Manifests { out, check, .. }) = options.command else {
             panic!("no subcommand")
         };
         assert_eq!((out, check), (PathBuf::from("x"), true));
+        let options = parse(&["--kube-api-qps=50", "migrate-storage", "--settle=0"]).unwrap();
+        let Some(Command::MigrateStorage { check, settle }) = options.command else {
+            panic!("no subcommand")
+        };
+        assert_eq!((check, settle), (false, Duration::ZERO));
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod fixtures;
 mod leader;
 mod logs;
 mod metrics;
+mod migration;
 mod replicas;
 mod requeue;
 mod running;

@@ -47,7 +47,8 @@ impl fmt::Display for Break {
 ///
 /// # Caveats
 /// For a version that was removed, the removal is the only break; its schema is not compared. It is not known here in which versions the objects of
-/// a cluster are stored; the former storage version is assumed to be one of them.
+/// a cluster are stored; the former storage version is assumed to be one of them, and so are those of `status.storedVersions`, if the former CRD has
+/// a status.
 pub fn breaking(old: &[Value], new: &[Value]) -> Vec<Break> {
     let mut found = Vec::new();
     for before in old {
@@ -75,6 +76,8 @@ pub fn breaking(old: &[Value], new: &[Value]) -> Vec<Break> {
 fn versions(crd: &str, before: &Value, after: &Value) -> Vec<Break> {
     let mut found = Vec::new();
     let now = by_name(after);
+    let stored = before["status"]["storedVersions"].as_array();
+    let is_stored = |version: &str| stored.is_some_and(|stored| stored.iter().any(|it| it == version));
     for (version, was) in by_name(before) {
         let mut add = |field: String, change: String, consequence| {
             found.push(Break {
@@ -87,11 +90,11 @@ fn versions(crd: &str, before: &Value, after: &Value) -> Vec<Break> {
         };
         let served = was["served"] == true;
         match now.get(version) {
-            None if was["storage"] == true => {
+            None if was["storage"] == true || is_stored(version) => {
                 add(
                     String::new(),
                     "the version is gone".to_owned(),
-                    "objects are stored in it; keep the version with `served: false` until they are migrated",
+                    "objects are stored in it; keep the version with `served: false` until `make migrate-storage` has run on every cluster",
                 );
             }
             None if served => add(

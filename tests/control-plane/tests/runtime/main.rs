@@ -3,6 +3,7 @@
 mod absent;
 mod chosen;
 mod dynamic;
+mod migration;
 mod ownership;
 mod selectors;
 
