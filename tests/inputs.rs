@@ -306,12 +306,13 @@ fn a_second_version_shares_names_and_controller_with_the_first() {
     api("delete", "v1", &[]).refuses(1, &["controller `datum` uses version `v1` of `Datum`", move_first]);
     kubewright(dir.path(), &["edit", "controller", "datum", "--version", "v2"]).succeeds();
     assert!(dir.path().join("tests/test_datum_v1.rs").exists());
-    let left = api("delete", "v1", &[]).succeeds();
-    assert!(
-        left.stderr.contains("no type of `Datum` is marked as stored now"),
-        "{}",
-        left.stderr
+    let store = "kubewright create api --group test --version v2 --kind Datum --storage";
+    api("delete", "v1", &[]).refuses(
+        1,
+        &["`v1` is the version in which objects of `Datum` are stored", store],
     );
+    api("create", "v2", &["--storage"]).succeeds();
+    api("delete", "v1", &["--migrated"]).succeeds();
     assert!(!dir.path().join("tests/test_datum_v1.rs").exists());
     assert!(read("src/controllers/datum.rs").contains("use api::test::v2::Datum;"));
 }

@@ -155,6 +155,125 @@ fn a_second_controller_uses_the_version_it_is_created_for() {
     kubewright(dir.path(), &["sync"]).succeeds();
 }
 
+const FIRST: &str = "api/src/test/v1/foobar.rs";
+const SECOND: &str = "api/src/test/v2/foobar.rs";
+
+fn delete(dir: &Path, version: &str, more: &[&str]) -> Run {
+    let args = [
+        "delete",
+        "api",
+        "--group",
+        "test",
+        "--version",
+        version,
+        "--kind",
+        "FooBar",
+    ];
+    kubewright(dir, &[&args, more].concat())
+}
+
+#[test]
+fn another_version_becomes_the_stored_one_and_the_controller_stays() {
+    let dir = two_versions();
+    let before = tree(dir.path());
+    let run = create(dir.path(), "v2", &["--storage"]).succeeds();
+    for part in [
+        "`v2` is stored from now on",
+        "run `make migrate-storage`",
+        "keep `v1` until that is done",
+    ] {
+        assert!(run.stderr.contains(part), "{}", run.stderr);
+    }
+    let versions = "versions: [{version: v1, storage: false, formerStorage: true}, {version: v2}]";
+    assert!(
+        read(dir.path(), "PROJECT").contains(versions),
+        "{}",
+        read(dir.path(), "PROJECT")
+    );
+    assert!(read(dir.path(), "PROJECT").contains("controllers: [{name: foobar, version: v1, pattern: child"));
+    let unstored = |file: &str| read(dir.path(), file).contains("    storage = false,\n");
+    assert!(unstored(FIRST) && !unstored(SECOND));
+    for run in [
+        create(dir.path(), "v2", &["--storage"]),
+        kubewright(dir.path(), &["sync"]),
+    ] {
+        assert!(run.succeeds().stderr.contains("nothing to do"));
+    }
+
+    // It is the same when the version is created.
+    let at_once = project();
+    create(at_once.path(), "v1", &[]).succeeds();
+    create(at_once.path(), "v2", &["--storage"]).succeeds();
+    assert_same(&tree(dir.path()), &tree(at_once.path()));
+
+    // And back: then v2 is the one in which objects were stored.
+    create(dir.path(), "v1", &["--storage"]).succeeds();
+    let versions = "versions: [{version: v1}, {version: v2, storage: false, formerStorage: true}]";
+    assert!(read(dir.path(), "PROJECT").contains(versions));
+    let back = tree(dir.path());
+    assert!(
+        before
+            .iter()
+            .all(|(path, file)| path == "PROJECT" || back[path] == *file)
+    );
+}
+
+#[test]
+fn types_that_were_edited_keep_the_edits_when_another_version_is_stored() {
+    let dir = two_versions();
+    for file in [FIRST, SECOND] {
+        let text = read(dir.path(), file).replace("The name of whatever", "The full name of whatever");
+        fs::write(dir.path().join(file), text).unwrap();
+    }
+    // Moved by hand already, as the type of one version.
+    let by_hand = read(dir.path(), SECOND).replace("    storage = false,\n", "");
+    fs::write(dir.path().join(SECOND), by_hand).unwrap();
+    create(dir.path(), "v2", &["--storage"]).succeeds();
+    for (file, unstored) in [(FIRST, true), (SECOND, false)] {
+        let text = read(dir.path(), file);
+        assert!(text.contains("The full name of whatever"), "{text}");
+        assert_eq!(text.matches("storage = false").count(), usize::from(unstored), "{text}");
+    }
+}
+
+#[test]
+fn a_version_is_deleted_only_when_no_objects_are_stored_in_it() {
+    let dir = two_versions();
+    edit(dir.path(), "v2").succeeds();
+    let store = "kubewright create api --group test --version v2 --kind FooBar --storage";
+    for more in [&[][..], &["--migrated"], &["--force"]] {
+        let wanted = [
+            "`v1` is the version in which objects of `FooBar` are stored",
+            store,
+            "--all-versions",
+        ];
+        delete(dir.path(), "v1", more).refuses(1, &wanted);
+    }
+    create(dir.path(), "v2", &["--storage"]).succeeds();
+    let before = tree(dir.path());
+    let wanted = [
+        "objects of `FooBar` were stored in `v1`, and a cluster may still have some",
+        "run `make migrate-storage` on every cluster; where that is done, add `--migrated`",
+    ];
+    delete(dir.path(), "v1", &[]).refuses(1, &wanted);
+    assert_same(&before, &tree(dir.path()));
+    delete(dir.path(), "v1", &["--migrated"]).succeeds();
+    assert!(read(dir.path(), "PROJECT").contains("versions: [{version: v2}]"));
+
+    // A version that was never stored, and the last one, need no migration.
+    create(dir.path(), "v3", &[]).succeeds();
+    delete(dir.path(), "v3", &[]).succeeds();
+    delete(dir.path(), "v2", &[]).succeeds();
+    assert!(!read(dir.path(), "PROJECT").contains("FooBar"));
+}
+
+#[test]
+fn storing_a_version_is_refused_where_it_means_nothing() {
+    let dir = two_versions();
+    create(dir.path(), "v2", &["--storage", "--force"]).refuses(2, &["--storage", "--force"]);
+    create(dir.path(), "v2", &["--storage", "--resource=false"]).refuses(2, &["--storage", "--resource"]);
+}
+
 /// The project of a golden case, generated again, without the commands that did not exist at the time.
 fn golden(case: &str) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();

@@ -19,6 +19,7 @@ Examples:
   kubewright create api --group test --version v1 --kind FooBar
   kubewright create api --group test --version v1 --kind Datum --short-name dt --cluster
   kubewright create api --group test --version v2 --kind FooBar    (another version)
+  kubewright create api --group test --version v2 --kind FooBar --storage
   kubewright create api --group apps --version v1 --kind Deployment --resource=false
   kubewright create api --from-crd certificates.yaml --controller=false
   kubewright create api --group test --version v1 --kind FooBar --resource=false \\
@@ -59,6 +60,9 @@ pub struct Args {
     /// The controller's name, unique in the project [default: the kind in lower case]
     #[arg(long, value_name = "NAME")]
     controller_name: Option<ControllerName>,
+    /// Store objects in this version from now on, which may be a new or an existing one
+    #[arg(long, conflicts_with_all = ["force", "from_crd", "resource"])]
+    storage: bool,
     #[command(flatten)]
     pattern: pattern::Flags,
     /// A short name for kubectl, for all versions of the kind; may be repeated
@@ -83,15 +87,21 @@ pub fn run(dir: &Path, mut args: Args) -> Result<()> {
     let new = args.complete(&session.project)?;
     let project = session.project.with_api(&new)?;
     let rest = session.project.forgetting(&new.group, &new.version, &new.kind);
-    let seeded = if force { Seeded::Afresh(&rest) } else { Seeded::Stay };
+    let seeded = match force {
+        true => Seeded::Afresh(&rest),
+        // The type and the sample of the version that was stored change too.
+        false if new.storage => Seeded::Merge,
+        false => Seeded::Stay,
+    };
     let outcome = Transition::new(&session, &project, &seeded)?.outcome(&session, force)?;
     if force && !dry_run && !may_be_lost(&outcome.changes, yes)? {
         return Ok(());
     }
+    let before = session.project.clone();
     let changed = session.finish(&project, outcome, dry_run)?;
     next(&new, changed, dry_run);
     if changed && !dry_run {
-        of_several(&project, &new);
+        of_several(&before, &project, &new);
     }
     Ok(())
 }
@@ -108,7 +118,19 @@ fn may_be_lost(changes: &[Change], yes: bool) -> Result<bool> {
 }
 
 /// Notes about a kind with several versions.
-fn of_several(project: &Project, new: &NewApi) {
+fn of_several(before: &Project, project: &Project, new: &NewApi) {
+    let versions = before
+        .kind(&new.group, &new.kind)
+        .into_iter()
+        .flat_map(|kind| &kind.versions);
+    let mut former = versions.filter(|version| version.storage && version.name != new.version);
+    if let (true, Some(former)) = (new.storage, former.next()) {
+        report::note(&format!(
+            "\n`{}` is stored from now on; run `make migrate-storage` for each cluster, after the next `make install` or \
+             `make deploy`, and keep `{}` until that is done",
+            new.version, former.name
+        ));
+    }
     let Some(kind) = project
         .kind(&new.group, &new.kind)
         .filter(|kind| kind.origin.is_project())
@@ -176,6 +198,7 @@ impl Args {
             definition: subject.definition,
             short_names: (!self.short_names.is_empty()).then_some(self.short_names),
             cluster: subject.cluster.or(self.cluster.then_some(true)),
+            storage: self.storage,
             resource: self.resource || subject.origin == Origin::Kubernetes,
             controller: pattern.map(|pattern| NewController {
                 name: self.controller_name,
@@ -241,6 +264,10 @@ impl Args {
         let asked = self.controller == Some(true) || !self.resource || self.pattern.given();
         match kind {
             _ if self.controller == Some(false) => Ok(false),
+            // An existing version becomes the stored one, and nothing else.
+            Some(kind) if self.storage && !asked && subject.is_some_and(|it| kind.version(&it.version).is_some()) => {
+                Ok(false)
+            }
             Some(kind) if served && self.controller_name.is_none() => match asked {
                 true => Err(served_already(kind)),
                 false => Ok(false),

@@ -4,7 +4,7 @@ use super::ask::{Ask, Usage};
 use super::session::{Session, access};
 use super::transition::{Seeded, Transition};
 use super::{delete_webhook, report};
-use crate::project::{Group, KindName, Project, Version};
+use crate::project::{Group, KindName, Version};
 use anyhow::Result;
 use std::path::Path;
 
@@ -13,10 +13,12 @@ use std::path::Path;
 #[command(after_help = "\
 Keeps files that you have changed, and names them. The next `make manifests` updates or deletes the CRD.
 A version that a controller uses cannot be deleted alone; first move the controller with
-`kubewright edit controller`.
+`kubewright edit controller`. Nor can the stored version; first store another one with
+`kubewright create api --storage`.
 
 Examples:
   kubewright delete api --group test --version v1 --kind FooBar
+  kubewright delete api --group test --version v1 --kind FooBar --migrated
   kubewright delete api --group test --kind FooBar --all-versions")]
 pub struct Args {
     /// The API group without the domain
@@ -31,6 +33,9 @@ pub struct Args {
     /// The kind
     #[arg(long)]
     kind: Option<KindName>,
+    /// Every cluster has run `make migrate-storage`: no object is stored in this version any more
+    #[arg(long, requires = "version")]
+    migrated: bool,
     /// Delete files even if you have changed them
     #[arg(long)]
     force: bool,
@@ -54,29 +59,15 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
         return Err(Usage::error("the group or kind is missing"));
     };
     let project = session.project.without(&group, version.as_ref(), &kind)?;
+    if let Some(version) = &version {
+        session.project.may_drop(&group, version, &kind, args.migrated)?;
+    }
     let outcome = Transition::new(&session, &project, &Seeded::Merge)?.outcome(&session, args.force)?;
     let before = session.project.clone();
     session.finish(&project, outcome, args.dry_run)?;
     if !args.dry_run {
-        report_storage(&project, &group, &kind);
         report::note("\nnext:\n  make manifests   updates the CRDs and the RBAC role");
         delete_webhook::in_the_cluster(&before, &project);
     }
     Ok(())
-}
-
-/// Reports what the user has to change if the stored version is deleted.
-fn report_storage(project: &Project, group: &Group, kind: &KindName) {
-    let Some(kind) = project.kind(group, kind).filter(|kind| kind.origin.is_project()) else {
-        return;
-    };
-    if let (false, Some(first)) = (
-        kind.versions.iter().any(|version| version.storage),
-        kind.versions.first(),
-    ) {
-        report::note(&format!(
-            "\nno type of `{}` is marked as stored now: remove `storage = false` from one, such as that of `{}`",
-            kind.name, first.name
-        ));
-    }
 }

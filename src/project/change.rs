@@ -28,6 +28,8 @@ pub struct NewApi {
     pub origin: Origin,
     /// The CRD of a kind of another owner.
     pub definition: Option<Definition>,
+    /// Whether objects are stored in this version from now on. The first version of a kind is stored anyway.
+    pub storage: bool,
     /// Whether to create the type; otherwise the kind has to exist in that version.
     pub resource: bool,
     /// The controller to create, if any.
@@ -53,6 +55,7 @@ impl NewApi {
                 pattern: Pattern::Child,
                 finalizer: false,
             }),
+            storage: false,
             replace: false,
             ..self.clone()
         }
@@ -68,10 +71,7 @@ impl NewApi {
             cluster: self.cluster.unwrap_or_default(),
             origin: self.origin,
             definition: self.definition.clone(),
-            versions: vec![KindVersion {
-                name: self.version.clone(),
-                storage: true,
-            }],
+            versions: vec![KindVersion::new(self.version.clone(), true)],
             controllers: Vec::new(),
             webhooks: None,
         }
@@ -255,11 +255,11 @@ fn extend(kind: &mut Kind, new: &NewApi, project: &Project) -> Result<()> {
     }
     if kind.version(&new.version).is_none() {
         let storage = !new.origin.is_project() || !kind.versions.iter().any(|version| version.storage);
-        kind.versions.push(KindVersion {
-            name: new.version.clone(),
-            storage,
-        });
+        kind.versions.push(KindVersion::new(new.version.clone(), storage));
         kind.versions.sort_by(|a, b| a.name.cmp(&b.name));
+    }
+    if new.storage {
+        kind.store(&new.version);
     }
     Ok(())
 }

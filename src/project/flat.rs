@@ -65,11 +65,8 @@ impl FlatApi {
             definition: None,
             controllers: controllers?,
             webhooks: None,
-            versions: vec![KindVersion {
-                name: self.version,
-                // The project does not decide which version of a foreign kind is stored.
-                storage: self.storage || !self.from.is_project(),
-            }],
+            // The project does not decide which version of a foreign kind is stored.
+            versions: vec![KindVersion::new(self.version, self.storage || !self.from.is_project())],
         })
     }
 }

@@ -47,6 +47,20 @@ pub struct KindVersion {
     /// Whether its type was created as the stored version. From then on the type decides.
     #[serde(default = "stored", skip_serializing_if = "is_stored")]
     pub storage: bool,
+    /// Whether it was the stored version until `create api --storage` made another one that.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub former_storage: bool,
+}
+
+impl KindVersion {
+    /// A version that was never the stored one, unless it is that now.
+    pub fn new(name: Version, storage: bool) -> Self {
+        Self {
+            name,
+            storage,
+            former_storage: false,
+        }
+    }
 }
 
 /// Most kinds have one version.

@@ -16,6 +16,7 @@ mod plural;
 pub mod printable;
 mod release;
 pub mod rust;
+mod stored;
 pub mod webhooks;
 
 pub use controllers::Controller;

@@ -1,0 +1,46 @@
+//! Which version of a kind is stored: it changes with `create api --storage`, and is not deleted while clusters may have
+//! objects that are stored in it.
+
+use super::{Group, Kind, KindName, Project, Version};
+use anyhow::{Result, bail};
+
+impl Kind {
+    /// Makes this version the stored one, in place of the present one.
+    pub(super) fn store(&mut self, name: &Version) {
+        for version in &mut self.versions {
+            version.former_storage |= version.storage;
+            version.storage = version.name == *name;
+            version.former_storage &= !version.storage;
+        }
+    }
+}
+
+impl Project {
+    /// Refuses to delete a version in which objects are stored, or may be stored unless they are `migrated`. The last
+    /// version is deleted with its kind and all objects. What clusters have is not known here; an API server refuses a
+    /// CRD without a version that its `status.storedVersions` names.
+    pub fn may_drop(&self, group: &Group, version: &Version, name: &KindName, migrated: bool) -> Result<()> {
+        let Some(kind) = self.kind(group, name).filter(|kind| kind.origin.is_project()) else {
+            return Ok(());
+        };
+        let mut others = kind.versions.iter().filter(|other| other.name != *version);
+        let (Some(dropped), Some(other)) = (kind.version(version), others.next_back()) else {
+            return Ok(());
+        };
+        if dropped.storage {
+            bail!(
+                "`{version}` is the version in which objects of `{name}` are stored\n\n\
+                 hint: store another one first, with `kubewright create api --group {group} --version {} --kind {name} --storage`; \
+                 or delete the whole kind with `--all-versions`",
+                other.name
+            );
+        }
+        if dropped.former_storage && !migrated {
+            bail!(
+                "objects of `{name}` were stored in `{version}`, and a cluster may still have some\n\n\
+                 hint: run `make migrate-storage` on every cluster; where that is done, add `--migrated`"
+            );
+        }
+        Ok(())
+    }
+}
