@@ -103,6 +103,12 @@ impl Call {
         Subject::new(&self.resource.group, &self.resource.names.plural)
     }
 
+    /// Whether it is for a subresource, other than `status`, that reads the object and writes a part of it.
+    pub fn writes_part(&self) -> bool {
+        let parts = &self.resource.rules().parts;
+        parts.iter().any(|(name, _)| *name == self.subresource)
+    }
+
     /// The namespace of the objects: that of the path, if the kind is namespaced.
     pub fn namespace(&self) -> &str {
         if self.resource.namespaced { &self.namespace } else { "" }

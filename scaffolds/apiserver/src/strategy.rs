@@ -55,8 +55,8 @@ pub struct Rules {
     pub reset_by_update: &'static [&'static str],
     /// The fields that a write of the status does not change, so it does not own them.
     pub reset_by_status: &'static [&'static str],
-    /// The same for a write of the subresource `approval`.
-    pub reset_by_approval: &'static [&'static str],
+    /// Further subresources that write a part of the object, and the fields that they do not own.
+    pub parts: Vec<(&'static str, &'static [&'static str])>,
     /// Writes the user who creates an object into it.
     pub records_user: Option<fn(&mut Value, &User)>,
     /// Writes the time into an update of a subresource, given the new object, the old one and the time.
@@ -116,7 +116,7 @@ impl Default for Rules {
             status_metadata_passes: MetadataPass::USUAL,
             reset_by_update: &["status"],
             reset_by_status: &["spec"],
-            reset_by_approval: &[],
+            parts: Vec::new(),
             records_user: None,
             dates_update: None,
             has_spec_finalizers: false,

@@ -9,7 +9,7 @@ use super::{
     edit::{keep, keep_all_but},
     empties,
     faults::Faults,
-    kind::{Change, Kind},
+    kind::{Change, Kind, Part},
     located::Located,
     names::Named,
     openapi,
@@ -37,6 +37,7 @@ impl BuiltIn {
     pub fn new(named: &Named, mut kind: Kind, defaults: &'static Defaults) -> Self {
         kind.rules.has_status = named.subresources.iter().any(|it| it.name == "status");
         kind.rules.columns.clone_from(&named.columns);
+        kind.rules.parts = kind.parts.iter().map(|part| (part.name, part.reset)).collect();
         Self {
             definition: named.definition(),
             name: named.names.kind.clone(),
@@ -60,6 +61,11 @@ impl BuiltIn {
             .into_iter()
             .map(|path| format!("unknown field \"{path}\""))
             .collect())
+    }
+
+    /// The subresource that writes a part of the object.
+    fn part(&self, subresource: &str) -> Option<&'static Part> {
+        self.kind.parts.iter().find(|part| part.name == subresource)
     }
 
     /// Sets the `status` with which a new object begins.
@@ -109,14 +115,13 @@ impl Strategy for BuiltIn {
     }
 
     fn prepare_for_update(&self, subresource: &str, new: &mut Value, old: &Value) {
+        if let Some(part) = self.part(subresource) {
+            return (part.prepare)(new, old);
+        }
         match subresource {
             "status" => {
                 keep_all_but(new, old, &["metadata", "status"]);
                 (self.kind.prepare_status)(new, old);
-            }
-            "approval" => {
-                keep_all_but(new, old, &["metadata", "status"]);
-                (self.kind.prepare_approval)(new, old);
             }
             _ => {
                 if self.kind.rules.has_status {
@@ -152,9 +157,12 @@ impl Strategy for BuiltIn {
     fn validate_update(&self, subresource: &str, new: &Value, old: &Value) -> Objections {
         let mut faults = Faults::default();
         let (at, before) = (Located::root(new), Located::root(old));
+        if let Some(part) = self.part(subresource) {
+            (part.validate)(&at, &before, &mut faults);
+            return faults.into_causes().into();
+        }
         match subresource {
             "status" => (self.kind.validate_status)(&at, &before, &mut faults),
-            "approval" => (self.kind.validate_approval)(&at, &before, &mut faults),
             _ => {
                 (self.kind.validate_update)(&at, &before, &mut faults);
                 return self.with_allocation(faults.into_causes(), new, Some(old)).into();

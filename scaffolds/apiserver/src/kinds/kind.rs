@@ -37,16 +37,14 @@ pub(super) struct Kind {
     pub prepare_update: fn(&mut Value, &Value),
     /// Prepares an update of the status, after all but metadata and status was copied from the old object.
     pub prepare_status: fn(&mut Value, &Value),
-    /// Prepares an approval, after all but metadata and status was copied from the old object.
-    pub prepare_approval: fn(&mut Value, &Value),
     /// Validates a new object, except its metadata.
     pub validate: fn(&Located<'_>, &mut Faults),
     /// Validates an update, given the new and the old object.
     pub validate_update: fn(&Located<'_>, &Located<'_>, &mut Faults),
     /// Validates an update of the status, given the new and the old object.
     pub validate_status: fn(&Located<'_>, &Located<'_>, &mut Faults),
-    /// Validates an approval, given the new and the old object.
-    pub validate_approval: fn(&Located<'_>, &Located<'_>, &mut Faults),
+    /// Further subresources that write a part of the object.
+    pub parts: &'static [Part],
     /// For kinds whose first deletion only marks an object: sets the marks, given the time.
     pub begin_deletion: Option<fn(&mut Value, &str)>,
     /// The warnings about an accepted object.
@@ -74,11 +72,10 @@ impl Default for Kind {
             prepare_create: |_| {},
             prepare_update: |_, _| {},
             prepare_status: |_, _| {},
-            prepare_approval: |_, _| {},
             validate: |_, _| {},
             validate_update: |_, _, _| {},
             validate_status: |_, _, _| {},
-            validate_approval: |_, _, _| {},
+            parts: &[],
             begin_deletion: None,
             warnings: |_| Warnings::new(),
             status_warnings: |_| Warnings::new(),
@@ -88,6 +85,18 @@ impl Default for Kind {
             cells: |row| vec![row.name(), row.age()],
         }
     }
+}
+
+/// A subresource that writes a part of the object.
+pub(super) struct Part {
+    /// Its name in paths.
+    pub name: &'static str,
+    /// The fields that a write through it does not own. Those of Pods have none: upstream their filters are not used.
+    pub reset: &'static [&'static str],
+    /// Prepares a write: copies from the old object what the subresource does not write.
+    pub prepare: fn(&mut Value, &Value),
+    /// Validates a write, given the new and the old object.
+    pub validate: fn(&Located<'_>, &Located<'_>, &mut Faults),
 }
 
 /// A selectable field.

@@ -177,9 +177,12 @@ impl<'a> Work<'a> {
     /// The fields that the endpoint does not write, so a write through it does not own them.
     fn reset(&self) -> &'static [&'static str] {
         let rules = self.resource().rules();
-        match (self.call.subresource.as_str(), rules.has_status) {
+        let subresource = self.call.subresource.as_str();
+        if let Some((_, reset)) = rules.parts.iter().find(|(name, _)| *name == subresource) {
+            return reset;
+        }
+        match (subresource, rules.has_status) {
             ("status", _) => rules.reset_by_status,
-            ("approval", _) => rules.reset_by_approval,
             ("", true) => rules.reset_by_update,
             ("finalize", _) => &["status"],
             _ => &[],

@@ -13,9 +13,9 @@ use serde_json::{Value, json};
 use super::{chain, request::Request};
 use crate::{
     kinds::{
-        edit::{Fields, keep, section},
+        edit::{Fields, keep, keep_all_but, section},
         faults::{Faults, quoted},
-        kind::{Kind, Selectable},
+        kind::{Kind, Part, Selectable},
         located::Located,
         row::{Row, or},
     },
@@ -31,17 +31,15 @@ pub(in crate::kinds) fn kind() -> Kind {
             status_metadata_passes: MetadataPass::VALIDATE_THEN_UPDATE,
             reset_by_update: &["spec", "status"],
             reset_by_status: &["spec", "status.conditions"],
-            reset_by_approval: &["spec", "status.certificate"],
             records_user: Some(record_user),
             dates_update: Some(date),
             ..Rules::default()
         },
         prepare_update: |new, old| keep(new, old, "spec"),
         prepare_status,
-        prepare_approval,
         validate,
         validate_status,
-        validate_approval,
+        parts: &[APPROVAL],
         selectable: SELECTABLE,
         cells,
         ..Kind::default()
@@ -78,7 +76,14 @@ const USAGES: [&str; 23] = [
 /// Conditions that are either true or absent.
 const FINAL: [&str; 3] = ["Approved", "Denied", "Failed"];
 /// Conditions that only `approval` sets.
-const APPROVAL: [&str; 2] = ["Approved", "Denied"];
+const APPROVALS: [&str; 2] = ["Approved", "Denied"];
+
+const APPROVAL: Part = Part {
+    name: "approval",
+    reset: &["spec", "status.certificate"],
+    prepare: prepare_approval,
+    validate: validate_approval,
+};
 
 /// Records the user who creates a request: the certificate is for that user.
 fn record_user(object: &mut Value, user: &User) {
@@ -108,7 +113,7 @@ fn prepare_status(new: &mut Value, old: &Value) {
     let Some(now) = new.pointer_mut("/status/conditions").and_then(Value::as_array_mut) else {
         return;
     };
-    for name in APPROVAL {
+    for name in APPROVALS {
         let (had, has) = (positions(before, name), positions(now, name));
         if had.len() != has.len() {
             continue;
@@ -119,8 +124,9 @@ fn prepare_status(new: &mut Value, old: &Value) {
     }
 }
 
-/// An approval changes only conditions.
+/// An approval changes only metadata and conditions.
 fn prepare_approval(new: &mut Value, old: &Value) {
+    keep_all_but(new, old, &["metadata", "status"]);
     let kept = new.pointer("/status/conditions").cloned();
     keep(new, old, "status");
     let Some(status) = section(new, "status") else { return };
@@ -236,7 +242,7 @@ fn validate_status(new: &Located<'_>, old: &Located<'_>, faults: &mut Faults) {
         }
     }
     removed(new, old, faults);
-    for name in APPROVAL {
+    for name in APPROVALS {
         if count(new, name) > count(old, name) {
             let detail = format!("updates may not add a condition of type \"{name}\"");
             faults.forbidden(&new.at("status.conditions"), &detail);
@@ -280,8 +286,8 @@ fn validate_conditions(at: &Located<'_>, faults: &mut Faults) {
             "" => faults.required(&status, ""),
             _ => faults.one_of(&status, known),
         }
-        let other = APPROVAL.into_iter().find(|other| *other != name.str());
-        if APPROVAL.contains(&name.str()) && other.is_some_and(|other| seen.contains(other)) {
+        let other = APPROVALS.into_iter().find(|other| *other != name.str());
+        if APPROVALS.contains(&name.str()) && other.is_some_and(|other| seen.contains(other)) {
             let detail = "Approved and Denied conditions are mutually exclusive";
             faults.invalid_as(at, &quoted(name.str()), detail);
         }

@@ -63,6 +63,13 @@ pub(in crate::kinds) fn init_containers(
                 faults.forbidden(&container.get(name), ONLY_SIDECARS);
             }
         }
+        let resizes = container.get("resizePolicy");
+        for restart in resizes.items().map(|policy| policy.get("restartPolicy")) {
+            if restart.str() == "RestartContainer" {
+                let why = "must not be set to 'RestartContainer' for non-sidecar initContainers";
+                faults.invalid(&restart, why);
+            }
+        }
     }
 }
 
@@ -73,7 +80,8 @@ fn unique<'a>(container: &Located<'a>, names: &mut BTreeSet<&'a str>, faults: &m
     }
 }
 
-fn any(container: &Located<'_>, around: &PodContext<'_>, faults: &mut Faults) {
+/// Validates what all containers have.
+pub(super) fn any(container: &Located<'_>, around: &PodContext<'_>, faults: &mut Faults) {
     faults.required_format(&container.get("name"), label);
     if container.get("image").str().is_empty() {
         faults.required(&container.get("image"), "");

@@ -5,6 +5,7 @@ mod container;
 pub(in crate::kinds) mod context;
 pub(in crate::kinds) mod defaults;
 mod environment;
+mod ephemeral;
 mod image;
 mod mounts;
 mod os;

@@ -11,6 +11,7 @@ use crate::kinds::{
         affinity::{about, affinity},
         container::{containers, init_containers},
         context::PodContext,
+        ephemeral::ephemeral_containers,
         os::os,
         security::pod_security,
         spread::spread,
@@ -30,6 +31,7 @@ pub(in crate::kinds) fn pod_spec(spec: &Located<'_>, faults: &mut Faults) {
     let mains = spec.get("containers");
     containers(&mains, &around, faults);
     init_containers(&spec.get("initContainers"), &around, &mains, faults);
+    ephemeral_containers(spec, &around, faults);
     host_network(spec, faults);
     faults.one_of(&spec.get("restartPolicy"), &["Always", "OnFailure", "Never"]);
     faults.one_of(

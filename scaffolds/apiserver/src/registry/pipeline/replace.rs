@@ -9,7 +9,9 @@ use serde_json::{Value, json};
 use super::{Attempt, Done, Live, Prepared, Stored, Work};
 use crate::{
     admission::{self, Objects, Phase},
-    apply, meta,
+    apply,
+    call::Call,
+    meta,
     registry::{convert, record::Written},
     status::Status,
 };
@@ -50,7 +52,7 @@ impl Live {
             false => {
                 work.forget_empties(new);
                 let mut other = convert::settle(work.resource(), new).await?;
-                self.keep_stored(work, &mut other, |field| match part(&work.call.subresource) {
+                self.keep_stored(work, &mut other, |field| match part(work.call) {
                     "" => field != "status",
                     _ => ["metadata", "status"].contains(&field),
                 });
@@ -121,7 +123,7 @@ impl Live {
         meta::set(new, "generation", meta::of(live).get("generation").cloned());
         match work.call.subresource.as_str() {
             "finalize" => put(new, "status", live.get("status").cloned()),
-            subresource => strategy.prepare_for_update(part(subresource), new, live),
+            _ => strategy.prepare_for_update(part(work.call), new, live),
         }
         if let (Some(date), false) = (rules.dates_update, work.call.subresource.is_empty()) {
             date(new, live, &work.now);
@@ -162,8 +164,8 @@ impl Live {
                 let at = Path::new("spec").child("finalizers");
                 causes.extend(meta::finalizers::standard(&spec_finalizers(new), &at));
             }
-            subresource => {
-                let said = resource.strategy.validate_update(part(subresource), new, live);
+            _ => {
+                let said = resource.strategy.validate_update(part(work.call), new, live);
                 said.warnings.into_iter().for_each(|sentence| work.warn(sentence));
                 causes.extend(said.causes);
             }
@@ -171,7 +173,7 @@ impl Live {
         if !causes.is_empty() {
             return Err(Status::invalid(work.kind(), meta::text(new, "name"), &causes));
         }
-        let subresource = part(&work.call.subresource);
+        let subresource = part(work.call);
         let warnings = resource.strategy.update_warnings(subresource, new, live);
         warnings.into_iter().for_each(|sentence| work.warn(sentence));
         Ok(())
@@ -200,9 +202,9 @@ fn unmanaged(mut view: Value) -> Value {
 }
 
 /// The part of an object that a subresource writes: `scale` writes the object itself.
-fn part(subresource: &str) -> &str {
-    match subresource {
-        part @ ("status" | "approval") => part,
+fn part(call: &Call) -> &str {
+    match call.subresource.as_str() {
+        part if part == "status" || call.writes_part() => part,
         _ => "",
     }
 }

@@ -29,9 +29,10 @@ use crate::{
 pub async fn read(core: &Core, call: &Call) -> Result<Answer, Status> {
     convert::check(&call.resource)?;
     match (call.verb, call.subresource.as_str()) {
-        (Verb::Get, "" | "status" | "approval") => get::get(core, call).await.map(Answer::Object),
+        (Verb::Get, "" | "status") => get::get(core, call).await.map(Answer::Object),
         (Verb::List, "") => list::list(core, call).await.map(Answer::Object),
         (Verb::Watch, "") => watch::watch(core, call).await.map(Answer::Events),
+        (Verb::Get, _) if call.writes_part() => get::get(core, call).await.map(Answer::Object),
         (Verb::Get, "scale") => scale::get(&Work::new(core, call)).await.map(Answer::Object),
         (_, subresource) => Err(unknown(call, subresource)),
     }
@@ -45,8 +46,10 @@ pub async fn write(work: &mut Work<'_>) -> Result<Reply, Status> {
     let call = work.call;
     match (call.verb, call.subresource.as_str()) {
         (Verb::Create, "") => create::create(work).await,
-        (Verb::Update, "" | "status" | "approval") => update::update(work).await,
-        (Verb::Patch, "" | "status" | "approval") => patch::patch(work).await,
+        (Verb::Update, "" | "status") => update::update(work).await,
+        (Verb::Patch, "" | "status") => patch::patch(work).await,
+        (Verb::Update, _) if call.writes_part() => update::update(work).await,
+        (Verb::Patch, _) if call.writes_part() => patch::patch(work).await,
         (Verb::Update, "scale") => scale::update(work).await,
         (Verb::Patch, "scale") => scale::patch(work).await,
         (Verb::Update, "finalize") => finalize::finalize(work).await,

@@ -2,7 +2,9 @@
 
 mod cells;
 mod checks;
+mod ephemeral;
 mod prepare;
+mod resize;
 mod update;
 
 use serde_json::Value;
@@ -10,7 +12,7 @@ use serde_json::Value;
 use crate::{
     kinds::{
         address_form::warn_of_ip,
-        edit::{Fields, each, made, set, within},
+        edit::{Fields, each, keep, keep_metadata, made, set, within},
         faults::Faults,
         kind::{Change, Kind, Selectable, Warnings},
         located::Located,
@@ -42,6 +44,7 @@ pub(in crate::kinds) fn kind() -> Kind {
         validate_status: |new, _, faults| validate_status(new, faults),
         warnings,
         status_warnings,
+        parts: &[ephemeral::PART, resize::PART],
         selectable: SELECTABLE,
         cells: cells::cells,
         ..Kind::default()
@@ -122,6 +125,28 @@ fn validate_status(new: &Located<'_>, faults: &mut Faults) {
             faults.invalid(&place, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
         }
     }
+}
+
+/// The annotation of static Pods, which a node's kubelet mirrors.
+const MIRROR: &str = "kubernetes.io/config.mirror";
+
+/// Whether it mirrors a static Pod.
+fn is_mirror(pod: &Located<'_>) -> bool {
+    pod.at("metadata.annotations").get(MIRROR).is_set()
+}
+
+/// Keeps what no subresource but `status` changes.
+fn keep_metadata_and_status(new: &mut Value, old: &Value) {
+    for name in [
+        "deletionTimestamp",
+        "labels",
+        "annotations",
+        "finalizers",
+        "ownerReferences",
+    ] {
+        keep_metadata(new, old, name);
+    }
+    keep(new, old, "status");
 }
 
 /// The default grace period in seconds.

@@ -71,10 +71,13 @@ fn tolerate(spec: &mut Fields, key: &str) {
     }
 }
 
-/// The quality of service class, from requests and limits.
-fn quality(spec: &Located<'_>) -> &'static str {
+/// The quality of service class, from requests and limits: those of the Pod, or else those of its containers.
+pub(super) fn quality(spec: &Located<'_>) -> &'static str {
     let lists = ["containers", "initContainers"].map(|name| spec.get(name));
-    let containers: Vec<Located<'_>> = lists.iter().flat_map(Located::items).collect();
+    let containers: Vec<Located<'_>> = match spec.get("resources").is_set() {
+        true => vec![spec.clone()],
+        false => lists.iter().flat_map(Located::items).collect(),
+    };
     let amounts = |container: &Located<'_>, name: &str| {
         let list = container.get("resources").get(name);
         ["cpu", "memory"]
