@@ -97,3 +97,39 @@ fn make_dev_shows_why_a_program_does_not_compile() {
     );
     fs::remove_dir_all(root).unwrap();
 }
+
+/// A kubectl that has two CRDs, one of them with a converter, and writes down what it is asked.
+const KUBECTL: &str = r#"#!/usr/bin/env bash
+echo "$*" >>"$LOG"
+case "$*" in
+"get -k config/crd --ignore-not-found -o name") printf 'crd/%s\n' foobars.test.example.com greeters.test.example.com ;;
+"get crd/foobars"*) echo Webhook ;;
+"get crd/greeters"*) echo None ;;
+"api-resources"*) echo configmaps ;;
+esac
+"#;
+
+#[test]
+fn make_undeploy_takes_the_converter_out_of_crds_once_the_operator_is_gone() {
+    let root = std::env::temp_dir().join(format!("kubewright-makefile-undeploy-{}", std::process::id()));
+    fs::create_dir_all(&root).unwrap();
+    let makefile = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/wide/Makefile");
+    fs::copy(makefile, root.join("Makefile")).unwrap();
+    fs::write(root.join("kubectl"), KUBECTL).unwrap();
+    let (log, kubectl) = (
+        root.join("log"),
+        format!("KUBECTL=bash {}", root.join("kubectl").display()),
+    );
+    let mut make = Command::new("make");
+    make.args(["undeploy", &kubectl]).current_dir(&root).env("LOG", &log);
+    let output = make.env_remove("MAKEFLAGS").env_remove("MAKELEVEL").output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    let log = fs::read_to_string(log).unwrap();
+    let at = |words: &str| log.find(words).unwrap_or_else(|| panic!("no `{words}` in\n{log}"));
+    let none = r#"patch crd/foobars.test.example.com --type merge --patch {"spec":{"conversion":{"strategy":"None","webhook":null}}}"#;
+    assert!(at("-k config/default --selector") < at(none));
+    assert!(at(none) < at("delete --ignore-not-found -k config/default"));
+    assert!(!log.contains("patch crd/greeters"), "{log}");
+    fs::remove_dir_all(root).unwrap();
+}

@@ -326,7 +326,8 @@ fn every_kind_of_kubernetes_and_every_other_version_is_formatted() {
             text.push_str(&format!(
                 "- {{group: {group}, kind: {kind}, plural: {name}s, versions: [{{version: v1}}, {{version: v1beta1, storage: false}}], \
                  controllers: [{{name: {name}-{0}, version: v1, pattern: {pattern}}}], \
-                 webhooks: {{name: {name}-{0}, version: v1, {types}}}}}\n",
+                 webhooks: {{name: {name}-{0}, version: v1, {types}}}, \
+                 conversion: {{name: {name}-{0}, hub: v1, spokes: [v1beta1]}}}}\n",
                 group.len()
             ));
         }
@@ -349,7 +350,13 @@ fn each_file_is_formatted(text: &str) {
     let templates = Templates::load(&[]).unwrap();
     // rustfmt would look for the files that others declare.
     let alone = |path: &RelPath, entry: &Entry| {
-        let parts = ["src/controllers/", "src/webhooks/", "tests/", "api/src/"];
+        let parts = [
+            "src/controllers/",
+            "src/conversions/",
+            "src/webhooks/",
+            "tests/",
+            "api/src/",
+        ];
         let named = parts.iter().any(|part| path.as_str().starts_with(part)) && entry.kind == FileKind::Seeded;
         named && path.extension() == Some("rs")
     };

@@ -1,7 +1,7 @@
 //! Asks for missing values on a terminal, and otherwise lists them in one error. The only module that uses dialoguer.
 
 use anyhow::{Error, Result, anyhow};
-use dialoguer::{Confirm, Input};
+use dialoguer::{Confirm, Input, MultiSelect};
 use std::fmt::Display;
 use std::io::{IsTerminal, stderr, stdin};
 use std::str::FromStr;
@@ -75,6 +75,15 @@ impl Ask {
         text.parse()
             .map(Some)
             .map_err(|error: T::Err| anyhow!("`{text}` {error}"))
+    }
+
+    /// Which of these the user chooses, by their numbers; `None` without a terminal, and where nothing is asked.
+    pub fn choose(&self, question: &str, options: &[&str]) -> Result<Option<Vec<usize>>> {
+        if self.yes || !self.terminal {
+            return Ok(None);
+        }
+        let chosen = MultiSelect::new().with_prompt(question).items(options).interact()?;
+        Ok(Some(chosen))
     }
 
     /// Fails if any value is missing, and names all of them.

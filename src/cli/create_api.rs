@@ -141,10 +141,16 @@ fn of_several(before: &Project, project: &Project, new: &NewApi) {
         .versions
         .iter()
         .find(|version| version.storage && version.name != new.version);
-    if let (true, Some(stored)) = (new.resource, stored) {
+    if kind.conversion.as_ref().is_some_and(|known| !known.has(&new.version)) {
         report::note(&format!(
-            "\n`{}` stays the version that is stored; give `{}` the same fields, as `make manifests` will check",
-            stored.name, new.version
+            "\nobjects are not converted to `{}` yet: run `kubewright create webhook --group {} --kind {} --conversion`",
+            new.version, new.group, new.kind
+        ));
+    } else if let (true, Some(stored)) = (new.resource, stored) {
+        report::note(&format!(
+            "\n`{}` stays the version that is stored; give `{}` the same fields, as `make manifests` will check, \
+             or convert objects, with `kubewright create webhook --group {} --kind {} --conversion`",
+            stored.name, new.version, new.group, new.kind
         ));
     }
     if let Some(controller) = kind.served_by(&new.version) {

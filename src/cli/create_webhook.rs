@@ -1,10 +1,11 @@
-//! `kubewright create webhook`: admission webhooks of a kind of the project.
+//! `kubewright create webhook`: admission webhooks of a kind of the project, and the conversion between its versions.
 
 use super::ask::{Ask, Usage};
 use super::session::{Session, access};
 use super::transition::{Seeded, Transition};
 use super::{report, webhook};
-use crate::project::{Kind, Project, Version, WebhookTypes};
+use crate::project::{Between, Group, Kind, KindName, Project, Version, WebhookTypes};
+use crate::write::Change;
 use anyhow::Result;
 use std::path::Path;
 
@@ -14,13 +15,19 @@ use std::path::Path;
 Types can be added one at a time: files that you have edited are merged, and where that is not
 possible you get the lines to add.
 
+`--conversion` writes a function in each direction between the hub, which is the stored version, and
+each other version. They move fields of one name and type, and do not compile where you have to
+decide.
+
 Examples:
   kubewright create webhook --kind FooBar --defaulting --validation
-  kubewright create webhook --group test --version v1 --kind FooBar --programmatic-validation")]
+  kubewright create webhook --group test --version v1 --kind FooBar --programmatic-validation
+  kubewright create webhook --group test --version v1 --kind FooBar --conversion --spoke v2")]
 pub struct Args {
     #[command(flatten)]
     webhook: webhook::Flags,
-    /// The version of the kind whose type the webhooks get [default: that of its controller]
+    /// The version of the kind whose type the admission webhooks get, and the hub of a conversion
+    /// [default: that of the kind's controller, and the stored one]
     #[arg(long)]
     version: Option<Version>,
     /// Use the defaults instead of asking
@@ -31,21 +38,32 @@ pub struct Args {
     dry_run: bool,
 }
 
+/// What to add.
+struct Wanted {
+    /// The admission webhooks, with the version whose type they get.
+    admission: Option<(WebhookTypes, Version)>,
+    conversion: Option<Between>,
+}
+
 /// Adds webhooks of a kind to the project in `dir`.
 pub fn run(dir: &Path, args: Args) -> Result<()> {
     args.webhook.check()?;
     let session = Session::open(dir, access(args.dry_run))?;
-    let (new, version) = args.complete(&session.project)?;
-    let project = session.project.with_webhooks(&new, &version)?;
+    let wanted = args.complete(&session.project)?;
+    let project = wanted.added(&session)?;
     if project == session.project {
-        report::note(&format!("nothing to do: `{}` has these webhooks already", new.kind));
+        report::note("nothing to do: the kind has these webhooks already");
         return Ok(());
     }
-    let edited = without_example(&session, &project, &new)?;
+    let edited = match &wanted.admission {
+        Some((new, _)) => without_example(&session, &project, new)?,
+        None => None,
+    };
     let outcome = Transition::new(&session, &project, &Seeded::Merge)?.outcome(&session, false)?;
+    let undecided = undecided(&outcome.changes);
     session.finish(&project, outcome, args.dry_run)?;
     if !args.dry_run {
-        edited.iter().for_each(|note| report::note(note));
+        edited.iter().chain(&undecided).for_each(|note| report::note(note));
         report::note(
             "\nnext:\n  make manifests   writes config/webhook and the RBAC role\n  make test        calls the webhooks",
         );
@@ -53,22 +71,32 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
     Ok(())
 }
 
-impl Args {
-    fn complete(&self, project: &Project) -> Result<(WebhookTypes, Version)> {
-        let (defaulting, validation) = (self.webhook.defaulting, self.webhook.validation);
-        if !defaulting && !validation {
-            return Err(Usage::error(
-                "neither `--defaulting` nor `--validation` is given\n\n\
-                 hint: give one of them, or both; see `kubewright create webhook --help`",
-            ));
+impl Wanted {
+    /// The project of the session with them.
+    fn added(&self, session: &Session) -> Result<Project> {
+        let mut project = session.project.clone();
+        if let Some((new, version)) = &self.admission {
+            project = project.with_webhooks(new, version)?;
         }
+        if let Some(new) = &self.conversion {
+            project.own_kind(&new.group, &new.kind)?;
+            project = session.with_types(project, &new.group, &new.kind)?;
+            project = project.with_conversion(new)?;
+        }
+        Ok(project)
+    }
+}
+
+impl Args {
+    fn complete(&self, project: &Project) -> Result<Wanted> {
         let mut ask = Ask::new(self.yes);
-        let (group, kind) = self.webhook.subject(project, &mut ask)?;
+        let [defaulting, validation, conversion] = self.types(&ask)?;
+        let (group, kind) = self.webhook.subject(project, &mut ask, webhook::Unknown::MayBeAdded)?;
         let known = match group.as_ref().zip(kind.as_ref()) {
             Some((group, kind)) => Some(project.own_kind(group, kind)?),
             None => None,
         };
-        let version = match known {
+        let version = match known.filter(|_| defaulting || validation) {
             Some(kind) => ask.need(
                 "--version",
                 "Version",
@@ -78,16 +106,53 @@ impl Args {
             None => None,
         };
         ask.done("create webhook")?;
-        let (Some(group), Some(kind), Some(version)) = (group, kind, version) else {
-            return Err(Usage::error("the group, version or kind is missing"));
+        let (Some(group), Some(kind)) = (group, kind) else {
+            return Err(Usage::error("the group or kind is missing"));
         };
-        let new = WebhookTypes {
-            group,
-            kind,
-            defaulting,
-            validation,
+        Ok(Wanted {
+            conversion: conversion.then(|| self.between(&group, &kind)),
+            admission: version.map(|version| {
+                let types = WebhookTypes {
+                    group,
+                    kind,
+                    defaulting,
+                    validation,
+                };
+                (types, version)
+            }),
+        })
+    }
+
+    /// Whether to add each type: defaulting, validation, conversion.
+    fn types(&self, ask: &Ask) -> Result<[bool; 3]> {
+        const QUESTION: &str = "Types (space to choose, enter to go on)";
+        const TYPES: [&str; 3] = [
+            "--defaulting: sets defaults",
+            "--validation: refuses objects",
+            "--conversion: converts between versions",
+        ];
+        let flags = &self.webhook;
+        let given = [flags.defaulting, flags.validation, flags.conversion];
+        let chosen = match given.contains(&true) {
+            true => return Ok(given),
+            false => ask.choose(QUESTION, &TYPES)?.unwrap_or_default(),
         };
-        Ok((new, version))
+        if chosen.is_empty() {
+            return Err(Usage::error(
+                "none of `--defaulting`, `--validation` and `--conversion` is given\n\n\
+                 hint: give at least one of them; see `kubewright create webhook --help`",
+            ));
+        }
+        Ok([0, 1, 2].map(|nth| chosen.contains(&nth)))
+    }
+
+    fn between(&self, group: &Group, kind: &KindName) -> Between {
+        Between {
+            group: group.clone(),
+            kind: kind.clone(),
+            hub: self.version.clone(),
+            spokes: self.webhook.spoke.clone(),
+        }
     }
 }
 
@@ -98,6 +163,22 @@ fn version(kind: &Kind) -> Option<Version> {
     let mut versions = kind.versions.iter().map(|version| &version.name);
     let only = versions.next().filter(|_| versions.next().is_none());
     used.next().or(only).cloned()
+}
+
+/// A note for each new file with conversions in which the author has to decide.
+fn undecided(changes: &[Change]) -> Vec<String> {
+    let note = |change: &Change| {
+        let text = &change.after.as_ref()?.text;
+        let count = text.matches("compile_error!").count();
+        let made = change.path.as_str().starts_with("src/conversions/") && count > 0;
+        made.then(|| {
+            format!(
+                "\n`{}` does not compile yet, because the versions differ: replace each `compile_error!` in it ({count})",
+                change.path
+            )
+        })
+    };
+    changes.iter().filter_map(note).collect()
 }
 
 /// A note if the type no longer has the field of the generated example.

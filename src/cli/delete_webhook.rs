@@ -4,7 +4,7 @@ use super::ask::{Ask, Usage};
 use super::session::{Session, access};
 use super::transition::{Seeded, Transition};
 use super::{report, webhook};
-use crate::project::{Project, WebhookTypes};
+use crate::project::{Between, Group, KindName, Project, WebhookTypes};
 use anyhow::Result;
 use std::path::Path;
 
@@ -16,7 +16,8 @@ them, or the lines to remove.
 
 Examples:
   kubewright delete webhook --kind FooBar
-  kubewright delete webhook --group test --kind FooBar --defaulting")]
+  kubewright delete webhook --group test --kind FooBar --defaulting
+  kubewright delete webhook --group test --kind FooBar --conversion --spoke v2")]
 pub struct Args {
     #[command(flatten)]
     webhook: webhook::Flags,
@@ -33,19 +34,14 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
     args.webhook.check()?;
     let session = Session::open(dir, access(args.dry_run))?;
     let mut ask = Ask::new(false);
-    let (group, kind) = args.webhook.subject(&session.project, &mut ask)?;
+    let subject = args
+        .webhook
+        .subject(&session.project, &mut ask, webhook::Unknown::Refused)?;
     ask.done("delete webhook")?;
-    let (Some(group), Some(kind)) = (group, kind) else {
+    let (Some(group), Some(kind)) = subject else {
         return Err(Usage::error("the group or kind is missing"));
     };
-    let all = !args.webhook.defaulting && !args.webhook.validation;
-    let gone = WebhookTypes {
-        group,
-        kind,
-        defaulting: all || args.webhook.defaulting,
-        validation: all || args.webhook.validation,
-    };
-    let project = session.project.without_webhooks(&gone)?;
+    let project = args.deleted(&session.project, group, kind)?;
     let before = session.project.clone();
     let outcome = Transition::new(&session, &project, &Seeded::Merge)?.outcome(&session, args.force)?;
     session.finish(&project, outcome, args.dry_run)?;
@@ -56,7 +52,36 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
     Ok(())
 }
 
-/// Says what stays in a cluster: `make deploy` can neither delete a configuration nor shorten one.
+impl Args {
+    /// The project without these webhooks.
+    fn deleted(&self, project: &Project, group: Group, kind: KindName) -> Result<Project> {
+        let flags = &self.webhook;
+        let all = !flags.defaulting && !flags.validation && !flags.conversion;
+        let converted = project.own_kind(&group, &kind)?.conversion.is_some();
+        let mut project = project.clone();
+        if flags.conversion || all && converted {
+            project = project.without_conversion(&Between {
+                group: group.clone(),
+                kind: kind.clone(),
+                hub: None,
+                spokes: flags.spoke.clone(),
+            })?;
+        }
+        let admits = project.own_kind(&group, &kind)?.webhooks.is_some();
+        if flags.defaulting || flags.validation || all && (admits || !converted) {
+            project = project.without_webhooks(&WebhookTypes {
+                group,
+                kind,
+                defaulting: all || flags.defaulting,
+                validation: all || flags.validation,
+            })?;
+        }
+        Ok(project)
+    }
+}
+
+/// Says what stays in a cluster: `make deploy` can neither delete a configuration nor shorten one, and the CRD in
+/// `config/` does not name the converter.
 pub fn in_the_cluster(before: &Project, after: &Project) {
     let count = |project: &Project, mutating: bool| {
         let all = project.webhooks().into_iter();
@@ -69,6 +94,18 @@ pub fn in_the_cluster(before: &Project, after: &Project) {
                 "  kubectl delete --ignore-not-found {kind}webhookconfiguration {}-{kind}-webhook-configuration\n\
                  \x20                  where it is deployed, before the next `make deploy`",
                 before.name
+            ));
+        }
+    }
+    for (kind, _) in before.conversions() {
+        let now = after.kind(&kind.group, &kind.name);
+        if now.is_some_and(|now| now.conversion.is_none()) {
+            report::note(&format!(
+                "  kubectl patch customresourcedefinition {}.{} --type=merge --patch '{}'\n\
+                 \x20                  where it is deployed, before the next `make deploy`, and when no object is stored in a version that needs it",
+                kind.plural,
+                before.group_of(kind),
+                r#"{"spec":{"conversion":{"strategy":"None","webhook":null}}}"#
             ));
         }
     }

@@ -84,7 +84,7 @@ enum Command {
 enum Create {
     /// Add a kind: its type, its controller, its sample and its tests
     Api(Box<create_api::Args>),
-    /// Add admission webhooks of a kind
+    /// Add webhooks of a kind: for admission, or for conversion between its versions
     Webhook(create_webhook::Args),
 }
 
@@ -92,7 +92,7 @@ enum Create {
 enum Delete {
     /// Delete a kind, or one version of it
     Api(delete_api::Args),
-    /// Delete admission webhooks of a kind
+    /// Delete webhooks of a kind
     Webhook(delete_webhook::Args),
 }
 

@@ -3,10 +3,10 @@
 use super::{report, templates};
 use crate::plan::{FileKind, Plan, RelPath, plan};
 use crate::project::crd::{Definition, Wanted};
-use crate::project::{Kind, Origin, Project, file};
+use crate::project::{Declared, Group, Kind, KindName, KindVersion, Origin, Project, conversion, file};
 use crate::render::{File, Rendered, Templates, render};
 use crate::write::{Access, ByHand, Change, Outcome, Root, diff, swaps};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use std::path::Path;
 
 /// An open project.
@@ -51,6 +51,14 @@ impl Session {
         for at in 0..project.kinds.len() {
             project.kinds[at].definition = definition(&root, &project, &project.kinds[at])?;
         }
+        for at in 0..project.kinds.len() {
+            // The author may have given them a form that only `create webhook` needs to understand.
+            if project.kinds[at].conversion.is_some()
+                && let Ok(types) = types(&root, &project, &project.kinds[at])
+            {
+                project.kinds[at].declare(types);
+            }
+        }
         let own = match (other, &project.templates) {
             (Some(folder), _) => {
                 let texts = templates::read(folder)?;
@@ -67,6 +75,15 @@ impl Session {
             own_templates: own,
             text,
         })
+    }
+
+    /// A project in which that kind has its types, as their source declares them.
+    pub fn with_types(&self, mut project: Project, group: &Group, name: &KindName) -> Result<Project> {
+        if let Some(at) = project.kinds.iter().position(|kind| kind.is(group, name)) {
+            let types = types(&self.root, &project, &project.kinds[at])?;
+            project.kinds[at].declare(types);
+        }
+        Ok(project)
     }
 
     /// The plan of a project with this session's templates.
@@ -130,6 +147,23 @@ fn definition(root: &Root, project: &Project, kind: &Kind) -> Result<Option<Defi
     found
         .with_context(|| format!("`{path}` is not the CRD of `{}`", kind.name))
         .map(Some)
+}
+
+/// The types of a kind of the project in each of its versions.
+fn types(root: &Root, project: &Project, kind: &Kind) -> Result<Vec<Declared>> {
+    let one = |version: &KindVersion| {
+        let path = project.type_path(kind, &version.name);
+        let Some(text) = root.read(&path.parse()?)? else {
+            bail!("`{path}` does not exist, and the conversion is generated from the types in it");
+        };
+        Declared::read(&String::from_utf8_lossy(&text), &kind.name).map_err(|why| {
+            anyhow!(
+                "no conversion can be generated from `{path}`: {why}\n\nhint: write it by hand: {}",
+                conversion::GUIDE
+            )
+        })
+    };
+    kind.versions.iter().map(one).collect()
 }
 
 /// A dry run only reads.

@@ -1,7 +1,7 @@
 //! Which webhooks `create webhook` and `delete webhook` are about: the flags that both have.
 
 use super::ask::Ask;
-use crate::project::{Group, KindName, Project};
+use crate::project::{Group, KindName, Project, Version};
 use anyhow::{Result, bail};
 
 /// The kind, and the types of its webhooks.
@@ -19,35 +19,32 @@ pub struct Flags {
     /// The webhook that validates
     #[arg(long, visible_alias = "programmatic-validation")]
     pub validation: bool,
-    #[command(flatten)]
-    other: Other,
-}
-
-/// Flags that are refused by name.
-#[derive(Debug, clap::Args)]
-struct Other {
-    /// The webhook that converts between versions (not built yet)
+    /// The webhook that converts between versions
     #[arg(long)]
-    conversion: bool,
-    #[arg(long, hide = true, num_args = 0..)]
-    spoke: Option<Vec<String>>,
+    pub conversion: bool,
+    /// With `--conversion`: a version to convert to and from; may be repeated [default: all but the hub]
+    #[arg(long, value_name = "VERSION", requires = "conversion", value_delimiter = ',')]
+    pub spoke: Vec<Version>,
     /// Policies of the API server in place of a webhook (not built yet)
     #[arg(long)]
     policy: bool,
 }
 
+/// What to say about a kind that the project does not have.
+#[derive(Clone, Copy)]
+pub enum Unknown {
+    /// It may be added first.
+    MayBeAdded,
+    /// The project has others.
+    Refused,
+}
+
 impl Flags {
     /// Refuses what is not built yet.
     pub fn check(&self) -> Result<()> {
-        if self.other.conversion || self.other.spoke.is_some() {
+        if self.policy {
             bail!(
-                "`--conversion` is not built yet: `create webhook` generates webhooks of admission\n\n\
-                 hint: give all versions of a kind the same fields, which need no conversion; `make manifests` checks that"
-            );
-        }
-        if self.other.policy {
-            bail!(
-                "`--policy` is not built yet: `create webhook` generates webhooks of admission\n\n\
+                "`--policy` is not built yet: `create webhook` generates webhooks\n\n\
                  hint: write a rule on the type, `#[kube(validation = …)]`, or the policy in a file of `config/`"
             );
         }
@@ -56,16 +53,25 @@ impl Flags {
 
     /// The group and the kind: given, the only group that fits, or answers to questions. If one is `None`,
     /// [`Ask::done`] fails.
-    pub fn subject(&self, project: &Project, ask: &mut Ask) -> Result<(Option<Group>, Option<KindName>)> {
+    pub fn subject(
+        &self,
+        project: &Project,
+        ask: &mut Ask,
+        unknown: Unknown,
+    ) -> Result<(Option<Group>, Option<KindName>)> {
         let Some(name) = ask.need("--kind", "Kind", self.kind.clone(), None)? else {
             return Ok((None, None));
         };
         let mut fitting = project.kinds.iter().filter(|kind| kind.name == name);
         let first = fitting.next().map(|kind| kind.group.clone());
         if self.group.is_none() && first.is_none() {
+            let add = match unknown {
+                Unknown::MayBeAdded => format!("; add this one with `kubewright create api --kind {name}`"),
+                Unknown::Refused => String::new(),
+            };
             bail!(
-                "`{name}` is not a kind of this project\n\n\
-                 hint: see `PROJECT` for its kinds, or add this one with `kubewright create api --kind {name}`"
+                "`{name}` is not a kind of this project\n\nhint: {}{add}",
+                project.listed()
             );
         }
         let only = first.filter(|_| fitting.next().is_none());

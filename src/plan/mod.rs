@@ -85,6 +85,8 @@ pub enum Subject {
     Controller(usize, usize),
     /// The webhooks of this kind.
     Webhooks(usize),
+    /// The conversion of this kind between its hub and the version with this index in [`Conversion::spokes`](crate::project::Conversion::spokes).
+    Spoke(usize, usize),
 }
 
 impl Subject {
@@ -190,6 +192,12 @@ fn units(project: &Project) -> Vec<(Unit, Subject)> {
     if !project.webhooks().is_empty() {
         units.push((Unit::new("project-webhooks"), Subject::Project));
     }
+    if !project.conversions().is_empty() {
+        units.push((Unit::new("project-conversions"), Subject::Project));
+    }
+    if project.serves_webhooks() {
+        units.push((Unit::new("project-webhook-server"), Subject::Project));
+    }
     for (at, kind) in project.kinds.iter().enumerate() {
         if kind.origin != Origin::Kubernetes {
             units.extend(typed(project, at));
@@ -205,6 +213,8 @@ fn units(project: &Project) -> Vec<(Unit, Subject)> {
         if kind.webhooks.is_some() {
             units.push((Unit::new("webhooks"), Subject::Webhooks(at)));
         }
+        let spokes = kind.conversion.iter().flat_map(|it| 0..it.spokes.len());
+        units.extend(spokes.map(|nth| (Unit::new("conversion"), Subject::Spoke(at, nth))));
     }
     units
 }
@@ -277,15 +287,20 @@ fn placeholders(project: &Project, subject: Subject) -> Vec<(&'static str, Strin
             let name = kind.webhooks.iter().flat_map(|it| name(&it.version, it.file()));
             [group(kind), names(kind), name.collect()].concat()
         }
+        Subject::Spoke(at, nth) => {
+            let kind = &project.kinds[at];
+            let own = kind.conversion.iter();
+            let name = own.flat_map(|it| it.spokes.get(nth).map(|spoke| name(spoke, it.file())));
+            [group(kind), names(kind), name.flatten().collect()].concat()
+        }
     }
 }
 
-/// The files of `config/webhook`, which the runtime writes.
-const WEBHOOK_FILES: [&str; 7] = [
+/// The files of `config/webhook`, which the runtime writes; for admission webhooks there is `manifests` too.
+const WEBHOOK_FILES: [&str; 6] = [
     "deployment_patch",
     "kustomization",
     "kustomizeconfig",
-    "manifests",
     "pod_disruption_budget",
     "secret",
     "service",
@@ -296,8 +311,12 @@ fn derived(project: &Project) -> BTreeSet<String> {
     let own = project.kinds.iter().filter(|kind| kind.origin.is_project());
     let crds = own.map(|kind| format!("config/crd/bases/{}_{}.yaml", project.group_of(kind), kind.plural));
     let mut files: BTreeSet<_> = crds.chain([String::from("config/rbac/role.yaml")]).collect();
+    let file = |name: &str| format!("config/webhook/{name}.yaml");
+    if project.serves_webhooks() {
+        files.extend(WEBHOOK_FILES.map(file));
+    }
     if !project.webhooks().is_empty() {
-        files.extend(WEBHOOK_FILES.map(|name| format!("config/webhook/{name}.yaml")));
+        files.insert(file("manifests"));
     }
     files
 }

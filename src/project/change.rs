@@ -74,6 +74,7 @@ impl NewApi {
             versions: vec![KindVersion::new(self.version.clone(), true)],
             controllers: Vec::new(),
             webhooks: None,
+            conversion: None,
         }
     }
 }
@@ -164,17 +165,8 @@ impl Project {
                 other.map_or("", |other| other.name.as_str())
             );
         }
-        if let Some(version) = rest
-            && kind
-                .webhooks
-                .as_ref()
-                .is_some_and(|webhooks| webhooks.version == *version)
-        {
-            bail!(
-                "the webhooks of `{name}` get version `{version}` of it\n\n\
-                 hint: delete them first, with `kubewright delete webhook --group {group} --kind {name}`; or delete the \
-                 whole kind with `--all-versions`"
-            );
+        if let Some(version) = rest {
+            unused(kind, version)?;
         }
         Ok(match version {
             Some(version) => self.forgetting(group, version, name),
@@ -187,7 +179,7 @@ impl Project {
     }
 
     /// The flags for every kind of the project, for a hint.
-    pub(super) fn listed(&self) -> String {
+    pub fn listed(&self) -> String {
         let flags: Vec<_> = self
             .apis()
             .map(|api| {
@@ -201,13 +193,17 @@ impl Project {
         }
     }
 
-    /// The project without that version of a kind and the controllers and webhooks that use it; without the kind if that was its only version.
+    /// The project without that version of a kind and the controllers, webhooks and conversions that use it; without the kind if that was its only version.
     pub fn forgetting(&self, group: &Group, version: &Version, name: &KindName) -> Self {
         let mut project = self.clone();
         for kind in project.kinds.iter_mut().filter(|kind| kind.is(group, name)) {
             kind.versions.retain(|own| own.name != *version);
             kind.controllers.retain(|controller| controller.version != *version);
             kind.webhooks = kind.webhooks.take().filter(|webhooks| webhooks.version != *version);
+            kind.conversion = kind
+                .conversion
+                .take()
+                .and_then(|conversion| conversion.without(version));
         }
         project.kinds.retain(|kind| !kind.versions.is_empty());
         project
@@ -221,6 +217,33 @@ impl Project {
             kind.controllers.sort_by(|a, b| a.name.cmp(&b.name));
         }
     }
+}
+
+/// Refuses a version that the kind's webhooks or its conversion use.
+fn unused(kind: &Kind, version: &Version) -> Result<()> {
+    let Kind { group, name, .. } = kind;
+    let delete = format!("kubewright delete webhook --group {group} --kind {name}");
+    if kind
+        .webhooks
+        .as_ref()
+        .is_some_and(|webhooks| webhooks.version == *version)
+    {
+        bail!(
+            "the webhooks of `{name}` get version `{version}` of it\n\n\
+             hint: delete them first, with `{delete}`; or delete the whole kind with `--all-versions`"
+        );
+    }
+    if let Some(conversion) = kind.conversion.as_ref().filter(|it| it.has(version)) {
+        let spoke = match conversion.hub == *version {
+            true => String::new(),
+            false => format!(" --spoke {version}"),
+        };
+        bail!(
+            "the operator converts objects of `{name}` to and from `{version}`\n\n\
+             hint: delete that first, with `{delete} --conversion{spoke}`; or delete the whole kind with `--all-versions`"
+        );
+    }
+    Ok(())
 }
 
 /// Adds a version to an existing kind, unless it has it. Properties that versions share do not change, except with
@@ -238,11 +261,19 @@ fn extend(kind: &mut Kind, new: &NewApi, project: &Project) -> Result<()> {
         *kind = Kind {
             controllers: std::mem::take(&mut kind.controllers),
             webhooks: kind.webhooks.take(),
+            conversion: kind.conversion.take(),
             ..new.kind()
         };
         return Ok(());
     }
     shared_stays(kind, new)?;
+    for version in kind
+        .versions
+        .iter_mut()
+        .filter(|it| new.replace && it.name == new.version)
+    {
+        version.types = None;
+    }
     if let (Some(there), Some(given)) = (&kind.definition, &new.definition)
         && there.text != given.text
     {

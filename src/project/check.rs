@@ -18,6 +18,7 @@ impl Project {
         }
         self.check_controllers()?;
         self.check_webhooks()?;
+        self.check_conversions()?;
         self.patterns_fit()
     }
 

@@ -65,6 +65,7 @@ impl FlatApi {
             definition: None,
             controllers: controllers?,
             webhooks: None,
+            conversion: None,
             // The project does not decide which version of a foreign kind is stored.
             versions: vec![KindVersion::new(self.version, self.storage || !self.from.is_project())],
         })

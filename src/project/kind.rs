@@ -1,6 +1,8 @@
 //! A kind as PROJECT lists it: its names, its owner, its versions and its controllers.
 
-use super::{Controller, Definition, Group, KindName, Origin, Plural, ShortName, Version, Webhooks};
+use super::{
+    Controller, Conversion, Declared, Definition, Group, KindName, Origin, Plural, ShortName, Version, Webhooks,
+};
 use serde::{Deserialize, Serialize};
 
 /// A kind, with all its versions and all its controllers.
@@ -35,6 +37,9 @@ pub struct Kind {
     /// Its admission webhooks, if it has any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub webhooks: Option<Webhooks>,
+    /// The conversion between its versions, if the operator has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conversion: Option<Conversion>,
 }
 
 /// A version of a kind.
@@ -50,6 +55,9 @@ pub struct KindVersion {
     /// Whether it was the stored version until `create api --storage` made another one that.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub former_storage: bool,
+    /// Its types as their source declares them, if they were read.
+    #[serde(skip)]
+    pub types: Option<Declared>,
 }
 
 impl KindVersion {
@@ -59,6 +67,7 @@ impl KindVersion {
             name,
             storage,
             former_storage: false,
+            types: None,
         }
     }
 }
@@ -90,6 +99,20 @@ impl Kind {
     /// The version of that name.
     pub fn version(&self, name: &Version) -> Option<&KindVersion> {
         self.versions.iter().find(|version| version.name == *name)
+    }
+
+    /// The version that is stored, as the types say, or PROJECT where they were not read; `None` if that is not exactly one.
+    pub fn stored(&self) -> Option<&KindVersion> {
+        let is_stored = |it: &&KindVersion| it.types.as_ref().map_or(it.storage, |types| types.stored);
+        let mut stored = self.versions.iter().filter(is_stored);
+        stored.next().filter(|_| stored.next().is_none())
+    }
+
+    /// Records the types of each version, in their order.
+    pub fn declare(&mut self, types: Vec<Declared>) {
+        for (version, types) in self.versions.iter_mut().zip(types) {
+            version.types = Some(types);
+        }
     }
 
     /// The kind in each of its versions.

@@ -4,7 +4,9 @@ pub mod change;
 mod check;
 mod clash;
 pub mod controllers;
+pub mod conversion;
 pub mod crd;
+pub mod declared;
 pub mod file;
 mod flat;
 mod internal;
@@ -16,11 +18,14 @@ mod plural;
 pub mod printable;
 mod release;
 pub mod rust;
+mod rust_type;
 mod stored;
 pub mod webhooks;
 
 pub use controllers::Controller;
+pub use conversion::{Between, Conversion};
 pub use crd::Definition;
+pub use declared::Declared;
 pub use kind::{Api, Kind, KindVersion};
 pub use names::{
     ControllerName, Domain, Group, Image, KindName, Owner, Plural, ProjectName, Refused, ShortName, TemplatePath,
@@ -29,6 +34,7 @@ pub use names::{
 pub use pattern::Pattern;
 pub use plural::plural;
 pub use release::Release;
+pub use rust_type::RustType;
 pub use webhooks::{WebhookTypes, Webhooks};
 
 use serde::{Deserialize, Serialize};

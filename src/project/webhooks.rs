@@ -117,11 +117,14 @@ impl Project {
     }
 
     /// The name of the kind's first controller, or one made of the kind, unless another kind's webhooks have its file.
-    fn free_webhook_name(&self, kind: &Kind) -> Result<ControllerName> {
+    pub(super) fn free_webhook_name(&self, kind: &Kind) -> Result<ControllerName> {
         let controllers = kind.controllers.iter().map(|controller| controller.name.clone());
         let is_free = |name: &ControllerName| {
             let of_kind = |own: &Kind| own.is(&kind.group, &kind.name);
-            let has = |other: &&Kind| other.webhooks.as_ref().is_some_and(|it| it.file() == file(name));
+            let has = |other: &&Kind| {
+                let webhooks = other.webhooks.as_ref().is_some_and(|it| it.file() == file(name));
+                webhooks || other.conversion.as_ref().is_some_and(|it| it.file() == file(name))
+            };
             let controls = |other: &&Kind| other.controllers.iter().any(|it| file(&it.name) == file(name));
             let taken = self
                 .kinds

@@ -1,6 +1,6 @@
 //! The variables of templates: typed views of the project, created once for all files, and of the subject of each file.
 
-use super::{samples, types, webhooks};
+use super::{conversions, samples, types, webhooks};
 use crate::plan::{RelPath, Subject};
 use crate::project::{Api, Controller, Definition, Kind, License, Origin, Project, kubernetes, rust};
 use anyhow::Result;
@@ -66,6 +66,8 @@ struct ApiView<'a> {
     /// Whether its objects have a number of replicas.
     scales: bool,
     storage: bool,
+    /// Whether the operator converts objects of this version to the hub and back.
+    converted: bool,
     /// The path of the module that contains its type.
     type_module: String,
     foreign: bool,
@@ -118,6 +120,9 @@ pub fn shared(project: &Project) -> Context {
     let all = project.webhooks().into_iter();
     let webhooks: Vec<_> = all.map(|(kind, own)| webhooks::view(project, kind, own)).collect();
     context.insert("webhooks", &webhooks);
+    let all = project.conversions().into_iter();
+    let conversions: Vec<_> = all.map(|(_, own)| conversions::view(own)).collect();
+    context.insert("conversions", &conversions);
     context
 }
 
@@ -161,8 +166,22 @@ pub fn about(context: &mut Context, project: &Project, subject: Subject) -> Resu
                 context.insert("own", &webhooks::view(project, kind, own));
             }
         }
+        Subject::Spoke(at, nth) => {
+            if let Some([hub, spoke]) = conversions::versions(&project.kinds[at], nth) {
+                let mut both = [api_view(project, hub), api_view(project, spoke)];
+                context.insert("hub", &both[0]);
+                context.insert("api", &both[1]);
+                both.sort_by(|a, b| rust::import_order(a.version, b.version));
+                context.insert("versions", &both);
+            }
+        }
     }
     Ok(())
+}
+
+/// The variables of the template of a kind's type.
+pub fn of_type(context: &mut Context, project: &Project, api: Api<'_>) {
+    context.insert("api", &api_view(project, api));
 }
 
 /// The kind of a controller in the version that the controller uses.
@@ -296,6 +315,10 @@ fn api_view<'a>(project: &Project, api: Api<'a>) -> ApiView<'a> {
         crd: format!("{group_full}_{}", owner.plural),
         cluster: owner.cluster,
         storage: api.version.storage,
+        converted: owner
+            .conversion
+            .as_ref()
+            .is_some_and(|it| it.spokes.contains(&api.version.name)),
         scales: project.scales(owner),
         group_full,
         group_folder,

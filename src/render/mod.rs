@@ -4,6 +4,7 @@
 mod archive;
 pub mod cargo_lock;
 mod context;
+mod conversions;
 mod embedded;
 pub mod header;
 mod layout;
@@ -15,8 +16,8 @@ mod webhooks;
 
 pub use sources::Sources;
 
-use crate::plan::{Catalogue, Entry, FileKind, Plan, RelPath, Source};
-use crate::project::Project;
+use crate::plan::{Catalogue, Entry, FileKind, Plan, RelPath, Source, Subject};
+use crate::project::{Api, Declared, Project};
 use anyhow::{Context as _, Result, anyhow};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -28,6 +29,9 @@ pub struct Templates {
     catalogue: Catalogue,
     sources: Cow<'static, Sources>,
 }
+
+/// The template of the type of a kind.
+const TYPE: &str = "api/api/src/__group__/__version__/__kind__.rs.tera";
 
 /// A file as it should be on disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,10 +98,11 @@ impl Templates {
         };
         let mut context = shared.clone();
         context::about(&mut context, project, subject)?;
-        let mut text = self
-            .tera
-            .render(name, &context)
-            .map_err(|error| anyhow!("template `{name}` does not render\n{error}"))?;
+        if let Subject::Spoke(at, nth) = subject {
+            let types = |api: Api<'_>| self.types(project, shared, api);
+            conversions::functions(&mut context, &project.kinds[at], nth, types)?;
+        }
+        let mut text = self.text(name, &context)?;
         if path.as_str() == "Cargo.lock" {
             text = cargo_lock::sort(&text);
         }
@@ -107,6 +112,23 @@ impl Templates {
             _ => context::licensed(project, path, text),
         };
         Ok(Some(file(entry.kind, text)))
+    }
+
+    fn text(&self, template: &str, context: &tera::Context) -> Result<String> {
+        self.tera
+            .render(template, context)
+            .map_err(|error| anyhow!("template `{template}` does not render\n{error}"))
+    }
+
+    /// The types of a kind in one version: as they were read, or as they are generated.
+    fn types(&self, project: &Project, shared: &tera::Context, api: Api<'_>) -> Result<Declared> {
+        if let Some(types) = &api.version.types {
+            return Ok(types.clone());
+        }
+        let mut context = shared.clone();
+        context::of_type(&mut context, project, api);
+        Declared::read(&self.text(TYPE, &context)?, &api.kind.name)
+            .with_context(|| format!("template `{TYPE}` makes a type that no conversion can be generated for"))
     }
 }
 

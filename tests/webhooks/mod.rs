@@ -1,5 +1,7 @@
 //! `create webhook` and `delete webhook`: what they write, merge, print and refuse.
 
+mod conversion;
+
 use super::cli::{Run, assert_same, create, kubewright, project, tree};
 use super::{append, state};
 use std::fs;
@@ -200,41 +202,28 @@ fn kinds_of_one_name_have_files_of_their_own_and_need_a_group() {
 fn what_cannot_have_webhooks_is_refused_with_a_remedy() {
     let dir = with_foobar();
     let dir = dir.path();
-    let one = ["--validation"];
-    let apps = [
-        "create",
-        "api",
-        "--group",
-        "apps",
-        "--version",
-        "v1",
-        "--kind",
-        "Deployment",
-        "--resource=false",
-    ];
-    kubewright(dir, &apps).succeeds();
+    let deployment = ["--group", "apps", "--version", "v1", "--kind", "Deployment"];
+    let of = |noun: &str, more: &[&str]| kubewright(dir, &[&["create", noun], &deployment[..], more].concat());
+    of("api", &["--resource=false"]).succeeds();
     let before = tree(dir);
-    webhook(dir, "create", &[]).refuses(2, &["neither `--defaulting` nor `--validation`"]);
-    webhook(dir, "create", &["--conversion"]).refuses(1, &["`--conversion` is not built yet", "the same fields"]);
-    webhook(dir, "create", &["--spoke", "v2"]).refuses(1, &["`--conversion` is not built yet"]);
+    webhook(dir, "create", &[]).refuses(2, &["none of `--defaulting`, `--validation` and `--conversion`"]);
     webhook(dir, "create", &["--policy"]).refuses(1, &["`--policy` is not built yet", "a rule on the type"]);
     webhook(dir, "create", &["--validation", "--version", "v2"]).refuses(1, &["`FooBar` has no version `v2`"]);
     webhook(dir, "create", &["--validation", "--group", "no"]).refuses(1, &["not a kind of this project"]);
     let unknown = kubewright(dir, &["create", "webhook", "--kind", "FooBra", "--validation"]);
-    unknown.refuses(1, &["`FooBra` is not a kind of this project", "kubewright create api"]);
+    unknown.refuses(
+        1,
+        &[
+            "`FooBra` is not a kind of this project",
+            "--kind FooBar",
+            "kubewright create api",
+        ],
+    );
+    let unknown = kubewright(dir, &["delete", "webhook", "--kind", "FooBra"]).refuses(1, &["--kind FooBar"]);
+    assert!(!unknown.stderr.contains("create api"), "{}", unknown.stderr);
     webhook(dir, "delete", &[]).refuses(1, &["`FooBar` has no such webhook"]);
-    let foreign = [
-        "create",
-        "webhook",
-        "--group",
-        "apps",
-        "--version",
-        "v1",
-        "--kind",
-        "Deployment",
-    ];
     let words = ["`Deployment` is a kind of Kubernetes", "admission.md"];
-    kubewright(dir, &[&foreign[..], &one].concat()).refuses(1, &words);
+    of("webhook", &["--validation"]).refuses(1, &words);
     assert_same(&before, &tree(dir));
 }
 

@@ -2,6 +2,7 @@
 
 mod app;
 mod controllers;
+mod conversions;
 mod webhooks;
 
 use std::process::ExitCode;
@@ -24,6 +25,7 @@ fn main() -> ExitCode {
         .crds(api::crds())
         .run(async |manager| {
             let app = app::App::new(manager, cli.app).await?;
+            conversions::register(manager)?;
             webhooks::register(manager, &app)?;
             controllers::register(manager, &app)
         })

@@ -1,8 +1,9 @@
 //! Objects of FooBar written in v2, served by a controller that uses v1. The API server
-//! stores each object once, and changes only `apiVersion` for clients of another version, so both types have to fit all objects.
+//! stores each object once, and asks the operator to convert it for clients of another version.
 
 use api::test::v2::foobar::FooBarSpec;
 use api::test::{v1, v2};
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::Api;
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
 use kubewright_runtime::testing::{TestCluster, wait_for};
@@ -11,6 +12,7 @@ use serde_json::json;
 
 const OPERATOR: &str = env!("CARGO_BIN_EXE_foobar-operator");
 const READY: &str = "Ready";
+const DEFINITION: &str = "foobars.test.example.com";
 
 type Served = v1::FooBar;
 type Other = v2::FooBar;
@@ -22,6 +24,10 @@ async fn an_object_is_the_same_in_both_versions() -> Result<()> {
     let (client, namespace) = (cluster.client(), cluster.namespace());
     let served: Api<Served> = Api::namespaced(client.clone(), namespace);
     let other: Api<Other> = Api::namespaced(client, namespace);
+    if cluster.calls_webhooks() {
+        let definitions = Api::all(cluster.client());
+        wait_for("the conversion", async || is_converted(&definitions).await).await?;
+    }
 
     // An object that is created in one version is served by the controller of the other.
     other.create(&PostParams::default(), &object()).await?;
@@ -57,6 +63,13 @@ async fn an_object_is_the_same_in_both_versions() -> Result<()> {
     let gone = async || Ok(served.get_opt("sample").await?.is_none());
     wait_for("the object to be gone", gone).await?;
     operator.stop()
+}
+
+/// The operator enters its conversion once it answers.
+async fn is_converted(definitions: &Api<CustomResourceDefinition>) -> Result<bool> {
+    let definition = definitions.get(DEFINITION).await?;
+    let conversion = definition.spec.conversion;
+    Ok(conversion.is_some_and(|it| it.strategy == "Webhook"))
 }
 
 /// Whether the controller has set its condition for the current spec.

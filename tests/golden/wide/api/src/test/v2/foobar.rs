@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
     status = "FooBarStatus",
     doc = "A FooBar, managed by foobar-operator.",
     derive = "PartialEq",
+    annotation("kubewright.dev/conversion", "Webhook"),
     printcolumn(
         name = "Ready",
         type_ = "string",
