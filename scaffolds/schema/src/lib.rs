@@ -18,7 +18,7 @@
 //!
 //! # Modules
 //! Operators use [`Describe`], [`finish`], [`assemble`] and [`manifests`]; their runtime writes files and roles with [`files`],
-//! [`yaml`] and [`rbac`]; [`chart`] makes Helm charts of them. API servers use [`value`], which prunes, defaults and validates custom resources by the schema of a CRD,
+//! [`yaml`] and [`rbac`]; [`chart`] makes Helm charts of them, [`api_docs`] a page for their users. API servers use [`value`], which prunes, defaults and validates custom resources by the schema of a CRD,
 //! and [`lint`], [`cause`] and [`version`], whose messages are those of kube-apiserver.
 //!
 //! ```
@@ -59,7 +59,9 @@ mod pattern;
 mod pipeline;
 mod source;
 mod stamp;
+mod words;
 
+pub mod api_docs;
 pub mod chart;
 pub mod files;
 pub mod lint;

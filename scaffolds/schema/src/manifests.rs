@@ -3,11 +3,11 @@
 mod arguments;
 
 use self::arguments::{Arguments, HELP, parse};
-use crate::chart;
 use crate::compat::{self, Break};
 use crate::files::{self, Mode, Streams};
 use crate::stamp::Stamp;
-use crate::{describe::Describe, pipeline::finish, source};
+use crate::{Options, describe::Describe, pipeline::finish, source};
+use crate::{api_docs, chart};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io;
@@ -21,7 +21,8 @@ use std::process::ExitCode;
 /// First, all CRDs are [finished](finish). Then each is [written](files::write_manifests) to `<group>_<plural>.yaml` in `--out`, or, with
 /// `--check`, compared with that file. With `--breaking-since` nothing is written, and the CRDs are compared with those of a git revision.
 ///
-/// With the first argument `chart` it writes a Helm chart instead: see [`crate::chart`].
+/// With the first argument `chart` it writes a Helm chart instead: see [`crate::chart`]. With `api-docs` it writes a page about
+/// the kinds: see [`crate::api_docs`].
 ///
 /// If the program, its arguments, `sources` and `--out` have not changed since an earlier run, by the lengths and modification times of
 /// files, the run does nothing. `--check` and `--breaking-since` always compare.
@@ -39,19 +40,19 @@ pub fn run<D: Describe>(crds: Vec<D>, sources: impl AsRef<Path>) -> ExitCode {
     if words.first().is_some_and(|word| word == "chart") {
         return write_chart(words);
     }
+    let streams = Streams {
+        out: &mut io::stdout().lock(),
+        err: &mut io::stderr().lock(),
+    };
+    if words.first().is_some_and(|word| word == "api-docs") {
+        let crds = |streams: &mut Streams<'_>| finished(&crds, sources, &Options::default(), streams);
+        return ExitCode::from(api_docs::execute(crds, words.into_iter().skip(1), streams));
+    }
     let stamp = stamp(&words, sources);
     if stamp.as_ref().is_some_and(Stamp::holds) {
         return ExitCode::SUCCESS;
     }
-    let code = execute(
-        &crds,
-        sources,
-        words.into_iter(),
-        Streams {
-            out: &mut io::stdout().lock(),
-            err: &mut io::stderr().lock(),
-        },
-    );
+    let code = execute(&crds, sources, words.into_iter(), streams);
     if let Some(stamp) = stamp.filter(|_| code == 0) {
         stamp.set();
     }
@@ -94,38 +95,47 @@ fn execute<D: Describe>(crds: &[D], sources: &Path, words: impl Iterator<Item = 
             return 2;
         }
     };
+    let mut streams = streams;
+    let Some(finished) = finished(crds, sources, &arguments.options, &mut streams) else {
+        return 1;
+    };
+    if arguments.since.is_some() {
+        return verify(&arguments, &finished, streams);
+    }
+    let files = finished
+        .into_iter()
+        .map(|crd| (file_name(&crd), vec![crd]))
+        .collect::<BTreeMap<_, _>>();
+    let result = files::write_manifests(&arguments.out, &files, arguments.mode);
+    files::report_to(result, arguments.mode, "make manifests", streams)
+}
+
+/// The CRDs; `None` if there are findings, which are printed.
+fn finished<D: Describe>(
+    crds: &[D],
+    sources: &Path,
+    options: &Options,
+    streams: &mut Streams<'_>,
+) -> Option<Vec<Value>> {
     let ignored = match source::findings(sources) {
         Ok(findings) => findings,
         Err(error) => {
             _ = writeln!(streams.err, "error: {error}");
-            return 1;
+            return None;
         }
     };
-    let finished = match finish(crds, &arguments.options) {
-        Ok(finished) if ignored.is_empty() => Ok(finished),
-        Ok(_) => Err(ignored),
-        Err(findings) => Err(findings.into_iter().chain(ignored).collect()),
+    let findings: Vec<_> = match finish(crds, options) {
+        Ok(finished) if ignored.is_empty() => return Some(finished),
+        Ok(_) => ignored,
+        Err(findings) => findings.into_iter().chain(ignored).collect(),
     };
-    match finished {
-        Ok(finished) if arguments.since.is_some() => verify(&arguments, &finished, streams),
-        Ok(finished) => {
-            let files = finished
-                .into_iter()
-                .map(|crd| (file_name(&crd), vec![crd]))
-                .collect::<BTreeMap<_, _>>();
-            let result = files::write_manifests(&arguments.out, &files, arguments.mode);
-            files::report_to(result, arguments.mode, streams)
-        }
-        Err(findings) => {
-            for finding in &findings {
-                _ = writeln!(streams.err, "error: {finding}\n");
-            }
-            let count = findings.len();
-            let noun = if count == 1 { "finding" } else { "findings" };
-            _ = writeln!(streams.err, "nothing was written: fix {count} {noun} first");
-            1
-        }
+    for finding in &findings {
+        _ = writeln!(streams.err, "error: {finding}\n");
     }
+    let count = findings.len();
+    let noun = if count == 1 { "finding" } else { "findings" };
+    _ = writeln!(streams.err, "nothing was written: fix {count} {noun} first");
+    None
 }
 
 /// Prints what `finished` breaks of the API of a revision.

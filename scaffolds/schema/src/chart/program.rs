@@ -2,6 +2,7 @@
 
 use super::HEADER;
 use crate::files::{self, FilesError, Generator, Mode, Streams};
+use crate::words::Words;
 use crate::yaml;
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -104,25 +105,16 @@ fn is_ours(content: &str) -> bool {
 }
 
 /// The arguments; `None` for `--help`.
-fn parse(mut words: impl Iterator<Item = String>) -> Result<Option<Arguments>, String> {
+fn parse(words: impl Iterator<Item = String>) -> Result<Option<Arguments>, String> {
     let mut arguments = Arguments {
         out: PathBuf::from("dist/chart"),
         version: None,
     };
-    while let Some(word) = words.next() {
-        let (flag, attached) = match word.split_once('=') {
-            Some((flag, value)) => (flag.to_owned(), Some(value.to_owned())),
-            None => (word, None),
-        };
-        let value = |words: &mut dyn Iterator<Item = String>| {
-            attached
-                .clone()
-                .or_else(|| words.next())
-                .ok_or(format!("`{flag}` needs a value"))
-        };
+    let mut words = Words::new(words);
+    while let Some(flag) = words.flag()? {
         match flag.as_str() {
-            "--out" => arguments.out = value(&mut words)?.into(),
-            "--version" => arguments.version = Some(value(&mut words)?),
+            "--out" => arguments.out = words.value()?.into(),
+            "--version" => arguments.version = Some(words.value()?),
             "-h" | "--help" => return Ok(None),
             _ => return Err(format!("unknown argument `{flag}`")),
         }

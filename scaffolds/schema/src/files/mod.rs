@@ -165,7 +165,7 @@ pub fn report(result: Result<Outcome, FilesError>, mode: Mode) -> ExitCode {
         out: &mut io::stdout().lock(),
         err: &mut io::stderr().lock(),
     };
-    ExitCode::from(report_to(result, mode, streams))
+    ExitCode::from(report_to(result, mode, MANIFESTS.target, streams))
 }
 
 /// Standard output and standard error, or buffers in a test.
@@ -174,8 +174,8 @@ pub(crate) struct Streams<'a> {
     pub err: &'a mut dyn Write,
 }
 
-/// As [`report`], to any streams; returns the exit code.
-pub(crate) fn report_to(result: Result<Outcome, FilesError>, mode: Mode, streams: Streams<'_>) -> u8 {
+/// As [`report`], for any make target and to any streams; returns the exit code.
+pub(crate) fn report_to(result: Result<Outcome, FilesError>, mode: Mode, target: &str, streams: Streams<'_>) -> u8 {
     let Streams { out, err } = streams;
     // A closed pipe is not an error.
     match result {
@@ -198,7 +198,7 @@ pub(crate) fn report_to(result: Result<Outcome, FilesError>, mode: Mode, streams
             for path in outcome.written.iter().chain(&outcome.removed) {
                 _ = writeln!(err, "error: `{}` is stale", path.display());
             }
-            _ = writeln!(err, "\nhint: make manifests");
+            _ = writeln!(err, "\nhint: {target}");
             1
         }
     }

@@ -2,13 +2,15 @@
 
 use crate::files::Mode;
 use crate::options::Options;
+use crate::words::Words;
 use std::path::PathBuf;
 
 pub(super) const HELP: &str = "\
 Writes the CustomResourceDefinitions of this project, one file per kind.
 
 Usage: manifests [OPTIONS]
-       manifests chart [OPTIONS]    Write a Helm chart; see `manifests chart --help`
+       manifests chart [OPTIONS]       Write a Helm chart; see `manifests chart --help`
+       manifests api-docs [OPTIONS]    Write a page about the kinds; see `manifests api-docs --help`
 
 Options:
       --out DIR                     The folder of the CRDs [default: config/crd/bases]
@@ -32,7 +34,7 @@ pub(super) struct Arguments {
 }
 
 /// The arguments; `None` for `--help`.
-pub(super) fn parse(mut words: impl Iterator<Item = String>) -> Result<Option<Arguments>, String> {
+pub(super) fn parse(words: impl Iterator<Item = String>) -> Result<Option<Arguments>, String> {
     let mut arguments = Arguments {
         out: PathBuf::from("config/crd/bases"),
         mode: Mode::Write,
@@ -40,29 +42,20 @@ pub(super) fn parse(mut words: impl Iterator<Item = String>) -> Result<Option<Ar
         json: false,
         options: Options::default(),
     };
-    while let Some(word) = words.next() {
-        let (flag, mut attached) = match word.split_once('=') {
-            Some((flag, value)) => (flag.to_owned(), Some(value.to_owned())),
-            None => (word, None),
-        };
-        let mut value = || {
-            attached
-                .take()
-                .or_else(|| words.next())
-                .ok_or(format!("`{flag}` needs a value"))
-        };
+    let mut words = Words::new(words);
+    while let Some(flag) = words.flag()? {
         match flag.as_str() {
-            "--out" => arguments.out = value()?.into(),
+            "--out" => arguments.out = words.value()?.into(),
             "--max-description-length" => {
-                let text = value()?;
+                let text = words.value()?;
                 let length = text
                     .parse()
                     .map_err(|_| format!("`{flag}` needs a number, not `{text}`"))?;
                 arguments.options.max_description_length = Some(length);
             }
             "--check" => arguments.mode = Mode::Check,
-            "--breaking-since" => arguments.since = Some(value()?),
-            "-o" | "--output" => match value()?.as_str() {
+            "--breaking-since" => arguments.since = Some(words.value()?),
+            "-o" | "--output" => match words.value()?.as_str() {
                 "text" => arguments.json = false,
                 "json" => arguments.json = true,
                 other => return Err(format!("`{flag}` is `text` or `json`, not `{other}`")),
@@ -70,9 +63,6 @@ pub(super) fn parse(mut words: impl Iterator<Item = String>) -> Result<Option<Ar
             "--keep-nullable" => arguments.options.keep_nullable = true,
             "-h" | "--help" => return Ok(None),
             _ => return Err(format!("unknown argument `{flag}`")),
-        }
-        if attached.is_some() {
-            return Err(format!("`{flag}` takes no value"));
         }
     }
     Ok(Some(arguments))

@@ -1,0 +1,46 @@
+//! The words of a command line: flags, with values as `--flag value` or `--flag=value`.
+
+/// Reads one flag after the other.
+#[derive(Debug)]
+pub(crate) struct Words<I> {
+    words: I,
+    flag: String,
+    attached: Option<String>,
+}
+
+impl<I: Iterator<Item = String>> Words<I> {
+    pub(crate) fn new(words: I) -> Self {
+        Self {
+            words,
+            flag: String::new(),
+            attached: None,
+        }
+    }
+
+    /// The next flag; `None` at the end.
+    ///
+    /// # Errors
+    /// The one before has a value, and nobody asked for it.
+    pub(crate) fn flag(&mut self) -> Result<Option<String>, String> {
+        if self.attached.is_some() {
+            return Err(format!("`{}` takes no value", self.flag));
+        }
+        let Some(word) = self.words.next() else {
+            return Ok(None);
+        };
+        match word.split_once('=') {
+            Some((flag, value)) => (self.flag, self.attached) = (flag.to_owned(), Some(value.to_owned())),
+            None => self.flag = word,
+        }
+        Ok(Some(self.flag.clone()))
+    }
+
+    /// The value of that flag.
+    ///
+    /// # Errors
+    /// It has none.
+    pub(crate) fn value(&mut self) -> Result<String, String> {
+        let value = self.attached.take().or_else(|| self.words.next());
+        value.ok_or_else(|| format!("`{}` needs a value", self.flag))
+    }
+}
