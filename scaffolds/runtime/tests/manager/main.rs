@@ -5,7 +5,6 @@ mod crash;
 mod events;
 mod fixtures;
 mod leader;
-mod logs;
 mod metrics;
 mod migration;
 mod replicas;

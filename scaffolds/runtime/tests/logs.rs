@@ -1,13 +1,16 @@
-//! Every log line of a reconcile names its controller and object.
+//! Every log line of a reconcile names its controller and object. In a program of its own: what a log gets depends on which
+//! other threads had none when a line was first reached.
+
+mod support;
 
 use std::sync::Arc;
 
-use crate::support::{
+use kubewright_runtime::{Action, Context, Controller, Error, Manager, Reconciler, Result};
+use serde_json::Value;
+use support::{
     kinds::{FooBar, Running, at, foobar, seconds, world},
     page::Page,
 };
-use kubewright_runtime::{Action, Context, Controller, Error, Manager, Reconciler, Result};
-use serde_json::Value;
 use tracing_subscriber::fmt::format::FmtSpan;
 
 struct Talks;
@@ -71,7 +74,7 @@ async fn log_lines_and_spans_of_a_reconcile_have_controller_object_number_and_re
 
 #[test]
 fn no_crate_of_opentelemetry_is_built_without_the_feature() {
-    let manifest = include_str!("../../Cargo.toml");
+    let manifest = include_str!("../Cargo.toml");
     let (dependencies, _) = manifest.split_once("[dev-dependencies]").expect("a section");
     let theirs: Vec<_> = dependencies
         .lines()
