@@ -54,13 +54,16 @@ pub struct Step {
 }
 
 impl Program {
-    /// Whether it sets a default class, which other programs would see: it runs while no other one does.
-    pub fn sets_defaults(&self) -> bool {
-        let sets = |body: &Value| {
+    /// Whether it runs while no other one does: it sets a default class, which others would see, or has a policy with parameters.
+    /// When such a policy is deleted, kube-apiserver may stop its watch of that kind, and the policies of others find no
+    /// parameters for a while.
+    pub fn runs_alone(&self) -> bool {
+        let shared = [r#""globalDefault":true"#, "is-default-class", r#""paramKind":"#];
+        let touches = |body: &Value| {
             let text = body.to_string();
-            text.contains(r#""globalDefault":true"#) || text.contains("is-default-class")
+            shared.iter().any(|it| text.contains(it))
         };
-        self.steps.iter().filter_map(|step| step.body.as_ref()).any(sets)
+        self.steps.iter().filter_map(|step| step.body.as_ref()).any(touches)
     }
 
     /// Whether it configures a webhook of this process.
