@@ -180,5 +180,7 @@ fn an_upgrade_killed_while_it_writes_happens_completely_or_not_at_all() {
         return skip("strace cannot inject signals here");
     }
     // Each call until the journal is written and the first files are.
-    survives(earlier_project().path(), &["upgrade"], |nth| nth < 24 || nth % step(8) == 0);
+    survives(earlier_project().path(), &["upgrade"], |nth| {
+        nth < 24 || nth % step(8) == 0
+    });
 }

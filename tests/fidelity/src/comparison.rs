@@ -50,7 +50,7 @@ impl Comparison {
         let (alone, together): (Vec<_>, Vec<_>) = programs
             .into_iter()
             .enumerate()
-            .partition(|(_, program)| program.runs_alone());
+            .partition(|(_, program)| program.sets_defaults());
         let judged = stream::iter(together)
             .map(judge)
             .buffer_unordered(AT_ONCE)

@@ -54,16 +54,20 @@ pub struct Step {
 }
 
 impl Program {
-    /// Whether it runs while no other one does: it sets a default class, which others would see, or has a policy with parameters.
-    /// When such a policy is deleted, kube-apiserver may stop its watch of that kind, and the policies of others find no
-    /// parameters for a while.
-    pub fn runs_alone(&self) -> bool {
-        let shared = [r#""globalDefault":true"#, "is-default-class", r#""paramKind":"#];
-        let touches = |body: &Value| {
+    /// Whether it sets a default class, which other programs would see: it runs while no other one does.
+    pub fn sets_defaults(&self) -> bool {
+        let sets = |body: &Value| {
             let text = body.to_string();
-            shared.iter().any(|it| text.contains(it))
+            text.contains(r#""globalDefault":true"#) || text.contains("is-default-class")
         };
-        self.steps.iter().filter_map(|step| step.body.as_ref()).any(touches)
+        self.steps.iter().filter_map(|step| step.body.as_ref()).any(sets)
+    }
+
+    /// Whether it has a policy with parameters. On kube-apiserver 1.36 only a new server finds those for certain: after the last such
+    /// policy was deleted, later ones may find none.
+    pub fn has_parameters(&self) -> bool {
+        let has = |body: &Value| body.to_string().contains(r#""paramKind":"#);
+        self.steps.iter().filter_map(|step| step.body.as_ref()).any(has)
     }
 
     /// Whether it configures a webhook of this process.

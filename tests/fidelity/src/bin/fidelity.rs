@@ -166,7 +166,9 @@ async fn compare(options: &Options) -> Result<ExitCode> {
     let seeds = options.from..options.from + options.count.unwrap_or(200);
     let mut programs: Vec<Program> = seeds.map(random::program).collect();
     if options.with_probes {
-        programs.extend(probes()?.into_values().flatten());
+        // Those with parameters are compared by their recordings, which come first on a server.
+        let all = probes()?.into_values().flatten();
+        programs.extend(all.filter(|program| !program.has_parameters()));
     }
     let real = Real::start().await?;
     let comparison = Comparison {

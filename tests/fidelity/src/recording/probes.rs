@@ -38,7 +38,7 @@ pub fn read(file: &str) -> Result<Vec<Recorded>> {
 pub(super) async fn lines(real: &Real, file: &str, pick: &Pick<'_>) -> Result<Lines> {
     let programs = probes()?.remove(file).context("no such probes")?;
     let run = fastrand::u32(..1 << 24);
-    let at_once = match programs.iter().any(Program::runs_alone) {
+    let at_once = match programs.iter().any(Program::sets_defaults) {
         true => 1,
         false => AT_ONCE,
     };
