@@ -6,6 +6,7 @@ use self::arguments::{Arguments, HELP, parse};
 use crate::compat::{self, Break};
 use crate::files::{self, Mode, Streams};
 use crate::stamp::Stamp;
+use crate::words::settled;
 use crate::{Options, describe::Describe, pipeline::finish, source};
 use crate::{api_docs, chart};
 use serde_json::Value;
@@ -83,19 +84,16 @@ fn stamp(words: &[String], sources: &Path) -> Option<Stamp> {
 }
 
 /// Runs, and returns the exit code. A closed output pipe is not an error.
-fn execute<D: Describe>(crds: &[D], sources: &Path, words: impl Iterator<Item = String>, streams: Streams<'_>) -> u8 {
-    let arguments = match parse(words) {
-        Ok(Some(arguments)) => arguments,
-        Ok(None) => {
-            _ = streams.out.write_all(HELP.as_bytes());
-            return 0;
-        }
-        Err(wrong) => {
-            _ = writeln!(streams.err, "error: {wrong}\n\nhint: --help shows the options");
-            return 2;
-        }
+fn execute<D: Describe>(
+    crds: &[D],
+    sources: &Path,
+    words: impl Iterator<Item = String>,
+    mut streams: Streams<'_>,
+) -> u8 {
+    let arguments = match settled(parse(words), HELP, "--help", &mut streams) {
+        Ok(arguments) => arguments,
+        Err(code) => return code,
     };
-    let mut streams = streams;
     let Some(finished) = finished(crds, sources, &arguments.options, &mut streams) else {
         return 1;
     };

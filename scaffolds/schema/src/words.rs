@@ -1,5 +1,30 @@
 //! The words of a command line: flags, with values as `--flag value` or `--flag=value`.
 
+use crate::files::Streams;
+
+/// The arguments, as parsed; `None` is `--help`. `asks` is the command that prints `help`.
+///
+/// # Errors
+/// The exit code, after the help or the wrong argument was printed. A closed output pipe is not an error.
+pub(crate) fn settled<T>(
+    parsed: Result<Option<T>, String>,
+    help: &str,
+    asks: &str,
+    streams: &mut Streams<'_>,
+) -> Result<T, u8> {
+    match parsed {
+        Ok(Some(arguments)) => Ok(arguments),
+        Ok(None) => {
+            _ = streams.out.write_all(help.as_bytes());
+            Err(0)
+        }
+        Err(wrong) => {
+            _ = writeln!(streams.err, "error: {wrong}\n\nhint: {asks} shows the options");
+            Err(2)
+        }
+    }
+}
+
 /// Reads one flag after the other.
 #[derive(Debug)]
 pub(crate) struct Words<I> {

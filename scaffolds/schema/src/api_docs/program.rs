@@ -2,7 +2,7 @@
 
 use super::{HEADER, MOST_FIELDS, page};
 use crate::files::{self, Generator, Mode, Streams};
-use crate::words::Words;
+use crate::words::{Words, settled};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -40,16 +40,9 @@ pub(crate) fn execute(
     words: impl Iterator<Item = String>,
     mut streams: Streams<'_>,
 ) -> u8 {
-    let arguments = match parse(words) {
-        Ok(Some(arguments)) => arguments,
-        Ok(None) => {
-            _ = streams.out.write_all(HELP.as_bytes());
-            return 0;
-        }
-        Err(wrong) => {
-            _ = writeln!(streams.err, "error: {wrong}\n\nhint: api-docs --help shows the options");
-            return 2;
-        }
+    let arguments = match settled(parse(words), HELP, "api-docs --help", &mut streams) {
+        Ok(arguments) => arguments,
+        Err(code) => return code,
     };
     let (Some(folder), Some(name)) = (arguments.out.parent(), arguments.out.file_name()) else {
         let out = arguments.out.display();

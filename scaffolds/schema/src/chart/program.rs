@@ -2,7 +2,7 @@
 
 use super::HEADER;
 use crate::files::{self, FilesError, Generator, Mode, Streams};
-use crate::words::Words;
+use crate::words::{Words, settled};
 use crate::yaml;
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -39,18 +39,11 @@ pub(crate) fn execute(
     words: impl Iterator<Item = String>,
     package: Option<String>,
     input: &mut dyn Read,
-    streams: Streams<'_>,
+    mut streams: Streams<'_>,
 ) -> u8 {
-    let arguments = match parse(words) {
-        Ok(Some(arguments)) => arguments,
-        Ok(None) => {
-            _ = streams.out.write_all(HELP.as_bytes());
-            return 0;
-        }
-        Err(wrong) => {
-            _ = writeln!(streams.err, "error: {wrong}\n\nhint: chart --help shows the options");
-            return 2;
-        }
+    let arguments = match settled(parse(words), HELP, "chart --help", &mut streams) {
+        Ok(arguments) => arguments,
+        Err(code) => return code,
     };
     let Some(version) = arguments.version.or(package) else {
         _ = writeln!(
