@@ -106,8 +106,79 @@ case "$*" in
 "get crd/foobars"*) echo Webhook ;;
 "get crd/greeters"*) echo None ;;
 "api-resources"*) echo configmaps ;;
+"delete greeters"*--cascade=foreground*) echo "error: timed out waiting for the condition" >&2 && exit 1 ;;
 esac
 "#;
+
+/// Prints two objects as `kustomize` does, and writes what `apply` reads to the file STDIN.
+const RENDERING_KUBECTL: &str = r#"
+case "$1" in
+kustomize) cat <<'OBJECTS'
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata:
+  name: foobar-operator-validating-webhook-configuration
+webhooks:
+- clientConfig:
+    service:
+      name: foobar-operator-webhook-service
+      namespace: foobar-operator-system
+      path: /validate-test-example-com-v1-foobar
+  objectSelector:
+    matchLabels:
+      path: /kept
+---
+apiVersion: v1
+kind: Service
+metadata:
+  name: foobar-operator-webhook-service
+OBJECTS
+;;
+apply) cat >"$STDIN" ;;
+create) echo foobar-operator-controller-manager foobar-operator-system ;;
+esac
+"#;
+
+#[test]
+fn make_run_serves_webhooks_at_webhook_url_or_applies_none() {
+    let root = std::env::temp_dir().join(format!("kubewright-makefile-run-{}", std::process::id()));
+    fs::create_dir_all(&root).unwrap();
+    let makefile = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/wide/Makefile");
+    fs::copy(makefile, root.join("Makefile")).unwrap();
+    fs::write(root.join("kubectl"), RENDERING_KUBECTL).unwrap();
+    let run = |settings: &[&str]| {
+        let applied = root.join("applied");
+        let mut make = Command::new("make");
+        // Without a rule for `manifests`, which would be built.
+        make.args(["run", "CARGO=echo", "--old-file=manifests"]).args(settings);
+        make.arg(format!("KUBECTL=bash {}", root.join("kubectl").display()));
+        make.current_dir(&root).env("STDIN", &applied);
+        let output = make.env_remove("MAKEFLAGS").env_remove("MAKELEVEL").output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{settings:?}: {errors}");
+        let said = String::from_utf8(output.stdout).unwrap();
+        (said, fs::read_to_string(&applied).unwrap_or_default())
+    };
+    let (said, applied) = run(&["ARGS=--log-level debug"]);
+    assert!(said.ends_with("-- --webhook-bind-address=0 --log-level debug\n") && applied.is_empty());
+    let (said, applied) = run(&["AS_OPERATOR=1"]);
+    assert!(said.contains("running as foobar-operator-controller-manager"), "{said}");
+    assert!(said.ends_with("-- --webhook-bind-address=0\n"), "{said}");
+    assert!(
+        !applied.contains("webhooks:") && applied.contains("kind: Service\n"),
+        "{applied}"
+    );
+    let (said, applied) = run(&["WEBHOOK_URL=https://192.168.1.5:9443"]);
+    assert!(said.contains("running as foobar-operator-controller-manager"), "{said}");
+    assert!(said.ends_with("-- --webhook-url=https://192.168.1.5:9443\n"), "{said}");
+    let called =
+        "- clientConfig:\n    url: https://192.168.1.5:9443/validate-test-example-com-v1-foobar\n  objectSelector:";
+    assert!(
+        applied.contains(called) && applied.contains("      path: /kept\n---\n"),
+        "{applied}"
+    );
+    fs::remove_dir_all(root).unwrap();
+}
 
 #[test]
 fn make_undeploy_takes_the_converter_out_of_crds_once_the_operator_is_gone() {
@@ -131,5 +202,16 @@ fn make_undeploy_takes_the_converter_out_of_crds_once_the_operator_is_gone() {
     assert!(at("-k config/default --selector") < at(none));
     assert!(at(none) < at("delete --ignore-not-found -k config/default"));
     assert!(!log.contains("patch crd/greeters"), "{log}");
+    // One kind's deletion in the foreground does not end.
+    let deleted = |cascade: &str| {
+        at(&format!(
+            "delete greeters.test.example.com --all --all-namespaces --cascade={cascade}"
+        ))
+    };
+    assert!(deleted("foreground") < deleted("background"));
+    assert!(
+        !log.contains("delete foobars.test.example.com --all --all-namespaces --cascade=background"),
+        "{log}"
+    );
     fs::remove_dir_all(root).unwrap();
 }

@@ -218,8 +218,9 @@ fn versions_without_a_conversion_must_have_the_same_fields() {
         refused(more),
         [
             "`api::v2::Foo`, `spec.b`: from version `v2` to `v1`, the field is gone\n\nhint: `v1` is the storage version, and the kind has \
-             no conversion webhook, so `v2` needs the same fields: add the field to both, as an optional field where it is new; or register \
-             a conversion in the operator, and say so with `#[kube(annotation(\"kubewright.dev/conversion\", \"Webhook\"))]`"
+             no conversion webhook, so `v2` needs the same fields: add the field to both, as an optional field where it is new; or run \
+             `kubewright create webhook --kind Foo --conversion`, which writes functions that convert `v2`; if they are there already, say so \
+             with `#[kube(annotation(\"kubewright.dev/conversion\", \"Webhook\"))]`"
         ]
     );
     let converted = || {

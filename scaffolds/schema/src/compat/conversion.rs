@@ -44,6 +44,7 @@ pub(crate) fn findings(crd: &Value, types: &BTreeMap<String, String>) -> Vec<Fin
                 .map(|change| (other, stored, other, change)),
         );
     }
+    let kind = crd["spec"]["names"]["kind"].as_str().unwrap_or("KIND");
     let mut findings: Vec<Finding> = Vec::new();
     for (other, from, to, Change { field, change, .. }) in found {
         // A difference in both directions is one finding.
@@ -55,8 +56,9 @@ pub(crate) fn findings(crd: &Value, types: &BTreeMap<String, String>) -> Vec<Fin
                 message: format!("from version `{from}` to `{to}`, {change}"),
                 remedy: Some(format!(
                     "`{stored}` is the storage version, and the kind has no conversion webhook, so `{other}` needs the same \
-                     fields: add the field to both, as an optional field where it is new; or register a conversion in the \
-                     operator, and say so with `#[kube(annotation(\"{CONVERSION}\", \"Webhook\"))]`"
+                     fields: add the field to both, as an optional field where it is new; or run `kubewright create \
+                     webhook --kind {kind} --conversion`, which writes functions that convert `{other}`; if they are \
+                     there already, say so with `#[kube(annotation(\"{CONVERSION}\", \"Webhook\"))]`"
                 )),
             });
         }

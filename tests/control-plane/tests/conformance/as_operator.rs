@@ -1,7 +1,7 @@
 //! The operator's roles beyond `manager-role`, as `make deploy` places them; and `make run` as its service account.
 
 use std::{
-    fs,
+    fs::{self, File},
     process::{Child, Command, Stdio},
 };
 
@@ -104,13 +104,17 @@ impl Drop for Group {
 impl Case<'_> {
     fn run_as_operator(&self) -> Result<Group> {
         let kubectl = self.stage.plane.assets().kubectl();
+        let log = self.log("make-run");
+        let out = File::create(&log).with_context(|| format!("cannot write `{}`", log.display()))?;
         let mut run = Command::new("timeout");
         run.args(["600", "make", "run", "AS_OPERATOR=1", "KUBECTL=kubectl"])
             .arg("ARGS=--health-probe-bind-address=0");
         self.stage.project.inside(&mut run);
         run.env("PATH", path_with(kubectl.parent()))
             .env("KUBECONFIG", self.stage.plane.kubeconfig())
-            .stdin(Stdio::null());
+            .stdin(Stdio::null())
+            .stdout(out.try_clone()?)
+            .stderr(out);
         Ok(Group(run.spawn().context("cannot run `timeout`")?))
     }
 }

@@ -237,6 +237,13 @@ impl Case<'_> {
         Ok(operator)
     }
 
+    /// The path of a log for another process, whose end is printed if the case fails.
+    pub fn log(&self, name: &str) -> PathBuf {
+        let log = self.stage.plane.folder().join(format!("{}-{name}.log", self.namespace));
+        self.logs.borrow_mut().push(log.clone());
+        log
+    }
+
     /// Later requests may be answered with 401 or 403.
     pub fn may_be_refused(&mut self) {
         self.may_be_refused = true;
