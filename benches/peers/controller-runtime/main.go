@@ -16,23 +16,35 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	testv1 "kubewright.dev/benches/controller-runtime/api/v1"
+	testv2 "kubewright.dev/benches/controller-runtime/api/v2"
 )
 
 // Set by the linker: no events are recorded.
 var silent string
 
 func main() {
-	var probes, namespace string
-	var workers int
+	var probes, namespace, certificates string
+	var workers, webhooks int
 	var elect bool
 	flag.StringVar(&probes, "health-probe-bind-address", ":8081", "address of the probes")
 	flag.IntVar(&workers, "max-concurrent-reconciles", 1, "objects reconciled at the same time")
 	flag.BoolVar(&elect, "leader-elect", false, "work only while holding the lease")
 	flag.StringVar(&namespace, "leader-election-namespace", "default", "namespace of the lease")
+	flag.IntVar(&webhooks, "webhook-port", 0, "port of the webhooks; 0 turns them off")
+	flag.StringVar(&certificates, "webhook-cert-path", "", "folder for their certificate")
 	flag.Parse()
 	ctrl.SetLogger(zap.New())
-	if err := run(workers, ctrl.Options{HealthProbeBindAddress: probes, LeaderElection: elect,
-		LeaderElectionID: "bench-controller-runtime", LeaderElectionNamespace: namespace}); err != nil {
+	options := ctrl.Options{HealthProbeBindAddress: probes, LeaderElection: elect,
+		LeaderElectionID: "bench-controller-runtime", LeaderElectionNamespace: namespace}
+	if webhooks != 0 {
+		server, err := serveWebhooks(webhooks, certificates)
+		if err != nil {
+			ctrl.Log.Error(err, "cannot serve webhooks")
+			os.Exit(1)
+		}
+		options.WebhookServer = server
+	}
+	if err := run(workers, options); err != nil {
 		ctrl.Log.Error(err, "cannot run")
 		os.Exit(1)
 	}
@@ -43,7 +55,7 @@ func run(workers int, options ctrl.Options) error {
 	// No client-side limit, as in the other operators: the API server limits.
 	config.QPS = -1
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, testv1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, testv1.AddToScheme, testv2.AddToScheme} {
 		if err := add(scheme); err != nil {
 			return err
 		}
@@ -60,6 +72,11 @@ func run(workers int, options ctrl.Options) error {
 	}
 	if err := reconciler.SetupWithManager(mgr, workers); err != nil {
 		return err
+	}
+	if options.WebhookServer != nil {
+		if err := registerWebhooks(mgr); err != nil {
+			return err
+		}
 	}
 	// Caches are filled without the lease too, as in the generated operator; controllers would start theirs with it.
 	signals := ctrl.SetupSignalHandler()

@@ -50,6 +50,15 @@ impl Project {
     ///
     /// If a step fails, with its output.
     pub fn generate(name: &str, apis: &[Api]) -> Result<Self> {
+        Self::generate_with(name, apis, &[])
+    }
+
+    /// The same, with more commands of the command line: their arguments, separated by spaces.
+    ///
+    /// # Errors
+    ///
+    /// If a step fails, with its output.
+    pub fn generate_with(name: &str, apis: &[Api], further: &[&str]) -> Result<Self> {
         let kubewright = kubewright()?;
         let place = root().join("target/conformance");
         let (fresh, folder) = (place.join(format!("{name}.new")), place.join(name));
@@ -80,6 +89,9 @@ impl Project {
                 .args(create)
                 .args(api.flags)
                 .current_dir(&fresh))?;
+        }
+        for arguments in further {
+            run(Command::new(&kubewright).args(arguments.split(' ')).current_dir(&fresh))?;
         }
         fs::create_dir_all(&folder)?;
         mirror(&fresh, &folder)?;

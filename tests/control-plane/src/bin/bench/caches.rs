@@ -101,7 +101,7 @@ async fn start(contender: &Contender, place: &Place) -> Result<(f64, Usage)> {
 }
 
 /// Creates a lease that somebody else holds for a day.
-async fn occupy(place: &Place, name: &str) -> Result<()> {
+pub(super) async fn occupy(place: &Place, name: &str) -> Result<()> {
     let spec = LeaseSpec {
         holder_identity: Some("bench".to_owned()),
         lease_duration_seconds: Some(24 * 3600),

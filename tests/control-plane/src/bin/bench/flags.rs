@@ -35,6 +35,8 @@ pub enum Part {
     Commands,
     /// The cost of the ways to write a child.
     Requests,
+    /// What webhooks add to requests.
+    Webhooks,
 }
 
 /// Everything that can be chosen.
@@ -79,6 +81,7 @@ pub fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Flags> {
             Part::Caches,
             Part::Commands,
             Part::Requests,
+            Part::Webhooks,
         ],
         events: vec![Events::Both, Events::Neither],
         only: ["kubewright", "controller-runtime"].map(str::to_owned).into(),
@@ -102,7 +105,7 @@ pub fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Flags> {
             "--events" => flags.events = value()?.split(',').map(events).collect::<Result<_>>()?,
             "--first-build" => flags.first_build = true,
             other => bail!(
-                "`{other}` is not known\n\nhint: --parts real,in-process,caches,commands,requests, --events both,neither, \
+                "`{other}` is not known\n\nhint: --parts real,in-process,caches,commands,requests,webhooks, --events both,neither, \
                  --rounds N, --objects N, --single N, --repaired N, --workers N, --cached N,N, --operators NAME,NAME, \
                  --operator FILE, --first-build"
             ),
@@ -118,6 +121,7 @@ fn part(name: &str) -> Result<Part> {
         "caches" => Part::Caches,
         "commands" => Part::Commands,
         "requests" => Part::Requests,
+        "webhooks" => Part::Webhooks,
         other => bail!("`{other}` is no part of the benchmark"),
     })
 }

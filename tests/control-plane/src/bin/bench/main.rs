@@ -10,6 +10,7 @@ mod requests;
 mod server;
 mod stats;
 mod watching;
+mod webhooks;
 
 use std::{
     fs,
@@ -63,6 +64,15 @@ async fn main() -> Result<()> {
                 table(format!("{objects} objects read into the caches"), &contenders, figures)
             );
         }
+    }
+    if flags.has(Part::Webhooks) {
+        let project = webhooks::project()?;
+        let peer = root().join("target/bench").join(REFERENCE);
+        let contenders = [("kubewright", project.release()?), (REFERENCE, peer)];
+        let contenders = contenders.map(|(name, binary)| Contender { name, binary });
+        let figures = webhooks::measure(&project, &contenders, flags.rounds).await?;
+        let title = format!("Webhooks on kube-apiserver, {} rounds", flags.rounds);
+        print!("{}", table(title, &contenders, figures));
     }
     if flags.has(Part::Commands) {
         let project = project("bench-operator")?;
