@@ -31,7 +31,7 @@ Examples:
   kubewright create api --group test --version v1 --kind FooBar --finalizer")]
 pub struct Args {
     /// The API group without the domain, such as `test`; for a kind of others the full group, or `core`
-    #[arg(long)]
+    #[arg(long, value_parser = external::group)]
     group: Option<Group>,
     /// The API version, such as `v1` or `v1beta2` [default with --yes: v1; for a kind of Kubernetes: the newest]
     #[arg(long)]

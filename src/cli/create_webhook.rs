@@ -1,6 +1,7 @@
 //! `kubewright create webhook`: admission webhooks of a kind of the project, and the conversion between its versions.
 
 use super::ask::{Ask, Usage};
+use super::external;
 use super::session::{Session, access};
 use super::transition::{Seeded, Transition};
 use super::{report, webhook};
@@ -22,7 +23,8 @@ decide.
 Examples:
   kubewright create webhook --kind FooBar --defaulting --validation
   kubewright create webhook --group test --version v1 --kind FooBar --programmatic-validation
-  kubewright create webhook --group test --version v1 --kind FooBar --conversion --spoke v2")]
+  kubewright create webhook --group test --version v1 --kind FooBar --conversion --spoke v2
+  kubewright create webhook --group apps --version v1 --kind Deployment --validation")]
 pub struct Args {
     #[command(flatten)]
     webhook: webhook::Flags,
@@ -93,16 +95,17 @@ impl Args {
         let [defaulting, validation, conversion] = self.types(&ask)?;
         let (group, kind) = self.webhook.subject(project, &mut ask, webhook::Unknown::MayBeAdded)?;
         let known = match group.as_ref().zip(kind.as_ref()) {
-            Some((group, kind)) => Some(project.own_kind(group, kind)?),
+            Some((group, kind)) => Some(project.admitted_kind(group, kind)?),
             None => None,
         };
         let version = match known.filter(|_| defaulting || validation) {
-            Some(kind) => ask.need(
-                "--version",
-                "Version",
-                self.version.clone().or_else(|| version(kind)),
-                None,
-            )?,
+            Some(known) => {
+                let default = || match known {
+                    Some(kind) => version(kind),
+                    None => external::version(project, group.as_ref(), kind.as_ref()),
+                };
+                ask.need("--version", "Version", self.version.clone().or_else(default), None)?
+            }
             None => None,
         };
         ask.done("create webhook")?;
@@ -186,7 +189,7 @@ fn without_example(session: &Session, project: &Project, new: &WebhookTypes) -> 
     let Some((kind, webhooks)) = project
         .webhooks()
         .into_iter()
-        .find(|(kind, _)| kind.is(&new.group, &new.kind))
+        .find(|(kind, _)| kind.is(&new.group, &new.kind) && kind.origin.is_project())
     else {
         return Ok(None);
     };

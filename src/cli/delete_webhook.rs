@@ -57,7 +57,7 @@ impl Args {
     fn deleted(&self, project: &Project, group: Group, kind: KindName) -> Result<Project> {
         let flags = &self.webhook;
         let all = !flags.defaulting && !flags.validation && !flags.conversion;
-        let converted = project.own_kind(&group, &kind)?.conversion.is_some();
+        let converted = project.listed_kind(&group, &kind)?.conversion.is_some();
         let mut project = project.clone();
         if flags.conversion || all && converted {
             project = project.without_conversion(&Between {
@@ -67,7 +67,7 @@ impl Args {
                 spokes: flags.spoke.clone(),
             })?;
         }
-        let admits = project.own_kind(&group, &kind)?.webhooks.is_some();
+        let admits = project.listed_kind(&group, &kind)?.webhooks.is_some();
         if flags.defaulting || flags.validation || all && (admits || !converted) {
             project = project.without_webhooks(&WebhookTypes {
                 group,

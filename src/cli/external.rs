@@ -3,7 +3,7 @@
 use super::ask::Usage;
 use super::given;
 use crate::project::crd::{Definition, Wanted};
-use crate::project::{Group, KindName, Origin, Plural, Project, Version, kubernetes};
+use crate::project::{Group, KindName, Origin, Plural, Project, Refused, Version, kubernetes};
 use anyhow::{Context, Result};
 
 /// The kind for which `create api` runs.
@@ -39,11 +39,27 @@ impl Subject {
     }
 }
 
-/// The default version of a kind of Kubernetes: its newest stable version. `None` for a kind that the project also has.
+/// A group as flags name it: Kubernetes' core group has no name, and is `core` in PROJECT.
+pub fn group(text: &str) -> Result<Group, Refused> {
+    let name = if text.is_empty() { kubernetes::CORE } else { text };
+    name.parse()
+}
+
+/// The group as PROJECT writes it: of a kind of Kubernetes in full, unless the project has one of that group and name.
+pub fn project_group(project: &Project, group: Group, kind: &KindName) -> Group {
+    let known = kubernetes::newest(&group, kind).filter(|_| project.kind(&group, kind).is_none());
+    known
+        .and_then(|known| known.project_group().parse().ok())
+        .unwrap_or(group)
+}
+
+/// The default version of a kind of Kubernetes: the one that the project has, or its newest stable version. `None` for other
+/// kinds of the project.
 pub fn version(project: &Project, group: Option<&Group>, kind: Option<&KindName>) -> Option<Version> {
     let (group, kind) = group.zip(kind)?;
-    if project.kind(group, kind).is_some() {
-        return None;
+    if let Some(listed) = project.kind(group, kind) {
+        let listed = (listed.origin == Origin::Kubernetes).then(|| listed.versions.last());
+        return listed.flatten().map(|version| version.name.clone());
     }
     kubernetes::newest(group, kind)?.version.parse().ok()
 }

@@ -1,14 +1,16 @@
 //! Which webhooks `create webhook` and `delete webhook` are about: the flags that both have.
 
 use super::ask::Ask;
+use super::external;
 use crate::project::{Group, KindName, Project, Version};
 use anyhow::{Result, bail};
 
 /// The kind, and the types of its webhooks.
 #[derive(Debug, clap::Args)]
 pub struct Flags {
-    /// The API group without the domain [default: that of the kind, if only one group has it]
-    #[arg(long)]
+    /// The API group without the domain; for a kind of others the full group, or `core` [default: that of the
+    /// kind, if only one group of the project has it]
+    #[arg(long, value_parser = external::group)]
     group: Option<Group>,
     /// The kind
     #[arg(long)]
@@ -66,7 +68,11 @@ impl Flags {
         let first = fitting.next().map(|kind| kind.group.clone());
         if self.group.is_none() && first.is_none() {
             let add = match unknown {
-                Unknown::MayBeAdded => format!("; add this one with `kubewright create api --kind {name}`"),
+                Unknown::MayBeAdded => {
+                    format!(
+                        "; add this one with `kubewright create api --kind {name}`, or name the `--group` of a kind of Kubernetes"
+                    )
+                }
                 Unknown::Refused => String::new(),
             };
             bail!(
@@ -77,6 +83,7 @@ impl Flags {
         let only = first.filter(|_| fitting.next().is_none());
         let group = self.group.clone().or(only);
         let group = ask.need("--group", "Group, without the domain", group, None)?;
+        let group = group.map(|group| external::project_group(project, group, &name));
         Ok((group, Some(name)))
     }
 }

@@ -211,7 +211,8 @@ fn units(project: &Project) -> Vec<(Unit, Subject)> {
             ));
         }
         if kind.webhooks.is_some() {
-            units.push((Unit::new("webhooks"), Subject::Webhooks(at)));
+            let unit = scope(kind.origin.is_project(), "webhooks", "webhooks-foreign");
+            units.push((Unit::new(unit), Subject::Webhooks(at)));
         }
         let spokes = kind.conversion.iter().flat_map(|it| 0..it.spokes.len());
         units.extend(spokes.map(|nth| (Unit::new("conversion"), Subject::Spoke(at, nth))));

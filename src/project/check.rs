@@ -101,20 +101,18 @@ fn check_versions(kind: &Kind) -> Result<()> {
 
 /// The error for a kind that does not exist, with similar ones as a hint.
 pub(super) fn unknown(group: &Group, version: &Version, kind: &KindName) -> String {
-    let near: Vec<_> = kubernetes::near(group, kind)
-        .iter()
-        .map(|known| {
-            format!(
-                "`--group {} --version {} --kind {}`",
-                known.project_group(),
-                known.version,
-                known.kind
-            )
-        })
-        .collect();
-    let hint = match near.as_slice() {
+    let hint = match near(group, kind).as_slice() {
         [] => "leave out `--resource=false` to create the kind here, or use its CRD with `--from-crd FILE`".to_owned(),
         near => format!("Kubernetes has {}", near.join(", ")),
     };
     format!("`{kind}` of `{group}/{version}` is neither a kind of this project nor one of Kubernetes\n\nhint: {hint}")
+}
+
+/// The flags for similar kinds of Kubernetes.
+pub(super) fn near(group: &Group, kind: &KindName) -> Vec<String> {
+    let flags = |known: &kubernetes::Known| {
+        let (group, version) = (known.project_group(), known.version);
+        format!("`--group {group} --version {version} --kind {}`", known.kind)
+    };
+    kubernetes::near(group, kind).iter().map(flags).collect()
 }

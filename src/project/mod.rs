@@ -9,6 +9,7 @@ pub mod crd;
 pub mod declared;
 pub mod file;
 mod flat;
+mod foreign;
 mod internal;
 mod kind;
 pub mod kubernetes;

@@ -1,5 +1,7 @@
 //! Admission webhooks of a kind: which types of them it has, the version whose type they get, and their file.
 
+use super::check::unknown;
+use super::foreign::harmless;
 use super::{ControllerName, Group, Kind, KindName, Project, Version, rust};
 use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
@@ -39,7 +41,10 @@ pub struct WebhookTypes {
 impl Project {
     /// The project with these webhooks, which get the type of that version; unchanged if it has them already.
     pub fn with_webhooks(&self, new: &WebhookTypes, version: &Version) -> Result<Self> {
-        let kind = self.own_kind(&new.group, &new.kind)?;
+        let listed = self.with_kubernetes(&new.group, version, &new.kind)?;
+        let Some(kind) = listed.admitted_kind(&new.group, &new.kind)? else {
+            bail!(unknown(&new.group, version, &new.kind));
+        };
         if kind.version(version).is_none() {
             bail!(
                 "`{}` has no version `{version}`, only {}\n\nhint: leave out `--version`",
@@ -66,14 +71,14 @@ impl Project {
         };
         webhooks.defaulting |= new.defaulting;
         webhooks.validation |= new.validation;
-        let project = self.replacing(new, Some(webhooks));
+        let project = listed.replacing(new, Some(webhooks));
         project.check()?;
         Ok(project)
     }
 
     /// The project without these webhooks.
     pub fn without_webhooks(&self, gone: &WebhookTypes) -> Result<Self> {
-        let kind = self.own_kind(&gone.group, &gone.kind)?;
+        let kind = self.listed_kind(&gone.group, &gone.kind)?;
         let has = |it: &&Webhooks| gone.defaulting && it.defaulting || gone.validation && it.validation;
         let Some(there) = kind.webhooks.as_ref().filter(has) else {
             bail!(
@@ -86,7 +91,8 @@ impl Project {
             validation: there.validation && !gone.validation,
             ..there.clone()
         };
-        Ok(self.replacing(gone, Some(rest).filter(|rest| rest.defaulting || rest.validation)))
+        let rest = Some(rest).filter(|rest| rest.defaulting || rest.validation);
+        Ok(self.replacing(gone, rest).without_unused())
     }
 
     /// The project in which that kind has these webhooks.
@@ -96,24 +102,6 @@ impl Project {
             kind.webhooks = webhooks;
         }
         project
-    }
-
-    /// A kind that may have webhooks.
-    pub fn own_kind(&self, group: &Group, name: &KindName) -> Result<&Kind> {
-        let Some(kind) = self.kind(group, name) else {
-            bail!(
-                "`{name}` of `{}` is not a kind of this project\n\nhint: {}; for kinds of others write webhooks by hand: {GUIDE}",
-                self.full_group(group),
-                self.listed()
-            );
-        };
-        if !kind.origin.is_project() {
-            bail!(
-                "`{name}` is {}, and only webhooks of the project's own kinds are generated\n\nhint: write this one by hand: {GUIDE}",
-                kind.origin.owner()
-            );
-        }
-        Ok(kind)
     }
 
     /// The name of the kind's first controller, or one made of the kind, unless another kind's webhooks have its file.
@@ -162,9 +150,12 @@ impl Project {
         let all = self.webhooks();
         for (at, (kind, webhooks)) in all.iter().enumerate() {
             let (name, version) = (&kind.name, &webhooks.version);
-            if !kind.origin.is_project() || !webhooks.defaulting && !webhooks.validation {
-                bail!("`{name}` cannot have the `webhooks` of `PROJECT`: {NEEDS}");
+            if !webhooks.defaulting && !webhooks.validation {
+                bail!(
+                    "`{name}` cannot have the `webhooks` of `PROJECT`: at least one of `defaulting` and `validation` is true"
+                );
             }
+            harmless(kind)?;
             if self.namespaced {
                 bail!(
                     "`{name}` cannot have webhooks: the operator of a `--namespaced` project may not write their \
@@ -203,7 +194,6 @@ const GUIDE: &str = concat!(
     env!("CARGO_PKG_REPOSITORY"),
     "/blob/main/docs/src/concepts/admission.md"
 );
-const NEEDS: &str = "only kinds of the project have them, and at least one of `defaulting` and `validation` is true";
 
 impl Webhooks {
     /// The name of their file, without its extension.

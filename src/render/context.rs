@@ -162,8 +162,12 @@ pub fn about(context: &mut Context, project: &Project, subject: Subject) -> Resu
             let kind = &project.kinds[at];
             let own = kind.webhooks.as_ref();
             if let Some((own, version)) = own.and_then(|own| Some((own, kind.version(&own.version)?))) {
-                context.insert("api", &api_view(project, Api { kind, version }));
+                let api = Api { kind, version };
+                context.insert("api", &api_view(project, api));
                 context.insert("own", &webhooks::view(project, kind, own));
+                if let Some(sample) = samples::of(api) {
+                    context.insert("sample", &sample);
+                }
             }
         }
         Subject::Spoke(at, nth) => {

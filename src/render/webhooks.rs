@@ -1,14 +1,15 @@
 //! The webhooks of a kind as templates see them.
 
-use crate::project::{Kind, Project, Webhooks, rust};
+use crate::project::{Kind, Origin, Project, Webhooks, rust};
 use serde::Serialize;
 
 /// What the generated file imports without a path. A kind of such a name is imported under another one there; unlike
 /// those in [`rust::RESERVED`], these types keep their names everywhere else.
-const IMPORTED: [&str; 7] = [
+const IMPORTED: [&str; 8] = [
     "Admission",
     "Change",
     "Defaulter",
+    "FailurePolicy",
     "Operation",
     "Validator",
     "Verdict",
@@ -28,13 +29,16 @@ pub struct WebhooksView {
     import: String,
     defaulter: String,
     validator: String,
-    /// The annotation that the generated defaulter sets.
+    /// The annotation of the generated example.
     contact: String,
 }
 
 /// The view of the webhooks of that kind.
 pub fn view(project: &Project, kind: &Kind, own: &Webhooks) -> WebhooksView {
-    let name = rust::type_name(kind.name.as_str());
+    let name = match kind.origin {
+        Origin::Kubernetes => kind.name.to_string(),
+        Origin::Project | Origin::Crd => rust::type_name(kind.name.as_str()),
+    };
     let file = own.file();
     let is_imported = IMPORTED.contains(&name.as_str());
     let type_name = match is_imported {
@@ -53,6 +57,9 @@ pub fn view(project: &Project, kind: &Kind, own: &Webhooks) -> WebhooksView {
         type_name,
         defaulter: format!("{}Defaulter", kind.name),
         validator: format!("{}Validator", kind.name),
-        contact: format!("{}/contact", project.group_of(kind)),
+        contact: match kind.origin {
+            Origin::Project => format!("{}/contact", project.group_of(kind)),
+            Origin::Kubernetes | Origin::Crd => format!("{}.{}/contact", project.name, project.domain),
+        },
     }
 }

@@ -151,11 +151,6 @@ impl Manager {
         &self.core.probes.readyz
     }
 
-    /// The operator's name.
-    pub(crate) fn name(&self) -> &str {
-        &self.core.settings.name
-    }
-
     /// The client of webhooks, which may write on a standby too.
     ///
     /// # Errors

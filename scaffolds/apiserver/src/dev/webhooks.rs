@@ -47,6 +47,7 @@ impl Webhooks {
             if let Some(metadata) = object["metadata"].as_object_mut() {
                 metadata.remove("namespace");
             }
+            // Selectors keep it: they leave out no namespace, so that webhooks are called for objects in [`NAMESPACE`] too.
             let hooks = object.get_mut("webhooks").and_then(|hooks| hooks.as_array_mut());
             for hook in hooks.into_iter().flatten() {
                 if let Some(service) = hook.pointer_mut("/clientConfig/service") {

@@ -13,6 +13,8 @@ use crate::{
 pub(crate) const SERVICE: &str = "webhook-service";
 /// The Secret with the certificates, as in kubebuilder's projects.
 pub(crate) const SECRET: &str = "webhook-server-cert";
+/// The operator's namespace in what `make manifests` writes. Kustomize replaces it.
+pub(crate) const NAMESPACE: &str = "system";
 /// The group of the configurations.
 const GROUP: &str = "admissionregistration.k8s.io";
 /// The port of the server, by default.
@@ -67,7 +69,7 @@ pub(crate) fn files(hooks: &[Hooked], operator: &str) -> BTreeMap<String, Vec<Va
     }
     let labels = json!({"app.kubernetes.io/name": operator, "control-plane": "controller-manager"});
     let named =
-        |name: &str| json!({"name": name, "namespace": "system", "labels": {"app.kubernetes.io/name": operator}});
+        |name: &str| json!({"name": name, "namespace": NAMESPACE, "labels": {"app.kubernetes.io/name": operator}});
     let service = json!({
         "apiVersion": "v1",
         "kind": "Service",
@@ -133,13 +135,19 @@ fn kustomization(has_configurations: bool) -> Value {
     })
 }
 
-/// Where kustomize has to look for the names of the configurations; it knows where those of Services and Secrets are.
+/// Where kustomize has to look for the names of the configurations and of the operator's namespace; it knows where those of
+/// Services and Secrets are.
 fn references() -> Value {
     let reference = |kind: &str| {
         let place = json!({"kind": "ClusterRole", "group": "rbac.authorization.k8s.io", "path": "rules/resourceNames"});
         json!({"kind": kind, "group": GROUP, "fieldSpecs": [place]})
     };
-    json!({"nameReference": CONFIGURATIONS.map(|it| reference(it.kind))})
+    let left_out = CONFIGURATIONS.map(
+        |it| json!({"kind": it.kind, "group": GROUP, "path": "webhooks/namespaceSelector/matchExpressions/values"}),
+    );
+    let namespace = json!({"kind": "Namespace", "version": "v1", "fieldSpecs": left_out});
+    let named = CONFIGURATIONS.map(|it| reference(it.kind));
+    json!({"nameReference": named.into_iter().chain([namespace]).collect::<Vec<_>>()})
 }
 
 /// Two replicas on different nodes, of which one is always there: while none is, writes fail.

@@ -4,8 +4,8 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, LabelSelecto
 use serde_json::{Value, json};
 
 use super::{
+    component::{NAMESPACE, SERVICE},
     declare::{Declared, FailurePolicy},
-    lint::is_of_kubernetes,
     review::Operation,
 };
 
@@ -13,13 +13,13 @@ use super::{
 pub(super) const UNLESS_DELETING: &str = "unless-deleting";
 /// A creation has an object without that field, a deletion has no object.
 const IS_KEPT: &str = "object == null || !has(object.metadata.deletionTimestamp)";
-/// The label with the operator's name, which the namespace in `config/namespace` has.
-const NAME: &str = "app.kubernetes.io/name";
+/// The label that the API server gives each namespace, with its name.
+const NAME_OF_NAMESPACE: &str = "kubernetes.io/metadata.name";
 /// The domain of names for groups that are none.
 const DOMAIN: &str = "kubewright.dev";
 
-/// Name and path of a webhook of the operator `operator`, and its entry in the configuration.
-pub(super) fn of(declared: &Declared, operator: &str) -> ([String; 2], Value) {
+/// Name and path of a webhook, and its entry in the configuration.
+pub(super) fn of(declared: &Declared) -> ([String; 2], Value) {
     let (name, path) = (name(declared), path(declared));
     let resources: Vec<_> = [declared.plural.clone()]
         .into_iter()
@@ -33,7 +33,7 @@ pub(super) fn of(declared: &Declared, operator: &str) -> ([String; 2], Value) {
     let mut entry = json!({
         "name": name,
         "admissionReviewVersions": ["v1"],
-        "clientConfig": {"service": {"name": "webhook-service", "namespace": "system", "path": path}},
+        "clientConfig": {"service": {"name": SERVICE, "namespace": NAMESPACE, "path": path}},
         "failurePolicy": match declared.failure_policy {
             Some(FailurePolicy::Ignore) => "Ignore",
             Some(FailurePolicy::Fail) | None => "Fail",
@@ -49,7 +49,7 @@ pub(super) fn of(declared: &Declared, operator: &str) -> ([String; 2], Value) {
         "sideEffects": "None",
         "timeoutSeconds": declared.timeout.as_secs(),
     });
-    if let Some(namespaces) = namespaces(declared, operator) {
+    if let Some(namespaces) = namespaces(declared) {
         entry["namespaceSelector"] = json!(namespaces);
     }
     if let Some(objects) = &declared.objects {
@@ -91,10 +91,10 @@ fn path(declared: &Declared) -> String {
     format!("/{verb}-{group}-{version}-{}", declared.kind.to_lowercase())
 }
 
-/// The selector of the author; of a kind of Kubernetes, the operator's own namespace is left out as well, so that an
-/// operator that is down can start again.
-fn namespaces(declared: &Declared, operator: &str) -> Option<LabelSelector> {
-    if !declared.namespaced || !is_of_kubernetes(&declared.group) {
+/// The selector of the author; of a kind of others, the operator's own namespace is left out as well, so that an operator
+/// that is down can start again. Kustomize replaces the placeholder by its name.
+fn namespaces(declared: &Declared) -> Option<LabelSelector> {
+    if !declared.namespaced || !declared.foreign {
         return declared.namespaces.clone();
     }
     let mut selector = declared.namespaces.clone().unwrap_or_default();
@@ -102,9 +102,9 @@ fn namespaces(declared: &Declared, operator: &str) -> Option<LabelSelector> {
         .match_expressions
         .get_or_insert_default()
         .push(LabelSelectorRequirement {
-            key: NAME.to_owned(),
+            key: NAME_OF_NAMESPACE.to_owned(),
             operator: "NotIn".to_owned(),
-            values: Some(vec![operator.to_owned()]),
+            values: Some(vec![NAMESPACE.to_owned()]),
         });
     Some(selector)
 }
@@ -147,7 +147,7 @@ mod tests {
             .failure_policy(FailurePolicy::Ignore)
             .subresource("status")
             .when("named", " object.metadata.name != '' ");
-        let (names, entry) = of(&webhook.declared, "foobar-operator");
+        let (names, entry) = of(&webhook.declared);
         assert_eq!(names, ["mpod-v1.kubewright.dev", "/mutate--v1-pod"]);
         assert_eq!(
             entry,
@@ -166,7 +166,7 @@ mod tests {
                 "sideEffects": "None",
                 "timeoutSeconds": 5,
                 "namespaceSelector": {"matchExpressions": [
-                    {"key": "app.kubernetes.io/name", "operator": "NotIn", "values": ["foobar-operator"]},
+                    {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": ["system"]},
                 ]},
                 "matchConditions": [
                     {"name": "unless-deleting", "expression": IS_KEPT},
@@ -182,7 +182,7 @@ mod tests {
         let webhook = Webhook::<Namespace, _>::defaulting(Nothing)
             .operations([Operation::Create])
             .reinvoked();
-        let (_, entry) = of(&webhook.declared, "foobar-operator");
+        let (_, entry) = of(&webhook.declared);
         assert_eq!(entry["rules"][0]["scope"], "Cluster");
         assert_eq!(entry["reinvocationPolicy"], "IfNeeded");
         for absent in ["namespaceSelector", "objectSelector", "matchConditions"] {

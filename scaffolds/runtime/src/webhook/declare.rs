@@ -61,9 +61,9 @@ pub enum FailurePolicy {
 /// # Defaults
 ///
 /// It is asked about creations and updates of the object itself, not of its subresources, unless the object is being
-/// deleted, and has 5 s to answer. A request fails if it does not answer; for a kind of Kubernetes, of which a webhook
-/// that is down could block the whole cluster, the author has to [choose](Self::failure_policy), and the operator's own
-/// namespace is left out.
+/// deleted, and has 5 s to answer. A request fails if it does not answer; for a kind of Kubernetes or of [another
+/// operator](Self::foreign), of which a webhook that is down could block the whole cluster, the author has to
+/// [choose](Self::failure_policy), and the operator's own namespace is left out.
 pub struct Webhook<K, A> {
     pub(super) declared: Declared,
     code: A,
@@ -86,6 +86,8 @@ pub(super) struct Declared {
     pub(super) kind: String,
     pub(super) plural: String,
     pub(super) namespaced: bool,
+    /// Whether others own the kind.
+    pub(super) foreign: bool,
     pub(super) operations: BTreeSet<Operation>,
     pub(super) subresources: BTreeSet<String>,
     pub(super) namespaces: Option<LabelSelector>,
@@ -128,6 +130,7 @@ impl<K: Object, A> Webhook<K, A> {
             kind: kind.kind().to_owned(),
             plural: kind.plural().to_owned(),
             namespaced: kind.is_namespaced(),
+            foreign: lint::is_of_kubernetes(kind.group()),
             operations: [Operation::Create, Operation::Update].into(),
             subresources: BTreeSet::new(),
             namespaces: None,
@@ -146,6 +149,13 @@ impl<K: Object, A> Webhook<K, A> {
         }
     }
 
+    /// For a kind that others own, as those of Kubernetes always are: objects in the operator's own namespace are left out,
+    /// so that an operator that is down can start again, and the [failure policy](Self::failure_policy) has to be chosen.
+    pub fn foreign(mut self) -> Self {
+        self.declared.foreign = true;
+        self
+    }
+
     /// The operations that it is asked about, in place of create and update.
     pub fn operations(mut self, operations: impl IntoIterator<Item = Operation>) -> Self {
         self.declared.operations = operations.into_iter().collect();
@@ -159,7 +169,8 @@ impl<K: Object, A> Webhook<K, A> {
         self
     }
 
-    /// Only in namespaces with these labels.
+    /// Only in namespaces with these labels. `system` cannot be a value of an expression: `make deploy` replaces it by the
+    /// operator's namespace.
     pub fn namespaces(mut self, selector: LabelSelector) -> Self {
         self.declared.namespaces = Some(selector);
         self
@@ -228,7 +239,7 @@ impl<K: Object, A: Decides<K>> Webhook<K, A> {
             manager.grant(read.rule);
         }
         let client = manager.admission_client()?;
-        let (names, entry) = configuration::of(&self.declared, manager.name());
+        let (names, entry) = configuration::of(&self.declared);
         let hook = Hook::new(names, self.code, Shared { client, caches }, manager.metrics());
         manager.hook(Hooked {
             endpoint: Arc::new(hook),

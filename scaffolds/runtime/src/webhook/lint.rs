@@ -8,6 +8,7 @@ use kubewright_machinery::{
 use kubewright_schema::condition::Condition;
 
 use super::{
+    component::NAMESPACE,
     declare::{Declared, FailurePolicy},
     review::Operation,
 };
@@ -41,6 +42,7 @@ pub(super) fn check(declared: &Declared) -> Result<()> {
     let checked = operations(declared)
         .and_then(|()| limits(declared))
         .and_then(|()| selector("namespaces", declared.namespaces.as_ref()))
+        .and_then(|()| placeholder(declared.namespaces.as_ref()))
         .and_then(|()| selector("objects", declared.objects.as_ref()))
         .and_then(|()| conditions(declared))
         .and_then(|()| dangers(declared));
@@ -109,6 +111,19 @@ fn selector(of: &str, selector: Option<&LabelSelector>) -> Checked {
     }
 }
 
+/// Kustomize would replace the value by the operator's namespace.
+fn placeholder(namespaces: Option<&LabelSelector>) -> Checked {
+    let expressions = namespaces.iter().flat_map(|it| it.match_expressions.iter().flatten());
+    let mut values = expressions.flat_map(|it| it.values.iter().flatten());
+    match values.any(|value| value == NAMESPACE) {
+        true => wrong(
+            format!("`{NAMESPACE}` in an expression of its selector stands for the operator's namespace"),
+            "use another value, or `match_labels`",
+        ),
+        false => Ok(()),
+    }
+}
+
 fn conditions(declared: &Declared) -> Checked {
     if declared.conditions.len() >= CONDITIONS {
         return wrong("it has 64 conditions or more", "join some of them by `&&`");
@@ -141,13 +156,17 @@ fn dangers(declared: &Declared) -> Checked {
     if let Some((group, why)) = untouchable {
         return wrong(format!("no webhook may be asked about {group}: {why}"), "leave it out");
     }
-    if !is_of_kubernetes(&declared.group) {
+    if !declared.foreign {
         return Ok(());
     }
-    let is_selective = [&declared.namespaces, &declared.objects].iter().any(|it| it.is_some());
+    let selectors = [&declared.namespaces, &declared.objects];
+    let is_selective = selectors
+        .into_iter()
+        .flatten()
+        .any(|it| *it != LabelSelector::default());
     match declared.failure_policy {
         None => wrong(
-            "it is for a kind of Kubernetes, and says nothing of failures",
+            "it is for a kind of others, and says nothing of failures",
             "add `.failure_policy(FailurePolicy::Ignore)`, or `Fail` with a selector",
         ),
         Some(FailurePolicy::Fail) if !is_selective => wrong(
@@ -210,6 +229,19 @@ mod tests {
         ] {
             check(&fine.declared).unwrap();
         }
+        // A selector that selects everything is none.
+        let all = of::<Pod>().failure_policy(Fail).namespaces(LabelSelector::default());
+        assert!(refusal(all).contains("no such object of the cluster could be written"));
+    }
+
+    #[test]
+    fn kinds_of_other_operators_are_declared_to_be_foreign() {
+        let mut theirs = of::<ConfigMap>();
+        theirs.declared.group = "water.example.org".to_owned();
+        theirs.declared.foreign = false;
+        check(&theirs.declared).unwrap();
+        let theirs = theirs.foreign();
+        assert!(refusal(theirs).contains("says nothing of failures"));
     }
 
     #[test]
@@ -236,5 +268,8 @@ mod tests {
         let mut wrong = selector();
         wrong.match_labels = Some([("a b".to_owned(), "c".to_owned())].into());
         assert!(refusal(fine().objects(wrong)).contains("`.objects(…)`"));
+        let expression = serde_json::json!({"key": "team", "operator": "NotIn", "values": ["system"]});
+        let placeholder = serde_json::from_value(serde_json::json!({"matchExpressions": [expression]})).unwrap();
+        assert!(refusal(fine().namespaces(placeholder)).contains("stands for the operator's namespace"));
     }
 }

@@ -42,7 +42,7 @@ pub(super) struct Blocks(Vec<String>);
 impl Blocks {
     /// Reserves the place of `text`: the returned key goes into a map with `null` as its value, or into a list as an item. `text` is
     /// indented as its place is, and `nindent +2` in it becomes an indentation by two more than that.
-    pub(super) fn add(&mut self, text: impl Into<String>) -> String {
+    fn add(&mut self, text: impl Into<String>) -> String {
         self.0.push(text.into());
         format!("{MARK}{};", self.0.len() - 1)
     }

@@ -5,9 +5,9 @@
 //! change about the operator's Deployment becomes a value of the chart, with what the Deployment has as its default.
 //!
 //! # Guarantees
-//! - With default values, as the release `<prefix>` in the project's namespace, Helm renders the objects that it was given, but for three
-//!   differences: the namespace itself is left out, CRDs have the annotation that keeps them, and webhooks that leave out the
-//!   operator's namespace do so by its name. With `namespace.create` and without `crds.keep` there is none.
+//! - With default values, as the release `<prefix>` in the project's namespace, Helm renders the objects that it was given, but for two
+//!   differences: the namespace itself is left out, and CRDs have the annotation that keeps them. With `namespace.create` and without
+//!   `crds.keep` there is none.
 //! - Braces in descriptions and elsewhere are printed as they are.
 //! - The same objects give the same bytes.
 

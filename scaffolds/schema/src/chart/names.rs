@@ -4,7 +4,7 @@ use super::marks::{ACCOUNT, FULLNAME, NAMESPACE};
 use serde_json::Value;
 
 /// The label that every namespace has, with its name.
-pub(super) const NAME_OF_NAMESPACE: &str = "kubernetes.io/metadata.name";
+const NAME_OF_NAMESPACE: &str = "kubernetes.io/metadata.name";
 
 /// The names in the output of kustomize.
 #[derive(Debug)]

@@ -145,7 +145,7 @@ fn webhooks_find_the_operator_and_leave_out_its_namespace_under_other_names_too(
     let hook = json!({
         "clientConfig": {"service": {"name": "foo-webhook-service", "namespace": NAMESPACE}},
         "namespaceSelector": {"matchExpressions": [
-            {"key": "app.kubernetes.io/name", "operator": "NotIn", "values": ["foo"]},
+            {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": [NAMESPACE]},
             {"key": "team", "operator": "In", "values": ["a"]},
         ]},
     });
@@ -167,7 +167,7 @@ fn webhooks_find_the_operator_and_leave_out_its_namespace_under_other_names_too(
     for part in [
         "name: \"{{ include \"foo.fullname\" . }}-webhook-service\"\n",
         "namespace: \"{{ .Release.Namespace }}\"\n",
-        "    - key: kubernetes.io/metadata.name\n",
+        "      values:\n      - \"{{ .Release.Namespace }}\"\n",
         "    - key: team\n",
     ] {
         assert!(written.contains(part), "no {part} in\n{written}");

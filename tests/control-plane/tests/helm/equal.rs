@@ -47,14 +47,6 @@ fn exceptions(objects: &Objects) -> Vec<String> {
             let path = "metadata.annotations.helm.sh/resource-policy";
             lines.push(format!("{name}.{path}: null -> \"keep\""));
         }
-        // Webhooks of kinds of others leave out the operator's own namespace; those of the project's kinds do not.
-        if object["webhooks"][0]["namespaceSelector"]["matchExpressions"][0]["key"] == "app.kubernetes.io/name" {
-            let path = "webhooks.0.namespaceSelector.matchExpressions.0";
-            lines.push(format!(
-                "{name}.{path}.key: \"app.kubernetes.io/name\" -> \"kubernetes.io/metadata.name\""
-            ));
-            lines.push(format!("{name}.{path}.values.0: {NAME:?} -> {NAMESPACE:?}"));
-        }
         if object["kind"] == "Namespace" {
             lines.push(format!("- {name}"));
         }

@@ -1,0 +1,113 @@
+//! Webhooks of Deployment, which belongs to others: the API server calls them for such objects of the whole cluster.
+//! Leave objects that do not concern this operator as they are.
+
+use k8s_openapi::api::apps::v1::Deployment;
+use kube::{Resource, api::ObjectMeta};
+use kubewright_runtime::{
+    Admission, Change, Defaulter, FailurePolicy, Manager, Operation, Result, Validator, Verdict,
+    Webhook,
+};
+
+use crate::app::App;
+
+/// The annotation that names whom to ask about an object.
+const CONTACT: &str = "foobar-operator.example.com/contact";
+
+// While the operator does not answer, such objects are written without it. With `FailurePolicy::Fail` and a selector, those
+// that are selected are not written.
+pub fn register(manager: &Manager, _app: &App) -> Result<()> {
+    Webhook::defaulting(DeploymentDefaulter)
+        .foreign()
+        .failure_policy(FailurePolicy::Ignore)
+        .operations([Operation::Create])
+        .register(manager)?;
+    Webhook::validating(DeploymentValidator)
+        .foreign()
+        .failure_policy(FailurePolicy::Ignore)
+        .register(manager)?;
+    Ok(())
+}
+
+/// Whom to ask about an object, if it says so.
+fn contact(metadata: &ObjectMeta) -> Option<&str> {
+    let annotations = metadata.annotations.as_ref()?;
+    annotations.get(CONTACT).map(String::as_str)
+}
+
+/// Sets defaults that depend on more than the object, such as on the user.
+struct DeploymentDefaulter;
+
+impl Defaulter<Deployment> for DeploymentDefaulter {
+    async fn default(&self, cx: &Admission, object: &mut Deployment) -> Result<()> {
+        if let Some(user) = &cx.user().username {
+            set_contact(object.meta_mut(), user);
+        }
+        Ok(())
+    }
+}
+
+/// The user is the contact of an object that asks for one, by an empty annotation.
+fn set_contact(metadata: &mut ObjectMeta, user: &str) {
+    if contact(metadata) == Some("") {
+        let annotations = metadata.annotations.get_or_insert_default();
+        annotations.insert(CONTACT.to_owned(), user.to_owned());
+    }
+}
+
+/// Refuses objects for reasons that only this operator knows.
+struct DeploymentValidator;
+
+impl Validator<Deployment> for DeploymentValidator {
+    async fn validate(&self, _cx: &Admission, change: Change<'_, Deployment>) -> Result<Verdict> {
+        match change.new_object() {
+            Some(object) => Ok(objections(object.meta())),
+            None => Ok(Verdict::allowed()),
+        }
+    }
+}
+
+/// All objections to an object: the client gets them in one answer, each with its field.
+fn objections(metadata: &ObjectMeta) -> Verdict {
+    let mut verdict = Verdict::allowed();
+    if let Some(contact) = contact(metadata)
+        && contact.trim().is_empty()
+    {
+        let field = format!("metadata.annotations[{CONTACT}]");
+        verdict.invalid(&field, contact, "must name somebody");
+    }
+    verdict
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn metadata(contact: &str) -> ObjectMeta {
+        let annotations = [(CONTACT.to_owned(), contact.to_owned())];
+        ObjectMeta {
+            annotations: Some(annotations.into()),
+            ..ObjectMeta::default()
+        }
+    }
+
+    #[test]
+    fn whoever_creates_an_object_that_asks_for_a_contact_becomes_it() {
+        let mut asks = metadata("");
+        set_contact(&mut asks, "jane");
+        assert_eq!(contact(&asks), Some("jane"));
+        // Other objects stay as they are.
+        for mut other in [metadata("joe"), ObjectMeta::default()] {
+            let before = other.clone();
+            set_contact(&mut other, "jane");
+            assert_eq!(other, before);
+        }
+    }
+
+    #[test]
+    fn a_contact_that_names_nobody_is_refused() {
+        assert!(!objections(&metadata(" ")).is_allowed());
+        for fine in [metadata("jane"), ObjectMeta::default()] {
+            assert!(objections(&fine).is_allowed());
+        }
+    }
+}
