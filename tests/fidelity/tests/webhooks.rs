@@ -1,11 +1,13 @@
-//! Webhooks behind Services, whose addresses nothing routes: with kube-apiserver they cannot be compared.
+//! Webhooks behind Services, whose addresses nothing routes: with kube-apiserver they cannot be compared. And the prices of
+//! conditions, beside what kube-apiserver did with them.
 
 use std::net::SocketAddr;
 
-use fidelity::Hook;
+use fidelity::{Hook, recording::probes::read};
 use http::Request;
 use kube::{Client, client::Body};
 use kubewright_apiserver::{ApiServer, Controllers, Options};
+use kubewright_schema::condition::{BUDGET, Condition, LIMIT};
 use serde_json::{Value, json};
 
 /// A server with a validating webhook behind the Service `default/kubernetes`, which exists from the start and for which the
@@ -76,4 +78,26 @@ async fn the_service_of_a_webhook_leads_to_the_registered_process() {
         refusal(&client).await,
         format!("{NOT_CALLED}no endpoints available for service \"kubernetes\"")
     );
+}
+
+#[test]
+fn conditions_are_too_expensive_where_kube_apiserver_does_not_run_them_to_their_end() {
+    let recordings = read("webhooks").unwrap();
+    let name = "conditions of webhooks that are too expensive";
+    let recording = recordings.iter().find(|it| it.program.name == name).unwrap();
+    let configuration = recording.program.steps[0].body.as_ref().unwrap();
+    // A webhook whose conditions have no value is not called, and does not warn.
+    let warnings = recording.answers[2].headers["warning"].join("\n");
+    let hooks = configuration["webhooks"].as_array().unwrap();
+    for (nth, hook) in hooks.iter().enumerate() {
+        let conditions = hook["matchConditions"].as_array().unwrap().iter();
+        let price = |it: &Value| Condition::compile(it["expression"].as_str().unwrap()).unwrap().price();
+        let prices: Vec<u64> = conditions.map(price).collect();
+        let affordable = prices.iter().all(|price| *price <= LIMIT) && prices.iter().sum::<u64>() <= BUDGET;
+        assert_eq!(
+            affordable,
+            warnings.contains(&format!("\"c{nth}\"")),
+            "{prices:?}: {hook}"
+        );
+    }
 }

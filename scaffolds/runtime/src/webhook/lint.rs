@@ -5,10 +5,10 @@ use kubewright_machinery::{
     labels,
     names::{is_label, is_subdomain},
 };
-use kubewright_schema::condition::Condition;
 
 use super::{
     component::NAMESPACE,
+    conditions,
     declare::{Declared, FailurePolicy},
     review::Operation,
 };
@@ -16,8 +16,6 @@ use crate::error::{Error, Result};
 
 /// The seconds that the API allows.
 const SECONDS: std::ops::RangeInclusive<u64> = 1..=30;
-/// The most conditions that the API allows; one of them is ours.
-const CONDITIONS: usize = 64;
 /// Groups whose objects the API server, its leases or admission itself depend on. No webhook is called for the last
 /// one's configurations anyway.
 const UNTOUCHABLE: [(&str, &str); 4] = [
@@ -44,7 +42,7 @@ pub(super) fn check(declared: &Declared) -> Result<()> {
         .and_then(|()| selector("namespaces", declared.namespaces.as_ref()))
         .and_then(|()| placeholder(declared.namespaces.as_ref()))
         .and_then(|()| selector("objects", declared.objects.as_ref()))
-        .and_then(|()| conditions(declared))
+        .and_then(|()| conditions::check(declared))
         .and_then(|()| dangers(declared));
     checked.map_err(|[why, hint]| {
         let form = if declared.mutating { "defaulting" } else { "validating" };
@@ -54,9 +52,9 @@ pub(super) fn check(declared: &Declared) -> Result<()> {
 }
 
 /// What is wrong, and a hint.
-type Checked = Result<(), [String; 2]>;
+pub(super) type Checked = Result<(), [String; 2]>;
 
-fn wrong(why: impl Into<String>, hint: &str) -> Checked {
+pub(super) fn wrong(why: impl Into<String>, hint: &str) -> Checked {
     Err([why.into(), hint.to_owned()])
 }
 
@@ -124,32 +122,6 @@ fn placeholder(namespaces: Option<&LabelSelector>) -> Checked {
     }
 }
 
-fn conditions(declared: &Declared) -> Checked {
-    if declared.conditions.len() >= CONDITIONS {
-        return wrong("it has 64 conditions or more", "join some of them by `&&`");
-    }
-    let mut names = vec![super::configuration::UNLESS_DELETING];
-    for [name, expression] in &declared.conditions {
-        if !labels::key(name).is_empty() {
-            return wrong(
-                format!("`{name}` cannot be the name of a condition"),
-                "use a name such as `spec-changes`",
-            );
-        }
-        if names.contains(&name.as_str()) {
-            return wrong(format!("two conditions are named `{name}`"), "give each its own name");
-        }
-        if let Err(why) = Condition::compile(expression.trim()) {
-            return wrong(
-                format!("its condition `{name}`: {why}"),
-                "it is over object, oldObject, request and authorizer",
-            );
-        }
-        names.push(name);
-    }
-    Ok(())
-}
-
 /// What could block a cluster. `*/*` cannot be declared, because a webhook is for objects of one type.
 fn dangers(declared: &Declared) -> Checked {
     let untouchable = UNTOUCHABLE.iter().find(|(group, _)| *group == declared.group);
@@ -183,7 +155,7 @@ pub(super) fn is_of_kubernetes(group: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::time::Duration;
 
     use k8s_openapi::api::{
@@ -197,7 +169,7 @@ mod tests {
         webhook::{Admission, Change, FailurePolicy::*, Validator, Verdict, Webhook, decide::Validating},
     };
 
-    struct Anything;
+    pub(in crate::webhook) struct Anything;
 
     impl<K: Object> Validator<K> for Anything {
         async fn validate(&self, _: &Admission, _: Change<'_, K>) -> Result<Verdict> {
@@ -205,7 +177,7 @@ mod tests {
         }
     }
 
-    fn of<K: Object>() -> Webhook<K, Validating<Anything>> {
+    pub(in crate::webhook) fn of<K: Object>() -> Webhook<K, Validating<Anything>> {
         Webhook::<K, _>::validating(Anything)
     }
 
@@ -253,13 +225,6 @@ mod tests {
             (fine().timeout(Duration::from_millis(1500)), "1.5s"),
             (fine().timeout(Duration::from_secs(31)), "31s"),
             (fine().subresource("*"), "`*` is not a subresource"),
-            (fine().when("a b", "true"), "cannot be the name"),
-            (
-                fine().when("a", "true").when("a", "true"),
-                "two conditions are named `a`",
-            ),
-            (fine().when("a", "objekt.x"), "undeclared reference to 'objekt'"),
-            (fine().when("a", "1"), "must evaluate to bool"),
         ] {
             let refused = refusal(webhook);
             assert!(refused.contains(why), "{refused}");

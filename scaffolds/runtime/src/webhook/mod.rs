@@ -3,6 +3,7 @@
 
 mod admission;
 pub(crate) mod component;
+mod conditions;
 mod configuration;
 mod decide;
 mod declare;

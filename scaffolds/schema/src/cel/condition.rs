@@ -1,7 +1,8 @@
 //! Conditions of admission (`matchConditions`): expressions over `object`, `oldObject`, `request` and `authorizer`, compiled
-//! and evaluated as kube-apiserver 1.36 does. Their cost is not estimated, but limited when they run.
+//! and evaluated as kube-apiserver 1.36 does. The server does not estimate their cost, but limits it when they run.
 
 use super::library::{Question, Step};
+use super::meter;
 use super::program::{Program, Refusal};
 use super::scope::{Declared, scope};
 use super::stack;
@@ -14,6 +15,9 @@ pub use super::library::{Account, Asked, Authorizer, Decision};
 
 /// The cost limit of all conditions of one webhook or policy together (celconfig.RuntimeCELCostBudgetMatchConditions).
 pub const BUDGET: u64 = 2_500_000;
+
+/// The cost limit of each condition (celconfig.PerCallLimit).
+pub const LIMIT: u64 = meter::MOST;
 
 /// A compiled condition.
 #[derive(Debug)]
@@ -58,6 +62,15 @@ impl Condition {
             expression: expression.to_owned(),
             program,
         })
+    }
+
+    /// What the condition costs at least for some requests, in the units of [`LIMIT`] and [`BUDGET`]: an estimate for its most
+    /// expensive branches on objects without data. Above [`LIMIT`] it has no value for those requests, on any object. Data
+    /// can make it more expensive.
+    pub fn price(&self) -> u64 {
+        let nests = stack::nests(&self.expression);
+        // Without the large stack nothing would have been compiled.
+        stack::with_stack(nests, || self.program.of_nothing()).unwrap_or_default()
     }
 
     /// Evaluates the condition, and takes the cost from `budget`.

@@ -4,7 +4,7 @@ use super::cost::{REGEX, TRAVERSAL, compares_sizes, is_flat, scaled};
 use super::value::{Fault, Foreign, List, Outcome, Val};
 
 /// The cost limit of one evaluation of an expression (celconfig.PerCallLimit).
-const MOST: u64 = 1_000_000;
+pub(super) const MOST: u64 = 1_000_000;
 
 /// The cost of one question to the authorizer, so that an expression can ask two.
 const CHECK: u64 = 350_000;

@@ -73,6 +73,11 @@ impl Program {
         cost::most(&self.expr, &self.checked, declared)
     }
 
+    /// The estimated cost in the most expensive branches, if all variables are empty.
+    pub(super) fn of_nothing(&self) -> u64 {
+        cost::of_nothing(&self.expr, &self.checked)
+    }
+
     pub(super) fn is_constant(&self, expr: &Expr) -> bool {
         self.constant.get(expr.id).is_some_and(|constant| *constant)
     }

@@ -162,9 +162,9 @@ impl<'a> Estimator<'a> {
                 let most = self.size_or_unknown(call.target?).max;
                 let (start, end) = (number(call.args.first()?, 0), number(call.args.get(1)?, most));
                 // As on the server, an end before the start wraps around.
-                allocates(1.0, Range::exactly(end.wrapping_sub(start)))
+                allocates(1.0, Range::exactly(self.between(start, end)))
             }
-            "lists_range" => allocates(1.0, Range::exactly(number(call.args.first()?, u64::MAX))),
+            "lists_range" => allocates(1.0, Range::exactly(number(call.args.first()?, self.unknown().max))),
             "list_reverse" => allocates(1.0, self.size_or_unknown(call.target?)),
             "list_flatten" | "list_flatten_int" => {
                 let depth = call.args.first().map_or(1, |depth| number(depth, u64::MAX));
@@ -252,8 +252,8 @@ impl<'a> Estimator<'a> {
     /// The size of a list's items, if the schema specifies it.
     fn item_size(&self, list: &Expr) -> Range {
         match self.place(list) {
-            super::Place::Nowhere => Range::UNKNOWN,
-            place => declared_size(self.step(place, None, "@items")).unwrap_or(Range::UNKNOWN),
+            super::Place::Nowhere => self.unknown(),
+            place => declared_size(self.step(place, None, "@items")).unwrap_or(self.unknown()),
         }
     }
 

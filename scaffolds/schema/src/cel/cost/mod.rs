@@ -1,6 +1,7 @@
 //! Estimates the maximum cost of an expression before it is evaluated. The server accepts or refuses rules by this estimate.
 
 mod calls;
+mod known;
 mod range;
 
 pub(super) use calls::{compares_sizes, is_flat};
@@ -10,6 +11,7 @@ use super::ast::{Expr, Fold, Kind, Literal};
 use super::check::{Checked, Name};
 use super::declare::{Declared, Shape};
 use super::types::Type;
+use known::Root;
 use range::Range;
 use std::collections::HashMap;
 
@@ -46,7 +48,7 @@ struct Local<'a> {
 
 struct Estimator<'a> {
     checked: &'a Checked,
-    root: &'a Declared,
+    root: Root<'a>,
     places: HashMap<usize, Place<'a>>,
     sizes: HashMap<usize, Range>,
     entries: HashMap<usize, Entries>,
@@ -55,6 +57,15 @@ struct Estimator<'a> {
 
 /// The maximum cost of `expr` if `self` is declared by `root`.
 pub(super) fn most(expr: &Expr, checked: &Checked, root: &Declared) -> u64 {
+    estimate(expr, checked, Root::Same(root))
+}
+
+/// The cost of `expr` in its most expensive branches, if all of its variables are empty.
+pub(super) fn of_nothing(expr: &Expr, checked: &Checked) -> u64 {
+    estimate(expr, checked, Root::Nothing)
+}
+
+fn estimate(expr: &Expr, checked: &Checked, root: Root<'_>) -> u64 {
     let mut estimator = Estimator {
         checked,
         root,
@@ -71,7 +82,7 @@ impl<'a> Estimator<'a> {
         match &expr.kind {
             Kind::Literal(_) | Kind::Broken => Range::ZERO,
             Kind::Ident(name) => {
-                let place = self.local(name).map_or(Place::At(self.root), |local| local.place);
+                let place = self.local(name).map_or(self.base(), |local| local.place);
                 self.places.insert(expr.id, place);
                 Range::exactly(1)
             }
@@ -89,7 +100,7 @@ impl<'a> Estimator<'a> {
 
     fn select(&mut self, expr: &'a Expr, operand: &'a Expr, field: &str, test: bool) -> Range {
         if matches!(self.checked.name(expr), Some(Name::Type(_))) {
-            self.places.insert(expr.id, Place::At(self.root));
+            self.places.insert(expr.id, self.base());
             return Range::exactly(1);
         }
         let sum = self.cost(operand);
@@ -238,7 +249,7 @@ impl<'a> Estimator<'a> {
     /// The place of a field, or of an entry.
     fn step(&self, place: Place<'a>, field: Option<&str>, entry: &str) -> Place<'a> {
         let declared = match place {
-            Place::Nowhere => return Place::At(self.root),
+            Place::Nowhere => return self.base(),
             Place::At(declared) => declared,
             Place::Key | Place::Lost => return Place::Lost,
         };
@@ -285,7 +296,7 @@ impl<'a> Estimator<'a> {
     }
 
     fn size_or_unknown(&mut self, expr: &Expr) -> Range {
-        self.size(expr).unwrap_or(Range::UNKNOWN)
+        self.size(expr).unwrap_or(self.unknown())
     }
 
     fn entry_sizes(&self, expr: &Expr) -> Option<Entries> {
