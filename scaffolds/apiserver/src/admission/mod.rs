@@ -9,6 +9,7 @@ mod policies;
 mod priority;
 #[cfg(test)]
 pub(crate) mod probe;
+mod rounds;
 mod termination;
 mod topology;
 mod webhooks;
@@ -21,7 +22,7 @@ use crate::{
     state::Core,
     status::{Status, Subject},
 };
-use webhooks::Round;
+use rounds::Rounds;
 
 /// When a member is called.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -57,9 +58,11 @@ pub enum Member {
     DefaultIngressClass,
     /// The plugin of this name: a Pod gets the labels of its node's zone and region.
     PodTopologyLabels,
+    /// The plugin `MutatingAdmissionPolicy`: policies may change objects.
+    MutatingPolicies,
     /// The plugin `MutatingAdmissionWebhook`: webhooks may change objects.
     MutatingWebhooks,
-    /// The storage of ValidatingAdmissionPolicies and their bindings: users must be able to read the parameters.
+    /// The storage of admission policies and their bindings: users must be able to read the parameters.
     ParameterAccess,
     /// The plugin `ValidatingAdmissionPolicy`: policies may refuse a write.
     ValidatingPolicies,
@@ -91,6 +94,7 @@ pub const ORDER: &[(Phase, Member)] = &[
     (Phase::Mutating, Member::DefaultStorageClass),
     (Phase::Mutating, Member::DefaultIngressClass),
     (Phase::Mutating, Member::PodTopologyLabels),
+    (Phase::Mutating, Member::MutatingPolicies),
     (Phase::Mutating, Member::MutatingWebhooks),
     #[cfg(test)]
     (Phase::Mutating, Member::Probe(Phase::Mutating)),
@@ -148,6 +152,11 @@ pub struct Objects<'a> {
 }
 
 impl Objects<'_> {
+    /// The next state; null for a deletion.
+    fn present(&self) -> &Value {
+        self.new.as_deref().unwrap_or(&Value::Null)
+    }
+
     /// The object's name; empty until the server has generated it.
     pub fn name(&self) -> &str {
         self.text("name")
@@ -165,8 +174,8 @@ impl Objects<'_> {
     }
 }
 
-/// Calls all members of a phase in their order. Members may await, because no lock is held. Returns whether a webhook has changed
-/// the object.
+/// Calls all members of a phase in their order. Members may await, because no lock is held. Returns whether a policy or a webhook
+/// has changed the object.
 ///
 /// # Errors
 /// The Status of the first member that refuses.
@@ -176,22 +185,23 @@ pub async fn admit(
     attributes: &Attributes<'_>,
     objects: &mut Objects<'_>,
 ) -> Result<bool, Status> {
-    let (mut round, managers) = (Round::default(), managers(objects));
+    let (mut rounds, managers) = (Rounds::default(), managers(objects));
     loop {
         for (_, member) in ORDER.iter().filter(|(its, _)| *its == phase) {
             match member {
-                Member::MutatingWebhooks => webhooks::mutate(core, attributes, objects, &mut round).await?,
+                Member::MutatingPolicies => policies::mutate(core, attributes, objects, &mut rounds).await?,
+                Member::MutatingWebhooks => webhooks::mutate(core, attributes, objects, &mut rounds).await?,
                 member => member.admit(core, attributes, objects).await?,
             }
         }
-        if !round.again() {
+        if !rounds.again() {
             break;
         }
     }
-    if round.has_changed() {
+    if rounds.has_changed() {
         webhooks::check_managers(attributes, managers, objects);
     }
-    Ok(round.has_changed())
+    Ok(rounds.has_changed())
 }
 
 fn managers(objects: &Objects<'_>) -> Option<Value> {
@@ -214,8 +224,8 @@ impl Member {
                 topology::admit(core, attributes, objects);
                 Ok(())
             }
-            // Has its rounds, see `admit`.
-            Self::MutatingWebhooks => Ok(()),
+            // They have rounds, see `admit`.
+            Self::MutatingPolicies | Self::MutatingWebhooks => Ok(()),
             Self::ParameterAccess => policies::access::admit(core, attributes, objects),
             Self::ValidatingPolicies => policies::validate(core, attributes, objects).await,
             Self::ValidatingWebhooks => webhooks::validate(core, attributes, objects).await,
@@ -241,6 +251,7 @@ mod tests {
             (Phase::Mutating, Member::DefaultStorageClass),
             (Phase::Mutating, Member::DefaultIngressClass),
             (Phase::Mutating, Member::PodTopologyLabels),
+            (Phase::Mutating, Member::MutatingPolicies),
             (Phase::Mutating, Member::MutatingWebhooks),
             (Phase::Storage, Member::RoleEscalation),
             (Phase::Validating, Member::ParameterAccess),

@@ -4,6 +4,7 @@
 //! - [`apply`] for `PATCH` with `application/apply-patch+yaml`, whether the object exists or not.
 //! - [`update`] after every other write (create, PUT, JSON, merge and strategic patches, and what the server itself
 //!   writes for a client), before the strategy's `prepare_for_…`: it keeps `metadata.managedFields`.
+//! - [`configure`] for the apply configurations of MutatingAdmissionPolicies, which nobody owns.
 //! - [`keep_times`] last, on the object to be stored: restores the times of managedFields if nothing else has changed,
 //!   so that a write without changes is recognised as one.
 //!
@@ -11,6 +12,7 @@
 //! [`Writer::convert`] where versions differ by more than their schemas.
 
 mod ancient;
+mod by_policy;
 mod compare;
 mod compile;
 mod conflict;
@@ -39,6 +41,7 @@ mod zero;
 #[cfg(feature = "testing")]
 pub use self::error::Error;
 pub use self::{
+    by_policy::configure,
     managed::invalid as invalid_managers,
     scale::{scale_entries, scaled_entries},
     schema::{Patch, Schema, Shape},

@@ -61,7 +61,7 @@ use names::Named;
 type Listed = (&'static str, &'static str, fn() -> Kind);
 
 /// All kinds. Those without rules of their own are `Kind::default`.
-const KINDS: [Listed; 50] = [
+const KINDS: [Listed; 52] = [
     ("", "Binding", Kind::default),
     ("", "ConfigMap", core::config_map::kind),
     ("", "Endpoints", core::endpoints::kind),
@@ -80,18 +80,28 @@ const KINDS: [Listed; 50] = [
     ("", "ServiceAccount", core::service_account::kind),
     (
         "admissionregistration.k8s.io",
+        "MutatingAdmissionPolicy",
+        admissionregistration::policy::mutating,
+    ),
+    (
+        "admissionregistration.k8s.io",
+        "MutatingAdmissionPolicyBinding",
+        admissionregistration::binding::mutating,
+    ),
+    (
+        "admissionregistration.k8s.io",
         "MutatingWebhookConfiguration",
         admissionregistration::configuration::mutating,
     ),
     (
         "admissionregistration.k8s.io",
         "ValidatingAdmissionPolicy",
-        admissionregistration::policy::kind,
+        admissionregistration::policy::validating,
     ),
     (
         "admissionregistration.k8s.io",
         "ValidatingAdmissionPolicyBinding",
-        admissionregistration::binding::kind,
+        admissionregistration::binding::validating,
     ),
     (
         "admissionregistration.k8s.io",

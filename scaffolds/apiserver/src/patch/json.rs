@@ -61,6 +61,27 @@ pub fn by_webhook(object: Option<&Value>, patch: &[u8]) -> Result<Option<Value>,
     Ok(Some(run.document))
 }
 
+/// Applies the operations of a policy; `None` if a test among them fails, so that nothing is changed.
+///
+/// # Errors
+/// Why another operation cannot be carried out, in the words of the library.
+pub fn by_policy(object: &Value, operations: &[Map<String, Value>]) -> Result<Option<Value>, String> {
+    let mut run = Run {
+        document: object.clone(),
+        copied: 0,
+    };
+    for operation in operations {
+        match run.apply(operation) {
+            Ok(()) => {}
+            Err(Nowhere::Value(why)) if why.is_empty() && operation.get("op").is_some_and(|op| op == "test") => {
+                return Ok(None);
+            }
+            Err(why) => return Err(words(operation, why)),
+        }
+    }
+    Ok(Some(run.document))
+}
+
 /// Why the patch of a webhook is not applied.
 #[derive(Debug)]
 pub enum Unpatched {
@@ -207,7 +228,8 @@ impl Run {
             return self.at(path)?.replace(value);
         }
         if !value.is_object() && !value.is_array() {
-            return Err(Nowhere::Path);
+            const WHY: &str = "replace operation value must be object or array: %!w(<nil>)";
+            return Err(Nowhere::Told(WHY.to_owned()));
         }
         self.document = value;
         Ok(())

@@ -13,7 +13,7 @@ use kubewright_machinery::{cause::Path, go};
 use serde_json::Value;
 
 pub use self::{
-    json::{Unpatched, by_webhook, json},
+    json::{Unpatched, by_policy, by_webhook, json},
     merge::merge,
     strategic::strategic,
 };

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::{meta, select::LabelSelector, webhooks::Selection};
 
-/// A ValidatingAdmissionPolicyBinding.
+/// The binding of a policy.
 #[derive(Debug)]
 pub struct Binding {
     /// Its name.
@@ -13,7 +13,7 @@ pub struct Binding {
     pub selection: Option<Selection>,
     /// The parameters with which the policy is evaluated.
     pub parameters: Option<Reference>,
-    /// What follows from a validation that fails.
+    /// What follows from a validation that fails; nothing for a policy that mutates.
     pub actions: Vec<Action>,
 }
 

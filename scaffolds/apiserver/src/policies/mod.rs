@@ -12,22 +12,54 @@ use crate::{
     store::{Derived, Store},
 };
 pub use binding::{Action, Binding, Reference};
-pub use policy::{ParameterKind, Policy, Validation};
+pub use policy::{Mutation, ParameterKind, Policy, Validation};
 
-/// Where the store keeps ValidatingAdmissionPolicies.
-pub const POLICIES: &str = "admissionregistration.k8s.io/validatingadmissionpolicies";
-/// Where it keeps their bindings.
-pub const BINDINGS: &str = "admissionregistration.k8s.io/validatingadmissionpolicybindings";
+/// The two kinds of policies.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Kind {
+    /// They may change objects.
+    Mutating,
+    /// They may refuse requests.
+    Validating,
+}
+
+impl Kind {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Mutating, Self::Validating];
+
+    /// Where the store keeps the policies.
+    pub const fn policies(self) -> &'static str {
+        match self {
+            Self::Mutating => "admissionregistration.k8s.io/mutatingadmissionpolicies",
+            Self::Validating => "admissionregistration.k8s.io/validatingadmissionpolicies",
+        }
+    }
+
+    /// Where it keeps their bindings.
+    pub const fn bindings(self) -> &'static str {
+        match self {
+            Self::Mutating => "admissionregistration.k8s.io/mutatingadmissionpolicybindings",
+            Self::Validating => "admissionregistration.k8s.io/validatingadmissionpolicybindings",
+        }
+    }
+}
 
 /// The policies of a server.
 #[derive(Default)]
-pub struct Policies(Derived<Arc<[Policy]>>);
+pub struct Policies {
+    mutating: Derived<Arc<[Policy]>>,
+    validating: Derived<Arc<[Policy]>>,
+}
 
 impl Policies {
-    /// The policies that have bindings, in the order of their names. A change counts from the next request on; upstream takes
-    /// a second or two.
-    pub fn validating(&self, store: &Store) -> Arc<[Policy]> {
-        self.0.get(store, [POLICIES, BINDINGS], |[policies, bindings]| {
+    /// The policies of a kind that have bindings, in the order of their names. A change counts from the next request on;
+    /// upstream takes a second or two.
+    pub fn of(&self, kind: Kind, store: &Store) -> Arc<[Policy]> {
+        let derived = match kind {
+            Kind::Mutating => &self.mutating,
+            Kind::Validating => &self.validating,
+        };
+        derived.get(store, [kind.policies(), kind.bindings()], |[policies, bindings]| {
             let mut bound: BTreeMap<String, Vec<Binding>> = BTreeMap::new();
             for binding in &bindings {
                 let policy = binding["spec"]["policyName"].as_str().unwrap_or_default();

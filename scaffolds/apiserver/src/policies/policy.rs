@@ -10,9 +10,9 @@ use super::Binding;
 use crate::{meta, webhooks::Selection};
 
 /// An expression; of one that does not compile, the error.
-type Compiled = Result<Expression, String>;
+pub type Compiled = Result<Expression, String>;
 
-/// A ValidatingAdmissionPolicy.
+/// A policy, which either mutates or validates.
 #[derive(Debug)]
 pub struct Policy {
     /// Its name.
@@ -29,6 +29,10 @@ pub struct Policy {
     pub expressions: policy::Policy,
     /// It is evaluated if all of them are true.
     pub conditions: Vec<Compiled>,
+    /// How it changes objects.
+    pub mutations: Vec<Mutation>,
+    /// Whether it is evaluated again if the object has changed since.
+    pub is_reinvoked: bool,
     /// What it validates.
     pub validations: Vec<Validation>,
     /// The values of its audit annotations.
@@ -44,6 +48,15 @@ pub struct ParameterKind {
     pub version: String,
     /// For example `ConfigMap`.
     pub kind: String,
+}
+
+/// What is computed, and becomes the change of an object.
+#[derive(Debug)]
+pub enum Mutation {
+    /// An apply configuration.
+    ApplyConfiguration(Compiled),
+    /// A JSON patch.
+    JsonPatch(Compiled),
 }
 
 /// A validation.
@@ -82,6 +95,10 @@ impl Policy {
             conditions: items(&spec["matchConditions"])
                 .map(|item| compile(Purpose::Condition, text(item, "expression")))
                 .collect(),
+            mutations: items(&spec["mutations"])
+                .map(|item| Mutation::read(item, compile))
+                .collect(),
+            is_reinvoked: spec["reinvocationPolicy"] == "IfNeeded",
             validations: items(&spec["validations"])
                 .map(|item| Validation::read(item, compile))
                 .collect(),
@@ -90,6 +107,17 @@ impl Policy {
                 .collect(),
             expressions,
         }
+    }
+}
+
+impl Mutation {
+    fn read(mutation: &Value, compile: impl Fn(Purpose, &str) -> Compiled) -> Self {
+        if mutation["patchType"] == "JSONPatch" {
+            let expression = text(&mutation["jsonPatch"], "expression");
+            return Self::JsonPatch(compile(Purpose::JsonPatch, expression));
+        }
+        let expression = text(&mutation["applyConfiguration"], "expression");
+        Self::ApplyConfiguration(compile(Purpose::ApplyConfiguration, expression))
     }
 }
 

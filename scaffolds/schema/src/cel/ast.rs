@@ -32,8 +32,8 @@ pub(super) enum Kind {
     /// Items; the flag is true for `?item`.
     List(Vec<(Expr, bool)>),
     Map(Vec<Entry>),
-    /// `name{field: value}`: the name and the values.
-    Struct(String, Vec<Expr>),
+    /// `name{field: value}`: the name and the fields.
+    Struct(String, Vec<Slot>),
     Fold(Box<Fold>),
     /// A part that could not be parsed.
     Broken,
@@ -54,6 +54,17 @@ pub(super) enum Literal {
 pub(super) struct Entry {
     pub(super) key: Expr,
     pub(super) value: Expr,
+    pub(super) optional: bool,
+}
+
+/// `field: value` in a message.
+#[derive(Clone, Debug)]
+pub(super) struct Slot {
+    /// The position of the colon.
+    pub(super) at: usize,
+    pub(super) field: String,
+    pub(super) value: Expr,
+    /// Whether it is `?field: value`.
     pub(super) optional: bool,
 }
 
@@ -111,7 +122,7 @@ impl Expr {
             Kind::Call { target, args, .. } => target.as_deref().into_iter().chain(args).collect(),
             Kind::List(items) => items.iter().map(|(item, _)| item).collect(),
             Kind::Map(entries) => entries.iter().flat_map(|entry| [&entry.key, &entry.value]).collect(),
-            Kind::Struct(_, values) => values.iter().collect(),
+            Kind::Struct(_, slots) => slots.iter().map(|slot| &slot.value).collect(),
             Kind::Fold(fold) => {
                 vec![&fold.range, &fold.init, &fold.condition, &fold.step, &fold.result]
             }
@@ -137,7 +148,7 @@ impl Expr {
                     entry.value.renumber(next);
                 }
             }
-            Kind::Struct(_, values) => values.iter_mut().for_each(|value| value.renumber(next)),
+            Kind::Struct(_, slots) => slots.iter_mut().for_each(|slot| slot.value.renumber(next)),
             Kind::Fold(fold) => {
                 let Fold {
                     range,

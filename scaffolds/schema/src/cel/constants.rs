@@ -225,7 +225,10 @@ fn misfit<'a>(letter: char, item: &'a Expr, checked: &Checked) -> Option<&'a Exp
     let r#type = checked.of(item);
     let fits = match letter {
         _ if r#type.is_dyn() => true,
-        's' => !matches!(r#type, Type::Opaque(..) | Type::Object(_) | Type::Message(_)),
+        's' => !matches!(
+            r#type,
+            Type::Opaque(..) | Type::Object(_) | Type::Built(_) | Type::Message(_)
+        ),
         'd' | 'o' => matches!(r#type, Type::Int | Type::Uint),
         'f' | 'e' => matches!(r#type, Type::Double | Type::String),
         'b' => matches!(r#type, Type::Int | Type::Uint | Type::Bool),
@@ -247,6 +250,7 @@ fn type_name(r#type: &Type) -> &str {
     match r#type {
         Type::Opaque(name, _) | Type::Message(name) => name,
         Type::Object(object) => &object.name,
+        Type::Built(name) => name,
         Type::Duration => "google.protobuf.Duration",
         Type::Timestamp => "google.protobuf.Timestamp",
         Type::Bool => "bool",

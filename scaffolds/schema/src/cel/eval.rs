@@ -1,13 +1,13 @@
 //! Evaluates expressions, and counts the cost as the server does.
 
-use super::ast::{ACCUMULATOR, Expr, Fold, Kind, Literal};
+use super::ast::{ACCUMULATOR, Expr, Fold, Kind, Literal, Slot};
 use super::check::{Checked, Name};
 use super::constants;
 use super::library;
 use super::meter::Meter;
 use super::operators;
 use super::program::Program;
-use super::value::{Fault, Key, List, Map, Outcome, Val};
+use super::value::{Built, Fault, Key, List, Map, Outcome, Val};
 use super::variables::{COMPOSED, Variables};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -58,7 +58,8 @@ impl<'a> Evaluator<'a, '_> {
             Kind::List(items) => self.list(items),
             Kind::Map(entries) => self.map(entries),
             Kind::Fold(fold) => self.fold(fold),
-            Kind::Struct(..) | Kind::Broken => Err(Fault::no_overload()),
+            Kind::Struct(name, slots) => self.message(name, slots),
+            Kind::Broken => Err(Fault::no_overload()),
         }
     }
 
@@ -96,6 +97,10 @@ impl<'a> Evaluator<'a, '_> {
             return self.composed(field, test);
         }
         let value = self.operand(operand)?;
+        if let Val::Built(built) = &value {
+            self.meter.spend(u64::from(!test))?;
+            return built.select(field, test);
+        }
         let key = Val::String(field.into());
         if test {
             return Ok(Val::Bool(match &value {
@@ -355,6 +360,28 @@ impl<'a> Evaluator<'a, '_> {
         Ok(Val::Map(Map::own(out)))
     }
 
+    fn message(&mut self, name: &'a str, slots: &'a [Slot]) -> Outcome<Val<'a>> {
+        let mut fields = BTreeMap::new();
+        for Slot {
+            field, value, optional, ..
+        } in slots
+        {
+            match self.value(value)? {
+                Val::Optional(None) if *optional => _ = fields.remove(field.as_str()),
+                Val::Optional(Some(inner)) if *optional => _ = fields.insert(field.as_str(), (*inner).clone()),
+                other if *optional => {
+                    let shown = other.shown();
+                    return Err(Fault::new(format!(
+                        "cannot initialize optional entry '{field}' from non-optional value {shown}"
+                    )));
+                }
+                value => _ = fields.insert(field.as_str(), value),
+            }
+        }
+        self.meter.spend(40)?;
+        Built::new(name.trim_start_matches('.'), fields).map(|built| Val::Built(Rc::new(built)))
+    }
+
     fn fold(&mut self, fold: &'a Fold) -> Outcome<Val<'a>> {
         let outer = self.locals.len();
         let result = self.folded(fold);
@@ -450,6 +477,10 @@ fn present<'a>(value: &Val<'a>, key: &Val<'a>) -> Outcome<Option<Val<'a>>> {
             };
             index.and_then(|index| list.get(index)).transpose()
         }
+        Val::Built(built) => Ok(match key {
+            Val::String(field) => built.fields.get(&**field).cloned(),
+            _ => None,
+        }),
         _ => Ok(None),
     }
 }

@@ -92,8 +92,19 @@ fn kubernetes(function: &str, overload: &str, args: &[Val<'_>], result: Option<&
     let (first, second) = (args.first(), args.get(1));
     Some(match function {
         "isSorted" | "sum" | "max" | "min" | "indexOf" | "lastIndexOf" => first.map_or(0, traversal),
-        "url" | "lowerAscii" | "upperAscii" | "substring" | "trim" | "cidr" | "isIP" | "isCIDR" | "quantity"
-        | "isQuantity" | "semver" | "isSemver" => read(first, 1.0),
+        "jsonpatch.escapeKey"
+        | "url"
+        | "lowerAscii"
+        | "upperAscii"
+        | "substring"
+        | "trim"
+        | "cidr"
+        | "isIP"
+        | "isCIDR"
+        | "quantity"
+        | "isQuantity"
+        | "semver"
+        | "isSemver" => read(first, 1.0),
         "replace" | "split" | "ip.isCanonical" => read(first, 2.0),
         "join" => read(result, 2.0),
         "find" | "findAll" => regex(first, second),

@@ -40,6 +40,7 @@ mod library;
 mod literal;
 mod macros;
 mod meter;
+mod mutation;
 mod operators;
 mod parse;
 pub mod policy;

@@ -1,7 +1,7 @@
 //! The parser: parses CEL by precedence climbing, with the server's limits on depth and its recovery after common
 //! mistakes.
 
-use super::ast::{Entry, Expr, Kind, Literal};
+use super::ast::{Entry, Expr, Kind, Literal, Slot};
 use super::escape::RESERVED;
 use super::issue::Issues;
 use super::lex::{Lexeme, Token, binary, tokens};
@@ -125,6 +125,13 @@ impl Parser<'_> {
         let lexeme = self.peek().clone();
         self.next = (self.next + 1).min(self.lexemes.len() - 1);
         lexeme
+    }
+
+    /// Reads an identifier in backquotes, which is an error.
+    fn escaped(&mut self) -> Lexeme {
+        let at = self.peek().at;
+        self.issues.add(Some(at), "unsupported syntax: '`'".to_owned());
+        self.advance()
     }
 
     fn is(&self, sign: &str) -> bool {
@@ -291,10 +298,10 @@ impl Parser<'_> {
             self.syntax(&message);
             return Err(Stop);
         }
-        let name = self.advance();
-        if name.token == Token::EscapedIdent {
-            self.issues.add(Some(name.at), "unsupported syntax: '`'".to_owned());
-        }
+        let name = match self.peek().token {
+            Token::EscapedIdent => self.escaped(),
+            _ => self.advance(),
+        };
         if optional {
             let field = self.node(name.at, Kind::Literal(name.text.as_str().into()));
             return Ok(self.call(link.at, "_?._", vec![operand, field]));
@@ -472,15 +479,23 @@ impl Parser<'_> {
 
     fn message(&mut self, name: String) -> Parsed {
         let at = self.advance().at;
-        let values = self.separated("}", |this| {
-            this.eat("?");
-            if this.peek().token != Token::Ident {
-                return this.mismatch("{'}', ',', '?', IDENTIFIER, ESC_IDENTIFIER}");
-            }
-            this.advance();
-            this.value()
+        let slots = self.separated("}", |this| {
+            let optional = this.eat("?").is_some();
+            let field = match this.peek().token {
+                Token::Ident => this.advance().text,
+                Token::EscapedIdent => this.escaped().text,
+                _ => return this.mismatch("{'}', ',', '?', IDENTIFIER, ESC_IDENTIFIER}"),
+            };
+            let at = this.peek().at;
+            let value = this.value()?;
+            Ok(Slot {
+                at,
+                field,
+                value,
+                optional,
+            })
         })?;
-        Ok(self.node(at, Kind::Struct(name, values)))
+        Ok(self.node(at, Kind::Struct(name, slots)))
     }
 
     fn list(&mut self, at: usize) -> Parsed {

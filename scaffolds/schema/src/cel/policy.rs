@@ -1,19 +1,21 @@
-//! Expressions of admission policies: their variables, validations, messages and audit annotations, compiled and evaluated as
-//! kube-apiserver 1.36 does. Their cost is not estimated, but limited when they run.
+//! Expressions of admission policies: their variables, validations, mutations, messages and audit annotations, compiled and
+//! evaluated as kube-apiserver 1.36 does. Their cost is not estimated, but limited when they run.
 
 use super::condition::{self, Spent};
+use super::mutation;
+pub use super::mutation::{Configuration, Unfit};
 use super::program::{Program, Refusal};
 use super::scope::{Declared, scope};
 use super::stack;
-use super::types::{Object, Type};
+use super::types::{JSON_PATCH, OBJECT, Object, Type};
 use super::value::Val;
 use super::variables::{Composed, DEEPEST, Variables};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The cost limit of all validations of one policy, and of their messages, for one request and one parameter
-/// (celconfig.RuntimeCELCostBudget). Its audit annotations may cost as much again.
+/// (celconfig.RuntimeCELCostBudget). Its audit annotations may cost as much again; of mutations, each one may.
 pub const BUDGET: u64 = 10_000_000;
 
 /// What an expression is for, which decides its type and whether it may ask the authorizer.
@@ -25,6 +27,10 @@ pub enum Purpose {
     Message,
     /// The value of an audit annotation: a string or null.
     Annotation,
+    /// A mutation by an apply configuration: `Object{…}`.
+    ApplyConfiguration,
+    /// A mutation by a JSON patch: a list of `JSONPatch{…}`.
+    JsonPatch,
 }
 
 /// Why an expression is refused, in the server's words.
@@ -73,6 +79,10 @@ pub enum Outcome {
     Text(String),
     /// Of an audit annotation that has no value.
     Null,
+    /// Of an apply configuration.
+    Configuration(Configuration),
+    /// Of a JSON patch: its operations.
+    Operations(Vec<Map<String, Value>>),
 }
 
 impl Policy {
@@ -111,14 +121,16 @@ impl Policy {
     /// # Errors
     /// The reason in the server's words.
     pub fn compile(&self, purpose: Purpose, expression: &str) -> Result<Expression, Refused> {
-        let wanted: &[Type] = match purpose {
-            Purpose::Condition => &[Type::Bool],
-            Purpose::Message => &[Type::String],
-            Purpose::Annotation => &[Type::String, Type::Null],
+        let wanted = match purpose {
+            Purpose::Condition => vec![Type::Bool],
+            Purpose::Message => vec![Type::String],
+            Purpose::Annotation => vec![Type::String, Type::Null],
+            Purpose::ApplyConfiguration => vec![Type::Built(OBJECT.into())],
+            Purpose::JsonPatch => vec![Type::list(Type::Built(JSON_PATCH.into()))],
         };
         Ok(Expression {
             source: expression.to_owned(),
-            program: self.program(purpose, expression, wanted)?,
+            program: self.program(purpose, expression, &wanted)?,
         })
     }
 
@@ -127,6 +139,7 @@ impl Policy {
             params: self.has_params,
             authorizer: purpose != Purpose::Message,
             variables: self.variables.clone().map(Type::Object),
+            mutates: matches!(purpose, Purpose::ApplyConfiguration | Purpose::JsonPatch),
         });
         let work = || Program::compile(expression, &scope, wanted);
         let compiled = stack::with_stack(stack::nests(expression), work);
@@ -193,6 +206,8 @@ impl Expression {
         Ok(match value {
             Ok(Val::Bool(flag)) => Ok(Outcome::Bool(flag)),
             Ok(Val::String(text)) => Ok(Outcome::Text(text.into_owned())),
+            Ok(Val::Built(object)) => mutation::configuration(&object).map(Outcome::Configuration),
+            Ok(Val::List(operations)) => mutation::operations(&operations).map(Outcome::Operations),
             // The compiler has checked that there are no other types.
             Ok(_) => Ok(Outcome::Null),
             Err(fault) => Err(condition::failed(&self.source, &fault)),

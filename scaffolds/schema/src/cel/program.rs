@@ -51,11 +51,15 @@ impl Program {
         if !wanted.is_empty() && !wanted.contains(checked.of(&expr)) {
             return Err(Refusal::Type(checked.of(&expr).clone()));
         }
-        // The type checker accepts these two names; the server's runtime knows only the long ones.
+        // The type checker accepts these names; the server's runtime knows only the long ones of the first two, and none of
+        // what mutations build.
         for name in checked.names() {
-            if let Name::Type(name @ ("duration" | "timestamp")) = name {
-                return Err(Refusal::Instantiation(format!("reference to undefined type: {name}")));
-            }
+            let name = match name {
+                Name::Type(name @ ("duration" | "timestamp")) => name,
+                Name::Built(name) => name.as_str(),
+                _ => continue,
+            };
+            return Err(Refusal::Instantiation(format!("reference to undefined type: {name}")));
         }
         let mut constant = vec![false; ids];
         constants::mark(&expr, &mut constant);

@@ -40,16 +40,11 @@ impl Compiled {
             this.clone()
         };
         let this = this.clone();
-        let scope = Scope(vec![
-            Variable {
-                name: "self",
-                r#type: this,
-            },
-            Variable {
-                name: "oldSelf",
-                r#type: old,
-            },
-        ]);
+        let variable = |name, r#type| Variable { name, r#type };
+        let scope = Scope {
+            variables: vec![variable("self", this), variable("oldSelf", old)],
+            mutates: false,
+        };
         let blank = rule.rule.trim().is_empty();
         let program = (!blank).then(|| {
             Program::compile(&rule.rule, &scope, &[Type::Bool]).map_err(|refusal| match refusal {

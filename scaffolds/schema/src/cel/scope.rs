@@ -13,6 +13,8 @@ pub(super) struct Declared {
     pub(super) authorizer: bool,
     /// `variables`, of this type.
     pub(super) variables: Option<Type>,
+    /// Whether it is a mutation.
+    pub(super) mutates: bool,
 }
 
 pub(super) fn scope(declared: &Declared) -> Scope {
@@ -40,7 +42,10 @@ pub(super) fn scope(declared: &Declared) -> Scope {
             .iter()
             .map(|r#type| variable(COMPOSED, r#type.clone())),
     );
-    Scope(all)
+    Scope {
+        variables: all,
+        mutates: declared.mutates,
+    }
 }
 
 /// An object type; `fields` are names and types.

@@ -9,6 +9,8 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum Type {
     Bool,
+    /// What a mutation of a policy builds: `Object`, `Object.spec`, `JSONPatch`.
+    Built(Arc<str>),
     Bytes,
     Double,
     Duration,
@@ -52,9 +54,18 @@ impl PartialEq for Object {
 
 impl Eq for Object {}
 
-/// The variables of an expression.
+/// What an expression may use.
 #[derive(Clone, Debug)]
-pub(super) struct Scope(pub(super) Vec<Variable>);
+pub(super) struct Scope {
+    pub(super) variables: Vec<Variable>,
+    /// Whether it is a mutation, which may build objects.
+    pub(super) mutates: bool,
+}
+
+/// The name of the type of an object that a mutation builds; those of its fields begin with `Object.`.
+pub(super) const OBJECT: &str = "Object";
+/// The name of the type of an operation of a JSON patch.
+pub(super) const JSON_PATCH: &str = "JSONPatch";
 
 /// A variable; its name may have dots.
 #[derive(Clone, Debug)]
@@ -96,7 +107,13 @@ impl Type {
     pub(super) fn is_nullable(&self) -> bool {
         matches!(
             self,
-            Self::Opaque(..) | Self::Object(_) | Self::Message(_) | Self::Duration | Self::Timestamp | Self::Null
+            Self::Opaque(..)
+                | Self::Object(_)
+                | Self::Built(_)
+                | Self::Message(_)
+                | Self::Duration
+                | Self::Timestamp
+                | Self::Null
         )
     }
 
@@ -154,6 +171,7 @@ impl fmt::Display for Type {
             Self::Null => "null",
             Self::Opaque(name, _) | Self::Message(name) => name,
             Self::Object(object) => &object.name,
+            Self::Built(name) => name,
             Self::Param(letter) => return write!(f, "{letter}"),
             Self::String => "string",
             Self::Timestamp => "timestamp",

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::super::{Attributes, Objects};
 use crate::{
     authorize,
-    policies::{BINDINGS, POLICIES, ParameterKind},
+    policies::{Kind, ParameterKind},
     state::Core,
     status::{Status, Subject},
     store::Key,
@@ -31,10 +31,15 @@ pub(in crate::admission) fn admit(
     if call.user.is_master() {
         return Ok(());
     }
-    let (field, why) = match call.resource.store_name().as_str() {
-        POLICIES => ("spec.paramKind", of_policy(core, &call.user, new, objects.old)),
-        BINDINGS => ("spec.paramRef", of_binding(core, &call.user, new)),
-        _ => return Ok(()),
+    let stored = call.resource.store_name();
+    let is_policy = |kind: &Kind| stored == kind.policies();
+    let is_binding = |kind: &Kind| stored == kind.bindings();
+    let (field, why) = if Kind::ALL.iter().any(is_policy) {
+        ("spec.paramKind", of_policy(core, &call.user, new, objects.old))
+    } else if let Some(kind) = Kind::ALL.into_iter().find(is_binding) {
+        ("spec.paramRef", of_binding(core, &call.user, new, kind))
+    } else {
+        return Ok(());
     };
     let Some(why) = why else { return Ok(()) };
     let cause = Cause {
@@ -88,17 +93,17 @@ fn of_policy(core: &Core, user: &User, new: &Value, old: Option<&Value>) -> Opti
     })
 }
 
-fn of_binding(core: &Core, user: &User, new: &Value) -> Option<String> {
+fn of_binding(core: &Core, user: &User, new: &Value, kind: Kind) -> Option<String> {
     let reference = &new["spec"]["paramRef"];
     if reference.is_null() {
         return None;
     }
     let text = |field: &str| reference[field].as_str().unwrap_or_default().to_owned();
     let name = new["spec"]["policyName"].as_str().unwrap_or_default();
-    let record = core.store.get(&Key::new(POLICIES, "", name));
+    let record = core.store.get(&Key::new(kind.policies(), "", name));
     let policy: Option<Value> = record.as_ref().and_then(|it| serde_json::from_slice(&it.object).ok());
-    let kind = policy.as_ref().map(|policy| &policy["spec"]["paramKind"]);
-    let parsed = kind.filter(|kind| !kind.is_null()).map(ParameterKind::read);
+    let named = policy.as_ref().map(|policy| &policy["spec"]["paramKind"]);
+    let parsed = named.filter(|kind| !kind.is_null()).map(ParameterKind::read);
     let verb = if text("name").is_empty() { "list" } else { "get" };
     let mut needed = Needed::new(core, verb, parsed.as_ref());
     (needed.asked.name, needed.asked.namespace) = (text("name"), text("namespace"));
@@ -109,15 +114,19 @@ fn of_binding(core: &Core, user: &User, new: &Value) -> Option<String> {
     let all = format!("user {user} does not have \"{verb}\" permission for all groups, versions and resources");
     Some(match (policy.is_some(), &parsed, needed.is_resolved) {
         (false, ..) => format!("unable to get policy {name} to determine minimum required permissions and {all}"),
-        (true, Some(kind), false) => {
-            let version = match kind.group.as_str() {
-                "" => kind.version.clone(),
-                group => format!("{group}/{}", kind.version),
+        (true, Some(named), false) => {
+            let version = match named.group.as_str() {
+                "" => named.version.clone(),
+                group => format!("{group}/{}", named.version),
             };
-            let kind = &kind.kind;
+            let kind = &named.kind;
             format!(
                 "unable to resolve paramKind &{{{version} {kind}}} to determine minimum required permissions and {all}"
             )
+        }
+        // Upstream confuses the two in its message.
+        _ if kind == Kind::Mutating => {
+            format!("user {verb} does not have \"{user}\" permission on the object referenced by paramRef")
         }
         _ => format!("user {user} does not have \"{verb}\" permission on the object referenced by paramRef"),
     })

@@ -52,7 +52,7 @@ pub(super) async fn mutating(
         match patched(hook, seen, &answer)? {
             None => Ok(Called::Allowed),
             Some(object) => seen
-                .read(core, asked, object)
+                .read(core, asked, object, false)
                 .map(Called::Patched)
                 .map_err(Refused::Told),
         }

@@ -25,7 +25,7 @@ pub(super) fn hold(core: &Core, hook: &Hook, asked: &Asked<'_>, seen: &Versioned
 }
 
 fn evaluate(core: &Core, hook: &Hook, asked: &Asked<'_>, seen: &Versioned) -> Result<bool, String> {
-    let request = request(asked, seen);
+    let request = request(asked, &seen.matched);
     let authorizer = authorizer(core, &asked.attributes.call.user);
     let input = Input {
         object: seen.new.as_ref().unwrap_or(&Value::Null),
@@ -69,12 +69,12 @@ pub(in crate::admission) fn all(values: impl IntoIterator<Item = Result<bool, St
 }
 
 /// The request as conditions see it: with its own resource, and the kind of the objects.
-pub(in crate::admission) fn request(asked: &Asked<'_>, seen: &Versioned) -> Value {
+pub(in crate::admission) fn request(asked: &Asked<'_>, matched: &Match) -> Value {
     review::request(
         asked,
         &Match {
             resource: Arc::clone(asked.resource()),
-            kind: seen.matched.kind.clone(),
+            kind: matched.kind.clone(),
         },
     )
 }

@@ -1,11 +1,11 @@
-//! Objects in the version for which a webhook is called.
+//! Objects in the version for which a webhook is called or a policy evaluated.
 
 use kubewright_machinery::{go::quote, names::group_version, object_meta};
 use serde_json::{Value, json};
 
 use super::super::Objects;
 use super::matching::{Asked, Kind, Match};
-use crate::{meta, resource::Resource, state::Core, status::Status};
+use crate::{meta, resource::Resource, state::Core, status::Status, strategy::StrictErrors};
 
 /// The objects of a request, in one version.
 pub(in crate::admission) struct Versioned {
@@ -14,9 +14,9 @@ pub(in crate::admission) struct Versioned {
     pub old: Option<Value>,
 }
 
-/// The object that the patch of a webhook makes.
+/// The object that the patch of a webhook or a policy makes.
 pub(in crate::admission) struct Patched {
-    object: Value,
+    pub object: Value,
     matched: Match,
 }
 
@@ -43,20 +43,35 @@ impl Versioned {
         })
     }
 
-    /// The patched object, read as its kind and with its defaults.
+    /// The patched object, read as its kind and with its defaults. If that is `strict`, fields that the kind does not have are an
+    /// error for Kubernetes' own kinds.
     ///
     /// # Errors
     /// 500 for what is not of the kind.
-    pub fn read(&self, core: &Core, asked: &Asked<'_>, mut object: Value) -> Result<Patched, Status> {
+    pub fn read(&self, core: &Core, asked: &Asked<'_>, mut object: Value, strict: bool) -> Result<Patched, Status> {
         let matched = &self.matched;
         check_type(core, &matched.resource, &matched.kind, &mut object)?;
-        if asked.subresource().is_empty() || is_own(&matched.resource, &matched.kind) {
-            decode(asked, &matched.resource, &mut object)?;
+        if asked.subresource().is_empty() || self.is_own() {
+            let unknown = decode(asked, &matched.resource, &mut object)?;
+            if strict && matched.resource.is_typed() && !unknown.is_empty() {
+                let why = format!("strict decoding error: {}", unknown.join(", "));
+                return Err(Status::internal(&why));
+            }
         }
-        Ok(Patched {
+        Ok(self.patched(object))
+    }
+
+    /// Whether the objects are of the resource's own kind, not of that of a subresource.
+    pub fn is_own(&self) -> bool {
+        is_own(&self.matched.resource, &self.matched.kind)
+    }
+
+    /// An object of this version that is already read.
+    pub fn patched(&self, object: Value) -> Patched {
+        Patched {
             object,
-            matched: matched.clone(),
-        })
+            matched: self.matched.clone(),
+        }
     }
 }
 
@@ -139,8 +154,8 @@ fn check_type(core: &Core, resource: &Resource, kind: &Kind, object: &mut Value)
     })
 }
 
-/// Reads an object as upstream's decoder does, and sets its defaults.
-fn decode(asked: &Asked<'_>, resource: &Resource, object: &mut Value) -> Result<(), Status> {
+/// Reads an object as upstream's decoder does, and sets its defaults. Returns the errors of strict decoding.
+fn decode(asked: &Asked<'_>, resource: &Resource, object: &mut Value) -> Result<StrictErrors, Status> {
     let text = |field: &str| object.get(field).and_then(Value::as_str).unwrap_or_default();
     let (kind, version) = (text("kind"), text("apiVersion"));
     if !resource.is_typed() && kind.is_empty() {
@@ -158,7 +173,7 @@ fn decode(asked: &Asked<'_>, resource: &Resource, object: &mut Value) -> Result<
         );
         return Err(Status::new(500, "", message));
     }
-    resource.strategy.decode(object).map_err(|status| {
+    let unknown = resource.strategy.decode(object).map_err(|status| {
         let why = status
             .message
             .split_once(&format!(" cannot be handled as a {}: ", resource.names.kind));
@@ -169,5 +184,5 @@ fn decode(asked: &Asked<'_>, resource: &Resource, object: &mut Value) -> Result<
     }
     meta::of_mut(object);
     resource.strategy.default(object);
-    Ok(())
+    Ok(unknown)
 }

@@ -1,4 +1,4 @@
-//! ValidatingAdmissionPolicyBindings.
+//! MutatingAdmissionPolicyBindings and ValidatingAdmissionPolicyBindings.
 
 use std::{collections::BTreeSet, fmt::Write};
 
@@ -17,7 +17,23 @@ use crate::{
     strategy::{MetadataPass, Rules},
 };
 
-pub(in crate::kinds) fn kind() -> Kind {
+pub(in crate::kinds) fn mutating() -> Kind {
+    Kind {
+        validate: mutates,
+        validate_update: |new, _, faults| mutates(new, faults),
+        ..binding()
+    }
+}
+
+pub(in crate::kinds) fn validating() -> Kind {
+    Kind {
+        validate: validates,
+        validate_update: |new, _, faults| validates(new, faults),
+        ..binding()
+    }
+}
+
+fn binding() -> Kind {
     Kind {
         rules: Rules {
             counts_generation: true,
@@ -26,8 +42,6 @@ pub(in crate::kinds) fn kind() -> Kind {
             ..Rules::default()
         },
         // A policy has the same structs, and their defaults.
-        validate,
-        validate_update: |new, _, faults| validate(new, faults),
         warnings,
         cells,
         ..Kind::default()
@@ -36,8 +50,19 @@ pub(in crate::kinds) fn kind() -> Kind {
 
 const ACTIONS: [&str; 3] = ["Audit", "Deny", "Warn"];
 
-fn validate(at: &Located<'_>, faults: &mut Faults) {
+fn mutates(at: &Located<'_>, faults: &mut Faults) {
     let spec = at.get("spec");
+    validate(&spec, faults);
+    matching::mutable(&spec.get("matchResources"), faults);
+}
+
+fn validates(at: &Located<'_>, faults: &mut Faults) {
+    let spec = at.get("spec");
+    validate(&spec, faults);
+    actions(&spec.get("validationActions"), faults);
+}
+
+fn validate(spec: &Located<'_>, faults: &mut Faults) {
     faults.required_format(&spec.get("policyName"), subdomain);
     let (parameter, matching) = (spec.get("paramRef"), spec.get("matchResources"));
     if parameter.is_set() {
@@ -46,7 +71,6 @@ fn validate(at: &Located<'_>, faults: &mut Faults) {
     if matching.is_set() {
         matching::validate(&matching, faults);
     }
-    actions(&spec.get("validationActions"), faults);
 }
 
 fn reference(at: &Located<'_>, faults: &mut Faults) {

@@ -1,4 +1,4 @@
-//! The expressions of a policy: match conditions, variables, validations and audit annotations.
+//! The expressions of a policy: match conditions, variables, validations and audit annotations. Those of mutations are next door.
 
 use std::collections::BTreeSet;
 
@@ -65,12 +65,18 @@ pub(super) fn conditions(at: &Located<'_>, refuse: impl Fn(&str) -> Option<Refus
     }
 }
 
-/// Validates everything but the match conditions.
+/// Validates the variables. Returns what other expressions are compiled with; `composes` as for [`Policy::new`].
+pub(super) fn variables(spec: &Located<'_>, composes: bool, faults: &mut Faults) -> Policy {
+    let mut policy = Policy::new(spec.get("paramKind").is_set(), composes);
+    let variables = spec.get("variables");
+    variables.items().for_each(|at| variable(&at, &mut policy, faults));
+    policy
+}
+
+/// Validates everything of a ValidatingAdmissionPolicy but the match conditions.
 pub(super) fn validate(object: &Located<'_>, faults: &mut Faults) {
     let spec = object.get("spec");
-    let variables = spec.get("variables");
-    let mut policy = Policy::new(spec.get("paramKind").is_set(), variables.len() > 0);
-    variables.items().for_each(|at| variable(&at, &mut policy, faults));
+    let policy = variables(&spec, spec.get("variables").len() > 0, faults);
     let (validations, annotations) = (spec.get("validations"), spec.get("auditAnnotations"));
     if validations.len() == 0 && annotations.len() == 0 {
         for at in [&validations, &annotations] {
@@ -82,7 +88,7 @@ pub(super) fn validate(object: &Located<'_>, faults: &mut Faults) {
 }
 
 /// Notes that an expression is refused.
-fn note(at: &Located<'_>, shown: &str, refused: &Refused, faults: &mut Faults) {
+pub(super) fn note(at: &Located<'_>, shown: &str, refused: &Refused, faults: &mut Faults) {
     match refused {
         Refused::Invalid(why) => faults.invalid_as(at, &quoted(shown), why),
         Refused::Internal(why) => faults.internal(at, why),

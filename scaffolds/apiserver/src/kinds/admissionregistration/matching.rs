@@ -33,6 +33,16 @@ pub(super) fn validate(at: &Located<'_>, faults: &mut Faults) {
     }
 }
 
+/// Checks the operations of a policy that mutates: there is no object to change in a deletion.
+pub(super) fn mutable(at: &Located<'_>, faults: &mut Faults) {
+    let path = format!("{}.resourceRules.operations", at.path);
+    for rule in at.get("resourceRules").items() {
+        for operation in rule.get("operations").items() {
+            faults.one_of(&operation.called(&path), &["*", "CONNECT", "CREATE", "UPDATE"]);
+        }
+    }
+}
+
 fn names(at: &Located<'_>, faults: &mut Faults) {
     let mut seen = BTreeSet::new();
     for name in at.items() {

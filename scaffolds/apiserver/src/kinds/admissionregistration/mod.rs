@@ -5,6 +5,7 @@ mod client_config;
 pub(in crate::kinds) mod configuration;
 mod expressions;
 mod matching;
+mod mutations;
 pub(in crate::kinds) mod policy;
 mod rule;
 mod webhook;

@@ -1,47 +1,75 @@
-//! ValidatingAdmissionPolicies.
+//! MutatingAdmissionPolicies and ValidatingAdmissionPolicies.
 
 use kubewright_machinery::names::{Unit, label_1035};
 use kubewright_schema::policy::{Policy, Purpose};
 use serde_json::{Value, json};
 
-use super::{configuration::warnings, expressions, matching, webhook::one_of};
+use super::{configuration::warnings, expressions, matching, mutations, webhook::one_of};
 use crate::{
     kinds::{
         conditions::conditions,
-        edit::{keep_metadata, set},
+        edit::{Fields, keep_metadata, set},
         faults::{Faults, quoted},
         format::subdomain,
-        kind::{Kind, StructDefault},
+        kind::Kind,
         located::Located,
         row::Row,
     },
     strategy::{MetadataPass, Rules},
 };
 
-pub(in crate::kinds) fn kind() -> Kind {
+pub(in crate::kinds) fn mutating() -> Kind {
+    Kind {
+        defaults: &[
+            ("admissionregistration.v1.MutatingAdmissionPolicySpec", default),
+            matching::DEFAULTS[0],
+            matching::DEFAULTS[1],
+        ],
+        validate: |at, faults| mutates(at, None, faults),
+        validate_update: |new, old, faults| mutates(new, Some(old), faults),
+        cells: |row| cells(row, "spec.mutations"),
+        ..policy()
+    }
+}
+
+pub(in crate::kinds) fn validating() -> Kind {
+    let kind = policy();
+    Kind {
+        rules: Rules {
+            status_metadata_passes: MetadataPass::NONE,
+            reset_by_status: &["spec", "metadata"],
+            ..kind.rules
+        },
+        defaults: &[
+            ("admissionregistration.v1.ValidatingAdmissionPolicySpec", default),
+            matching::DEFAULTS[0],
+            matching::DEFAULTS[1],
+        ],
+        prepare_status,
+        validate: |at, faults| validates(at, None, faults),
+        validate_update: |new, old, faults| validates(new, Some(old), faults),
+        validate_status: |new, _, faults| validate_status(&new.get("status"), faults),
+        cells: |row| cells(row, "spec.validations"),
+        ..kind
+    }
+}
+
+fn policy() -> Kind {
     Kind {
         rules: Rules {
             counts_generation: true,
             updates_unconditionally: false,
             metadata_passes: MetadataPass::VALIDATE,
-            status_metadata_passes: MetadataPass::NONE,
-            reset_by_status: &["spec", "metadata"],
             ..Rules::default()
         },
-        defaults: &[SPEC, matching::DEFAULTS[0], matching::DEFAULTS[1]],
-        prepare_status,
-        validate: |at, faults| validate(at, None, faults),
-        validate_update: |new, old, faults| validate(new, Some(old), faults),
-        validate_status: |new, _, faults| validate_status(&new.get("status"), faults),
         warnings,
-        cells,
         ..Kind::default()
     }
 }
 
-const SPEC: StructDefault = ("admissionregistration.v1.ValidatingAdmissionPolicySpec", |spec| {
+fn default(spec: &mut Fields) {
     set(spec, "failurePolicy", "Fail");
-});
+}
 
 /// What a write of the status does not change of the metadata.
 const KEPT: [&str; 6] = [
@@ -59,14 +87,38 @@ fn prepare_status(new: &mut Value, old: &Value) {
     }
 }
 
-fn validate(at: &Located<'_>, old: Option<&Located<'_>>, faults: &mut Faults) {
+fn mutates(at: &Located<'_>, old: Option<&Located<'_>>, faults: &mut Faults) {
     let spec = at.get("spec");
+    head(&spec, faults);
+    matching::mutable(&spec.get("matchConstraints"), faults);
+    conditions_unless_same(&spec, old, faults);
+    mutations::validate(&spec, faults);
+    let reinvocation = spec.get("reinvocationPolicy");
+    if reinvocation.str().is_empty() {
+        faults.required(&reinvocation, "");
+    } else {
+        faults.one_of(&reinvocation, &["IfNeeded", "Never"]);
+    }
+}
+
+fn validates(at: &Located<'_>, old: Option<&Located<'_>>, faults: &mut Faults) {
+    let spec = at.get("spec");
+    head(&spec, faults);
+    conditions_unless_same(&spec, old, faults);
+    expressions::validate(at, faults);
+}
+
+fn head(spec: &Located<'_>, faults: &mut Faults) {
     one_of(&spec.get("failurePolicy"), &["Fail", "Ignore"], faults);
     let kind = spec.get("paramKind");
     if kind.is_set() {
         parameter_kind(&kind, faults);
     }
     constraints(&spec.get("matchConstraints"), faults);
+}
+
+/// Validates the match conditions, unless they and what they are compiled with are as they were.
+fn conditions_unless_same(spec: &Located<'_>, old: Option<&Located<'_>>, faults: &mut Faults) {
     let is_same = |old: &Located<'_>| {
         let fields = ["paramKind", "matchConditions"];
         fields
@@ -74,11 +126,10 @@ fn validate(at: &Located<'_>, old: Option<&Located<'_>>, faults: &mut Faults) {
             .all(|field| spec.get(field).is_like(&old.at("spec").get(field)))
     };
     if !old.is_some_and(is_same) {
-        let policy = Policy::new(kind.is_set(), false);
+        let policy = Policy::new(spec.get("paramKind").is_set(), false);
         let refuse = |text: &str| policy.compile(Purpose::Condition, text).err();
         expressions::conditions(&spec.get("matchConditions"), refuse, faults);
     }
-    expressions::validate(at, faults);
 }
 
 fn constraints(at: &Located<'_>, faults: &mut Faults) {
@@ -142,16 +193,11 @@ fn validate_status(at: &Located<'_>, faults: &mut Faults) {
     conditions(&at.get("conditions"), faults);
 }
 
-fn cells(row: &Row<'_>) -> Vec<Value> {
+fn cells(row: &Row<'_>, counted: &str) -> Vec<Value> {
     let kind = row.get("spec.paramKind");
     let shown = match kind.is_set() {
         true => format!("{}/{}", kind.get("apiVersion").str(), kind.get("kind").str()),
         false => "<unset>".to_owned(),
     };
-    vec![
-        row.name(),
-        json!(row.get("spec.validations").len()),
-        json!(shown),
-        row.age(),
-    ]
+    vec![row.name(), json!(row.get(counted).len()), json!(shown), row.age()]
 }

@@ -90,9 +90,9 @@ impl<'a> Estimator<'a> {
             Kind::Call { function, target, args } => self.call(expr, function, target.as_deref(), args),
             Kind::List(items) => self.list(expr, items),
             Kind::Map(entries) => self.map(expr, entries),
-            Kind::Struct(_, values) => values
+            Kind::Struct(_, slots) => slots
                 .iter()
-                .fold(Range::exactly(STRUCT), |sum, value| sum.plus(self.cost(value))),
+                .fold(Range::exactly(STRUCT), |sum, slot| sum.plus(self.cost(&slot.value))),
             Kind::Fold(fold) if fold.is_bind() => self.bind(expr, fold),
             Kind::Fold(fold) => self.fold(expr, fold),
         }

@@ -2,6 +2,7 @@
 
 use super::{authz, format, formats, lists, net, quantity, semver, text, url};
 use crate::cel::operators;
+use crate::cel::types::JSON_PATCH;
 use crate::cel::value::{Fault, Foreign, Outcome, Val, moment};
 use std::rc::Rc;
 
@@ -55,13 +56,14 @@ fn converted<'a>(to: &'static str, value: &Val<'a>) -> Outcome<Val<'a>> {
                 | Val::List(_)
                 | Val::Map(_)
                 | Val::Type(_)
+                | Val::Built(_)
                 | Val::Optional(_)
                 | Val::Foreign(_)
                 | Val::Unknown(_)
         ),
         _ => !matches!(
             value,
-            Val::Null | Val::List(_) | Val::Map(_) | Val::Type(_) | Val::Optional(_) | Val::Unknown(_)
+            Val::Null | Val::List(_) | Val::Map(_) | Val::Type(_) | Val::Built(_) | Val::Optional(_) | Val::Unknown(_)
         ),
     };
     if fits {
@@ -132,6 +134,7 @@ fn is_zero(value: &Val<'_>) -> bool {
         Val::Bytes(bytes) => bytes.is_empty(),
         Val::List(list) => list.len() == 0,
         Val::Map(map) => map.len() == 0,
+        Val::Built(built) => built.name != JSON_PATCH && built.fields.is_empty(),
         _ => false,
     }
 }

@@ -27,6 +27,10 @@ use std::sync::{Arc, LazyLock};
 /// One line per overload: function, id and signature; the receiver is before the dot.
 const SIGNATURES: &str = include_str!("signatures.txt");
 
+/// The function that only mutations may call, and its line.
+pub(super) const ESCAPE_KEY: &str = "jsonpatch.escapeKey";
+const OF_MUTATIONS: &str = "jsonpatch.escapeKey string_jsonpatch_escapeKey_string (string) -> string";
+
 /// One overload of a function.
 #[derive(Debug)]
 pub(super) struct Overload {
@@ -41,7 +45,7 @@ pub(super) struct Overload {
 
 static FUNCTIONS: LazyLock<HashMap<&'static str, Vec<Overload>>> = LazyLock::new(|| {
     let mut functions: HashMap<&'static str, Vec<Overload>> = HashMap::new();
-    for line in SIGNATURES.lines() {
+    for line in SIGNATURES.lines().chain([OF_MUTATIONS]) {
         if let Some((function, overload)) = overload(line) {
             functions.entry(function).or_default().push(overload);
         }

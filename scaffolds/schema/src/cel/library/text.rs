@@ -1,5 +1,6 @@
 //! Functions on strings. Positions are counted in characters.
 
+use super::ESCAPE_KEY;
 use super::call::formatted;
 use crate::cel::value::{Fault, Outcome, Val};
 use crate::pattern::Pattern;
@@ -31,6 +32,7 @@ pub(super) fn call<'a>(function: &'static str, text: &str, rest: &[Val<'a>]) -> 
         ("split", [Val::String(by), Val::Int(most)]) => Ok(texts(split(text, by, *most))),
         ("substring", [Val::Int(start)]) => substring(text, *start, None),
         ("substring", [Val::Int(start), Val::Int(end)]) => substring(text, *start, Some(*end)),
+        (ESCAPE_KEY, []) => Ok(Val::text(text.replace('~', "~0").replace('/', "~1"))),
         ("strings.quote", []) => Ok(Val::text(quote(text))),
         ("format", [args]) => return formatted(text, args),
         _ => return None,

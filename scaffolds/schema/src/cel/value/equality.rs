@@ -34,6 +34,7 @@ impl<'a> Val<'a> {
             (Self::Map(one), Ok(Self::Map(other))) => one.equals(other)?,
             (Self::Optional(None), Ok(Self::Optional(None))) => true,
             (Self::Optional(Some(one)), Ok(Self::Optional(Some(other)))) => one.equals(Ok(&**other))?,
+            (Self::Built(one), Ok(Self::Built(other))) => one.equals(other)?,
             (Self::Foreign(one), Ok(Self::Foreign(other))) => one.equal(other)?,
             (Self::Unknown(one), Ok(other)) => other.is_json(one),
             // A list or map of an object, and only that, refuses to be compared with another type.

@@ -151,7 +151,7 @@ fn of_value(value: &Val<'_>) -> Keyed {
         Val::Duration(nanos) => Key::Duration(*nanos),
         Val::Timestamp(moment) => Key::Moment(moment.seconds, moment.nanos, moment.offset),
         Val::Bytes(_) | Val::List(_) | Val::Map(_) => return Err(Unhashable(value.go_type())),
-        Val::Type(_) | Val::Optional(_) | Val::Foreign(_) | Val::Unknown(_) => return Ok(None),
+        Val::Type(_) | Val::Built(_) | Val::Optional(_) | Val::Foreign(_) | Val::Unknown(_) => return Ok(None),
     }))
 }
 

@@ -1,5 +1,6 @@
 //! Values of expressions. A value from an object is a reference to its JSON and its schema, not a copy.
 
+pub(super) mod built;
 mod equality;
 mod foreign;
 mod json;
@@ -10,6 +11,7 @@ pub(super) mod moment;
 mod native;
 mod sums;
 
+pub(super) use built::Built;
 pub(super) use foreign::Foreign;
 pub(super) use list::List;
 pub(super) use map::{Key, Map};
@@ -100,7 +102,9 @@ pub(super) enum Val<'a> {
     List(List<'a>),
     Map(Map<'a>),
     /// The name of a type.
-    Type(&'static str),
+    Type(&'a str),
+    /// What a mutation builds.
+    Built(Rc<Built<'a>>),
     Optional(Option<Rc<Val<'a>>>),
     /// A value of a Kubernetes library.
     Foreign(Rc<Foreign>),
@@ -138,7 +142,7 @@ impl<'a> Val<'a> {
     }
 
     /// The name of its type.
-    pub(super) fn type_name(&self) -> &'static str {
+    pub(super) fn type_name(&self) -> &'a str {
         match self {
             Self::Null => "null_type",
             Self::Bool(_) => "bool",
@@ -152,6 +156,7 @@ impl<'a> Val<'a> {
             Self::List(_) => "list",
             Self::Map(_) => "map",
             Self::Type(_) => "type",
+            Self::Built(built) => built.name,
             Self::Optional(_) => "optional_type",
             Self::Foreign(value) => value.type_name(),
             Self::Unknown(_) => "unknown",

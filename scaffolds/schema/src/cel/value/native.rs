@@ -33,7 +33,7 @@ impl<'a> Native<'a> {
 
 impl<'a> Val<'a> {
     /// Its Go type, in the form `%T`.
-    pub(super) fn go_type(&self) -> &'static str {
+    pub(in crate::cel) fn go_type(&self) -> &'static str {
         match self {
             Self::Null => "structpb.NullValue",
             Self::Bool(_) => "bool",
@@ -48,6 +48,7 @@ impl<'a> Val<'a> {
             Self::List(_) => "[]interface {}",
             Self::Map(Map::Json(..)) => "map[string]interface {}",
             Self::Map(Map::Own(_)) => "map[ref.Val]ref.Val",
+            Self::Built(_) => "map[string]interface {}",
             Self::Optional(Some(value)) => value.go_type(),
             Self::Optional(None) => "<nil>",
             Self::Foreign(value) => value.type_name(),
@@ -81,7 +82,7 @@ impl<'a> Val<'a> {
 
 impl<'a> List<'a> {
     /// Whether a rule made it from values, so that its items have no Go values.
-    fn is_made(&self) -> bool {
+    pub(in crate::cel) fn is_made(&self) -> bool {
         matches!(self.items, Items::Own(_))
     }
 

@@ -20,8 +20,8 @@ const RECORDED: [(&str, &str); 17] = [
     ),
     (
         "apis/admissionregistration.k8s.io/v1",
-        "mutatingwebhookconfigurations validatingadmissionpolicies validatingadmissionpolicybindings \
-         validatingwebhookconfigurations",
+        "mutatingadmissionpolicies mutatingadmissionpolicybindings mutatingwebhookconfigurations validatingadmissionpolicies \
+         validatingadmissionpolicybindings validatingwebhookconfigurations",
     ),
     ("apis/apps/v1", "*"),
     ("apis/authentication.k8s.io/v1", "*"),

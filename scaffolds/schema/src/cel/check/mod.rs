@@ -1,5 +1,7 @@
 //! The type checker: finds the type of every node and the overloads of every call.
 
+mod message;
+
 use super::ast::{Expr, Fold, Kind, Literal};
 use super::library::{self, Overload};
 use super::types::{Scope, Type, instance, of_literal, type_named};
@@ -24,6 +26,8 @@ pub(super) enum Name {
     Variable(&'static str),
     /// The name of a type.
     Type(&'static str),
+    /// The name of a type of mutations, which is no value at runtime.
+    Built(String),
     /// A function in a namespace: the node before the dot is not a value.
     Function(&'static str),
 }
@@ -117,15 +121,7 @@ impl Checker<'_> {
             Kind::Call { function, target, args } => self.call(expr, function, target.as_deref(), args),
             Kind::List(items) => self.list(items),
             Kind::Map(entries) => self.map(entries),
-            Kind::Struct(name, values) => {
-                for value in values {
-                    self.check(value);
-                }
-                match type_named(name.strip_prefix('.').unwrap_or(name)) {
-                    Some((name, _)) => self.wrong(expr.at, format!("'{name}' is not a message type")),
-                    None => self.undeclared(expr.at, name),
-                }
-            }
+            Kind::Struct(name, slots) => self.message(expr, name, slots),
             Kind::Fold(fold) => self.fold(fold),
             Kind::Broken => Type::Error,
         };
@@ -145,9 +141,11 @@ impl Checker<'_> {
             (Name::Local, local.clone())
         } else {
             let name = global.unwrap_or(name);
-            match self.scope.0.iter().find(|variable| variable.name == name) {
-                Some(variable) => (Name::Variable(variable.name), variable.r#type.clone()),
-                None => {
+            let variable = self.scope.variables.iter().find(|variable| variable.name == name);
+            match (variable, self.scope.built(name)) {
+                (Some(variable), _) => (Name::Variable(variable.name), variable.r#type.clone()),
+                (None, Some(of)) => (Name::Built(name.to_owned()), Type::Meta(Some(Arc::new(of)))),
+                (None, None) => {
                     let (name, of) = type_named(name)?;
                     (Name::Type(name), Type::Meta(Some(Arc::new(of))))
                 }
@@ -187,6 +185,7 @@ impl Checker<'_> {
                 Some(r#type) => r#type.clone(),
                 None => self.wrong(expr.at, format!("undefined field '{field}'")),
             },
+            Type::Built(name) => message::field(name, field),
             Type::Message(name) => self.wrong(expr.at, format!("unexpected failed resolution of '{name}'")),
             Type::Var(_) => {
                 self.unifier.assignable(&Type::Dyn, &target);
@@ -208,38 +207,39 @@ impl Checker<'_> {
             && let Kind::Literal(Literal::String(name)) = &field.kind
         {
             self.check(field);
-            self.checked.overloads[expr.id].extend(library::overloads(function).into_iter().flatten());
+            let overloads = self.overloads(function);
+            self.checked.overloads[expr.id].extend(overloads.into_iter().flatten());
             let selected = self.select_field(expr, operand, name, true);
             return self.unifier.resolved(&selected, false);
         }
         let mut given: Vec<Type> = args.iter().map(|arg| self.check(arg)).collect();
         let Some(target) = target else {
             let name = function.strip_prefix('.').unwrap_or(function);
-            return match library::overloads(name) {
+            return match self.overloads(name) {
                 Some(overloads) => self.resolve(expr, Function { name, overloads }, &given, args),
                 None => self.undeclared(expr.at, name),
             };
         };
         if let Some(prefix) = target.qualified_name() {
             let full = format!("{}.{function}", prefix.strip_prefix('.').unwrap_or(&prefix));
-            if let (Some(name), Some(overloads)) = (library::name(&full), library::overloads(&full)) {
+            if let (Some(name), Some(overloads)) = (library::name(&full), self.overloads(&full)) {
                 self.checked.names[expr.id] = Some(Name::Function(name));
                 return self.resolve(expr, Function { name, overloads }, &given, args);
             }
         }
         given.insert(0, self.check(target));
-        match library::overloads(function) {
-            Some(overloads) => self.resolve(
-                expr,
-                Function {
-                    name: function,
-                    overloads,
-                },
-                &given,
-                args,
-            ),
+        match self.overloads(function) {
+            Some(overloads) => {
+                let name = function;
+                self.resolve(expr, Function { name, overloads }, &given, args)
+            }
             None => self.undeclared(expr.at, function),
         }
+    }
+
+    /// All overloads of a function that expressions of this scope may call.
+    fn overloads(&self, function: &str) -> Option<&'static [Overload]> {
+        library::overloads(function).filter(|_| self.scope.mutates || function != library::ESCAPE_KEY)
     }
 
     /// Finds the overloads that accept the arguments, and their result type.

@@ -1,0 +1,110 @@
+//! Evaluates one mutation of a policy.
+
+use kubewright_schema::{
+    condition::Spent,
+    policy::{self, Configuration, Input, Outcome, Purpose},
+};
+use serde_json::{Map, Value, json};
+
+use super::super::webhooks::{matching::Asked, version::Versioned};
+use crate::{
+    apply, meta, patch,
+    policies::{Mutation, Policy},
+    state::Core,
+    status::Status,
+};
+
+/// What a mutation is evaluated on.
+pub(super) struct Evaluation<'a> {
+    pub core: &'a Core,
+    pub asked: &'a Asked<'a>,
+    pub policy: &'a Policy,
+    /// The object before the mutation.
+    pub seen: &'a Versioned,
+    pub input: Input<'a>,
+}
+
+/// Why there is no result.
+pub(super) enum Failed {
+    /// The policy has failed, which it may ignore.
+    Policy(String),
+    /// The request is refused in any case.
+    Refused(Status),
+}
+
+impl Evaluation<'_> {
+    /// The object after a mutation, with its defaults.
+    ///
+    /// # Errors
+    /// In upstream's words.
+    pub fn object(&self, mutation: &Mutation) -> Result<Value, Failed> {
+        match self.value(mutation).map_err(Failed::Policy)? {
+            Outcome::Configuration(configuration) => self.configured(configuration).map_err(Failed::Policy),
+            Outcome::Operations(operations) => self.patched(&operations),
+            // The compiler has checked that there is nothing else.
+            other => Err(Failed::Policy(format!("unsupported value of a mutation: {other:?}"))),
+        }
+    }
+
+    fn value(&self, mutation: &Mutation) -> Result<Outcome, String> {
+        let (purpose, expression) = match mutation {
+            Mutation::ApplyConfiguration(expression) => (Purpose::ApplyConfiguration, expression),
+            Mutation::JsonPatch(expression) => (Purpose::JsonPatch, expression),
+        };
+        if let Err(why) = expression {
+            return Err(why.clone());
+        }
+        let (mut budget, all) = (policy::BUDGET, [Some(expression)].into_iter());
+        let values = self.policy.expressions.evaluate(purpose, all, &self.input, &mut budget);
+        let values = values.map_err(|Spent| Spent::MESSAGE.to_owned())?;
+        values.into_iter().flatten().next().unwrap_or(Ok(Outcome::Null))
+    }
+
+    fn before(&self) -> &Value {
+        self.seen.new.as_ref().unwrap_or(&Value::Null)
+    }
+
+    /// Merges an apply configuration.
+    fn configured(&self, mut configuration: Configuration) -> Result<Value, String> {
+        let (resource, kind) = (&self.seen.matched.resource, &self.seen.matched.kind);
+        let shown = format!("{}/{}, Kind={}", kind.group, kind.version, kind.name);
+        if !self.seen.is_own() {
+            return Err(format!(
+                "error applying patch: failed to convert patch object to typed object: no corresponding type for {shown}"
+            ));
+        }
+        configuration.object["apiVersion"] = json!(resource.api_version());
+        configuration.object["kind"] = json!(kind.name);
+        let merged = apply::configure(resource.strategy.schema(), self.before(), &configuration);
+        let mut object = merged.map_err(|why| format!("error applying patch: {why}"))?;
+        if resource.is_typed() {
+            resource.strategy.convert(&mut object).map_err(|status| {
+                let prefix = format!(" cannot be handled as a {}: ", kind.name);
+                let why = status
+                    .message
+                    .split_once(&prefix)
+                    .map_or(&*status.message, |(_, why)| why);
+                format!("unable to convert unstructured object to {shown}: {why}")
+            })?;
+        }
+        meta::of_mut(&mut object);
+        resource.strategy.default(&mut object);
+        Ok(object)
+    }
+
+    /// Applies a JSON patch. If a test in it fails, nothing is changed.
+    fn patched(&self, operations: &[Map<String, Value>]) -> Result<Value, Failed> {
+        let patched = patch::by_policy(self.before(), operations);
+        let Some(object) = patched.map_err(|why| Failed::Policy(format!("JSON Patch: {why}")))? else {
+            return Ok(self.before().clone());
+        };
+        let read = self.seen.read(self.core, self.asked, object, true);
+        read.map(|patched| patched.object).map_err(|status| {
+            // Upstream finds an object of another kind only when it brings the object back.
+            Failed::Refused(match status.message.ends_with("unknown conversion") {
+                true => Status::internal(&format!("failed to convert object: {}", status.message)),
+                false => status,
+            })
+        })
+    }
+}
