@@ -35,6 +35,7 @@ fn make(case: &str, dir: &Path) {
 fn derived(path: &str) -> bool {
     path == "config/rbac/role.yaml"
         || path.starts_with("config/webhook/")
+        || path.starts_with("config/policy/")
         || (path.starts_with("config/crd/bases/") && !path.ends_with("kustomization.yaml"))
 }
 

@@ -1,4 +1,5 @@
-//! `kubewright create webhook`: admission webhooks of a kind of the project, and the conversion between its versions.
+//! `kubewright create webhook`: admission webhooks and the policy of a kind of the project, and the conversion between its
+//! versions.
 
 use super::ask::{Ask, Usage};
 use super::external;
@@ -20,15 +21,20 @@ possible you get the lines to add.
 each other version. They move fields of one name and type, and do not compile where you have to
 decide.
 
+`--policy` writes expressions that the API server evaluates itself: no server, no certificate, and
+no request fails while the operator is down. Where the object alone decides, a rule on the type,
+`#[kube(validation = …)]`, would do.
+
 Examples:
   kubewright create webhook --kind FooBar --defaulting --validation
   kubewright create webhook --group test --version v1 --kind FooBar --programmatic-validation
   kubewright create webhook --group test --version v1 --kind FooBar --conversion --spoke v2
-  kubewright create webhook --group apps --version v1 --kind Deployment --validation")]
+  kubewright create webhook --group apps --version v1 --kind Deployment --validation
+  kubewright create webhook --group test --version v1 --kind FooBar --policy")]
 pub struct Args {
     #[command(flatten)]
     webhook: webhook::Flags,
-    /// The version of the kind whose type the admission webhooks get, and the hub of a conversion
+    /// The version of the kind that admission webhooks and the policy get, and the hub of a conversion
     /// [default: that of the kind's controller, and the stored one]
     #[arg(long)]
     version: Option<Version>,
@@ -45,6 +51,8 @@ struct Wanted {
     /// The admission webhooks, with the version whose type they get.
     admission: Option<(WebhookTypes, Version)>,
     conversion: Option<Between>,
+    /// The kind that gets a policy, in the version that its expressions read.
+    policy: Option<(Group, KindName, Version)>,
 }
 
 /// Adds webhooks of a kind to the project in `dir`.
@@ -66,9 +74,7 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
     session.finish(&project, outcome, args.dry_run)?;
     if !args.dry_run {
         edited.iter().chain(&undecided).for_each(|note| report::note(note));
-        report::note(
-            "\nnext:\n  make manifests   writes config/webhook and the RBAC role\n  make test        calls the webhooks",
-        );
+        report::note(&wanted.next());
     }
     Ok(())
 }
@@ -85,20 +91,44 @@ impl Wanted {
             project = session.with_types(project, &new.group, &new.kind)?;
             project = project.with_conversion(new)?;
         }
+        if let Some((group, kind, version)) = &self.policy {
+            project = project.with_policy(group, kind, version)?;
+        }
         Ok(project)
+    }
+
+    /// What to run next.
+    fn next(&self) -> String {
+        let served = self.admission.is_some() || self.conversion.is_some();
+        let (written, test) = match (served, self.policy.is_some()) {
+            (true, false) => ("config/webhook and the RBAC role", "calls the webhooks"),
+            (true, true) => (
+                "config/webhook, config/policy and the RBAC role",
+                "calls the webhooks, and tries the policy",
+            ),
+            (false, _) => (
+                "config/policy, with all expressions compiled",
+                "tries the policy, without a cluster",
+            ),
+        };
+        let rule = match self.policy {
+            Some(_) => "\nwhere the object alone decides, a rule on the type would do: `#[kube(validation = …)]`\n",
+            None => "",
+        };
+        format!("{rule}\nnext:\n  make manifests   writes {written}\n  make test        {test}")
     }
 }
 
 impl Args {
     fn complete(&self, project: &Project) -> Result<Wanted> {
         let mut ask = Ask::new(self.yes);
-        let [defaulting, validation, conversion] = self.types(&ask)?;
+        let [defaulting, validation, conversion, policy] = self.types(&ask)?;
         let (group, kind) = self.webhook.subject(project, &mut ask, webhook::Unknown::MayBeAdded)?;
         let known = match group.as_ref().zip(kind.as_ref()) {
             Some((group, kind)) => Some(project.admitted_kind(group, kind)?),
             None => None,
         };
-        let version = match known.filter(|_| defaulting || validation) {
+        let version = match known.filter(|_| defaulting || validation || policy) {
             Some(known) => {
                 let default = || match known {
                     Some(kind) => version(kind),
@@ -114,7 +144,8 @@ impl Args {
         };
         Ok(Wanted {
             conversion: conversion.then(|| self.between(&group, &kind)),
-            admission: version.map(|version| {
+            policy: (version.clone().filter(|_| policy)).map(|version| (group.clone(), kind.clone(), version)),
+            admission: version.filter(|_| defaulting || validation).map(|version| {
                 let types = WebhookTypes {
                     group,
                     kind,
@@ -126,27 +157,33 @@ impl Args {
         })
     }
 
-    /// Whether to add each type: defaulting, validation, conversion.
-    fn types(&self, ask: &Ask) -> Result<[bool; 3]> {
+    /// Whether to add each type: defaulting, validation, conversion, policy.
+    fn types(&self, ask: &Ask) -> Result<[bool; 4]> {
         const QUESTION: &str = "Types (space to choose, enter to go on)";
-        const TYPES: [&str; 3] = [
+        const TYPES: [&str; 4] = [
             "--defaulting: sets defaults",
             "--validation: refuses objects",
             "--conversion: converts between versions",
+            "--policy: expressions that the API server evaluates itself",
         ];
         let flags = &self.webhook;
-        let given = [flags.defaulting, flags.validation, flags.conversion];
+        let given = [
+            flags.defaulting,
+            flags.validation,
+            flags.conversion,
+            flags.policy.is_some(),
+        ];
         let chosen = match given.contains(&true) {
             true => return Ok(given),
             false => ask.choose(QUESTION, &TYPES)?.unwrap_or_default(),
         };
         if chosen.is_empty() {
             return Err(Usage::error(
-                "none of `--defaulting`, `--validation` and `--conversion` is given\n\n\
+                "none of `--defaulting`, `--validation`, `--conversion` and `--policy` is given\n\n\
                  hint: give at least one of them; see `kubewright create webhook --help`",
             ));
         }
-        Ok([0, 1, 2].map(|nth| chosen.contains(&nth)))
+        Ok([0, 1, 2, 3].map(|nth| chosen.contains(&nth)))
     }
 
     fn between(&self, group: &Group, kind: &KindName) -> Between {
@@ -162,6 +199,7 @@ impl Args {
 /// The version that the kind's webhooks or its controllers use, or its only one.
 fn version(kind: &Kind) -> Option<Version> {
     let webhooks = kind.webhooks.iter().map(|webhooks| &webhooks.version);
+    let webhooks = webhooks.chain(kind.policy.iter().map(|policy| &policy.version));
     let mut used = webhooks.chain(kind.controllers.iter().map(|controller| &controller.version));
     let mut versions = kind.versions.iter().map(|version| &version.name);
     let only = versions.next().filter(|_| versions.next().is_none());

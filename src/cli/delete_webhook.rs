@@ -11,13 +11,14 @@ use std::path::Path;
 /// Flags of `delete webhook`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Without a type, all webhooks of the kind are deleted. Keeps files that you have changed, and names
-them, or the lines to remove.
+Without a type, all webhooks of the kind and its policy are deleted. Keeps files that you have
+changed, and names them, or the lines to remove.
 
 Examples:
   kubewright delete webhook --kind FooBar
   kubewright delete webhook --group test --kind FooBar --defaulting
-  kubewright delete webhook --group test --kind FooBar --conversion --spoke v2")]
+  kubewright delete webhook --group test --kind FooBar --conversion --spoke v2
+  kubewright delete webhook --group test --kind FooBar --policy")]
 pub struct Args {
     #[command(flatten)]
     webhook: webhook::Flags,
@@ -46,7 +47,7 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
     let outcome = Transition::new(&session, &project, &Seeded::Merge)?.outcome(&session, args.force)?;
     session.finish(&project, outcome, args.dry_run)?;
     if !args.dry_run {
-        report::note("\nnext:\n  make manifests   updates config/webhook and the RBAC role");
+        report::note("\nnext:\n  make manifests   updates config/webhook, config/policy and the RBAC role");
         in_the_cluster(&before, &project);
     }
     Ok(())
@@ -56,9 +57,13 @@ impl Args {
     /// The project without these webhooks.
     fn deleted(&self, project: &Project, group: Group, kind: KindName) -> Result<Project> {
         let flags = &self.webhook;
-        let all = !flags.defaulting && !flags.validation && !flags.conversion;
-        let converted = project.listed_kind(&group, &kind)?.conversion.is_some();
+        let all = !flags.defaulting && !flags.validation && !flags.conversion && flags.policy.is_none();
+        let own = project.listed_kind(&group, &kind)?;
+        let (converted, stated) = (own.conversion.is_some(), own.policy.is_some());
         let mut project = project.clone();
+        if flags.policy.is_some() || all && stated {
+            project = project.without_policy(&group, &kind)?;
+        }
         if flags.conversion || all && converted {
             project = project.without_conversion(&Between {
                 group: group.clone(),
@@ -68,7 +73,7 @@ impl Args {
             })?;
         }
         let admits = project.listed_kind(&group, &kind)?.webhooks.is_some();
-        if flags.defaulting || flags.validation || all && (admits || !converted) {
+        if flags.defaulting || flags.validation || all && (admits || !converted && !stated) {
             project = project.without_webhooks(&WebhookTypes {
                 group,
                 kind,
@@ -80,9 +85,16 @@ impl Args {
     }
 }
 
-/// Says what stays in a cluster: `make deploy` can neither delete a configuration nor shorten one, and the CRD in
+/// Says what stays in a cluster: `make deploy` can neither delete a configuration or a policy nor shorten one, and the CRD in
 /// `config/` does not name the converter.
 pub fn in_the_cluster(before: &Project, after: &Project) {
+    if after.policies().len() < before.policies().len() {
+        report::note(&format!(
+            "  kubectl delete validatingadmissionpolicybindings,validatingadmissionpolicies --selector app.kubernetes.io/name={}\n\
+             \x20                  where it is deployed, before the next `make deploy`, which applies those that are left",
+            before.name
+        ));
+    }
     let count = |project: &Project, mutating: bool| {
         let all = project.webhooks().into_iter();
         all.filter(|(_, own)| if mutating { own.defaulting } else { own.validation })

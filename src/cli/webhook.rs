@@ -27,9 +27,25 @@ pub struct Flags {
     /// With `--conversion`: a version to convert to and from; may be repeated [default: all but the hub]
     #[arg(long, value_name = "VERSION", requires = "conversion", value_delimiter = ',')]
     pub spoke: Vec<Version>,
-    /// Policies of the API server in place of a webhook (not built yet)
-    #[arg(long)]
-    policy: bool,
+    /// The policy that the API server evaluates itself: `validating` by default, as `mutating` is not built yet
+    #[arg(
+        long,
+        value_name = "FORM",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "validating",
+        hide_possible_values = true
+    )]
+    pub policy: Option<Form>,
+}
+
+/// The forms of policies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Form {
+    /// Allows or refuses writes: a ValidatingAdmissionPolicy
+    Validating,
+    /// Changes objects: a MutatingAdmissionPolicy (not built yet)
+    Mutating,
 }
 
 /// What to say about a kind that the project does not have.
@@ -44,10 +60,10 @@ pub enum Unknown {
 impl Flags {
     /// Refuses what is not built yet.
     pub fn check(&self) -> Result<()> {
-        if self.policy {
+        if self.policy == Some(Form::Mutating) {
             bail!(
-                "`--policy` is not built yet: `create webhook` generates webhooks\n\n\
-                 hint: write a rule on the type, `#[kube(validation = …)]`, or the policy in a file of `config/`"
+                "`--policy=mutating` is not built yet\n\n\
+                 hint: set defaults in the type or with `--defaulting`, or write the policy in a file of `config/`"
             );
         }
         Ok(())

@@ -85,6 +85,8 @@ pub enum Subject {
     Controller(usize, usize),
     /// The webhooks of this kind.
     Webhooks(usize),
+    /// The policy of this kind.
+    Policy(usize),
     /// The conversion of this kind between its hub and the version with this index in [`Conversion::spokes`](crate::project::Conversion::spokes).
     Spoke(usize, usize),
 }
@@ -195,6 +197,9 @@ fn units(project: &Project) -> Vec<(Unit, Subject)> {
     if !project.conversions().is_empty() {
         units.push((Unit::new("project-conversions"), Subject::Project));
     }
+    if !project.policies().is_empty() {
+        units.push((Unit::new("project-policies"), Subject::Project));
+    }
     if project.serves_webhooks() {
         units.push((Unit::new("project-webhook-server"), Subject::Project));
     }
@@ -213,6 +218,9 @@ fn units(project: &Project) -> Vec<(Unit, Subject)> {
         if kind.webhooks.is_some() {
             let unit = scope(kind.origin.is_project(), "webhooks", "webhooks-foreign");
             units.push((Unit::new(unit), Subject::Webhooks(at)));
+        }
+        if kind.policy.is_some() {
+            units.push((Unit::new("policy"), Subject::Policy(at)));
         }
         let spokes = kind.conversion.iter().flat_map(|it| 0..it.spokes.len());
         units.extend(spokes.map(|nth| (Unit::new("conversion"), Subject::Spoke(at, nth))));
@@ -288,6 +296,11 @@ fn placeholders(project: &Project, subject: Subject) -> Vec<(&'static str, Strin
             let name = kind.webhooks.iter().flat_map(|it| name(&it.version, it.file()));
             [group(kind), names(kind), name.collect()].concat()
         }
+        Subject::Policy(at) => {
+            let kind = &project.kinds[at];
+            let name = kind.policy.iter().flat_map(|it| name(&it.version, it.file()));
+            [group(kind), names(kind), name.collect()].concat()
+        }
         Subject::Spoke(at, nth) => {
             let kind = &project.kinds[at];
             let own = kind.conversion.iter();
@@ -307,7 +320,10 @@ const WEBHOOK_FILES: [&str; 6] = [
     "service",
 ];
 
-/// The files that `make manifests` writes: one CRD for each kind, the role, and what webhooks need.
+/// The files of `config/policy`, which the runtime writes.
+const POLICY_FILES: [&str; 3] = ["kustomization", "kustomizeconfig", "manifests"];
+
+/// The files that `make manifests` writes: one CRD for each kind, the role, the policies, and what webhooks need.
 fn derived(project: &Project) -> BTreeSet<String> {
     let own = project.kinds.iter().filter(|kind| kind.origin.is_project());
     let crds = own.map(|kind| format!("config/crd/bases/{}_{}.yaml", project.group_of(kind), kind.plural));
@@ -318,6 +334,9 @@ fn derived(project: &Project) -> BTreeSet<String> {
     }
     if !project.webhooks().is_empty() {
         files.insert(file("manifests"));
+    }
+    if !project.policies().is_empty() {
+        files.extend(POLICY_FILES.map(|name| format!("config/policy/{name}.yaml")));
     }
     files
 }

@@ -75,6 +75,7 @@ impl NewApi {
             controllers: Vec::new(),
             webhooks: None,
             conversion: None,
+            policy: None,
         }
     }
 }
@@ -193,7 +194,7 @@ impl Project {
         }
     }
 
-    /// The project without that version of a kind and the controllers, webhooks and conversions that use it; without the kind if that was its only version.
+    /// The project without that version of a kind and the controllers, webhooks, conversions and policies that use it; without the kind if that was its only version.
     pub fn forgetting(&self, group: &Group, version: &Version, name: &KindName) -> Self {
         let mut project = self.clone();
         for kind in project.kinds.iter_mut().filter(|kind| kind.is(group, name)) {
@@ -204,6 +205,7 @@ impl Project {
                 .conversion
                 .take()
                 .and_then(|conversion| conversion.without(version));
+            kind.policy = kind.policy.take().filter(|policy| policy.version != *version);
         }
         project.kinds.retain(|kind| !kind.versions.is_empty());
         project
@@ -219,7 +221,7 @@ impl Project {
     }
 }
 
-/// Refuses a version that the kind's webhooks or its conversion use.
+/// Refuses a version that the kind's webhooks, its conversion or its policy use.
 fn unused(kind: &Kind, version: &Version) -> Result<()> {
     let Kind { group, name, .. } = kind;
     let delete = format!("kubewright delete webhook --group {group} --kind {name}");
@@ -243,6 +245,12 @@ fn unused(kind: &Kind, version: &Version) -> Result<()> {
              hint: delete that first, with `{delete} --conversion{spoke}`; or delete the whole kind with `--all-versions`"
         );
     }
+    if kind.policy.as_ref().is_some_and(|policy| policy.version == *version) {
+        bail!(
+            "the policy of `{name}` is about version `{version}` of it\n\n\
+             hint: delete it first, with `{delete} --policy`; or delete the whole kind with `--all-versions`"
+        );
+    }
     Ok(())
 }
 
@@ -262,6 +270,7 @@ fn extend(kind: &mut Kind, new: &NewApi, project: &Project) -> Result<()> {
             controllers: std::mem::take(&mut kind.controllers),
             webhooks: kind.webhooks.take(),
             conversion: kind.conversion.take(),
+            policy: kind.policy.take(),
             ..new.kind()
         };
         return Ok(());

@@ -19,6 +19,7 @@ impl Project {
         self.check_controllers()?;
         self.check_webhooks()?;
         self.check_conversions()?;
+        self.check_policies()?;
         self.patterns_fit()
     }
 

@@ -66,6 +66,7 @@ impl FlatApi {
             controllers: controllers?,
             webhooks: None,
             conversion: None,
+            policy: None,
             // The project does not decide which version of a foreign kind is stored.
             versions: vec![KindVersion::new(self.version, self.storage || !self.from.is_project())],
         })

@@ -1,7 +1,8 @@
 //! A kind as PROJECT lists it: its names, its owner, its versions and its controllers.
 
 use super::{
-    Controller, Conversion, Declared, Definition, Group, KindName, Origin, Plural, ShortName, Version, Webhooks,
+    Controller, Conversion, Declared, Definition, Group, KindName, KindPolicy, Origin, Plural, ShortName, Version,
+    Webhooks,
 };
 use serde::{Deserialize, Serialize};
 
@@ -40,6 +41,9 @@ pub struct Kind {
     /// The conversion between its versions, if the operator has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversion: Option<Conversion>,
+    /// Its admission policy, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<KindPolicy>,
 }
 
 /// A version of a kind.

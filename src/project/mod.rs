@@ -16,6 +16,7 @@ pub mod kubernetes;
 mod names;
 pub mod pattern;
 mod plural;
+mod policies;
 pub mod printable;
 mod release;
 pub mod rust;
@@ -34,6 +35,7 @@ pub use names::{
 };
 pub use pattern::Pattern;
 pub use plural::plural;
+pub use policies::KindPolicy;
 pub use release::Release;
 pub use rust_type::RustType;
 pub use webhooks::{WebhookTypes, Webhooks};

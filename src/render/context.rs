@@ -1,6 +1,6 @@
 //! The variables of templates: typed views of the project, created once for all files, and of the subject of each file.
 
-use super::{conversions, samples, types, webhooks};
+use super::{conversions, policies, samples, types, webhooks};
 use crate::plan::{RelPath, Subject};
 use crate::project::{Api, Controller, Definition, Kind, License, Origin, Project, kubernetes, rust};
 use anyhow::Result;
@@ -123,6 +123,7 @@ pub fn shared(project: &Project) -> Context {
     let all = project.conversions().into_iter();
     let conversions: Vec<_> = all.map(|(_, own)| conversions::view(own)).collect();
     context.insert("conversions", &conversions);
+    context.insert("policies", &policies::views(project));
     context
 }
 
@@ -168,6 +169,12 @@ pub fn about(context: &mut Context, project: &Project, subject: Subject) -> Resu
                 if let Some(sample) = samples::of(api) {
                     context.insert("sample", &sample);
                 }
+            }
+        }
+        Subject::Policy(at) => {
+            if let Some((own, api)) = policies::of(&project.kinds[at]) {
+                context.insert("api", &api_view(project, api));
+                context.insert("own", &policies::view(project, api.kind, own));
             }
         }
         Subject::Spoke(at, nth) => {

@@ -8,6 +8,7 @@ mod conversions;
 mod embedded;
 pub mod header;
 mod layout;
+mod policies;
 mod samples;
 mod sources;
 mod types;

@@ -40,20 +40,13 @@ pub fn view(project: &Project, kind: &Kind, own: &Webhooks) -> WebhooksView {
         Origin::Project | Origin::Crd => rust::type_name(kind.name.as_str()),
     };
     let file = own.file();
-    let is_imported = IMPORTED.contains(&name.as_str());
-    let type_name = match is_imported {
-        true => format!("{name}Resource"),
-        false => name.clone(),
-    };
+    let [type_name, import] = imported(&name, &IMPORTED);
     WebhooksView {
         module: rust::module(&file),
         file,
         defaulting: own.defaulting,
         validation: own.validation,
-        import: match is_imported {
-            true => format!("{name} as {type_name}"),
-            false => name,
-        },
+        import,
         type_name,
         defaulter: format!("{}Defaulter", kind.name),
         validator: format!("{}Validator", kind.name),
@@ -62,4 +55,14 @@ pub fn view(project: &Project, kind: &Kind, own: &Webhooks) -> WebhooksView {
             Origin::Kubernetes | Origin::Crd => format!("{}.{}/contact", project.name, project.domain),
         },
     }
+}
+
+/// A type as a generated file names it, and in a `use`: a kind of a name that the file imports otherwise gets another one there.
+pub fn imported(name: &str, others: &[&str]) -> [String; 2] {
+    if !others.contains(&name) {
+        return [name.to_owned(), name.to_owned()];
+    }
+    let other = format!("{name}Resource");
+    let import = format!("{name} as {other}");
+    [other, import]
 }

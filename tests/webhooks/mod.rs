@@ -2,6 +2,7 @@
 
 mod conversion;
 mod foreign;
+mod policy;
 
 use super::cli::{Run, assert_same, create, kubewright, project, tree};
 use super::{append, state};
@@ -204,8 +205,10 @@ fn what_cannot_have_webhooks_is_refused_with_a_remedy() {
     let dir = with_foobar();
     let dir = dir.path();
     let before = tree(dir);
-    webhook(dir, "create", &[]).refuses(2, &["none of `--defaulting`, `--validation` and `--conversion`"]);
-    webhook(dir, "create", &["--policy"]).refuses(1, &["`--policy` is not built yet", "a rule on the type"]);
+    webhook(dir, "create", &[]).refuses(
+        2,
+        &["none of `--defaulting`, `--validation`, `--conversion` and `--policy`"],
+    );
     webhook(dir, "create", &["--validation", "--version", "v2"]).refuses(1, &["`FooBar` has no version `v2`"]);
     webhook(dir, "create", &["--validation", "--group", "no"]).refuses(1, &["not a kind of this project"]);
     let unknown = kubewright(dir, &["create", "webhook", "--kind", "FooBra", "--validation"]);

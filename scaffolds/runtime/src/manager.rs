@@ -84,6 +84,7 @@ struct Core {
     choosing: Option<Choosing>,
     tasks: Mutex<Vec<Pending<()>>>,
     hooks: Mutex<Vec<Hooked>>,
+    policies: Mutex<Vec<Stated>>,
     admission: OnceLock<Client>,
     authored: Authored,
     heartbeat: Heartbeat,
@@ -118,6 +119,21 @@ pub(crate) enum Purpose {
     },
 }
 
+/// An admission policy that has been registered.
+#[derive(Clone)]
+pub(crate) struct Stated {
+    pub(crate) name: String,
+    /// As `make manifests` writes it.
+    pub(crate) documents: Vec<Value>,
+    pub(crate) expressions: Arc<dyn Expressions>,
+}
+
+/// The expressions of a policy.
+pub(crate) trait Expressions: Send + Sync {
+    /// Compiles them, by the types in these CustomResourceDefinitions, and returns notes about them.
+    fn check(&self, definitions: &[Value]) -> Result<Vec<String>>;
+}
+
 impl Manager {
     /// The client that all controllers share.
     pub fn client(&self) -> &Client {
@@ -149,6 +165,11 @@ impl Manager {
     /// The checks behind `/readyz`; by default `informer-sync`, which passes when the caches are filled.
     pub fn readyz(&self) -> &Checks {
         &self.core.probes.readyz
+    }
+
+    /// The operator's name.
+    pub(crate) fn name(&self) -> &str {
+        &self.core.settings.name
     }
 
     /// The client of webhooks, which may write on a standby too.
@@ -187,6 +208,28 @@ impl Manager {
     /// The webhooks, in the order in which they were added.
     pub(crate) fn hooks(&self) -> Vec<Hooked> {
         lock(&self.core.hooks).clone()
+    }
+
+    /// Adds an admission policy.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setup`] if there is one of its name.
+    pub(crate) fn state(&self, policy: Stated) -> Result<()> {
+        let mut policies = lock(&self.core.policies);
+        if policies.iter().any(|known| known.name == policy.name) {
+            let name = &policy.name;
+            return Err(Error::Setup(format!(
+                "two policies are named `{name}`\n\nhint: give one of them another name"
+            )));
+        }
+        policies.push(policy);
+        Ok(())
+    }
+
+    /// The admission policies, in the order in which they were added.
+    pub(crate) fn stated(&self) -> Vec<Stated> {
+        lock(&self.core.policies).clone()
     }
 
     /// Serves a path of the operator's own on the metrics server: the `GET` requests of all clients, or with

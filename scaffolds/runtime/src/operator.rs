@@ -1,11 +1,11 @@
 //! The process around a manager: from flags to an exit code.
 
+mod manifests;
 mod threads;
 
 use std::{
     env,
     net::SocketAddr,
-    path::Path,
     pin::pin,
     process::ExitCode,
     sync::{Arc, OnceLock},
@@ -14,7 +14,7 @@ use std::{
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::{Client, Config};
-use kubewright_schema::files::{self, Mode};
+use kubewright_schema::files::Mode;
 use tokio::time::{Instant, sleep_until};
 use tracing::{error, info, warn};
 
@@ -29,7 +29,6 @@ use crate::{
     metrics::Metrics,
     migration::{self, StorageMigration},
     options::{BindAddress, Command, Options},
-    rbac::Rule,
     server::{Held, Servers, Webhooks},
     signals,
     webhook::component,
@@ -52,8 +51,8 @@ const DRAIN: Duration = Duration::from_secs(10);
 /// Webhooks are served on every replica, and for 10 s after the signal, or for `--graceful-shutdown-timeout` if that is
 /// shorter.
 ///
-/// `<operator> manifests` writes the RBAC role and `config/webhook` instead, from what `setup` registers; it needs no
-/// cluster. `<operator> migrate-storage` runs a [`StorageMigration`] of each of its own kinds.
+/// `<operator> manifests` writes the RBAC role, `config/webhook` and `config/policy` instead, from what `setup` registers; it
+/// needs no cluster. `<operator> migrate-storage` runs a [`StorageMigration`] of each of its own kinds.
 pub struct Operator {
     name: &'static str,
     options: Options,
@@ -125,10 +124,11 @@ impl Operator {
             Some(Command::Manifests {
                 out,
                 webhook_out,
+                policy_out,
                 check,
             }) => {
                 let mode = if check { Mode::Check } else { Mode::Write };
-                runtime.block_on(self.write_manifests([&out, &webhook_out], mode, setup))
+                runtime.block_on(self.write_manifests([&out, &webhook_out, &policy_out], mode, setup))
             }
             Some(Command::MigrateStorage { check, settle }) => runtime.block_on(self.migrate_storage(check, settle)),
             None => runtime.block_on(self.serve(setup)).map(|()| ExitCode::SUCCESS),
@@ -337,36 +337,6 @@ impl Operator {
             let lines: Vec<_> = findings.iter().map(ToString::to_string).collect();
             Error::Setup(lines.join("\n"))
         })
-    }
-
-    /// Registers the controllers on a client without a server, and writes the permissions that they need, and the
-    /// configurations of the webhooks.
-    async fn write_manifests(
-        self,
-        [out, webhook_out]: [&Path; 2],
-        mode: Mode,
-        setup: impl AsyncFnOnce(&Manager) -> Result<()>,
-    ) -> Result<ExitCode> {
-        let nowhere = Config::new(http::Uri::from_static("http://manifests.invalid"));
-        let client = client::build(nowhere, self.name, &Metrics::new(), WriteGate::new(|| false))?;
-        let manager = Manager::builder(client).name(self.name).build();
-        setup(&manager).await?;
-        let hooks = manager.hooks();
-        // A Role grants no configurations, which are cluster-scoped.
-        if !self.namespaced {
-            component::rules(&hooks)
-                .into_iter()
-                .for_each(|rule| manager.grant(rule));
-        }
-        if self.chooses {
-            manager.grant(Rule::new(&[""], &["namespaces"], &["list", "watch"]));
-        }
-        let roles = manager.roles(self.namespaced)?;
-        let files = [("role.yaml".to_owned(), roles)].into();
-        let role = files::report(files::write_manifests(out, &files, mode), mode);
-        let files = component::files(&hooks, self.name);
-        let webhooks = files::report(files::write_manifests(webhook_out, &files, mode), mode);
-        Ok(if role == ExitCode::SUCCESS { webhooks } else { role })
     }
 }
 

@@ -47,8 +47,8 @@ Options:
 /// # Flow
 /// The server listens on a free port of 127.0.0.1 and writes the administrator's kubeconfig, `dev.kubeconfig`, beside
 /// this program. It applies the CRDs that `config/crd` lists, those of `config/crd/external`, and what `config/rbac`
-/// lists, in the namespace `default`, and the webhooks of `config/webhook`, whose Service leads to the operator. The
-/// operator then starts as the ServiceAccount of `config/rbac`. When the operator sends a request that no role grants,
+/// lists, in the namespace `default`, the webhooks of `config/webhook`, whose Service leads to the operator, and the policies
+/// of `config/policy`. The operator then starts as the ServiceAccount of `config/rbac`. When the operator sends a request that no role grants,
 /// the program prints the `.rule(…)` that would grant it. Each object of `config/samples` is applied as soon as its kind
 /// is served. All objects live in memory. Ctrl-C stops the program, after the operator has drained.
 ///
@@ -119,6 +119,7 @@ struct Config {
     definitions: Vec<Manifest>,
     rbac: Vec<Manifest>,
     webhooks: Option<Webhooks>,
+    policies: Vec<Manifest>,
 }
 
 impl Config {
@@ -131,10 +132,14 @@ impl Config {
         // No other program installs the CRDs of other projects here.
         definitions.extend(manifests::in_folder(&folder.join("crd/external"))?);
         let rbac = manifests::of_kustomization(&folder.join("rbac"), warn)?;
+        let mut policies = manifests::in_folder(&folder.join("policy"))?;
+        // What is for kustomize has no version.
+        policies.retain(|manifest| manifest.object["apiVersion"].is_string());
         Ok(Self {
             definitions,
             rbac,
             webhooks: Webhooks::read(&folder.join("webhook"))?,
+            policies,
         })
     }
 }
@@ -166,6 +171,7 @@ async fn operate(listener: Listener, server: ApiServer, config: Config, program:
     if let Some(webhooks) = &config.webhooks {
         webhooks.deploy(&server).await?;
     }
+    apply::apply_all(&server, &config.policies).await?;
     println!(
         "operator:   ServiceAccount {NAMESPACE}/{}, with the permissions of config/rbac",
         account::NAME

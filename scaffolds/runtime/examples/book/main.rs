@@ -19,6 +19,7 @@ mod foobar;
 mod leader;
 mod metrics;
 mod permissions;
+mod policies;
 mod replicas;
 mod routes;
 mod running;
@@ -51,6 +52,7 @@ fn main() -> ExitCode {
         routes::serve(manager)?;
         admission::register(manager)?;
         conversion::register(manager)?;
+        policies::register(manager)?;
         watches::register(manager)
     })
 }

@@ -202,6 +202,7 @@ impl ManagerBuilder {
             added: Default::default(),
             tasks: Mutex::default(),
             hooks: Mutex::default(),
+            policies: Mutex::default(),
             admission: OnceLock::new(),
             authored: Default::default(),
             probes,

@@ -178,7 +178,7 @@ pub struct Options {
 /// What an operator can do instead of running its controllers.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
-    /// Write the permissions that the operator's controllers need, as RBAC roles, and the webhooks' configurations
+    /// Write the permissions that the operator's controllers need, as RBAC roles, the webhooks' configurations, and the policies
     Manifests {
         /// Folder to write to
         #[arg(long, value_name = "FOLDER", default_value = "config/rbac")]
@@ -186,6 +186,9 @@ pub enum Command {
         /// Folder to write the webhooks' configurations to, if there are webhooks
         #[arg(long, value_name = "FOLDER", default_value = "config/webhook")]
         webhook_out: PathBuf,
+        /// Folder to write the admission policies to, if there are any
+        #[arg(long, value_name = "FOLDER", default_value = "config/policy")]
+        policy_out: PathBuf,
         /// Write nothing; print the difference and fail if there is one
         #[arg(long)]
         check: bool,

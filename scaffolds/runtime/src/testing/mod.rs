@@ -10,9 +10,11 @@ mod dev_server;
 mod echo;
 mod fixtures;
 mod operator;
+mod policies;
 mod refusals;
 mod rehearsal;
 mod round_trip;
+mod trial;
 mod webhooks;
 
 use std::{
@@ -39,6 +41,7 @@ pub use self::fixtures::{apply, wait_for_condition, wait_for_condition_of};
 pub use self::operator::RunningOperator;
 pub use self::rehearsal::{Rehearsal, Rehearsed, Write};
 pub use self::round_trip::{RoundTrips, round_trips};
+pub use self::trial::Trial;
 use self::{control_plane::ControlPlane, dev_server::DevServer};
 use crate::{
     crds,

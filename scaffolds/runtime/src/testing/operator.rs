@@ -14,7 +14,9 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-use super::{PATIENCE, PERIOD, TestCluster, account::Account, free_ports, random, refusals, webhooks::Webhooks};
+use super::{
+    PATIENCE, PERIOD, TestCluster, account::Account, free_ports, policies, random, refusals, webhooks::Webhooks,
+};
 use crate::error::{Error, Result};
 
 /// How long kube-apiserver may take to see the authorities in a webhook configuration: it watches configurations, which takes
@@ -38,6 +40,7 @@ impl RunningOperator {
         let account = Account::make(cluster).await?;
         let [port, webhook_port] = free_ports().map_err(cannot)?;
         let webhooks = Webhooks::read(cluster, webhook_port)?;
+        policies::deploy(cluster).await?;
         let log = std::env::temp_dir().join(format!("kubewright-operator-{:016x}.log", random()));
         let output = File::create(&log).map_err(cannot)?;
         let mut command = Command::new(program);

@@ -10,9 +10,9 @@ use super::{
 };
 
 /// The name of the condition that leaves out objects that are being deleted.
-pub(super) const UNLESS_DELETING: &str = "unless-deleting";
+pub(crate) const UNLESS_DELETING: &str = "unless-deleting";
 /// A creation has an object without that field, a deletion has no object.
-const IS_KEPT: &str = "object == null || !has(object.metadata.deletionTimestamp)";
+pub(crate) const IS_KEPT: &str = "object == null || !has(object.metadata.deletionTimestamp)";
 /// The label that the API server gives each namespace, with its name.
 const NAME_OF_NAMESPACE: &str = "kubernetes.io/metadata.name";
 /// The domain of names for groups that are none.

@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 const SECONDS: std::ops::RangeInclusive<u64> = 1..=30;
 /// Groups whose objects the API server, its leases or admission itself depend on. No webhook is called for the last
 /// one's configurations anyway.
-const UNTOUCHABLE: [(&str, &str); 4] = [
+pub(crate) const UNTOUCHABLE: [(&str, &str); 4] = [
     (
         "coordination.k8s.io",
         "every controller of the cluster needs its leases",
@@ -52,9 +52,9 @@ pub(super) fn check(declared: &Declared) -> Result<()> {
 }
 
 /// What is wrong, and a hint.
-pub(super) type Checked = Result<(), [String; 2]>;
+pub(crate) type Checked = Result<(), [String; 2]>;
 
-pub(super) fn wrong(why: impl Into<String>, hint: &str) -> Checked {
+pub(crate) fn wrong(why: impl Into<String>, hint: &str) -> Checked {
     Err([why.into(), hint.to_owned()])
 }
 
@@ -80,7 +80,7 @@ fn limits(declared: &Declared) -> Checked {
 }
 
 /// The rules of label selectors (`k8s.io/apimachinery/pkg/apis/meta/v1/validation`).
-fn selector(of: &str, selector: Option<&LabelSelector>) -> Checked {
+pub(crate) fn selector(of: &str, selector: Option<&LabelSelector>) -> Checked {
     let Some(selector) = selector else { return Ok(()) };
     let (mut faults, mut keys) = (Vec::new(), Vec::new());
     for (key, value) in selector.match_labels.iter().flatten() {
@@ -150,7 +150,7 @@ fn dangers(declared: &Declared) -> Checked {
 }
 
 /// Whether Kubernetes itself has kinds of this group: those of others have a domain of their own.
-pub(super) fn is_of_kubernetes(group: &str) -> bool {
+pub(crate) fn is_of_kubernetes(group: &str) -> bool {
     !is_subdomain(group) || !group.contains('.') || group.ends_with(".k8s.io")
 }
 

@@ -9,7 +9,7 @@ mod decide;
 mod declare;
 pub(crate) mod envelope;
 mod hook;
-mod lint;
+pub(crate) mod lint;
 pub(crate) mod merge;
 mod patch;
 mod review;
@@ -19,6 +19,7 @@ use std::future::Future;
 
 use kube::Resource;
 
+pub(crate) use self::configuration::{IS_KEPT, UNLESS_DELETING};
 pub use self::{
     admission::Admission,
     declare::{FailurePolicy, Webhook},

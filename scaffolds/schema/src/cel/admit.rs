@@ -7,7 +7,7 @@ use kubewright_machinery::cause::{Cause, Path};
 
 /// The limits of the estimated cost of one rule, and of all rules of a schema together
 /// (StaticEstimatedCostLimit and StaticEstimatedCRDCostLimit of apiextensions-apiserver).
-const MOST_PER_RULE: u64 = 10_000_000;
+pub(super) const MOST_PER_RULE: u64 = 10_000_000;
 const MOST_PER_SCHEMA: u64 = 100_000_000;
 
 /// How many of the most expensive rules are reported.
@@ -68,7 +68,7 @@ pub(super) fn check(root: &Node, path: &str, structural: &[Cause]) -> Vec<Cause>
     admission.causes
 }
 
-fn too_expensive(what: &str, cost: u64, limit: u64) -> String {
+pub(super) fn too_expensive(what: &str, cost: u64, limit: u64) -> String {
     let factor = cost as f64 / limit as f64;
     let shown = if factor > 100.0 {
         "more than 100x".to_owned()

@@ -104,6 +104,40 @@ impl Declared {
         }
     }
 
+    /// A value of any size that fits into a request.
+    pub(super) fn any_size(r#type: Type) -> Self {
+        scalar(r#type, 1, LARGEST_REQUEST - 2)
+    }
+
+    /// A list of any length that fits into a request.
+    pub(super) fn list(item: Self) -> Self {
+        let most = (LARGEST_REQUEST - 2) / (item.least_bytes + 1);
+        Self {
+            shape: Shape::List(Arc::new(item)),
+            most: unsigned(most),
+            least_bytes: 2,
+        }
+    }
+
+    /// A map with as many entries as fit into a request.
+    pub(super) fn map(value: Self) -> Self {
+        let most = (LARGEST_REQUEST - 2) / (value.least_bytes + 6);
+        Self {
+            shape: Shape::Map(Arc::new(value)),
+            most: unsigned(most),
+            least_bytes: 2,
+        }
+    }
+
+    /// An object with these fields, none of which has to be there.
+    pub(super) fn fields(fields: BTreeMap<String, Arc<Self>>) -> Self {
+        Self {
+            shape: Shape::Object(fields),
+            most: 0,
+            least_bytes: 2,
+        }
+    }
+
     /// How many such values one request can have.
     pub(super) fn most_in_a_request(&self) -> u64 {
         unsigned(LARGEST_REQUEST / (self.least_bytes + 1))

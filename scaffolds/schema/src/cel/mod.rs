@@ -25,6 +25,7 @@
 //! - Quantities beyond 1.7e29 are all equal.
 
 mod admit;
+mod admitted;
 mod ast;
 mod check;
 pub mod condition;
@@ -44,6 +45,7 @@ mod mutation;
 mod operators;
 mod parse;
 pub mod policy;
+mod price;
 mod program;
 mod ratchet;
 mod rules;
@@ -52,6 +54,7 @@ mod scope;
 mod stack;
 mod types;
 mod unify;
+mod validation;
 mod value;
 mod variables;
 mod walk;

@@ -1,6 +1,7 @@
 //! Expressions of admission policies: their variables, validations, mutations, messages and audit annotations, compiled and
-//! evaluated as kube-apiserver 1.36 does. Their cost is not estimated, but limited when they run.
+//! evaluated as kube-apiserver 1.36 does. Their cost is limited when they run.
 
+use super::admitted::Admitted;
 use super::condition::{self, Spent};
 use super::mutation;
 pub use super::mutation::{Configuration, Unfit};
@@ -13,6 +14,9 @@ use super::variables::{Composed, DEEPEST, Variables};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+pub use super::price::{could_be_rule, excess};
+pub use super::validation::{Failed, Validation};
 
 /// The cost limit of all validations of one policy, and of their messages, for one request and one parameter
 /// (celconfig.RuntimeCELCostBudget). Its audit annotations may cost as much again; of mutations, each one may.
@@ -46,7 +50,7 @@ pub enum Refused {
 #[derive(Debug)]
 pub struct Expression {
     source: String,
-    program: Program,
+    pub(super) program: Program,
 }
 
 /// The variables of a policy, and what its expressions are compiled with.
@@ -55,8 +59,12 @@ pub struct Policy {
     has_params: bool,
     /// The variables and their types; `None` if expressions cannot have any.
     variables: Option<Arc<Object>>,
-    composed: Composed,
+    pub(super) composed: Composed,
+    /// The names of the variables, in the order in which they were added.
+    pub(super) order: Vec<String>,
     is_deep: bool,
+    /// What is known of the values; `None` as on a server.
+    pub(super) admitted: Option<Admitted>,
 }
 
 /// What the expressions of a policy are evaluated on.
@@ -93,7 +101,9 @@ impl Policy {
             has_params,
             variables: composes.then(|| Arc::new(none())),
             composed: Composed::new(),
+            order: Vec::new(),
             is_deep: false,
+            admitted: None,
         }
     }
 
@@ -113,6 +123,7 @@ impl Policy {
         let refused = compiled.as_ref().err().cloned();
         let stored = compiled.map_err(|refused| refused.detail().to_owned());
         self.composed.insert(name.to_owned(), stored);
+        self.order.push(name.to_owned());
         refused.map_or(Ok(()), Err)
     }
 
@@ -135,8 +146,10 @@ impl Policy {
     }
 
     fn program(&self, purpose: Purpose, expression: &str, wanted: &[Type]) -> Result<Program, Refused> {
+        let known = |name: &str| Some(self.admitted.as_ref()?.get(name)?.r#type(name));
         let scope = scope(&Declared {
-            params: self.has_params,
+            object: known("object"),
+            params: self.has_params.then(|| known("params").unwrap_or(Type::Dyn)),
             authorizer: purpose != Purpose::Message,
             variables: self.variables.clone().map(Type::Object),
             mutates: matches!(purpose, Purpose::ApplyConfiguration | Purpose::JsonPatch),
@@ -225,7 +238,7 @@ impl Refused {
 }
 
 /// The type of `variables` before there are any.
-fn none() -> Object {
+pub(super) fn none() -> Object {
     Object {
         name: "kubernetes.variables".to_owned(),
         fields: BTreeMap::new(),
@@ -233,7 +246,7 @@ fn none() -> Object {
 }
 
 /// The type with which other expressions see a variable: upstream keeps scalars, lists and maps.
-fn field(r#type: &Type) -> Type {
+pub(super) fn field(r#type: &Type) -> Type {
     match r#type {
         Type::List(of) => Type::list(field(of)),
         Type::Map(of) => Type::map(field(&of.0), field(&of.1)),

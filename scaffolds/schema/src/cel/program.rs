@@ -82,6 +82,11 @@ impl Program {
         cost::of_nothing(&self.expr, &self.checked)
     }
 
+    /// The estimated maximum cost, and what is known of the value.
+    pub(super) fn estimate<'a>(&'a self, root: cost::Root<'a>) -> (u64, cost::Known<'a>) {
+        cost::estimate(&self.expr, &self.checked, root)
+    }
+
     pub(super) fn is_constant(&self, expr: &Expr) -> bool {
         self.constant.get(expr.id).is_some_and(|constant| *constant)
     }

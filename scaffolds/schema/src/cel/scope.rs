@@ -7,8 +7,10 @@ use std::sync::Arc;
 /// Which variables there are besides those of every expression.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Declared {
-    /// `params`.
-    pub(super) params: bool,
+    /// The type of `object` and `oldObject`; `None` for any.
+    pub(super) object: Option<Type>,
+    /// `params`, of this type.
+    pub(super) params: Option<Type>,
     /// `authorizer`.
     pub(super) authorizer: bool,
     /// `variables`, of this type.
@@ -19,15 +21,15 @@ pub(super) struct Declared {
 
 pub(super) fn scope(declared: &Declared) -> Scope {
     let variable = |name, r#type| Variable { name, r#type };
+    let object = || declared.object.clone().unwrap_or(Type::Dyn);
     let mut all = vec![
-        variable("object", Type::Dyn),
-        variable("oldObject", Type::Dyn),
+        variable("object", object()),
+        variable("oldObject", object()),
         variable("namespaceObject", namespace()),
         variable("request", request()),
     ];
-    if declared.params {
-        all.push(variable("params", Type::Dyn));
-    }
+    let params = declared.params.iter();
+    all.extend(params.map(|r#type| variable("params", r#type.clone())));
     if declared.authorizer {
         all.push(variable(
             "authorizer",
@@ -58,7 +60,7 @@ fn object<const N: usize>(name: &str, fields: [(&str, Type); N]) -> Type {
 }
 
 /// An AdmissionRequest without uid and objects.
-fn request() -> Type {
+pub(super) fn request() -> Type {
     let kind = object(
         "kubernetes.GroupVersionKind",
         ["group", "version", "kind"].map(|field| (field, Type::String)),
@@ -96,7 +98,7 @@ fn request() -> Type {
     )
 }
 
-fn namespace() -> Type {
+pub(super) fn namespace() -> Type {
     let texts = || Type::list(Type::String);
     let map = || Type::map(Type::String, Type::String);
     let condition = object(

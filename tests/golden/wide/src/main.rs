@@ -3,6 +3,7 @@
 mod app;
 mod controllers;
 mod conversions;
+mod policies;
 mod webhooks;
 
 use std::process::ExitCode;
@@ -26,6 +27,7 @@ fn main() -> ExitCode {
         .run(async |manager| {
             let app = app::App::new(manager, cli.app).await?;
             conversions::register(manager)?;
+            policies::register(manager)?;
             webhooks::register(manager, &app)?;
             controllers::register(manager, &app)
         })

@@ -1,17 +1,32 @@
 //! What is known of an expression's variables before it is evaluated.
 
 use super::range::Range;
-use super::{Estimator, Place};
-use crate::cel::declare::Declared;
+use super::{Entries, Estimator, Place};
+use crate::cel::ast::Expr;
+use crate::cel::check::Name;
+use crate::cel::declare::{Declared, LARGEST_REQUEST};
+use crate::cel::variables::COMPOSED;
+use std::collections::BTreeMap;
 
 /// What declares the variables of an expression.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(in crate::cel) enum Root<'a> {
     /// One schema declares all: `self` and `oldSelf`.
     Same(&'a Declared),
+    /// Each has a declaration of its own, and `variables` have values that were estimated before. Sizes that nothing declares
+    /// are at most those of a request.
+    Named(&'a BTreeMap<&'static str, Declared>, BTreeMap<String, Known<'a>>),
     /// Nothing is known of them: they count as empty, so that the estimate is what the expression costs at least, in the most
     /// expensive of its branches.
     Nothing,
+}
+
+/// What is known of the value of an expression.
+#[derive(Clone, Copy)]
+pub(in crate::cel) struct Known<'a> {
+    pub(super) place: Place<'a>,
+    pub(super) size: Option<Range>,
+    pub(super) entries: Option<Entries>,
 }
 
 impl<'a> Estimator<'a> {
@@ -19,14 +34,36 @@ impl<'a> Estimator<'a> {
     pub(super) fn base(&self) -> Place<'a> {
         match self.root {
             Root::Same(root) => Place::At(root),
+            Root::Named(..) | Root::Nothing => Place::Lost,
+        }
+    }
+
+    /// The place of a variable.
+    pub(super) fn variable(&self, name: &str) -> Place<'a> {
+        match self.root {
+            Root::Same(root) => Place::At(root),
+            Root::Named(all, ..) => all.get(name).map_or(Place::Lost, Place::At),
             Root::Nothing => Place::Lost,
         }
+    }
+
+    /// What is known of a variable of a policy, if `operand` is what has them.
+    pub(super) fn composed(&self, operand: &Expr, field: &str) -> Option<Known<'a>> {
+        let Root::Named(_, known) = &self.root else {
+            return None;
+        };
+        let is_ours = self.checked.name(operand) == Some(&Name::Variable(COMPOSED));
+        known.get(field).filter(|_| is_ours).copied()
     }
 
     /// The size of a value of which nothing is known.
     pub(super) fn unknown(&self) -> Range {
         match self.root {
             Root::Same(_) => Range::UNKNOWN,
+            Root::Named(..) => Range {
+                min: 0,
+                max: LARGEST_REQUEST.unsigned_abs(),
+            },
             Root::Nothing => Range::ZERO,
         }
     }
@@ -35,7 +72,7 @@ impl<'a> Estimator<'a> {
     pub(super) fn between(&self, start: u64, end: u64) -> u64 {
         match self.root {
             Root::Same(_) => end.wrapping_sub(start),
-            Root::Nothing => end.saturating_sub(start),
+            Root::Named(..) | Root::Nothing => end.saturating_sub(start),
         }
     }
 }

@@ -5,13 +5,13 @@ mod known;
 mod range;
 
 pub(super) use calls::{compares_sizes, is_flat};
+pub(super) use known::{Known, Root};
 pub(super) use range::{REGEX, TRAVERSAL, scaled};
 
 use super::ast::{Expr, Fold, Kind, Literal};
 use super::check::{Checked, Name};
 use super::declare::{Declared, Shape};
 use super::types::Type;
-use known::Root;
 use range::Range;
 use std::collections::HashMap;
 
@@ -57,15 +57,16 @@ struct Estimator<'a> {
 
 /// The maximum cost of `expr` if `self` is declared by `root`.
 pub(super) fn most(expr: &Expr, checked: &Checked, root: &Declared) -> u64 {
-    estimate(expr, checked, Root::Same(root))
+    estimate(expr, checked, Root::Same(root)).0
 }
 
 /// The cost of `expr` in its most expensive branches, if all of its variables are empty.
 pub(super) fn of_nothing(expr: &Expr, checked: &Checked) -> u64 {
-    estimate(expr, checked, Root::Nothing)
+    estimate(expr, checked, Root::Nothing).0
 }
 
-fn estimate(expr: &Expr, checked: &Checked, root: Root<'_>) -> u64 {
+/// The maximum cost of `expr`, and what is known of its value.
+pub(super) fn estimate<'a>(expr: &'a Expr, checked: &'a Checked, root: Root<'a>) -> (u64, Known<'a>) {
     let mut estimator = Estimator {
         checked,
         root,
@@ -74,7 +75,13 @@ fn estimate(expr: &Expr, checked: &Checked, root: Root<'_>) -> u64 {
         entries: HashMap::new(),
         locals: Vec::new(),
     };
-    estimator.cost(expr).max
+    let cost = estimator.cost(expr).max;
+    let known = Known {
+        place: estimator.place(expr),
+        size: estimator.size(expr),
+        entries: estimator.entry_sizes(expr),
+    };
+    (cost, known)
 }
 
 impl<'a> Estimator<'a> {
@@ -82,7 +89,7 @@ impl<'a> Estimator<'a> {
         match &expr.kind {
             Kind::Literal(_) | Kind::Broken => Range::ZERO,
             Kind::Ident(name) => {
-                let place = self.local(name).map_or(self.base(), |local| local.place);
+                let place = self.local(name).map_or(self.variable(name), |local| local.place);
                 self.places.insert(expr.id, place);
                 Range::exactly(1)
             }
@@ -106,6 +113,14 @@ impl<'a> Estimator<'a> {
         let sum = self.cost(operand);
         if test {
             return sum;
+        }
+        if let Some(known) = self.composed(operand, field) {
+            self.places.insert(expr.id, known.place);
+            self.set_size(expr, known.size);
+            if let Some(entries) = known.entries {
+                self.entries.insert(expr.id, entries);
+            }
+            return sum.plus(Range::exactly(1));
         }
         let priced = matches!(
             self.checked.of(operand),

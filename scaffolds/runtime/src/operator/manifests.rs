@@ -1,0 +1,65 @@
+//! `<operator> manifests`: what is written of the code that `setup` registers, without a cluster.
+
+use std::{path::Path, process::ExitCode};
+
+use kube::Config;
+use kubewright_schema::files::{self, Mode};
+
+use super::Operator;
+use crate::{
+    client::{self, WriteGate},
+    error::Result,
+    manager::Manager,
+    metrics::Metrics,
+    policy,
+    rbac::Rule,
+    webhook::component,
+};
+
+impl Operator {
+    /// Registers the controllers on a client without a server, and writes the permissions that they need, the
+    /// configurations of the webhooks, and the policies.
+    pub(super) async fn write_manifests(
+        self,
+        [out, webhook_out, policy_out]: [&Path; 3],
+        mode: Mode,
+        setup: impl AsyncFnOnce(&Manager) -> Result<()>,
+    ) -> Result<ExitCode> {
+        let nowhere = Config::new(http::Uri::from_static("http://manifests.invalid"));
+        let client = client::build(nowhere, self.name, &Metrics::new(), WriteGate::new(|| false))?;
+        let manager = Manager::builder(client).name(self.name).build();
+        setup(&manager).await?;
+        self.check_policies(&manager, mode)?;
+        let hooks = manager.hooks();
+        // A Role grants no configurations, which are cluster-scoped.
+        if !self.namespaced {
+            component::rules(&hooks)
+                .into_iter()
+                .for_each(|rule| manager.grant(rule));
+        }
+        if self.chooses {
+            manager.grant(Rule::new(&[""], &["namespaces"], &["list", "watch"]));
+        }
+        let roles = manager.roles(self.namespaced)?;
+        let written = [
+            (out, [("role.yaml".to_owned(), roles)].into()),
+            (webhook_out, component::files(&hooks, self.name)),
+            (policy_out, policy::component::files(&manager.stated())),
+        ];
+        let written = written.map(|(out, files)| files::report(files::write_manifests(out, &files, mode), mode));
+        let failed = written.into_iter().find(|code| *code != ExitCode::SUCCESS);
+        Ok(failed.unwrap_or(ExitCode::SUCCESS))
+    }
+
+    /// Compiles the policies by the types of the operator's own kinds.
+    fn check_policies(&self, manager: &Manager, mode: Mode) -> Result<()> {
+        if manager.stated().is_empty() {
+            return Ok(());
+        }
+        let notes = manager.check_policies(&self.assembled_crds()?)?;
+        if mode == Mode::Write {
+            notes.iter().for_each(|note| eprintln!("note: {note}\n"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,145 @@
+//! The expressions of a policy: compiled as the API server compiles them, and by the type of the kind, which it does not know;
+//! then priced.
+
+use kubewright_schema::policy::{self, Purpose, Refused, could_be_rule, excess};
+use serde_json::Value;
+
+use super::{
+    declare::{Declared, Policy, Validating, ValidationAction},
+    documents::conditions,
+    lint::refused,
+};
+use crate::{error::Result, webhook::Operation};
+
+/// What is wrong with an expression that does not compile.
+const VARIABLES: &str = "it is over object, oldObject, request, authorizer";
+/// How to make an expression cheaper.
+const LIMIT: &str = "limit what it reads in the type, as with `#[schemars(length(max = 100))]` on a list or a string";
+/// What to write in place of a policy.
+const RULE: &str =
+    "write it as a rule on the type, `#[kube(validation = …)]`, over `self` and `oldSelf`: that needs no policy";
+
+/// Checks all expressions of a policy, by the types in these CustomResourceDefinitions. Returns notes about it.
+///
+/// # Errors
+///
+/// [`Error::Setup`](crate::Error::Setup) with the policy, the first expression that is wrong, and the remedy.
+pub(super) fn check(policy: &Policy<Validating>, definitions: &[Value]) -> Result<Vec<String>> {
+    let declared = &policy.declared;
+    let schema = schema(definitions, [&declared.group, &declared.plural, &declared.version]);
+    Compiler::new(declared, None).check(&policy.form)?;
+    let Some(schema) = schema else {
+        return Ok(Vec::new());
+    };
+    let params = declared.params.as_ref();
+    let params = params.and_then(|it| self::schema(definitions, [&it.group, &it.plural, &it.version]));
+    Compiler::new(declared, Some([Some(schema), params])).check(&policy.form)?;
+    Ok(rules(policy, schema))
+}
+
+/// The `openAPIV3Schema` of a kind that one of these definitions defines: by group, plural and version.
+fn schema<'d>(definitions: &'d [Value], [group, plural, version]: [&str; 3]) -> Option<&'d Value> {
+    let of_kind = |it: &&Value| it["spec"]["group"] == *group && it["spec"]["names"]["plural"] == *plural;
+    let versions = definitions.iter().find(of_kind)?["spec"]["versions"].as_array()?;
+    let found = versions.iter().find(|it| it["name"] == *version)?;
+    found.pointer("/schema/openAPIV3Schema")
+}
+
+/// Compiles the expressions of one policy.
+struct Compiler<'p> {
+    declared: &'p Declared,
+    /// The schemas of the object and of the parameters.
+    schemas: Option<[Option<&'p Value>; 2]>,
+}
+
+impl<'p> Compiler<'p> {
+    fn new(declared: &'p Declared, schemas: Option<[Option<&'p Value>; 2]>) -> Self {
+        Self { declared, schemas }
+    }
+
+    fn policy(&self, composes: bool) -> policy::Policy {
+        let has_params = self.declared.params.is_some();
+        match self.schemas {
+            Some([Some(object), params]) => policy::Policy::typed(has_params, composes, object, params),
+            _ => policy::Policy::new(has_params, composes),
+        }
+    }
+
+    fn check(&self, form: &Validating) -> Result<()> {
+        let alone = self.policy(false);
+        for [name, expression] in &conditions(self.declared) {
+            self.one(&alone, Purpose::Condition, &format!("condition `{name}`"), expression)?;
+        }
+        let mut policy = self.policy(!self.declared.variables.is_empty());
+        for [name, expression] in &self.declared.variables {
+            let (what, text) = (format!("variable `{name}`"), expression.trim());
+            policy.add(name, text).map_err(|why| self.wrong(&what, text, &why))?;
+            self.affordable(&what, text, policy.price_of_variable(name))?;
+        }
+        for (nth, validation) in form.validations.iter().enumerate() {
+            let (what, text) = (format!("validation {}", nth + 1), validation.expression.as_str());
+            self.one(&policy, Purpose::Condition, &what, text)?;
+            if let Some(text) = &validation.message_expression {
+                self.one(&policy, Purpose::Message, &format!("message of {what}"), text)?;
+            }
+        }
+        for [key, expression] in &form.annotations {
+            self.one(
+                &policy,
+                Purpose::Annotation,
+                &format!("audit annotation `{key}`"),
+                expression,
+            )?;
+        }
+        Ok(())
+    }
+
+    fn one(&self, policy: &policy::Policy, purpose: Purpose, what: &str, expression: &str) -> Result<()> {
+        let text = expression.trim();
+        let compiled = policy.compile(purpose, text);
+        let compiled = compiled.map_err(|why| self.wrong(what, text, &why))?;
+        self.affordable(what, text, policy.price(&compiled))
+    }
+
+    fn affordable(&self, what: &str, expression: &str, price: Option<u64>) -> Result<()> {
+        match price.and_then(excess) {
+            None => Ok(()),
+            Some(why) => Err(self.refused(what, expression, &why, LIMIT)),
+        }
+    }
+
+    fn wrong(&self, what: &str, expression: &str, why: &Refused) -> crate::Error {
+        let Declared { kind, params, .. } = self.declared;
+        let hint = match self.schemas {
+            Some(_) => format!("the API server would find this at the first request: see the fields of {kind}"),
+            None => {
+                let params = if params.is_some() { ", params" } else { "" };
+                format!("{VARIABLES}{params}; all but conditions also see namespaceObject and variables")
+            }
+        };
+        self.refused(what, expression, why.detail(), &hint)
+    }
+
+    fn refused(&self, what: &str, expression: &str, why: &str, hint: &str) -> crate::Error {
+        refused(self.declared, &format!("{what}, `{expression}`: {why}"), hint)
+    }
+}
+
+/// A note for each validation that could be a rule on the type.
+fn rules(policy: &Policy<Validating>, schema: &Value) -> Vec<String> {
+    let (declared, form) = (&policy.declared, &policy.form);
+    let denies = form.actions.is_empty() || form.actions.contains(&ValidationAction::Deny);
+    let everywhere = declared.namespaces.is_none() && declared.objects.is_none() && declared.conditions.is_empty();
+    let of_writes = !declared.operations.contains(&Operation::Delete) && declared.subresources.is_empty();
+    if !denies || !everywhere || !of_writes || declared.params.is_some() {
+        return Vec::new();
+    }
+    let all = form.validations.iter().map(|it| it.expression.trim());
+    let could = all.filter(|text| could_be_rule(schema, &declared.variables, text));
+    could
+        .map(|text| {
+            let Declared { name, kind, .. } = declared;
+            format!("the policy `{name}` reads nothing but the {kind} for `{text}`\n\nhint: {RULE}")
+        })
+        .collect()
+}

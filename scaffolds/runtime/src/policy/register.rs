@@ -1,0 +1,55 @@
+//! Joins a policy to a manager.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::{
+    declare::{Policy, Validating},
+    documents::documents,
+    expressions, lint,
+};
+use crate::{
+    error::{Error, Result},
+    manager::{Expressions, Manager, Stated},
+};
+
+impl Policy<Validating> {
+    /// Registers the policy with the manager, so that `make manifests` writes it. Its expressions are compiled then, and in
+    /// tests, not when the operator starts.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setup`] if the API server would refuse it for another reason than an expression, or a policy has this name
+    /// already.
+    pub fn register(self, manager: &Manager) -> Result<()> {
+        lint::check(&self)?;
+        manager.state(Stated {
+            name: self.declared.name.clone(),
+            documents: documents(&self, manager.name()),
+            expressions: Arc::new(self),
+        })
+    }
+}
+
+impl Expressions for Policy<Validating> {
+    fn check(&self, definitions: &[Value]) -> Result<Vec<String>> {
+        expressions::check(self, definitions)
+    }
+}
+
+impl Manager {
+    /// Checks the expressions of all policies, by the types in these CustomResourceDefinitions. Returns notes about them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setup`] with the first mistake, and its remedy.
+    pub(crate) fn check_policies(&self, definitions: &[Value]) -> Result<Vec<String>> {
+        let checked = self
+            .stated()
+            .into_iter()
+            .map(|policy| policy.expressions.check(definitions));
+        let notes: Result<Vec<_>, Error> = checked.collect();
+        Ok(notes?.into_iter().flatten().collect())
+    }
+}

@@ -1,0 +1,293 @@
+//! One write before a policy, without a server: tests pass the object, and check what is refused.
+
+use std::collections::BTreeMap;
+
+use kube::core::{Selector, SelectorExt};
+use kubewright_machinery::labels;
+use kubewright_schema::{
+    condition::{self, Asked, Authorizer, Decision, Spent},
+    policy::{self, Input, Purpose, Validation},
+};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::{
+    kind::Kind,
+    object::Object,
+    policy::{Declared, Policy, Validating, check, documents},
+    webhook::{FailurePolicy, Operation},
+};
+
+/// The namespace of objects that name none.
+const NAMESPACE: &str = "default";
+
+/// One write of an object, to be judged by a policy: no server, no socket, no process.
+///
+/// ```
+/// # use kubewright_runtime::{FailurePolicy, Policy, Validation, testing::Trial};
+/// # use k8s_openapi::api::core::v1::ConfigMap;
+/// let policy = Policy::validating::<ConfigMap>("settings-of-admins")
+///     .failure_policy(FailurePolicy::Ignore)
+///     .validation(Validation::new("'admins' in request.userInfo.groups").message("only admins may"));
+/// let write = Trial::create(&ConfigMap::default());
+/// assert_eq!(write.refusals(&policy), ["only admins may"]);
+/// assert!(write.user("jane", ["admins"]).refusals(&policy).is_empty());
+/// ```
+///
+/// # Flow
+///
+/// [`create`](Self::create), [`update`](Self::update) or [`delete`](Self::delete); then what expressions read besides the object;
+/// then [`refusals`](Self::refusals).
+///
+/// # Guarantees
+///
+/// Expressions are compiled and evaluated as by kube-apiserver 1.36, with its messages and within its limits of cost. A policy that is
+/// not about the operation, the namespace or the object refuses nothing.
+///
+/// # Caveats
+///
+/// The object is as given: an API server has pruned it, and set the defaults of its schema.
+#[derive(Clone)]
+pub struct Trial {
+    kind: Value,
+    resource: Value,
+    asked: Asked,
+    operation: Operation,
+    object: Value,
+    old: Value,
+    /// Null for what is in none.
+    namespace: Value,
+    user: Value,
+    params: Value,
+    /// Verbs and resources.
+    allowed: Vec<[String; 2]>,
+}
+
+impl Trial {
+    /// The creation of an object.
+    ///
+    /// # Panics
+    ///
+    /// If the object cannot be serialized, as all of these.
+    pub fn create<K: Object>(object: &K) -> Self {
+        Self::of::<K>(Operation::Create, json(object), Value::Null)
+    }
+
+    /// The change of an object.
+    pub fn update<K: Object>(old: &K, new: &K) -> Self {
+        Self::of::<K>(Operation::Update, json(new), json(old))
+    }
+
+    /// The deletion of an object.
+    pub fn delete<K: Object>(object: &K) -> Self {
+        Self::of::<K>(Operation::Delete, Value::Null, json(object))
+    }
+
+    /// In a namespace with these labels, in addition to the one with its name that every namespace has.
+    ///
+    /// # Panics
+    ///
+    /// If a label is invalid.
+    pub fn namespace_labels<L: Into<String>>(mut self, given: impl IntoIterator<Item = (L, L)>) -> Self {
+        for (key, value) in given {
+            let (key, value) = (key.into(), value.into());
+            if let Some(fault) = labels::key(&key).into_iter().chain(labels::value(&value)).next() {
+                panic!("the label `{key}: {value}` is invalid: {fault}");
+            }
+            if self.namespace.is_object() {
+                self.namespace["metadata"]["labels"][key] = json!(value);
+            }
+        }
+        self
+    }
+
+    /// By a user of these groups, in place of `jane`, who is in none.
+    pub fn user<G: Into<String>>(mut self, name: &str, groups: impl IntoIterator<Item = G>) -> Self {
+        let groups: Vec<String> = groups.into_iter().map(Into::into).collect();
+        self.user = json!({"username": name, "groups": groups});
+        self
+    }
+
+    /// The user may do this with a resource, such as `create` and `deployments`; otherwise nothing.
+    pub fn may(mut self, verb: &str, resource: &str) -> Self {
+        self.allowed.push([verb.to_owned(), resource.to_owned()]);
+        self
+    }
+
+    /// The object that expressions read as `params`.
+    pub fn params(mut self, params: &impl Serialize) -> Self {
+        self.params = json(params);
+        self
+    }
+
+    /// The messages of all validations that fail, in their order, whatever the policy's actions are. An expression that has no value is
+    /// one too, unless the policy ignores failures.
+    ///
+    /// # Panics
+    ///
+    /// If the policy is one that would not register, or an expression does not compile.
+    pub fn refusals(&self, policy: &Policy<Validating>) -> Vec<String> {
+        check(policy).unwrap_or_else(|error| panic!("{error}"));
+        let [stated, _] = documents(policy, "").try_into().unwrap_or_default();
+        if !self.is_subject_to(&policy.declared) {
+            return Vec::new();
+        }
+        let spec = &stated["spec"];
+        let mut compiled = policy::Policy::new(!spec["paramKind"].is_null(), true);
+        for [name, expression] in &policy.declared.variables {
+            must(name, compiled.add(name, expression.trim()));
+        }
+        let failed = self.evaluate(&compiled, spec);
+        let ignores = policy.declared.failure_policy == Some(FailurePolicy::Ignore);
+        let failed = failed.unwrap_or_else(|why| vec![Err(why)]).into_iter();
+        failed
+            .filter_map(|failed| match failed {
+                Ok(message) => Some(message),
+                Err(why) => (!ignores).then_some(why),
+            })
+            .collect()
+    }
+
+    /// The messages of validations that fail, and errors.
+    fn evaluate(&self, policy: &policy::Policy, spec: &Value) -> Result<Vec<Result<String, String>>, String> {
+        let compile = |purpose: Purpose, of: &Value, field: &str| {
+            let text = of[field].as_str().unwrap_or_default();
+            Ok(must(text, policy.compile(purpose, text)))
+        };
+        let conditions: Vec<_> = items(&spec["matchConditions"])
+            .map(|item| compile(Purpose::Condition, item, "expression"))
+            .collect();
+        let all = items(&spec["validations"]);
+        let validations: Vec<_> = all.map(|item| Validation::read(item, policy)).collect();
+        for validation in &validations {
+            let expressions = [Some(&validation.expression), validation.message_expression.as_ref()];
+            let mut wrong = expressions.into_iter().flatten().filter_map(|it| it.as_ref().err());
+            if let Some(wrong) = wrong.next() {
+                panic!("an expression does not compile: {wrong}");
+            }
+        }
+        let (request, authorizer) = (self.request(), self.authorizer());
+        let mut input = Input {
+            request: condition::Input {
+                object: &self.object,
+                old_object: &self.old,
+                request: &request,
+                authorizer: &authorizer,
+                resource: &self.asked,
+            },
+            params: &self.params,
+            // Conditions do not see it.
+            namespace: &Value::Null,
+        };
+        if !policy.matches(&conditions, &input)? {
+            return Ok(Vec::new());
+        }
+        input.namespace = &self.namespace;
+        let failed = policy.validate(&validations, &input);
+        let failed = failed.map_err(|Spent| Spent::MESSAGE.to_owned())?.into_iter();
+        Ok(failed.map(|failed| failed.map(|failed| failed.message)).collect())
+    }
+
+    /// Whether the API server would evaluate a policy for this write.
+    fn is_subject_to(&self, declared: &Declared) -> bool {
+        let matches = |selector: &Option<_>, object: &Value| {
+            let Some(selector) = selector.clone() else {
+                return true;
+            };
+            let labels: BTreeMap<String, String> =
+                serde_json::from_value(object["metadata"]["labels"].clone()).unwrap_or_default();
+            // `check` has found it well-formed.
+            Selector::try_from(selector).is_ok_and(|selector| selector.matches(&labels))
+        };
+        let mut objects = [&self.object, &self.old].into_iter().filter(|it| !it.is_null());
+        declared.operations.contains(&self.operation)
+            && (self.namespace.is_null() || matches(&declared.namespaces, &self.namespace))
+            && objects.any(|object| matches(&declared.objects, object))
+    }
+
+    fn of<K: Object>(operation: Operation, object: Value, old: Value) -> Self {
+        let kind = Kind::<K>::of();
+        let (group, version, plural) = (kind.group(), kind.version(), kind.plural());
+        let metadata = if object.is_null() {
+            &old["metadata"]
+        } else {
+            &object["metadata"]
+        };
+        let name = metadata["name"].as_str().unwrap_or_default().to_owned();
+        let namespace = match (kind.is_namespaced(), metadata["namespace"].as_str()) {
+            (false, _) => "",
+            (true, named) => named.unwrap_or(NAMESPACE),
+        };
+        Self {
+            kind: json!({"group": group, "version": version, "kind": kind.kind()}),
+            resource: json!({"group": group, "version": version, "resource": plural}),
+            asked: Asked {
+                group: group.to_owned(),
+                resource: plural.to_owned(),
+                namespace: namespace.to_owned(),
+                name,
+                ..Asked::default()
+            },
+            operation,
+            namespace: self::namespace(namespace),
+            object,
+            old,
+            user: json!({"username": "jane", "groups": []}),
+            params: Value::Null,
+            allowed: Vec::new(),
+        }
+    }
+
+    /// The request, as expressions see it.
+    fn request(&self) -> Value {
+        let mut request = json!({
+            "uid": "",
+            "kind": self.kind,
+            "resource": self.resource,
+            "requestKind": self.kind,
+            "requestResource": self.resource,
+            "operation": self.operation,
+            "userInfo": self.user,
+            "dryRun": false,
+            "options": {},
+        });
+        for (field, text) in [("name", &self.asked.name), ("namespace", &self.asked.namespace)] {
+            if !text.is_empty() {
+                request[field] = json!(text);
+            }
+        }
+        request
+    }
+
+    fn authorizer(&self) -> Authorizer {
+        let allowed = self.allowed.clone();
+        Authorizer::new(move |asked| Decision {
+            allowed: asked.account.is_none() && allowed.contains(&[asked.verb.clone(), asked.resource.clone()]),
+            reason: String::new(),
+        })
+    }
+}
+
+/// A Namespace, as expressions see it; null if the name is empty.
+fn namespace(name: &str) -> Value {
+    if name.is_empty() {
+        return Value::Null;
+    }
+    json!({
+        "metadata": {"name": name, "labels": {"kubernetes.io/metadata.name": name}},
+        "spec": {"finalizers": ["kubernetes"]},
+        "status": {"phase": "Active"},
+    })
+}
+
+fn json(object: &impl Serialize) -> Value {
+    serde_json::to_value(object).unwrap_or_else(|error| panic!("the object cannot be serialized: {error}"))
+}
+
+fn must<T>(of: &str, compiled: Result<T, policy::Refused>) -> T {
+    compiled.unwrap_or_else(|refused| panic!("`{of}` does not compile: {}", refused.detail()))
+}
+
+fn items(list: &Value) -> impl Iterator<Item = &Value> {
+    list.as_array().into_iter().flatten()
+}

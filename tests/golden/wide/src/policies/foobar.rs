@@ -1,0 +1,60 @@
+//! The policy of FooBar: expressions that the API server evaluates before it stores an object. Prefer rules in the
+//! type itself where the object alone decides.
+
+use api::test::v1::FooBar;
+use kubewright_runtime::{Manager, Policy, Result, Validating, Validation};
+
+/// The label of a namespace with what the names of its objects begin with.
+const PREFIX: &str = "test.example.com/name-prefix";
+
+pub fn register(manager: &Manager) -> Result<()> {
+    policy().register(manager)
+}
+
+/// The names of objects begin as their namespace says.
+fn policy() -> Policy<Validating> {
+    // In the cluster, the operator's name stands before it.
+    const NAME: &str = "foobar-names";
+    Policy::validating::<FooBar>(NAME)
+        .variable(
+            "prefix",
+            format!("namespaceObject.metadata.?labels[?'{PREFIX}'].orValue('')"),
+        )
+        .validation(
+            Validation::new("object.metadata.name.startsWith(variables.prefix)")
+                .message_expression("'names begin with ' + variables.prefix"),
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use api::test::v1::foobar::FooBarSpec;
+    use kubewright_runtime::testing::Trial;
+
+    use super::*;
+
+    fn object(name: &str) -> FooBar {
+        let spec = FooBarSpec {
+            target: "world".to_owned(),
+            r#type: None,
+        };
+        FooBar::new(name, spec)
+    }
+
+    #[test]
+    fn names_begin_with_the_prefix_of_their_namespace() {
+        let create = |name| {
+            let write = Trial::create(&object(name));
+            write.namespace_labels([(PREFIX, "team-a")])
+        };
+        let refused = create("sample").refusals(&policy());
+        assert_eq!(refused, ["names begin with team-a"]);
+        assert!(create("team-a-sample").refusals(&policy()).is_empty());
+    }
+
+    #[test]
+    fn any_name_will_do_in_other_namespaces() {
+        let create = Trial::create(&object("sample"));
+        assert!(create.refusals(&policy()).is_empty());
+    }
+}

@@ -1,0 +1,146 @@
+//! `create webhook --policy` and its deletion: what they write, print and refuse.
+
+use super::super::cli::{assert_same, create, kubewright, project, tree};
+use super::{DEFAULT, read, state, webhook, with_foobar};
+use std::fs;
+
+const FILE: &str = "src/policies/foobar.rs";
+
+#[test]
+fn a_policy_is_written_registered_and_recorded_without_a_webhook_server() {
+    let dir = with_foobar();
+    let run = webhook(dir.path(), "create", &["--policy"]).succeeds();
+    assert!(run.stderr.contains("a rule on the type would do"), "{}", run.stderr);
+    assert!(read(dir.path(), "PROJECT").contains("policy: {name: foobar, version: v1}}"));
+    assert!(read(dir.path(), "src/main.rs").contains("policies::register(manager)?;"));
+    assert!(read(dir.path(), DEFAULT).contains("components:\n  - ../policy\n"));
+    for file in [FILE, "src/policies/mod.rs", "src/main.rs", DEFAULT] {
+        assert_eq!(state(dir.path(), file), "clean", "{file}");
+    }
+    assert_eq!(state(dir.path(), "config/policy/manifests.yaml"), "missing");
+    for absent in [
+        "src/webhooks",
+        "config/network-policy/allow_webhooks.yaml",
+        "tests/foobar_webhooks.rs",
+    ] {
+        assert!(!dir.path().join(absent).exists(), "{absent}");
+    }
+    let before = tree(dir.path());
+    for run in [
+        webhook(dir.path(), "create", &["--policy=validating"]),
+        kubewright(dir.path(), &["sync"]),
+    ] {
+        assert!(run.succeeds().stderr.contains("nothing to do"));
+    }
+    assert_same(&before, &tree(dir.path()));
+}
+
+#[test]
+fn a_policy_stands_beside_webhooks_and_is_deleted_alone_or_with_them() {
+    let dir = with_foobar();
+    let untouched = tree(dir.path());
+    webhook(dir.path(), "create", &["--policy"]).succeeds();
+    let alone = tree(dir.path());
+    webhook(dir.path(), "create", &["--validation"]).succeeds();
+    assert!(read(dir.path(), DEFAULT).contains("components:\n  - ../policy\n  - ../webhook\n"));
+    webhook(dir.path(), "delete", &["--validation"]).succeeds();
+    assert_same(&alone, &tree(dir.path()));
+    let run = webhook(dir.path(), "delete", &["--policy"]).succeeds();
+    let words = "kubectl delete validatingadmissionpolicybindings,validatingadmissionpolicies --selector app.kubernetes.io/name=";
+    assert!(run.stderr.contains(words), "{}", run.stderr);
+    assert_same(&untouched, &tree(dir.path()));
+    webhook(dir.path(), "create", &["--policy", "--defaulting"]).succeeds();
+    webhook(dir.path(), "delete", &[]).succeeds();
+    assert_same(&untouched, &tree(dir.path()));
+    webhook(dir.path(), "delete", &["--policy"]).refuses(1, &["`FooBar` has no policy"]);
+}
+
+#[test]
+fn what_cannot_have_a_policy_is_refused_and_nothing_is_written() {
+    let dir = with_foobar();
+    let before = tree(dir.path());
+    webhook(dir.path(), "create", &["--policy=mutating"])
+        .refuses(1, &["`--policy=mutating` is not built yet", "`--defaulting`"]);
+    webhook(dir.path(), "create", &["--policy=other"]).refuses(2, &["invalid value 'other'"]);
+    webhook(dir.path(), "create", &["--policy", "--version", "v2"]).refuses(1, &["`FooBar` has no version `v2`"]);
+    let deployment = [
+        "create",
+        "webhook",
+        "--group",
+        "apps",
+        "--version",
+        "v1",
+        "--kind",
+        "Deployment",
+        "--policy",
+    ];
+    kubewright(dir.path(), &deployment).refuses(1, &["only policies of its own kinds are generated", "policies.md"]);
+    let run = webhook(dir.path(), "create", &["--policy", "--dry-run"]).succeeds();
+    assert!(run.stdout.contains("+++ b/src/policies/foobar.rs") && run.stdout.contains("+mod policies;"));
+    assert_same(&before, &tree(dir.path()));
+    fs::create_dir(dir.path().join("src/policies")).unwrap();
+    fs::write(dir.path().join(FILE), "// mine\n").unwrap();
+    webhook(dir.path(), "create", &["--policy"])
+        .refuses(1, &["`src/policies/foobar.rs` exists already, with other contents"]);
+}
+
+#[test]
+fn a_version_with_a_policy_stays_and_a_kind_takes_its_policy_along() {
+    let dir = with_foobar();
+    let api = [
+        "create",
+        "api",
+        "--group",
+        "test",
+        "--version",
+        "v2",
+        "--kind",
+        "FooBar",
+        "--controller=false",
+    ];
+    kubewright(dir.path(), &api).succeeds();
+    webhook(dir.path(), "create", &["--policy", "--version", "v2"]).succeeds();
+    webhook(dir.path(), "create", &["--policy", "--version", "v1"])
+        .refuses(1, &["is about version `v2` of it", "--policy`"]);
+    let delete = |more: &[&str]| {
+        kubewright(
+            dir.path(),
+            &[&["delete", "api", "--group", "test", "--kind", "FooBar"], more].concat(),
+        )
+    };
+    delete(&["--version", "v2"]).refuses(1, &["the policy of `FooBar` is about version `v2`", "--all-versions"]);
+    delete(&["--all-versions"]).succeeds();
+    assert!(!dir.path().join("src/policies").exists());
+}
+
+#[test]
+fn a_cluster_scoped_kind_may_have_a_policy() {
+    let dir = project();
+    let cluster = [
+        "create",
+        "api",
+        "--group",
+        "test",
+        "--version",
+        "v1",
+        "--kind",
+        "FooBar",
+        "--cluster",
+    ];
+    kubewright(dir.path(), &cluster).succeeds();
+    webhook(dir.path(), "create", &["--policy"]).succeeds();
+    assert!(read(dir.path(), FILE).contains("in request.userInfo.groups"));
+}
+
+#[test]
+fn an_operator_of_one_namespace_may_have_a_policy() {
+    let dir = tempfile::tempdir().unwrap();
+    kubewright(
+        dir.path(),
+        &["init", "--domain", "example.com", "--project-name", "x", "--namespaced"],
+    )
+    .succeeds();
+    create(dir.path(), "test", "FooBar").succeeds();
+    webhook(dir.path(), "create", &["--policy"]).succeeds();
+    assert!(read(dir.path(), DEFAULT).contains("components:\n  - ../policy\n"));
+}
