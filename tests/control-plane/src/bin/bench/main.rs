@@ -173,7 +173,8 @@ async fn in_process(contenders: &[Contender], flags: &Flags) -> Result<Table> {
 
 /// Installs the kind, which all contenders share. The first one can.
 async fn install(ours: &Path, place: &Place) -> Result<()> {
-    let mut operator = Operator::start(ours, &["--install-crds"], &place.kubeconfig, &place.folder)?;
+    let arguments = ["--install-crds", "--webhook-bind-address=0"];
+    let mut operator = Operator::start(ours, &arguments, &place.kubeconfig, &place.folder)?;
     operator.ready(load::PATIENCE).await?;
     operator.terminate(load::PATIENCE).await?;
     Ok(())
