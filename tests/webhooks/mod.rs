@@ -32,6 +32,15 @@ fn replace(dir: &Path, file: &str, from: &str, to: &str) {
     fs::write(dir.join(file), text.replace(from, to)).unwrap();
 }
 
+/// To create the same once more changes nothing, and neither does `sync`.
+fn assert_done(dir: &Path, again: &str) {
+    let before = tree(dir);
+    for run in [webhook(dir, "create", &[again]), kubewright(dir, &["sync"])] {
+        assert!(run.succeeds().stderr.contains("nothing to do"));
+    }
+    assert_same(&before, &tree(dir));
+}
+
 #[test]
 fn webhooks_are_written_registered_and_recorded() {
     let dir = with_foobar();
@@ -52,14 +61,7 @@ fn webhooks_are_written_registered_and_recorded() {
         assert_eq!(state(dir.path(), file), "clean", "{file}");
     }
     assert_eq!(state(dir.path(), "config/webhook/manifests.yaml"), "missing");
-    let before = tree(dir.path());
-    for run in [
-        webhook(dir.path(), "create", &["--programmatic-validation"]),
-        kubewright(dir.path(), &["sync"]),
-    ] {
-        assert!(run.succeeds().stderr.contains("nothing to do"));
-    }
-    assert_same(&before, &tree(dir.path()));
+    assert_done(dir.path(), "--programmatic-validation");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::{Context, Result};
 use control_plane::{
-    Operator, Usage,
+    ControlPlane, Operator, Usage,
     foobar::{self, FooBar, child_of, names},
     make_namespace,
 };
@@ -50,6 +50,17 @@ pub struct Place {
     pub client: Client,
     pub kubeconfig: PathBuf,
     pub folder: PathBuf,
+}
+
+impl Place {
+    /// That of its administrator.
+    pub async fn of(plane: &ControlPlane) -> Result<Self> {
+        Ok(Self {
+            client: plane.client().await?,
+            kubeconfig: plane.kubeconfig(),
+            folder: plane.folder().to_owned(),
+        })
+    }
 }
 
 /// What was measured, with its name and unit; the same for each operator.

@@ -149,11 +149,7 @@ fn contenders(flags: &Flags, events: Events) -> Result<Vec<Contender>> {
 
 async fn on_real_server(contenders: &[Contender], events: Events, flags: &Flags) -> Result<Table> {
     let plane = ControlPlane::start(&Assets::find()?, Settings::default()).await?;
-    let place = Place {
-        client: plane.client().await?,
-        kubeconfig: plane.kubeconfig(),
-        folder: plane.folder().to_owned(),
-    };
+    let place = Place::of(&plane).await?;
     install(&contenders[0].binary, &place).await?;
     let calm = async || plane.calm().await;
     let figures = rounds(&place, contenders, flags, calm).await?;

@@ -59,11 +59,7 @@ pub fn project() -> Result<Project> {
 /// Measures the contenders in turn, in another order in each round; the first one is the project's operator.
 pub async fn measure(project: &Project, contenders: &[Contender], rounds: usize) -> Result<Vec<Vec<Figures>>> {
     let plane = ControlPlane::start(&Assets::find()?, Settings::default()).await?;
-    let place = Place {
-        client: plane.client().await?,
-        kubeconfig: plane.kubeconfig(),
-        folder: plane.folder().to_owned(),
-    };
+    let place = Place::of(&plane).await?;
     install(&contenders[0].binary, &place).await?;
     for lease in [NAME, "bench-controller-runtime"] {
         caches::occupy(&place, lease).await?;
