@@ -1,6 +1,7 @@
 //! The real server's answers to the probes, for machines without a real server: `recorded/<file>.json`, a line for each probe.
 
 use anyhow::{Context, Result};
+use control_plane::Settings;
 use futures::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
 
@@ -42,11 +43,19 @@ pub(super) async fn lines(real: &Real, file: &str, pick: &Pick<'_>) -> Result<Li
         true => 1,
         false => AT_ONCE,
     };
-    let asked = pick.of(programs.len()).into_iter().map(|position| {
+    // Policies with parameters need a new server, and all of them before the first one is deleted.
+    let own = match programs.iter().any(Program::has_parameters) {
+        true => Some(Real::with(Settings::default()).await?),
+        false => None,
+    };
+    let target = &own.as_ref().unwrap_or(real).target;
+    let mut positions = pick.of(programs.len());
+    positions.sort_by_key(|position| !programs[*position].has_parameters());
+    let asked = positions.into_iter().map(|position| {
         let program = programs[position].clone();
         async move {
             let namespace = namespace(run, position);
-            let answers = real.target.run(&program, &namespace).await?;
+            let answers = target.run(&program, &namespace).await?;
             let mut answers = normal::form(&program, &answers, &namespace);
             for (answer, step) in answers.iter_mut().zip(&program.steps) {
                 if step.unlike.is_some() {
