@@ -10,7 +10,7 @@ use control_plane::{
     foobar::{FooBar, FooBarSpec},
     free_ports, make_namespace,
 };
-use http::Request;
+use http::{Request, Uri};
 use kube::{
     Api, Client, Config, ResourceExt,
     api::{ApiResource, DeleteParams, DynamicObject, GroupVersionKind, Patch, PatchParams, PostParams},
@@ -201,7 +201,9 @@ impl<'a> Hooks<'a> {
         let authority = converter["caBundle"]
             .as_str()
             .context("no authority of the converter")?;
-        let client = client_of(url, authority).await?;
+        let url: Uri = url.parse()?;
+        let server = url.to_string().replace(url.path(), "");
+        let client = client_of(&server, authority).await?;
         let object = json!({
             "apiVersion": "test.example.com/v1",
             "kind": "FooBar",
@@ -217,7 +219,7 @@ impl<'a> Hooks<'a> {
         let body = serde_json::to_vec(&review)?;
         let mut times = Vec::new();
         for _ in 0..REVIEWS {
-            let request = Request::post("/").header("content-type", "application/json");
+            let request = Request::post(url.path()).header("content-type", "application/json");
             let request = request.body(body.clone())?;
             let began = Instant::now();
             let answer = client.request_text(request).await?;
