@@ -3,7 +3,7 @@
 use std::fmt;
 
 use kubewright_machinery::names::group_version;
-use kubewright_schema::policy::{self, Expression, Purpose};
+use kubewright_schema::policy::{self, Expression, Purpose, Validation};
 use serde_json::Value;
 
 use super::Binding;
@@ -59,19 +59,6 @@ pub enum Mutation {
     JsonPatch(Compiled),
 }
 
-/// A validation.
-#[derive(Debug)]
-pub struct Validation {
-    /// What has to be true.
-    pub expression: Compiled,
-    /// What computes the message, if anything does.
-    pub message_expression: Option<Compiled>,
-    /// The message otherwise.
-    pub message: String,
-    /// The reason of the refusal; `Invalid` by default.
-    pub reason: String,
-}
-
 impl Policy {
     /// A stored policy.
     pub(super) fn read(policy: &Value, bindings: Vec<Binding>) -> Self {
@@ -100,7 +87,7 @@ impl Policy {
                 .collect(),
             is_reinvoked: spec["reinvocationPolicy"] == "IfNeeded",
             validations: items(&spec["validations"])
-                .map(|item| Validation::read(item, compile))
+                .map(|item| Validation::read(item, &expressions))
                 .collect(),
             annotations: items(&spec["auditAnnotations"])
                 .map(|item| compile(Purpose::Annotation, text(item, "valueExpression")))
@@ -118,26 +105,6 @@ impl Mutation {
         }
         let expression = text(&mutation["applyConfiguration"], "expression");
         Self::ApplyConfiguration(compile(Purpose::ApplyConfiguration, expression))
-    }
-}
-
-impl Validation {
-    fn read(validation: &Value, compile: impl Fn(Purpose, &str) -> Compiled) -> Self {
-        let message = text(validation, "messageExpression");
-        Self {
-            expression: compile(Purpose::Condition, text(validation, "expression")),
-            message_expression: (!message.is_empty()).then(|| compile(Purpose::Message, message)),
-            message: text(validation, "message").trim().to_owned(),
-            reason: match text(validation, "reason") {
-                "" => "Invalid".to_owned(),
-                reason => reason.to_owned(),
-            },
-        }
-    }
-
-    /// Its source.
-    pub fn source(&self) -> &str {
-        self.expression.as_ref().map_or("", Expression::source)
     }
 }
 

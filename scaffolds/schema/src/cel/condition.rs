@@ -100,6 +100,27 @@ impl Spent {
         "validation failed due to running out of cost budget, no further validation rules will be run";
 }
 
+/// Whether all conditions are true, by their values. One that is false decides, whatever the others are.
+///
+/// # Errors
+/// The errors of those that have no value, in the server's words.
+pub fn all(values: impl IntoIterator<Item = Result<bool, String>>) -> Result<bool, String> {
+    let (mut is_false, mut errors) = (false, Vec::new());
+    for value in values {
+        match value {
+            Ok(holds) => is_false |= !holds,
+            Err(error) if !errors.contains(&error) => errors.push(error),
+            Err(_) => {}
+        }
+    }
+    match (is_false, errors.as_slice()) {
+        (true, _) => Ok(false),
+        (false, []) => Ok(true),
+        (false, [error]) => Err(error.clone()),
+        (false, errors) => Err(format!("[{}]", errors.join(", "))),
+    }
+}
+
 /// The server's message about an expression that has no value.
 pub(super) fn failed(expression: &str, fault: &Fault) -> String {
     format!("expression '{expression}' resulted in error: {}", fault.told())

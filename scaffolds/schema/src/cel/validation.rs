@@ -80,20 +80,7 @@ impl Policy {
         let values = self.evaluate(Purpose::Condition, conditions.iter().map(Some), input, &mut budget);
         let values = values.map_err(|Spent| Spent::MESSAGE.to_owned())?;
         let values = values.into_iter().flatten();
-        let (mut is_false, mut errors) = (false, Vec::new());
-        for value in values {
-            match value {
-                Ok(value) => is_false |= value != Outcome::Bool(true),
-                Err(error) if !errors.contains(&error) => errors.push(error),
-                Err(_) => {}
-            }
-        }
-        match (is_false, errors.as_slice()) {
-            (true, _) => Ok(false),
-            (false, []) => Ok(true),
-            (false, [error]) => Err(error.clone()),
-            (false, errors) => Err(format!("[{}]", errors.join(", "))),
-        }
+        condition::all(values.map(|value| value.map(|it| it == Outcome::Bool(true))))
     }
 
     /// The validations that fail, in their order; an error is one that has no value.

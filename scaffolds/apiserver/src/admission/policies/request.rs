@@ -1,8 +1,8 @@
 //! A request as the expressions of policies see it, and the match conditions of a policy.
 
 use kubewright_schema::{
-    condition::{self, Asked as Question, Authorizer, Input as Seen, Spent},
-    policy::{Input, Outcome, Purpose},
+    condition::{Asked as Question, Authorizer, Input as Seen},
+    policy::Input,
 };
 use serde_json::{Value, json};
 
@@ -64,18 +64,7 @@ impl<'r> Request<'r> {
         }
         let mut input = self.input(seen, params);
         (input.request.request, input.namespace) = (&self.conditional, &Value::Null);
-        let all = policy.conditions.iter().map(Some);
-        let mut budget = condition::BUDGET;
-        let values = policy
-            .expressions
-            .evaluate(Purpose::Condition, all, &input, &mut budget);
-        let values = values.map_err(|Spent| Spent::MESSAGE.to_owned())?;
-        conditions::all(
-            values
-                .into_iter()
-                .flatten()
-                .map(|value| value.map(|it| it == Outcome::Bool(true))),
-        )
+        policy.expressions.matches(&policy.conditions, &input)
     }
 }
 

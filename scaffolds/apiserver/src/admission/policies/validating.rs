@@ -2,7 +2,7 @@
 
 use kubewright_schema::{
     condition::Spent,
-    policy::{self, Input, Outcome, Purpose},
+    policy::{self, Failed, Input, Purpose},
 };
 use serde_json::Value;
 
@@ -16,13 +16,10 @@ use super::{
     request::{Request, Versions, namespace},
 };
 use crate::{
-    policies::{Action, Kind, Policy, Validation},
+    policies::{Action, Kind, Policy},
     state::Core,
     status::Status,
 };
-
-/// The longest message that an expression may compute, in bytes (celconfig.MaxEvaluatedMessageExpressionSizeBytes).
-const LONGEST_MESSAGE: usize = 5 * 1024;
 
 /// Evaluates all policies that a request matches.
 ///
@@ -175,46 +172,16 @@ fn evaluate(request: &Request<'_>, policy: &Policy, seen: &Versioned, params: &V
 }
 
 fn validations(policy: &Policy, input: &Input<'_>) -> Result<Vec<Denied>, Spent> {
-    let all = &policy.validations;
-    let mut budget = policy::BUDGET;
-    let expressions = all.iter().map(|it| Some(&it.expression));
-    let values = policy
-        .expressions
-        .evaluate(Purpose::Condition, expressions, input, &mut budget)?;
-    let messages = all.iter().map(|it| it.message_expression.as_ref());
-    let messages = policy
-        .expressions
-        .evaluate(Purpose::Message, messages, input, &mut budget);
-    let error = |why: &str| (!policy.ignores_failures).then(|| Denied::error(why));
-    let denied = all
-        .iter()
-        .zip(values)
-        .enumerate()
-        .filter_map(|(index, (validation, value))| match (value, &messages) {
-            (Some(Err(why)), _) => error(&why),
-            (_, Err(Spent)) => error(&format!("failed messageExpression: {}", Spent::MESSAGE)),
-            (Some(Ok(Outcome::Bool(true))), _) => None,
-            (_, Ok(messages)) => Some(Denied {
-                message: message(validation, messages.get(index).and_then(Option::as_ref)),
-                reason: validation.reason.clone(),
-                is_always_refused: false,
-            }),
-        });
+    let failed = policy.expressions.validate(&policy.validations, input)?;
+    let denied = failed.into_iter().filter_map(|failed| match failed {
+        Ok(Failed { message, reason }) => Some(Denied {
+            message,
+            reason,
+            is_always_refused: false,
+        }),
+        Err(why) => (!policy.ignores_failures).then(|| Denied::error(&why)),
+    });
     Ok(denied.collect())
-}
-
-/// The message of a validation that failed: the computed one if it is fit, else the given one, else the expression.
-fn message(validation: &Validation, computed: Option<&Result<Outcome, String>>) -> String {
-    let computed = match computed {
-        Some(Ok(Outcome::Text(text))) => text.trim(),
-        _ => "",
-    };
-    let is_fit = !computed.is_empty() && computed.len() <= LONGEST_MESSAGE && !computed.contains('\n');
-    match validation.message.as_str() {
-        _ if is_fit => computed.to_owned(),
-        "" => format!("failed expression: {}", validation.source().trim()),
-        message => message.to_owned(),
-    }
 }
 
 /// The errors of audit annotations, whose values go to the audit log alone, which does not exist here.

@@ -44,28 +44,7 @@ fn evaluate(core: &Core, hook: &Hook, asked: &Asked<'_>, seen: &Versioned) -> Re
             Err(why) => Err(format!("compilation error: {why}")),
         });
     }
-    all(values)
-}
-
-/// Whether all conditions are true, one of which decides if it is false.
-///
-/// # Errors
-/// The errors of those that have no value, in upstream's words.
-pub(in crate::admission) fn all(values: impl IntoIterator<Item = Result<bool, String>>) -> Result<bool, String> {
-    let (mut is_false, mut errors) = (false, Vec::new());
-    for value in values {
-        match value {
-            Ok(holds) => is_false |= !holds,
-            Err(error) if !errors.contains(&error) => errors.push(error),
-            Err(_) => {}
-        }
-    }
-    match (is_false, errors.as_slice()) {
-        (true, _) => Ok(false),
-        (false, []) => Ok(true),
-        (false, [error]) => Err(error.clone()),
-        (false, errors) => Err(format!("[{}]", errors.join(", "))),
-    }
+    condition::all(values)
 }
 
 /// The request as conditions see it: with its own resource, and the kind of the objects.

@@ -202,8 +202,8 @@ impl<'a> Hooks<'a> {
             .as_str()
             .context("no authority of the converter")?;
         let url: Uri = url.parse()?;
-        let server = url.to_string().replace(url.path(), "");
-        let client = client_of(&server, authority).await?;
+        let host = url.authority().context("no host of the converter")?;
+        let client = client_of(&format!("https://{host}"), authority).await?;
         let object = json!({
             "apiVersion": "test.example.com/v1",
             "kind": "FooBar",
