@@ -252,6 +252,7 @@ impl Manager {
         Served {
             probes: self.core.probes.clone(),
             routes: self.core.routes.clone(),
+            certificate: None,
         }
     }
 

@@ -19,7 +19,7 @@ use tokio::time::{Instant, sleep_until};
 use tracing::{error, info, warn};
 
 use crate::{
-    certificates::{self, Keeper, Pace, Reach},
+    certificates::{self, Keeper, Pace, Reach, Shown},
     client::{self, Guards, WriteGate},
     crds,
     error::{Error, Result},
@@ -206,7 +206,9 @@ impl Operator {
             .metrics(metrics.clone())
             .build();
         manager.heartbeat().start()?;
-        let servers = Servers::start(&self.options, &config, &metrics, manager.served()).await?;
+        let mut served = manager.served();
+        served.certificate = self.metrics_certificate(&manager)?;
+        let servers = Servers::start(&self.options, &config, &metrics, served).await?;
         if self.options.install_crds {
             crds::install(&client, &self.assembled_crds()?).await?;
         }
@@ -258,14 +260,6 @@ impl Operator {
         }
         let hooks = manager.hooks();
         let settings = certificates::Settings {
-            client: manager.admission_client()?,
-            operator: self.name.to_owned(),
-            namespace: manager.namespace().to_owned(),
-            prefix: self
-                .options
-                .webhook_name_prefix
-                .clone()
-                .unwrap_or_else(|| format!("{}-", self.name)),
             hosts: self.options.webhook_hosts(),
             configured: component::configured(&hooks),
             converting: component::converting(&hooks),
@@ -277,22 +271,49 @@ impl Operator {
                     && env::var_os("KUBECONFIG").is_none()
                     && self.options.kubeconfig.is_none(),
             },
-            pace: Pace::DEFAULT,
+            ..self.certificates(manager, Shown::WEBHOOKS, Pace::DEFAULT)?
         };
         let keeper = Keeper::new(settings, held, manager.metrics());
         let standing = keeper.standing();
         manager.readyz().add("webhook", move || standing.check());
-        let keep = |stop: Stop| async move {
-            keeper
-                .keep(|| {
-                    let stop = stop.clone();
-                    async move { stop.requested().await }
-                })
-                .await;
-            Ok(())
-        };
-        manager.task(Task::new("certificates", keep).before_caches());
+        keep(manager, "certificates", keeper);
         Ok(())
+    }
+
+    /// The certificate of the metrics server, if this process makes it: a task of every replica does. Metrics are not needed
+    /// for being ready.
+    fn metrics_certificate(&self, manager: &Manager) -> Result<Option<Held>> {
+        let options = &self.options;
+        if !options.metrics_own_cert || !options.metrics_secure || options.metrics_bind_address == BindAddress::Off {
+            return Ok(None);
+        }
+        if options.metrics_cert_path.is_some() {
+            let text = "the metrics server has two certificates";
+            let hint = "pass either --metrics-own-cert or --metrics-cert-path";
+            return Err(Error::Setup(format!("{text}\n\nhint: {hint}")));
+        }
+        let held = Held::new();
+        let settings = self.certificates(manager, Shown::METRICS, Pace::METRICS)?;
+        let keeper = Keeper::new(settings, held.shared(), manager.metrics());
+        keep(manager, "metrics-certificates", keeper);
+        Ok(Some(held))
+    }
+
+    /// The settings of certificates that no configuration names.
+    fn certificates(&self, manager: &Manager, shown: Shown, pace: Pace) -> Result<certificates::Settings> {
+        let prefix = self.options.webhook_name_prefix.clone();
+        Ok(certificates::Settings {
+            shown,
+            client: manager.admission_client()?,
+            operator: self.name.to_owned(),
+            namespace: manager.namespace().to_owned(),
+            prefix: prefix.unwrap_or_else(|| format!("{}-", self.name)),
+            hosts: Vec::new(),
+            configured: Vec::new(),
+            converting: Vec::new(),
+            reach: Reach::default(),
+            pace,
+        })
     }
 
     /// A client that only reads while another process leads.
@@ -346,4 +367,18 @@ struct Started {
     election: Option<Arc<Election>>,
     webhooks: Option<Webhooks>,
     _servers: Servers,
+}
+
+/// Keeps certificates as a task of this name.
+fn keep(manager: &Manager, task: &'static str, keeper: Keeper) {
+    let keep = |stop: Stop| async move {
+        keeper
+            .keep(|| {
+                let stop = stop.clone();
+                async move { stop.requested().await }
+            })
+            .await;
+        Ok(())
+    };
+    manager.task(Task::new(task, keep).before_caches());
 }

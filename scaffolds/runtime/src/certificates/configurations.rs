@@ -1,6 +1,7 @@
-//! The configurations and definitions that name the authorities which API servers trust.
+//! The objects that name the authorities which clients trust: configurations and definitions for API servers, a ConfigMap
+//! for Prometheus.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use k8s_openapi::ByteString;
 use kube::{
@@ -9,10 +10,10 @@ use kube::{
 };
 use serde_json::{Value, json};
 
-use super::{definitions::Converter, plan::State, secret::unless_conflict, trust};
+use super::{definitions::Converter, hint, plan::State, secret::unless_conflict, trust};
 use crate::{
     error::Result,
-    informer::{Informer, InformerConfig},
+    informer::{Informer, InformerConfig, Scope},
     key::ObjectKey,
     kind::Kind,
     webhook::component::Configured,
@@ -23,13 +24,25 @@ use crate::{
 const REVISION: &str = "kubewright.dev/certificates";
 const GROUP: &str = "admissionregistration.k8s.io";
 
-/// One configuration or definition, and the watch of it.
+/// The key of the authorities in a ConfigMap, as in the Secrets of cert-manager and in the ConfigMap `kube-root-ca.crt`.
+const AUTHORITIES: &str = "ca.crt";
+
+/// One configuration, definition or ConfigMap, and the watch of it.
 pub(super) struct Configuration {
-    name: String,
+    key: ObjectKey,
     resource: ApiResource,
-    /// What converts the kind, of a definition.
-    converter: Option<Converter>,
+    place: Place,
     pub(super) informer: Informer<DynamicObject>,
+}
+
+/// Where an object names authorities.
+enum Place {
+    /// In each webhook of a configuration.
+    Webhooks,
+    /// In the conversion of a definition.
+    Conversion(Converter),
+    /// In the data of a ConfigMap, which belongs to this component of `config`.
+    Data(&'static str),
 }
 
 /// What a configuration says of a state's authorities.
@@ -49,31 +62,43 @@ impl Configuration {
         let name = format!("{prefix}{}", configured.name);
         let kind = GroupVersionKind::gvk(GROUP, "v1", configured.kind);
         let resource = ApiResource::from_gvk_with_plural(&kind, configured.plural);
-        Self::watched(client, name, resource, None)
+        Self::watched(client, ObjectKey::new(None, &name), resource, Place::Webhooks)
     }
 
     /// The definition of a kind that is converted.
     pub(super) fn of_definition(client: &Client, converter: Converter) -> Self {
         let kind = GroupVersionKind::gvk("apiextensions.k8s.io", "v1", "CustomResourceDefinition");
-        let name = converter.definition().to_owned();
-        Self::watched(client, name, ApiResource::from_gvk(&kind), Some(converter))
+        let key = ObjectKey::new(None, converter.definition());
+        Self::watched(client, key, ApiResource::from_gvk(&kind), Place::Conversion(converter))
     }
 
-    fn watched(client: &Client, name: String, resource: ApiResource, converter: Option<Converter>) -> Self {
+    /// A ConfigMap of this component.
+    pub(super) fn of_config_map(client: &Client, key: ObjectKey, component: &'static str) -> Self {
+        let kind = GroupVersionKind::gvk("", "v1", "ConfigMap");
+        Self::watched(client, key, ApiResource::from_gvk(&kind), Place::Data(component))
+    }
+
+    fn watched(client: &Client, key: ObjectKey, resource: ApiResource, place: Place) -> Self {
         let mut config = InformerConfig {
-            field_selector: Some(format!("metadata.name={name}")),
+            field_selector: Some(format!("metadata.name={}", key.name())),
             resync: None,
             ..InformerConfig::default()
         };
-        if converter.is_some() {
+        if let Place::Conversion(_) = place {
             config.transform = Some(Arc::new(Converter::trim));
         }
-        let kind = Kind::cluster_scoped(resource.clone());
+        let kind = match key.namespace() {
+            None => Kind::cluster_scoped(resource.clone()),
+            Some(namespace) => {
+                config.scope = Scope::Namespaces(BTreeSet::from([namespace.to_owned()]));
+                Kind::namespaced(resource.clone())
+            }
+        };
         let informer = Informer::of(client.clone(), kind, config);
         Self {
-            name,
+            key,
             resource,
-            converter,
+            place,
             informer,
         }
     }
@@ -84,15 +109,13 @@ impl Configuration {
     }
 
     fn object(&self) -> Result<Arc<DynamicObject>, String> {
-        let found = self.informer.store().get(&ObjectKey::new(None, &self.name));
+        let found = self.informer.store().get(&self.key);
         found.ok_or_else(|| {
-            let (kind, name) = (&self.resource.kind, &self.name);
-            let hint = match self.converter {
-                Some(_) => "run `make install`",
-                None => {
-                    "add ../webhook to the components of config/default; if that has another namePrefix, pass it as \
-                     --webhook-name-prefix"
-                }
+            let (kind, name) = (&self.resource.kind, &self.key);
+            let hint = match self.place {
+                Place::Conversion(_) => "run `make install`".to_owned(),
+                Place::Webhooks => hint("../webhook"),
+                Place::Data(component) => hint(component),
             };
             format!("the {kind} `{name}` does not exist\n\nhint: {hint}")
         })
@@ -100,22 +123,29 @@ impl Configuration {
 
     /// Its entries: their names, and the authorities that they name.
     fn entries(&self, object: &DynamicObject) -> Vec<(Value, Option<ByteString>)> {
-        match &self.converter {
-            Some(converter) => vec![(json!("the conversion"), converter.bundle(object))],
-            None => hooks(object).map(|hook| (hook["name"].clone(), bundle(hook))).collect(),
+        match &self.place {
+            Place::Conversion(converter) => vec![(json!("the conversion"), converter.bundle(object))],
+            Place::Webhooks => hooks(object).map(|hook| (hook["name"].clone(), bundle(hook))).collect(),
+            Place::Data(_) => {
+                let text = object.data["data"][AUTHORITIES].as_str();
+                let bundle = text.map(|text| ByteString(text.as_bytes().to_vec()));
+                vec![(json!(AUTHORITIES), bundle)]
+            }
         }
     }
 
     /// The fields that name these authorities.
     fn fields(&self, object: &DynamicObject, bundle: &ByteString) -> (&'static str, Value) {
         let entry = |hook: &Value| json!({"name": hook["name"], "clientConfig": {"caBundle": bundle}});
-        match &self.converter {
-            Some(converter) => ("spec", converter.spec(bundle)),
-            None => ("webhooks", hooks(object).map(entry).collect()),
+        match &self.place {
+            Place::Conversion(converter) => ("spec", converter.spec(bundle)),
+            Place::Webhooks => ("webhooks", hooks(object).map(entry).collect()),
+            // Authorities are written as PEM, which is ASCII.
+            Place::Data(_) => ("data", json!({AUTHORITIES: String::from_utf8_lossy(&bundle.0)})),
         }
     }
 
-    /// Makes the configuration name the authorities of a state, if it does not. Returns whether it does, as far as this
+    /// Makes the object name the authorities of a state, if it does not. Returns whether it does, as far as this
     /// process has seen.
     ///
     /// # Errors
@@ -134,7 +164,7 @@ impl Configuration {
             Said::Later => return Ok(false),
             Said::Wrong => {}
         }
-        if let Some(converter) = &self.converter {
+        if let Place::Conversion(converter) = &self.place {
             converter.answers(state, name).await?;
         }
         let (field, value) = self.fields(&object, &bundle);
@@ -142,23 +172,26 @@ impl Configuration {
             "apiVersion": self.resource.api_version,
             "kind": self.resource.kind,
             "metadata": {
-                "name": self.name,
+                "name": self.key.name(),
                 "resourceVersion": object.metadata.resource_version,
                 "annotations": {REVISION: state.revision.to_string()},
             },
             field: value,
         }));
-        let api: Api<DynamicObject> = Api::all_with(client.clone(), &self.resource);
+        let api: Api<DynamicObject> = match self.key.namespace() {
+            None => Api::all_with(client.clone(), &self.resource),
+            Some(namespace) => Api::namespaced_with(client.clone(), namespace, &self.resource),
+        };
         let written = api
-            .patch(&self.name, &PatchParams::apply(manager).force(), &patch)
+            .patch(self.key.name(), &PatchParams::apply(manager).force(), &patch)
             .await;
         let written = unless_conflict(written.map(|_| ()));
-        written.map_err(|error| format!("the {} `{}`: {error}", self.resource.kind, self.name))?;
+        written.map_err(|error| format!("the {} `{}`: {error}", self.resource.kind, self.key))?;
         // The watch will show it.
         Ok(false)
     }
 
-    /// Whether API servers that follow this configuration accept a state's leaf for this name.
+    /// Whether clients that follow this object accept a state's leaf for this name.
     ///
     /// # Errors
     ///
@@ -166,12 +199,12 @@ impl Configuration {
     pub(super) fn accepts(&self, state: &State, name: &str, now: i64) -> Result<(), String> {
         let object = self.object()?;
         for (entry, bundle) in self.entries(&object) {
-            if let (None, Some(converter)) = (&bundle, &self.converter) {
+            if let (None, Place::Conversion(converter)) = (&bundle, &self.place) {
                 return converter.may_be_unnamed();
             }
             let bundle = bundle.unwrap_or_default();
             trust::verify(&state.leaf.certificate.0, name, &bundle.0, now)
-                .map_err(|error| format!("the caBundle of {entry} does not verify the certificate: {error}"))?;
+                .map_err(|error| format!("the authorities of {entry} do not verify the certificate: {error}"))?;
         }
         Ok(())
     }

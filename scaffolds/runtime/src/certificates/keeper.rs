@@ -11,13 +11,14 @@ use tokio::{
 };
 use tracing::{info, warn};
 
-use super::{Settings, Standing, configurations::Configuration, definitions::Converter, now, plan::State, secret};
+use super::{
+    Settings, Standing, configurations::Configuration, definitions::Converter, hint, now, plan::State, secret,
+};
 use crate::{
     informer::{Informer, InformerConfig, Scope},
     key::ObjectKey,
     metrics::Metrics,
     server::Held,
-    webhook::component::{SECRET, SERVICE},
 };
 
 /// Keeps the certificates of one process.
@@ -44,7 +45,7 @@ impl Keeper {
     /// Nothing is watched or served until it [runs](Self::keep).
     pub(crate) fn new(settings: Settings, held: Held, metrics: &Metrics) -> Self {
         let (client, prefix, namespace) = (&settings.client, &settings.prefix, &settings.namespace);
-        let name = format!("{prefix}{SECRET}");
+        let name = format!("{prefix}{}", settings.shown.secret);
         let config = InformerConfig {
             scope: Scope::Namespaces(BTreeSet::from([namespace.clone()])),
             field_selector: Some(format!("metadata.name={name}")),
@@ -53,14 +54,18 @@ impl Keeper {
         };
         let configured = settings.configured.iter();
         let configured = configured.map(|it| Configuration::new(client, *it, prefix));
-        let service = format!("{prefix}{SERVICE}");
+        let service = format!("{prefix}{}", settings.shown.service);
         let converters = settings.converting.iter().cloned();
         let converters = converters.map(|it| Converter::new(it, &settings.reach, [&service, namespace]));
         let definitions = converters.map(|it| Configuration::of_definition(client, it));
-        let configurations = configured.chain(definitions).collect();
+        let authorities = settings.shown.authorities.map(|it| {
+            let key = ObjectKey::new(Some(namespace), &format!("{prefix}{it}"));
+            Configuration::of_config_map(client, key, settings.shown.component)
+        });
+        let configurations = configured.chain(definitions).chain(authorities).collect();
         let service = format!("{service}.{namespace}.svc");
         let standing = Standing::new();
-        standing.register(metrics);
+        standing.register(metrics, settings.shown);
         Self {
             secret: Informer::new(client.clone(), config),
             key: ObjectKey::new(Some(namespace), &name),
@@ -119,7 +124,7 @@ impl Keeper {
                 // A log message is one line.
                 let parts = wrong.split_once("\n\nhint: ");
                 let (text, hint) = parts.map_or((wrong.as_str(), None), |(text, hint)| (text, Some(hint)));
-                warn!(hint, "the webhook server's certificates: {text}");
+                warn!(hint, "{}'s certificates: {text}", self.settings.shown.name);
             }
             self.said = wrong;
         }
@@ -132,15 +137,14 @@ impl Keeper {
         }
         let Some(secret) = self.secret.store().get(&self.key) else {
             let text = format!("the Secret `{}` does not exist", self.key);
-            let hint = "add ../webhook to the components of config/default; if that has another namePrefix, pass it as \
-                        --webhook-name-prefix";
+            let hint = hint(self.settings.shown.component);
             return Err(format!("{text}\n\nhint: {hint}"));
         };
         let Some(state) = secret::read(&secret) else {
             // Later than all that a configuration may name from before.
             let revision = self.configurations.iter().map(Configuration::revision).max();
             let (revision, lives) = (revision.unwrap_or_default() + 1, self.settings.pace.lives);
-            info!("making the webhook server's first certificate");
+            info!("making {}'s first certificate", self.settings.shown.name);
             let state = State::new(self.names.clone(), revision, now(), lives)?;
             return self.write(&secret, &state).await;
         };
@@ -149,7 +153,7 @@ impl Keeper {
         let Some(step) = state.due(&self.names, now(), trusted) else {
             return Ok(());
         };
-        info!(?step, "renewing the webhook server's certificates");
+        info!(?step, "renewing {}'s certificates", self.settings.shown.name);
         let next = state.after(step, &self.names, now(), self.settings.pace.lives)?;
         self.write(&secret, &next).await
     }

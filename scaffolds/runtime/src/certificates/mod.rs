@@ -1,5 +1,6 @@
-//! The certificates of the webhook server: the operator makes and renews its own, keeps them in a Secret, and tells API
-//! servers through its webhook configurations which authorities to trust.
+//! The certificates of the webhook server and of the metrics server: the operator makes and renews its own, and keeps those of
+//! each server in a Secret. It names the authorities for API servers in its webhook configurations, and for Prometheus in a
+//! ConfigMap, so that nobody else has to read a Secret with a key.
 
 mod configurations;
 mod definitions;
@@ -23,11 +24,58 @@ use kube::Client;
 pub(crate) use self::{keeper::Keeper, plan::Lives};
 use crate::{
     metrics::Metrics,
-    webhook::component::{Configured, Converting},
+    webhook::component::{Configured, Converting, SECRET, SERVICE},
 };
+
+/// What to do if an object of a component does not exist.
+fn hint(component: &str) -> String {
+    format!(
+        "add {component} to the components of config/default; if that has another namePrefix, pass it as \
+         --webhook-name-prefix"
+    )
+}
+
+/// A server that shows certificates of the operator's own. Names are without kustomize's prefix.
+#[derive(Clone, Copy)]
+pub(crate) struct Shown {
+    /// In messages.
+    pub(crate) name: &'static str,
+    /// The Secret that keeps them.
+    pub(crate) secret: &'static str,
+    /// The Service that leads to the server.
+    pub(crate) service: &'static str,
+    /// The ConfigMap that names its authorities for clients which are no API servers.
+    pub(crate) authorities: Option<&'static str>,
+    /// The component with both, below `config/`.
+    pub(crate) component: &'static str,
+    /// The metric of the seconds that are left.
+    pub(crate) metric: &'static str,
+}
+
+impl Shown {
+    pub(crate) const WEBHOOKS: Self = Self {
+        name: "the webhook server",
+        secret: SECRET,
+        service: SERVICE,
+        authorities: None,
+        component: "../webhook",
+        metric: "kubewright_webhook_certificate_expiry_seconds",
+    };
+
+    /// As in the templates of `config/metrics` and `config/prometheus`.
+    pub(crate) const METRICS: Self = Self {
+        name: "the metrics server",
+        secret: "metrics-server-cert",
+        service: "controller-manager-metrics-service",
+        authorities: Some("metrics-server-ca"),
+        component: "../prometheus",
+        metric: "kubewright_metrics_certificate_expiry_seconds",
+    };
+}
 
 /// What certificates are for, and how long they live.
 pub(crate) struct Settings {
+    pub(crate) shown: Shown,
     /// It may write on a standby too: whichever replica is first renews, and the others see it.
     pub(crate) client: Client,
     /// The operator's name, a part of its field manager.
@@ -85,6 +133,13 @@ impl Pace {
         settle: Duration::from_secs(5),
         look: Duration::from_secs(10),
     };
+
+    /// Prometheus reads authorities from a Secret that its operator makes of the ConfigMap, and that a kubelet mounts:
+    /// within some minutes. An hour is also enough for a client that copies them every half hour.
+    pub(crate) const METRICS: Self = Self {
+        settle: Duration::from_secs(3_600),
+        ..Self::DEFAULT
+    };
 }
 
 /// How it stands with the certificate that is served. Clones share it.
@@ -118,15 +173,17 @@ impl Standing {
         self.until.store(until, Ordering::Relaxed);
     }
 
-    fn register(&self, metrics: &Metrics) {
+    fn register(&self, metrics: &Metrics, shown: Shown) {
         let until = self.until.clone();
         let left = move || match until.load(Ordering::Relaxed) {
             0 => 0.0,
             until => (until - now()) as f64,
         };
-        let name = "kubewright_webhook_certificate_expiry_seconds";
-        let help = "Seconds until the certificate of the webhook server ends; negative afterwards.";
-        metrics.computed(name, help, &[], left);
+        let help = format!(
+            "Seconds until the certificate of {} ends; negative afterwards.",
+            shown.name
+        );
+        metrics.computed(shown.metric, &help, &[], left);
     }
 }
 

@@ -19,7 +19,7 @@ const STATE: &str = "state.json";
 pub(super) fn read(secret: &Secret) -> Option<State> {
     let text = secret.data.as_ref()?.get(STATE)?;
     serde_json::from_slice(&text.0)
-        .inspect_err(|error| warn!("`{STATE}` of the webhook server's Secret cannot be read, and is replaced: {error}"))
+        .inspect_err(|error| warn!("`{STATE}` of the certificates' Secret cannot be read, and is replaced: {error}"))
         .ok()
 }
 

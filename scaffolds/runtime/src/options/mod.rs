@@ -46,6 +46,10 @@ pub struct Options {
     #[arg(long, value_name = "FOLDER")]
     pub metrics_cert_path: Option<PathBuf>,
 
+    /// Make and renew the metrics server's certificate, in the Secret `metrics-server-cert` of config/prometheus
+    #[arg(long, value_name = "BOOL", default_value_t = false, default_missing_value = "true", num_args = 0..=1, require_equals = true, action = clap::ArgAction::Set)]
+    pub metrics_own_cert: bool,
+
     /// File name of the metrics server's certificate
     #[arg(long, value_name = "FILE", default_value = "tls.crt")]
     pub metrics_cert_name: String,
@@ -70,7 +74,7 @@ pub struct Options {
     #[arg(long, value_name = "FILE", default_value = "tls.key", hide_short_help = true)]
     pub webhook_cert_key: String,
 
-    /// What kustomize puts before the names of the webhooks' Service, Secret and configurations
+    /// What kustomize puts before the names of the Services and Secrets of webhooks and metrics, and of configurations
     /// [default: the operator's name and `-`]
     #[arg(long, value_name = "PREFIX", hide_short_help = true)]
     pub webhook_name_prefix: Option<String>,

@@ -39,6 +39,8 @@ use crate::{
 pub struct Served {
     pub(crate) probes: Probes,
     pub(crate) routes: Routes,
+    /// The certificate of the metrics server, if the operator makes it.
+    pub(crate) certificate: Option<Held>,
 }
 
 impl From<Probes> for Served {
@@ -46,6 +48,7 @@ impl From<Probes> for Served {
         Self {
             probes,
             routes: Routes::default(),
+            certificate: None,
         }
     }
 }
@@ -89,7 +92,11 @@ impl Servers {
         metrics: &Metrics,
         served: impl Into<Served>,
     ) -> Result<Self> {
-        let Served { probes, routes } = served.into();
+        let Served {
+            probes,
+            routes,
+            certificate,
+        } = served.into();
         let scrape = Scrape::new(metrics.clone(), routes, profiles(options)?);
         let thread = |error| Error::Setup(format!("cannot start the servers' thread: {error}"));
         let runtime = runtime::Builder::new_current_thread()
@@ -110,7 +117,7 @@ impl Servers {
             )?;
             let scraped = match &options.metrics_bind_address {
                 BindAddress::Off => None,
-                address => scrapes(address, options, config, scrape)?,
+                _ => scrapes(options, config, scrape, certificate.as_ref())?,
             };
             Ok((probes, scraped))
         };
@@ -169,8 +176,14 @@ fn profiles(options: &Options) -> Result<Option<Profiles>> {
     }
 }
 
-fn scrapes(address: &BindAddress, options: &Options, config: &Config, scrape: Scrape) -> Result<Option<SocketAddr>> {
+fn scrapes(
+    options: &Options,
+    config: &Config,
+    scrape: Scrape,
+    certificate: Option<&Held>,
+) -> Result<Option<SocketAddr>> {
     const FLAG: &str = "--metrics-bind-address";
+    let address = &options.metrics_bind_address;
     let service = |identity: Option<Identity>, handler: Scrape| http1::Service {
         tls: identity.map(|identity| identity.acceptor()),
         handler: Arc::new(handler),
@@ -180,12 +193,13 @@ fn scrapes(address: &BindAddress, options: &Options, config: &Config, scrape: Sc
         return listen(FLAG, address, service(None, scrape));
     }
     const SERVER: &str = "the metrics server";
-    let identity = match &options.metrics_cert_path {
-        Some(folder) => {
+    let identity = match (&options.metrics_cert_path, certificate) {
+        (Some(folder), _) => {
             let files = [&options.metrics_cert_name, &options.metrics_cert_key].map(|name| folder.join(name));
             Identity::files(SERVER, files, scrape.metrics())?
         }
-        None => Identity::self_signed(SERVER)?,
+        (None, Some(held)) => Identity::held(SERVER, held),
+        (None, None) => Identity::self_signed(SERVER)?,
     };
     let agent = concat!("kubewright-runtime/", env!("CARGO_PKG_VERSION"), " metrics-server");
     let client = client::build(config.clone(), agent, scrape.metrics(), WriteGate::open())?;
@@ -207,4 +221,4 @@ fn listen(flag: &str, address: &BindAddress, service: http1::Service) -> Result<
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -179,7 +179,7 @@ async fn insecure_metrics_are_served_to_all_clients() {
 /// An API server that accepts the tokens `good`, `poor` and `scraper`, and authorizes `good` to read every URL, and
 /// `scraper` to read metrics. Returns its address
 /// and the number of its reviews.
-fn reviewer() -> (SocketAddr, Arc<AtomicUsize>) {
+pub(crate) fn reviewer() -> (SocketAddr, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let (address, count) = (listener.local_addr().unwrap(), Arc::new(AtomicUsize::new(0)));
     let counted = count.clone();

@@ -67,6 +67,11 @@ impl Held {
         Self(Current::new(None))
     }
 
+    /// The same certificate, for a server.
+    pub(crate) fn shared(&self) -> Self {
+        Self(self.0.clone())
+    }
+
     /// Sets the certificate and its key (PKCS #8), both DER, for all handshakes from now on.
     ///
     /// # Errors

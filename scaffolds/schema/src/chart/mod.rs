@@ -95,14 +95,15 @@ pub fn files(objects: &[Value], version: &str) -> Result<BTreeMap<String, String
     check(objects)?;
     let deployment = pod::find(objects)?;
     let names = names(objects, deployment)?;
-    let webhooks = objects.iter().any(has_webhooks).then_some(names.base.as_str());
+    let told = pod::makes_certificates(deployment) || objects.iter().any(has_webhooks);
+    let prefix = told.then_some(names.base.as_str());
     let mut values = serde_json::Map::new();
     values::fixed(&mut values);
     let mut files = BTreeMap::new();
     for object in objects {
         let (mut changed, mut blocks) = (object.clone(), Blocks::default());
         if object == deployment {
-            values.extend(pod::lift(&mut changed, webhooks, &mut blocks)?);
+            values.extend(pod::lift(&mut changed, prefix, &mut blocks)?);
         } else if object::is_account(object, &names) {
             values.insert("serviceAccount".to_owned(), account(&mut changed, &mut blocks));
         }

@@ -12,6 +12,9 @@ const CONTAINER: &str = "manager";
 /// The flag with the prefix of the names of webhooks' objects.
 const PREFIX_FLAG: &str = "--webhook-name-prefix=";
 
+/// The flag with which the operator makes the certificate of its metrics.
+const OWN_CERTIFICATE: &str = "--metrics-own-cert";
+
 const POD: &str = "/spec/template/spec";
 
 /// A collection in the Deployment that is a value of the chart: its field, the value, and whether it is a list.
@@ -43,7 +46,7 @@ pub(super) fn find(objects: &[Value]) -> Result<&Value, ChartError> {
 }
 
 /// Moves fields of the operator's Deployment into values, and puts template text in their places. With `prefix`, the name of the chart's
-/// prefix, the operator is told if its webhooks have another one.
+/// prefix, the operator is told if its webhooks or its metrics have another one.
 pub(super) fn lift(
     deployment: &mut Value,
     prefix: Option<&str>,
@@ -83,6 +86,14 @@ pub(super) fn lift(
     values.insert("extraArgs".to_owned(), json!([]));
     values.insert("extraEnv".to_owned(), json!([]));
     Ok(values)
+}
+
+/// Whether the operator makes the certificate of its metrics server, whose names have the prefix too.
+pub(super) fn makes_certificates(deployment: &Value) -> bool {
+    let containers = deployment.pointer(POD).and_then(|pod| pod["containers"].as_array());
+    let arguments = containers.into_iter().flatten().filter_map(|it| it["args"].as_array());
+    let given = |argument: &Value| argument == OWN_CERTIFICATE || argument == &format!("{OWN_CERTIFICATE}=true");
+    arguments.flatten().any(given)
 }
 
 /// The position of the operator's container.

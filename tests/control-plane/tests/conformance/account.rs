@@ -14,11 +14,13 @@ use kube::{
     api::{DeleteParams, PostParams},
 };
 use serde::{Serialize, de::DeserializeOwned};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::stage::{Case, PATIENCE};
 
 const NAME: &str = "operator";
+/// The certificate of the metrics, its authorities, and the role that keeps them.
+pub const CERTIFICATE: &str = "config/prometheus/own-cert/certificate.yaml";
 
 /// One verb on one resource.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -88,23 +90,53 @@ fn split(rules: Option<Vec<PolicyRule>>, everywhere: bool) -> Vec<Grant> {
 }
 
 impl Case<'_> {
-    /// All permissions of the operator, as `make deploy` has created them, and those of the component `metrics`.
+    /// All permissions of the operator, as `make deploy` has created them, and those of the components `metrics` and
+    /// `prometheus`, but for ConfigMaps: the operator may do everything with its children, so that its role covers the one
+    /// with the authorities.
     pub async fn granted(&self) -> Result<Vec<Grant>> {
         let (name, namespace) = (self.stage.project.name(), self.stage.project.namespace());
         let manager: Api<ClusterRole> = Api::all(self.client.clone());
         let manager = manager.get(&format!("{name}-manager-role")).await?;
         let leases: Api<Role> = Api::namespaced(self.client.clone(), &namespace);
         let leases = leases.get(&format!("{name}-leader-election-role")).await?;
-        let file = self.stage.project.folder().join("config/metrics/auth_role.yaml");
-        let file = file.to_str().context("the project's path is a text")?;
-        let metrics = self.kubectl(&["create", "--dry-run=client", "-o", "json", "-f", file])?;
-        let metrics: ClusterRole = serde_json::from_str(&metrics)?;
+        let metrics = self.parsed("config/metrics/auth_role.yaml")?;
+        let metrics: ClusterRole = serde_json::from_value(metrics.into_iter().next().context("no role")?)?;
+        let mut certificates = Vec::new();
+        for object in self.parsed(CERTIFICATE)? {
+            if object["kind"] == "Role" {
+                certificates = split(serde_json::from_value::<Role>(object)?.rules, false);
+            }
+        }
+        certificates.retain(|grant| grant.resource != "configmaps");
+        for named in certificates.iter_mut().flat_map(|grant| &mut grant.names) {
+            *named = format!("{name}-{named}");
+        }
         Ok([
             split(manager.rules, false),
             split(leases.rules, false),
             split(metrics.rules, true),
+            certificates,
         ]
         .concat())
+    }
+
+    /// The objects of a file of the project.
+    pub fn parsed(&self, file: &str) -> Result<Vec<Value>> {
+        let file = self.stage.project.folder().join(file);
+        let file = file.to_str().context("the project's path is a text")?;
+        let printed = self.kubectl(&[
+            "create",
+            "--dry-run=client",
+            "-o",
+            "json",
+            "--namespace",
+            "system",
+            "-f",
+            file,
+        ])?;
+        // Several objects are printed one after the other.
+        let objects = serde_json::Deserializer::from_str(&printed).into_iter();
+        Ok(objects.collect::<Result<_, _>>()?)
     }
 }
 

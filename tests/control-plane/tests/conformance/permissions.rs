@@ -2,23 +2,27 @@
 
 use std::{fs, path::Path, time::Duration};
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
+use base64::{Engine, engine::general_purpose::STANDARD};
 use control_plane::{
     Operator, eventually,
     foobar::{FooBar, child_of},
     free_ports, make_namespace,
 };
 use futures::{StreamExt, TryStreamExt, stream};
-use k8s_openapi::api::{core::v1::ConfigMap, events::v1::Event};
+use k8s_openapi::api::{
+    core::v1::{ConfigMap, Secret},
+    events::v1::Event,
+};
 use kube::{
     Api, Client, Config,
     api::{DeleteParams, ListParams, Patch, PatchParams, PostParams},
-    config::{KubeConfigOptions, Kubeconfig},
+    config::{AuthInfo, KubeConfigOptions, Kubeconfig},
 };
 use serde_json::json;
 
 use crate::{
-    account::{Account, Grant},
+    account::{Account, CERTIFICATE, Grant},
     stage::{Case, PATIENCE, case, say},
 };
 
@@ -40,7 +44,15 @@ struct Life<'a> {
     foobars: Api<FooBar>,
     children: Api<ConfigMap>,
     events: Api<Event>,
-    metrics: Client,
+    scraped: Scraped,
+}
+
+/// The metrics of an operator.
+struct Scraped {
+    /// The name of the project, and the operator's namespace.
+    place: [String; 2],
+    /// Its user is the administrator.
+    kubeconfig: Kubeconfig,
 }
 
 /// Why a life ends early.
@@ -132,9 +144,56 @@ impl Life<'_> {
         Ok(events.iter().any(|event| event.series.is_some()))
     }
 
+    /// Whether the metrics are served as Prometheus reads them: with a token, by a certificate that the published
+    /// authorities verify. Without a token they are not.
     async fn is_measured(&self) -> Result<bool> {
-        let request = http::Request::get("/metrics").body(Vec::new())?;
-        Ok(self.metrics.request_text(request).await?.contains("kubewright_"))
+        let [project, _] = &self.scraped.place;
+        let published = self.children.get(&format!("{project}-metrics-server-ca")).await?;
+        let Some(authorities) = published.data.unwrap_or_default().remove("ca.crt") else {
+            return Ok(false);
+        };
+        let request = || http::Request::get("/metrics").body(Vec::new());
+        let stranger = self.scraped.client(&authorities, false).await?;
+        let refused = stranger.request_text(request()?).await;
+        ensure!(
+            matches!(&refused, Err(kube::Error::Api(status)) if status.code == 401),
+            "without a token: {refused:?}"
+        );
+        let known = self.scraped.client(&authorities, true).await?;
+        Ok(known.request_text(request()?).await?.contains("kubewright_"))
+    }
+}
+
+impl Scraped {
+    /// At this port, of a process in this namespace.
+    fn new(kubeconfig: &Path, place: [String; 2], port: u16) -> Result<Self> {
+        let mut kubeconfig = Kubeconfig::read_from(kubeconfig)?;
+        for cluster in kubeconfig.clusters.iter_mut().filter_map(|it| it.cluster.as_mut()) {
+            cluster.server = Some(format!("https://127.0.0.1:{port}"));
+            cluster.insecure_skip_tls_verify = None;
+            cluster.certificate_authority = None;
+            let [project, namespace] = &place;
+            // As `serverName` in the ServiceMonitor.
+            let name = format!("{project}-controller-manager-metrics-service.{namespace}.svc");
+            cluster.tls_server_name = Some(name);
+        }
+        Ok(Self { place, kubeconfig })
+    }
+
+    /// A client that trusts these authorities and no others; with the administrator's token, or with none.
+    async fn client(&self, authorities: &str, has_token: bool) -> Result<Client> {
+        let mut kubeconfig = self.kubeconfig.clone();
+        for cluster in kubeconfig.clusters.iter_mut().filter_map(|it| it.cluster.as_mut()) {
+            cluster.certificate_authority_data = Some(STANDARD.encode(authorities));
+        }
+        if !has_token {
+            for user in &mut kubeconfig.auth_infos {
+                user.auth_info = Some(AuthInfo::default());
+            }
+        }
+        let mut config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
+        config.read_timeout = Some(Duration::from_secs(15));
+        Ok(Client::try_from(config)?)
     }
 }
 
@@ -152,6 +211,7 @@ impl Case<'_> {
         make_namespace(&self.client, &namespace).await?;
         let others: Vec<_> = grants.iter().filter(|grant| Some(*grant) != missing).cloned().collect();
         let account = Account::make(&self.stage.plane, &namespace, &others).await?;
+        self.deploy_certificate(&namespace).await?;
         let [port] = free_ports()?;
         let operator = self.start(
             &self.stage.project.operator(),
@@ -163,6 +223,7 @@ impl Case<'_> {
                 "--leader-elect-renew-deadline=3s",
                 "--leader-elect-retry-period=1s",
                 &format!("--metrics-bind-address=127.0.0.1:{port}"),
+                "--metrics-own-cert",
             ],
             &account.kubeconfig,
         )?;
@@ -172,7 +233,11 @@ impl Case<'_> {
             foobars: Api::namespaced(self.client.clone(), &namespace),
             children: Api::namespaced(self.client.clone(), &namespace),
             events: Api::namespaced(self.client.clone(), &namespace),
-            metrics: scraper(&self.stage.plane.kubeconfig(), port).await?,
+            scraped: Scraped::new(
+                &self.stage.plane.kubeconfig(),
+                [self.stage.project.name().to_owned(), namespace],
+                port,
+            )?,
         };
         let outcome = life.run().await;
         let log = operator.log();
@@ -193,6 +258,31 @@ impl Case<'_> {
         self.refused(&user)
     }
 
+    /// Creates what the operator keeps the certificate of its metrics in, as `make deploy` does.
+    async fn deploy_certificate(&self, namespace: &str) -> Result<()> {
+        let secrets: Api<Secret> = Api::namespaced(self.client.clone(), namespace);
+        let maps: Api<ConfigMap> = Api::namespaced(self.client.clone(), namespace);
+        for mut object in self.parsed(CERTIFICATE)? {
+            let named = object["metadata"]["name"].as_str().context("no name")?;
+            let named = format!("{}-{named}", self.stage.project.name());
+            (object["metadata"]["name"], object["metadata"]["namespace"]) = (json!(named), json!(namespace));
+            match object["kind"].as_str() {
+                Some("Secret") => drop(
+                    secrets
+                        .create(&PostParams::default(), &serde_json::from_value(object)?)
+                        .await?,
+                ),
+                Some("ConfigMap") => drop(
+                    maps.create(&PostParams::default(), &serde_json::from_value(object)?)
+                        .await?,
+                ),
+                // The account has the role.
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
     fn refused(&self, user: &str) -> Result<Vec<String>> {
         let requests = self.stage.plane.audit().since(self.began())?.into_iter();
         let refused = requests.filter(|request| request.user == user && request.code == 403);
@@ -200,17 +290,6 @@ impl Case<'_> {
             .map(|request| format!("{} {}", request.verb, request.resource))
             .collect())
     }
-}
-
-/// A client of the operator's metrics with the administrator's token.
-async fn scraper(kubeconfig: &Path, port: u16) -> Result<Client> {
-    let kubeconfig = Kubeconfig::read_from(kubeconfig)?;
-    let mut config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
-    config.cluster_url = format!("https://127.0.0.1:{port}").parse()?;
-    // Its certificate is self-signed.
-    config.accept_invalid_certs = true;
-    config.read_timeout = Some(Duration::from_secs(15));
-    Ok(Client::try_from(config)?)
 }
 
 #[test]

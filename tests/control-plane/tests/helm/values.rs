@@ -165,8 +165,13 @@ fn objects_that_values_turn_off_are_not_rendered() -> Result<()> {
 #[test]
 fn a_release_of_another_name_in_another_namespace_has_its_own_names_everywhere() -> Result<()> {
     let Some(programs) = programs() else { return Ok(()) };
-    let components = ["metrics", "prometheus", "network-policy", "webhook"];
-    let (project, before) = project(&programs, "one", &components)?;
+    // The operator is told the prefix if it has webhooks, or makes the certificate of its metrics.
+    renamed(&programs, &["metrics", "prometheus", "network-policy", "webhook"])?;
+    renamed(&programs, &["metrics", "prometheus"])
+}
+
+fn renamed(programs: &Programs, components: &[&str]) -> Result<()> {
+    let (project, before) = project(programs, "one", components)?;
     let cases: [(&str, &[&str], &str); 4] = [
         ("prod", &[], "prod-foobar-operator"),
         ("my-foobar-operator", &[], "my-foobar-operator"),
@@ -185,8 +190,11 @@ fn a_release_of_another_name_in_another_namespace_has_its_own_names_everywhere()
         {
             args.push(format!("--webhook-name-prefix={prefix}-").into());
         }
-        let different = differences(&wanted, &project.rendered(&programs, [release, "elsewhere"], flags)?);
-        ensure!(different.is_empty(), "{release} {flags:?}: {different:#?}");
+        let different = differences(&wanted, &project.rendered(programs, [release, "elsewhere"], flags)?);
+        ensure!(
+            different.is_empty(),
+            "{components:?} {release} {flags:?}: {different:#?}"
+        );
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! Certificates at work: an API server calls webhooks that a replica of an operator serves.
 
 mod conversion;
+mod metrics;
 mod rotation;
 mod story;
 
@@ -53,6 +54,7 @@ fn replica_reached(manager: &Manager, namespace: &str, pace: Pace, by_url: bool)
         .unwrap()
         .unwrap();
     let settings = Settings {
+        shown: Shown::WEBHOOKS,
         client: manager.client().clone(),
         operator: OPERATOR.to_owned(),
         namespace: namespace.to_owned(),

@@ -10,6 +10,7 @@ async fn serving(flags: &[&str], api_server: SocketAddr, routes: &Routes) -> Res
     let served = Served {
         probes: Probes::default(),
         routes: routes.clone(),
+        certificate: None,
     };
     Servers::start(&options, &config, &Metrics::new(), served).await
 }
