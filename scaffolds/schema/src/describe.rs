@@ -1,7 +1,7 @@
 //! Calls the functions that make the CRDs of types. kube-derive panics on types for which it cannot make a structural schema; here a
 //! panic becomes a finding with the type's name and a remedy.
 
-use crate::{dropped, finding::Finding, parallel};
+use crate::{dropped, embedded, finding::Finding, options::Options, parallel};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::Serialize;
@@ -30,6 +30,12 @@ pub trait Describe: Sync {
     /// Makes the schema of the whole resource, as it is before it becomes part of a CustomResourceDefinition, which has no fields for
     /// misspelt keywords. `None` if there is no such function.
     fn schema(&self) -> Option<Value>;
+
+    /// Makes that schema with references to `$defs` in place of the types inside it, whose names it thus has. `None` if there is no such
+    /// function: then Kubernetes' own types are not marked as Kubernetes marks them.
+    fn named(&self) -> Option<Value> {
+        None
+    }
 }
 
 /// The path of a Rust type and the function that makes its CRD, for example `("api::test::v1::FooBar", FooBar::crd)`.
@@ -73,6 +79,8 @@ pub struct CustomType<C> {
     pub crd: fn() -> C,
     /// Makes the schema, inline and with the settings of OpenAPI 3.
     pub schema: fn() -> Value,
+    /// Makes the schema with references to `$defs`.
+    pub named: fn() -> Value,
 }
 
 impl<C> CustomType<C> {
@@ -82,12 +90,18 @@ impl<C> CustomType<C> {
             name: std::any::type_name::<K>(),
             crd,
             schema: schema::<K>,
+            named: named::<K>,
         }
     }
 }
 
 fn schema<K: JsonSchema>() -> Value {
     let settings = SchemaSettings::openapi3().with(|it| it.inline_subschemas = true);
+    settings.into_generator().into_root_schema_for::<K>().to_value()
+}
+
+fn named<K: JsonSchema>() -> Value {
+    let settings = SchemaSettings::draft2020_12();
     settings.into_generator().into_root_schema_for::<K>().to_value()
 }
 
@@ -102,6 +116,10 @@ impl<C: Serialize> Describe for CustomType<C> {
 
     fn schema(&self) -> Option<Value> {
         Some((self.schema)())
+    }
+
+    fn named(&self) -> Option<Value> {
+        Some((self.named)())
     }
 }
 
@@ -119,9 +137,9 @@ struct Outcome {
 }
 
 /// Makes the CRD of every type; findings for those that have none.
-pub(crate) fn all<D: Describe>(crds: &[D]) -> (Vec<Described>, Vec<Finding>) {
+pub(crate) fn all<D: Describe>(crds: &[D], options: &Options) -> (Vec<Described>, Vec<Finding>) {
     let mut outcomes = Vec::new();
-    silently(|| outcomes = parallel::each(crds.iter().collect(), one));
+    silently(|| outcomes = parallel::each(crds.iter().collect(), |crd| one(crd, options)));
     let (mut described, mut findings) = (Vec::new(), Vec::new());
     for outcome in outcomes {
         described.extend(outcome.described);
@@ -130,7 +148,7 @@ pub(crate) fn all<D: Describe>(crds: &[D]) -> (Vec<Described>, Vec<Finding>) {
     (described, findings)
 }
 
-fn one<D: Describe>(one: &D) -> Outcome {
+fn one<D: Describe>(one: &D, options: &Options) -> Outcome {
     let type_name = one.type_name();
     let mut outcome = Outcome::default();
     // If the schema cannot be made, making the CRD fails for the same reason, and that finding is enough.
@@ -142,7 +160,12 @@ fn one<D: Describe>(one: &D) -> Outcome {
     match caught(|| one.describe()).and_then(|crd| crd.map_err(|error| error.to_string())) {
         Ok(mut crd) => {
             if let Some(schema) = &schema {
-                restore(&mut crd, schema);
+                roots(&mut crd).for_each(|root| dropped::restore(root, schema));
+            }
+            if !options.plain_kubernetes_types
+                && let Ok(Some(named)) = caught(|| one.named())
+            {
+                roots(&mut crd).for_each(|root| embedded::mark(root, &named));
             }
             let type_name = type_name.to_owned();
             outcome.described = Some(Described { type_name, crd });
@@ -158,13 +181,11 @@ fn one<D: Describe>(one: &D) -> Outcome {
     outcome
 }
 
-/// Restores the keywords of a schema that the derive dropped.
-fn restore(crd: &mut Value, schema: &Value) {
+/// The schema of each version of a CRD.
+fn roots(crd: &mut Value) -> impl Iterator<Item = &mut Value> {
     let versions = crd.pointer_mut("/spec/versions").and_then(Value::as_array_mut);
-    let roots = versions.into_iter().flatten();
-    for root in roots.filter_map(|version| version.pointer_mut("/schema/openAPIV3Schema")) {
-        dropped::restore(root, schema);
-    }
+    let versions = versions.into_iter().flatten();
+    versions.filter_map(|version| version.pointer_mut("/schema/openAPIV3Schema"))
 }
 
 /// The start of kube-derive's panic message for a schema that it cannot decode.

@@ -49,6 +49,7 @@ mod cel;
 mod compat;
 mod describe;
 mod dropped;
+mod embedded;
 mod finding;
 mod formats;
 mod merge;

@@ -12,4 +12,7 @@ pub struct Options {
     /// server-side apply refuses it with a 422. So types that are applied need
     /// `#[serde(skip_serializing_if = "Option::is_none")]` on their `Option` fields, or this option.
     pub keep_nullable: bool,
+    /// Leaves Kubernetes' own types in a spec as k8s-openapi describes them, as kubewright 0.1 did: without list types and their keys, types of
+    /// maps, and defaults. Off by default: field managers could not own single containers of a Pod template.
+    pub plain_kubernetes_types: bool,
 }

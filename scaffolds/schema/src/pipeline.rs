@@ -17,7 +17,7 @@ use crate::{
 /// # Errors
 /// A finding for every type whose CRD cannot be made, or whose versions contradict each other; never empty.
 pub fn assemble<D: Describe>(crds: &[D], options: &Options) -> Result<Vec<Value>, Vec<Finding>> {
-    let (described, mut findings) = describe::all(crds);
+    let (described, mut findings) = describe::all(crds, options);
     let (merged, refused) = merge::versions(described);
     findings.extend(refused);
     let crds = merged.into_iter().map(|mut kind| {
@@ -36,7 +36,7 @@ pub fn assemble<D: Describe>(crds: &[D], options: &Options) -> Result<Vec<Value>
 /// # Errors
 /// All findings of all types; never empty.
 pub fn finish<D: Describe>(crds: &[D], options: &Options) -> Result<Vec<Value>, Vec<Finding>> {
-    let (described, mut findings) = describe::all(crds);
+    let (described, mut findings) = describe::all(crds, options);
     let (merged, refused) = merge::versions(described);
     findings.extend(refused);
     let checked = parallel::each(merged, |mut kind| {

@@ -20,6 +20,7 @@ Options:
   -o, --output text|json            The format of --breaking-since [default: text]
       --max-description-length N    Cut descriptions to N characters; 0 removes them
       --keep-nullable               Keep `nullable: true` on optional fields
+      --plain-kubernetes-types      Leave list types, types of maps and defaults out of Kubernetes' own types in a spec
   -h, --help                        Print this help
 ";
 
@@ -61,6 +62,7 @@ pub(super) fn parse(words: impl Iterator<Item = String>) -> Result<Option<Argume
                 other => return Err(format!("`{flag}` is `text` or `json`, not `{other}`")),
             },
             "--keep-nullable" => arguments.options.keep_nullable = true,
+            "--plain-kubernetes-types" => arguments.options.plain_kubernetes_types = true,
             "-h" | "--help" => return Ok(None),
             _ => return Err(format!("unknown argument `{flag}`")),
         }

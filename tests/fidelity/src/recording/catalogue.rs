@@ -5,7 +5,7 @@ use anyhow::Result;
 use super::{
     Recorder, Recording,
     definitions::{ANSWERS, OBJECT_META},
-    role_rules, schemas, values,
+    embedded, role_rules, schemas, values,
 };
 use crate::probes;
 
@@ -45,6 +45,8 @@ pub fn all() -> Result<Vec<Recording>> {
             Recorder::RuleFunctions,
         ),
         ("role-rules", role_rules::FILE, Recorder::RoleRules),
+        ("embedded-types", embedded::TYPES, Recorder::EmbeddedTypes),
+        ("embedded", embedded::EXAMPLE, Recorder::Embedded),
         (
             "discovery",
             "scaffolds/apiserver/tests/custom/recorded/aggregated.jsonl",

@@ -7,6 +7,7 @@ mod catalogue;
 mod check;
 mod definitions;
 mod documents;
+mod embedded;
 mod go;
 mod kinds;
 pub mod probes;
@@ -57,6 +58,10 @@ pub enum Recorder {
     RuleFunctions,
     /// What controller-gen makes of lists of rules.
     RoleRules,
+    /// How controller-gen marks each Kubernetes type inside a custom resource.
+    EmbeddedTypes,
+    /// How controller-gen marks one custom resource with Kubernetes types in it.
+    Embedded,
     /// Discovery and tables: the names, verbs and columns of built-in kinds.
     Resources,
     /// OpenAPI and Go's structs: the fields of built-in kinds.
@@ -88,6 +93,8 @@ impl Recorder {
             Self::SchemaValues => "kube-apiserver, the schemas and values in the file".to_owned(),
             Self::RuleFunctions => "the source of kube-apiserver (needs Go)".to_owned(),
             Self::RoleRules => "controller-gen, the rules in the file (needs CONTROLLER_GEN or Go)".to_owned(),
+            Self::EmbeddedTypes => "controller-gen, the types in kube-apiserver's OpenAPI (needs Go)".to_owned(),
+            Self::Embedded => "controller-gen, tests/control-plane/embedded (needs Go)".to_owned(),
             Self::Resources => "kube-apiserver, discovery and tables".to_owned(),
             Self::Shapes => "kube-apiserver, OpenAPI; Go's structs (needs Go)".to_owned(),
             Self::Definitions(_) => "kube-apiserver, OpenAPI".to_owned(),
@@ -128,6 +135,14 @@ impl Recorder {
             Self::RoleRules => return role_rules::lines(pick).await,
             Self::Shapes | Self::RuleFunctions if !go::is_installed().await => return Ok(None),
             Self::RuleFunctions => String::from_utf8(go::run("rules").await?)?,
+            Self::EmbeddedTypes => match embedded::types(real).await? {
+                Some(text) => text,
+                None => return Ok(None),
+            },
+            Self::Embedded => match embedded::example().await? {
+                Some(text) => text,
+                None => return Ok(None),
+            },
             Self::Resources => shapes::resources(real).await?,
             Self::Shapes => shapes::shapes(real).await?,
             Self::Definitions(names) => definitions::text(real, names).await?,

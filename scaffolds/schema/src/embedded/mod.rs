@@ -1,0 +1,107 @@
+//! Marks the Kubernetes types inside a custom resource as Kubernetes marks them: keyed lists, sets, atomic maps, defaults. The schemas of
+//! k8s-openapi have none of these, so two field managers could not own different containers of an embedded Pod template.
+//!
+//! The names of types are gone from a CRD's schema, which is inline. So the schema of the Rust type is made once more with references,
+//! and both are walked side by side.
+//!
+//! What the author has set stays. The metadata inside a Pod template has no marks: it is as k8s-openapi describes it.
+
+mod table;
+
+use serde_json::{Map, Value};
+
+use self::table::{Mark, Type};
+
+const LIST_TYPE: &str = "x-kubernetes-list-type";
+const LIST_KEYS: &str = "x-kubernetes-list-map-keys";
+const MAP_TYPE: &str = "x-kubernetes-map-type";
+
+/// The type of metadata, whose fields have no marks.
+const METADATA: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
+
+/// The path of a schema's definitions, as references have it.
+const DEFINITIONS: &str = "#/$defs/";
+
+/// Marks the schema of a CRD's version. `written` is the schema of its Rust type, in which types are references to `$defs`.
+pub(crate) fn mark(crd: &mut Value, written: &Value) {
+    let types = Types(&written["$defs"]);
+    types.walk(crd, written);
+}
+
+/// The definitions of a schema by the names of their types.
+#[derive(Clone, Copy)]
+struct Types<'w>(&'w Value);
+
+impl<'w> Types<'w> {
+    fn walk(self, node: &mut Value, written: &'w Value) {
+        let Value::Object(node) = node else { return };
+        let (name, written) = self.resolve(written);
+        if name == Some(METADATA) {
+            return;
+        }
+        let row = name.and_then(table::row);
+        if let Some(own) = row.as_ref().and_then(Type::own) {
+            node.entry(MAP_TYPE).or_insert_with(|| own.into());
+        }
+        if let Some(Value::Object(properties)) = node.get_mut("properties") {
+            for (name, property) in properties {
+                if let (Some(row), Value::Object(property)) = (&row, &mut *property)
+                    && let Some(mark) = row.field(name)
+                {
+                    apply(property, &mark);
+                }
+                if let Some(written) = self.property(written, name) {
+                    self.walk(property, written);
+                }
+            }
+        }
+        for key in ["items", "additionalProperties"] {
+            if let (Some(child), Some(written)) = (node.get_mut(key), written.get(key)) {
+                self.walk(child, written);
+            }
+        }
+    }
+
+    /// The name of the type that a schema refers to, and its definition. An optional value refers to it in a branch beside null.
+    fn resolve(self, written: &'w Value) -> (Option<&'w str>, &'w Value) {
+        if let Some(name) = written["$ref"].as_str().and_then(|path| path.strip_prefix(DEFINITIONS)) {
+            return (Some(name), &self.0[name]);
+        }
+        let mut branches = branches(written).filter(|branch| branch["type"] != "null");
+        match (branches.next(), branches.next()) {
+            (Some(only), None) if written["properties"].is_null() => self.resolve(only),
+            _ => (None, written),
+        }
+    }
+
+    /// The schema of a property, which may be that of one variant of an enum.
+    fn property(self, written: &'w Value, name: &str) -> Option<&'w Value> {
+        written["properties"].get(name).or_else(|| {
+            branches(written).find_map(|branch| {
+                let (_, branch) = self.resolve(branch);
+                self.property(branch, name)
+            })
+        })
+    }
+}
+
+fn branches(written: &Value) -> impl Iterator<Item = &Value> {
+    let lists = ["oneOf", "anyOf", "allOf"].map(|key| written[key].as_array());
+    lists.into_iter().flatten().flatten()
+}
+
+fn apply(property: &mut Map<String, Value>, mark: &Mark<'_>) {
+    let is_list = property.contains_key("items");
+    match mark {
+        Mark::Default(value) => _ = property.entry("default").or_insert_with(|| value.clone()),
+        Mark::Keyed(keys) if is_list && !property.contains_key(LIST_TYPE) => {
+            property.insert(LIST_TYPE.into(), "map".into());
+            property.insert(LIST_KEYS.into(), keys.iter().copied().map(Value::from).collect());
+        }
+        Mark::Keyed(_) => {}
+        Mark::Kind(kind) => {
+            let key = if is_list { LIST_TYPE } else { MAP_TYPE };
+            property.entry(key).or_insert_with(|| (*kind).into());
+        }
+    }
+}
