@@ -78,6 +78,14 @@ impl Store {
         state.looked = state.looked.saturating_add(looked as u64);
         Ok(page)
     }
+
+    /// Records how many objects of a range there are behind this one, for the page that begins there.
+    pub(crate) fn ended(&self, range: &Range, revision: u64, last: &Record, remaining: usize) {
+        if let Some(shelf) = self.lock().shelves.get_mut(&range.resource) {
+            let from = format!("{}\0", last.key.path());
+            shelf.left.ended(range, revision, from, remaining);
+        }
+    }
 }
 
 impl Page {

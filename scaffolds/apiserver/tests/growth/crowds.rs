@@ -225,6 +225,28 @@ async fn a_page_of_a_list_visits_only_its_own_objects_at_any_position() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_page_of_selected_objects_visits_no_more_of_them_among_many() {
+    let mut all = Vec::new();
+    for count in [1_100, 3_300] {
+        let store = Store::default();
+        let wire = on(store.clone());
+        let maps = "/api/v1/namespaces/default/configmaps";
+        let labelled = json!({"metadata": {"name": "first", "labels": {"is": "ours"}}});
+        let first = send(&wire, ("POST", maps), &labelled).await;
+        (0..count).for_each(|number| copy(&store, ("/configmaps", &first), number));
+        let (mut looks, mut token) = (Looks::new(), String::new());
+        for _ in 0..3 {
+            let path = format!("{maps}?labelSelector=is%3Dours&limit=300&continue={token}");
+            let list = counted(&wire, &mut looks, "page", (("GET", &path), &Value::Null)).await;
+            assert_eq!(list["items"].as_array().map(Vec::len), Some(300));
+            token = list["metadata"]["continue"].as_str().unwrap().to_owned();
+        }
+        all.push(looks);
+    }
+    assert_eq!(all[0], all[1]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_watcher_of_one_object_visits_only_its_changes() {
     let mut all = Vec::new();
     for count in [10, 1_000] {

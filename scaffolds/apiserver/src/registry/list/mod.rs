@@ -17,6 +17,9 @@ use crate::{
 use options::Options;
 use token::Token;
 
+/// How many objects are matched with a selector at a time, at least.
+const AT_ONCE: usize = 500;
+
 /// What to list.
 struct Wanted {
     /// The exact revision of the list, if it must be an earlier one.
@@ -144,22 +147,48 @@ async fn page(core: &Core, call: &Call, options: &Options, wanted: &Wanted) -> R
             remaining,
         });
     }
-    // Objects are matched outside the store's lock. Like upstream, the remaining objects are counted before they are
-    // matched, so the page after a full one may be empty.
-    let all = core.store.page(&range, wanted.at, &from, 0).map_err(expired)?;
-    let mut left = convert::all(&call.resource, all.records).await?.into_iter();
-    let limit = if wanted.limit == 0 { usize::MAX } else { wanted.limit };
-    let records = left
-        .by_ref()
-        .filter(|record| options.matches(call, record))
-        .take(limit)
-        .collect();
-    Ok(Page {
-        range,
-        revision: all.revision,
-        records,
-        remaining: left.len(),
-    })
+    matching(core, call, options, wanted, range, from).await
+}
+
+/// The page of a list that selects objects. They are matched outside the store's lock, some at a time: if each page looked at all that are
+/// left, a whole list would take the square of their number. Like upstream, the remaining objects are counted before they are matched, so the
+/// page after a full one may be empty.
+async fn matching(
+    core: &Core,
+    call: &Call,
+    options: &Options,
+    wanted: &Wanted,
+    range: Range,
+    mut from: String,
+) -> Result<Page, Status> {
+    let expired = |Compacted { .. }| expired(options, wanted);
+    let (limit, some) = match wanted.limit {
+        0 => (usize::MAX, 0),
+        limit => (limit, limit.max(AT_ONCE)),
+    };
+    let (mut at, mut records) = (wanted.at, Vec::new());
+    loop {
+        let page = core.store.page(&range, at, &from, some).map_err(expired)?;
+        let (revision, behind) = (page.revision, page.remaining);
+        let last = page.records.last().map(|record| record.key.path());
+        let mut left = convert::all(&call.resource, page.records).await?.into_iter();
+        let room = limit - records.len();
+        records.extend(left.by_ref().filter(|record| options.matches(call, record)).take(room));
+        let remaining = left.len() + behind;
+        if let Some(last) = last.filter(|_| behind > 0 && records.len() < limit) {
+            (at, from) = (Some(revision), format!("{last}\0"));
+            continue;
+        }
+        if let Some(last) = records.last().filter(|_| left.len() > 0) {
+            core.store.ended(&range, revision, last, remaining);
+        }
+        return Ok(Page {
+            range,
+            revision,
+            records,
+            remaining,
+        });
+    }
 }
 
 impl Page {
