@@ -27,7 +27,7 @@ use crate::{
 };
 
 /// The delay before an object that no cache contains is requested for the first time.
-const FIRST: Duration = Duration::from_secs(1);
+const FIRST: Duration = Duration::from_millis(100);
 /// The longest time between two requests for one object. The delay starts at [`FIRST`] and doubles, so a change is
 /// noticed after about as long as the object has been in the way.
 const LONGEST: Duration = Duration::from_secs(300);

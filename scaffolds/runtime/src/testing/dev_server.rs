@@ -45,8 +45,8 @@ impl Drop for DevServer {
     }
 }
 
-/// The program `dev`, built if necessary. The whole workspace is built, so that cargo uses dependencies with the
-/// features that are compiled already. The program's path is in cargo's messages: it cannot be derived from this test's
+/// The program `dev`, built if necessary, and no other: cargo would build the operator once more, without the features of
+/// its tests. With the whole workspace, it uses dependencies with the features that are compiled already. The program's path is in cargo's messages: it cannot be derived from this test's
 /// path if `build.build-dir` is set.
 fn build() -> Result<PathBuf, String> {
     let root = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from).unwrap_or_default();
@@ -59,7 +59,7 @@ fn build() -> Result<PathBuf, String> {
     let profile = profile(&env::current_exe().map_err(cannot)?);
     let cargo = env::var_os("CARGO").unwrap_or("cargo".into());
     let mut command = Command::new(cargo);
-    command.args(["build", "--quiet", "--workspace", "--bins", "--profile", &profile]);
+    command.args(["build", "--quiet", "--workspace", "--bin", "dev", "--profile", &profile]);
     command.arg("--message-format=json-render-diagnostics");
     // Cargo sets these variables for this test; build scripts that depend on them (ring's does) would run again.
     for (name, _) in env::vars_os() {
