@@ -180,6 +180,58 @@ fn make_run_serves_webhooks_at_webhook_url_or_applies_none() {
     fs::remove_dir_all(root).unwrap();
 }
 
+/// A kubectl with a CRD whose objects wait for a garbage collector that never ends their deletion: it has first seen them in
+/// a version that is gone. The operator needs a moment to clean up, and the collector one for their child.
+const STUCK_KUBECTL: &str = r#"#!/usr/bin/env bash
+echo "$*" >>"$LOG"
+nth() { grep -c -- "^$1" "$LOG"; }
+case "$*" in
+"get -k config/crd --ignore-not-found -o name") echo crd/foobars.test.example.com ;;
+"api-resources"*) echo configmaps ;;
+"delete foobars"*--cascade=foreground*) until [ -e "$LOG.released" ]; do command -p sleep 0.05; done ;;
+"delete foobars"*--cascade=background*) touch "$LOG.released" ;;
+"get foobars"*) [ "$(nth "get foobars")" -gt 3 ] && echo '["foregroundDeletion"] uid-1' || echo '["foregroundDeletion","ours"] uid-1' ;;
+"get configmaps"*) [ "$(nth "get configmaps")" -gt 2 ] || echo "ConfigMap default/sample uid-0 uid-1" ;;
+esac
+"#;
+
+#[test]
+fn make_uninstall_releases_objects_that_the_garbage_collector_forgot_once_their_children_are_gone() {
+    let root = std::env::temp_dir().join(format!("kubewright-makefile-uninstall-{}", std::process::id()));
+    fs::create_dir_all(root.join("bin")).unwrap();
+    let makefile = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/one/Makefile");
+    fs::copy(makefile, root.join("Makefile")).unwrap();
+    fs::write(root.join("kubectl"), STUCK_KUBECTL).unwrap();
+    // Its pauses take no time.
+    let sleep = root.join("bin/sleep");
+    fs::write(&sleep, "#!/usr/bin/env bash\n").unwrap();
+    fs::set_permissions(&sleep, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", root.join("bin").display(), std::env::var("PATH").unwrap());
+    let (log, kubectl) = (
+        root.join("log"),
+        format!("KUBECTL=bash {}", root.join("kubectl").display()),
+    );
+    let mut make = Command::new("make");
+    make.args(["uninstall", &kubectl]).current_dir(&root);
+    make.env("LOG", &log).env("PATH", path);
+    let output = make.env_remove("MAKEFLAGS").env_remove("MAKELEVEL").output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && errors.is_empty(), "{errors}");
+    let log = fs::read_to_string(log).unwrap();
+    let count = |words: &str| log.lines().filter(|line| line.starts_with(words)).count();
+    let at = |words: &str| log.find(words).unwrap_or_else(|| panic!("no `{words}` in\n{log}"));
+    let released = at("--cascade=background");
+    // Three times the operator's finalizer is still there; then five quiet looks are needed; then two find the child.
+    assert!(log[..released].matches("\nget foobars").count() >= 10, "{log}");
+    assert_eq!(log[..released].matches("\nget configmaps").count(), 3, "{log}");
+    assert_eq!(
+        count("delete foobars.test.example.com --all --all-namespaces --cascade=foreground"),
+        1
+    );
+    assert!(released < at("delete --ignore-not-found=false -k config/crd"), "{log}");
+    fs::remove_dir_all(root).unwrap();
+}
+
 #[test]
 fn make_undeploy_takes_the_converter_out_of_crds_once_the_operator_is_gone() {
     let root = std::env::temp_dir().join(format!("kubewright-makefile-undeploy-{}", std::process::id()));
