@@ -75,6 +75,7 @@ nightly: ## Long random runs: more seeds, more cases, more time.
 		KUBEBUILDER_ASSETS=$$assets tests/fidelity/check 5000 && \
 		KUBEBUILDER_ASSETS=$$assets tests/controller-runtime/check && \
 		KUBEBUILDER_ASSETS=$$assets tests/clients/check
+	tests/prometheus/check
 	tests/fuzz/check 600
 	KUBEWRIGHT_NIGHTLY=1 tests/control-plane/conformance
 	for minor in $(OLDER_KUBERNETES); do KUBERNETES=$$minor tests/control-plane/conformance; done

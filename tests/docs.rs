@@ -289,11 +289,44 @@ const METRICS: [&str; 7] = [
 fn queries_of_the_monitoring_page_use_metrics_that_exist() {
     let known = words(&read("docs/src/reference/metrics.md"), &METRICS);
     let used = words(&read("docs/src/guide/monitoring.md"), &METRICS);
-    assert!(used.len() > 5, "{used:?}");
     let unknown = used
         .into_iter()
         .filter(|name| !known.contains(name.trim_end_matches("_bucket")));
     none(unknown.collect());
+}
+
+#[test]
+fn alerts_query_metrics_that_exist_and_dashboards_all_of_them() {
+    let known = words(&read("docs/src/reference/metrics.md"), &METRICS);
+    let queried = |path: &str| -> BTreeSet<String> {
+        let names = words(&read(path), &METRICS).into_iter();
+        names
+            .map(|name| {
+                let family = name.strip_suffix("_bucket").or_else(|| name.strip_suffix("_count"));
+                family.unwrap_or(&name).to_owned()
+            })
+            .collect()
+    };
+    let shown = queried("scaffolds/runtime/src/dashboards/panels.rs");
+    assert_eq!(shown, known, "on dashboards, and in the reference");
+    let alerts = queried("templates/project/config/prometheus/rules.yaml.tera");
+    none(alerts.difference(&known).cloned().collect());
+    let important = [
+        "leader_election_master_status",
+        "controller_runtime_reconcile_errors_total",
+        "workqueue_queue_duration_seconds",
+        "workqueue_longest_running_processor_seconds",
+        "kubewright_invalid_objects",
+        "kubewright_webhook_certificate_expiry_seconds",
+        "kubewright_metrics_certificate_expiry_seconds",
+    ];
+    none(
+        important
+            .iter()
+            .filter(|name| !alerts.contains(**name))
+            .map(|name| (*name).to_owned())
+            .collect(),
+    );
 }
 
 #[test]

@@ -33,6 +33,7 @@ mod context;
 mod controller;
 mod conversion;
 mod crds;
+mod dashboards;
 mod error;
 mod events;
 mod heartbeat;

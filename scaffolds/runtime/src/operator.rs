@@ -1,5 +1,6 @@
 //! The process around a manager: from flags to an exit code.
 
+mod dashboards;
 mod manifests;
 mod threads;
 
@@ -131,6 +132,7 @@ impl Operator {
                 runtime.block_on(self.write_manifests([&out, &webhook_out, &policy_out], mode, setup))
             }
             Some(Command::MigrateStorage { check, settle }) => runtime.block_on(self.migrate_storage(check, settle)),
+            Some(Command::Dashboards { out }) => Self::write_dashboards(&out).map(|()| ExitCode::SUCCESS),
             None => runtime.block_on(self.serve(setup)).map(|()| ExitCode::SUCCESS),
         };
         // The remaining tasks on other threads are not needed any more.

@@ -206,6 +206,12 @@ pub enum Command {
         #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration)]
         settle: Duration,
     },
+    /// Write Grafana dashboards of the operator's metrics
+    Dashboards {
+        /// Folder to write to
+        #[arg(long, value_name = "FOLDER", default_value = "dist/grafana")]
+        out: PathBuf,
+    },
 }
 
 /// The form of the log.

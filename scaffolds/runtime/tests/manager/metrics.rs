@@ -70,6 +70,27 @@ async fn every_panel_of_kubebuilders_dashboards_has_its_metrics() {
     }
 }
 
+/// What the alerts of generated projects are tested on, by Prometheus' promtool.
+const SERIES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/prometheus/rules.test.yaml");
+
+#[tokio::test(start_paused = true)]
+async fn the_series_on_which_alerts_are_tested_have_the_labels_that_a_manager_exports() {
+    let exported = scraped().await;
+    let text = std::fs::read_to_string(SERIES).unwrap();
+    let mut compared = BTreeSet::new();
+    for line in text.lines().filter_map(|line| line.trim().strip_prefix("- series: '")) {
+        let (name, mut labels) = samples(&line.replace('\'', " 0")).pop_first().unwrap();
+        // The scrape adds these.
+        labels.retain(|label| !["namespace", "job", "pod"].contains(&label.as_str()));
+        if exported.iter().any(|(other, _)| *other == name) {
+            assert!(exported.contains(&(name.clone(), labels.clone())), "{name}{labels:?}");
+            compared.insert(name);
+        }
+    }
+    // The others need webhooks, a leader election or a connection.
+    assert!(compared.len() > 6, "{compared:?}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn names_and_labels_are_those_of_controller_runtime() {
     let samples = scraped().await;

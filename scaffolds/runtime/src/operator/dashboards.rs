@@ -1,0 +1,23 @@
+//! `<operator> dashboards`: writes the Grafana dashboards.
+
+use std::{fs, path::Path};
+
+use super::Operator;
+use crate::{
+    dashboards,
+    error::{Error, Result},
+};
+
+impl Operator {
+    /// Writes the dashboards into this folder, over those of an earlier run, and prints their paths.
+    pub(super) fn write_dashboards(out: &Path) -> Result<()> {
+        let failed = |path: &Path, error| Error::Setup(format!("`{}` cannot be written: {error}", path.display()));
+        fs::create_dir_all(out).map_err(|error| failed(out, error))?;
+        for (name, text) in dashboards::files() {
+            let path = out.join(name);
+            fs::write(&path, text).map_err(|error| failed(&path, error))?;
+            println!("{}", path.display());
+        }
+        Ok(())
+    }
+}
