@@ -91,3 +91,107 @@ fn doctor_names_the_version_of_the_cluster() {
         run.stdout
     );
 }
+
+/// A server that is stopped at the end of the test.
+struct Server(std::process::Child);
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// The CRD of FooBars in these versions, the last of which is stored.
+fn definition(versions: &[&str]) -> serde_json::Value {
+    let version = |name: &&str| {
+        let schema = serde_json::json!({"openAPIV3Schema": {"type": "object"}});
+        let storage = Some(name) == versions.last();
+        serde_json::json!({"name": name, "served": true, "storage": storage, "schema": schema})
+    };
+    serde_json::json!({
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "foobars.test.example.com"},
+        "spec": {
+            "group": "test.example.com",
+            "names": {"kind": "FooBar", "plural": "foobars", "singular": "foobar", "listKind": "FooBarList"},
+            "scope": "Namespaced",
+            "versions": versions.iter().map(version).collect::<Vec<_>>(),
+        },
+    })
+}
+
+#[test]
+fn doctor_says_which_objects_are_left_to_migrate() {
+    use kube::api::{Api, ApiResource, DynamicObject, GroupVersionKind, Patch, PatchParams};
+    use std::io::{BufRead, BufReader};
+    let dir = project();
+    let api = |verb: &str, version: &str, more: &[&str]| {
+        let of = [verb, "api", "--group", "test", "--kind", "FooBar", "--version", version];
+        cli::kubewright(dir.path(), &[&of[..], more].concat()).succeeds();
+    };
+    let kubeconfig = dir.path().join("kubeconfig");
+    let doctor = || {
+        let output = cli::command(dir.path(), &["doctor"])
+            .env("KUBECONFIG", &kubeconfig)
+            .env_remove("KUBERNETES_SERVICE_HOST")
+            .output();
+        let text = cli::Run::of(output.unwrap()).succeeds().stdout;
+        let mut lines = text.lines().skip_while(|line| !line.contains(" storage "));
+        lines.next().unwrap_or_default().to_owned()
+    };
+    api("create", "v1", &[]);
+    assert_eq!(doctor(), "", "it was always stored in one version");
+    api("create", "v2", &["--storage"]);
+    let offline = "warning  storage   `foobars.test.example.com` is stored as v2, and was as v1: a cluster may still have such objects";
+    assert_eq!(doctor(), offline);
+
+    let mut server = cli::command(dir.path(), &["apiserver", "--kubeconfig"]);
+    let server = server.arg(&kubeconfig).stdout(std::process::Stdio::piped()).spawn();
+    let mut server = Server(server.unwrap());
+    let mut ready = String::new();
+    BufReader::new(server.0.stdout.take().unwrap())
+        .read_line(&mut ready)
+        .unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let definitions = runtime.block_on(async {
+        let kubeconfig = kube::config::Kubeconfig::read_from(&kubeconfig).unwrap();
+        let config = kube::Config::from_custom_kubeconfig(kubeconfig, &Default::default()).await;
+        let client = kube::Client::try_from(config.unwrap()).unwrap();
+        let kind = GroupVersionKind::gvk("apiextensions.k8s.io", "v1", "CustomResourceDefinition");
+        Api::<DynamicObject>::all_with(client, &ApiResource::from_gvk(&kind))
+    });
+    let install = |versions: &[&str]| {
+        let patch = Patch::Apply(definition(versions));
+        let params = PatchParams::apply("test").force();
+        runtime
+            .block_on(definitions.patch("foobars.test.example.com", &params, &patch))
+            .unwrap();
+    };
+    assert_eq!(doctor(), offline, "it is not installed");
+    install(&["v1"]);
+    assert_eq!(
+        doctor(),
+        "warning  storage   `foobars.test.example.com` of the cluster stores v1, and the project v2"
+    );
+    install(&["v1", "v2"]);
+    assert_eq!(
+        doctor(),
+        "warning  storage   `foobars.test.example.com` of the cluster stores v2, and may have objects stored as v1"
+    );
+    cli::kubewright(dir.path(), &["edit", "controller", "foobar", "--version", "v2"]).succeeds();
+    api("delete", "v1", &["--migrated"]);
+    assert_eq!(
+        doctor(),
+        "warning  storage   `foobars.test.example.com` of the cluster may have objects stored as v1, which the project no longer has"
+    );
+    let migrated = Patch::Merge(serde_json::json!({"status": {"storedVersions": ["v2"]}}));
+    let params = PatchParams::default();
+    let patched = definitions.patch_status("foobars.test.example.com", &params, &migrated);
+    runtime.block_on(patched).unwrap();
+    assert_eq!(doctor(), "", "nothing is left");
+}

@@ -1,26 +1,25 @@
-//! `kubewright doctor`: checks the toolchain, the project and the cluster.
+//! `kubewright doctor`: checks the toolchain, the project, the cluster, and what is left to migrate there.
+
+mod cluster;
+mod storage;
 
 use super::plan::{Row, rows};
 use super::session::{Session, project_path};
 use super::{Output, report};
 use crate::plan::FileKind;
-use crate::project::{Release, file};
+use crate::project::{Project, Release, file};
 use crate::write::{Access, Beneath, Origin, State, vendored_origin, vendored_state};
 use anyhow::{Result, bail};
-use kube::{Client, Config};
 use serde::Serialize;
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
-
-/// How long to wait for the cluster.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Flags of `doctor`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Exits 1 if a check fails that every project needs. kubectl and a cluster are needed only to deploy, so
-it is a warning if they are missing.")]
+Exits 1 if a check fails that every project needs. kubectl and a cluster are needed only to
+deploy, so it is a warning if they are missing. `storage` is about kinds of which objects may be
+stored in another version than the present one: PROJECT says so, and the CRDs of the cluster do.")]
 pub struct Args {
     /// How to print it
     #[arg(long, short, value_enum, default_value = "text")]
@@ -62,7 +61,10 @@ impl Finding {
 
 /// Checks everything and prints what was found.
 pub fn run(dir: &Path, args: Args) -> Result<()> {
-    let findings = [rust(), project(dir), kubectl(), cluster()];
+    let (of_project, project) = project(dir);
+    let (of_cluster, cluster) = cluster::Cluster::find();
+    let mut findings = vec![rust(), of_project, kubectl(), of_cluster];
+    findings.extend(project.iter().flat_map(|it| storage::findings(it, cluster.as_ref())));
     match args.output {
         Output::Json => report::result(&format!("{}\n", serde_json::to_string_pretty(&findings)?)),
         Output::Text => findings.iter().for_each(|finding| report::result(&line(finding))),
@@ -132,36 +134,35 @@ fn rust() -> Finding {
     }
 }
 
-fn project(dir: &Path) -> Finding {
+/// What is wrong with the project in that folder, and the project, if it can be read.
+fn project(dir: &Path) -> (Finding, Option<Project>) {
     let is_there = Beneath::open(dir).and_then(|folder| folder.entry(&project_path()));
     if is_there.is_ok_and(|entry| entry.is_none()) || !dir.is_dir() {
-        return Finding::new(
-            "project",
-            Verdict::Warning,
-            format!("no `{}` in `{}`", file::NAME, dir.display()),
-        )
-        .hint("run it in the folder of a project, or name one with `--dir`");
+        let text = format!("no `{}` in `{}`", file::NAME, dir.display());
+        let hint = "run it in the folder of a project, or name one with `--dir`";
+        return (Finding::new("project", Verdict::Warning, text).hint(hint), None);
     }
     match checked(dir) {
-        Ok(finding) => finding,
+        Ok((finding, project)) => (finding, Some(project)),
         Err(error) => {
             let text = format!("{error:#}");
             let (text, hint) = text
                 .split_once("\n\nhint: ")
                 .unwrap_or((&text, "see `kubewright plan`"));
-            Finding::new("project", Verdict::Failed, text).hint(hint)
+            (Finding::new("project", Verdict::Failed, text).hint(hint), None)
         }
     }
 }
 
-fn checked(dir: &Path) -> Result<Finding> {
+fn checked(dir: &Path) -> Result<(Finding, Project)> {
     let session = Session::open_earlier(dir, Access::Read, None)?;
     let (release, own) = (session.project.version.parse::<Release>()?, Release::own());
     let foreign = Foreign::of(&session)?;
-    match release.is_same_minor(&own) {
-        true => Ok(drift(&rows(&session)?, &foreign)),
-        false => Ok(earlier(&release, &foreign)),
-    }
+    let finding = match release.is_same_minor(&own) {
+        true => drift(&rows(&session)?, &foreign),
+        false => earlier(&release, &foreign),
+    };
+    Ok((finding, session.project))
 }
 
 /// The vendored crates that differ from those in this binary, each with its release. Those of the user are not among them.
@@ -276,34 +277,5 @@ fn kubectl() -> Finding {
             "`kubectl` is not installed; `make install` and `make deploy` need it",
         )
         .hint("see https://kubernetes.io/docs/tasks/tools"),
-    }
-}
-
-/// The innermost cause: `connection refused` instead of `client error`.
-fn deepest(error: &dyn std::error::Error) -> String {
-    error.source().map_or_else(|| error.to_string(), deepest)
-}
-
-fn cluster() -> Finding {
-    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(error) => return Finding::new("cluster", Verdict::Warning, format!("cannot be checked: {error}")),
-    };
-    let asked = runtime.block_on(async {
-        let config = Config::infer()
-            .await
-            .map_err(|error| format!("no kubeconfig: {error}"))?;
-        let url = config.cluster_url.to_string();
-        let client = Client::try_from(config).map_err(|error| error.to_string())?;
-        match tokio::time::timeout(PATIENCE, client.apiserver_version()).await {
-            Ok(Ok(info)) => Ok(format!("{} at {url}", info.git_version)),
-            Ok(Err(error)) => Err(format!("{url} does not answer: {}", deepest(&error))),
-            Err(_) => Err(format!("{url} does not answer within {} s", PATIENCE.as_secs())),
-        }
-    });
-    match asked {
-        Ok(version) => Finding::new("cluster", Verdict::Ok, version),
-        Err(reason) => Finding::new("cluster", Verdict::Warning, reason)
-            .hint("see `kubectl config current-context` and `KUBECONFIG`"),
     }
 }

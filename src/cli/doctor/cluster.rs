@@ -1,0 +1,78 @@
+//! The cluster of the kubeconfig, if it answers. Only reads.
+
+use super::{Finding, Verdict};
+use kube::api::{Api, ApiResource, DynamicObject, GroupVersionKind};
+use kube::{Client, Config};
+use serde_json::Value;
+use std::time::Duration;
+use tokio::runtime::{Builder, Runtime};
+
+/// How long to wait for the cluster: for its version, and for all CRDs together.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A cluster that answers.
+pub(super) struct Cluster {
+    runtime: Runtime,
+    client: Client,
+}
+
+impl Cluster {
+    /// Whether there is one, and which.
+    pub(super) fn find() -> (Finding, Option<Self>) {
+        let warning = |text: String| Finding::new("cluster", Verdict::Warning, text);
+        let runtime = match Builder::new_current_thread().enable_all().build() {
+            Ok(runtime) => runtime,
+            Err(error) => return (warning(format!("cannot be checked: {error}")), None),
+        };
+        match runtime.block_on(connected()) {
+            Ok((version, client)) => {
+                let finding = Finding::new("cluster", Verdict::Ok, version);
+                (finding, Some(Self { runtime, client }))
+            }
+            Err(reason) => {
+                let hint = "see `kubectl config current-context` and `KUBECONFIG`";
+                (warning(reason).hint(hint), None)
+            }
+        }
+    }
+
+    /// The CRDs of these names, in their order; `None` for those that are not installed.
+    ///
+    /// # Errors
+    /// Why one cannot be read, on one line.
+    pub(super) fn definitions(&self, names: &[String]) -> Result<Vec<Option<Value>>, String> {
+        let kind = GroupVersionKind::gvk("apiextensions.k8s.io", "v1", "CustomResourceDefinition");
+        let api = Api::<DynamicObject>::all_with(self.client.clone(), &ApiResource::from_gvk(&kind));
+        let asked = async {
+            let mut found = Vec::new();
+            for name in names {
+                let crd = api.get_opt(name).await;
+                let crd = crd.map_err(|error| format!("`{name}` cannot be read: {}", deepest(&error)))?;
+                found.push(crd.map(|crd| crd.data));
+            }
+            Ok(found)
+        };
+        let late = || format!("the CRDs cannot be read within {} s", PATIENCE.as_secs());
+        let limited = async { tokio::time::timeout(PATIENCE, asked).await };
+        self.runtime.block_on(limited).unwrap_or_else(|_| Err(late()))
+    }
+}
+
+/// The cluster's version and address, and a client of it; or why there is none.
+async fn connected() -> Result<(String, Client), String> {
+    let config = Config::infer()
+        .await
+        .map_err(|error| format!("no kubeconfig: {error}"))?;
+    let url = config.cluster_url.to_string();
+    let client = Client::try_from(config).map_err(|error| error.to_string())?;
+    match tokio::time::timeout(PATIENCE, client.apiserver_version()).await {
+        Ok(Ok(info)) => Ok((format!("{} at {url}", info.git_version), client)),
+        Ok(Err(error)) => Err(format!("{url} does not answer: {}", deepest(&error))),
+        Err(_) => Err(format!("{url} does not answer within {} s", PATIENCE.as_secs())),
+    }
+}
+
+/// The innermost cause: `connection refused` instead of `client error`.
+fn deepest(error: &dyn std::error::Error) -> String {
+    error.source().map_or_else(|| error.to_string(), deepest)
+}
