@@ -5,9 +5,9 @@ use crate::cli::session::Session;
 use crate::plan::{FileKind, Plan, RelPath};
 use crate::project::Project;
 use crate::render::{File, Rendered, Templates, render};
-use crate::write::{Intent, Intents, Outcome, Succession, compare};
+use crate::write::{Intent, Intents, Outcome, Root, Succession, compare};
 use anyhow::Result;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A project as two releases render it.
 pub struct Releases {
@@ -40,7 +40,36 @@ impl Releases {
 
     /// Compares both with the disk.
     pub fn outcome(&self, session: &Session) -> Result<Outcome> {
-        compare(&session.root, &self.intents(), false)
+        self.outcome_in(&session.root)
+    }
+
+    fn outcome_in(&self, root: &Root) -> Result<Outcome> {
+        let left_out = self.left_out(root)?;
+        let mut intents = self.intents();
+        intents.retain(|path, _| !left_out.contains(path));
+        let mut outcome = compare(root, &intents, false)?;
+        outcome.deleted.extend(left_out);
+        Ok(outcome)
+    }
+
+    /// New seeded files in folders that the earlier release had and the user has deleted.
+    fn left_out(&self, root: &Root) -> Result<Vec<RelPath>> {
+        let had: BTreeSet<RelPath> = self.was.keys().flat_map(RelPath::folders).collect();
+        let is_new = |path: &RelPath| !self.was.contains_key(path) && !self.renamed.contains_key(path);
+        let mut found = Vec::new();
+        for (path, _) in self
+            .will
+            .iter()
+            .filter(|(path, file)| file.kind == FileKind::Seeded && is_new(path))
+        {
+            for folder in path.folders().filter(|folder| had.contains(folder)) {
+                if !root.is_folder(&folder)? {
+                    found.push(path.clone());
+                    break;
+                }
+            }
+        }
+        Ok(found)
     }
 
     fn intents(&self) -> Intents<'_> {
@@ -79,7 +108,7 @@ impl Releases {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::write::{Access, Root};
+    use crate::write::Access;
     use std::fs;
 
     fn rendered(files: &[(&str, FileKind, &str)]) -> Rendered {
@@ -103,11 +132,7 @@ mod tests {
             fs::write(path, text).unwrap();
         }
         let releases = Releases::of(was, will, ["0.1.0".into(), "0.2.0".into()]);
-        compare(
-            &Root::open(dir.path(), Access::Read, || {})?,
-            &releases.intents(),
-            false,
-        )
+        releases.outcome_in(&Root::open(dir.path(), Access::Read, || {})?)
     }
 
     fn changes(outcome: &Outcome) -> Vec<(&str, Option<&str>)> {
@@ -144,6 +169,21 @@ mod tests {
         assert_eq!(found.deleted, ["src/b.rs".parse().unwrap()]);
         let error = outcome(was, will, &[("src/a.rs", OLD), ("src/b.rs", "own")]).unwrap_err();
         assert!(error.to_string().contains("`src/b.rs` exists already"), "{error}");
+    }
+
+    #[test]
+    fn nothing_is_added_to_a_folder_that_the_user_has_deleted() {
+        use FileKind::Seeded;
+        let was = rendered(&[("ci/test.yml", Seeded, OLD), ("a.md", Seeded, OLD)]);
+        let files = [
+            ("ci/test.yml", Seeded, OLD),
+            ("ci/release.yml", Seeded, NEW),
+            ("docs/new.md", Seeded, NEW),
+            ("a.md", Seeded, OLD),
+        ];
+        let found = outcome(was, rendered(&files), &[("a.md", OLD)]).unwrap();
+        assert_eq!(changes(&found), [("docs/new.md", Some(NEW))]);
+        assert_eq!(found.deleted, ["ci/release.yml".parse().unwrap()]);
     }
 
     #[test]

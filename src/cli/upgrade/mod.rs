@@ -65,7 +65,9 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
     );
     session.finish(&project, outcome, args.dry_run)?;
     for path in deleted {
-        report::note(&format!("`{path}` stays deleted, although kubewright {own} changes it"));
+        report::note(&format!(
+            "`{path}`, which kubewright {own} changes or adds, is left out: you deleted it, or its folder"
+        ));
     }
     for path in ejected {
         report::note(&format!(
