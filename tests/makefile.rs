@@ -47,6 +47,34 @@ fn dev(root: &Path, settings: &[(&str, &str)]) -> String {
         .to_owned()
 }
 
+#[test]
+fn make_test_runs_the_programs_that_it_builds_beside_the_tests() {
+    let root = std::env::temp_dir().join(format!("kubewright-makefile-test-{}", std::process::id()));
+    project(&root);
+    let root = root.canonicalize().unwrap();
+    let mut make = Command::new("make");
+    make.arg("test").current_dir(&root);
+    for inherited in [
+        "CARGO_TARGET_DIR",
+        "CARGO_BUILD_BUILD_DIR",
+        "CARGOFLAGS",
+        "MAKEFLAGS",
+        "MAKELEVEL",
+    ] {
+        make.env_remove(inherited);
+    }
+    let output = make.output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    let said = String::from_utf8(output.stdout).unwrap();
+    // The programs, and not their unit tests, which have the same names.
+    for program in ["manifests", "foobar-operator"] {
+        let ran = format!("[{:?}", root.join("target/debug").join(program));
+        assert!(said.contains(&ran), "{said}");
+    }
+    fs::remove_dir_all(root).unwrap();
+}
+
 /// The target of this machine.
 fn host() -> String {
     let version = Command::new("rustc").arg("-vV").output().unwrap();
