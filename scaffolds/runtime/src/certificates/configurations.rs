@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::{definitions::Converter, hint, plan::State, secret::unless_conflict, trust};
 use crate::{
-    error::Result,
+    error::Error,
     informer::{Informer, InformerConfig, Scope},
     key::ObjectKey,
     kind::Kind,
@@ -37,8 +37,8 @@ pub(super) struct Configuration {
 
 /// Where an object names authorities.
 enum Place {
-    /// In each webhook of a configuration.
-    Webhooks,
+    /// In each webhook of a configuration, where this field manager writes them.
+    Webhooks(String),
     /// In the conversion of a definition.
     Conversion(Converter),
     /// In the data of a ConfigMap, which belongs to this component of `config`.
@@ -57,12 +57,13 @@ enum Said {
 }
 
 impl Configuration {
-    /// With this prefix before its name.
-    pub(super) fn new(client: &Client, configured: Configured, prefix: &str) -> Self {
+    /// With this prefix before its name, written by this field manager.
+    pub(super) fn new(client: &Client, configured: Configured, prefix: &str, manager: &str) -> Self {
         let name = format!("{prefix}{}", configured.name);
         let kind = GroupVersionKind::gvk(GROUP, "v1", configured.kind);
         let resource = ApiResource::from_gvk_with_plural(&kind, configured.plural);
-        Self::watched(client, ObjectKey::new(None, &name), resource, Place::Webhooks)
+        let place = Place::Webhooks(manager.to_owned());
+        Self::watched(client, ObjectKey::new(None, &name), resource, place)
     }
 
     /// The definition of a kind that is converted.
@@ -84,8 +85,10 @@ impl Configuration {
             resync: None,
             ..InformerConfig::default()
         };
-        if let Place::Conversion(_) = place {
-            config.transform = Some(Arc::new(Converter::trim));
+        match &place {
+            Place::Webhooks(manager) => config.keep_managers.push(manager.clone()),
+            Place::Conversion(_) => config.transform = Some(Arc::new(Converter::trim)),
+            Place::Data(_) => {}
         }
         let kind = match key.namespace() {
             None => Kind::cluster_scoped(resource.clone()),
@@ -114,7 +117,7 @@ impl Configuration {
             let (kind, name) = (&self.resource.kind, &self.key);
             let hint = match self.place {
                 Place::Conversion(_) => "run `make install`".to_owned(),
-                Place::Webhooks => hint("../webhook"),
+                Place::Webhooks(_) => hint("../webhook"),
                 Place::Data(component) => hint(component),
             };
             format!("the {kind} `{name}` does not exist\n\nhint: {hint}")
@@ -125,7 +128,7 @@ impl Configuration {
     fn entries(&self, object: &DynamicObject) -> Vec<(Value, Option<ByteString>)> {
         match &self.place {
             Place::Conversion(converter) => vec![(json!("the conversion"), converter.bundle(object))],
-            Place::Webhooks => hooks(object).map(|hook| (hook["name"].clone(), bundle(hook))).collect(),
+            Place::Webhooks(_) => hooks(object).map(|hook| (hook["name"].clone(), bundle(hook))).collect(),
             Place::Data(_) => {
                 let text = object.data["data"][AUTHORITIES].as_str();
                 let bundle = text.map(|text| ByteString(text.as_bytes().to_vec()));
@@ -139,7 +142,7 @@ impl Configuration {
         let entry = |hook: &Value| json!({"name": hook["name"], "clientConfig": {"caBundle": bundle}});
         match &self.place {
             Place::Conversion(converter) => ("spec", converter.spec(bundle)),
-            Place::Webhooks => ("webhooks", hooks(object).map(entry).collect()),
+            Place::Webhooks(_) => ("webhooks", hooks(object).map(entry).collect()),
             // Authorities are written as PEM, which is ASCII.
             Place::Data(_) => ("data", json!({AUTHORITIES: String::from_utf8_lossy(&bundle.0)})),
         }
@@ -160,7 +163,13 @@ impl Configuration {
         let object = self.object()?;
         let bundle = ByteString(state.bundle().into_bytes());
         match said([revision(&object), state.revision], &self.entries(&object), &bundle) {
-            Said::Right => return Ok(true),
+            Said::Right => {
+                if matches!(self.place, Place::Webhooks(_)) && owns(&object, manager) {
+                    let released = unless_conflict(self.release(client, manager).await);
+                    released.map_err(|error| self.failed(&error))?;
+                }
+                return Ok(true);
+            }
             Said::Later => return Ok(false),
             Said::Wrong => {}
         }
@@ -178,17 +187,41 @@ impl Configuration {
             },
             field: value,
         }));
-        let api: Api<DynamicObject> = match self.key.namespace() {
-            None => Api::all_with(client.clone(), &self.resource),
-            Some(namespace) => Api::namespaced_with(client.clone(), namespace, &self.resource),
-        };
-        let written = api
-            .patch(self.key.name(), &PatchParams::apply(manager).force(), &patch)
-            .await;
-        let written = unless_conflict(written.map(|_| ()));
-        written.map_err(|error| format!("the {} `{}`: {error}", self.resource.kind, self.key))?;
+        let params = PatchParams::apply(manager).force();
+        let written = self.api(client).patch(self.key.name(), &params, &patch).await;
+        unless_conflict(written.map(|_| ())).map_err(|error| self.failed(&error))?;
         // The watch will show it.
         Ok(false)
+    }
+
+    /// Gives up the fields that were written, which keep their values: nobody else's apply has them. As their owner this
+    /// field manager would keep a part of each entry, and an API server refuses a configuration without the rest of it, so
+    /// nobody could deploy an operator that has a webhook less.
+    async fn release(&self, client: &Client, manager: &str) -> kube::Result<()> {
+        let Some(object) = self.api(client).get_opt(self.key.name()).await? else {
+            return Ok(());
+        };
+        let all = object.metadata.managed_fields.iter().flatten();
+        let others: Vec<_> = all.filter(|entry| entry.manager.as_deref() != Some(manager)).collect();
+        if others.is_empty() {
+            // An empty list would be ignored.
+            return Ok(());
+        }
+        let version = &object.metadata.resource_version;
+        let patch = Patch::Merge(json!({"metadata": {"resourceVersion": version, "managedFields": others}}));
+        let (api, params) = (self.api(client), PatchParams::default());
+        api.patch(self.key.name(), &params, &patch).await.map(drop)
+    }
+
+    fn api(&self, client: &Client) -> Api<DynamicObject> {
+        match self.key.namespace() {
+            None => Api::all_with(client.clone(), &self.resource),
+            Some(namespace) => Api::namespaced_with(client.clone(), namespace, &self.resource),
+        }
+    }
+
+    fn failed(&self, error: &Error) -> String {
+        format!("the {} `{}`: {error}", self.resource.kind, self.key)
     }
 
     /// Whether clients that follow this object accept a state's leaf for this name.
@@ -208,6 +241,11 @@ impl Configuration {
         }
         Ok(())
     }
+}
+
+fn owns(object: &DynamicObject, manager: &str) -> bool {
+    let mut all = object.metadata.managed_fields.iter().flatten();
+    all.any(|entry| entry.manager.as_deref() == Some(manager))
 }
 
 fn hooks(object: &DynamicObject) -> impl Iterator<Item = &Value> {

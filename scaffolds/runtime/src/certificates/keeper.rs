@@ -53,7 +53,8 @@ impl Keeper {
             ..InformerConfig::default()
         };
         let configured = settings.configured.iter();
-        let configured = configured.map(|it| Configuration::new(client, *it, prefix));
+        let field_manager = format!("{}/certificates", settings.operator);
+        let configured = configured.map(|it| Configuration::new(client, *it, prefix, &field_manager));
         let service = format!("{prefix}{}", settings.shown.service);
         let converters = settings.converting.iter().cloned();
         let converters = converters.map(|it| Converter::new(it, &settings.reach, [&service, namespace]));
@@ -71,7 +72,7 @@ impl Keeper {
             key: ObjectKey::new(Some(namespace), &name),
             configurations,
             names: [service].into_iter().chain(settings.hosts.iter().cloned()).collect(),
-            field_manager: format!("{}/certificates", settings.operator),
+            field_manager,
             held,
             standing,
             changed: Arc::default(),
@@ -149,13 +150,16 @@ impl Keeper {
             return self.write(&secret, &state).await;
         };
         self.serve(&state)?;
-        let trusted = self.publish(&state).await?;
-        let Some(step) = state.due(&self.names, now(), trusted) else {
-            return Ok(());
-        };
-        info!(?step, "renewing {}'s certificates", self.settings.shown.name);
-        let next = state.after(step, &self.names, now(), self.settings.pace.lives)?;
-        self.write(&secret, &next).await
+        // What cannot be published must not end the renewal: a converter with a certificate that has ended does not answer, and
+        // its definition cannot name it until it does.
+        let published = self.publish(&state).await;
+        let trusted = *published.as_ref().unwrap_or(&false);
+        if let Some(step) = state.due(&self.names, now(), trusted) {
+            info!(?step, "renewing {}'s certificates", self.settings.shown.name);
+            let next = state.after(step, &self.names, now(), self.settings.pace.lives)?;
+            self.write(&secret, &next).await?;
+        }
+        published.map(drop)
     }
 
     /// Whether all of its caches are filled: at first they are not, which is no error.
@@ -189,9 +193,18 @@ impl Keeper {
     /// Makes all configurations name the state's authorities. Returns whether API servers have had the time to see them.
     async fn publish(&mut self, state: &State) -> Result<bool, String> {
         let mut shown = true;
+        let mut failed = None;
         for configuration in &self.configurations {
             let published = configuration.publish(&self.settings.client, state, self.publisher());
-            shown &= published.await?;
+            // One that cannot be written keeps no other from being written.
+            shown &= published.await.unwrap_or_else(|why| {
+                failed.get_or_insert(why);
+                false
+            });
+        }
+        if let Some(why) = failed {
+            self.shown = None;
+            return Err(why);
         }
         if !shown {
             self.shown = None;

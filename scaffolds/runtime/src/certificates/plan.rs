@@ -51,6 +51,8 @@ pub(super) enum Step {
     Renew,
     /// The authority before has ended, and with it its last leaf.
     Forget,
+    /// The authority has ended, and with it its last leaf: nobody accepts what is shown, so a new authority signs at once.
+    Restart,
 }
 
 impl State {
@@ -79,6 +81,11 @@ impl State {
         let has_room = self.authority.until > self.leaf.until && self.authority.until > now;
         if self.next.is_some() && trusted {
             Some(Step::Switch)
+        } else if now >= self.authority.until {
+            Some(Step::Restart)
+        } else if has_room && now >= self.leaf.until {
+            // Before anything that clients have to be told of.
+            Some(Step::Renew)
         } else if self.next.is_none() && now >= self.authority.renewal() {
             Some(Step::Announce)
         } else if self.names != names && self.authority.until > now || has_room && now >= self.leaf.renewal() {
@@ -112,8 +119,18 @@ impl State {
                 self.old = None;
                 self.revision += 1;
             }
+            Step::Restart => {
+                // Some clients may trust the next one already.
+                let next = self.next.take().filter(|next| now < next.renewal());
+                self.authority = match next {
+                    Some(next) => next,
+                    None => authority(&self.issuer, [now, now + lives.authority])?,
+                };
+                self.old = None;
+                self.revision += 1;
+            }
         }
-        if matches!(step, Step::Switch | Step::Renew) {
+        if matches!(step, Step::Switch | Step::Renew | Step::Restart) {
             self.names = names.to_vec();
             self.leaf = leaf(&self.authority, &self.issuer, names, [now, now + lives.leaf])?;
         }
@@ -213,6 +230,29 @@ mod tests {
         let announced = next(&state, Step::Announce, 361);
         assert_eq!(due(&announced, 364, false), None, "a leaf of one day is of no use");
         assert_eq!(due(&announced, 400, true), Some(Step::Switch));
+    }
+
+    #[test]
+    fn an_operator_that_comes_back_after_its_certificates_have_ended_waits_for_nobody() {
+        // The leaf has ended while its authority is due to be replaced.
+        let state = next(&first(), Step::Renew, 200);
+        assert_eq!(due(&state, 300, false), Some(Step::Renew));
+        assert_eq!(
+            due(&next(&state, Step::Renew, 300), 300, false),
+            Some(Step::Announce),
+            "clients can be told now"
+        );
+        // All of it has ended.
+        assert_eq!(due(&state, 365, false), Some(Step::Restart));
+        let again = next(&state, Step::Restart, 400);
+        assert_eq!((again.bundle(), again.revision), (again.authority.pem(), 2));
+        assert!(again.authority != state.authority && again.leaf.until > START + 400 * DAY);
+        assert_eq!(due(&again, 400, false), None);
+        // The next authority had been announced.
+        let announced = next(&state, Step::Announce, 350);
+        let again = next(&announced, Step::Restart, 400);
+        assert_eq!((Some(&again.authority), &again.next), (announced.next.as_ref(), &None));
+        assert_eq!(again.revision, 3, "its former authority is not trusted any more");
     }
 
     #[test]

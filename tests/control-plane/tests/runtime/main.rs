@@ -2,6 +2,7 @@
 
 mod absent;
 mod chosen;
+mod converted;
 mod dynamic;
 mod migration;
 mod ownership;
@@ -25,8 +26,25 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A new control plane; `None`, and a note, without the programs.
 async fn plane() -> Result<Option<ControlPlane>> {
+    started(Settings::default()).await
+}
+
+/// The same with kube-controller-manager; `None`, and a note, also if that is missing.
+async fn controlled() -> Result<Option<ControlPlane>> {
+    let settings = Settings {
+        controllers: true,
+        ..Settings::default()
+    };
+    let plane = started(settings).await?.filter(ControlPlane::has_controllers);
+    if plane.is_none() {
+        eprintln!("SKIPPED: no kube-controller-manager, so namespaces are not deleted");
+    }
+    Ok(plane)
+}
+
+async fn started(settings: Settings) -> Result<Option<ControlPlane>> {
     match Assets::find() {
-        Ok(assets) => Ok(Some(ControlPlane::start(&assets, Settings::default()).await?)),
+        Ok(assets) => Ok(Some(ControlPlane::start(&assets, settings).await?)),
         Err(error) => {
             eprintln!("SKIPPED: {error:#}");
             Ok(None)

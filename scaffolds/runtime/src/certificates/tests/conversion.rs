@@ -1,11 +1,10 @@
 //! The life of an object with a conversion, on the in-process API server and on a real one.
 
-use http::Request;
 use kube::Client;
 use kubewright_apiserver::{ApiServer, Controllers, Options as ServerOptions};
 use serde_json::{Value, json};
 
-use super::*;
+use super::{foobars::FooBars, migration::migrated, *};
 use crate::{
     conversion::tests::kinds::{definition, hub},
     testing::TestCluster,
@@ -13,56 +12,12 @@ use crate::{
 };
 
 const ONLY_V1: &str = "test.example.com/v1-only";
-const PACE: Pace = Pace {
-    look: Duration::from_millis(200),
-    ..Pace::DEFAULT
-};
-
-/// Requests for FooBars of one namespace.
-struct FooBars<'a> {
-    client: &'a Client,
-    namespace: &'a str,
-}
-
-impl FooBars<'_> {
-    fn path(&self, version: &str) -> String {
-        format!("/apis/test.example.com/{version}/namespaces/{}/foobars", self.namespace)
-    }
-
-    fn object(version: &str, spec: &Value) -> Value {
-        let api_version = format!("test.example.com/{version}");
-        json!({"apiVersion": api_version, "kind": "FooBar", "metadata": {"name": "a"}, "spec": spec})
-    }
-
-    async fn create(&self, version: &str, spec: Value) -> (u16, Value) {
-        let request = Request::post(self.path(version)).header("content-type", "application/json");
-        send(self.client, request, &Self::object(version, &spec)).await
-    }
-
-    async fn get(&self, version: &str) -> (u16, Value) {
-        let request = Request::get(format!("{}/a", self.path(version)));
-        send(self.client, request, &Value::Null).await
-    }
-
-    async fn replace(&self, version: &str, object: &Value) -> (u16, Value) {
-        let request = Request::put(format!("{}/a", self.path(version)));
-        send(self.client, request.header("content-type", "application/json"), object).await
-    }
-
-    async fn apply(&self, manager: &str, version: &str, spec: Value) -> Value {
-        let request = Request::patch(format!("{}/a?fieldManager={manager}", self.path(version)));
-        let request = request.header("content-type", "application/apply-patch+yaml");
-        let (code, answer) = send(self.client, request, &Self::object(version, &spec)).await;
-        assert!(code < 300, "{answer}");
-        answer
-    }
-}
 
 /// A process of the operator.
 async fn operator(client: &Client, namespace: &str) -> Replica {
     let manager = Manager::builder(client.clone()).name(OPERATOR).build();
     hub().register(&manager).unwrap();
-    replica_reached(&manager, namespace, PACE, true)
+    Replica::start_here(&manager, namespace)
 }
 
 async fn ready(replica: &Replica, foobars: &FooBars<'_>) {
@@ -78,12 +33,10 @@ async fn ready(replica: &Replica, foobars: &FooBars<'_>) {
     .await;
 }
 
-async fn story(client: Client, namespace: &str) {
-    let foobars = FooBars {
-        client: &client,
-        namespace,
-    };
-    assert!(apply(&client, DEFINITIONS, &definition()).await.0 < 300);
+/// The kind, an object of it, and the operator that converts it.
+async fn converted(foobars: &FooBars<'_>) -> Replica {
+    let FooBars { client, namespace } = *foobars;
+    assert!(apply(client, DEFINITIONS, &definition()).await.0 < 300);
     until("the kind", async || {
         foobars.get("v1").await.1["reason"] == "NotFound" && foobars.get("v2").await.0 == 404
     })
@@ -93,7 +46,7 @@ async fn story(client: Client, namespace: &str) {
         matches!(foobars.create("v1", red).await.0, 201 | 409)
     })
     .await;
-    let replica = operator(&client, namespace).await;
+    let replica = operator(client, namespace).await;
     until("a replica without its Secret", async || {
         replica
             .standing
@@ -101,21 +54,27 @@ async fn story(client: Client, namespace: &str) {
             .is_err_and(|why| why.contains("no certificate yet"))
     })
     .await;
-    let secret =
-        json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": format!("{PREFIX}{}", component::SECRET)}});
-    assert!(
-        apply(&client, &format!("/api/v1/namespaces/{namespace}/secrets"), &secret)
-            .await
-            .0
-            < 300
-    );
-    ready(&replica, &foobars).await;
+    let name = format!("{PREFIX}{}", component::SECRET);
+    let secret = json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}});
+    let secrets = format!("/api/v1/namespaces/{namespace}/secrets");
+    assert!(apply(client, &secrets, &secret).await.0 < 300);
+    ready(&replica, foobars).await;
+    replica
+}
+
+async fn story(client: Client, namespace: &str) {
+    let foobars = FooBars {
+        client: &client,
+        namespace,
+    };
+    let replica = converted(&foobars).await;
     written_and_read(&foobars).await;
     applied_in_two_versions(&foobars).await;
     // `make install` leaves the conversion alone.
     let (_, applied) = apply(&client, DEFINITIONS, &definition()).await;
     assert_eq!(applied["spec"]["conversion"]["strategy"], "Webhook", "{applied}");
-    down_and_back(&foobars, replica).await;
+    let _replica = down_and_back(&foobars, replica).await;
+    migrated(&foobars).await;
 }
 
 /// v1 written, v2 read and written, v1 read.
@@ -147,8 +106,7 @@ async fn written_and_read(foobars: &FooBars<'_>) {
 
 /// Two field managers own fields in different versions, and one of them moves to the other version.
 async fn applied_in_two_versions(foobars: &FooBars<'_>) {
-    let delete = Request::delete(format!("{}/a", foobars.path("v1")));
-    assert_eq!(send(foobars.client, delete, &Value::Null).await.0, 200);
+    assert_eq!(foobars.delete("v1", "a").await.0, 200);
     foobars
         .apply("one", "v1", json!({"target": "a:1", "colour": "red"}))
         .await;
@@ -178,14 +136,23 @@ async fn applied_in_two_versions(foobars: &FooBars<'_>) {
 }
 
 /// The operator goes, and another process of it comes.
-async fn down_and_back(foobars: &FooBars<'_>, replica: Replica) {
+async fn down_and_back(foobars: &FooBars<'_>, replica: Replica) -> Replica {
     let (_, before) = foobars.get("v2").await;
+    let mut object = FooBars::object("v1", "leaving", &json!({"target": "a:1"}));
+    object["metadata"]["finalizers"] = json!(["example.com/cleanup"]);
+    assert_eq!(foobars.post("v1", "", &object).await.0, 201);
     drop(replica);
     until("a converter that is down", async || foobars.get("v2").await.0 == 500).await;
     assert_eq!(foobars.get("v1").await.0, 200, "what is stored needs no converter");
+    assert_eq!(foobars.delete("v1", "leaving").await.0, 200);
+    let (code, answer) = foobars
+        .patch("v1", "leaving", &json!({"metadata": {"finalizers": null}}))
+        .await;
+    assert_eq!((code, foobars.read("v1", "leaving").await.0), (200, 404), "{answer}");
     let replica = operator(foobars.client, foobars.namespace).await;
     ready(&replica, foobars).await;
     assert_eq!(foobars.get("v2").await.1, before);
+    replica
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -195,6 +162,36 @@ async fn what_is_written_in_one_version_is_read_in_the_other_and_back_and_nothin
         ..ServerOptions::default()
     });
     story(Client::new(server.service(), "default"), "default").await;
+}
+
+/// On a real cluster the namespace waits: `tests/control-plane/tests/runtime/converted.rs`.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_namespace_and_a_definition_go_while_their_converter_is_down() {
+    let server = ApiServer::new(ServerOptions::default());
+    let client = Client::new(server.service(), "default");
+    let team = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}});
+    assert_eq!(apply(&client, "/api/v1/namespaces", &team).await.0, 201);
+    let foobars = FooBars {
+        client: &client,
+        namespace: "team",
+    };
+    drop(converted(&foobars).await);
+    until("a converter that is down", async || foobars.get("v2").await.0 == 500).await;
+    let kept = FooBars {
+        namespace: "default",
+        ..foobars
+    };
+    assert_eq!(kept.create("v1", json!({"target": "a:1"})).await.0, 201);
+
+    let definition = format!("{DEFINITIONS}/foobars.test.example.com");
+    for path in ["/api/v1/namespaces/team", definition.as_str()] {
+        let code = send(&client, http::Request::delete(path), &Value::Null).await.0;
+        assert!(code < 300, "{path}: {code}");
+        until("its end", async || {
+            send(&client, http::Request::get(path), &Value::Null).await.0 == 404
+        })
+        .await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,18 +1,25 @@
 //! Certificates at work: an API server calls webhooks that a replica of an operator serves.
 
 mod conversion;
+mod deployment;
+mod foobars;
 mod metrics;
+mod migration;
+mod requests;
 mod rotation;
 mod story;
 
 use std::{future::pending, time::Duration};
 
 use clap::Parser;
-use http::Request;
 use kube::{Client, client::Body};
 use serde_json::Value;
-use tokio::time::{Instant, sleep};
+use tokio::{
+    task::JoinHandle,
+    time::{Instant, sleep},
+};
 
+use self::deployment::{apply, deploy};
 use super::*;
 use crate::{
     manager::Manager,
@@ -33,46 +40,79 @@ struct Flags {
     operator: Options,
 }
 
-/// A replica of the operator: its webhook server and the task that keeps the certificates.
+/// How fast things happen where nothing is renewed.
+const PACE: Pace = Pace {
+    look: Duration::from_millis(200),
+    ..Pace::DEFAULT
+};
+
+/// A replica of the operator: its webhook server and the task that keeps the certificates. Both end when it is dropped.
 struct Replica {
     server: Webhooks,
     standing: Standing,
+    keeper: JoinHandle<()>,
 }
 
-/// Serves the webhooks of a manager.
-fn replica(manager: &Manager, namespace: &str, pace: Pace) -> Replica {
-    replica_reached(manager, namespace, pace, false)
+impl Replica {
+    /// Serves the webhooks of a manager. API servers reach its converters through the Service, or at the URL.
+    fn start(manager: &Manager, namespace: &str, pace: Pace, url: Option<String>) -> Self {
+        Self::reached(manager, namespace, pace, |_| url)
+    }
+
+    /// As above; API servers reach its converters at its own address.
+    fn start_here(manager: &Manager, namespace: &str) -> Self {
+        Self::reached(manager, namespace, PACE, |address| Some(format!("https://{address}")))
+    }
+
+    fn reached(manager: &Manager, namespace: &str, pace: Pace, url: impl FnOnce(SocketAddr) -> Option<String>) -> Self {
+        let held = Held::new();
+        let options = Flags::parse_from(["operator", "--webhook-bind-address=127.0.0.1:0"]).operator;
+        let hooks = manager.hooks();
+        let endpoints = hooks.iter().map(|hook| hook.endpoint.clone()).collect();
+        let server = Webhooks::start(&options, endpoints, manager.metrics(), &held)
+            .unwrap()
+            .unwrap();
+        let settings = Settings {
+            shown: Shown::WEBHOOKS,
+            client: manager.client().clone(),
+            operator: OPERATOR.to_owned(),
+            namespace: namespace.to_owned(),
+            prefix: PREFIX.to_owned(),
+            hosts: vec!["127.0.0.1".to_owned()],
+            configured: configured(&hooks),
+            converting: converting(&hooks),
+            reach: Reach {
+                address: Some(server.address()),
+                url: url(server.address()),
+                in_cluster: false,
+            },
+            pace,
+        };
+        let keeper = Keeper::new(settings, held, manager.metrics());
+        let standing = keeper.standing();
+        let keeper = tokio::spawn(keeper.keep(pending));
+        Self {
+            server,
+            standing,
+            keeper,
+        }
+    }
+
+    /// Where it serves its webhooks.
+    fn url(&self) -> String {
+        format!("https://{}", self.server.address())
+    }
+
+    /// Waits until API servers accept its certificate.
+    async fn ready(&self) {
+        until("an accepted certificate", async || self.standing.check().is_ok()).await;
+    }
 }
 
-/// As above; API servers reach its converters by its URL, or through the Service.
-fn replica_reached(manager: &Manager, namespace: &str, pace: Pace, by_url: bool) -> Replica {
-    let held = Held::new();
-    let options = Flags::parse_from(["operator", "--webhook-bind-address=127.0.0.1:0"]).operator;
-    let hooks = manager.hooks();
-    let endpoints = hooks.iter().map(|hook| hook.endpoint.clone()).collect();
-    let server = Webhooks::start(&options, endpoints, manager.metrics(), &held)
-        .unwrap()
-        .unwrap();
-    let settings = Settings {
-        shown: Shown::WEBHOOKS,
-        client: manager.client().clone(),
-        operator: OPERATOR.to_owned(),
-        namespace: namespace.to_owned(),
-        prefix: PREFIX.to_owned(),
-        hosts: vec!["127.0.0.1".to_owned()],
-        configured: configured(&hooks),
-        converting: converting(&hooks),
-        reach: Reach {
-            address: Some(server.address()),
-            url: by_url.then(|| format!("https://{}", server.address())),
-            in_cluster: false,
-        },
-        pace,
-    };
-    let keeper = Keeper::new(settings, held, manager.metrics());
-    let standing = keeper.standing();
-    tokio::spawn(keeper.keep(pending));
-    Replica { server, standing }
+impl Drop for Replica {
+    fn drop(&mut self) {
+        self.keeper.abort();
+    }
 }
 
 /// Sends a request with this body, and returns code and body of the answer.
@@ -83,18 +123,6 @@ async fn send(client: &Client, request: http::request::Builder, body: &Value) ->
     let body = answer.into_body().collect_bytes().await.unwrap();
     // A path that is not served yet is answered with text.
     (code, serde_json::from_slice(&body).unwrap_or_default())
-}
-
-/// Applies an object of a collection as `kubectl apply --server-side --force-conflicts` does.
-async fn apply(client: &Client, collection: &str, object: &Value) -> (u16, Value) {
-    let name = object["metadata"]["name"].as_str().unwrap();
-    let request = Request::patch(format!("{collection}/{name}?fieldManager=kubectl&force=true"));
-    send(
-        client,
-        request.header("content-type", "application/apply-patch+yaml"),
-        object,
-    )
-    .await
 }
 
 async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {

@@ -10,7 +10,7 @@ use super::*;
 use crate::{
     error::Result,
     testing::TestCluster,
-    webhook::{Admission, Change, Defaulter, Operation, Validator, Verdict, Webhook, component},
+    webhook::{Admission, Change, Defaulter, Operation, Validator, Verdict, Webhook},
 };
 
 #[derive(Clone, Debug, CustomResource, Deserialize, JsonSchema, Serialize)]
@@ -53,12 +53,6 @@ impl Defaulter<FooBar> for Defaults {
     }
 }
 
-const GROUP: &str = "/apis/admissionregistration.k8s.io/v1";
-const PACE: Pace = Pace {
-    look: Duration::from_millis(200),
-    ..Pace::DEFAULT
-};
-
 /// FooBars, with a field in their schema that the type does not know.
 fn definition() -> Value {
     let mut definition = json!(FooBar::crd());
@@ -67,38 +61,8 @@ fn definition() -> Value {
     definition
 }
 
-/// Applies the component, with a URL on loopback in place of the Service.
-async fn deploy(client: &Client, namespace: &str, replica: &Replica, manager: &Manager) {
-    let files = component::files(&manager.hooks(), OPERATOR);
-    let mut secret = files["secret.yaml"][0].clone();
-    secret["metadata"] = json!({"name": format!("{PREFIX}{}", component::SECRET)});
-    let secrets = format!("/api/v1/namespaces/{namespace}/secrets");
-    assert!(apply(client, &secrets, &secret).await.0 < 300);
-    for object in &files["manifests.yaml"] {
-        let (code, answer) = apply(client, &collection(object), &at_url(object, replica)).await;
-        assert!(code < 300, "{answer}");
-    }
-}
-
-fn collection(configuration: &Value) -> String {
-    let kind = configuration["kind"].as_str().unwrap().to_lowercase();
-    format!("{GROUP}/{kind}s")
-}
-
-fn at_url(configuration: &Value, replica: &Replica) -> Value {
-    let mut object = configuration.clone();
-    let name = format!("{PREFIX}{}", object["metadata"]["name"].as_str().unwrap());
-    object["metadata"]["name"] = json!(name);
-    for hook in object["webhooks"].as_array_mut().unwrap() {
-        let path = hook["clientConfig"]["service"]["path"].as_str().unwrap();
-        hook["clientConfig"] = json!({"url": format!("https://{}{path}", replica.server.address())});
-    }
-    object
-}
-
 async fn story(client: Client, namespace: &str) {
-    let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-    assert!(apply(&client, definitions, &definition()).await.0 < 300);
+    assert!(apply(&client, DEFINITIONS, &definition()).await.0 < 300);
     let manager = Manager::builder(client.clone()).name(OPERATOR).build();
     Webhook::defaulting(Defaults).register(&manager).unwrap();
     Webhook::validating(Rules)
@@ -106,9 +70,9 @@ async fn story(client: Client, namespace: &str) {
         .when("not-exempt", "request.userInfo.username != 'exempt'")
         .register(&manager)
         .unwrap();
-    let replica = replica(&manager, namespace, PACE);
-    deploy(&client, namespace, &replica, &manager).await;
-    until("an accepted certificate", async || replica.standing.check().is_ok()).await;
+    let replica = Replica::start_here(&manager, namespace);
+    deploy(&client, namespace, &manager, Some(&replica.url())).await;
+    replica.ready().await;
 
     let foobars = format!("/apis/test.example.com/v1/namespaces/{namespace}/foobars");
     let create = async |spec: Value| {
@@ -150,7 +114,7 @@ async fn story(client: Client, namespace: &str) {
         (201, &json!({"size": 2, "unknown": 7, "mode": "slow"}))
     );
     // `make deploy` leaves the bundle alone.
-    deploy(&client, namespace, &replica, &manager).await;
+    deploy(&client, namespace, &manager, Some(&replica.url())).await;
     let delete = http::Request::delete(format!("{foobars}/a"));
     let (code, kept) = send(&client, delete, &Value::Null).await;
     assert_eq!(
