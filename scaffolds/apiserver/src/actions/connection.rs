@@ -4,7 +4,7 @@
 use kubewright_machinery::cause::Path;
 use serde_json::Value;
 
-use super::pod;
+use super::{options, pod};
 use crate::{
     call::Call,
     meta,
@@ -23,7 +23,7 @@ const LISTS: [&str; 3] = ["initContainers", "containers", "ephemeralContainers"]
 pub(super) fn log(core: &Core, call: &Call) -> Result<Answer, Status> {
     check_options(call)?;
     let pod = pod::read(core, call)?;
-    check_container(call, &pod)?;
+    check_container(call.parameter("container").unwrap_or_default(), &pod)?;
     match node(&pod) {
         "" => Ok(Answer::Nothing),
         _ => Err(no_kubelet(call)),
@@ -33,18 +33,20 @@ pub(super) fn log(core: &Core, call: &Call) -> Result<Answer, Status> {
 /// Connects to a container.
 ///
 /// # Errors
-/// 404 if there is no such Pod, 400 if there is no such container or the Pod has no node, 501 for a Pod with a node.
-pub(super) fn stream(core: &Core, call: &Call) -> Result<Answer, Status> {
+/// Those of admission; 404 if there is no such Pod, 400 if there is no such container or the Pod has no node, 501 for a Pod with a node.
+pub(super) async fn stream(core: &Core, call: &Call) -> Result<Answer, Status> {
+    let options = options::admitted(core, call).await?;
     let pod = pod::read(core, call)?;
-    check_container(call, &pod)?;
+    check_container(options["container"].as_str().unwrap_or_default(), &pod)?;
     Err(refusal(call, &pod))
 }
 
 /// Connects to ports.
 ///
 /// # Errors
-/// 404 if there is no such Pod, 400 if it has no node, 501 if it has one.
-pub(super) fn forward(core: &Core, call: &Call) -> Result<Answer, Status> {
+/// Those of admission; 404 if there is no such Pod, 400 if it has no node, 501 if it has one.
+pub(super) async fn forward(core: &Core, call: &Call) -> Result<Answer, Status> {
+    options::admitted(core, call).await?;
     let pod = pod::read(core, call)?;
     Err(refusal(call, &pod))
 }
@@ -64,8 +66,8 @@ fn node(pod: &Value) -> &str {
     pod["spec"]["nodeName"].as_str().unwrap_or_default()
 }
 
-/// Checks the container of the query, which may be missing if the Pod has only one.
-fn check_container(call: &Call, pod: &Value) -> Result<(), Status> {
+/// Checks the name of a container, which may be empty if the Pod has only one.
+fn check_container(container: &str, pod: &Value) -> Result<(), Status> {
     let names = |list: &str| {
         let items = pod["spec"][list].as_array().into_iter().flatten();
         let names = items.map(|it| it["name"].as_str().unwrap_or_default());
@@ -73,7 +75,7 @@ fn check_container(call: &Call, pod: &Value) -> Result<(), Status> {
     };
     let all: Vec<&str> = LISTS.iter().flat_map(|list| names(list)).collect();
     let pod = meta::text(pod, "name");
-    match call.parameter("container").unwrap_or_default() {
+    match container {
         "" if names("containers").len() == 1 => Ok(()),
         "" => Err(Status::bad_request(format!(
             "a container name must be specified for pod {pod}, choose one of: [{}]",

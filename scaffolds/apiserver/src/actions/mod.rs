@@ -4,6 +4,7 @@ mod binding;
 mod budget;
 mod connection;
 mod eviction;
+mod options;
 mod pod;
 
 use std::sync::{Arc, LazyLock};
@@ -73,8 +74,8 @@ impl Action {
             Self::Bind => binding::bind(&cluster.core, &call, posted(&BINDING, warnings)?).await?,
             Self::Evict => eviction::evict(cluster, &call, posted(&EVICTION, warnings)?).await?,
             Self::Log => return connection::log(&cluster.core, &call),
-            Self::Stream => return connection::stream(&cluster.core, &call),
-            Self::Forward => return connection::forward(&cluster.core, &call),
+            Self::Stream => return connection::stream(&cluster.core, &call).await,
+            Self::Forward => return connection::forward(&cluster.core, &call).await,
         }
         let done = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201});
         Ok(Answer::Object(Reply {

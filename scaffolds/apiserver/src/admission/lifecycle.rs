@@ -27,6 +27,7 @@ pub(super) fn admit(core: &Core, attributes: &Attributes<'_>, objects: &Objects<
         Operation::Delete => deletion(attributes, objects),
         Operation::Update => home(core, attributes).map(|_| ()),
         Operation::Create => creation(core, attributes, objects),
+        Operation::Connect => Ok(()),
     }
 }
 

@@ -119,6 +119,8 @@ pub enum Operation {
     Update,
     /// Deletes it, or marks it as deleting.
     Delete,
+    /// Connects to a container of it; the object is the options of the connection.
+    Connect,
 }
 
 /// The attributes of a write.
@@ -187,7 +189,8 @@ pub async fn admit(
 ) -> Result<bool, Status> {
     let (mut rounds, managers) = (Rounds::default(), managers(objects));
     loop {
-        for (_, member) in ORDER.iter().filter(|(its, _)| *its == phase) {
+        let asked = |member: &Member| attributes.operation != Operation::Connect || member.handles_connections();
+        for (_, member) in ORDER.iter().filter(|(its, member)| *its == phase && asked(member)) {
             match member {
                 Member::MutatingPolicies => policies::mutate(core, attributes, objects, &mut rounds).await?,
                 Member::MutatingWebhooks => webhooks::mutate(core, attributes, objects, &mut rounds).await?,
@@ -209,6 +212,14 @@ fn managers(objects: &Objects<'_>) -> Option<Value> {
 }
 
 impl Member {
+    /// As upstream, where the other plugins do not handle `CONNECT`.
+    fn handles_connections(self) -> bool {
+        matches!(
+            self,
+            Self::MutatingPolicies | Self::MutatingWebhooks | Self::ValidatingPolicies | Self::ValidatingWebhooks
+        )
+    }
+
     async fn admit(self, core: &Core, attributes: &Attributes<'_>, objects: &mut Objects<'_>) -> Result<(), Status> {
         match self {
             Self::ForbidCreate => termination::admit(attributes, objects),

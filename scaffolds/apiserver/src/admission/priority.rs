@@ -47,7 +47,7 @@ pub(super) fn admit(core: &Core, attributes: &Attributes<'_>, objects: &mut Obje
             keep(objects);
             Ok(())
         }
-        Operation::Delete => Ok(()),
+        Operation::Delete | Operation::Connect => Ok(()),
     }
 }
 

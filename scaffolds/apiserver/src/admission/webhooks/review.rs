@@ -72,6 +72,8 @@ fn options(asked: &Asked<'_>) -> Value {
     let kind = match asked.operation() {
         "CREATE" => "CreateOptions",
         "UPDATE" => "UpdateOptions",
+        // The options of a connection are its object.
+        "CONNECT" => return Value::Null,
         _ => "DeleteOptions",
     };
     let mut options = json!({"kind": kind, "apiVersion": "meta.k8s.io/v1"});
