@@ -21,6 +21,8 @@ use std::{
 
 use kube::Client;
 
+#[cfg(feature = "testing")]
+pub(crate) use self::configurations::REVISION;
 pub(crate) use self::{keeper::Keeper, plan::Lives};
 use crate::{
     metrics::Metrics,

@@ -16,6 +16,8 @@ use std::{
 use clap::{Args, Subcommand, ValueEnum};
 
 pub use self::bind::BindAddress;
+#[cfg(feature = "testing")]
+pub(crate) use self::place::Place;
 use self::{
     duration::parse as duration,
     place::{host, url},

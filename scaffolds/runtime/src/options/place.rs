@@ -16,6 +16,29 @@ pub(super) fn host(text: &str) -> std::result::Result<String, String> {
     }
 }
 
+/// Where this machine is, as `https://HOST` or `https://HOST:PORT`.
+#[cfg(feature = "testing")]
+pub(crate) struct Place {
+    pub(crate) host: String,
+    pub(crate) port: Option<u16>,
+}
+
+#[cfg(feature = "testing")]
+impl std::str::FromStr for Place {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let parsed: Uri = url(text)?.parse().map_err(|error: InvalidUri| error.to_string())?;
+        match (parsed.host(), parsed.path()) {
+            (Some(host), "" | "/") => Ok(Self {
+                host: host.to_owned(),
+                port: parsed.port_u16(),
+            }),
+            _ => Err("write https, a DNS name or an IPv4 address, and the port, without a path".to_owned()),
+        }
+    }
+}
+
 /// A URL that a CustomResourceDefinition can have.
 pub(super) fn url(text: &str) -> std::result::Result<String, String> {
     let parsed: Uri = text.parse().map_err(|error: InvalidUri| error.to_string())?;

@@ -128,7 +128,8 @@ fn placed(object: &Value, namespace: &str) -> Value {
     placed
 }
 
-async fn owner(cluster: &TestCluster) -> Result<Value> {
+/// The reference of what is deleted with the namespace of a test.
+pub(super) async fn owner(cluster: &TestCluster) -> Result<Value> {
     let namespaces: Api<Namespace> = Api::all(cluster.client.clone());
     let namespace = namespaces.get(cluster.namespace()).await?;
     Ok(json!({

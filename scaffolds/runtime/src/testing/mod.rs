@@ -6,6 +6,7 @@
 
 mod account;
 mod control_plane;
+mod converters;
 mod dev_server;
 mod echo;
 mod fixtures;
@@ -154,13 +155,19 @@ impl TestCluster {
         self.server.kubeconfig()
     }
 
-    /// Whether the API server can call the webhooks of an operator that runs here: any but the user's own cluster.
+    /// Whether the API server calls the webhooks of an operator that runs here: unless it is the user's own cluster, and
+    /// `WEBHOOK_URL=0` says that it cannot.
     pub fn calls_webhooks(&self) -> bool {
-        !matches!(self.server, Server::Existing)
+        !(self.is_existing() && webhooks::is_nowhere())
     }
 
-    fn is_kube_apiserver(&self) -> bool {
-        matches!(self.server, Server::ControlPlane(_))
+    /// Whether it is the user's own cluster.
+    fn is_existing(&self) -> bool {
+        matches!(self.server, Server::Existing)
+    }
+
+    fn is_in_process(&self) -> bool {
+        matches!(self.server, Server::Dev(_))
     }
 
     /// Applies every object of a YAML text, in this test's namespace if it names none: see [`apply`]. For samples,
@@ -202,13 +209,16 @@ impl TestCluster {
     ///
     /// The CRDs of `config/crd/bases` are installed. The operator has a service account in the test's namespace with
     /// exactly the permissions that `config/rbac` binds to the deployed one, so that a missing permission is found
-    /// here: see [`RunningOperator::stop`]. Its webhooks of `config/webhook` are called for objects in this namespace,
-    /// except on the user's own cluster, which cannot call programs on this machine: there the operator serves none.
+    /// here: see [`RunningOperator::stop`]. Its webhooks of `config/webhook` are called for objects in this namespace. A
+    /// user's own cluster calls them at the address of this machine that the environment variable `WEBHOOK_URL` names, as
+    /// `https://192.168.1.5`, at a free port or at that of the URL; `WEBHOOK_URL=0` runs the operator without webhooks
+    /// there. The configurations are deleted with the namespace, and CustomResourceDefinitions get back the conversion
+    /// that they had.
     ///
     /// # Errors
     ///
-    /// [`Error::Setup`] if `config/rbac/role.yaml` differs from what the operator's controllers declare, or the program
-    /// cannot be started, ends, or is not ready in time; [`Error::Kube`] if the cluster refuses CRDs or roles.
+    /// [`Error::Setup`] if `config/rbac/role.yaml` differs from what the operator's controllers declare, the operator has
+    /// webhooks on the user's own cluster and `WEBHOOK_URL` is not set, or the program cannot be started, ends, or is not ready in time; [`Error::Kube`] if the cluster refuses CRDs or roles.
     pub async fn run_operator(&self, program: &str) -> Result<RunningOperator> {
         let mut crds = files::documents(Path::new("config/crd/bases")).map_err(Error::Setup)?;
         // The folder also contains a kustomization.

@@ -15,7 +15,8 @@ use tokio::{
 };
 
 use super::{
-    PATIENCE, PERIOD, TestCluster, account::Account, free_ports, policies, random, refusals, webhooks::Webhooks,
+    PATIENCE, PERIOD, TestCluster, account::Account, converters::Converters, free_ports, policies, random, refusals,
+    webhooks::Webhooks,
 };
 use crate::error::{Error, Result};
 
@@ -29,8 +30,9 @@ pub struct RunningOperator {
     child: Child,
     log: PathBuf,
     passed: bool,
-    // Dropped after the program that uses it.
+    // Dropped after the program that uses them.
     _account: Account,
+    _converters: Option<Converters>,
 }
 
 impl RunningOperator {
@@ -48,9 +50,10 @@ impl RunningOperator {
         command.arg(format!("--health-probe-bind-address=127.0.0.1:{port}"));
         command.env("POD_NAMESPACE", cluster.namespace());
         command.arg("--kubeconfig").arg(account.kubeconfig());
+        let mut converters = None;
         match &webhooks {
             Some(webhooks) => {
-                webhooks.deploy(cluster).await?;
+                converters = webhooks.deploy(cluster).await?;
                 command.args(webhooks.flags());
             }
             None => _ = command.arg("--webhook-bind-address=0"),
@@ -64,9 +67,10 @@ impl RunningOperator {
             log,
             passed: false,
             _account: account,
+            _converters: converters,
         };
         running.ready(port).await?;
-        if webhooks.is_some() && cluster.is_kube_apiserver() {
+        if webhooks.is_some() && !cluster.is_in_process() {
             sleep(NOTICED).await;
         }
         Ok(running)

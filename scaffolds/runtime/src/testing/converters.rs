@@ -1,0 +1,115 @@
+//! What definitions in a user's own cluster say of conversion: the operator under test names itself there, and nobody would
+//! answer after the test.
+
+use std::path::Path;
+
+use kube::{
+    Api, Client, Config,
+    api::{ApiResource, DynamicObject, GroupVersionKind, Patch, PatchParams},
+};
+use kubewright_schema::files;
+use serde_json::{Value, json};
+
+use super::TestCluster;
+use crate::{
+    certificates::REVISION,
+    error::{Error, Result},
+};
+
+/// The conversions of the project's definitions before the test. They are restored on drop.
+pub(super) struct Converters {
+    config: Config,
+    /// The names of the definitions, and the patches that restore them.
+    before: Vec<(String, Value)>,
+}
+
+impl Converters {
+    /// Remembers what the definitions of `config/crd/bases` say now in the cluster. Those that it does not have are left
+    /// without a conversion.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be read.
+    pub(super) async fn before(cluster: &TestCluster) -> Result<Self> {
+        let mut documents = files::documents(Path::new("config/crd/bases")).map_err(Error::Setup)?;
+        // One version needs no conversion.
+        documents.retain(|document| document["spec"]["versions"].as_array().is_some_and(|all| all.len() > 1));
+        let definitions = definitions(cluster.client.clone());
+        let mut before = Vec::new();
+        for document in documents {
+            let name = document["metadata"]["name"].as_str().unwrap_or_default();
+            let found = definitions.get_opt(name).await?;
+            before.push((name.to_owned(), restored(found.as_ref())));
+        }
+        Ok(Self {
+            config: cluster.config.clone(),
+            before,
+        })
+    }
+}
+
+impl Drop for Converters {
+    fn drop(&mut self) {
+        let (config, before) = (self.config.clone(), std::mem::take(&mut self.before));
+        // As for the namespace of a test: a client needs the runtime that created it.
+        let restored = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            runtime.block_on(async {
+                let definitions = definitions(Client::try_from(config).map_err(std::io::Error::other)?);
+                for (name, patch) in before {
+                    let patched = definitions
+                        .patch(&name, &PatchParams::default(), &Patch::Merge(patch))
+                        .await;
+                    patched.map_err(std::io::Error::other)?;
+                }
+                std::io::Result::Ok(())
+            })
+        });
+        if !matches!(restored.join(), Ok(Ok(()))) {
+            eprintln!("warning: a CustomResourceDefinition still names the converter of this test");
+        }
+    }
+}
+
+/// The patch that restores what a definition says of conversion.
+fn restored(found: Option<&DynamicObject>) -> Value {
+    let conversion = found.map_or(&Value::Null, |found| &found.data["spec"]["conversion"]);
+    let conversion = match conversion["strategy"] == "Webhook" {
+        true => conversion.clone(),
+        false => json!({"strategy": "None", "webhook": null}),
+    };
+    let annotations = found.and_then(|found| found.metadata.annotations.as_ref());
+    let revision = annotations.and_then(|annotations| annotations.get(REVISION));
+    json!({"metadata": {"annotations": {REVISION: revision}}, "spec": {"conversion": conversion}})
+}
+
+fn definitions(client: Client) -> Api<DynamicObject> {
+    let kind = GroupVersionKind::gvk("apiextensions.k8s.io", "v1", "CustomResourceDefinition");
+    Api::all_with(client, &ApiResource::from_gvk(&kind))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_definition_gets_back_the_converter_that_it_had() {
+        let none = json!({"strategy": "None", "webhook": null});
+        assert_eq!(restored(None)["spec"]["conversion"], none);
+        let service = json!({"strategy": "Webhook", "webhook": {"clientConfig": {"service": {"name": "a"}}}});
+        let found = json!({
+            "metadata": {"annotations": {REVISION: "7", "other": "stays"}},
+            "spec": {"conversion": service, "versions": []},
+        });
+        let found: DynamicObject = serde_json::from_value(found).unwrap();
+        let expected = json!({"metadata": {"annotations": {REVISION: "7"}}, "spec": {"conversion": service}});
+        assert_eq!(restored(Some(&found)), expected);
+        let plain: DynamicObject =
+            serde_json::from_value(json!({"metadata": {}, "spec": {"conversion": {"strategy": "None"}}})).unwrap();
+        assert_eq!(
+            restored(Some(&plain))["metadata"]["annotations"],
+            json!({REVISION: null})
+        );
+        assert_eq!(restored(Some(&plain))["spec"]["conversion"], none);
+    }
+}
