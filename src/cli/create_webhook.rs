@@ -214,7 +214,8 @@ fn undecided(changes: &[Change]) -> Vec<String> {
         let made = change.path.as_str().starts_with("src/conversions/") && count > 0;
         made.then(|| {
             format!(
-                "\n`{}` does not compile yet, because the versions differ: replace each `compile_error!` in it ({count})",
+                "\n`{}` does not compile yet, because the versions differ: replace each `compile_error!` in it ({count}),\n\
+                 and the fields that differ in `tests` and `config/samples`",
                 change.path
             )
         })

@@ -3,7 +3,7 @@
 use super::report;
 use super::session::{Session, access};
 use super::transition::{Seeded, Transition};
-use crate::project::{ControllerName, Version};
+use crate::project::{ControllerName, Kind, Project, Version};
 use anyhow::Result;
 use std::path::Path;
 
@@ -41,7 +41,25 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
     let outcome = Transition::new(&session, &project, &Seeded::Follow)?.outcome(&session, false)?;
     session.finish(&project, outcome, args.dry_run)?;
     if !args.dry_run {
+        if let Some(note) = before_conversion(&project, &args) {
+            report::note(&note);
+        }
         report::note("\nnext:\n  make test   shows that the controller serves objects of all versions");
     }
     Ok(())
+}
+
+/// A note if the controller needs the operator's own conversion: until the operator has entered it in the CRD, an object that
+/// is written in the controller's version is stored without what the stored version does not have.
+fn before_conversion(project: &Project, args: &Args) -> Option<String> {
+    let uses = |kind: &&Kind| kind.controllers.iter().any(|it| it.name == args.name);
+    let kind = project.kinds.iter().find(uses)?;
+    kind.conversion.as_ref()?;
+    let stored = kind.stored().filter(|stored| stored.name != args.version)?;
+    let Args { version, .. } = args;
+    Some(format!(
+        "\nobjects are stored in `{}`: in a cluster where the operator has not entered its conversion yet, an object that is written in `{version}`\n\
+         loses what `{}` does not have. Store `{version}` in the same release: kubewright create api --group {} --version {version} --kind {} --storage",
+        stored.name, stored.name, kind.group, kind.name
+    ))
 }

@@ -130,7 +130,10 @@ fn versions_are_added_and_deleted_one_at_a_time_and_edited_functions_stay() {
     webhook(dir, "delete", &["--conversion", "--spoke", "v3"]).succeeds();
     api(dir, "delete", "v3").succeeds();
     assert_same(&two, &tree(dir));
-    kubewright(dir, &["edit", "controller", "foobar", "--version", "v2"]).succeeds();
+    let run = kubewright(dir, &["edit", "controller", "foobar", "--version", "v2"]).succeeds();
+    let note =
+        "Store `v2` in the same release: kubewright create api --group test --version v2 --kind FooBar --storage";
+    assert!(run.stderr.contains(note), "{}", run.stderr);
     api(dir, "delete", "v1").refuses(1, &["to and from `v1`", "--kind FooBar --conversion`"]);
     let run = webhook(dir, "delete", &["--conversion"]).succeeds();
     assert!(run.stderr.contains(&format!("kept `{FUNCTIONS}`")), "{}", run.stderr);
@@ -144,7 +147,8 @@ fn where_versions_differ_the_functions_do_not_compile_and_say_what_to_decide() {
     replace(dir, TYPE, "pub target: String", "pub host: String");
     let run = webhook(dir, "create", &["--conversion"]).succeeds();
     let note = format!(
-        "`{FUNCTIONS}` does not compile yet, because the versions differ: replace each `compile_error!` in it (6)"
+        "`{FUNCTIONS}` does not compile yet, because the versions differ: replace each `compile_error!` in it (6),\n\
+         and the fields that differ in `tests` and `config/samples`"
     );
     assert!(run.stderr.contains(&note), "{}", run.stderr);
     let written = read(dir, FUNCTIONS);
@@ -154,7 +158,7 @@ fn spec_to_hub(from: v2::FooBarSpec) -> v1::FooBarSpec {
     // Only v2 has it. Move it to another field, or write `host: _` above: an annotation then keeps it.
     compile_error!(\"decide what becomes of `host`\");
     v1::FooBarSpec {
-        // Only v1 has it: the value for an object that was written in v2.
+        // Only v1 has it: made from other fields, or the value for an object that was written in v2.
         target: compile_error!(\"choose a value for `target`\"),
         // `Option<u16>` in v2, `Option<String>` in v1.
         r#type: compile_error!(\"convert `r#type`\"),

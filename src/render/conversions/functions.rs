@@ -138,7 +138,9 @@ impl Writer<'_> {
         let name = &field.name;
         let Some(source) = sources.iter().find(|it| it.name == *name) else {
             return vec![
-                format!("// Only {to} has it: the value for an object that was written in {from}."),
+                format!(
+                    "// Only {to} has it: made from other fields, or the value for an object that was written in {from}."
+                ),
                 format!("{name}: compile_error!(\"choose a value for `{name}`\"),"),
             ];
         };
