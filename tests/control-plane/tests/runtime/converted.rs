@@ -195,7 +195,7 @@ async fn while_its_converter_is_down_a_definition_goes_and_a_namespace_waits_for
     ensure!((converted.spec.host.as_str(), converted.spec.port) == ("a", 1));
 
     drop(operator);
-    // A list does not answer for minutes.
+    // Not a list, which may not answer for minutes.
     let unread = widgets.get("one").await.err().context("a Widget without a converter")?;
     ensure!(
         unread
