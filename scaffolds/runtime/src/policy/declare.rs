@@ -8,7 +8,7 @@ use super::{params::Params, validation::Validation};
 use crate::{
     kind::Kind,
     object::Object,
-    webhook::{FailurePolicy, Operation},
+    scope::{FailurePolicy, Operation, Scope},
 };
 
 /// An admission policy, before it is registered with a [`Manager`](crate::Manager): the API server evaluates it for each
@@ -65,19 +65,7 @@ pub enum ValidationAction {
 /// What both forms of policies have.
 pub(crate) struct Declared {
     pub(crate) name: String,
-    pub(crate) group: String,
-    pub(crate) version: String,
-    pub(crate) kind: String,
-    pub(crate) plural: String,
-    pub(crate) namespaced: bool,
-    pub(crate) operations: BTreeSet<Operation>,
-    pub(crate) subresources: BTreeSet<String>,
-    pub(crate) namespaces: Option<LabelSelector>,
-    pub(crate) objects: Option<LabelSelector>,
-    /// Names and expressions.
-    pub(crate) conditions: Vec<[String; 2]>,
-    pub(crate) unless_deleting: bool,
-    pub(crate) failure_policy: Option<FailurePolicy>,
+    pub(crate) scope: Scope,
     /// Names and expressions.
     pub(crate) variables: Vec<[String; 2]>,
     pub(crate) params: Option<Params>,
@@ -121,45 +109,45 @@ impl Policy<Validating> {
 impl<F> Policy<F> {
     /// The operations that it is about, in place of create and update.
     pub fn operations(mut self, operations: impl IntoIterator<Item = Operation>) -> Self {
-        self.declared.operations = operations.into_iter().collect();
+        self.declared.scope.operations = operations.into_iter().collect();
         self
     }
 
     /// Is about writes of this subresource too, such as `status`.
     pub fn subresource(mut self, name: impl Into<String>) -> Self {
-        self.declared.subresources.insert(name.into());
+        self.declared.scope.subresources.insert(name.into());
         self
     }
 
     /// Only in namespaces with these labels.
     pub fn namespaces(mut self, selector: LabelSelector) -> Self {
-        self.declared.namespaces = Some(selector);
+        self.declared.scope.namespaces = Some(selector);
         self
     }
 
     /// Only about objects with these labels, before or after the change. Whoever writes an object can leave a label out.
     pub fn objects(mut self, selector: LabelSelector) -> Self {
-        self.declared.objects = Some(selector);
+        self.declared.scope.objects = Some(selector);
         self
     }
 
     /// Only if this expression is true, in addition to earlier ones. It is over `object`, `oldObject`, `request`,
     /// `authorizer` and `params`; it sees neither variables nor the namespace. The name is in error messages.
     pub fn when(mut self, name: impl Into<String>, expression: impl Into<String>) -> Self {
-        self.declared.conditions.push([name.into(), expression.into()]);
+        self.declared.scope.conditions.push([name.into(), expression.into()]);
         self
     }
 
     /// Is about objects that are being deleted too. Then an object that does not satisfy it keeps its finalizers, and its
     /// namespace cannot be deleted.
     pub fn even_if_deleting(mut self) -> Self {
-        self.declared.unless_deleting = false;
+        self.declared.scope.unless_deleting = false;
         self
     }
 
     /// What happens to a request for which an expression has no value, or costs too much. A refusal is none of these.
     pub fn failure_policy(mut self, policy: FailurePolicy) -> Self {
-        self.declared.failure_policy = Some(policy);
+        self.declared.scope.failure_policy = Some(policy);
         self
     }
 
@@ -180,18 +168,7 @@ impl Declared {
     pub(super) fn new<K>(kind: &Kind<K>, name: String) -> Self {
         Self {
             name,
-            group: kind.group().to_owned(),
-            version: kind.version().to_owned(),
-            kind: kind.kind().to_owned(),
-            plural: kind.plural().to_owned(),
-            namespaced: kind.is_namespaced(),
-            operations: [Operation::Create, Operation::Update].into(),
-            subresources: BTreeSet::new(),
-            namespaces: None,
-            objects: None,
-            conditions: Vec::new(),
-            unless_deleting: true,
-            failure_policy: None,
+            scope: Scope::of(kind),
             variables: Vec::new(),
             params: None,
         }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::declare::{Declared, Policy, Validating, ValidationAction};
-use crate::webhook::{FailurePolicy, IS_KEPT, Operation, UNLESS_DELETING};
+use crate::scope::named;
 
 /// The group of policies.
 const GROUP: &str = "admissionregistration.k8s.io/v1";
@@ -63,17 +63,12 @@ fn actions(form: &Validating) -> Vec<&'static str> {
 
 /// What both forms have.
 fn spec(declared: &Declared) -> Value {
-    let mut spec = json!({
-        "failurePolicy": match declared.failure_policy {
-            Some(FailurePolicy::Ignore) => "Ignore",
-            Some(FailurePolicy::Fail) | None => "Fail",
-        },
-        "matchConstraints": constraints(declared),
-    });
-    let named = |[name, expression]: &[String; 2]| json!({"name": name, "expression": expression.trim()});
-    let conditions = conditions(declared);
-    if !conditions.is_empty() {
-        spec["matchConditions"] = conditions.iter().map(named).collect();
+    let scope = &declared.scope;
+    let mut constraints = json!({"matchPolicy": "Equivalent", "resourceRules": [scope.rule()]});
+    scope.select(&mut constraints);
+    let mut spec = json!({"failurePolicy": scope.failures(), "matchConstraints": constraints});
+    if let Some(conditions) = scope.match_conditions() {
+        spec["matchConditions"] = conditions;
     }
     if !declared.variables.is_empty() {
         spec["variables"] = declared.variables.iter().map(named).collect();
@@ -82,34 +77,4 @@ fn spec(declared: &Declared) -> Value {
         spec["paramKind"] = params.kind();
     }
     spec
-}
-
-fn constraints(declared: &Declared) -> Value {
-    let plural = &declared.plural;
-    let parts = declared.subresources.iter().map(|it| format!("{plural}/{it}"));
-    let resources: Vec<_> = [plural.clone()].into_iter().chain(parts).collect();
-    let mut constraints = json!({
-        "matchPolicy": "Equivalent",
-        "resourceRules": [{
-            "apiGroups": [declared.group],
-            "apiVersions": [declared.version],
-            "operations": declared.operations,
-            "resources": resources,
-            "scope": if declared.namespaced { "Namespaced" } else { "Cluster" },
-        }],
-    });
-    if let Some(namespaces) = &declared.namespaces {
-        constraints["namespaceSelector"] = json!(namespaces);
-    }
-    if let Some(objects) = &declared.objects {
-        constraints["objectSelector"] = json!(objects);
-    }
-    constraints
-}
-
-/// The match conditions: ours, and those of the author.
-pub(super) fn conditions(declared: &Declared) -> Vec<[String; 2]> {
-    let unless_deleting = declared.unless_deleting && declared.operations.contains(&Operation::Update);
-    let ours = unless_deleting.then(|| [UNLESS_DELETING.to_owned(), IS_KEPT.to_owned()]);
-    ours.into_iter().chain(declared.conditions.iter().cloned()).collect()
 }

@@ -6,10 +6,9 @@ use serde_json::Value;
 
 use super::{
     declare::{Declared, Policy, Validating, ValidationAction},
-    documents::conditions,
     lint::refused,
 };
-use crate::{error::Result, webhook::Operation};
+use crate::{error::Result, scope::Operation};
 
 /// What is wrong with an expression that does not compile.
 const VARIABLES: &str = "it is over object, oldObject, request, authorizer";
@@ -25,8 +24,8 @@ const RULE: &str =
 ///
 /// [`Error::Setup`](crate::Error::Setup) with the policy, the first expression that is wrong, and the remedy.
 pub(super) fn check(policy: &Policy<Validating>, definitions: &[Value]) -> Result<Vec<String>> {
-    let declared = &policy.declared;
-    let schema = schema(definitions, [&declared.group, &declared.plural, &declared.version]);
+    let (declared, scope) = (&policy.declared, &policy.declared.scope);
+    let schema = schema(definitions, [&scope.group, &scope.plural, &scope.version]);
     Compiler::new(declared, None).check(&policy.form)?;
     let Some(schema) = schema else {
         return Ok(Vec::new());
@@ -67,7 +66,7 @@ impl<'p> Compiler<'p> {
 
     fn check(&self, form: &Validating) -> Result<()> {
         let alone = self.policy(false);
-        for [name, expression] in &conditions(self.declared) {
+        for [name, expression] in &self.declared.scope.conditions() {
             self.one(&alone, Purpose::Condition, &format!("condition `{name}`"), expression)?;
         }
         let mut policy = self.policy(!self.declared.variables.is_empty());
@@ -109,7 +108,7 @@ impl<'p> Compiler<'p> {
     }
 
     fn wrong(&self, what: &str, expression: &str, why: &Refused) -> crate::Error {
-        let Declared { kind, params, .. } = self.declared;
+        let (kind, params) = (&self.declared.scope.kind, &self.declared.params);
         let hint = match self.schemas {
             Some(_) => format!("the API server would find this at the first request: see the fields of {kind}"),
             None => {
@@ -129,8 +128,9 @@ impl<'p> Compiler<'p> {
 fn rules(policy: &Policy<Validating>, schema: &Value) -> Vec<String> {
     let (declared, form) = (&policy.declared, &policy.form);
     let denies = form.actions.is_empty() || form.actions.contains(&ValidationAction::Deny);
-    let everywhere = declared.namespaces.is_none() && declared.objects.is_none() && declared.conditions.is_empty();
-    let of_writes = !declared.operations.contains(&Operation::Delete) && declared.subresources.is_empty();
+    let scope = &declared.scope;
+    let everywhere = scope.namespaces.is_none() && scope.objects.is_none() && scope.conditions.is_empty();
+    let of_writes = !scope.operations.contains(&Operation::Delete) && scope.subresources.is_empty();
     if !denies || !everywhere || !of_writes || declared.params.is_some() {
         return Vec::new();
     }
@@ -138,7 +138,7 @@ fn rules(policy: &Policy<Validating>, schema: &Value) -> Vec<String> {
     let could = all.filter(|text| could_be_rule(schema, &declared.variables, text));
     could
         .map(|text| {
-            let Declared { name, kind, .. } = declared;
+            let (name, kind) = (&declared.name, &scope.kind);
             format!("the policy `{name}` reads nothing but the {kind} for `{text}`\n\nhint: {RULE}")
         })
         .collect()

@@ -2,23 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use kubewright_machinery::{
-    labels,
-    names::{is_label, is_subdomain},
-};
+use kubewright_machinery::{labels, names::is_subdomain};
 
 use super::{
     declare::{Declared, Policy, Validating, ValidationAction},
-    documents::conditions,
     params::Chosen,
 };
 use crate::{
     error::{Error, Result},
-    webhook::lint::{Checked, UNTOUCHABLE, is_of_kubernetes, selector, wrong},
+    scope::lint::{Checked, check as check_scope, is_of_kubernetes, selector, touchable, wrong},
 };
 
-/// The most match conditions and audit annotations that the API allows.
-const MOST_CONDITIONS: usize = 64;
+/// The most audit annotations that the API allows.
 const MOST_ANNOTATIONS: usize = 20;
 
 /// Checks a declaration.
@@ -45,37 +40,16 @@ fn common(declared: &Declared) -> Checked {
     if !is_subdomain(&declared.name) {
         return wrong("that is not a name", "use lower case letters, digits, `-` and `.`");
     }
-    if declared.operations.is_empty() {
-        return wrong("it is about no operation", "name one in `.operations(…)`");
-    }
-    if let Some(name) = declared.subresources.iter().find(|name| !is_label(name)) {
-        return wrong(format!("`{name}` is not a subresource"), "write it as `status`");
-    }
-    selector("namespaces", declared.namespaces.as_ref())?;
-    selector("objects", declared.objects.as_ref())?;
-    names(declared)?;
+    check_scope(&declared.scope, "it is about")?;
+    variables(&declared.variables)?;
     params(declared)?;
     dangers(declared)
 }
 
-/// The names of match conditions and variables.
-fn names(declared: &Declared) -> Checked {
-    let conditions = conditions(declared);
-    if conditions.len() > MOST_CONDITIONS {
-        return wrong("it has more than 64 conditions", "join some of them by `&&`");
-    }
+/// The names of variables.
+fn variables(all: &[[String; 2]]) -> Checked {
     let mut seen = BTreeSet::new();
-    for [name, _] in &conditions {
-        if !labels::key(name).is_empty() {
-            let why = format!("`{name}` cannot be the name of a condition");
-            return wrong(why, "use a name such as `spec-changes`");
-        }
-        if !seen.insert(name) {
-            return wrong(format!("two conditions are named `{name}`"), "give each its own name");
-        }
-    }
-    let mut seen = BTreeSet::new();
-    for [name, _] in &declared.variables {
+    for [name, _] in all {
         let mut letters = name.chars();
         let is_first = |c: char| c == '_' || c.is_ascii_alphabetic();
         if !letters.next().is_some_and(is_first) || !letters.all(|c| is_first(c) || c.is_ascii_digit()) {
@@ -96,7 +70,7 @@ fn params(declared: &Declared) -> Checked {
     if let Chosen::Labels(labels) = &params.chosen {
         selector("params", Some(labels))?;
     }
-    match (&params.namespace, params.namespaced, declared.namespaced) {
+    match (&params.namespace, params.namespaced, declared.scope.namespaced) {
         (Some(_), false, _) => wrong(
             format!("a {} is in no namespace", params.kind),
             "leave out `.namespace(…)` of the params",
@@ -104,7 +78,7 @@ fn params(declared: &Declared) -> Checked {
         (None, true, false) => wrong(
             format!(
                 "a {} is in no namespace, so there is none to find params in",
-                declared.kind
+                declared.scope.kind
             ),
             "name one with `.namespace(…)` of the params",
         ),
@@ -114,10 +88,8 @@ fn params(declared: &Declared) -> Checked {
 
 /// What could block a cluster.
 fn dangers(declared: &Declared) -> Checked {
-    if let Some((group, why)) = UNTOUCHABLE.iter().find(|(group, _)| *group == declared.group) {
-        return wrong(format!("no policy may be about {group}: {why}"), "leave it out");
-    }
-    if is_of_kubernetes(&declared.group) && declared.failure_policy.is_none() {
+    touchable(&declared.scope, "no policy may be about")?;
+    if is_of_kubernetes(&declared.scope.group) && declared.scope.failure_policy.is_none() {
         return wrong(
             "it is for a kind of Kubernetes, and says nothing of requests for which an expression has no value",
             "add `.failure_policy(FailurePolicy::Ignore)`, or `Fail` to refuse them",

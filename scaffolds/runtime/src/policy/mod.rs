@@ -10,13 +10,13 @@ mod params;
 mod register;
 mod validation;
 
-#[cfg(feature = "testing")]
-pub(crate) use self::{declare::Declared, documents::documents, lint::check};
 pub use self::{
     declare::{Policy, Validating, ValidationAction},
     params::Params,
     validation::{DenialReason, Validation},
 };
+#[cfg(feature = "testing")]
+pub(crate) use self::{documents::documents, lint::check};
 
 #[cfg(test)]
 mod tests;

@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 use crate::{
     kind::Kind,
     object::Object,
-    policy::{Declared, Policy, Validating, check, documents},
-    webhook::{FailurePolicy, Operation},
+    policy::{Policy, Validating, check, documents},
+    scope::{FailurePolicy, Operation, Scope},
 };
 
 /// The namespace of objects that name none.
@@ -129,7 +129,7 @@ impl Trial {
     pub fn refusals(&self, policy: &Policy<Validating>) -> Vec<String> {
         check(policy).unwrap_or_else(|error| panic!("{error}"));
         let [stated, _] = documents(policy, "").try_into().unwrap_or_default();
-        if !self.is_subject_to(&policy.declared) {
+        if !self.is_subject_to(&policy.declared.scope) {
             return Vec::new();
         }
         let spec = &stated["spec"];
@@ -138,7 +138,7 @@ impl Trial {
             must(name, compiled.add(name, expression.trim()));
         }
         let failed = self.evaluate(&compiled, spec);
-        let ignores = policy.declared.failure_policy == Some(FailurePolicy::Ignore);
+        let ignores = policy.declared.scope.failure_policy == Some(FailurePolicy::Ignore);
         let failed = failed.unwrap_or_else(|why| vec![Err(why)]).into_iter();
         failed
             .filter_map(|failed| match failed {
@@ -189,7 +189,7 @@ impl Trial {
     }
 
     /// Whether the API server would evaluate a policy for this write.
-    fn is_subject_to(&self, declared: &Declared) -> bool {
+    fn is_subject_to(&self, scope: &Scope) -> bool {
         let matches = |selector: &Option<_>, object: &Value| {
             let Some(selector) = selector.clone() else {
                 return true;
@@ -200,9 +200,9 @@ impl Trial {
             Selector::try_from(selector).is_ok_and(|selector| selector.matches(&labels))
         };
         let mut objects = [&self.object, &self.old].into_iter().filter(|it| !it.is_null());
-        declared.operations.contains(&self.operation)
-            && (self.namespace.is_null() || matches(&declared.namespaces, &self.namespace))
-            && objects.any(|object| matches(&declared.objects, object))
+        scope.operations.contains(&self.operation)
+            && (self.namespace.is_null() || matches(&scope.namespaces, &self.namespace))
+            && objects.any(|object| matches(&scope.objects, object))
     }
 
     fn of<K: Object>(operation: Operation, object: Value, old: Value) -> Self {

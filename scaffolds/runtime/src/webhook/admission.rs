@@ -12,13 +12,14 @@ use k8s_openapi::api::authentication::v1::UserInfo;
 use kube::Client;
 use serde_json::Value;
 
-use super::review::{Operation, Request, Said};
+use super::review::{Request, Said};
 use crate::{
     error::{Error, Result},
     informer::Informer,
     key::ObjectKey,
     kind::{Kind, KindId},
     object::Object,
+    scope::Operation,
     store::Store,
 };
 

@@ -1,37 +1,20 @@
-//! Checks the conditions of a webhook: their names, whether they compile, and whether the API server lets them run to their
-//! end.
+//! Checks the conditions of a webhook: whether they compile, and whether the API server lets them run to their end.
 
-use kubewright_machinery::labels;
 use kubewright_schema::condition::{BUDGET, Condition, LIMIT};
 
-use super::{
-    configuration::UNLESS_DELETING,
-    declare::Declared,
+use crate::scope::{
+    Scope,
     lint::{Checked, wrong},
 };
 
-/// The most conditions that the API allows; one of them is ours.
-const CONDITIONS: usize = 64;
 /// The remedy for prices: a question to the authorizer is the only function that costs much without data.
 const CHEAPER: &str = "ask the authorizer, at 350000 for each `check`, in the webhook's code: its client can create a \
                        SubjectAccessReview; and loop over fewer constants";
 
 /// Checks them all. The price of each counts no data: what a condition costs more on large objects is not known before.
-pub(super) fn check(declared: &Declared) -> Checked {
-    if declared.conditions.len() >= CONDITIONS {
-        return wrong("it has 64 conditions or more", "join some of them by `&&`");
-    }
-    let (mut names, mut prices) = (vec![UNLESS_DELETING], 0_u64);
-    for [name, expression] in &declared.conditions {
-        if !labels::key(name).is_empty() {
-            return wrong(
-                format!("`{name}` cannot be the name of a condition"),
-                "use a name such as `spec-changes`",
-            );
-        }
-        if names.contains(&name.as_str()) {
-            return wrong(format!("two conditions are named `{name}`"), "give each its own name");
-        }
+pub(super) fn check(scope: &Scope) -> Checked {
+    let mut prices = 0_u64;
+    for [name, expression] in &scope.conditions {
         match Condition::compile(expression.trim()) {
             Ok(condition) => prices = prices.saturating_add(affordable(name, condition.price())?),
             Err(why) => {
@@ -41,7 +24,6 @@ pub(super) fn check(declared: &Declared) -> Checked {
                 );
             }
         }
-        names.push(name);
     }
     match prices > BUDGET {
         true => wrong(
@@ -68,12 +50,17 @@ mod tests {
     use k8s_openapi::api::core::v1::ConfigMap;
 
     use super::*;
-    use crate::webhook::{FailurePolicy::Ignore, Webhook, lint::tests::of};
+    use crate::{
+        scope::{FailurePolicy::Ignore, lint},
+        webhook::{Webhook, lint::tests::of},
+    };
 
     fn refusal(conditions: &[[String; 2]]) -> Option<[String; 2]> {
         let webhook = of::<ConfigMap>().failure_policy(Ignore);
         let add = |webhook: Webhook<_, _>, [name, expression]: &[String; 2]| webhook.when(name, expression);
-        check(&conditions.iter().fold(webhook, add).declared).err()
+        let webhook = conditions.iter().fold(webhook, add);
+        let scope = &webhook.declared.scope;
+        lint::check(scope, "").and_then(|()| check(scope)).err()
     }
 
     fn condition(name: &str, expression: impl Into<String>) -> [String; 2] {

@@ -5,14 +5,10 @@ use serde_json::{Value, json};
 
 use super::{
     component::{NAMESPACE, SERVICE},
-    declare::{Declared, FailurePolicy},
-    review::Operation,
+    declare::Declared,
 };
+use crate::scope::Scope;
 
-/// The name of the condition that leaves out objects that are being deleted.
-pub(crate) const UNLESS_DELETING: &str = "unless-deleting";
-/// A creation has an object without that field, a deletion has no object.
-pub(crate) const IS_KEPT: &str = "object == null || !has(object.metadata.deletionTimestamp)";
 /// The label that the API server gives each namespace, with its name.
 const NAME_OF_NAMESPACE: &str = "kubernetes.io/metadata.name";
 /// The domain of names for groups that are none.
@@ -21,43 +17,23 @@ const DOMAIN: &str = "kubewright.dev";
 /// Name and path of a webhook, and its entry in the configuration.
 pub(super) fn of(declared: &Declared) -> ([String; 2], Value) {
     let (name, path) = (name(declared), path(declared));
-    let resources: Vec<_> = [declared.plural.clone()]
-        .into_iter()
-        .chain(
-            declared
-                .subresources
-                .iter()
-                .map(|it| format!("{}/{it}", declared.plural)),
-        )
-        .collect();
+    let scope = &declared.scope;
     let mut entry = json!({
         "name": name,
         "admissionReviewVersions": ["v1"],
         "clientConfig": {"service": {"name": SERVICE, "namespace": NAMESPACE, "path": path}},
-        "failurePolicy": match declared.failure_policy {
-            Some(FailurePolicy::Ignore) => "Ignore",
-            Some(FailurePolicy::Fail) | None => "Fail",
-        },
+        "failurePolicy": scope.failures(),
         "matchPolicy": "Equivalent",
-        "rules": [{
-            "apiGroups": [declared.group],
-            "apiVersions": [declared.version],
-            "operations": declared.operations,
-            "resources": resources,
-            "scope": if declared.namespaced { "Namespaced" } else { "Cluster" },
-        }],
+        "rules": [scope.rule()],
         "sideEffects": "None",
         "timeoutSeconds": declared.timeout.as_secs(),
     });
+    scope.select(&mut entry);
     if let Some(namespaces) = namespaces(declared) {
         entry["namespaceSelector"] = json!(namespaces);
     }
-    if let Some(objects) = &declared.objects {
-        entry["objectSelector"] = json!(objects);
-    }
-    let conditions = conditions(declared);
-    if !conditions.is_empty() {
-        entry["matchConditions"] = json!(conditions);
+    if let Some(conditions) = scope.match_conditions() {
+        entry["matchConditions"] = conditions;
     }
     if declared.mutating {
         let policy = if declared.reinvoked { "IfNeeded" } else { "Never" };
@@ -68,14 +44,10 @@ pub(super) fn of(declared: &Declared) -> ([String; 2], Value) {
 
 /// `vfoobar-v1.test.example.com`: the API server demands a domain of three segments.
 fn name(declared: &Declared) -> String {
-    let Declared {
-        mutating,
-        group,
-        version,
-        kind,
-        ..
-    } = declared;
-    let (form, kind) = (if *mutating { "m" } else { "v" }, kind.to_lowercase());
+    let Scope {
+        group, version, kind, ..
+    } = &declared.scope;
+    let (form, kind) = (if declared.mutating { "m" } else { "v" }, kind.to_lowercase());
     let domain = match group.as_str() {
         "" => DOMAIN.to_owned(),
         group if group.contains('.') => group.to_owned(),
@@ -87,17 +59,19 @@ fn name(declared: &Declared) -> String {
 /// kubebuilder's path: `/validate-test-example-com-v1-foobar`.
 fn path(declared: &Declared) -> String {
     let verb = if declared.mutating { "mutate" } else { "validate" };
-    let (group, version) = (declared.group.replace('.', "-"), &declared.version);
-    format!("/{verb}-{group}-{version}-{}", declared.kind.to_lowercase())
+    let Scope {
+        group, version, kind, ..
+    } = &declared.scope;
+    format!("/{verb}-{}-{version}-{}", group.replace('.', "-"), kind.to_lowercase())
 }
 
-/// The selector of the author; of a kind of others, the operator's own namespace is left out as well, so that an operator
-/// that is down can start again. Kustomize replaces the placeholder by its name.
+/// The selector of namespaces for a kind of others: that of the author, which leaves out the operator's own namespace as well,
+/// so that an operator that is down can start again. Kustomize replaces the placeholder by its name.
 fn namespaces(declared: &Declared) -> Option<LabelSelector> {
-    if !declared.namespaced || !declared.foreign {
-        return declared.namespaces.clone();
+    if !declared.scope.namespaced || !declared.foreign {
+        return None;
     }
-    let mut selector = declared.namespaces.clone().unwrap_or_default();
+    let mut selector = declared.scope.namespaces.clone().unwrap_or_default();
     selector
         .match_expressions
         .get_or_insert_default()
@@ -109,14 +83,6 @@ fn namespaces(declared: &Declared) -> Option<LabelSelector> {
     Some(selector)
 }
 
-fn conditions(declared: &Declared) -> Vec<Value> {
-    let unless_deleting = declared.unless_deleting && declared.operations.contains(&Operation::Update);
-    let ours = unless_deleting.then(|| json!({"name": UNLESS_DELETING, "expression": IS_KEPT}));
-    let theirs = declared.conditions.iter();
-    let theirs = theirs.map(|[name, expression]| json!({"name": name, "expression": expression.trim()}));
-    ours.into_iter().chain(theirs).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use k8s_openapi::api::core::v1::{Namespace, Pod};
@@ -125,6 +91,7 @@ mod tests {
     use crate::{
         error::Result,
         object::Object,
+        scope::{FailurePolicy, IS_KEPT, Operation},
         webhook::{Admission, Defaulter, Webhook},
     };
 
@@ -134,11 +101,6 @@ mod tests {
         async fn default(&self, _: &Admission, _: &mut K) -> Result<()> {
             Ok(())
         }
-    }
-
-    #[test]
-    fn our_own_condition_compiles() {
-        kubewright_schema::condition::Condition::compile(IS_KEPT).unwrap();
     }
 
     #[test]

@@ -4,12 +4,11 @@ use std::future::Future;
 
 use serde_json::Value;
 
-use super::{
-    Admission, Change, Defaulter, Validator, Verdict, merge::carry_over, patch::difference, review::Operation,
-};
+use super::{Admission, Change, Defaulter, Validator, Verdict, merge::carry_over, patch::difference};
 use crate::{
     error::{Error, Result},
     object::Object,
+    scope::Operation,
 };
 
 /// What became of a request.

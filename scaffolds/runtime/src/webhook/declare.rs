@@ -1,6 +1,6 @@
 //! The declaration of a webhook: what it is asked about, and what happens if it does not answer.
 
-use std::{collections::BTreeSet, marker::PhantomData, sync::Arc, time::Duration};
+use std::{marker::PhantomData, sync::Arc, time::Duration};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
 
@@ -11,7 +11,6 @@ use super::{
     decide::{Decides, Defaulting, Validating},
     hook::Hook,
     lint,
-    review::Operation,
 };
 use crate::{
     error::Result,
@@ -19,19 +18,11 @@ use crate::{
     manager::{Hooked, Manager, Purpose},
     object::Object,
     rbac::Rule,
+    scope::{self, FailurePolicy, Operation, Scope},
 };
 
 /// The default time limit of a call. Clients wait for it, and the API's default of 10 s is long for them.
 const TIMEOUT: Duration = Duration::from_secs(5);
-
-/// What happens to a request if the webhook cannot be called, or fails.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum FailurePolicy {
-    /// The request fails.
-    Fail,
-    /// The request goes on.
-    Ignore,
-}
 
 /// A webhook for objects of kind `K`, before it is registered with a [`Manager`].
 ///
@@ -81,22 +72,10 @@ struct Read {
 /// What the configuration says of a webhook.
 pub(super) struct Declared {
     pub(super) mutating: bool,
-    pub(super) group: String,
-    pub(super) version: String,
-    pub(super) kind: String,
-    pub(super) plural: String,
-    pub(super) namespaced: bool,
+    pub(super) scope: Scope,
     /// Whether others own the kind.
     pub(super) foreign: bool,
-    pub(super) operations: BTreeSet<Operation>,
-    pub(super) subresources: BTreeSet<String>,
-    pub(super) namespaces: Option<LabelSelector>,
-    pub(super) objects: Option<LabelSelector>,
-    /// Names and expressions.
-    pub(super) conditions: Vec<[String; 2]>,
-    pub(super) unless_deleting: bool,
     pub(super) timeout: Duration,
-    pub(super) failure_policy: Option<FailurePolicy>,
     pub(super) reinvoked: bool,
 }
 
@@ -125,20 +104,9 @@ impl<K: Object, A> Webhook<K, A> {
         let kind = Kind::<K>::of();
         let declared = Declared {
             mutating,
-            group: kind.group().to_owned(),
-            version: kind.version().to_owned(),
-            kind: kind.kind().to_owned(),
-            plural: kind.plural().to_owned(),
-            namespaced: kind.is_namespaced(),
-            foreign: lint::is_of_kubernetes(kind.group()),
-            operations: [Operation::Create, Operation::Update].into(),
-            subresources: BTreeSet::new(),
-            namespaces: None,
-            objects: None,
-            conditions: Vec::new(),
-            unless_deleting: true,
+            scope: Scope::of(&kind),
+            foreign: scope::lint::is_of_kubernetes(kind.group()),
             timeout: TIMEOUT,
-            failure_policy: None,
             reinvoked: false,
         };
         Self {
@@ -158,27 +126,27 @@ impl<K: Object, A> Webhook<K, A> {
 
     /// The operations that it is asked about, in place of create and update.
     pub fn operations(mut self, operations: impl IntoIterator<Item = Operation>) -> Self {
-        self.declared.operations = operations.into_iter().collect();
+        self.declared.scope.operations = operations.into_iter().collect();
         self
     }
 
     /// Asks about writes of this subresource too, such as `status`, whose objects are of the kind itself. Writes of the
     /// status are frequent: each of them waits for the answer.
     pub fn subresource(mut self, name: impl Into<String>) -> Self {
-        self.declared.subresources.insert(name.into());
+        self.declared.scope.subresources.insert(name.into());
         self
     }
 
     /// Only in namespaces with these labels. `system` cannot be a value of an expression: `make deploy` replaces it by the
     /// operator's namespace.
     pub fn namespaces(mut self, selector: LabelSelector) -> Self {
-        self.declared.namespaces = Some(selector);
+        self.declared.scope.namespaces = Some(selector);
         self
     }
 
     /// Only about objects with these labels, before or after the change. Whoever writes an object can leave a label out.
     pub fn objects(mut self, selector: LabelSelector) -> Self {
-        self.declared.objects = Some(selector);
+        self.declared.scope.objects = Some(selector);
         self
     }
 
@@ -186,14 +154,14 @@ impl<K: Object, A> Webhook<K, A> {
     /// `object`, `oldObject`, `request` and `authorizer`, and compiled when the webhook is registered. The name is in
     /// error messages.
     pub fn when(mut self, name: impl Into<String>, expression: impl Into<String>) -> Self {
-        self.declared.conditions.push([name.into(), expression.into()]);
+        self.declared.scope.conditions.push([name.into(), expression.into()]);
         self
     }
 
     /// Asks about objects that are being deleted too. If the webhook is down then, finalizers cannot be removed, and
     /// namespaces not be deleted.
     pub fn even_if_deleting(mut self) -> Self {
-        self.declared.unless_deleting = false;
+        self.declared.scope.unless_deleting = false;
         self
     }
 
@@ -206,7 +174,7 @@ impl<K: Object, A> Webhook<K, A> {
     /// What happens to a request if the webhook cannot be called, returns an error, panics or takes too long. A refusal
     /// is none of these.
     pub fn failure_policy(mut self, policy: FailurePolicy) -> Self {
-        self.declared.failure_policy = Some(policy);
+        self.declared.scope.failure_policy = Some(policy);
         self
     }
 

@@ -9,7 +9,7 @@ mod decide;
 mod declare;
 pub(crate) mod envelope;
 mod hook;
-pub(crate) mod lint;
+mod lint;
 pub(crate) mod merge;
 mod patch;
 mod review;
@@ -19,13 +19,7 @@ use std::future::Future;
 
 use kube::Resource;
 
-pub(crate) use self::configuration::{IS_KEPT, UNLESS_DELETING};
-pub use self::{
-    admission::Admission,
-    declare::{FailurePolicy, Webhook},
-    review::Operation,
-    verdict::Verdict,
-};
+pub use self::{admission::Admission, declare::Webhook, verdict::Verdict};
 use crate::error::Result;
 
 /// What a request changes.
@@ -40,7 +34,7 @@ pub enum Change<'a, K> {
         /// As it will be.
         new: &'a K,
     },
-    /// The object is deleted. Asked about only with [`Operation::Delete`].
+    /// The object is deleted. Asked about only with [`Operation::Delete`](crate::Operation::Delete).
     Delete(&'a K),
 }
 

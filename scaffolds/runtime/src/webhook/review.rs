@@ -4,22 +4,11 @@ use std::collections::BTreeMap;
 
 use k8s_openapi::api::authentication::v1::UserInfo;
 use kubewright_machinery::base64::{self, Encoding};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
 use super::envelope;
-
-/// What is done to an object.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
-#[serde(rename_all = "UPPERCASE")]
-pub enum Operation {
-    /// It is created.
-    Create,
-    /// It is changed, by any of update, patch and apply.
-    Update,
-    /// It is deleted. An object with finalizers is deleted only once, when its deletion is requested.
-    Delete,
-}
+use crate::scope::Operation;
 
 const VERSION: &str = "admission.k8s.io/v1";
 const KIND: &str = "AdmissionReview";

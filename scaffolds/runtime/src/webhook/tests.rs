@@ -14,6 +14,7 @@ use super::*;
 use crate::{
     error::Error,
     manager::{Manager, Purpose},
+    scope::FailurePolicy,
 };
 
 /// Does what the object says in its data.

@@ -25,9 +25,10 @@ use crate::{
         v2::{FooBar, FooBarSpec},
     },
     error::Result,
+    scope::FailurePolicy,
     testing::TestCluster,
     webhook::{
-        Admission, Change, FailurePolicy, Validator, Verdict, Webhook,
+        Admission, Change, Validator, Verdict, Webhook,
         component::{SECRET, SERVICE},
     },
 };

@@ -9,8 +9,9 @@ use serde_json::{Value, json};
 use super::*;
 use crate::{
     error::Result,
+    scope::Operation,
     testing::TestCluster,
-    webhook::{Admission, Change, Defaulter, Operation, Validator, Verdict, Webhook},
+    webhook::{Admission, Change, Defaulter, Validator, Verdict, Webhook},
 };
 
 #[derive(Clone, Debug, CustomResource, Deserialize, JsonSchema, Serialize)]

@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use super::{component::files, expressions, *};
 use crate::{
     manager::Stated,
+    scope::{FailurePolicy, Operation},
     testing::Trial,
-    webhook::{FailurePolicy, Operation},
 };
 
 fn about(validation: &str) -> Policy<Validating> {

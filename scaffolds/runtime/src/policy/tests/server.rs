@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use super::{about, config_map};
 use crate::{
     policy::{Params, Policy, Validating, Validation, documents},
+    scope::FailurePolicy,
     testing::Trial,
-    webhook::FailurePolicy,
 };
 
 async fn create(client: &Client, path: &str, object: &Value) -> Value {
