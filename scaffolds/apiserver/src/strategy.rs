@@ -4,10 +4,11 @@
 use std::{borrow::Cow, sync::Arc};
 
 use kubewright_machinery::{Cause, cause::Objections};
+use kubewright_schema::typed::Schema;
 use serde_json::Value;
 use tokio::sync::watch;
 
-use crate::{allocation::Held, apply::Schema, conversion::Conversion, status::Status, user::User};
+use crate::{allocation::Held, conversion::Conversion, status::Status, user::User};
 
 /// The errors of strict decoding, in the server's words: `unknown field "spec.foo"`, `duplicate field "spec.a"`.
 pub type StrictErrors = Vec<String>;

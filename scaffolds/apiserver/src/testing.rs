@@ -10,7 +10,9 @@ pub use crate::{
 
 /// Server-side apply.
 pub mod apply {
-    pub use crate::apply::{Error, Schema, Writer, apply, keep_times, scale_entries, scaled_entries, update};
+    pub use kubewright_schema::typed::Schema;
+
+    pub use crate::apply::{Error, Writer, apply, keep_times, scale_entries, scaled_entries, update};
 }
 
 /// Certificates for servers of tests.

@@ -19,7 +19,7 @@
 //! # Modules
 //! Operators use [`Describe`], [`finish`], [`assemble`] and [`manifests`]; their runtime writes files and roles with [`files`],
 //! [`yaml`] and [`rbac`]; [`chart`] makes Helm charts of them, [`api_docs`] a page for their users. API servers use [`value`], which prunes, defaults and validates custom resources by the schema of a CRD,
-//! and [`lint`], [`cause`] and [`version`], whose messages are those of kube-apiserver.
+//! [`typed`], which merges configurations into objects, and [`lint`], [`cause`] and [`version`], whose messages are those of kube-apiserver.
 //!
 //! ```
 //! # use serde_json::{json, Value};
@@ -65,11 +65,13 @@ mod words;
 pub mod api_docs;
 pub mod chart;
 pub mod files;
+pub mod json_patch;
 pub mod lint;
 pub mod manifests;
 pub mod rbac;
 #[cfg(feature = "testing")]
 pub mod testing;
+pub mod typed;
 pub mod value;
 pub mod version;
 pub mod yaml;

@@ -2,15 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use kubewright_schema::typed::{
+    Element, Form, Id, List, ListType, Map, Path, Problem, Schema, check_scalar, display, is_empty, item, same,
+};
 use serde_json::Value;
 
-use super::{
-    element::{Element, Path},
-    schema::{Id, List, ListType, Map, Schema},
-    set::Set,
-    typed::{Form, Problem, check_scalar, item},
-    value::{is_empty, same},
-};
+use super::set::Set;
 
 /// A comparison of two values. The three sets are disjoint.
 #[derive(Debug, Default)]
@@ -197,7 +194,7 @@ impl Walk<'_> {
 
     fn fail(&mut self, message: String) {
         self.problems.push(Problem {
-            path: super::element::display(&self.path),
+            path: display(&self.path),
             message,
         });
     }

@@ -2,10 +2,9 @@
 
 use kubewright_machinery::go::quote;
 
-use super::{
-    element::{Path, display},
-    managed::{Manager, Operation},
-};
+use kubewright_schema::typed::{Path, display};
+
+use super::managed::{Manager, Operation};
 
 /// A field that another manager owns.
 #[derive(Clone, Debug)]

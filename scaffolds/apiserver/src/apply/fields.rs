@@ -1,11 +1,9 @@
 //! Sets of fields in the format of managedFields: `fieldsV1`.
 
+use kubewright_schema::typed::Element;
 use serde_json::{Map, Value};
 
-use super::{
-    element::Element,
-    set::{Node, Set},
-};
+use super::set::{Node, Set};
 
 /// Encodes a set: `{"f:spec": {".": {}, "f:replicas": {}}}`. `.` marks a node that is itself a member and has members
 /// below it.

@@ -3,17 +3,10 @@
 //! annotation is updated.
 
 use kubewright_machinery::go;
+use kubewright_schema::typed::{Duplicates, Schema, validate};
 use serde_json::Value;
 
-use super::{
-    compare::compare,
-    conflict::Conflict,
-    error::Error,
-    owned::fields,
-    schema::Schema,
-    set::Set,
-    validate::{Duplicates, validate},
-};
+use super::{compare::compare, conflict::Conflict, error::Error, owned::fields, set::Set};
 
 const ANNOTATION: &str = "kubectl.kubernetes.io/last-applied-configuration";
 /// The manager name of `kubectl apply --server-side`.

@@ -1,10 +1,9 @@
 //! Server-side apply and field management, as structured-merge-diff and the field manager of kube-apiserver 1.36 do
-//! them, driven by a [`Schema`]. Pure functions from objects to objects.
+//! them, driven by a [`Schema`](kubewright_schema::typed::Schema). Pure functions from objects to objects.
 //!
 //! - [`apply`] for `PATCH` with `application/apply-patch+yaml`, whether the object exists or not.
 //! - [`update`] after every other write (create, PUT, JSON, merge and strategic patches, and what the server itself
 //!   writes for a client), before the strategy's `prepare_for_…`: it keeps `metadata.managedFields`.
-//! - [`configure`] for the apply configurations of MutatingAdmissionPolicies, which nobody owns.
 //! - [`keep_times`] last, on the object to be stored: restores the times of managedFields if nothing else has changed,
 //!   so that a write without changes is recognised as one.
 //!
@@ -12,39 +11,28 @@
 //! [`Writer::convert`] where versions differ by more than their schemas.
 
 mod ancient;
-mod by_policy;
 mod compare;
-mod compile;
 mod conflict;
-mod element;
 mod error;
 mod fields;
-pub(crate) mod go;
 mod last_applied;
 mod managed;
-mod merge;
 mod owned;
 mod prune;
 mod reconcile;
 mod remove;
 mod scale;
-mod schema;
 mod set;
 mod settle;
-mod typed;
 mod updater;
-mod validate;
-mod value;
 mod writer;
 mod zero;
 
 #[cfg(feature = "testing")]
 pub use self::error::Error;
 pub use self::{
-    by_policy::configure,
     managed::invalid as invalid_managers,
     scale::{scale_entries, scaled_entries},
-    schema::{Patch, Schema, Shape},
     settle::{have_equal_fields, keep_times},
     writer::{Convert, Writer, apply, manager_of, update},
 };

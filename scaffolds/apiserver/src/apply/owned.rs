@@ -1,14 +1,9 @@
 //! The set of fields in a value: its leaves, the items of its mergeable lists and the keys of its maps.
 
+use kubewright_schema::typed::{Element, Form, Id, List, ListType, Map, Path, Schema, is_empty, item};
 use serde_json::Value;
 
-use super::{
-    element::Path,
-    schema::{Id, List, ListType, Map, Schema},
-    set::Set,
-    typed::{Form, item},
-    value::is_empty,
-};
+use super::set::Set;
 
 /// The fields that a manager owns after applying `value`.
 pub(super) fn fields(schema: &Schema, value: &Value) -> Set {
@@ -48,7 +43,7 @@ impl Walk<'_> {
 
     fn map(&mut self, map: &Map, members: &serde_json::Map<String, Value>) {
         for (name, it) in members {
-            self.path.push(super::element::Element::field(name));
+            self.path.push(Element::field(name));
             if let Some(id) = map.at(name) {
                 self.visit(id, it);
             }

@@ -1,11 +1,8 @@
 //! Adapts field sets to a changed schema: the owner of a part of a value that has become atomic owns the whole value.
 
-use super::{
-    element::{Element, Path},
-    schema::{Id, ListType, Map, Scalar, Schema},
-    set::{Node, Set},
-    typed::Form,
-};
+use kubewright_schema::typed::{Element, Form, Id, ListType, Map, Path, Scalar, Schema};
+
+use super::set::{Node, Set};
 
 /// The set under the present schema.
 pub(super) fn reconcile(schema: &Schema, set: Set) -> Set {

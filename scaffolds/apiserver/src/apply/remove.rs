@@ -1,13 +1,9 @@
 //! Removes fields and items from a value.
 
+use kubewright_schema::typed::{Element, Form, Id, List, ListType, Map, Schema, item};
 use serde_json::Value;
 
-use super::{
-    element::Element,
-    schema::{Id, List, ListType, Map, Schema},
-    set::Set,
-    typed::{Form, item},
-};
+use super::set::Set;
 
 /// `value` without the members of `fields`. Maps and lists that lose all members become null, and so do atomic ones
 /// that would lose a part.

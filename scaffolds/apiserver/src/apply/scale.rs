@@ -1,9 +1,9 @@
 //! The managedFields of the scale subresource: those entries of the object that own its replicas.
 
+use kubewright_schema::typed::{Element, Path};
 use serde_json::Value;
 
 use super::{
-    element::{Element, Path},
     managed::{self, Managed, Owned},
     set::Set,
 };

@@ -3,10 +3,7 @@
 
 use std::collections::{BTreeMap, btree_map::Entry};
 
-use super::{
-    element::{Element, Path},
-    schema::{Id, Schema},
-};
+use kubewright_schema::typed::{Element, Id, Path, Schema};
 
 /// A set of paths. The empty path is never a member: no manager owns the whole object.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]

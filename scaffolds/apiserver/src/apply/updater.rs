@@ -3,6 +3,7 @@
 use std::{borrow::Cow, collections::BTreeMap};
 
 use kubewright_machinery::go::quote;
+use kubewright_schema::typed::{Duplicates, Schema, describe, merge, same, validate};
 use serde_json::Value;
 
 use super::{
@@ -10,14 +11,9 @@ use super::{
     conflict::Conflict,
     error::Error,
     managed::{Manager, Owned},
-    merge::merge,
     owned::fields,
     reconcile::reconcile,
-    schema::Schema,
     set::Set,
-    typed::describe,
-    validate::{Duplicates, validate},
-    value::same,
     writer::{Convert, kind},
 };
 

@@ -3,19 +3,17 @@
 use std::sync::LazyLock;
 
 use kubewright_machinery::go;
+use kubewright_schema::typed::{Duplicates, Element, Schema, describe, validate};
 use serde_json::Value;
 
 use super::{
     ancient,
-    element::Element,
     error::Error,
     last_applied,
     managed::{self, Managed, Manager},
-    schema::Schema,
     set::Set,
-    typed::describe,
     updater::{Claim, Updater},
-    validate::{Duplicates, validate},
+    zero,
 };
 
 /// Manager names are truncated to this many bytes.
@@ -115,7 +113,7 @@ pub fn update(live: Option<&Value>, new: &mut Value, writer: &Writer<'_>) {
     let live = match live {
         Some(live) => live,
         None => {
-            zero = writer.schema.zero(new);
+            zero = zero::zero(writer.schema, new);
             &zero
         }
     };
@@ -177,7 +175,7 @@ impl<'a> Writer<'a> {
         let mut object = live.clone();
         managed::remove_entries(&mut object);
         let who = Manager::updating(BEFORE_FIRST_APPLY, self.api_version, self.subresource);
-        let managed = self.update(&self.schema.zero(&object), &object, Managed::default(), &who);
+        let managed = self.update(&zero::zero(self.schema, &object), &object, Managed::default(), &who);
         managed.map_err(|error| match error {
             Error::Internal(why) => match why.strip_prefix("failed to create new object ").and_then(|it| it.split_once("): ")) {
                 Some((name, why)) => Error::Internal(format!(

@@ -1,32 +1,29 @@
 //! The object of a built-in kind before any field is set. Its structs exist and its required scalars are empty, so a
 //! creator does not own those, but only the fields in them.
 
+use kubewright_schema::typed::{Id, Property, Schema};
 use serde_json::{Value, json};
-
-use super::schema::{Id, Property, Schema};
 
 /// Go structs nest by value, so nesting is finite; this guards against a recursive schema.
 const MAX_DEPTH: usize = 16;
 
-impl Schema {
-    /// The empty object with which a created one is compared: `{apiVersion, kind}` and, for built-in kinds, all fields
-    /// of `created` that Go encodes even if nobody has set them.
-    pub(super) fn zero(&self, created: &Value) -> Value {
-        let mut object = if self.structs {
-            struct_of(self, self.root, 0)
-        } else {
-            json!({})
-        };
-        if self.structs {
-            overlay_nulls(&mut object, created);
-        }
-        if let Some(object) = object.as_object_mut() {
-            for key in ["apiVersion", "kind"] {
-                object.insert(key.to_owned(), created.get(key).cloned().unwrap_or_default());
-            }
-        }
-        object
+/// The empty object with which a created one is compared: `{apiVersion, kind}` and, for built-in kinds, all fields
+/// of `created` that Go encodes even if nobody has set them.
+pub(super) fn zero(schema: &Schema, created: &Value) -> Value {
+    let mut object = if schema.structs {
+        struct_of(schema, schema.root, 0)
+    } else {
+        json!({})
+    };
+    if schema.structs {
+        overlay_nulls(&mut object, created);
     }
+    if let Some(object) = object.as_object_mut() {
+        for key in ["apiVersion", "kind"] {
+            object.insert(key.to_owned(), created.get(key).cloned().unwrap_or_default());
+        }
+    }
+    object
 }
 
 fn struct_of(schema: &Schema, id: Id, depth: usize) -> Value {

@@ -1,6 +1,7 @@
 //! The [`Strategy`] of a built-in kind: combines its recorded shape with the rules in its file.
 
 use kubewright_machinery::{Cause, cause::Objections};
+use kubewright_schema::typed::Schema;
 use serde_json::Value;
 
 use super::{
@@ -16,7 +17,6 @@ use super::{
     row::Row,
 };
 use crate::{
-    apply::Schema,
     status::Status,
     strategy::{Empties, Rules, Strategy, StrictErrors},
 };

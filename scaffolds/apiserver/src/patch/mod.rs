@@ -6,14 +6,13 @@
 
 mod json;
 mod merge;
-mod pointer;
 mod strategic;
 
 use kubewright_machinery::{cause::Path, go};
 use serde_json::Value;
 
 pub use self::{
-    json::{Unpatched, by_policy, by_webhook, json},
+    json::{Unpatched, by_webhook, json},
     merge::merge,
     strategic::strategic,
 };

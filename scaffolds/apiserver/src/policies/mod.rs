@@ -12,7 +12,7 @@ use crate::{
     store::{Derived, Store},
 };
 pub use binding::{Action, Binding, Reference};
-pub use policy::{Mutation, ParameterKind, Policy};
+pub use policy::{ParameterKind, Policy};
 
 /// The two kinds of policies.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use kubewright_machinery::names::group_version;
-use kubewright_schema::policy::{self, Expression, Purpose, Validation};
+use kubewright_schema::policy::{self, Expression, Mutation, Purpose, Validation};
 use serde_json::Value;
 
 use super::Binding;
@@ -50,15 +50,6 @@ pub struct ParameterKind {
     pub kind: String,
 }
 
-/// What is computed, and becomes the change of an object.
-#[derive(Debug)]
-pub enum Mutation {
-    /// An apply configuration.
-    ApplyConfiguration(Compiled),
-    /// A JSON patch.
-    JsonPatch(Compiled),
-}
-
 impl Policy {
     /// A stored policy.
     pub(super) fn read(policy: &Value, bindings: Vec<Binding>) -> Self {
@@ -83,7 +74,7 @@ impl Policy {
                 .map(|item| compile(Purpose::Condition, text(item, "expression")))
                 .collect(),
             mutations: items(&spec["mutations"])
-                .map(|item| Mutation::read(item, compile))
+                .map(|item| Mutation::read(item, &expressions))
                 .collect(),
             is_reinvoked: spec["reinvocationPolicy"] == "IfNeeded",
             validations: items(&spec["validations"])
@@ -94,17 +85,6 @@ impl Policy {
                 .collect(),
             expressions,
         }
-    }
-}
-
-impl Mutation {
-    fn read(mutation: &Value, compile: impl Fn(Purpose, &str) -> Compiled) -> Self {
-        if mutation["patchType"] == "JSONPatch" {
-            let expression = text(&mutation["jsonPatch"], "expression");
-            return Self::JsonPatch(compile(Purpose::JsonPatch, expression));
-        }
-        let expression = text(&mutation["applyConfiguration"], "expression");
-        Self::ApplyConfiguration(compile(Purpose::ApplyConfiguration, expression))
     }
 }
 

@@ -3,9 +3,8 @@
 
 use serde_json::{Map, Number, Value};
 
-/// How deep arrays and objects may nest. Upstream allows 10,000, but no stored object comes near. Below serde's 128,
-/// because managedFields add levels, and low enough for recursive code on any thread's stack.
-pub const DEPTH: usize = 120;
+/// How deep arrays and objects may nest.
+pub const DEPTH: usize = kubewright_schema::json_patch::DEEPEST;
 
 /// A document, and a warning for each duplicate field: `duplicate field "spec.a"`.
 pub type Document = (Value, Vec<String>);

@@ -1,6 +1,7 @@
 //! Go's formats of values, which the server's messages contain: `%v` of numbers, `%q` of texts, and JSON.
 
 mod duration;
+pub mod interface;
 
 pub use duration::{duration, loose_duration};
 

@@ -41,6 +41,7 @@ mod library;
 mod literal;
 mod macros;
 mod meter;
+mod mutating;
 mod mutation;
 mod operators;
 mod parse;

@@ -3,6 +3,7 @@
 
 use super::admitted::Admitted;
 use super::condition::{self, Spent};
+pub use super::mutating::Mutation;
 use super::mutation;
 pub use super::mutation::{Configuration, Unfit};
 use super::program::{Program, Refusal};

@@ -28,7 +28,7 @@ pub fn all() -> Result<Vec<Recording>> {
         ("shapes", "scaffolds/apiserver/src/kinds/shapes.txt", Recorder::Shapes),
         (
             "object-meta",
-            "scaffolds/apiserver/src/apply/metadata.json",
+            "scaffolds/schema/src/typed/metadata.json",
             Recorder::Definitions(&OBJECT_META),
         ),
         (

@@ -1,18 +1,14 @@
 //! Evaluates one mutation of a policy.
 
 use kubewright_schema::{
-    condition::Spent,
-    policy::{self, Configuration, Input, Outcome, Purpose},
+    json_patch,
+    policy::{Configuration, Input, Mutation, Outcome},
+    typed,
 };
 use serde_json::{Map, Value, json};
 
 use super::super::webhooks::{matching::Asked, version::Versioned};
-use crate::{
-    apply, meta, patch,
-    policies::{Mutation, Policy},
-    state::Core,
-    status::Status,
-};
+use crate::{meta, policies::Policy, state::Core, status::Status};
 
 /// What a mutation is evaluated on.
 pub(super) struct Evaluation<'a> {
@@ -38,26 +34,13 @@ impl Evaluation<'_> {
     /// # Errors
     /// In upstream's words.
     pub fn object(&self, mutation: &Mutation) -> Result<Value, Failed> {
-        match self.value(mutation).map_err(Failed::Policy)? {
+        let value = self.policy.expressions.mutation(mutation, &self.input);
+        match value.map_err(Failed::Policy)? {
             Outcome::Configuration(configuration) => self.configured(configuration).map_err(Failed::Policy),
             Outcome::Operations(operations) => self.patched(&operations),
             // The compiler has checked that there is nothing else.
             other => Err(Failed::Policy(format!("unsupported value of a mutation: {other:?}"))),
         }
-    }
-
-    fn value(&self, mutation: &Mutation) -> Result<Outcome, String> {
-        let (purpose, expression) = match mutation {
-            Mutation::ApplyConfiguration(expression) => (Purpose::ApplyConfiguration, expression),
-            Mutation::JsonPatch(expression) => (Purpose::JsonPatch, expression),
-        };
-        if let Err(why) = expression {
-            return Err(why.clone());
-        }
-        let (mut budget, all) = (policy::BUDGET, [Some(expression)].into_iter());
-        let values = self.policy.expressions.evaluate(purpose, all, &self.input, &mut budget);
-        let values = values.map_err(|Spent| Spent::MESSAGE.to_owned())?;
-        values.into_iter().flatten().next().unwrap_or(Ok(Outcome::Null))
     }
 
     fn before(&self) -> &Value {
@@ -75,7 +58,7 @@ impl Evaluation<'_> {
         }
         configuration.object["apiVersion"] = json!(resource.api_version());
         configuration.object["kind"] = json!(kind.name);
-        let merged = apply::configure(resource.strategy.schema(), self.before(), &configuration);
+        let merged = typed::configure(resource.strategy.schema(), self.before(), &configuration);
         let mut object = merged.map_err(|why| format!("error applying patch: {why}"))?;
         if resource.is_typed() {
             resource.strategy.convert(&mut object).map_err(|status| {
@@ -94,7 +77,7 @@ impl Evaluation<'_> {
 
     /// Applies a JSON patch. If a test in it fails, nothing is changed.
     fn patched(&self, operations: &[Map<String, Value>]) -> Result<Value, Failed> {
-        let patched = patch::by_policy(self.before(), operations);
+        let patched = json_patch::by_policy(self.before(), operations);
         let Some(object) = patched.map_err(|why| Failed::Policy(format!("JSON Patch: {why}")))? else {
             return Ok(self.before().clone());
         };

@@ -8,7 +8,6 @@ pub(crate) use validate::bundle_fault;
 
 use super::{conditions::Condition, resources::storage_version_hash};
 use crate::{
-    apply::Schema,
     kinds,
     resource::{ALL_VERBS, Names, Resource, Subresource},
     status::Status,
@@ -19,7 +18,7 @@ use kubewright_machinery::{
     base64::{self, Encoding},
     cause::Objections,
 };
-use kubewright_schema::lint;
+use kubewright_schema::{lint, typed::Schema};
 use serde_json::{Value, json};
 use std::sync::Arc;
 

@@ -8,7 +8,6 @@ mod rules;
 mod scale;
 
 use crate::{
-    apply::Schema,
     conversion::Conversion,
     custom::{conditions::holds, path::Path},
     openapi,
@@ -17,7 +16,7 @@ use crate::{
 };
 use columns::Printed;
 use kubewright_machinery::{Cause, cause::Objections};
-use kubewright_schema::value::Structural;
+use kubewright_schema::{typed::Schema, value::Structural};
 use serde_json::{Number, Value, json};
 use std::{collections::BTreeMap, sync::Arc};
 use tokio::sync::watch;

@@ -71,8 +71,8 @@ fn accessor(path: &str, value: &Value, expected: &str) -> String {
         Value::Number(number) if number.is_i64() => (go::plain(number), "int64"),
         Value::Number(number) => (go::plain(number), "float64"),
         Value::String(text) => (text.clone(), "string"),
-        Value::Array(_) => (crate::apply::go::plain(value), "[]interface {}"),
-        Value::Object(_) => (crate::apply::go::plain(value), "map[string]interface {}"),
+        Value::Array(_) => (go::interface::plain(value), "[]interface {}"),
+        Value::Object(_) => (go::interface::plain(value), "map[string]interface {}"),
     };
     let path = if path.starts_with('.') {
         path.to_owned()

@@ -1,5 +1,6 @@
 //! Lists in a strategic merge patch: maps are merged by their key, scalars as sets.
 
+use kubewright_schema::typed::Patch;
 use serde_json::Value;
 
 use super::{
@@ -8,7 +9,6 @@ use super::{
     go, map,
     order::{By, Side, arrange, element, partition},
 };
-use crate::apply::Patch;
 
 /// How the items of a list are patched.
 #[derive(Clone, Copy)]

@@ -4,16 +4,15 @@ mod directives;
 mod list;
 mod order;
 
+use kubewright_machinery::go::interface as go;
+use kubewright_schema::typed::{Patch, Schema, Shape};
 use serde_json::{Map, Value};
 
 use self::directives::{
     DELETE_FROM, RETAIN_KEYS, SET_ORDER, discard_nulls, key_of, replace_or_delete, retain_keys, without_directives,
 };
 use super::{Patched, document, rejected, unmarshal};
-use crate::{
-    apply::{Patch, Schema, Shape, go},
-    status::Status,
-};
+use crate::status::Status;
 
 type Members = Map<String, Value>;
 

@@ -5,12 +5,13 @@ mod decode;
 use std::{borrow::Cow, sync::LazyLock};
 
 use kubewright_machinery::cause::Path;
+use kubewright_schema::typed::Schema;
 use serde_json::{Map, Value, json};
 
 use self::decode::{cannot, decode};
 use super::patch::{self, Format};
 use crate::{
-    apply::{self, Schema, Writer},
+    apply::{self, Writer},
     kinds, meta,
     registry::{
         Reply, body,

@@ -1,5 +1,5 @@
-//! Merges an applied configuration into the live object. A merge removes nothing; `prune` removes what an applier gave
-//! up.
+//! Merges an applied configuration into the live object. A merge removes nothing: what an applier has given up is removed
+//! by the fields that it owned.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,14 +7,17 @@ use serde_json::Value;
 
 use super::{
     element::Element,
+    form::{Form, Problem, check_scalar, item},
+    order::is_empty,
     schema::{Id, List, ListType, Map, Schema},
-    typed::{Form, Problem, check_scalar, item},
-    value::is_empty,
 };
 
 /// Merges two values of the schema's root type. List items have the order of the configuration, and other live items
 /// stay between them where they were.
-pub(super) fn merge(schema: &Schema, live: &Value, applied: &Value) -> Result<Value, Vec<Problem>> {
+///
+/// # Errors
+/// What does not match the schema.
+pub fn merge(schema: &Schema, live: &Value, applied: &Value) -> Result<Value, Vec<Problem>> {
     let mut walk = Walk {
         schema,
         problems: Vec::new(),

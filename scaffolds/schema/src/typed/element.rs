@@ -2,32 +2,38 @@
 
 use std::{cmp::Ordering, fmt};
 
-use kubewright_machinery::go::{json as go_json, quote};
+use kubewright_machinery::go::{interface, json as go_json, quote};
 use serde_json::Value;
 
-use super::{go, value};
+use super::order::order;
 
 /// One step of a path.
 #[derive(Clone, Debug)]
-pub(super) enum Element {
+pub enum Element {
+    /// A field of an object.
     Field(String),
     /// The item with these values of its keys, sorted by the keys' names.
     Key(Vec<(String, Value)>),
     /// The item of a set with this value.
     Item(Value),
+    /// The item at this place of a list.
     Index(i64),
 }
 
 /// A path into an object.
-pub(super) type Path = Vec<Element>;
+pub type Path = Vec<Element>;
 
 impl Element {
-    pub(super) fn field(name: &str) -> Self {
+    /// A field of an object.
+    pub fn field(name: &str) -> Self {
         Self::Field(name.to_owned())
     }
 
     /// Parses `f:…`, `k:…`, `v:…` or `i:…`. `Ok(None)` is a kind of element from a later version.
-    pub(super) fn parse(text: &str) -> Result<Option<Self>, String> {
+    ///
+    /// # Errors
+    /// What is wrong, in upstream's words.
+    pub fn parse(text: &str) -> Result<Option<Self>, String> {
         let Some((kind, rest)) = text.split_at_checked(2) else {
             return Err("key must be 2 characters long:".to_owned());
         };
@@ -47,7 +53,7 @@ impl Element {
     }
 
     /// The element as written in `fieldsV1`.
-    pub(super) fn encode(&self) -> String {
+    pub fn encode(&self) -> String {
         match self {
             Self::Field(name) => format!("f:{name}"),
             Self::Key(keys) => {
@@ -83,7 +89,7 @@ impl Ord for Element {
         match (self, other) {
             (Self::Field(left), Self::Field(right)) => left.cmp(right),
             (Self::Key(left), Self::Key(right)) => keys(left, right),
-            (Self::Item(left), Self::Item(right)) => value::order(left, right),
+            (Self::Item(left), Self::Item(right)) => order(left, right),
             (Self::Index(left), Self::Index(right)) => left.cmp(right),
             _ => self.rank().cmp(&other.rank()),
         }
@@ -93,7 +99,7 @@ impl Ord for Element {
 fn keys(left: &[(String, Value)], right: &[(String, Value)]) -> Ordering {
     let pairs = left.iter().zip(right);
     let different = pairs
-        .map(|(l, r)| l.0.cmp(&r.0).then_with(|| value::order(&l.1, &r.1)))
+        .map(|(l, r)| l.0.cmp(&r.0).then_with(|| order(&l.1, &r.1)))
         .find(|it| it.is_ne());
     different.unwrap_or_else(|| left.len().cmp(&right.len()))
 }
@@ -132,11 +138,11 @@ fn text(value: &Value) -> String {
         Value::String(it) => quote(it),
         Value::Array(items) => format!("[{}]", items.iter().map(text).collect::<Vec<_>>().join(",")),
         Value::Object(members) => members.iter().map(|(key, it)| format!("{key}={}", text(it))).collect(),
-        other => go::plain(other),
+        other => interface::plain(other),
     }
 }
 
 /// A path as messages write it: `.spec.ports[port=80,protocol="TCP"].name`.
-pub(super) fn display(path: &[Element]) -> String {
+pub fn display(path: &[Element]) -> String {
     path.iter().map(ToString::to_string).collect()
 }

@@ -1,14 +1,14 @@
 //! Merges the apply configurations of MutatingAdmissionPolicies into objects. Nobody owns the fields that they set.
 
-use kubewright_schema::policy::{Configuration, Unfit};
 use serde_json::Value;
 
 use super::{
+    form::{Form, Problem, describe},
     merge::merge,
     schema::{Id, ListType, Scalar, Schema},
-    typed::{Form, Problem, describe},
     validate::{Duplicates, validate},
 };
+use crate::cel::policy::{Configuration, Unfit};
 
 /// The object with the fields of a configuration of the same kind; not yet decoded or defaulted.
 ///

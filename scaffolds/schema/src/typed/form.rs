@@ -1,12 +1,11 @@
 //! Interprets values by their types: as a scalar, a list or a map, and with which keys a list's items.
 
-use kubewright_machinery::go::quote;
+use kubewright_machinery::go::{interface, quote};
 use serde_json::Value;
 
 use super::{
     element::Element,
-    go,
-    schema::{List, ListType, Map, Scalar, Schema, Type},
+    schema::{Id, List, ListType, Map, Scalar, Schema, Type},
 };
 
 /// Deeper values are refused, because the code recurses; the server's decoders refuse them anyway.
@@ -14,9 +13,12 @@ pub(super) const MAX_DEPTH: usize = 300;
 
 /// The form of a value.
 #[derive(Clone, Copy)]
-pub(super) enum Form<'a> {
+pub enum Form<'a> {
+    /// A scalar.
     Scalar(Scalar),
+    /// A list.
     List(&'a List),
+    /// A map or an object.
     Map(&'a Map),
 }
 
@@ -32,20 +34,22 @@ impl Form<'_> {
 
 /// A form, and whether the value decided it because its type has several.
 #[derive(Clone, Copy)]
-pub(super) struct Deduced<'a> {
-    pub(super) form: Form<'a>,
+pub struct Deduced<'a> {
+    /// The form.
+    pub form: Form<'a>,
     open: bool,
 }
 
 impl Deduced<'_> {
-    pub(super) fn agrees(self, other: Deduced<'_>) -> bool {
+    /// Whether two values have the same form, decided in the same way.
+    pub fn agrees(self, other: Deduced<'_>) -> bool {
         self.form.rank() == other.form.rank() && self.open == other.open
     }
 }
 
 impl Type {
-    /// A value that matches none of its type's forms gets the first of them, where it is then found invalid.
-    pub(super) fn deduce(&self, value: Option<&Value>) -> Deduced<'_> {
+    /// The form of a value. One that matches none of its type's forms gets the first of them, where it is then found invalid.
+    pub fn deduce(&self, value: Option<&Value>) -> Deduced<'_> {
         let fitting = match value {
             Some(Value::Bool(_) | Value::Number(_) | Value::String(_)) => self.scalar.map(Form::Scalar),
             Some(Value::Array(_)) => self.list.as_ref().map(Form::List),
@@ -67,7 +71,7 @@ impl Type {
     }
 
     /// The first form of a type, in the order map, scalar, list.
-    pub(super) fn form(&self) -> Form<'_> {
+    pub fn form(&self) -> Form<'_> {
         match self {
             Self { map: Some(map), .. } => Form::Map(map),
             Self {
@@ -81,20 +85,22 @@ impl Type {
 
 impl Map {
     /// The type of the value under `name`.
-    pub(super) fn at(&self, name: &str) -> Option<super::schema::Id> {
+    pub fn at(&self, name: &str) -> Option<Id> {
         self.fields.get(name).map(|it| it.id).or(self.element)
     }
 }
 
 /// A problem of a value, and its path.
 #[derive(Clone, Debug)]
-pub(super) struct Problem {
-    pub(super) path: String,
-    pub(super) message: String,
+pub struct Problem {
+    /// The path: `.spec.ports[port=80]`.
+    pub path: String,
+    /// What is wrong, in upstream's words.
+    pub message: String,
 }
 
 /// All problems in one message.
-pub(super) fn describe(problems: &[Problem]) -> String {
+pub fn describe(problems: &[Problem]) -> String {
     let lines: Vec<_> = problems
         .iter()
         .map(|it| {
@@ -112,28 +118,37 @@ pub(super) fn describe(problems: &[Problem]) -> String {
 }
 
 /// Checks the type of a scalar; an absent value and null always match.
-pub(super) fn check_scalar(scalar: Scalar, value: Option<&Value>) -> Result<(), String> {
+///
+/// # Errors
+/// What is wrong, in upstream's words.
+pub fn check_scalar(scalar: Scalar, value: Option<&Value>) -> Result<(), String> {
     let Some(value) = value.filter(|it| !it.is_null()) else {
         return Ok(());
     };
     match scalar {
-        Scalar::Numeric if !value.is_number() => {
-            Err(format!("expected numeric (int or float), got {}", go::type_name(value)))
-        }
+        Scalar::Numeric if !value.is_number() => Err(format!(
+            "expected numeric (int or float), got {}",
+            interface::type_name(value)
+        )),
         Scalar::String if !value.is_string() => Err(format!(
             "expected string, got &value.valueUnstructured{{Value:{}}}",
-            go::source(value)
+            interface::source(value)
         )),
-        Scalar::Boolean if !value.is_boolean() => Err(format!("expected boolean, got &{{{}}}", go::plain(value))),
+        Scalar::Boolean if !value.is_boolean() => {
+            Err(format!("expected boolean, got &{{{}}}", interface::plain(value)))
+        }
         Scalar::Untyped if value.is_array() || value.is_object() => {
-            Err(format!("expected any scalar, got &{{{}}}", go::plain(value)))
+            Err(format!("expected any scalar, got &{{{}}}", interface::plain(value)))
         }
         _ => Ok(()),
     }
 }
 
 /// The element that identifies an item of a mergeable list.
-pub(super) fn item(schema: &Schema, list: &List, item: &Value) -> Result<Element, String> {
+///
+/// # Errors
+/// Why nothing identifies it, in upstream's words.
+pub fn item(schema: &Schema, list: &List, item: &Value) -> Result<Element, String> {
     match &list.kind {
         ListType::Atomic => Err("invalid indexing of non-associative list".to_owned()),
         ListType::Map(keys) if !keys.is_empty() => keyed(schema, list, keys, item),

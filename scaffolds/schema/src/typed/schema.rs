@@ -11,45 +11,56 @@ use super::compile;
 #[derive(Debug)]
 pub struct Schema {
     pub(super) types: Vec<Type>,
-    pub(super) root: Id,
+    /// The type of the whole object.
+    pub root: Id,
     /// Whether objects are Go structs on the real server, which exist even if they are empty.
-    pub(super) structs: bool,
+    pub structs: bool,
 }
 
-/// The index of a type in [`Schema::types`].
+/// The index of a type in its [`Schema`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct Id(pub(super) usize);
+pub struct Id(pub(super) usize);
 
 impl Id {
     /// Any value, as one leaf.
-    pub(super) const UNTYPED: Self = Self(0);
+    pub const UNTYPED: Self = Self(0);
     /// Any value; its maps are granular, its lists are leaves.
-    pub(super) const DEDUCED: Self = Self(1);
+    pub const DEDUCED: Self = Self(1);
 }
 
 /// The forms that a value may have, at least one of the three.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Type {
-    pub(super) scalar: Option<Scalar>,
-    pub(super) list: Option<List>,
-    pub(super) map: Option<Map>,
+pub struct Type {
+    /// As a scalar.
+    pub scalar: Option<Scalar>,
+    /// As a list.
+    pub list: Option<List>,
+    /// As a map or an object.
+    pub map: Option<Map>,
     /// The name of the definition without its package, `DeploymentSpec`; empty for inline schemas.
-    pub(super) name: String,
+    pub name: String,
 }
 
 /// The type of a scalar.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Scalar {
+pub enum Scalar {
+    /// An integer or a float.
     Numeric,
+    /// A string.
     String,
+    /// A boolean.
     Boolean,
+    /// Any of them.
     Untyped,
 }
 
+/// The type of a list.
 #[derive(Clone, Debug)]
-pub(super) struct List {
-    pub(super) element: Id,
-    pub(super) kind: ListType,
+pub struct List {
+    /// The type of its items.
+    pub element: Id,
+    /// How they are identified.
+    pub kind: ListType,
 }
 
 /// How the items of a list are identified (`x-kubernetes-list-type`).
@@ -63,20 +74,28 @@ pub enum ListType {
     Map(Vec<String>),
 }
 
+/// The type of a map or an object.
 #[derive(Clone, Debug)]
-pub(super) struct Map {
-    pub(super) fields: BTreeMap<String, Property>,
+pub struct Map {
+    /// The declared fields.
+    pub fields: BTreeMap<String, Property>,
     /// The type of keys that are not declared fields; without it, such keys are unknown.
-    pub(super) element: Option<Id>,
-    pub(super) atomic: bool,
+    pub element: Option<Id>,
+    /// Whether it is one value (`x-kubernetes-map-type: atomic`).
+    pub atomic: bool,
 }
 
+/// A declared field.
 #[derive(Clone, Debug)]
-pub(super) struct Property {
-    pub(super) id: Id,
-    pub(super) default: Option<Value>,
-    pub(super) required: bool,
-    pub(super) patch: Patch,
+pub struct Property {
+    /// The type of its value.
+    pub id: Id,
+    /// Its default.
+    pub default: Option<Value>,
+    /// Whether it has to be there.
+    pub required: bool,
+    /// How strategic merge patches treat it.
+    pub patch: Patch,
 }
 
 /// How a strategic merge patch treats a field: `x-kubernetes-patch-strategy` and `-patch-merge-key`.
@@ -110,7 +129,6 @@ impl Schema {
     }
 
     /// The schema of an unknown kind: maps are granular, lists are leaves.
-    #[cfg(feature = "testing")]
     pub fn deduced() -> Self {
         Self {
             root: Id::DEDUCED,
@@ -127,7 +145,8 @@ impl Schema {
         }
     }
 
-    pub(super) fn get(&self, id: Id) -> &Type {
+    /// The type with this index.
+    pub fn get(&self, id: Id) -> &Type {
         // The compiler alone creates IDs, and only for types that it has added.
         &self.types[id.0]
     }

@@ -1,10 +1,11 @@
-//! Formats values as Go formats an `interface{}`, for messages that quote values of applied objects.
+//! Formats values as Go formats an `interface{}`, for messages that quote values of objects.
 
-use kubewright_machinery::go::{plain as number, quote};
 use serde_json::Value;
 
+use super::{plain as number, quote};
+
 /// `%v`: `map[a:1 b:[x y]]`.
-pub(crate) fn plain(value: &Value) -> String {
+pub fn plain(value: &Value) -> String {
     match value {
         Value::Null => "<nil>".to_owned(),
         Value::Bool(it) => it.to_string(),
@@ -19,7 +20,7 @@ pub(crate) fn plain(value: &Value) -> String {
 }
 
 /// `%#v`: `map[string]interface {}{"a":1}`.
-pub(super) fn source(value: &Value) -> String {
+pub fn source(value: &Value) -> String {
     match value {
         Value::Null => "interface {}(nil)".to_owned(),
         Value::Bool(it) => it.to_string(),
@@ -42,7 +43,7 @@ pub(super) fn source(value: &Value) -> String {
 }
 
 /// `%T`.
-pub(crate) fn type_name(value: &Value) -> &'static str {
+pub fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "<nil>",
         Value::Bool(_) => "bool",

@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use serde_json::{Map, Number, Value};
 
 /// Whether two values are equal; 1 and 1.0 are.
-pub(super) fn same(left: &Value, right: &Value) -> bool {
+pub fn same(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => numbers(left, right).is_eq(),
         (Value::Array(left), Value::Array(right)) => {
@@ -71,7 +71,7 @@ fn maps(left: &Map<String, Value>, right: &Map<String, Value>) -> Ordering {
 }
 
 /// Whether a value is empty: null, or a list or map without items.
-pub(super) fn is_empty(value: Option<&Value>) -> bool {
+pub fn is_empty(value: Option<&Value>) -> bool {
     match value {
         None | Some(Value::Null) => true,
         Some(Value::Array(items)) => items.is_empty(),

@@ -1,26 +1,27 @@
 //! Validates a value against its type.
 
-use std::fmt;
+use std::{collections::BTreeSet, fmt};
 
+use kubewright_machinery::go::interface;
 use serde_json::Value;
 
 use super::{
     element::Element,
-    go,
+    form::{Form, MAX_DEPTH, Problem, check_scalar, item},
     schema::{Id, List, ListType, Map, Schema},
-    set::Set,
-    typed::{Form, MAX_DEPTH, Problem, check_scalar, item},
 };
 
 /// Whether lists may contain duplicate items: stored ones may, applied ones may not.
 #[derive(Clone, Copy, Eq, PartialEq)]
-pub(super) enum Duplicates {
+pub enum Duplicates {
+    /// In stored objects.
     Allowed,
+    /// In applied configurations.
     Refused,
 }
 
-/// All problems of `value`.
-pub(super) fn validate(schema: &Schema, value: &Value, duplicates: Duplicates) -> Vec<Problem> {
+/// All problems of `value`, which is of the root type.
+pub fn validate(schema: &Schema, value: &Value, duplicates: Duplicates) -> Vec<Problem> {
     let mut walk = Walk {
         schema,
         duplicates,
@@ -60,13 +61,13 @@ impl<'a> Walk<'a> {
             (Form::List(list), Value::Array(items)) => self.list(list, items),
             (Form::Map(map), Value::Object(members)) => self.map(map, members),
             (_, Value::Null) => {}
-            (Form::List(_), other) => self.fail(format!("expected list, got &{{{}}}", go::plain(other))),
-            (Form::Map(_), other) => self.fail(format!("expected map, got &{{{}}}", go::plain(other))),
+            (Form::List(_), other) => self.fail(format!("expected list, got &{{{}}}", interface::plain(other))),
+            (Form::Map(_), other) => self.fail(format!("expected map, got &{{{}}}", interface::plain(other))),
         }
     }
 
     fn list(&mut self, list: &List, items: &'a [Value]) {
-        let mut seen = Set::default();
+        let mut seen = BTreeSet::new();
         for (index, it) in items.iter().enumerate() {
             // A list never has that many items.
             let mut element = Element::Index(i64::try_from(index).unwrap_or(i64::MAX));
@@ -76,10 +77,10 @@ impl<'a> Walk<'a> {
                     Err(message) => return self.fail(format!("element {index}: {message}")),
                 }
                 if self.duplicates == Duplicates::Refused {
-                    if seen.member(&element) {
+                    if seen.contains(&element) {
                         self.fail(format!("duplicate entries for key {element}"));
                     }
-                    seen.insert(std::slice::from_ref(&element));
+                    seen.insert(element.clone());
                 }
             }
             self.path.push(Step::Item(element));
