@@ -1,4 +1,4 @@
-//! `kubewright create webhook`: admission webhooks and the policy of a kind of the project, and the conversion between its
+//! `kubewright create webhook`: admission webhooks and the policies of a kind of the project, and the conversion between its
 //! versions.
 
 use super::ask::{Ask, Usage};
@@ -6,7 +6,7 @@ use super::external;
 use super::session::{Session, access};
 use super::transition::{Seeded, Transition};
 use super::{report, webhook};
-use crate::project::{Between, Group, Kind, KindName, Project, Version, WebhookTypes};
+use crate::project::{Between, Group, Kind, KindName, PolicyForm, Project, Version, WebhookTypes};
 use crate::write::Change;
 use anyhow::Result;
 use std::path::Path;
@@ -23,18 +23,20 @@ decide.
 
 `--policy` writes expressions that the API server evaluates itself: no server, no certificate, and
 no request fails while the operator is down. Where the object alone decides, a rule on the type,
-`#[kube(validation = …)]`, would do.
+`#[kube(validation = …)]`, would do. `--policy=mutating` writes expressions that change objects;
+what is always the same, a default in the schema does.
 
 Examples:
   kubewright create webhook --kind FooBar --defaulting --validation
   kubewright create webhook --group test --version v1 --kind FooBar --programmatic-validation
   kubewright create webhook --group test --version v1 --kind FooBar --conversion --spoke v2
   kubewright create webhook --group apps --version v1 --kind Deployment --validation
-  kubewright create webhook --group test --version v1 --kind FooBar --policy")]
+  kubewright create webhook --group test --version v1 --kind FooBar --policy
+  kubewright create webhook --group test --version v1 --kind FooBar --policy=mutating")]
 pub struct Args {
     #[command(flatten)]
     webhook: webhook::Flags,
-    /// The version of the kind that admission webhooks and the policy get, and the hub of a conversion
+    /// The version of the kind that admission webhooks and policies get, and the hub of a conversion
     /// [default: that of the kind's controller, and the stored one]
     #[arg(long)]
     version: Option<Version>,
@@ -51,13 +53,12 @@ struct Wanted {
     /// The admission webhooks, with the version whose type they get.
     admission: Option<(WebhookTypes, Version)>,
     conversion: Option<Between>,
-    /// The kind that gets a policy, in the version that its expressions read.
-    policy: Option<(Group, KindName, Version)>,
+    /// The kind that gets policies, in the version that their expressions read.
+    policies: Option<(Group, KindName, Version, Vec<PolicyForm>)>,
 }
 
 /// Adds webhooks of a kind to the project in `dir`.
 pub fn run(dir: &Path, args: Args) -> Result<()> {
-    args.webhook.check()?;
     let session = Session::open(dir, access(args.dry_run))?;
     let wanted = args.complete(&session.project)?;
     let project = wanted.added(&session)?;
@@ -91,8 +92,10 @@ impl Wanted {
             project = session.with_types(project, &new.group, &new.kind)?;
             project = project.with_conversion(new)?;
         }
-        if let Some((group, kind, version)) = &self.policy {
-            project = project.with_policy(group, kind, version)?;
+        if let Some((group, kind, version, forms)) = &self.policies {
+            for form in forms {
+                project = project.with_policy(group, kind, version, *form)?;
+            }
         }
         Ok(project)
     }
@@ -100,7 +103,7 @@ impl Wanted {
     /// What to run next.
     fn next(&self) -> String {
         let served = self.admission.is_some() || self.conversion.is_some();
-        let (written, test) = match (served, self.policy.is_some()) {
+        let (written, test) = match (served, self.policies.is_some()) {
             (true, false) => ("config/webhook and the RBAC role", "calls the webhooks"),
             (true, true) => (
                 "config/webhook, config/policy and the RBAC role",
@@ -111,24 +114,30 @@ impl Wanted {
                 "tries the policy, without a cluster",
             ),
         };
-        let rule = match self.policy {
-            Some(_) => "\nwhere the object alone decides, a rule on the type would do: `#[kube(validation = …)]`\n",
-            None => "",
-        };
-        format!("{rule}\nnext:\n  make manifests   writes {written}\n  make test        {test}")
+        let forms = self.policies.iter().flat_map(|(.., forms)| forms);
+        let type_does = forms.map(|form| match form {
+            PolicyForm::Validating => {
+                "\nwhere the object alone decides, a rule on the type would do: `#[kube(validation = …)]`\n"
+            }
+            PolicyForm::Mutating => {
+                "\nwhere a missing field always gets the same value, a default in the schema does this: `#[serde(default = …)]`\n"
+            }
+        });
+        let type_does: String = type_does.collect();
+        format!("{type_does}\nnext:\n  make manifests   writes {written}\n  make test        {test}")
     }
 }
 
 impl Args {
     fn complete(&self, project: &Project) -> Result<Wanted> {
         let mut ask = Ask::new(self.yes);
-        let [defaulting, validation, conversion, policy] = self.types(&ask)?;
+        let ([defaulting, validation, conversion], forms) = self.types(&ask)?;
         let (group, kind) = self.webhook.subject(project, &mut ask, webhook::Unknown::MayBeAdded)?;
         let known = match group.as_ref().zip(kind.as_ref()) {
             Some((group, kind)) => Some(project.admitted_kind(group, kind)?),
             None => None,
         };
-        let version = match known.filter(|_| defaulting || validation || policy) {
+        let version = match known.filter(|_| defaulting || validation || !forms.is_empty()) {
             Some(known) => {
                 let default = || match known {
                     Some(kind) => version(kind),
@@ -144,7 +153,8 @@ impl Args {
         };
         Ok(Wanted {
             conversion: conversion.then(|| self.between(&group, &kind)),
-            policy: (version.clone().filter(|_| policy)).map(|version| (group.clone(), kind.clone(), version)),
+            policies: (version.clone().filter(|_| !forms.is_empty()))
+                .map(|version| (group.clone(), kind.clone(), version, forms)),
             admission: version.filter(|_| defaulting || validation).map(|version| {
                 let types = WebhookTypes {
                     group,
@@ -157,33 +167,32 @@ impl Args {
         })
     }
 
-    /// Whether to add each type: defaulting, validation, conversion, policy.
-    fn types(&self, ask: &Ask) -> Result<[bool; 4]> {
+    /// Whether to add each type: defaulting, validation, conversion; and which policies.
+    fn types(&self, ask: &Ask) -> Result<([bool; 3], Vec<PolicyForm>)> {
         const QUESTION: &str = "Types (space to choose, enter to go on)";
-        const TYPES: [&str; 4] = [
+        const TYPES: [&str; 5] = [
             "--defaulting: sets defaults",
             "--validation: refuses objects",
             "--conversion: converts between versions",
-            "--policy: expressions that the API server evaluates itself",
+            "--policy: expressions by which the API server itself refuses objects",
+            "--policy=mutating: expressions by which it changes them",
         ];
         let flags = &self.webhook;
-        let given = [
-            flags.defaulting,
-            flags.validation,
-            flags.conversion,
-            flags.policy.is_some(),
-        ];
-        let chosen = match given.contains(&true) {
-            true => return Ok(given),
-            false => ask.choose(QUESTION, &TYPES)?.unwrap_or_default(),
-        };
+        let given = [flags.defaulting, flags.validation, flags.conversion];
+        let forms = flags.policies();
+        if given.contains(&true) || !forms.is_empty() {
+            return Ok((given, forms));
+        }
+        let chosen = ask.choose(QUESTION, &TYPES)?.unwrap_or_default();
         if chosen.is_empty() {
             return Err(Usage::error(
                 "none of `--defaulting`, `--validation`, `--conversion` and `--policy` is given\n\n\
                  hint: give at least one of them; see `kubewright create webhook --help`",
             ));
         }
-        Ok([0, 1, 2, 3].map(|nth| chosen.contains(&nth)))
+        let forms = [3, 4].into_iter().zip(PolicyForm::ALL);
+        let forms = forms.filter(|(nth, _)| chosen.contains(nth)).map(|(_, form)| form);
+        Ok(([0, 1, 2].map(|nth| chosen.contains(&nth)), forms.collect()))
     }
 
     fn between(&self, group: &Group, kind: &KindName) -> Between {
@@ -199,7 +208,7 @@ impl Args {
 /// The version that the kind's webhooks or its controllers use, or its only one.
 fn version(kind: &Kind) -> Option<Version> {
     let webhooks = kind.webhooks.iter().map(|webhooks| &webhooks.version);
-    let webhooks = webhooks.chain(kind.policy.iter().map(|policy| &policy.version));
+    let webhooks = webhooks.chain(kind.policies().map(|(_, policy)| &policy.version));
     let mut used = webhooks.chain(kind.controllers.iter().map(|controller| &controller.version));
     let mut versions = kind.versions.iter().map(|version| &version.name);
     let only = versions.next().filter(|_| versions.next().is_none());

@@ -4,21 +4,22 @@ use super::ask::{Ask, Usage};
 use super::session::{Session, access};
 use super::transition::{Seeded, Transition};
 use super::{report, webhook};
-use crate::project::{Between, Group, KindName, Project, WebhookTypes};
+use crate::project::{Between, Group, KindName, PolicyForm, Project, WebhookTypes};
 use anyhow::Result;
 use std::path::Path;
 
 /// Flags of `delete webhook`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Without a type, all webhooks of the kind and its policy are deleted. Keeps files that you have
+Without a type, all webhooks of the kind and its policies are deleted. Keeps files that you have
 changed, and names them, or the lines to remove.
 
 Examples:
   kubewright delete webhook --kind FooBar
   kubewright delete webhook --group test --kind FooBar --defaulting
   kubewright delete webhook --group test --kind FooBar --conversion --spoke v2
-  kubewright delete webhook --group test --kind FooBar --policy")]
+  kubewright delete webhook --group test --kind FooBar --policy
+  kubewright delete webhook --group test --kind FooBar --policy=mutating")]
 pub struct Args {
     #[command(flatten)]
     webhook: webhook::Flags,
@@ -32,7 +33,6 @@ pub struct Args {
 
 /// Deletes webhooks of a kind from the project in `dir`.
 pub fn run(dir: &Path, args: Args) -> Result<()> {
-    args.webhook.check()?;
     let session = Session::open(dir, access(args.dry_run))?;
     let mut ask = Ask::new(false);
     let subject = args
@@ -57,12 +57,17 @@ impl Args {
     /// The project without these webhooks.
     fn deleted(&self, project: &Project, group: Group, kind: KindName) -> Result<Project> {
         let flags = &self.webhook;
-        let all = !flags.defaulting && !flags.validation && !flags.conversion && flags.policy.is_none();
+        let forms = flags.policies();
+        let all = !flags.defaulting && !flags.validation && !flags.conversion && forms.is_empty();
         let own = project.listed_kind(&group, &kind)?;
-        let (converted, stated) = (own.conversion.is_some(), own.policy.is_some());
+        let (converted, stated) = (own.conversion.is_some(), own.policies().next().is_some());
+        let forms = match all {
+            true => own.policies().map(|(form, _)| form).collect(),
+            false => forms,
+        };
         let mut project = project.clone();
-        if flags.policy.is_some() || all && stated {
-            project = project.without_policy(&group, &kind)?;
+        for form in forms {
+            project = project.without_policy(&group, &kind, form)?;
         }
         if flags.conversion || all && converted {
             project = project.without_conversion(&Between {
@@ -88,12 +93,15 @@ impl Args {
 /// Says what stays in a cluster: `make deploy` can neither delete a configuration or a policy nor shorten one, and the CRD in
 /// `config/` does not name the converter.
 pub fn in_the_cluster(before: &Project, after: &Project) {
-    if after.policies().len() < before.policies().len() {
-        report::note(&format!(
-            "  kubectl delete validatingadmissionpolicybindings,validatingadmissionpolicies --selector app.kubernetes.io/name={}\n\
-             \x20                  where it is deployed, before the next `make deploy`, which applies those that are left",
-            before.name
-        ));
+    for (form, kind) in PolicyForm::ALL.into_iter().zip(["validating", "mutating"]) {
+        let count = |project: &Project| project.policies().iter().filter(|(_, it, _)| *it == form).count();
+        if count(after) < count(before) {
+            report::note(&format!(
+                "  kubectl delete {kind}admissionpolicybindings,{kind}admissionpolicies --selector app.kubernetes.io/name={}\n\
+                 \x20                  where it is deployed, before the next `make deploy`, which applies those that are left",
+                before.name
+            ));
+        }
     }
     let count = |project: &Project, mutating: bool| {
         let all = project.webhooks().into_iter();

@@ -2,7 +2,7 @@
 
 use super::ask::Ask;
 use super::external;
-use crate::project::{Group, KindName, Project, Version};
+use crate::project::{Group, KindName, PolicyForm, Project, Version};
 use anyhow::{Result, bail};
 
 /// The kind, and the types of its webhooks.
@@ -27,7 +27,8 @@ pub struct Flags {
     /// With `--conversion`: a version to convert to and from; may be repeated [default: all but the hub]
     #[arg(long, value_name = "VERSION", requires = "conversion", value_delimiter = ',')]
     pub spoke: Vec<Version>,
-    /// The policy that the API server evaluates itself: `validating` by default, as `mutating` is not built yet
+    /// A policy that the API server evaluates itself: `validating`, which is the default, or `mutating`; may be
+    /// repeated
     #[arg(
         long,
         value_name = "FORM",
@@ -36,7 +37,7 @@ pub struct Flags {
         default_missing_value = "validating",
         hide_possible_values = true
     )]
-    pub policy: Option<Form>,
+    pub policy: Vec<Form>,
 }
 
 /// The forms of policies.
@@ -44,7 +45,7 @@ pub struct Flags {
 pub enum Form {
     /// Allows or refuses writes: a ValidatingAdmissionPolicy
     Validating,
-    /// Changes objects: a MutatingAdmissionPolicy (not built yet)
+    /// Changes objects: a MutatingAdmissionPolicy
     Mutating,
 }
 
@@ -58,15 +59,15 @@ pub enum Unknown {
 }
 
 impl Flags {
-    /// Refuses what is not built yet.
-    pub fn check(&self) -> Result<()> {
-        if self.policy == Some(Form::Mutating) {
-            bail!(
-                "`--policy=mutating` is not built yet\n\n\
-                 hint: set defaults in the type or with `--defaulting`, or write the policy in a file of `config/`"
-            );
-        }
-        Ok(())
+    /// The forms of policies that are given.
+    pub fn policies(&self) -> Vec<PolicyForm> {
+        let is_given = |form: &PolicyForm| {
+            self.policy.contains(&match form {
+                PolicyForm::Validating => Form::Validating,
+                PolicyForm::Mutating => Form::Mutating,
+            })
+        };
+        PolicyForm::ALL.into_iter().filter(is_given).collect()
     }
 
     /// The group and the kind: given, the only group that fits, or answers to questions. If one is `None`,

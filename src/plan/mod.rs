@@ -6,7 +6,7 @@ mod path;
 pub use catalogue::{Catalogue, Template, Unit};
 pub use path::RelPath;
 
-use crate::project::{Api, Controller, Kind, License, Origin, Project, Version, rust};
+use crate::project::{Api, Controller, Kind, License, Origin, PolicyForm, Project, Version, rust};
 use anyhow::{Result, bail};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -85,8 +85,8 @@ pub enum Subject {
     Controller(usize, usize),
     /// The webhooks of this kind.
     Webhooks(usize),
-    /// The policy of this kind.
-    Policy(usize),
+    /// The policy of this kind and form.
+    Policy(usize, PolicyForm),
     /// The conversion of this kind between its hub and the version with this index in [`Conversion::spokes`](crate::project::Conversion::spokes).
     Spoke(usize, usize),
 }
@@ -219,8 +219,12 @@ fn units(project: &Project) -> Vec<(Unit, Subject)> {
             let unit = scope(kind.origin.is_project(), "webhooks", "webhooks-foreign");
             units.push((Unit::new(unit), Subject::Webhooks(at)));
         }
-        if kind.policy.is_some() {
-            units.push((Unit::new("policy"), Subject::Policy(at)));
+        for (form, _) in kind.policies() {
+            let unit = match form {
+                PolicyForm::Validating => "policy",
+                PolicyForm::Mutating => "policy-mutating",
+            };
+            units.push((Unit::new(unit), Subject::Policy(at, form)));
         }
         let spokes = kind.conversion.iter().flat_map(|it| 0..it.spokes.len());
         units.extend(spokes.map(|nth| (Unit::new("conversion"), Subject::Spoke(at, nth))));
@@ -296,9 +300,10 @@ fn placeholders(project: &Project, subject: Subject) -> Vec<(&'static str, Strin
             let name = kind.webhooks.iter().flat_map(|it| name(&it.version, it.file()));
             [group(kind), names(kind), name.collect()].concat()
         }
-        Subject::Policy(at) => {
+        Subject::Policy(at, form) => {
             let kind = &project.kinds[at];
-            let name = kind.policy.iter().flat_map(|it| name(&it.version, it.file()));
+            let own = kind.policy(form).into_iter();
+            let name = own.flat_map(|it| name(&it.version, it.file(form)));
             [group(kind), names(kind), name.collect()].concat()
         }
         Subject::Spoke(at, nth) => {

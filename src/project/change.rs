@@ -3,6 +3,7 @@
 
 use super::check::unknown;
 use super::controllers::NewController;
+use super::policies::PolicyForm;
 use super::{
     Definition, Group, Kind, KindName, KindVersion, Origin, Pattern, Plural, Project, ShortName, Version, pattern,
     plural,
@@ -76,6 +77,7 @@ impl NewApi {
             webhooks: None,
             conversion: None,
             policy: None,
+            mutating_policy: None,
         }
     }
 }
@@ -205,7 +207,10 @@ impl Project {
                 .conversion
                 .take()
                 .and_then(|conversion| conversion.without(version));
-            kind.policy = kind.policy.take().filter(|policy| policy.version != *version);
+            for form in PolicyForm::ALL {
+                let policy = kind.policy_mut(form);
+                *policy = policy.take().filter(|policy| policy.version != *version);
+            }
         }
         project.kinds.retain(|kind| !kind.versions.is_empty());
         project
@@ -245,10 +250,12 @@ fn unused(kind: &Kind, version: &Version) -> Result<()> {
              hint: delete that first, with `{delete} --conversion{spoke}`; or delete the whole kind with `--all-versions`"
         );
     }
-    if kind.policy.as_ref().is_some_and(|policy| policy.version == *version) {
+    if let Some((form, _)) = kind.policies().find(|(_, policy)| policy.version == *version) {
         bail!(
-            "the policy of `{name}` is about version `{version}` of it\n\n\
-             hint: delete it first, with `{delete} --policy`; or delete the whole kind with `--all-versions`"
+            "the {what} of `{name}` is about version `{version}` of it\n\n\
+             hint: delete it first, with `{delete} {flag}`; or delete the whole kind with `--all-versions`",
+            what = form.noun(),
+            flag = form.flag()
         );
     }
     Ok(())
@@ -271,6 +278,7 @@ fn extend(kind: &mut Kind, new: &NewApi, project: &Project) -> Result<()> {
             webhooks: kind.webhooks.take(),
             conversion: kind.conversion.take(),
             policy: kind.policy.take(),
+            mutating_policy: kind.mutating_policy.take(),
             ..new.kind()
         };
         return Ok(());

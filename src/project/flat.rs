@@ -67,6 +67,7 @@ impl FlatApi {
             webhooks: None,
             conversion: None,
             policy: None,
+            mutating_policy: None,
             // The project does not decide which version of a foreign kind is stored.
             versions: vec![KindVersion::new(self.version, self.storage || !self.from.is_project())],
         })

@@ -41,9 +41,12 @@ pub struct Kind {
     /// The conversion between its versions, if the operator has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversion: Option<Conversion>,
-    /// Its admission policy, if it has one.
+    /// The admission policy that allows or refuses writes of its objects, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<KindPolicy>,
+    /// The admission policy that changes its objects, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mutating_policy: Option<KindPolicy>,
 }
 
 /// A version of a kind.

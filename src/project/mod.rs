@@ -35,7 +35,7 @@ pub use names::{
 };
 pub use pattern::Pattern;
 pub use plural::plural;
-pub use policies::KindPolicy;
+pub use policies::{KindPolicy, PolicyForm};
 pub use release::Release;
 pub use rust_type::RustType;
 pub use webhooks::{WebhookTypes, Webhooks};

@@ -111,7 +111,7 @@ impl Project {
             let of_kind = |own: &Kind| own.is(&kind.group, &kind.name);
             let has = |other: &&Kind| {
                 let webhooks = other.webhooks.as_ref().is_some_and(|it| it.file() == file(name));
-                let stated = other.policy.as_ref().is_some_and(|it| it.file() == file(name));
+                let stated = other.policies().any(|(form, it)| it.file(form) == file(name));
                 webhooks || stated || other.conversion.as_ref().is_some_and(|it| it.file() == file(name))
             };
             let controls = |other: &&Kind| other.controllers.iter().any(|it| file(&it.name) == file(name));

@@ -171,10 +171,10 @@ pub fn about(context: &mut Context, project: &Project, subject: Subject) -> Resu
                 }
             }
         }
-        Subject::Policy(at) => {
-            if let Some((own, api)) = policies::of(&project.kinds[at]) {
+        Subject::Policy(at, form) => {
+            if let Some((own, api)) = policies::of(&project.kinds[at], form) {
                 context.insert("api", &api_view(project, api));
-                context.insert("own", &policies::view(project, api.kind, own));
+                context.insert("own", &policies::view(project, api.kind, form, own));
             }
         }
         Subject::Spoke(at, nth) => {

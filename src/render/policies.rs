@@ -1,13 +1,14 @@
-//! The policy of a kind as templates see it.
+//! The policies of a kind as templates see them.
 
 use super::webhooks;
-use crate::project::{Api, Kind, KindPolicy, Project, rust};
+use crate::project::{Api, Kind, KindPolicy, PolicyForm, Project, rust};
 use serde::Serialize;
 
-/// What the generated file imports without a path: see [`webhooks::imported`].
-const IMPORTED: [&str; 4] = ["Policy", "Trial", "Validating", "Validation"];
+/// What the generated file of each form imports without a path: see [`webhooks::imported`].
+const VALIDATING: [&str; 4] = ["Policy", "Trial", "Validating", "Validation"];
+const MUTATING: [&str; 5] = ["Mutated", "Mutating", "Operation", "Policy", "Trial"];
 
-/// The policy of a kind.
+/// A policy of a kind.
 #[derive(Serialize)]
 pub struct PolicyView {
     file: String,
@@ -21,34 +22,42 @@ pub struct PolicyView {
     /// The label of the generated example, or the group of its users.
     prefix: String,
     editors: String,
+    /// The label or the annotation that the generated example sets.
+    team: String,
+    creator: String,
 }
 
 /// The views of all policies.
 pub fn views(project: &Project) -> Vec<PolicyView> {
     let all = project.policies().into_iter();
-    all.map(|(kind, own)| view(project, kind, own)).collect()
+    all.map(|(kind, form, own)| view(project, kind, form, own)).collect()
 }
 
 /// The policy of a kind, and the kind in the version that it is about.
-pub fn of(kind: &Kind) -> Option<(&KindPolicy, Api<'_>)> {
-    let own = kind.policy.as_ref()?;
+pub fn of(kind: &Kind, form: PolicyForm) -> Option<(&KindPolicy, Api<'_>)> {
+    let own = kind.policy(form)?;
     let version = kind.version(&own.version)?;
     Some((own, Api { kind, version }))
 }
 
 /// The view of the policy of that kind.
-pub fn view(project: &Project, kind: &Kind, own: &KindPolicy) -> PolicyView {
-    let file = own.file();
+pub fn view(project: &Project, kind: &Kind, form: PolicyForm, own: &KindPolicy) -> PolicyView {
+    let file = own.file(form);
     let group = project.group_of(kind);
-    let [type_name, import] = webhooks::imported(&rust::type_name(kind.name.as_str()), &IMPORTED);
+    let (others, topic) = match (form, kind.cluster) {
+        (PolicyForm::Validating, true) => (&VALIDATING[..], "targets"),
+        (PolicyForm::Validating, false) => (&VALIDATING[..], "names"),
+        (PolicyForm::Mutating, true) => (&MUTATING[..], "creators"),
+        (PolicyForm::Mutating, false) => (&MUTATING[..], "teams"),
+    };
+    let [type_name, import] = webhooks::imported(&rust::type_name(kind.name.as_str()), others);
     PolicyView {
         module: rust::module(&file),
-        name: match kind.cluster {
-            true => format!("{}-targets", own.name),
-            false => format!("{}-names", own.name),
-        },
+        name: format!("{}-{topic}", own.name),
         prefix: format!("{group}/name-prefix"),
         editors: format!("{group}:editors"),
+        team: format!("{group}/team"),
+        creator: format!("{group}/creator"),
         file,
         type_name,
         import,

@@ -5,6 +5,7 @@ use super::{DEFAULT, assert_done, read, state, webhook, with_foobar};
 use std::fs;
 
 const FILE: &str = "src/policies/foobar.rs";
+const MUTATING: &str = "src/policies/foobar_mutating.rs";
 
 #[test]
 fn a_policy_is_written_registered_and_recorded_without_a_webhook_server() {
@@ -26,6 +27,44 @@ fn a_policy_is_written_registered_and_recorded_without_a_webhook_server() {
         assert!(!dir.path().join(absent).exists(), "{absent}");
     }
     assert_done(dir.path(), "--policy=validating");
+}
+
+#[test]
+fn a_policy_that_changes_objects_stands_beside_one_that_refuses_them() {
+    let dir = with_foobar();
+    let untouched = tree(dir.path());
+    webhook(dir.path(), "create", &["--policy"]).succeeds();
+    let alone = tree(dir.path());
+    let run = webhook(dir.path(), "create", &["--policy=mutating"]).succeeds();
+    let default = "a default in the schema does this";
+    assert!(run.stderr.contains(default), "{}", run.stderr);
+    assert!(!run.stderr.contains("a rule on the type would do"), "{}", run.stderr);
+    let both = "policy: {name: foobar, version: v1}, mutatingPolicy: {name: foobar, version: v1}}";
+    assert!(read(dir.path(), "PROJECT").contains(both));
+    let modules = read(dir.path(), "src/policies/mod.rs");
+    assert!(
+        modules.contains("pub mod foobar;\npub mod foobar_mutating;\n"),
+        "{modules}"
+    );
+    assert!(modules.contains("    foobar::register(manager)?;\n    foobar_mutating::register(manager)?;\n"));
+    for file in [FILE, MUTATING, "src/policies/mod.rs", "src/main.rs", DEFAULT] {
+        assert_eq!(state(dir.path(), file), "clean", "{file}");
+    }
+    assert_done(dir.path(), "--policy=mutating");
+    let run = webhook(dir.path(), "delete", &["--policy=mutating"]).succeeds();
+    let words =
+        "kubectl delete mutatingadmissionpolicybindings,mutatingadmissionpolicies --selector app.kubernetes.io/name=";
+    assert!(
+        run.stderr.contains(words) && !run.stderr.contains("validating"),
+        "{}",
+        run.stderr
+    );
+    assert_same(&alone, &tree(dir.path()));
+    webhook(dir.path(), "delete", &["--policy=mutating"]).refuses(1, &["`FooBar` has no mutating policy"]);
+    webhook(dir.path(), "delete", &["--policy"]).succeeds();
+    webhook(dir.path(), "create", &["--policy", "--policy=mutating"]).succeeds();
+    webhook(dir.path(), "delete", &[]).succeeds();
+    assert_same(&untouched, &tree(dir.path()));
 }
 
 #[test]
@@ -52,8 +91,6 @@ fn a_policy_stands_beside_webhooks_and_is_deleted_alone_or_with_them() {
 fn what_cannot_have_a_policy_is_refused_and_nothing_is_written() {
     let dir = with_foobar();
     let before = tree(dir.path());
-    webhook(dir.path(), "create", &["--policy=mutating"])
-        .refuses(1, &["`--policy=mutating` is not built yet", "`--defaulting`"]);
     webhook(dir.path(), "create", &["--policy=other"]).refuses(2, &["invalid value 'other'"]);
     webhook(dir.path(), "create", &["--policy", "--version", "v2"]).refuses(1, &["`FooBar` has no version `v2`"]);
     let deployment = [
@@ -70,6 +107,8 @@ fn what_cannot_have_a_policy_is_refused_and_nothing_is_written() {
     kubewright(dir.path(), &deployment).refuses(1, &["only policies of its own kinds are generated", "policies.md"]);
     let run = webhook(dir.path(), "create", &["--policy", "--dry-run"]).succeeds();
     assert!(run.stdout.contains("+++ b/src/policies/foobar.rs") && run.stdout.contains("+mod policies;"));
+    let run = webhook(dir.path(), "create", &["--policy=mutating", "--dry-run"]).succeeds();
+    assert!(run.stdout.contains("+++ b/src/policies/foobar_mutating.rs"));
     assert_same(&before, &tree(dir.path()));
     fs::create_dir(dir.path().join("src/policies")).unwrap();
     fs::write(dir.path().join(FILE), "// mine\n").unwrap();
@@ -102,6 +141,10 @@ fn a_version_with_a_policy_stays_and_a_kind_takes_its_policy_along() {
         )
     };
     delete(&["--version", "v2"]).refuses(1, &["the policy of `FooBar` is about version `v2`", "--all-versions"]);
+    webhook(dir.path(), "delete", &["--policy"]).succeeds();
+    webhook(dir.path(), "create", &["--policy=mutating", "--version", "v2"]).succeeds();
+    let flag = "with `kubewright delete webhook --group test --kind FooBar --policy=mutating`";
+    delete(&["--version", "v2"]).refuses(1, &["the mutating policy of `FooBar` is about version `v2`", flag]);
     delete(&["--all-versions"]).succeeds();
     assert!(!dir.path().join("src/policies").exists());
 }
@@ -111,8 +154,9 @@ fn a_cluster_scoped_kind_may_have_a_policy() {
     let dir = project();
     let api = "create api --group test --version v1 --kind FooBar --cluster";
     kubewright(dir.path(), &api.split(' ').collect::<Vec<_>>()).succeeds();
-    webhook(dir.path(), "create", &["--policy"]).succeeds();
+    webhook(dir.path(), "create", &["--policy", "--policy=mutating"]).succeeds();
     assert!(read(dir.path(), FILE).contains("in request.userInfo.groups"));
+    assert!(read(dir.path(), MUTATING).contains(".operations([Operation::Create])"));
 }
 
 #[test]

@@ -94,7 +94,7 @@ pub use migration::{Migrated, StorageMigration};
 pub use object::{AnyObject, Object};
 pub use operator::Operator;
 pub use options::{BindAddress, Command, LogFormat, Options};
-pub use policy::{DenialReason, Params, Policy, Validating, Validation, ValidationAction};
+pub use policy::{DenialReason, Mutating, Params, Policy, Validating, Validation, ValidationAction};
 pub use predicate::Predicate;
 pub use priority::{Priority, Wake};
 pub use queue::Backoff;

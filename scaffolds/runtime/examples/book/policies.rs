@@ -1,7 +1,7 @@
-//! A policy of the kind FooBar, with what one can declare.
+//! Policies of the kind FooBar, with what one can declare.
 
 use k8s_openapi::api::core::v1::ConfigMap;
-use kubewright_runtime::{DenialReason, Manager, Operation, Params, Policy, Result, Validating, Validation};
+use kubewright_runtime::{DenialReason, Manager, Mutating, Operation, Params, Policy, Result, Validating, Validation};
 
 use crate::foobar::FooBar;
 
@@ -25,7 +25,27 @@ pub fn policy() -> Policy<Validating> {
         .audit("secret", "variables.secret == '' ? null : variables.secret")
 }
 
-pub fn register(manager: &Manager) -> Result<()> {
-    policy().register(manager)
-}
 // ANCHOR_END: policy
+
+// ANCHOR: mutating
+/// FooBars without a Secret use that of the namespace's settings, and what marks a FooBar as a draft is removed.
+pub fn mutating() -> Policy<Mutating> {
+    Policy::mutating::<FooBar>("foobar-defaults")
+        .params(Params::named::<ConfigMap>("foobar-settings").allow_missing())
+        .variable("secret", "params.?data.?secret.orValue('')")
+        .apply_configuration(
+            "has(object.spec.secretName) || variables.secret == '' ? Object{} : \
+             Object{spec: Object.spec{secretName: variables.secret}}",
+        )
+        .variable("annotations", "object.metadata.?annotations.orValue({})")
+        .json_patch(
+            "!('example.com/draft' in variables.annotations) ? [] : \
+             [JSONPatch{op: 'remove', path: '/metadata/annotations/' + jsonpatch.escapeKey('example.com/draft')}]",
+        )
+}
+// ANCHOR_END: mutating
+
+pub fn register(manager: &Manager) -> Result<()> {
+    policy().register(manager)?;
+    mutating().register(manager)
+}

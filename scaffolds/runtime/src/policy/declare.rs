@@ -1,13 +1,10 @@
-//! The declaration of a policy: what it is about, and what it demands.
-
-use std::collections::BTreeSet;
+//! The declaration of a policy: what it is about, and what its expressions read. What it does is its form.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
 
-use super::{params::Params, validation::Validation};
+use super::params::Params;
 use crate::{
     kind::Kind,
-    object::Object,
     scope::{FailurePolicy, Operation, Scope},
 };
 
@@ -27,6 +24,8 @@ use crate::{
 /// # let _ = policy;
 /// ```
 ///
+/// [`Policy::mutating`] is the other form, which changes objects.
+///
 /// # Flow
 ///
 /// `make manifests` compiles the expressions, estimates their costs, and writes the policy and its binding into
@@ -42,26 +41,6 @@ pub struct Policy<F> {
     pub(crate) form: F,
 }
 
-/// What a ValidatingAdmissionPolicy demands.
-#[derive(Default)]
-pub struct Validating {
-    pub(crate) validations: Vec<Validation>,
-    /// Keys and expressions.
-    pub(crate) annotations: Vec<[String; 2]>,
-    pub(crate) actions: BTreeSet<ValidationAction>,
-}
-
-/// What follows when a validation fails.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub enum ValidationAction {
-    /// It is in the audit log.
-    Audit,
-    /// The request is refused.
-    Deny,
-    /// The client is warned.
-    Warn,
-}
-
 /// What both forms of policies have.
 pub(crate) struct Declared {
     pub(crate) name: String,
@@ -69,41 +48,6 @@ pub(crate) struct Declared {
     /// Names and expressions.
     pub(crate) variables: Vec<[String; 2]>,
     pub(crate) params: Option<Params>,
-}
-
-impl Policy<Validating> {
-    /// A policy that allows or refuses writes of objects of type `K`: a ValidatingAdmissionPolicy. In the cluster its name
-    /// begins with the operator's.
-    pub fn validating<K: Object>(name: impl Into<String>) -> Self {
-        Self::validating_kind(&Kind::<K>::of(), name)
-    }
-
-    /// As [`validating`](Self::validating), for a kind that need not have a Rust type.
-    pub fn validating_kind<K>(kind: &Kind<K>, name: impl Into<String>) -> Self {
-        Self {
-            declared: Declared::new(kind, name.into()),
-            form: Validating::default(),
-        }
-    }
-
-    /// What has to be true, in addition to earlier ones. All that fail are told to the client.
-    pub fn validation(mut self, validation: Validation) -> Self {
-        self.form.validations.push(validation);
-        self
-    }
-
-    /// Adds the value of an expression, a string or null for none, to the audit event of each request that the policy is
-    /// about.
-    pub fn audit(mut self, key: impl Into<String>, expression: impl Into<String>) -> Self {
-        self.form.annotations.push([key.into(), expression.into()]);
-        self
-    }
-
-    /// What follows when a validation fails, in place of a refusal. `Deny` and `Warn` exclude each other.
-    pub fn actions(mut self, actions: impl IntoIterator<Item = ValidationAction>) -> Self {
-        self.form.actions = actions.into_iter().collect();
-        self
-    }
 }
 
 impl<F> Policy<F> {
@@ -138,8 +82,8 @@ impl<F> Policy<F> {
         self
     }
 
-    /// Is about objects that are being deleted too. Then an object that does not satisfy it keeps its finalizers, and its
-    /// namespace cannot be deleted.
+    /// Is about objects that are being deleted too. Then an object that it refuses keeps its finalizers, and its namespace
+    /// cannot be deleted.
     pub fn even_if_deleting(mut self) -> Self {
         self.declared.scope.unless_deleting = false;
         self
@@ -172,5 +116,12 @@ impl Declared {
             variables: Vec::new(),
             params: None,
         }
+    }
+
+    /// Whether it is about all objects of the kind, for all that the schema of the kind knows: a policy that is could be part of
+    /// the type.
+    pub(super) fn is_about_all(&self) -> bool {
+        let scope = &self.scope;
+        scope.namespaces.is_none() && scope.objects.is_none() && scope.subresources.is_empty() && self.params.is_none()
     }
 }

@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::declare::{Declared, Policy, Validating, ValidationAction};
+use super::{
+    declare::{Declared, Policy},
+    form::Form,
+};
 use crate::scope::named;
 
 /// The group of policies.
@@ -12,24 +15,15 @@ const GROUP: &str = "admissionregistration.k8s.io/v1";
 const NAMESPACE: &str = "kubewright.dev/namespace";
 
 /// The policy and its binding, for the operator of this name.
-pub(crate) fn documents(policy: &Policy<Validating>, operator: &str) -> Vec<Value> {
-    let (declared, form) = (&policy.declared, &policy.form);
+pub(crate) fn documents<F: Form>(policy: &Policy<F>, operator: &str) -> [Value; 2] {
+    let declared = &policy.declared;
     let mut spec = spec(declared);
-    if !form.validations.is_empty() {
-        let all = form.validations.iter();
-        spec["validations"] = all.map(super::Validation::document).collect();
-    }
-    if !form.annotations.is_empty() {
-        let all = form.annotations.iter();
-        spec["auditAnnotations"] = all
-            .map(|[key, value]| json!({"key": key, "valueExpression": value.trim()}))
-            .collect();
-    }
-    let mut bound = json!({"policyName": declared.name, "validationActions": actions(form)});
+    let mut bound = json!({"policyName": declared.name});
+    policy.form.write(&mut spec, &mut bound);
     if let Some(params) = &declared.params {
         bound["paramRef"] = params.reference();
     }
-    let document = |kind: &str, spec: Value| {
+    let document = |kind: String, spec: Value| {
         json!({
             "apiVersion": GROUP,
             "kind": kind,
@@ -41,24 +35,10 @@ pub(crate) fn documents(policy: &Policy<Validating>, operator: &str) -> Vec<Valu
             "spec": spec,
         })
     };
-    vec![
-        document("ValidatingAdmissionPolicy", spec),
-        document("ValidatingAdmissionPolicyBinding", bound),
+    [
+        document(F::KIND.to_owned(), spec),
+        document(format!("{}Binding", F::KIND), bound),
     ]
-}
-
-/// What follows when a validation fails.
-fn actions(form: &Validating) -> Vec<&'static str> {
-    if form.actions.is_empty() {
-        return vec!["Deny"];
-    }
-    let all = form.actions.iter();
-    all.map(|action| match action {
-        ValidationAction::Audit => "Audit",
-        ValidationAction::Deny => "Deny",
-        ValidationAction::Warn => "Warn",
-    })
-    .collect()
 }
 
 /// What both forms have.

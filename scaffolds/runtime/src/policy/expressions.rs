@@ -1,29 +1,27 @@
 //! The expressions of a policy: compiled as the API server compiles them, and by the type of the kind, which it does not know;
 //! then priced.
 
-use kubewright_schema::policy::{self, Purpose, Refused, could_be_rule, excess};
+use kubewright_schema::policy::{self, Purpose, Refused, excess};
 use serde_json::Value;
 
 use super::{
-    declare::{Declared, Policy, Validating, ValidationAction},
+    declare::{Declared, Policy},
+    form::Form,
     lint::refused,
 };
-use crate::{error::Result, scope::Operation};
+use crate::error::Result;
 
 /// What is wrong with an expression that does not compile.
 const VARIABLES: &str = "it is over object, oldObject, request, authorizer";
 /// How to make an expression cheaper.
 const LIMIT: &str = "limit what it reads in the type, as with `#[schemars(length(max = 100))]` on a list or a string";
-/// What to write in place of a policy.
-const RULE: &str =
-    "write it as a rule on the type, `#[kube(validation = …)]`, over `self` and `oldSelf`: that needs no policy";
 
 /// Checks all expressions of a policy, by the types in these CustomResourceDefinitions. Returns notes about it.
 ///
 /// # Errors
 ///
 /// [`Error::Setup`](crate::Error::Setup) with the policy, the first expression that is wrong, and the remedy.
-pub(super) fn check(policy: &Policy<Validating>, definitions: &[Value]) -> Result<Vec<String>> {
+pub(super) fn check<F: Form>(policy: &Policy<F>, definitions: &[Value]) -> Result<Vec<String>> {
     let (declared, scope) = (&policy.declared, &policy.declared.scope);
     let schema = schema(definitions, [&scope.group, &scope.plural, &scope.version]);
     Compiler::new(declared, None).check(&policy.form)?;
@@ -33,7 +31,7 @@ pub(super) fn check(policy: &Policy<Validating>, definitions: &[Value]) -> Resul
     let params = declared.params.as_ref();
     let params = params.and_then(|it| self::schema(definitions, [&it.group, &it.plural, &it.version]));
     Compiler::new(declared, Some([Some(schema), params])).check(&policy.form)?;
-    Ok(rules(policy, schema))
+    Ok(policy.form.notes(declared, schema))
 }
 
 /// The `openAPIV3Schema` of a kind that one of these definitions defines: by group, plural and version.
@@ -45,7 +43,7 @@ fn schema<'d>(definitions: &'d [Value], [group, plural, version]: [&str; 3]) -> 
 }
 
 /// Compiles the expressions of one policy.
-struct Compiler<'p> {
+pub(crate) struct Compiler<'p> {
     declared: &'p Declared,
     /// The schemas of the object and of the parameters.
     schemas: Option<[Option<&'p Value>; 2]>,
@@ -64,7 +62,7 @@ impl<'p> Compiler<'p> {
         }
     }
 
-    fn check(&self, form: &Validating) -> Result<()> {
+    fn check(&self, form: &impl Form) -> Result<()> {
         let alone = self.policy(false);
         for [name, expression] in &self.declared.scope.conditions() {
             self.one(&alone, Purpose::Condition, &format!("condition `{name}`"), expression)?;
@@ -75,28 +73,16 @@ impl<'p> Compiler<'p> {
             policy.add(name, text).map_err(|why| self.wrong(&what, text, &why))?;
             self.affordable(&what, text, policy.price_of_variable(name))?;
         }
-        for (nth, validation) in form.validations.iter().enumerate() {
-            let (what, text) = (format!("validation {}", nth + 1), validation.expression.as_str());
-            self.one(&policy, Purpose::Condition, &what, text)?;
-            if let Some(text) = &validation.message_expression {
-                self.one(&policy, Purpose::Message, &format!("message of {what}"), text)?;
-            }
-        }
-        for [key, expression] in &form.annotations {
-            self.one(
-                &policy,
-                Purpose::Annotation,
-                &format!("audit annotation `{key}`"),
-                expression,
-            )?;
-        }
-        Ok(())
+        form.check(self, &policy)
     }
 
-    fn one(&self, policy: &policy::Policy, purpose: Purpose, what: &str, expression: &str) -> Result<()> {
+    /// Compiles one expression, checks what it builds by the type of the kind, and prices it.
+    pub(super) fn one(&self, policy: &policy::Policy, purpose: Purpose, what: &str, expression: &str) -> Result<()> {
         let text = expression.trim();
         let compiled = policy.compile(purpose, text);
         let compiled = compiled.map_err(|why| self.wrong(what, text, &why))?;
+        let fits = policy.fits(&compiled);
+        fits.map_err(|why| self.wrong(what, text, &Refused::Invalid(why)))?;
         self.affordable(what, text, policy.price(&compiled))
     }
 
@@ -122,24 +108,4 @@ impl<'p> Compiler<'p> {
     fn refused(&self, what: &str, expression: &str, why: &str, hint: &str) -> crate::Error {
         refused(self.declared, &format!("{what}, `{expression}`: {why}"), hint)
     }
-}
-
-/// A note for each validation that could be a rule on the type.
-fn rules(policy: &Policy<Validating>, schema: &Value) -> Vec<String> {
-    let (declared, form) = (&policy.declared, &policy.form);
-    let denies = form.actions.is_empty() || form.actions.contains(&ValidationAction::Deny);
-    let scope = &declared.scope;
-    let everywhere = scope.namespaces.is_none() && scope.objects.is_none() && scope.conditions.is_empty();
-    let of_writes = !scope.operations.contains(&Operation::Delete) && scope.subresources.is_empty();
-    if !denies || !everywhere || !of_writes || declared.params.is_some() {
-        return Vec::new();
-    }
-    let all = form.validations.iter().map(|it| it.expression.trim());
-    let could = all.filter(|text| could_be_rule(schema, &declared.variables, text));
-    could
-        .map(|text| {
-            let (name, kind) = (&declared.name, &scope.kind);
-            format!("the policy `{name}` reads nothing but the {kind} for `{text}`\n\nhint: {RULE}")
-        })
-        .collect()
 }

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use kubewright_machinery::{labels, names::is_subdomain};
+use kubewright_machinery::names::is_subdomain;
 
 use super::{
-    declare::{Declared, Policy, Validating, ValidationAction},
+    declare::{Declared, Policy},
+    form::Form,
     params::Chosen,
 };
 use crate::{
@@ -13,19 +14,14 @@ use crate::{
     scope::lint::{Checked, check as check_scope, is_of_kubernetes, selector, touchable, wrong},
 };
 
-/// The most audit annotations that the API allows.
-const MOST_ANNOTATIONS: usize = 20;
-
 /// Checks a declaration.
 ///
 /// # Errors
 ///
 /// [`Error::Setup`] with what is wrong, and what to do.
-pub(crate) fn check(policy: &Policy<Validating>) -> Result<()> {
+pub(crate) fn check<F: Form>(policy: &Policy<F>) -> Result<()> {
     let declared = &policy.declared;
-    let checked = common(declared)
-        .and_then(|()| form(&policy.form))
-        .and_then(|()| annotations(declared, &policy.form));
+    let checked = common(declared).and_then(|()| policy.form.lint(declared));
     checked.map_err(|[why, hint]| refused(declared, &why, &hint))
 }
 
@@ -94,43 +90,6 @@ fn dangers(declared: &Declared) -> Checked {
             "it is for a kind of Kubernetes, and says nothing of requests for which an expression has no value",
             "add `.failure_policy(FailurePolicy::Ignore)`, or `Fail` to refuse them",
         );
-    }
-    Ok(())
-}
-
-fn form(form: &Validating) -> Checked {
-    if form.validations.is_empty() && form.annotations.is_empty() {
-        return wrong("it demands nothing", "add `.validation(…)`");
-    }
-    if [ValidationAction::Deny, ValidationAction::Warn]
-        .iter()
-        .all(|it| form.actions.contains(it))
-    {
-        return wrong("a request is refused or warned about, not both", "leave out one action");
-    }
-    let messages = form.validations.iter().filter_map(|it| it.message.as_deref());
-    for message in messages {
-        if message.trim().is_empty() || message.trim().contains(['\n', '\r']) {
-            return wrong("a message is one line of text", "leave it out, or join its lines");
-        }
-    }
-    Ok(())
-}
-
-fn annotations(declared: &Declared, form: &Validating) -> Checked {
-    if form.annotations.len() > MOST_ANNOTATIONS {
-        return wrong("it has more than 20 audit annotations", "leave some out");
-    }
-    let mut seen = BTreeSet::new();
-    for [key, _] in &form.annotations {
-        if !labels::key(&format!("{}/{key}", declared.name)).is_empty() {
-            let why = format!("`{key}` cannot be the key of an audit annotation");
-            return wrong(why, "use a key such as `target`");
-        }
-        if !seen.insert(key) {
-            let why = format!("two audit annotations have the key `{key}`");
-            return wrong(why, "give each its own key");
-        }
     }
     Ok(())
 }

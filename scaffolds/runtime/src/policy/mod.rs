@@ -5,18 +5,23 @@ pub(crate) mod component;
 mod declare;
 mod documents;
 mod expressions;
+mod form;
 mod lint;
+mod mutating;
 mod params;
 mod register;
+mod validating;
 mod validation;
 
 pub use self::{
-    declare::{Policy, Validating, ValidationAction},
+    declare::Policy,
+    mutating::Mutating,
     params::Params,
+    validating::{Validating, ValidationAction},
     validation::{DenialReason, Validation},
 };
 #[cfg(feature = "testing")]
-pub(crate) use self::{documents::documents, lint::check};
+pub(crate) use self::{documents::documents, form::Form, lint::check};
 
 #[cfg(test)]
 mod tests;

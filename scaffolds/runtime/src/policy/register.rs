@@ -4,17 +4,14 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{
-    declare::{Policy, Validating},
-    documents::documents,
-    expressions, lint,
-};
+use super::{declare::Policy, documents::documents, expressions, form::Form, lint};
 use crate::{
     error::{Error, Result},
     manager::{Expressions, Manager, Stated},
 };
 
-impl Policy<Validating> {
+#[expect(private_bounds, reason = "the two forms are the constructors")]
+impl<F: Form> Policy<F> {
     /// Registers the policy with the manager, so that `make manifests` writes it. Its expressions are compiled then, and in
     /// tests, not when the operator starts.
     ///
@@ -26,13 +23,13 @@ impl Policy<Validating> {
         lint::check(&self)?;
         manager.state(Stated {
             name: self.declared.name.clone(),
-            documents: documents(&self, manager.name()),
+            documents: documents(&self, manager.name()).into(),
             expressions: Arc::new(self),
         })
     }
 }
 
-impl Expressions for Policy<Validating> {
+impl<F: Form> Expressions for Policy<F> {
     fn check(&self, definitions: &[Value]) -> Result<Vec<String>> {
         expressions::check(self, definitions)
     }

@@ -42,7 +42,7 @@ pub use self::fixtures::{apply, wait_for_condition, wait_for_condition_of};
 pub use self::operator::RunningOperator;
 pub use self::rehearsal::{Rehearsal, Rehearsed, Write};
 pub use self::round_trip::{RoundTrips, round_trips};
-pub use self::trial::Trial;
+pub use self::trial::{Mutated, Trial};
 use self::{control_plane::ControlPlane, dev_server::DevServer};
 use crate::{
     crds,

@@ -13,6 +13,7 @@ use crate::{
 
 /// The seconds that the API allows.
 const SECONDS: std::ops::RangeInclusive<u64> = 1..=30;
+
 /// Checks a declaration.
 ///
 /// # Errors

@@ -132,7 +132,7 @@ fn opened(schema: &Value) -> Value {
 }
 
 /// The schema of ObjectMeta, with the limits that the server enforces.
-fn metadata() -> Value {
+pub(super) fn metadata() -> Value {
     let number = json!({"type": "integer"});
     let flag = json!({"type": "boolean"});
     let map = |most: u64| json!({"type": "object", "additionalProperties": text(most)});

@@ -3,6 +3,7 @@
 
 use super::admitted::Admitted;
 use super::condition::{self, Spent};
+pub use super::constant::could_be_default;
 pub use super::mutating::Mutation;
 use super::mutation;
 pub use super::mutation::{Configuration, Unfit};
@@ -66,6 +67,8 @@ pub struct Policy {
     is_deep: bool,
     /// What is known of the values; `None` as on a server.
     pub(super) admitted: Option<Admitted>,
+    /// The schema of the object, for what mutations build.
+    pub(super) schema: Option<Value>,
 }
 
 /// What the expressions of a policy are evaluated on.
@@ -105,6 +108,7 @@ impl Policy {
             order: Vec::new(),
             is_deep: false,
             admitted: None,
+            schema: None,
         }
     }
 

@@ -20,6 +20,7 @@ impl Policy {
     pub fn typed(has_params: bool, composes: bool, object: &Value, params: Option<&Value>) -> Self {
         let mut policy = Self::new(has_params, composes);
         policy.admitted = Some(admitted::declare(object, params));
+        policy.schema = Some(object.clone());
         policy
     }
 

@@ -1,5 +1,7 @@
 //! Policies as they are declared, refused, written and evaluated.
 
+mod mutated;
+mod mutating;
 mod server;
 
 use std::sync::Arc;
@@ -34,7 +36,7 @@ fn definitions() -> Vec<Value> {
 
 #[test]
 fn a_policy_and_its_binding_say_no_more_than_they_need() {
-    let [policy, binding] = documents(&about(" true "), "foobar-operator").try_into().unwrap();
+    let [policy, binding] = documents(&about(" true "), "foobar-operator");
     let metadata = json!({
         "name": "names",
         "annotations": {"kubewright.dev/namespace": ""},
@@ -89,7 +91,7 @@ fn everything_that_is_declared_is_written() {
                 .allow_missing(),
         );
     check(&policy).unwrap();
-    let [policy, binding] = documents(&policy, "x").try_into().unwrap();
+    let [policy, binding] = documents(&policy, "x");
     let spec = &policy["spec"];
     assert_eq!(spec["matchConstraints"]["resourceRules"][0]["scope"], "Cluster");
     assert_eq!(

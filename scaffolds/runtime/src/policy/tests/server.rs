@@ -8,40 +8,54 @@ use serde_json::{Value, json};
 
 use super::{about, config_map};
 use crate::{
-    policy::{Params, Policy, Validating, Validation, documents},
+    policy::{Form, Params, Policy, Validating, Validation, documents},
     scope::FailurePolicy,
     testing::Trial,
 };
 
-async fn create(client: &Client, path: &str, object: &Value) -> Value {
+pub(super) async fn create(client: &Client, path: &str, object: &Value) -> Value {
     let request = Request::post(path).header("content-type", "application/json");
     let request = request.body(Body::from(object.to_string().into_bytes())).unwrap();
     let answer = client.send(request).await.unwrap().into_body();
     serde_json::from_slice(&answer.collect_bytes().await.unwrap()).unwrap()
 }
 
-/// The refusal by a server that has the policy, after the words about policy and binding; empty if there is none.
-async fn refusal(policy: &Policy<Validating>, object: &ConfigMap, params: &Value) -> String {
+/// Creates a policy and its binding.
+pub(super) async fn state<F: Form>(client: &Client, policy: &Policy<F>) {
+    for document in documents(policy, "x") {
+        let kind = document["kind"].as_str().unwrap().to_lowercase();
+        let plural = match kind.strip_suffix("policy") {
+            Some(stem) => format!("{stem}policies"),
+            None => format!("{kind}s"),
+        };
+        let path = format!("/apis/admissionregistration.k8s.io/v1/{plural}");
+        let created = create(client, &path, &document).await;
+        assert!(created["metadata"]["uid"].is_string(), "{created}");
+    }
+}
+
+/// An in-process server.
+pub(super) fn in_process() -> Client {
     let server = ApiServer::new(Options {
         controllers: Controllers::NONE,
         ..Options::default()
     });
-    let client = Client::new(server.service(), "default");
+    Client::new(server.service(), "default")
+}
+
+/// A server that has the policy, and the namespace `a` with these parameters.
+async fn server(policy: &Policy<Validating>, params: &Value) -> Client {
+    let client = in_process();
     let namespace =
         json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "a", "labels": {"prefix": "team"}}});
     create(&client, "/api/v1/namespaces", &namespace).await;
     create(&client, "/api/v1/namespaces/a/configmaps", params).await;
-    let plurals = ["validatingadmissionpolicies", "validatingadmissionpolicybindings"];
-    for (document, plural) in documents(policy, "x").iter().zip(plurals) {
-        let created = create(
-            &client,
-            &format!("/apis/admissionregistration.k8s.io/v1/{plural}"),
-            document,
-        )
-        .await;
-        assert!(created["metadata"]["uid"].is_string(), "{created}");
-    }
-    let answer = create(&client, "/api/v1/namespaces/a/configmaps", &json!(object)).await;
+    state(&client, policy).await;
+    client
+}
+
+/// What a server says that refuses an object, after the words about policy and binding; empty if it does not.
+pub(super) fn told(answer: &Value) -> String {
     let message = answer["message"].as_str().unwrap_or_default();
     // Without a message, it is the object.
     let told = message.split_once(" denied request: ");
@@ -84,7 +98,8 @@ async fn a_trial_tells_what_the_api_server_tells() {
         if policy.declared.params.is_some() {
             write = write.params(&limits);
         }
-        let told = refusal(&policy, &object, &limits).await;
-        assert_eq!(write.refusals(&policy).concat(), told);
+        let client = server(&policy, &limits).await;
+        let answer = create(&client, "/api/v1/namespaces/a/configmaps", &json!(object)).await;
+        assert_eq!(write.refusals(&policy).concat(), told(&answer));
     }
 }

@@ -1,4 +1,6 @@
-//! One write before a policy, without a server: tests pass the object, and check what is refused.
+//! One write before a policy, without a server: tests pass the object, and check what is refused or changed.
+
+mod mutate;
 
 use std::collections::BTreeMap;
 
@@ -6,15 +8,16 @@ use kube::core::{Selector, SelectorExt};
 use kubewright_machinery::labels;
 use kubewright_schema::{
     condition::{self, Asked, Authorizer, Decision, Spent},
-    policy::{self, Input, Purpose, Validation},
+    policy::{self, Expression, Input, Purpose, Validation},
 };
 use serde::Serialize;
 use serde_json::{Value, json};
 
+pub use self::mutate::Mutated;
 use crate::{
     kind::Kind,
     object::Object,
-    policy::{Policy, Validating, check, documents},
+    policy::{Form, Policy, Validating, check, documents},
     scope::{FailurePolicy, Operation, Scope},
 };
 
@@ -37,7 +40,7 @@ const NAMESPACE: &str = "default";
 /// # Flow
 ///
 /// [`create`](Self::create), [`update`](Self::update) or [`delete`](Self::delete); then what expressions read besides the object;
-/// then [`refusals`](Self::refusals).
+/// then [`refusals`](Self::refusals), or [`mutate`](Self::mutate) of a policy that changes objects.
 ///
 /// # Guarantees
 ///
@@ -46,7 +49,8 @@ const NAMESPACE: &str = "default";
 ///
 /// # Caveats
 ///
-/// The object is as given: an API server has pruned it, and set the defaults of its schema.
+/// The object is as given: an API server has pruned it, and set the defaults of its schema. With
+/// [`schema_of`](Self::schema_of) its type, the trial does that.
 #[derive(Clone)]
 pub struct Trial {
     kind: Value,
@@ -61,6 +65,16 @@ pub struct Trial {
     params: Value,
     /// Verbs and resources.
     allowed: Vec<[String; 2]>,
+    /// The `openAPIV3Schema` of the kind, if it is given.
+    schema: Option<Value>,
+}
+
+/// A policy whose expressions are compiled.
+struct Compiled {
+    /// As the API server has it.
+    spec: Value,
+    expressions: policy::Policy,
+    conditions: Vec<Result<Expression, String>>,
 }
 
 impl Trial {
@@ -127,18 +141,12 @@ impl Trial {
     ///
     /// If the policy is one that would not register, or an expression does not compile.
     pub fn refusals(&self, policy: &Policy<Validating>) -> Vec<String> {
-        check(policy).unwrap_or_else(|error| panic!("{error}"));
-        let [stated, _] = documents(policy, "").try_into().unwrap_or_default();
+        let compiled = Compiled::new(policy);
         if !self.is_subject_to(&policy.declared.scope) {
             return Vec::new();
         }
-        let spec = &stated["spec"];
-        let mut compiled = policy::Policy::new(!spec["paramKind"].is_null(), true);
-        for [name, expression] in &policy.declared.variables {
-            must(name, compiled.add(name, expression.trim()));
-        }
-        let failed = self.evaluate(&compiled, spec);
         let ignores = policy.declared.scope.failure_policy == Some(FailurePolicy::Ignore);
+        let failed = self.evaluate(&compiled);
         let failed = failed.unwrap_or_else(|why| vec![Err(why)]).into_iter();
         failed
             .filter_map(|failed| match failed {
@@ -149,43 +157,49 @@ impl Trial {
     }
 
     /// The messages of validations that fail, and errors.
-    fn evaluate(&self, policy: &policy::Policy, spec: &Value) -> Result<Vec<Result<String, String>>, String> {
-        let compile = |purpose: Purpose, of: &Value, field: &str| {
-            let text = of[field].as_str().unwrap_or_default();
-            Ok(must(text, policy.compile(purpose, text)))
-        };
-        let conditions: Vec<_> = items(&spec["matchConditions"])
-            .map(|item| compile(Purpose::Condition, item, "expression"))
-            .collect();
-        let all = items(&spec["validations"]);
+    fn evaluate(&self, compiled: &Compiled) -> Result<Vec<Result<String, String>>, String> {
+        let policy = &compiled.expressions;
+        let all = items(&compiled.spec["validations"]);
         let validations: Vec<_> = all.map(|item| Validation::read(item, policy)).collect();
         for validation in &validations {
             let expressions = [Some(&validation.expression), validation.message_expression.as_ref()];
-            let mut wrong = expressions.into_iter().flatten().filter_map(|it| it.as_ref().err());
-            if let Some(wrong) = wrong.next() {
-                panic!("an expression does not compile: {wrong}");
-            }
+            expressions.into_iter().flatten().for_each(compiles);
         }
+        if !self.is_about(compiled, &self.object)? {
+            return Ok(Vec::new());
+        }
+        let failed = self.with_input(&self.object, |input| policy.validate(&validations, input));
+        let failed = failed.map_err(|Spent| Spent::MESSAGE.to_owned())?.into_iter();
+        Ok(failed.map(|failed| failed.map(|failed| failed.message)).collect())
+    }
+
+    /// Whether all match conditions are true for this object. They do not see the namespace.
+    fn is_about(&self, compiled: &Compiled, object: &Value) -> Result<bool, String> {
+        self.with_input(object, |input| {
+            let null = Value::Null;
+            let input = Input {
+                request: condition::Input { ..input.request },
+                params: input.params,
+                namespace: &null,
+            };
+            compiled.expressions.matches(&compiled.conditions, &input)
+        })
+    }
+
+    /// Calls a function with what expressions are evaluated on, for this object in place of the one that was given.
+    fn with_input<T>(&self, object: &Value, work: impl FnOnce(&Input<'_>) -> T) -> T {
         let (request, authorizer) = (self.request(), self.authorizer());
-        let mut input = Input {
+        work(&Input {
             request: condition::Input {
-                object: &self.object,
+                object,
                 old_object: &self.old,
                 request: &request,
                 authorizer: &authorizer,
                 resource: &self.asked,
             },
             params: &self.params,
-            // Conditions do not see it.
-            namespace: &Value::Null,
-        };
-        if !policy.matches(&conditions, &input)? {
-            return Ok(Vec::new());
-        }
-        input.namespace = &self.namespace;
-        let failed = policy.validate(&validations, &input);
-        let failed = failed.map_err(|Spent| Spent::MESSAGE.to_owned())?.into_iter();
-        Ok(failed.map(|failed| failed.map(|failed| failed.message)).collect())
+            namespace: &self.namespace,
+        })
     }
 
     /// Whether the API server would evaluate a policy for this write.
@@ -235,6 +249,7 @@ impl Trial {
             user: json!({"username": "jane", "groups": []}),
             params: Value::Null,
             allowed: Vec::new(),
+            schema: None,
         }
     }
 
@@ -268,6 +283,29 @@ impl Trial {
     }
 }
 
+impl Compiled {
+    /// # Panics
+    /// If the policy would not register, or a variable or a condition does not compile.
+    fn new<F: Form>(policy: &Policy<F>) -> Self {
+        check(policy).unwrap_or_else(|error| panic!("{error}"));
+        let [mut stated, _] = documents(policy, "");
+        let spec = stated["spec"].take();
+        let mut expressions = policy::Policy::new(!spec["paramKind"].is_null(), true);
+        for [name, expression] in &policy.declared.variables {
+            must(name, expressions.add(name, expression.trim()));
+        }
+        let conditions = items(&spec["matchConditions"]).map(|item| {
+            let text = item["expression"].as_str().unwrap_or_default();
+            Ok(must(text, expressions.compile(Purpose::Condition, text)))
+        });
+        Self {
+            conditions: conditions.collect(),
+            expressions,
+            spec,
+        }
+    }
+}
+
 /// A Namespace, as expressions see it; null if the name is empty.
 fn namespace(name: &str) -> Value {
     if name.is_empty() {
@@ -286,6 +324,14 @@ fn json(object: &impl Serialize) -> Value {
 
 fn must<T>(of: &str, compiled: Result<T, policy::Refused>) -> T {
     compiled.unwrap_or_else(|refused| panic!("`{of}` does not compile: {}", refused.detail()))
+}
+
+/// # Panics
+/// If it does not.
+fn compiles(expression: &Result<Expression, String>) {
+    if let Err(wrong) = expression {
+        panic!("an expression does not compile: {wrong}");
+    }
 }
 
 fn items(list: &Value) -> impl Iterator<Item = &Value> {

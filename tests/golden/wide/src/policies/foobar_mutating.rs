@@ -1,0 +1,60 @@
+//! The policy that changes FooBar objects: expressions that the API server evaluates before it stores one. Prefer
+//! defaults in the type itself for what is always the same.
+
+use api::test::v1::FooBar;
+use kubewright_runtime::{Manager, Mutating, Policy, Result};
+
+/// The label of a namespace that its objects get, too.
+const TEAM: &str = "test.example.com/team";
+
+pub fn register(manager: &Manager) -> Result<()> {
+    policy().register(manager)
+}
+
+/// An object belongs to the team of its namespace.
+fn policy() -> Policy<Mutating> {
+    // In the cluster, the operator's name stands before it.
+    const NAME: &str = "foobar-teams";
+    Policy::mutating::<FooBar>(NAME)
+        .variable(
+            "team",
+            format!("namespaceObject.metadata.?labels[?'{TEAM}'].orValue('')"),
+        )
+        .apply_configuration(format!(
+            "variables.team == '' ? Object{{}} : \
+             Object{{metadata: Object.metadata{{labels: {{'{TEAM}': variables.team}}}}}}"
+        ))
+}
+
+#[cfg(test)]
+mod tests {
+    use api::test::v1::foobar::FooBarSpec;
+    use kubewright_runtime::testing::{Mutated, Trial};
+
+    use super::*;
+
+    fn object() -> FooBar {
+        let spec = FooBarSpec {
+            target: "world".to_owned(),
+            r#type: None,
+        };
+        FooBar::new("sample", spec)
+    }
+
+    fn create() -> Trial {
+        let write = Trial::create(&object());
+        write.schema_of::<FooBar>()
+    }
+
+    #[test]
+    fn an_object_belongs_to_the_team_of_its_namespace() {
+        let write = create().namespace_labels([(TEAM, "a")]);
+        let made: FooBar = write.mutate(&policy()).object();
+        assert_eq!(made.metadata.labels.unwrap_or_default()[TEAM], "a");
+    }
+
+    #[test]
+    fn in_other_namespaces_objects_stay_as_they_are() {
+        assert_eq!(create().mutate(&policy()), Mutated::Unchanged);
+    }
+}
