@@ -208,15 +208,15 @@ async fn an_uncached_object_in_the_way_is_polled_with_growing_delays() {
     world.put(&config_map("a-x"), map(json!({}), Value::Null));
     let running = start(manager(&world), controller());
     world.put(&at("a"), foobar("x"));
-    tokio::time::sleep(std::time::Duration::from_millis(900)).await;
+    tokio::time::sleep(std::time::Duration::from_millis(90)).await;
     let asked = || world.requests(&format!("GET {}", config_map("a-x"))).len();
     let (posts, first) = (world.requests(&format!("POST {CONFIG_MAPS}")).len(), asked());
     assert_eq!((posts, first), (1, 1), "tried once");
     seconds(3600).await;
     let polls = asked() - first;
     assert!(
-        (17..=22).contains(&polls),
-        "delays of 1 s, doubled up to 5 min: {polls}"
+        (20..=26).contains(&polls),
+        "delays of 0.1 s, doubled up to 5 min: {polls}"
     );
     assert_eq!(
         world.requests(&format!("POST {CONFIG_MAPS}")).len(),
