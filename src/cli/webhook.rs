@@ -4,6 +4,8 @@ use super::ask::Ask;
 use super::external;
 use crate::project::{Group, KindName, PolicyForm, Project, Version};
 use anyhow::{Result, bail};
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
 
 /// The kind, and the types of its webhooks.
 #[derive(Debug, clap::Args)]
@@ -37,16 +39,22 @@ pub struct Flags {
         default_missing_value = "validating",
         hide_possible_values = true
     )]
-    pub policy: Vec<Form>,
+    pub policy: Vec<PolicyForm>,
 }
 
-/// The forms of policies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Form {
-    /// Allows or refuses writes: a ValidatingAdmissionPolicy
-    Validating,
-    /// Changes objects: a MutatingAdmissionPolicy
-    Mutating,
+impl ValueEnum for PolicyForm {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(match self {
+            Self::Validating => {
+                PossibleValue::new("validating").help("Allows or refuses writes: a ValidatingAdmissionPolicy")
+            }
+            Self::Mutating => PossibleValue::new("mutating").help("Changes objects: a MutatingAdmissionPolicy"),
+        })
+    }
 }
 
 /// What to say about a kind that the project does not have.
@@ -59,14 +67,9 @@ pub enum Unknown {
 }
 
 impl Flags {
-    /// The forms of policies that are given.
+    /// The forms of policies that are given, each once.
     pub fn policies(&self) -> Vec<PolicyForm> {
-        let is_given = |form: &PolicyForm| {
-            self.policy.contains(&match form {
-                PolicyForm::Validating => Form::Validating,
-                PolicyForm::Mutating => Form::Mutating,
-            })
-        };
+        let is_given = |form: &PolicyForm| self.policy.contains(form);
         PolicyForm::ALL.into_iter().filter(is_given).collect()
     }
 

@@ -84,27 +84,29 @@ impl Known {
         };
         let name = &self.crd;
         let (installed, others) = (installed(crd), others(crd));
-        let warning = |text: String| Some(Finding::new("storage", Verdict::Warning, text));
+        let warning = |text: String, hint: &str| Some(Finding::new("storage", Verdict::Warning, text).hint(hint));
         if let Some(gone) = others.iter().find(|it| !self.versions.contains(it)) {
             let text =
                 format!("`{name}` of the cluster may have objects stored as {gone}, which the project no longer has");
             let hint = format!("restore {gone} from an earlier commit, install that, and run `make migrate-storage`");
-            return warning(text).map(|it| it.hint(hint));
+            return warning(text, &hint);
         }
         if installed != self.storage {
             let text = format!(
                 "`{name}` of the cluster stores {installed}, and the project {}",
                 self.storage
             );
-            return warning(text).map(|it| it.hint("run `make install` or `make deploy`, then `make migrate-storage`"));
+            return warning(text, "run `make install` or `make deploy`, then `make migrate-storage`");
         }
         if !others.is_empty() {
             let text = format!(
                 "`{name}` of the cluster stores {installed}, and may have objects stored as {}",
                 others.join(" and ")
             );
-            return warning(text)
-                .map(|it| it.hint("run `make migrate-storage`; with CHECK=1 it only counts the objects"));
+            return warning(
+                text,
+                "run `make migrate-storage`; with CHECK=1 it only counts the objects",
+            );
         }
         if self.former.is_empty() {
             return None;

@@ -60,14 +60,17 @@ impl Drop for Converters {
                     let patched = definitions
                         .patch(&name, &PatchParams::default(), &Patch::Merge(patch))
                         .await;
-                    patched.map_err(std::io::Error::other)?;
+                    patched.map_err(|error| std::io::Error::other(format!("`{name}`: {error}")))?;
                 }
                 std::io::Result::Ok(())
             })
         });
-        if !matches!(restored.join(), Ok(Ok(()))) {
-            eprintln!("warning: a CustomResourceDefinition still names the converter of this test");
-        }
+        let why = match restored.join() {
+            Ok(Ok(())) => return,
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => "the thread panicked".to_owned(),
+        };
+        eprintln!("warning: a CustomResourceDefinition still names the converter of this test: {why}");
     }
 }
 

@@ -46,8 +46,8 @@ impl Drop for DevServer {
 }
 
 /// The program `dev`, built if necessary, and no other: cargo would build the operator once more, without the features of
-/// its tests. With the whole workspace, it uses dependencies with the features that are compiled already. The program's path is in cargo's messages: it cannot be derived from this test's
-/// path if `build.build-dir` is set.
+/// its tests. With the whole workspace, it uses dependencies with the features that are compiled already. The program's
+/// path is in cargo's messages: it cannot be derived from this test's path if `build.build-dir` is set.
 fn build() -> Result<PathBuf, String> {
     let root = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from).unwrap_or_default();
     if !root.join("dev/Cargo.toml").is_file() {

@@ -218,7 +218,8 @@ impl TestCluster {
     /// # Errors
     ///
     /// [`Error::Setup`] if `config/rbac/role.yaml` differs from what the operator's controllers declare, the operator has
-    /// webhooks on the user's own cluster and `WEBHOOK_URL` is not set, or the program cannot be started, ends, or is not ready in time; [`Error::Kube`] if the cluster refuses CRDs or roles.
+    /// webhooks on the user's own cluster and `WEBHOOK_URL` is not set, or the program cannot be started, ends, or is not
+    /// ready in time; [`Error::Kube`] if the cluster refuses CRDs or roles.
     pub async fn run_operator(&self, program: &str) -> Result<RunningOperator> {
         let mut crds = files::documents(Path::new("config/crd/bases")).map_err(Error::Setup)?;
         // The folder also contains a kustomization.

@@ -158,6 +158,7 @@ mod tests {
         let only_here = json!({"matchLabels": {"kubernetes.io/metadata.name": "test-1"}});
         assert_eq!(placed["webhooks"][0]["namespaceSelector"], only_here);
     }
+
     #[test]
     fn an_existing_cluster_is_told_where_this_machine_is() {
         let said = |given: &str| reached(given, 4000).map_err(|error| error.to_string());

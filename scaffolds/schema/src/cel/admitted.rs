@@ -103,19 +103,23 @@ fn any() -> Value {
     json!({"x-kubernetes-int-or-string": true})
 }
 
+/// Whether a value may be of any type, or have any fields.
+pub(super) fn is_open(schema: &Value) -> bool {
+    let flag = |key: &str| schema[key] == true;
+    flag("x-kubernetes-preserve-unknown-fields")
+        || flag("x-kubernetes-embedded-resource")
+        || flag("x-kubernetes-int-or-string")
+        || flag("additionalProperties")
+        || schema["type"].is_null()
+}
+
 /// The schema as expressions of policies see values: those that it only preserves are of any type.
 fn opened(schema: &Value) -> Value {
     let Some(node) = schema.as_object() else {
         return any();
     };
-    let flag = |key: &str| node.get(key) == Some(&Value::Bool(true));
-    let is_open = flag("x-kubernetes-preserve-unknown-fields")
-        || flag("x-kubernetes-embedded-resource")
-        || flag("x-kubernetes-int-or-string")
-        || flag("additionalProperties")
-        || !node.contains_key("type");
     let format = node.get("format").and_then(Value::as_str).unwrap_or_default();
-    if is_open || FORMATS.contains(&format) {
+    if is_open(schema) || FORMATS.contains(&format) {
         return any();
     }
     let mut node = node.clone();

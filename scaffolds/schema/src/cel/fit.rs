@@ -1,7 +1,7 @@
 //! Whether what a mutation builds fits the schema of the kind. A server does not know that schema when it compiles the expression: it
 //! refuses each request from then on, or drops the fields.
 
-use super::admitted;
+use super::admitted::{is_open, metadata};
 use super::ast::{Expr, Kind, Literal, Slot};
 use super::policy::{Expression, Policy};
 use super::program::Program;
@@ -17,11 +17,15 @@ impl Policy {
     /// The first of them.
     pub fn fits(&self, expression: &Expression) -> Result<(), String> {
         let Some(schema) = &self.schema else { return Ok(()) };
-        let program = &expression.program;
+        let metadata = &metadata();
+        let fit = Fit {
+            schema,
+            metadata,
+            program: &expression.program,
+        };
         let mut wrong = Ok(());
-        program.expr.walk(&mut |expr| {
+        fit.program.expr.walk(&mut |expr| {
             if let (Kind::Struct(name, slots), Ok(())) = (&expr.kind, &wrong) {
-                let fit = Fit { schema, program };
                 wrong = match name.trim_start_matches('.') {
                     JSON_PATCH => fit.operation(slots),
                     name => fit.object(name, slots),
@@ -34,20 +38,22 @@ impl Policy {
 
 struct Fit<'s> {
     schema: &'s Value,
+    /// The schema of ObjectMeta, which CRDs leave out.
+    metadata: &'s Value,
     program: &'s Program,
 }
 
 /// What a schema says of a place in an object.
-enum Place {
+enum Place<'s> {
     /// There is a value of this schema.
-    Known(Value),
+    Known(&'s Value),
     /// There may be any value.
     Open,
     /// There is none.
     Nowhere,
 }
 
-impl Fit<'_> {
+impl<'s> Fit<'s> {
     /// `Object.spec{field: value}`.
     fn object(&self, name: &str, slots: &[Slot]) -> Result<(), String> {
         let steps = name.strip_prefix(OBJECT).unwrap_or_default().split('.').skip(1);
@@ -55,13 +61,13 @@ impl Fit<'_> {
         for slot in slots {
             let path: Vec<&str> = steps.iter().copied().chain([slot.field.as_str()]).collect();
             let shown = format!(".{}", path.join("."));
-            match place(self.schema, &path, false) {
+            match self.place(&path, false) {
                 Place::Nowhere => return Err(format!("undefined field '{}': `{name}` has none", slot.field)),
                 Place::Open => {}
                 Place::Known(schema) => {
-                    self.value(&schema, slot, &shown)?;
+                    self.value(schema, slot, &shown)?;
                     if path[0] != "metadata" {
-                        replaced(&schema, &shown)?;
+                        replaced(schema, &shown)?;
                     }
                 }
             }
@@ -83,15 +89,42 @@ impl Fit<'_> {
             }
             let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
             let value = slots.iter().find(|other| other.field == "value");
-            match place(self.schema, &steps, true) {
+            match self.place(&steps, true) {
                 Place::Nowhere => return Err(format!("undefined path '{text}': the schema has no such field")),
                 Place::Known(schema) if is_whole && slot.field == "path" => {
-                    value.map_or(Ok(()), |value| self.value(&schema, value, &text))?;
+                    value.map_or(Ok(()), |value| self.value(schema, value, &text))?;
                 }
                 _ => {}
             }
         }
         Ok(())
+    }
+
+    /// What is at a path. Steps into lists are left out, as in names of types, or indices, as in JSON pointers.
+    fn place(&self, steps: &[&str], indexed: bool) -> Place<'s> {
+        let mut at = self.schema;
+        for (depth, step) in steps.iter().enumerate() {
+            while at["type"] == "array" && !indexed {
+                at = &at["items"];
+            }
+            if is_open(at) {
+                return Place::Open;
+            }
+            let below = match (depth, *step) {
+                (0, "metadata") => Some(self.metadata),
+                (0, "apiVersion" | "kind") => return Place::Open,
+                _ if at["type"] == "array" => Some(&at["items"]),
+                (_, step) => {
+                    let others = || at.get("additionalProperties").filter(|it| it.is_object());
+                    at["properties"].get(step).or_else(others)
+                }
+            };
+            match below {
+                Some(below) => at = below,
+                None => return Place::Nowhere,
+            }
+        }
+        if is_open(at) { Place::Open } else { Place::Known(at) }
     }
 
     /// Whether the type of a value is that of the schema.
@@ -130,42 +163,6 @@ fn replaced(schema: &Value, shown: &str) -> Result<(), String> {
     Err(format!(
         "'{shown}' is an atomic {what}, which an apply configuration may not set: use a JSON patch, or give the {what} a type in the schema"
     ))
-}
-
-/// What is at a path. Steps into lists are left out, as in names of types, or indices, as in JSON pointers.
-fn place(schema: &Value, steps: &[&str], indexed: bool) -> Place {
-    let mut at = schema.clone();
-    for (depth, step) in steps.iter().enumerate() {
-        while at["type"] == "array" && !indexed {
-            at = at["items"].take();
-        }
-        if is_open(&at) {
-            return Place::Open;
-        }
-        let below = match (depth, *step, at["type"].as_str()) {
-            (0, "metadata", _) => Some(admitted::metadata()),
-            (0, "apiVersion" | "kind", _) => return Place::Open,
-            (_, _, Some("array")) => Some(at["items"].take()),
-            (_, step, _) => match at["properties"].get_mut(step) {
-                Some(below) => Some(below.take()),
-                None => Some(at["additionalProperties"].take()).filter(Value::is_object),
-            },
-        };
-        match below {
-            Some(below) => at = below,
-            None => return Place::Nowhere,
-        }
-    }
-    if is_open(&at) { Place::Open } else { Place::Known(at) }
-}
-
-fn is_open(schema: &Value) -> bool {
-    let flag = |key: &str| schema[key] == true;
-    flag("x-kubernetes-preserve-unknown-fields")
-        || flag("x-kubernetes-embedded-resource")
-        || flag("x-kubernetes-int-or-string")
-        || flag("additionalProperties")
-        || schema["type"].is_null()
 }
 
 /// The constant beginning of a text, and whether it is all of it.
