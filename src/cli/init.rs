@@ -167,7 +167,8 @@ fn quoted(path: &Path) -> String {
     }
 }
 
-fn owner(text: &str) -> Result<Owner, Refused> {
+/// An owner as flags name it.
+pub fn owner(text: &str) -> Result<Owner, Refused> {
     text.trim().parse()
 }
 

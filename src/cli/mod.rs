@@ -8,6 +8,7 @@ mod create_webhook;
 mod delete_api;
 mod delete_webhook;
 mod doctor;
+mod edit;
 mod edit_controller;
 mod eject;
 pub mod envtest;
@@ -57,9 +58,8 @@ enum Command {
     /// Delete a kind, a version of it, or webhooks
     #[command(subcommand)]
     Delete(Delete),
-    /// Change what PROJECT records of a controller
-    #[command(subcommand)]
-    Edit(Edit),
+    /// Change the scope or the licence of the project, or the version of a controller
+    Edit(edit::Args),
     /// Rewrite the managed files from PROJECT, for example after a merge
     Sync(sync::Args),
     /// List the files of the project, with their kinds, states and templates
@@ -96,12 +96,6 @@ enum Delete {
     Webhook(delete_webhook::Args),
 }
 
-#[derive(Debug, Subcommand)]
-enum Edit {
-    /// Move a controller to another version of its kind
-    Controller(edit_controller::Args),
-}
-
 /// The format of results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum Output {
@@ -119,7 +113,7 @@ pub fn run(cli: Cli) -> Result<()> {
         Command::Create(Create::Webhook(args)) => create_webhook::run(dir, args),
         Command::Delete(Delete::Api(args)) => delete_api::run(dir, args),
         Command::Delete(Delete::Webhook(args)) => delete_webhook::run(dir, args),
-        Command::Edit(Edit::Controller(args)) => edit_controller::run(dir, args),
+        Command::Edit(args) => edit::run(dir, args),
         Command::Sync(args) => sync::run(dir, args),
         Command::Plan(args) => plan::run(dir, args),
         Command::Eject(args) => eject::run(dir, args),

@@ -21,6 +21,7 @@ pub mod printable;
 mod release;
 pub mod rust;
 mod rust_type;
+pub mod settings;
 mod stored;
 pub mod webhooks;
 

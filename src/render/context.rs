@@ -1,7 +1,7 @@
 //! The variables of templates: typed views of the project, created once for all files, and of the subject of each file.
 
 use super::{conversions, policies, samples, types, webhooks};
-use crate::plan::{RelPath, Subject};
+use crate::plan::Subject;
 use crate::project::{Api, Controller, Definition, Kind, License, Origin, Project, kubernetes, rust};
 use anyhow::Result;
 use serde::Serialize;
@@ -209,19 +209,6 @@ fn types(project: &Project, api: Api, definition: &Definition) -> Result<String>
         type_name: &rust::type_name(api.kind.name.as_str()),
         path: &project.crd_path(api.kind),
     })
-}
-
-/// Adds the user's licence header to the top of the user's Rust files.
-pub fn licensed(project: &Project, path: &RelPath, text: String) -> String {
-    match project.license.spdx() {
-        Some(spdx) if path.extension() == Some("rs") => {
-            format!(
-                "// Copyright {} {}\n// SPDX-License-Identifier: {spdx}\n\n{text}",
-                project.year, project.owner
-            )
-        }
-        _ => text,
-    }
 }
 
 fn project_view(project: &Project) -> ProjectView<'_> {

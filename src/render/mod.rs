@@ -8,6 +8,7 @@ mod conversions;
 mod embedded;
 pub mod header;
 mod layout;
+pub mod licence;
 mod policies;
 mod samples;
 mod sources;
@@ -110,7 +111,7 @@ impl Templates {
         let text = match entry.kind {
             // The line that marks a template as managed leaves an empty line behind.
             FileKind::Managed => header::stamp(path, &project.version, text.strip_prefix('\n').unwrap_or(&text)),
-            _ => context::licensed(project, path, text),
+            _ => licence::licensed(project, path, text),
         };
         Ok(Some(file(entry.kind, text)))
     }

@@ -3,9 +3,10 @@
 
 use super::change::Change;
 use super::compare::{ByHand, Outcome, Refused, is_comment, same};
+use super::relicense::{Relicensed, relicense};
 use crate::plan::{FileKind, RelPath};
 use crate::render::header::{self, Found};
-use crate::render::{File, cargo_lock};
+use crate::render::{File, cargo_lock, licence};
 use similar::{Algorithm, ConflictStyle, DiffTag, TextMerge, capture_diff_slices};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -75,24 +76,61 @@ pub(super) fn succeed(seeded: Seeded, outcome: &mut Outcome, refused: &mut Refus
     outcome.replace(path, seeded.target, text, file.after);
 }
 
-/// Brings a seeded file from the first to the second text, with its edits. If they are in the way, it stays, and the
+/// Brings a seeded file from the first to the second text, with its edits. Where they are in the way, it stays, and the
 /// user gets the lines to change.
 pub(super) fn join(path: &RelPath, texts: [&File; 2], found: Option<Vec<u8>>, outcome: &mut Outcome) {
-    let [before, after] = texts;
     let Some(bytes) = &found else {
         return outcome.deleted.push(path.clone());
     };
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        let lines = changed_lines(path, &String::from_utf8_lossy(bytes), texts);
+        return outcome.by_hand.extend(lines);
+    };
+    let plain = text.replace("\r\n", "\n");
+    let mut joined = joined(path, texts, &plain, &mut outcome.by_hand);
+    if joined == plain {
+        return;
+    }
+    if text.contains("\r\n") {
+        joined = joined.replace('\n', "\r\n");
+    }
+    outcome.replace(path, found, joined, texts[1]);
+}
+
+/// The same for a text with line feeds alone. A licence header is replaced on its own, so that no edit below it is in its way.
+fn joined(path: &RelPath, texts: [&File; 2], text: &str, by_hand: &mut Vec<ByHand>) -> String {
+    let [was, will] = texts.map(|file| licence::split(&file.text));
+    if was.0 == will.0 {
+        return joined_lines(path, texts, text, by_hand);
+    }
+    let part = |nth: usize, text: &str| File {
+        text: text.to_owned(),
+        ..texts[nth].clone()
+    };
+    let found = relicense(text, [was.0, will.0]).unwrap_or_else(|| {
+        by_hand.extend(changed_lines(path, text, [&part(0, was.0), &part(1, will.0)]));
+        Relicensed {
+            head: String::new(),
+            body: text,
+        }
+    });
+    let body = joined_lines(path, [&part(0, was.1), &part(1, will.1)], found.body, by_hand);
+    found.head + &body
+}
+
+fn joined_lines(path: &RelPath, texts: [&File; 2], text: &str, by_hand: &mut Vec<ByHand>) -> String {
     let file = Succession {
-        before,
-        after,
+        before: texts[0],
+        after: texts[1],
         from: None,
         releases: [""; 2],
     };
-    match merged(path, bytes, &file) {
-        Merged::Clean(text) => outcome.replace(path, found, text, after),
-        _ => outcome
-            .by_hand
-            .extend(changed_lines(path, &String::from_utf8_lossy(bytes), texts)),
+    match merged_lines(path, text, &file) {
+        Merged::Clean(text) => text,
+        _ => {
+            by_hand.extend(changed_lines(path, text, texts));
+            text.to_owned()
+        }
     }
 }
 

@@ -11,6 +11,7 @@ mod journal;
 mod lock;
 mod merge;
 mod record;
+mod relicense;
 mod root;
 mod vendored;
 mod workspace;

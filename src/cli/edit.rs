@@ -1,0 +1,134 @@
+//! `kubewright edit`: the project gets another scope or licence. `edit controller` is in a file of its own.
+
+use super::ask::Usage;
+use super::session::{Session, access};
+use super::transition::{Seeded, Transition};
+use super::{edit_controller, init, report};
+use crate::project::settings::Settings;
+use crate::project::{License, Owner, Project};
+use crate::write::Outcome;
+use anyhow::Result;
+use std::path::Path;
+
+/// Flags of `edit`.
+#[derive(Debug, clap::Args)]
+#[command(arg_required_else_help = true)]
+#[command(after_help = "\
+What is left out stays as it is. Files that you have edited are merged, and where that is not
+possible you get the lines to change. A licence header is replaced if it is at the top of a file and
+was not edited; otherwise the file is named.
+
+Examples:
+  kubewright edit --namespaced
+  kubewright edit --namespaced=false
+  kubewright edit --license apache2 --owner 'Jane Doe'
+  kubewright edit controller foobar --version v2")]
+pub struct Args {
+    #[command(subcommand)]
+    part: Option<Part>,
+    /// Watch only the operator's own namespace, with a Role; `false`: all namespaces, with a ClusterRole
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true", require_equals = true)]
+    namespaced: Option<bool>,
+    /// The licence of your code
+    #[arg(long, value_enum)]
+    license: Option<License>,
+    /// The owner that the licence names
+    #[arg(long, value_name = "NAME", value_parser = init::owner)]
+    owner: Option<Owner>,
+    /// The year the licence names
+    #[arg(long, value_name = "Y", value_parser = clap::value_parser!(u16).range(1970..=9999))]
+    year: Option<u16>,
+    /// Show the changes as a diff, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Part {
+    /// Move a controller to another version of its kind
+    Controller(edit_controller::Args),
+}
+
+/// Changes the project in `dir`, or a controller of it.
+pub fn run(dir: &Path, args: Args) -> Result<()> {
+    let settings = Settings {
+        namespaced: args.namespaced,
+        license: args.license,
+        owner: args.owner,
+        year: args.year,
+    };
+    match args.part {
+        None if settings == Settings::default() => Err(Usage::error(
+            "there is nothing to change\n\nhint: name what is to change: `--namespaced`, `--license`, `--owner` or `--year`",
+        )),
+        None => edit(dir, settings, args.dry_run),
+        Some(Part::Controller(part)) if settings == Settings::default() && !args.dry_run => {
+            edit_controller::run(dir, part)
+        }
+        Some(Part::Controller(_)) => Err(Usage::error(
+            "`edit controller` does not change the project\n\nhint: put flags of a controller behind `controller`, and change the project with a second command",
+        )),
+    }
+}
+
+fn edit(dir: &Path, settings: Settings, dry_run: bool) -> Result<()> {
+    let session = Session::open(dir, access(dry_run))?;
+    let before = session.project.clone();
+    let project = before.with_settings(settings)?;
+    if project == before {
+        report::note("nothing to do: the project has these settings already");
+        return Ok(());
+    }
+    let outcome = Transition::new(&session, &project, &Seeded::Merge)?.outcome(&session, false)?;
+    session.finish(&project, with_licence_kept(outcome), dry_run)?;
+    if !dry_run {
+        of_licence(&before, &project);
+        of_scope(&before, &project);
+    }
+    Ok(())
+}
+
+/// The text of one licence has no lines in common with that of another: an edited one stays.
+fn with_licence_kept(mut outcome: Outcome) -> Outcome {
+    let edited = |path: &str| path == "LICENSE";
+    let kept = outcome.by_hand.iter().filter(|file| edited(file.path.as_str()));
+    outcome.kept.extend(kept.map(|file| file.path.clone()));
+    outcome.by_hand.retain(|file| !edited(file.path.as_str()));
+    outcome
+}
+
+/// Says what a change of the licence leaves alone.
+fn of_licence(before: &Project, after: &Project) {
+    let of = |project: &Project| (project.license, project.owner.clone(), project.year);
+    if of(before) == of(after) {
+        return;
+    }
+    report::note(match after.license {
+        License::None if before.license == License::None => {
+            "\nno file names the owner or the year, because the project has no licence; `--license` gives it one"
+        }
+        _ => "\nfiles that you have added yourself keep their headers",
+    });
+}
+
+/// Says what a change of the scope leaves to do.
+fn of_scope(before: &Project, after: &Project) {
+    if before.namespaced == after.namespaced {
+        return;
+    }
+    let name = &after.name;
+    let (rights, objects) = match after.namespaced {
+        true => (
+            "until then the operator keeps its permissions in all namespaces",
+            format!("clusterrolebinding/{name}-manager-rolebinding clusterrole/{name}-manager-role"),
+        ),
+        false => (
+            "which have no effect any more",
+            format!("--namespace {name}-system rolebinding/{name}-manager-rolebinding role/{name}-manager-role"),
+        ),
+    };
+    report::note(&format!(
+        "\nnext:\n  make manifests   writes the operator's role for this scope\n  make deploy      for each cluster\n  \
+         kubectl delete --ignore-not-found {objects}\n                   after that: the earlier permissions; {rights}"
+    ));
+}
