@@ -47,6 +47,57 @@ fn kubebuilders_flag_for_cluster_scoped_kinds_does_the_same_as_ours() {
 }
 
 #[test]
+fn flags_of_kubebuilder_that_say_what_is_so_anyway_change_nothing() {
+    let [ours, theirs] = [
+        vec![],
+        vec!["--multigroup", "--fetch-deps=false", "--skip-go-version-check"],
+    ]
+    .map(|flags| {
+        let dir = tempfile::tempdir().unwrap();
+        let init = ["init", "--domain=example.com", "--project-name=op", "--year=2026"];
+        let make = if flags.is_empty() { &[][..] } else { &["--make=false"] };
+        kubewright(dir.path(), &[&init, &flags[..]].concat()).succeeds();
+        kubewright(dir.path(), &api("create", make)).succeeds();
+        tree(dir.path())
+    });
+    assert_same(&ours, &theirs);
+}
+
+#[test]
+fn flags_of_kubebuilder_without_a_meaning_are_refused_with_a_remedy_before_anything_is_written() {
+    let dir = project();
+    let before = tree(dir.path());
+    for (command, remedy) in [
+        ("init --repo example.com/a", "`--project-name`"),
+        ("init --plugins=helm/v2-alpha", "`make chart`"),
+        ("init --project-version=3", "`kubewright upgrade`"),
+        ("init --multigroup=false", "each group has its own folder"),
+        ("init --license-file=header.txt", "`LICENSE`"),
+        ("edit --plugins grafana/v1-alpha", "`make dashboards`"),
+        ("edit --namespaced --force", "merged"),
+        ("create api --kind FooBar --make", "`make manifests`"),
+        (
+            "create api --kind Issuer --external-api-path=a/b",
+            "`kubewright create api --from-crd FILE`",
+        ),
+        (
+            "create api --kind FooBar --image-container-port=80",
+            "`--pattern deployment --image IMAGE`",
+        ),
+        (
+            "create webhook --kind FooBar --validation --validation-path /v",
+            "`make manifests` writes it",
+        ),
+        ("create webhook --kind FooBar --validation --force", "merged"),
+        ("alpha generate --input-dir=.", "`kubewright upgrade`"),
+    ] {
+        let args = cli::words(command);
+        kubewright(dir.path(), &args).refuses(2, &["error: kubebuilder's `", "has no meaning here\n\nhint: ", remedy]);
+    }
+    assert_same(&before, &tree(dir.path()));
+}
+
+#[test]
 fn repeated_commands_have_nothing_to_do() {
     let dir = project();
     create(dir.path(), "test", "FooBar").succeeds();

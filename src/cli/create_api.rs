@@ -4,7 +4,7 @@ use super::ask::{Ask, Usage, confirm};
 use super::external::{self, Subject};
 use super::session::{Session, access};
 use super::transition::{Seeded, Transition};
-use super::{pattern, report};
+use super::{kubebuilder, pattern, report};
 use crate::project::change::NewApi;
 use crate::project::controllers::NewController;
 use crate::project::{ControllerName, Group, Kind, KindName, Origin, Plural, Project, ShortName, Version};
@@ -77,10 +77,13 @@ pub struct Args {
     /// Show the changes as a diff, and write nothing
     #[arg(long)]
     dry_run: bool,
+    #[command(flatten)]
+    theirs: kubebuilder::Given<kubebuilder::CreateApi>,
 }
 
 /// Adds a kind to the project in `dir`.
 pub fn run(dir: &Path, mut args: Args) -> Result<()> {
+    args.theirs.refuse()?;
     args.cluster |= args.namespaced == Some(false);
     let (force, dry_run, yes) = (args.force, args.dry_run, args.yes);
     let session = Session::open(dir, access(args.dry_run))?;

@@ -5,7 +5,7 @@ use super::ask::{Ask, Usage};
 use super::external;
 use super::session::{Session, access};
 use super::transition::{Seeded, Transition};
-use super::{report, webhook};
+use super::{kubebuilder, report, webhook};
 use crate::project::{Between, Group, Kind, KindName, PolicyForm, Project, Version, WebhookTypes};
 use crate::write::Change;
 use anyhow::Result;
@@ -46,6 +46,8 @@ pub struct Args {
     /// Show the changes as a diff, and write nothing
     #[arg(long)]
     dry_run: bool,
+    #[command(flatten)]
+    theirs: kubebuilder::Given<kubebuilder::CreateWebhook>,
 }
 
 /// What to add.
@@ -59,6 +61,7 @@ struct Wanted {
 
 /// Adds webhooks of a kind to the project in `dir`.
 pub fn run(dir: &Path, args: Args) -> Result<()> {
+    args.theirs.refuse()?;
     let session = Session::open(dir, access(args.dry_run))?;
     let wanted = args.complete(&session.project)?;
     let project = wanted.added(&session)?;

@@ -3,7 +3,7 @@
 use super::ask::Usage;
 use super::session::{Session, access};
 use super::transition::{Seeded, Transition};
-use super::{edit_controller, init, report};
+use super::{edit_controller, init, kubebuilder, report};
 use crate::project::settings::Settings;
 use crate::project::{License, Owner, Project};
 use crate::write::Outcome;
@@ -41,6 +41,8 @@ pub struct Args {
     /// Show the changes as a diff, and write nothing
     #[arg(long)]
     dry_run: bool,
+    #[command(flatten)]
+    theirs: kubebuilder::Given<kubebuilder::Edit>,
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -51,6 +53,7 @@ enum Part {
 
 /// Changes the project in `dir`, or a controller of it.
 pub fn run(dir: &Path, args: Args) -> Result<()> {
+    args.theirs.refuse()?;
     let settings = Settings {
         namespaced: args.namespaced,
         license: args.license,

@@ -2,7 +2,7 @@
 
 use super::ask::{Ask, Usage};
 use super::session::{commit, lock, project_change, project_path};
-use super::{report, templates};
+use super::{kubebuilder, report, templates};
 use crate::plan::plan;
 use crate::project::{Domain, License, Owner, Project, ProjectName, Refused, file};
 use crate::render::{Templates, render};
@@ -46,10 +46,13 @@ pub struct Args {
     /// Show the changes as a diff, and write nothing
     #[arg(long)]
     dry_run: bool,
+    #[command(flatten)]
+    theirs: kubebuilder::Given<kubebuilder::Init>,
 }
 
 /// Makes a project in `dir`.
 pub fn run(dir: &Path, args: Args) -> Result<()> {
+    args.theirs.refuse()?;
     let dry_run = args.dry_run;
     let own = args
         .templates

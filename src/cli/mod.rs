@@ -15,6 +15,7 @@ pub mod envtest;
 mod external;
 mod given;
 mod init;
+mod kubebuilder;
 mod pattern;
 mod plan;
 pub mod report;
@@ -78,6 +79,8 @@ enum Command {
     Completion(completion::Args),
     /// Upgrade the project to this release
     Upgrade(upgrade::Args),
+    #[command(hide = true)]
+    Alpha(kubebuilder::Alpha),
 }
 
 #[derive(Debug, Subcommand)]
@@ -123,5 +126,6 @@ pub fn run(cli: Cli) -> Result<()> {
         Command::Version(args) => version::run(args),
         Command::Completion(args) => completion::run(args),
         Command::Upgrade(args) => upgrade::run(dir, args),
+        Command::Alpha(args) => kubebuilder::alpha(&args),
     }
 }
