@@ -126,6 +126,54 @@ fn make_dev_shows_why_a_program_does_not_compile() {
     fs::remove_dir_all(root).unwrap();
 }
 
+#[test]
+fn make_lint_fix_applies_what_clippy_suggests_and_formats() {
+    let root = std::env::temp_dir().join(format!("kubewright-makefile-fix-{}", std::process::id()));
+    project(&root);
+    fs::write(root.join("src/main.rs"), "fn main() {\nreturn ();\n}").unwrap();
+    let mut make = Command::new("make");
+    make.arg("lint-fix").current_dir(&root).env_remove("CARGO_TARGET_DIR");
+    let output = make.env_remove("MAKEFLAGS").env_remove("MAKELEVEL").output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    let fixed = fs::read_to_string(root.join("src/main.rs")).unwrap();
+    assert!(!fixed.contains("return") && fixed.ends_with("}\n"), "{fixed}");
+    fs::remove_dir_all(root).unwrap();
+}
+
+/// A cargo that may have the subcommand `llvm-cov`, and writes down what it is asked.
+const CARGO: &str = r#"
+[ "$1" = llvm-cov ] && [ -n "$HAS_LLVM_COV" ] && echo "$*" >>"$LOG"
+"#;
+
+#[test]
+fn make_coverage_runs_cargo_llvm_cov_or_says_how_to_install_it() {
+    let root = std::env::temp_dir().join(format!("kubewright-makefile-coverage-{}", std::process::id()));
+    project(&root);
+    fs::write(root.join("cargo"), CARGO).unwrap();
+    let coverage = |has: &str| {
+        let mut make = Command::new("make");
+        // Without a rule for `manifests`, which would be built.
+        make.args(["coverage", "--old-file=manifests", "CARGOFLAGS=--locked"]);
+        make.arg(format!("CARGO=bash {}", root.join("cargo").display()));
+        make.current_dir(&root)
+            .env("LOG", root.join("log"))
+            .env("HAS_LLVM_COV", has);
+        make.env_remove("MAKEFLAGS").env_remove("MAKELEVEL").output().unwrap()
+    };
+    let without = coverage("");
+    let errors = String::from_utf8_lossy(&without.stderr);
+    let hint = "error: cargo-llvm-cov is not installed: cargo install --locked cargo-llvm-cov";
+    assert!(!without.status.success() && errors.contains(hint), "{errors}");
+    assert!(coverage("yes").status.success());
+    let log = fs::read_to_string(root.join("log")).unwrap();
+    assert!(
+        log.contains("\nllvm-cov --locked --html --ignore-filename-regex /crates/("),
+        "{log}"
+    );
+    fs::remove_dir_all(root).unwrap();
+}
+
 /// A kubectl that has two CRDs, one of them with a converter, and writes down what it is asked.
 const KUBECTL: &str = r#"#!/usr/bin/env bash
 echo "$*" >>"$LOG"
