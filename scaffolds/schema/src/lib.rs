@@ -18,7 +18,7 @@
 //!
 //! # Modules
 //! Operators use [`Describe`], [`finish`], [`assemble`] and [`manifests`]; their runtime writes files and roles with [`files`],
-//! [`yaml`] and [`rbac`]; [`chart`] makes Helm charts of them, [`api_docs`] a page for their users. API servers use [`value`], which prunes, defaults and validates custom resources by the schema of a CRD,
+//! [`yaml`] and [`rbac`]; [`chart`] makes Helm charts of them, [`bundle`] OLM bundles, [`api_docs`] a page for their users. API servers use [`value`], which prunes, defaults and validates custom resources by the schema of a CRD,
 //! [`typed`], which merges configurations into objects, and [`lint`], [`cause`] and [`version`], whose messages are those of kube-apiserver.
 //!
 //! ```
@@ -63,6 +63,7 @@ mod stamp;
 mod words;
 
 pub mod api_docs;
+pub mod bundle;
 pub mod chart;
 pub mod files;
 pub mod json_patch;

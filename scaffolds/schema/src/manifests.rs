@@ -8,7 +8,7 @@ use crate::files::{self, Mode, Streams};
 use crate::stamp::Stamp;
 use crate::words::settled;
 use crate::{Options, describe::Describe, pipeline::finish, source};
-use crate::{api_docs, chart};
+use crate::{api_docs, bundle, chart};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io;
@@ -22,8 +22,8 @@ use std::process::ExitCode;
 /// First, all CRDs are [finished](finish). Then each is [written](files::write_manifests) to `<group>_<plural>.yaml` in `--out`, or, with
 /// `--check`, compared with that file. With `--breaking-since` nothing is written, and the CRDs are compared with those of a git revision.
 ///
-/// With the first argument `chart` it writes a Helm chart instead: see [`crate::chart`]. With `api-docs` it writes a page about
-/// the kinds: see [`crate::api_docs`].
+/// With the first argument `chart` it writes a Helm chart instead: see [`crate::chart`]. With `bundle` it writes an OLM bundle: see
+/// [`crate::bundle`]. With `api-docs` it writes a page about the kinds: see [`crate::api_docs`].
 ///
 /// If the program, its arguments, `sources` and `--out` have not changed since an earlier run, by the lengths and modification times of
 /// files, the run does nothing. `--check` and `--breaking-since` always compare.
@@ -38,8 +38,10 @@ use std::process::ExitCode;
 /// process ends.
 pub fn run<D: Describe>(crds: Vec<D>, sources: impl AsRef<Path>) -> ExitCode {
     let (sources, words): (_, Vec<String>) = (sources.as_ref(), std::env::args().skip(1).collect());
-    if words.first().is_some_and(|word| word == "chart") {
-        return write_chart(words);
+    match words.first().map(String::as_str) {
+        Some("chart") => return write_chart(words),
+        Some("bundle") => return write_bundle(words),
+        _ => {}
     }
     let streams = Streams {
         out: &mut io::stdout().lock(),
@@ -74,6 +76,16 @@ fn write_chart(words: Vec<String>) -> ExitCode {
         &mut io::stdin().lock(),
         streams,
     ))
+}
+
+/// `manifests bundle`: see [`crate::bundle`].
+fn write_bundle(words: Vec<String>) -> ExitCode {
+    let streams = Streams {
+        out: &mut io::stdout().lock(),
+        err: &mut io::stderr().lock(),
+    };
+    let words = words.into_iter().skip(1);
+    ExitCode::from(bundle::execute(words, &mut io::stdin().lock(), streams))
 }
 
 /// The stamp of a run that writes; `None` for a run that only compares, which always does its work.

@@ -6,15 +6,16 @@ pub(crate) mod lint;
 use std::collections::BTreeSet;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
+use kubewright_schema::bundle::SPARED;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::kind::Kind;
 
-/// The name of the condition that leaves out objects that are being deleted.
-pub(crate) const UNLESS_DELETING: &str = "unless-deleting";
+/// The name of the condition that leaves out objects that are being deleted. `make bundle` knows it.
+pub(crate) const UNLESS_DELETING: &str = SPARED[0];
 /// A creation has an object without that field, a deletion has no object.
-pub(crate) const IS_KEPT: &str = "object == null || !has(object.metadata.deletionTimestamp)";
+pub(crate) const IS_KEPT: &str = SPARED[1];
 
 /// What is done to an object.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
@@ -97,10 +98,14 @@ impl Scope {
         }
     }
 
+    /// Whether objects that are being deleted are left out.
+    pub(crate) fn spares(&self) -> bool {
+        self.unless_deleting && self.operations.contains(&Operation::Update)
+    }
+
     /// The match conditions, ours and those of the author: names and expressions.
     pub(crate) fn conditions(&self) -> Vec<[String; 2]> {
-        let unless_deleting = self.unless_deleting && self.operations.contains(&Operation::Update);
-        let ours = unless_deleting.then(|| [UNLESS_DELETING.to_owned(), IS_KEPT.to_owned()]);
+        let ours = self.spares().then(|| [UNLESS_DELETING.to_owned(), IS_KEPT.to_owned()]);
         let theirs = self.conditions.iter();
         let theirs = theirs.map(|[name, expression]| [name.clone(), expression.trim().to_owned()]);
         ours.into_iter().chain(theirs).collect()

@@ -34,6 +34,8 @@ pub struct Admission {
 pub(super) struct Shared {
     pub(super) client: Client,
     pub(super) caches: Caches,
+    /// Whether objects that are being deleted are allowed without asking.
+    pub(super) spares: bool,
 }
 
 /// The caches of the kinds that a webhook reads.

@@ -208,7 +208,12 @@ impl<K: Object, A: Decides<K>> Webhook<K, A> {
         }
         let client = manager.admission_client()?;
         let (names, entry) = configuration::of(&self.declared);
-        let hook = Hook::new(names, self.code, Shared { client, caches }, manager.metrics());
+        let shared = Shared {
+            client,
+            caches,
+            spares: self.declared.scope.spares(),
+        };
+        let hook = Hook::new(names, self.code, shared, manager.metrics());
         manager.hook(Hooked {
             endpoint: Arc::new(hook),
             purpose: Purpose::Admission {

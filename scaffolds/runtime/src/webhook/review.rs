@@ -56,6 +56,12 @@ impl Request {
         envelope::request(body, VERSION, KIND)
     }
 
+    /// Whether the object is waiting for its finalizers.
+    pub(super) fn is_of_a_deleted_object(&self) -> bool {
+        let object = self.object.as_ref();
+        object.is_some_and(|object| !object["metadata"]["deletionTimestamp"].is_null())
+    }
+
     /// Kind, group and name of the object, as a Status names it.
     pub(super) fn subject(&self) -> [&str; 3] {
         let object = self.object.as_ref().or(self.old_object.as_ref());

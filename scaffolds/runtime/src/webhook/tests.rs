@@ -157,6 +157,28 @@ async fn each_operation_has_the_objects_that_it_needs() {
     );
 }
 
+#[tokio::test]
+async fn an_object_that_is_being_deleted_is_allowed_where_no_match_condition_leaves_it_out() {
+    let mut object = doing("forbid")["object"].clone();
+    object["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
+    let update = json!({"operation": "UPDATE", "object": object, "oldObject": object});
+    let manager = both();
+    for mutating in [false, true] {
+        let allowed = ask(&manager, mutating, update.clone()).await;
+        assert_eq!(
+            allowed,
+            (200, json!({"uid": "u", "allowed": true})),
+            "mutating: {mutating}"
+        );
+    }
+    let deletion = json!({"operation": "DELETE", "oldObject": object});
+    assert_eq!(
+        ask(&manager, false, deletion).await.1["allowed"],
+        false,
+        "this is asked for"
+    );
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_panic_an_error_and_a_time_out_fail_one_request() {
     let manager = both();

@@ -19,10 +19,11 @@ mod pod;
 mod program;
 mod values;
 
+pub(crate) use self::names::{Names, text};
+pub(crate) use self::pod::container;
 pub(crate) use program::execute;
 
 use self::marks::Blocks;
-use self::names::{Names, text};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -54,7 +55,7 @@ pub enum ChartError {
     Namespace,
     /// The Deployment's name has no prefix.
     #[error(
-        "the name of the operator's Deployment is `{0}`: a release needs names of the form `<prefix>-controller-manager`\n\nhint: set \
+        "the name of the operator's Deployment is `{0}`, which is not of the form `<prefix>-controller-manager`\n\nhint: set \
          `namePrefix` in config/default/kustomization.yaml"
     )]
     Prefix(String),
@@ -92,9 +93,8 @@ pub enum ChartError {
 /// assert!(chart["values.yaml"].contains("repository: foo\n  tag: v1\n"));
 /// ```
 pub fn files(objects: &[Value], version: &str) -> Result<BTreeMap<String, String>, ChartError> {
-    check(objects)?;
-    let deployment = pod::find(objects)?;
-    let names = names(objects, deployment)?;
+    let (deployment, names) = operator(objects)?;
+    marked(objects)?;
     let told = pod::makes_certificates(deployment) || objects.iter().any(has_webhooks);
     let prefix = told.then_some(names.base.as_str());
     let mut values = serde_json::Map::new();
@@ -129,18 +129,27 @@ pub fn files(objects: &[Value], version: &str) -> Result<BTreeMap<String, String
     Ok(files)
 }
 
-/// Every document is an object, and no text looks like a mark.
-fn check(objects: &[Value]) -> Result<(), ChartError> {
+/// The operator's Deployment among `objects`, and the names that it shares with the others.
+pub(crate) fn operator(objects: &[Value]) -> Result<(&Value, Names), ChartError> {
     for (at, object) in objects.iter().enumerate() {
-        let (kind, name) = (text(object, "/kind"), text(object, "/metadata/name"));
-        if kind.is_empty() || name.is_empty() {
+        if text(object, "/kind").is_empty() || text(object, "/metadata/name").is_empty() {
             return Err(ChartError::Object(at + 1));
         }
-        if marks::is_marked(&object.to_string()) {
-            return Err(ChartError::Marked(format!("{kind}/{name}")));
-        }
     }
-    Ok(())
+    let deployment = pod::find(objects)?;
+    let names = names(objects, deployment)?;
+    Ok((deployment, names))
+}
+
+/// No text looks like a mark.
+fn marked(objects: &[Value]) -> Result<(), ChartError> {
+    match objects.iter().find(|object| marks::is_marked(&object.to_string())) {
+        Some(object) => {
+            let (kind, name) = (text(object, "/kind"), text(object, "/metadata/name"));
+            Err(ChartError::Marked(format!("{kind}/{name}")))
+        }
+        None => Ok(()),
+    }
 }
 
 fn names(objects: &[Value], deployment: &Value) -> Result<Names, ChartError> {

@@ -8,7 +8,7 @@ const NAME_OF_NAMESPACE: &str = "kubernetes.io/metadata.name";
 
 /// The names in the output of kustomize.
 #[derive(Debug)]
-pub(super) struct Names {
+pub(crate) struct Names {
     /// `namePrefix` without its hyphen: the name of the chart.
     pub base: String,
     pub namespace: String,
@@ -20,7 +20,7 @@ pub(super) struct Names {
 }
 
 /// The value of a path, as text.
-pub(super) fn text<'a>(value: &'a Value, path: &str) -> &'a str {
+pub(crate) fn text<'a>(value: &'a Value, path: &str) -> &'a str {
     value.pointer(path).and_then(Value::as_str).unwrap_or_default()
 }
 

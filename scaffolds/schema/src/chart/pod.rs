@@ -97,7 +97,7 @@ pub(super) fn makes_certificates(deployment: &Value) -> bool {
 }
 
 /// The position of the operator's container.
-fn container(deployment: &Value) -> Result<usize, ChartError> {
+pub(crate) fn container(deployment: &Value) -> Result<usize, ChartError> {
     let containers = deployment.pointer(POD).and_then(|pod| pod.get("containers"));
     let containers = containers
         .and_then(Value::as_array)

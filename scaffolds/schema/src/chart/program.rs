@@ -1,12 +1,11 @@
 //! The command line of `manifests chart`: reads objects from standard input, writes the files of their chart.
 
 use super::HEADER;
-use crate::files::{self, FilesError, Generator, Mode, Streams};
+use crate::files::{self, Generator, Streams};
 use crate::words::{Words, settled};
-use crate::yaml;
 use std::collections::BTreeMap;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 const HELP: &str = "\
 Writes a Helm chart of the objects on standard input, the output of `kubectl kustomize config/default`.
@@ -25,6 +24,9 @@ const CHART: Generator = Generator {
     header: HEADER,
     is_ours,
 };
+
+/// The folders that an earlier run may have written to.
+const FOLDERS: [&str; 3] = ["", "templates", "templates/crds"];
 
 /// The parsed arguments.
 #[derive(Debug)]
@@ -52,7 +54,10 @@ pub(crate) fn execute(
         );
         return 2;
     };
-    match chart(input, &version).and_then(|files| write(&arguments.out, &files).map_err(|error| error.to_string())) {
+    let written = chart(input, &version).and_then(|files| {
+        files::write_tree(&arguments.out, &FOLDERS, &files, &CHART).map_err(|error| error.to_string())
+    });
+    match written {
         Ok(()) => {
             _ = writeln!(streams.out, "{}", arguments.out.display());
             0
@@ -65,31 +70,8 @@ pub(crate) fn execute(
 }
 
 fn chart(input: &mut dyn Read, version: &str) -> Result<BTreeMap<String, String>, String> {
-    let mut text = String::new();
-    let read = input.read_to_string(&mut text);
-    read.map_err(|error| format!("cannot read standard input: {error}"))?;
-    let objects = yaml::documents(&text).map_err(|error| format!("standard input is not YAML: {error}"))?;
+    let objects = files::objects(input)?;
     super::files(&objects, version).map_err(|error| error.to_string())
-}
-
-/// Writes the chart, folder by folder, after each of them was compared.
-fn write(out: &Path, files: &BTreeMap<String, String>) -> Result<(), FilesError> {
-    let mut folders: BTreeMap<PathBuf, BTreeMap<String, String>> = BTreeMap::new();
-    // All that an earlier run may have written to.
-    for folder in ["", "templates", "templates/crds"] {
-        folders.insert(out.join(folder), BTreeMap::new());
-    }
-    for (path, text) in files {
-        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-        let folder = folders.entry(out.join(folder)).or_default();
-        folder.insert(name.to_owned(), text.clone());
-    }
-    for mode in [Mode::Check, Mode::Write] {
-        for (folder, files) in &folders {
-            files::write_texts(folder, files, &CHART, mode)?;
-        }
-    }
-    Ok(())
 }
 
 /// Whether one of the first lines has the header: in a template it is in a comment, in JSON a value.

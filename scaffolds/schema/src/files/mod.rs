@@ -5,6 +5,7 @@ mod diff;
 mod read;
 
 pub use read::documents;
+pub(crate) use read::objects;
 
 use crate::{parallel, yaml};
 use serde_json::Value;
@@ -156,6 +157,31 @@ pub(crate) fn write_texts(
         }
     }
     Ok(outcome)
+}
+
+/// The same for a tree of files, by their paths in `out`, after each of them was compared. `folders` are those that an earlier run may have
+/// written to.
+pub(crate) fn write_tree(
+    out: &Path,
+    folders: &[&str],
+    files: &BTreeMap<String, String>,
+    by: &Generator,
+) -> Result<(), FilesError> {
+    let mut tree: BTreeMap<PathBuf, BTreeMap<String, String>> = BTreeMap::new();
+    for folder in folders {
+        tree.insert(out.join(folder), BTreeMap::new());
+    }
+    for (path, text) in files {
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let folder = tree.entry(out.join(folder)).or_default();
+        folder.insert(name.to_owned(), text.clone());
+    }
+    for mode in [Mode::Check, Mode::Write] {
+        for (folder, files) in &tree {
+            write_texts(folder, files, by, mode)?;
+        }
+    }
+    Ok(())
 }
 
 /// Prints the result for `make manifests` and `make verify-manifests`: on standard output one line per file when writing, or the diff when

@@ -1,6 +1,8 @@
 //! The charts of `make chart`, with a real Helm: what it renders is what kustomize does, each value changes what it should, and
-//! releases come and go on both API servers alike. `make nightly` builds Helm; `make conformance` uses it if it is there.
+//! releases come and go on both API servers alike. And the bundles of `make bundle`, by the rules of OLM. `make nightly` builds Helm and
+//! the validator of bundles; `make conformance` uses them if they are there.
 
+mod bundle;
 mod equal;
 mod life;
 mod project;
@@ -22,19 +24,19 @@ pub struct Programs {
 /// The programs; `None`, and a note, without one of them.
 pub fn programs() -> Option<Programs> {
     let helm = std::env::var_os("HELM").map_or_else(|| root().join("target/helm/helm"), PathBuf::from);
-    let assets = Assets::find();
-    match assets {
-        Ok(assets) if helm.is_file() => Some(Programs { helm, assets }),
-        Ok(_) => {
-            eprintln!(
-                "SKIPPED: no `{}`; `tests/control-plane/helm/build` builds it",
-                helm.display()
-            );
-            None
-        }
-        Err(error) => {
-            eprintln!("SKIPPED: {error:#}");
-            None
-        }
+    let assets = assets()?;
+    if helm.is_file() {
+        return Some(Programs { helm, assets });
     }
+    eprintln!(
+        "SKIPPED: no `{}`; `tests/control-plane/helm/build` builds it",
+        helm.display()
+    );
+    None
+}
+
+/// kubectl, and a real kube-apiserver; `None`, and a note, without them.
+pub fn assets() -> Option<Assets> {
+    let assets = Assets::find();
+    assets.map_err(|error| eprintln!("SKIPPED: {error:#}")).ok()
 }

@@ -105,11 +105,27 @@ impl Project {
         Ok(())
     }
 
+    /// Writes a file into `config`.
+    pub fn write(&self, file: &str, text: &str) -> Result<()> {
+        let path = self.config().join(file);
+        fs::create_dir_all(path.parent().context("a file is in a folder")?)?;
+        Ok(fs::write(path, text)?)
+    }
+
     /// `kubectl kustomize config/default`.
     pub fn kustomized(&self, programs: &Programs) -> Result<Vec<Value>> {
-        let text = run(Command::new(programs.assets.kubectl())
-            .arg("kustomize")
-            .arg(self.config().join("default")))?;
+        self.kustomized_by(&programs.assets.kubectl())
+    }
+
+    /// The same by this kubectl; config/bundle, if there is one.
+    pub fn kustomized_by(&self, kubectl: &Path) -> Result<Vec<Value>> {
+        let bundle = self.config().join("bundle");
+        let installed = if bundle.exists() {
+            bundle
+        } else {
+            self.config().join("default")
+        };
+        let text = run(Command::new(kubectl).arg("kustomize").arg(installed))?;
         Ok(yaml::documents(&text)?)
     }
 

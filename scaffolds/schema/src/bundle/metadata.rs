@@ -1,0 +1,167 @@
+//! What a catalogue reads first: version, channels, annotations, and the image of the bundle.
+
+use super::{BundleError, HEADER};
+use kubewright_machinery::labels;
+use kubewright_machinery::names::{Unit, subdomain};
+use std::collections::BTreeMap;
+
+/// The channel of releases that name none; `candidate`, `fast` and `stable` are the names that OLM recommends.
+pub(super) const CHANNEL: &str = "candidate";
+
+/// What a release adds to the objects.
+#[derive(Clone, Debug, Default)]
+pub struct Release {
+    /// A semantic version.
+    pub version: String,
+    /// The channels; `candidate` if there are none.
+    pub channels: Vec<String>,
+    /// One of them; the first, unless it is named.
+    pub default_channel: Option<String>,
+}
+
+impl Release {
+    /// The name of the CSV.
+    pub(super) fn check(&self, base: &str) -> Result<String, BundleError> {
+        let name = format!("{base}.v{}", self.version);
+        let why = match is_semantic(&self.version) {
+            true => [subdomain(&name, Unit::Characters), labels::value(&name)]
+                .concat()
+                .pop(),
+            false => Some("the version is not of the form MAJOR.MINOR.PATCH".to_owned()),
+        };
+        if let Some(why) = why {
+            return Err(BundleError::Version { name, why });
+        }
+        let is_wrong = |channel: &&&str| channel.is_empty() || !labels::value(channel).is_empty();
+        if let Some(channel) = self.channels().iter().find(is_wrong) {
+            return Err(BundleError::ChannelName((*channel).to_owned()));
+        }
+        match &self.default_channel {
+            Some(channel) if !self.channels().contains(&channel.as_str()) => Err(BundleError::Channel(channel.clone())),
+            _ => Ok(name),
+        }
+    }
+
+    /// `alpha` before version 1, `beta` for a pre-release, and `stable`.
+    pub(super) fn maturity(&self) -> &'static str {
+        match (self.version.starts_with("0."), self.version.contains('-')) {
+            (true, _) => "alpha",
+            (false, true) => "beta",
+            (false, false) => "stable",
+        }
+    }
+
+    fn channels(&self) -> Vec<&str> {
+        match self.channels.as_slice() {
+            [] => vec![CHANNEL],
+            some => some.iter().map(String::as_str).collect(),
+        }
+    }
+}
+
+/// Whether a version is `MAJOR.MINOR.PATCH`, with or without a pre-release, as semver.org demands. Build metadata cannot be part of a name.
+fn is_semantic(version: &str) -> bool {
+    let is_number = |text: &str| {
+        let digits = !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
+        digits && (text == "0" || !text.starts_with('0')) && text.parse::<u64>().is_ok()
+    };
+    let is_word = |text: &str| {
+        let digits = text.bytes().all(|it| it.is_ascii_digit());
+        let known = text.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-');
+        !text.is_empty() && known && (!digits || is_number(text))
+    };
+    let (core, pre) = version
+        .split_once('-')
+        .map_or((version, None), |(core, pre)| (core, Some(pre)));
+    let numbers: Vec<&str> = core.split('.').collect();
+    numbers.len() == 3 && numbers.into_iter().all(is_number) && pre.is_none_or(|pre| pre.split('.').all(is_word))
+}
+
+/// metadata/annotations.yaml and bundle.Dockerfile, which have the same annotations.
+pub(super) fn files(base: &str, release: &Release) -> BTreeMap<String, String> {
+    let channels = release.channels();
+    let default = release.default_channel.as_deref();
+    let annotations = [
+        ("mediatype.v1", "registry+v1"),
+        ("manifests.v1", "manifests/"),
+        ("metadata.v1", "metadata/"),
+        ("package.v1", base),
+        ("channels.v1", &channels.join(",")),
+        (
+            "channel.default.v1",
+            default.or(channels.first().copied()).unwrap_or(CHANNEL),
+        ),
+    ];
+    let mut yaml = format!("{HEADER}\nannotations:\n");
+    let mut image = format!("{HEADER}\nFROM scratch\n\n");
+    for (name, value) in annotations {
+        let name = format!("operators.operatorframework.io.bundle.{name}");
+        yaml.push_str(&format!("  {name}: {value}\n"));
+        image.push_str(&format!("LABEL {name}={value}\n"));
+    }
+    image.push_str("\nCOPY manifests /manifests/\nCOPY metadata /metadata/\n");
+    [("metadata/annotations.yaml", yaml), ("bundle.Dockerfile", image)]
+        .map(|(path, text)| (path.to_owned(), text))
+        .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn release(version: &str) -> Release {
+        Release {
+            version: version.to_owned(),
+            ..Release::default()
+        }
+    }
+
+    #[test]
+    fn a_version_is_semantic_and_fits_into_a_name() {
+        for fine in ["0.1.0", "1.20.300", "1.0.0-rc.1", "1.0.0-0a"] {
+            assert_eq!(release(fine).check("foo").unwrap(), format!("foo.v{fine}"));
+        }
+        for wrong in [
+            "1",
+            "1.2",
+            "v1.2.3",
+            "1.02.3",
+            "1.2.3-01",
+            "1.2.3-",
+            "1.2.3+build",
+            "1.2.3-RC",
+            "1.2.3.4",
+            "",
+        ] {
+            assert!(
+                matches!(release(wrong).check("foo"), Err(BundleError::Version { .. })),
+                "{wrong}"
+            );
+        }
+        let long = "f".repeat(60);
+        assert!(matches!(
+            release("1.2.3").check(&long),
+            Err(BundleError::Version { .. })
+        ));
+        let maturities = ["0.9.0-rc.1", "1.0.0-rc.1", "1.0.0"].map(|version| release(version).maturity());
+        assert_eq!(maturities, ["alpha", "beta", "stable"]);
+    }
+
+    #[test]
+    fn annotations_and_labels_name_the_channels() {
+        let mut release = release("1.0.0");
+        let annotations = files("foo", &release).remove("metadata/annotations.yaml").unwrap();
+        assert!(annotations.ends_with(
+            "channels.v1: candidate\n  operators.operatorframework.io.bundle.channel.default.v1: candidate\n"
+        ));
+        release.channels = ["stable", "fast"].map(str::to_owned).into();
+        let image = files("foo", &release).remove("bundle.Dockerfile").unwrap();
+        assert!(image.contains("bundle.channels.v1=stable,fast\n"), "{image}");
+        assert!(image.contains("bundle.channel.default.v1=stable\n"), "{image}");
+        release.channels.push("two words".to_owned());
+        assert!(matches!(release.check("foo"), Err(BundleError::ChannelName(_))));
+        release.channels.pop();
+        release.default_channel = Some("slow".to_owned());
+        assert!(matches!(release.check("foo"), Err(BundleError::Channel(_))));
+    }
+}
