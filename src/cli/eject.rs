@@ -64,6 +64,11 @@ fn vendored(session: &Session, name: &str) -> Result<RelPath> {
     let plan = session
         .plan(&session.project)?
         .only(|_, entry| entry.kind == FileKind::Vendored);
+    if !session.project.crates.is_vendored() {
+        bail!(
+            "this project has no vendored crates: they are from a registry\n\nhint: take them into `crates/` with `kubewright sync --crates vendored`"
+        );
+    }
     let names: Vec<_> = plan.entries.values().map(|entry| entry.source.name()).collect();
     if !names.contains(&short) {
         bail!(

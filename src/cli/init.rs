@@ -2,9 +2,9 @@
 
 use super::ask::{Ask, Usage};
 use super::session::{commit, lock, project_change, project_path};
-use super::{kubebuilder, report, templates};
+use super::{crates, kubebuilder, report, templates};
 use crate::plan::plan;
-use crate::project::{Domain, License, Owner, Project, ProjectName, Refused, file};
+use crate::project::{Crates, Domain, License, Owner, Project, ProjectName, Refused, file};
 use crate::render::{Templates, render};
 use crate::write::{Change, Intent, Root, compare, parent_line};
 use anyhow::{Result, bail};
@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 Examples:
   kubewright init --domain example.com
   kubewright init --domain example.com --project-name foobar-operator --dir foobar-operator
+  kubewright init --domain example.com --crates registry
   kubewright init --domain example.com --license mit --owner 'Jane Doe' --dry-run")]
 pub struct Args {
     /// The domain of the API groups: group `test` becomes `test.example.com` [default with --yes: example.com]
@@ -37,6 +38,9 @@ pub struct Args {
     /// The year the licence names [default: this year]
     #[arg(long, value_name = "Y", value_parser = clap::value_parser!(u16).range(1970..=9999))]
     year: Option<u16>,
+    /// Where the project has kubewright's crates
+    #[arg(long, value_enum, default_value = "vendored")]
+    crates: Crates,
     /// A folder of your own templates, which replace built-in ones of the same path
     #[arg(long, value_name = "DIR")]
     templates: Option<PathBuf>,
@@ -79,7 +83,11 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
         .collect();
     let mut changes = compare(&root, &intents, false)?.changes;
     changes.push(project_change(None, file::format(&project)));
-    write(root, dir, &changes, dry_run)
+    write(root, dir, &changes, dry_run)?;
+    if !dry_run && project.crates == Crates::Registry {
+        report::note(&format!("\n{}", crates::to_be_locked(&project)));
+    }
+    Ok(())
 }
 
 fn write(root: Root, dir: &Path, changes: &[Change], dry_run: bool) -> Result<()> {
@@ -149,6 +157,7 @@ impl Args {
             name,
             domain,
             namespaced: self.namespaced,
+            crates: self.crates,
             license: self.license,
             templates,
             kinds: Vec::new(),

@@ -3,6 +3,7 @@
 mod apiserver;
 mod ask;
 mod completion;
+mod crates;
 mod create_api;
 mod create_webhook;
 mod delete_api;

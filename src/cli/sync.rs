@@ -1,8 +1,9 @@
 //! `kubewright sync`: rewrites managed files from PROJECT, conflict markers of a merge included.
 
-use super::report;
 use super::session::{Session, access};
+use super::{crates, report};
 use crate::plan::{FileKind, Source};
+use crate::project::Crates;
 use crate::write::{Intent, State, compare, leftovers, vendored_state};
 use anyhow::Result;
 use std::path::{Path, PathBuf};
@@ -11,8 +12,14 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 After a merge, resolve PROJECT by hand, then run this. It rewrites managed files with conflict markers,
-and refuses managed files that were edited by hand.")]
+and refuses managed files that were edited by hand.
+
+With `--crates` it moves the project: crates are written to or deleted from `crates/`, and the files
+that name them are merged with your edits. A crate that you edited or ejected is refused.")]
 pub struct Args {
+    /// Take kubewright's crates into the project, or from the registry
+    #[arg(long, value_enum, conflicts_with = "templates")]
+    crates: Option<Crates>,
     /// Record your own templates as they are now
     #[arg(long, value_name = "DIR")]
     templates: Option<PathBuf>,
@@ -24,6 +31,9 @@ pub struct Args {
 /// Rewrites the managed files of the project in `dir`.
 pub fn run(dir: &Path, args: Args) -> Result<()> {
     let session = Session::open_with(dir, access(args.dry_run), args.templates.as_deref())?;
+    if let Some(crates) = args.crates.filter(|crates| *crates != session.project.crates) {
+        return crates::change(session, crates, args.dry_run);
+    }
     let project = session.project.clone();
     let plan = session.plan(&project)?;
     let managed = plan.clone().only(|_, entry| entry.kind == FileKind::Managed);

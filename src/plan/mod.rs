@@ -154,7 +154,7 @@ pub fn plan(project: &Project, catalogue: &Catalogue) -> Result<Plan> {
             },
         )?;
     }
-    for name in &catalogue.crates {
+    for name in catalogue.crates.iter().filter(|_| project.crates.is_vendored()) {
         let path = format!("crates/{name}").parse()?;
         plan.add(
             path,
@@ -186,6 +186,9 @@ fn units(project: &Project) -> Vec<(Unit, Subject)> {
             Subject::Project,
         ),
     ];
+    if project.crates.is_vendored() {
+        units.push((Unit::new("project-vendored"), Subject::Project));
+    }
     match project.license {
         License::Apache2 => units.push((Unit::new("licence-apache2"), Subject::Project)),
         License::Mit => units.push((Unit::new("licence-mit"), Subject::Project)),

@@ -2,7 +2,7 @@
 
 use super::flat::{self, FlatApi};
 use super::printable::printable;
-use super::{Domain, Kind, License, Owner, Project, ProjectName, Release, TemplateFolder};
+use super::{Crates, Domain, Kind, License, Owner, Project, ProjectName, Release, TemplateFolder};
 use anyhow::{Context, Error, Result, anyhow, bail};
 use serde_saphyr::budget::{EnforcingPolicy, check_yaml_budget};
 use serde_yaml::Value;
@@ -73,6 +73,8 @@ struct Document {
     license: License,
     owner: Owner,
     year: u16,
+    #[serde(default)]
+    crates: Crates,
     templates: Option<TemplateFolder>,
     #[serde(default)]
     kinds: Vec<Kind>,
@@ -91,6 +93,7 @@ impl Document {
             license: self.license,
             owner: self.owner,
             year: self.year,
+            crates: self.crates,
             templates: self.templates,
             kinds: self.kinds,
         };
@@ -258,6 +261,17 @@ mod tests {
         assert_eq!(parse(&text).unwrap(), project);
         assert!(TEXT.lines().skip(6).all(|line| text.contains(line)), "{text}");
         assert!(!is_flat(&text));
+    }
+
+    #[test]
+    fn only_a_project_without_vendored_crates_names_where_they_are() {
+        let registry = TEXT.replace("year: 2026\n", "year: 2026\ncrates: registry\n");
+        let project = parse(&registry).unwrap();
+        assert_eq!(project.crates, Crates::Registry);
+        assert!(format(&project).contains("\nyear: 2026\ncrates: registry\nkinds:\n"));
+        assert!(!format(&parse(TEXT).unwrap()).contains("crates"));
+        let error = format!("{:#}", parse(&registry.replace("registry", "git")).unwrap_err());
+        assert!(error.contains("`git`"), "{error}");
     }
 
     #[test]

@@ -61,6 +61,9 @@ pub struct Project {
     pub owner: Owner,
     /// The year that the licence names.
     pub year: u16,
+    /// Where its crates of kubewright are.
+    #[serde(skip_serializing_if = "Crates::is_vendored")]
+    pub crates: Crates,
     /// The user's own templates, which replace built-in ones of the same path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub templates: Option<TemplateFolder>,
@@ -99,6 +102,24 @@ impl License {
             Self::Mit => Some("MIT"),
             Self::None => None,
         }
+    }
+}
+
+/// Where the crates of kubewright that a project depends on are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Crates {
+    /// their source is in the project, below `crates/`
+    #[default]
+    Vendored,
+    /// crates.io has them, in the version of this kubewright, once that is released
+    Registry,
+}
+
+impl Crates {
+    /// Whether they are in the project.
+    pub fn is_vendored(&self) -> bool {
+        *self == Self::Vendored
     }
 }
 

@@ -16,16 +16,52 @@ pub fn sort(text: &str) -> String {
     format!("{head}\n{packages}")
 }
 
+/// The lock without these packages. A lock names the checksum of each package of a registry, and those of kubewright's own are not known
+/// before they are published: cargo adds them with the first build, keeps all other versions, and refuses to add them with `--locked`.
+pub fn without(text: &str, names: &[String]) -> String {
+    let head = text.split("[[package]]\n").next().unwrap_or_default();
+    let is_named = |name: &str| names.iter().any(|other| other == name);
+    let kept = text
+        .split("[[package]]\n")
+        .skip(1)
+        .filter(|block| !is_named(&field(block, "name")));
+    let dependency = |line: &&str| is_named(line.trim().trim_end_matches(',').trim_matches('"'));
+    let block = |block: &str| {
+        let lines: String = block
+            .lines()
+            .filter(|line| !dependency(line))
+            .map(|line| format!("{line}\n"))
+            .collect();
+        format!("[[package]]\n{}", lines.replace("dependencies = [\n]\n", ""))
+    };
+    let kept: String = kept.map(block).collect();
+    format!("{head}{}\n", kept.trim_end())
+}
+
+/// The versions of the packages of these names.
+pub fn versions(text: &str, names: &[String]) -> BTreeSet<String> {
+    let found = packages(text).into_keys().filter(|[name, ..]| names.contains(name));
+    found.map(|[_, version, _]| version).collect()
+}
+
 /// A package is identified by its name, version and source.
 type Packages<'a> = BTreeMap<[String; 3], &'a str>;
 
 /// Merges the locks of three projects package by package: `yours` and `new` both come from `before`. Of two compatible versions that the
-/// sides chose for one package, the higher one stays. Never a conflict: cargo drops what nothing needs and adds what is missing, unless it
-/// runs with `--locked`.
+/// sides chose for one package, the higher one stays. A package that the new side takes into a folder takes the place of that of a registry.
+/// Never a conflict: cargo drops what nothing needs and adds what is missing, unless it runs with `--locked`.
 pub fn merge(before: &str, yours: &str, new: &str) -> String {
     let [before, yours, after] = [before, yours, new].map(packages);
     let mut merged: BTreeMap<[String; 3], String> = BTreeMap::new();
+    let is_local = |side: &Packages, name: &str| {
+        let mut keys = side.keys();
+        keys.any(|[other, _, source]| other == name && source.is_empty())
+    };
+    let moves_here = |name: &str| is_local(&after, name) && !is_local(&before, name);
     for key in yours.keys().chain(after.keys()).collect::<BTreeSet<_>>() {
+        if !key[2].is_empty() && !after.contains_key(key) && moves_here(&key[0]) {
+            continue;
+        }
         let block = match (before.get(key), yours.get(key), after.get(key)) {
             // Removed, or replaced by another version, on one side.
             (Some(_), Some(_), None) | (Some(_), None, Some(_)) => continue,
@@ -33,7 +69,9 @@ pub fn merge(before: &str, yours: &str, new: &str) -> String {
                 let changed = if before == yours { after } else { yours };
                 (*changed).to_owned()
             }
-            (_, Some(yours), Some(after)) => with_dependencies_of(after, yours),
+            (before, Some(yours), Some(after)) => {
+                merged_dependencies(before.copied().unwrap_or_default(), yours, after)
+            }
             (_, Some(block), None) | (_, None, Some(block)) => (*block).to_owned(),
             (_, None, None) => continue,
         };
@@ -72,18 +110,20 @@ fn line(text: &str) -> Vec<u64> {
     numbers.into_iter().take(zeros + 1).collect()
 }
 
-/// A package with its own dependencies and those that another text of it has.
-fn with_dependencies_of(block: &str, other: &str) -> String {
+/// The new text of a package, with the dependencies that either side has added, and without those that the new one has dropped.
+fn merged_dependencies(before: &str, yours: &str, new: &str) -> String {
     let list = |block: &str| {
         let list = block.split_once("dependencies = [\n").map_or("", |(_, list)| list);
         let list = list.split_once(']').map_or(list, |(list, _)| list);
         list.lines().map(str::to_owned).collect::<BTreeSet<_>>()
     };
-    let all: Vec<_> = list(block).union(&list(other)).cloned().collect();
-    let head = block.split_once("\ndependencies = [").map_or(block, |(head, _)| head);
+    let (before, yours, after) = (list(before), list(yours), list(new));
+    let added = yours.iter().filter(|name| !before.contains(*name));
+    let all: BTreeSet<&str> = added.chain(&after).map(String::as_str).collect();
+    let head = new.split_once("\ndependencies = [").map_or(new, |(head, _)| head);
     match all.is_empty() {
-        true => block.to_owned(),
-        false => format!("{head}\ndependencies = [\n{}\n]", all.join("\n")),
+        true => new.to_owned(),
+        false => format!("{head}\ndependencies = [\n{}\n]", Vec::from_iter(all).join("\n")),
     }
 }
 
@@ -139,6 +179,58 @@ mod tests {
             "version = 4\n\n{}",
             packages.iter().map(block).collect::<String>()
         ))
+    }
+
+    /// A package as a registry has it.
+    fn published(name: &str, version: &str) -> String {
+        format!(
+            "\n[[package]]\nname = \"{name}\"\nversion = \"{version}\"\nsource = \"registry+https://r\"\nchecksum = \"00\"\n"
+        )
+    }
+
+    #[test]
+    fn a_lock_without_the_own_packages_does_not_name_them() {
+        let all = lock(&[
+            ("op", "0.1.0", &["a", "kubewright-runtime"]),
+            ("op-api", "0.1.0", &["kubewright-runtime"]),
+            ("a", "1.0.1", &[]),
+            ("kubewright-runtime", "0.2.0", &["a"]),
+        ]);
+        let names = ["kubewright-runtime".to_owned()];
+        let wanted = lock(&[("op", "0.1.0", &["a"]), ("op-api", "0.1.0", &[]), ("a", "1.0.1", &[])]);
+        assert_eq!(super::without(&all, &names), wanted);
+        assert_eq!(
+            super::without(&all, &["op-api".to_owned()]).matches("op-api").count(),
+            0
+        );
+        assert_eq!(super::versions(&all, &names).into_iter().collect::<Vec<_>>(), ["0.2.0"]);
+        assert!(super::versions(&wanted, &names).is_empty());
+    }
+
+    #[test]
+    fn own_packages_move_between_a_folder_and_a_registry() {
+        let vendored = |a: &str| {
+            lock(&[
+                ("op", "0.1.0", &["a", "kubewright-runtime"]),
+                ("a", a, &[]),
+                ("kubewright-runtime", "0.2.0", &["a"]),
+            ])
+        };
+        let registry = |a: &str| super::without(&vendored(a), &["kubewright-runtime".to_owned()]);
+        // The user has updated `a`.
+        let moved = super::merge(&vendored("1.0.0"), &vendored("1.0.4"), &registry("1.0.0"));
+        assert_eq!(moved, registry("1.0.4"));
+        let built = super::sort(
+            &(vendored("1.0.4").replace(
+                "\n[[package]]\nname = \"kubewright-runtime\"\nversion = \"0.2.0\"\ndependencies = [\n \"a\",\n]\n",
+                "",
+            ) + &published("kubewright-runtime", "0.2.1")),
+        );
+        assert!(built.contains("checksum"));
+        let moved = super::merge(&registry("1.0.0"), &built, &vendored("1.0.0"));
+        assert_eq!(moved, vendored("1.0.4"));
+        // An upgrade leaves them to cargo.
+        assert_eq!(super::merge(&registry("1.0.0"), &built, &registry("1.0.0")), built);
     }
 
     #[test]

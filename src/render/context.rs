@@ -103,14 +103,9 @@ pub fn shared(project: &Project) -> Context {
     context.insert("kubewright_version", &project.version);
     context.insert("project", &project_view(project));
     context.insert("groups", &groups(project));
-    context.insert(
-        "apis",
-        &project
-            .apis()
-            .filter(|api| api.kind.origin.is_project())
-            .map(|api| api_view(project, api))
-            .collect::<Vec<_>>(),
-    );
+    let own = project.apis().filter(|api| api.kind.origin.is_project());
+    let apis: Vec<_> = own.map(|api| api_view(project, api)).collect();
+    context.insert("apis", &apis);
     let controllers = project.controllers();
     let controllers: Vec<_> = controllers
         .into_iter()
@@ -124,6 +119,7 @@ pub fn shared(project: &Project) -> Context {
     let conversions: Vec<_> = all.map(|(_, own)| conversions::view(own)).collect();
     context.insert("conversions", &conversions);
     context.insert("policies", &policies::views(project));
+    context.insert("vendored", &project.crates.is_vendored());
     context
 }
 

@@ -107,6 +107,9 @@ impl Templates {
         let mut text = self.text(name, &context)?;
         if path.as_str() == "Cargo.lock" {
             text = cargo_lock::sort(&text);
+            if !project.crates.is_vendored() {
+                text = cargo_lock::without(&text, &self.packages());
+            }
         }
         let text = match entry.kind {
             // The line that marks a template as managed leaves an empty line behind.
@@ -114,6 +117,12 @@ impl Templates {
             _ => licence::licensed(project, path, text),
         };
         Ok(Some(file(entry.kind, text)))
+    }
+
+    /// The names of the packages of the crates.
+    pub fn packages(&self) -> Vec<String> {
+        let crates = self.catalogue.crates.iter();
+        crates.map(|name| format!("kubewright-{name}")).collect()
     }
 
     fn text(&self, template: &str, context: &tera::Context) -> Result<String> {

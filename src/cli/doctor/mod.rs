@@ -1,6 +1,7 @@
 //! `kubewright doctor`: checks the toolchain, the project, the cluster, and what is left to migrate there.
 
 mod cluster;
+mod registry;
 mod storage;
 
 use super::plan::{Row, rows};
@@ -159,7 +160,12 @@ fn checked(dir: &Path) -> Result<(Finding, Project)> {
     let (release, own) = (session.project.version.parse::<Release>()?, Release::own());
     let foreign = Foreign::of(&session)?;
     let finding = match release.is_same_minor(&own) {
-        true => drift(&rows(&session)?, &foreign),
+        true => match drift(&rows(&session)?, &foreign) {
+            fits if fits.verdict == Verdict::Ok && !session.project.crates.is_vendored() => {
+                registry::finding(&session)?
+            }
+            finding => finding,
+        },
         false => earlier(&release, &foreign),
     };
     Ok((finding, session.project))

@@ -1,13 +1,14 @@
 //! The vendored crates of a project in two releases. A crate is replaced as a whole, if it is as one of them wrote it.
 
+use crate::cli::crates::edits;
 use crate::cli::report;
 use crate::cli::session::Session;
 use crate::plan::{FileKind, Plan, RelPath, Source, plan};
 use crate::project::Project;
 use crate::render::{Rendered, Templates, render, vendor};
-use crate::write::{Change, State, text_diff, vendored_files, vendored_state};
+use crate::write::{Change, State, vendored_files, vendored_state};
 use anyhow::{Result, bail};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// What becomes of the crates.
 #[derive(Default)]
@@ -130,17 +131,4 @@ fn refuse<T>(session: &Session, edited: &[(&RelPath, &str)], earlier: &Templates
         session.project.version,
         ejects.join(", "),
     )
-}
-
-/// The difference between a crate as it was written and as it was found.
-fn edits(folder: &RelPath, was: &BTreeMap<&str, &str>, found: &BTreeMap<String, String>) -> String {
-    let paths: BTreeSet<&str> = was.keys().copied().chain(found.keys().map(String::as_str)).collect();
-    let text = |path: &&str| {
-        let (before, after) = (
-            was.get(path).copied().unwrap_or_default(),
-            found.get(*path).map_or("", String::as_str),
-        );
-        (before != after).then(|| text_diff(&format!("{folder}/{path}"), before, after))
-    };
-    paths.iter().filter_map(text).collect()
 }

@@ -108,6 +108,8 @@ impl Releases {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::plan;
+    use crate::project::file;
     use crate::write::Access;
     use std::fs;
 
@@ -169,6 +171,43 @@ mod tests {
         assert_eq!(found.deleted, ["src/b.rs".parse().unwrap()]);
         let error = outcome(was, will, &[("src/a.rs", OLD), ("src/b.rs", "own")]).unwrap_err();
         assert!(error.to_string().contains("`src/b.rs` exists already"), "{error}");
+    }
+
+    /// A project with crates from a registry, as a release renders it whose templates are those of today.
+    fn of_registry(version: &str) -> Rendered {
+        let text =
+            "version: VERSION\nname: op\ndomain: example.com\nlicense: none\nowner: me\nyear: 2026\ncrates: registry\n";
+        let own = file::parse(&text.replace("VERSION", env!("CARGO_PKG_VERSION"))).unwrap();
+        let project = Project {
+            version: version.to_owned(),
+            ..own
+        };
+        let templates = Templates::load(&[]).unwrap();
+        render(&project, &plan(&project, templates.catalogue()).unwrap(), &templates).unwrap()
+    }
+
+    #[test]
+    fn a_project_with_crates_of_a_registry_asks_for_those_of_the_release_and_leaves_the_lock_to_cargo() {
+        let (was, will) = (of_registry("0.8.0"), of_registry("0.9.0"));
+        let text = |path: &str| was[&path.parse().unwrap()].text.clone();
+        let mine = "serde_json = \"1\"\nmine = \"2\"\n";
+        let manifest = text("Cargo.toml").replace("serde_json = \"1\"\n", mine);
+        let built = text("Cargo.lock")
+            + "\n[[package]]\nname = \"kubewright-runtime\"\nversion = \"0.8.3\"\nchecksum = \"00\"\n";
+        let disk = [("Cargo.toml", manifest.as_str()), ("Cargo.lock", &built)];
+        let found = outcome(was, will, &disk).unwrap();
+        let changed: BTreeMap<_, _> = changes(&found).into_iter().collect();
+        let manifest = changed["Cargo.toml"].unwrap();
+        for line in [
+            mine,
+            "kubewright-runtime = \"0.9.0\"\n",
+            "kubewright-apiserver = \"0.9.0\"\n",
+        ] {
+            assert!(manifest.contains(line), "{manifest}");
+        }
+        assert!(!manifest.contains("0.8.0") && !manifest.contains("<<<<"), "{manifest}");
+        assert!(!changed.contains_key("Cargo.lock"));
+        assert!(changed.keys().all(|path| !path.starts_with("crates/")));
     }
 
     #[test]

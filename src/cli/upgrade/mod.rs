@@ -5,6 +5,7 @@ mod crates;
 mod files;
 mod renames;
 
+use super::crates::to_be_locked;
 use super::report;
 use super::session::{Session, access};
 use crate::plan::{FileKind, RelPath};
@@ -74,7 +75,11 @@ pub fn run(dir: &Path, args: Args) -> Result<()> {
             "`{path}` is yours, and stays as it is: bring it to {own} by hand where it no longer fits the other crates"
         ));
     }
-    finished(&conflicting, [&from, &own], args.dry_run)
+    finished(&conflicting, [&from, &own], args.dry_run)?;
+    if !args.dry_run && !project.crates.is_vendored() {
+        report::note(&format!("\n{}", to_be_locked(&project)));
+    }
+    Ok(())
 }
 
 /// Only an upgrade to the binary's own release is possible: it has the templates and crates of no later one.

@@ -1,0 +1,257 @@
+//! Projects whose crates of kubewright are from a registry: what they consist of, and the way from vendored crates and back.
+//! `tests/packaging/check` compiles one from the packages.
+
+mod cli;
+
+use cli::{Run, Tree, assert_same, create, kubewright, tree};
+use kubewright::project::Release;
+use std::fs;
+use std::path::Path;
+use tempfile::TempDir;
+
+/// A project with one kind.
+fn made(crates: &[&str]) -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let init = [
+        "init",
+        "--domain",
+        "example.com",
+        "--project-name",
+        "foobar-operator",
+        "--license",
+        "mit",
+    ];
+    kubewright(dir.path(), &[&init, crates].concat()).succeeds();
+    create(dir.path(), "test", "FooBar").succeeds();
+    dir
+}
+
+fn vendored() -> TempDir {
+    made(&[])
+}
+
+fn registry() -> TempDir {
+    made(&["--crates", "registry"])
+}
+
+fn moved(dir: &TempDir, to: &str) -> Run {
+    kubewright(dir.path(), &["sync", "--crates", to])
+}
+
+fn read(dir: &TempDir, path: &str) -> String {
+    fs::read_to_string(dir.path().join(path)).unwrap()
+}
+
+#[track_caller]
+fn edit(dir: &TempDir, path: &str, from: &str, to: &str) {
+    let text = read(dir, path);
+    assert!(text.contains(from), "`{path}` has no `{from}`");
+    fs::write(dir.path().join(path), text.replace(from, to)).unwrap();
+}
+
+/// What `doctor` says of the project.
+fn doctor(dir: &TempDir) -> String {
+    let said = kubewright(dir.path(), &["doctor"]).stdout;
+    let lines: Vec<_> = said
+        .lines()
+        .skip_while(|line| !line.contains(" project "))
+        .take(2)
+        .collect();
+    lines.join("\n")
+}
+
+/// A lock after a build: cargo has added the crates, with the checksums of the registry.
+fn build(dir: &TempDir, version: &str) {
+    let package = |name: &str| {
+        format!(
+            "\n[[package]]\nname = \"kubewright-{name}\"\nversion = \"{version}\"\nsource = \"registry+https://github.com/rust-lang/crates.io-index\"\nchecksum = \"00\"\n"
+        )
+    };
+    let added: String = ["apiserver", "machinery", "runtime", "schema"].map(package).concat();
+    fs::write(dir.path().join("Cargo.lock"), read(dir, "Cargo.lock") + &added).unwrap();
+}
+
+fn own() -> String {
+    Release::own().to_string()
+}
+
+/// The lines that tell the two kinds of projects apart. `KUBEWRIGHT_BLESS=1` writes them again.
+#[test]
+fn a_project_with_crates_of_a_registry_differs_where_they_are_named() {
+    let dir = vendored();
+    let said = kubewright(dir.path(), &["sync", "--crates", "registry", "--dry-run"]).succeeds();
+    let is_short = |part: &&str| !part.starts_with("a/Cargo.lock") && !part.starts_with("a/crates/rustfmt.toml");
+    let mut found = String::new();
+    for part in said.stdout.split("--- ").skip(1).filter(is_short) {
+        let (file, hunks) = part.split_once('\n').unwrap();
+        let changed = hunks
+            .lines()
+            .filter(|line| line.starts_with(['-', '+']) && !line.starts_with("+++ "));
+        let lines: String = changed.map(|line| format!("{line}\n")).collect();
+        found.push_str(&format!("--- {file}\n{}", lines.replace(&own(), "VERSION")));
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/to-a-registry.diff");
+    if std::env::var_os("KUBEWRIGHT_BLESS").is_some() {
+        fs::write(&path, &found).unwrap();
+    }
+    assert_eq!(found, fs::read_to_string(path).unwrap());
+    for name in ["apiserver", "machinery", "runtime", "schema"] {
+        assert!(said.stdout.contains(&format!("deleted crate crates/{name} (")));
+    }
+    assert!(dir.path().join("crates/runtime/VERSION").exists());
+}
+
+#[test]
+fn a_project_has_a_fraction_of_the_files_without_vendored_crates() {
+    let [vendored, registry] = [vendored(), registry()].map(|dir| tree(dir.path()));
+    let lines = |tree: &Tree| {
+        let files = tree.values();
+        files
+            .map(|file| file.bytes.iter().filter(|byte| **byte == b'\n').count())
+            .sum::<usize>()
+    };
+    println!("vendored: {} files, {} lines", vendored.len(), lines(&vendored));
+    println!("registry: {} files, {} lines", registry.len(), lines(&registry));
+    assert!(registry.keys().all(|path| !path.starts_with("crates/")));
+    assert!(registry.len() < 100 && vendored.len() > 500);
+    let lock = String::from_utf8_lossy(&registry["Cargo.lock"].bytes).into_owned();
+    assert!(
+        !lock.contains("kubewright-") && lock.contains("name = \"kube\""),
+        "{lock}"
+    );
+}
+
+#[test]
+fn a_project_moves_to_a_registry_and_back_and_is_what_init_makes() {
+    let dir = vendored();
+    let [of_init_vendored, of_init_registry] = [tree(dir.path()), tree(registry().path())];
+    let run = moved(&dir, "registry").succeeds();
+    assert!(run.stdout.contains("delete crates/runtime/\n"), "{}", run.stdout);
+    assert!(
+        run.stderr.contains("commit it") && run.stderr.contains(&own()),
+        "{}",
+        run.stderr
+    );
+    assert_same(&of_init_registry, &tree(dir.path()));
+    assert!(!dir.path().join("crates").exists());
+    assert!(moved(&dir, "registry").succeeds().stderr.contains("nothing to do"));
+    // A build adds the crates to the lock.
+    build(&dir, &own());
+    let run = moved(&dir, "vendored").succeeds();
+    assert!(run.stdout.contains("create crates/runtime/\n"), "{}", run.stdout);
+    assert_same(&of_init_vendored, &tree(dir.path()));
+}
+
+#[test]
+fn what_a_user_changed_moves_along_and_what_is_in_the_way_is_named() {
+    let dir = vendored();
+    edit(&dir, "Cargo.toml", "tokio = {", "mine = \"2\"\ntokio = {");
+    edit(&dir, "README.md", "# foobar-operator\n", "# Ours\n");
+    fs::remove_file(dir.path().join("Dockerfile")).unwrap();
+    edit(&dir, "dev/Cargo.toml", "[\"serve\"]", "[\"serve\", \"http2\"]");
+    let run = moved(&dir, "registry").succeeds();
+    let manifest = read(&dir, "Cargo.toml");
+    assert!(
+        manifest.contains("mine = \"2\"") && !manifest.contains("crates/"),
+        "{manifest}"
+    );
+    assert!(
+        manifest.contains(&format!("\nkubewright-runtime = \"{}\"\n", own())),
+        "{manifest}"
+    );
+    assert!(read(&dir, "README.md").starts_with("# Ours\n") && !read(&dir, "README.md").contains("crates/"));
+    assert!(!dir.path().join("Dockerfile").exists());
+    for said in [
+        "`Dockerfile` would change, but you have deleted it",
+        "`dev/Cargo.toml` is yours; change it by hand:",
+        "  + kubewright-apiserver = { workspace = true, features = [\"serve\"] }",
+    ] {
+        assert!(run.stderr.contains(said), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn crates_that_are_not_those_of_this_kubewright_are_refused_and_nothing_is_written() {
+    let dir = vendored();
+    let lib = dir.path().join("crates/runtime/src/lib.rs");
+    fs::write(&lib, fs::read_to_string(&lib).unwrap() + "// Ours.\n").unwrap();
+    kubewright(dir.path(), &["eject", "schema"]).succeeds();
+    let before = tree(dir.path());
+    let run = moved(&dir, "registry").refuses(
+        1,
+        &["`crates/runtime`, edited: see the differences above; `crates/schema`, ejected\n\nhint: restore each with git"],
+    );
+    assert!(run.stdout.contains("+++ b/crates/runtime/src/lib.rs\n") && run.stdout.contains("+// Ours.\n"));
+    assert_same(&before, &tree(dir.path()));
+    // Who needs neither deletes them.
+    for name in ["runtime", "schema"] {
+        fs::remove_dir_all(dir.path().join("crates").join(name)).unwrap();
+    }
+    moved(&dir, "registry").succeeds();
+    assert!(!dir.path().join("crates").exists());
+}
+
+#[test]
+fn a_crate_is_not_written_over_files_of_a_user() {
+    let dir = registry();
+    fs::create_dir_all(dir.path().join("crates/runtime/src")).unwrap();
+    fs::write(dir.path().join("crates/runtime/src/lib.rs"), "// Mine.\n").unwrap();
+    let before = tree(dir.path());
+    moved(&dir, "vendored").refuses(1, &["`crates/runtime/src/lib.rs` exists already"]);
+    assert_same(&before, &tree(dir.path()));
+}
+
+#[test]
+fn all_commands_work_without_vendored_crates() {
+    let dir = registry();
+    for command in ["sync", "upgrade"] {
+        let run = kubewright(dir.path(), &[command]).succeeds();
+        assert!(run.stderr.contains("nothing to do"), "{}", run.stderr);
+    }
+    let rows = kubewright(dir.path(), &["plan"]).succeeds().stdout;
+    assert!(!rows.contains("crates") && !rows.contains("missing  project"), "{rows}");
+    kubewright(dir.path(), &["eject", "runtime"])
+        .refuses(1, &["has no vendored crates", "`kubewright sync --crates vendored`"]);
+    create(dir.path(), "test", "Second").succeeds();
+    assert!(read(&dir, "PROJECT").contains("\ncrates: registry\n"));
+    let said = kubewright(
+        dir.path(),
+        &["init", "--domain", "example.com", "--project-name", "foobar-operator"],
+    );
+    said.refuses(1, &["with other inputs"]);
+}
+
+#[test]
+fn doctor_says_which_crates_a_project_is_built_with() {
+    let dir = registry();
+    for name in ["crd/bases/test.example.com_foobars.yaml", "rbac/role.yaml"] {
+        fs::write(
+            dir.path().join("config").join(name),
+            "# @generated by make manifests; do not edit\n",
+        )
+        .unwrap();
+    }
+    let lock = read(&dir, "Cargo.lock");
+    let said = doctor(&dir);
+    assert!(
+        said.contains("warning") && said.contains("`Cargo.lock` does not have kubewright's crates yet"),
+        "{said}"
+    );
+    build(&dir, &own());
+    let said = doctor(&dir);
+    assert!(
+        said.contains("ok ") && said.contains(&format!("kubewright's crates are {} of a registry", own())),
+        "{said}"
+    );
+    fs::write(dir.path().join("Cargo.lock"), lock).unwrap();
+    build(&dir, "0.1.7");
+    let said = doctor(&dir);
+    assert!(said.contains("`Cargo.lock` has its crates in version 0.1.7"), "{said}");
+    fs::create_dir_all(dir.path().join("crates/runtime")).unwrap();
+    fs::write(dir.path().join("crates/runtime/VERSION"), "# of a merge\n").unwrap();
+    let said = doctor(&dir);
+    assert!(
+        said.contains("PROJECT has `crates: registry`, and there are `crates/runtime`"),
+        "{said}"
+    );
+}
